@@ -47,7 +47,7 @@ def measure() -> float:
             )
             if done.returncode:
                 raise DoesNotWork(done.stderr)
-            seen = relay.figures()
+            seen = relay.stats()
         found.append(float(done.stdout))
         cpu_us = seen.cpu_s / seen.messages * 1e6
         say(f"  bare calls: {found[-1]:,.0f} messages/s, {cpu_us:.0f} µs CPU at the server")

@@ -114,14 +114,14 @@ def _before_the_relay(place: Place, *, has_webhooks: bool) -> Iterator[tuple[Ser
     data = place.fresh()
     file = data / SETTINGS_FILE
     store = file.read_text(encoding="utf-8") if file.exists() else ""
-    with_store(data, lambda store: store.write(channel.open_here, ACCOUNT, WORLD.now()))
+    with_store(data, lambda store: store.write(channel.add_to_store, ACCOUNT, WORLD.now()))
     with subprocess_server.running() as relay:
         hooked = {"webhook_signature": SIGNATURE} if has_webhooks else {}
         told = f"{store}check_sender_numbers = false\n{relay.settings(**hooked)}"
         file.write_text(told, encoding="utf-8")
         with place.pabal(data, RELAY) as server:
             if has_webhooks:
-                relay.figures(webhook=(f"http://127.0.0.1:{server.port}/hooks/{RELAY}", SIGNATURE))
+                relay.stats(webhook=(f"http://127.0.0.1:{server.port}/hooks/{RELAY}", SIGNATURE))
             yield relay, data, server
 
 
@@ -132,19 +132,19 @@ def _plan(place: Place, server: Server, path: str, requests: list[bytes], connec
 
 
 def _paced(data: Path, server: Server, relay: ServerProcess, plans: list[load.Plan], messages: int) -> Pace:
-    before, far_before = server.cpu_s(), relay.figures().cpu_s
+    before, far_before = server.cpu_s(), relay.stats().cpu_s
     with ExitStack() as stack:
         loads = [stack.enter_context(load.begin(plan)) for plan in plans]
         accepted = sum(load.end(each).rate for each in loads)
     ended_at = until_ended(data, messages)
     cpu_us = (server.cpu_s() - before) / messages * 1e6
-    seen = relay.figures()
-    if seen.messages != messages or seen.doubles:
-        raise DoesNotWork(f"the relay has taken {seen.messages} messages, {len(seen.doubles)} of them twice")
+    seen = relay.stats()
+    if seen.messages != messages or seen.duplicates:
+        raise DoesNotWork(f"the relay has taken {seen.messages} messages, {len(seen.duplicates)} of them twice")
     looking = reading(data)
     first = looking.one("select id from messages order by id limit 1")
     looking.close()
     seconds = (ended_at - identifiers.requested_at(bytes(first))) / SECOND
-    sends = seen.sends()
+    sends = seen.send_calls()
     asks = sum(seen.calls.values()) - sends
     return Pace(messages / seconds, accepted, cpu_us, (seen.cpu_s - far_before) / messages * 1e6, sends, asks)

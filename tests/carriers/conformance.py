@@ -23,11 +23,11 @@ from tests.fakes.smsc.scripted import (
     DELIVER_SM_RESP,
     ScriptedSmsc,
     SmscConnection,
-    answer,
+    accept,
+    no_response,
     receipt,
-    refuse,
-    silent,
-    take,
+    respond,
+    respond_with_status,
 )
 from tests.fixtures.virtual import VirtualWorld
 
@@ -160,7 +160,7 @@ class SmppAdapter(Adapter):
         return SmppCarrier(settings, world, lambda _: None, self._smsc.connect)
 
     def fall_silent(self) -> None:
-        self._smsc.handlers.update(dict.fromkeys(self._smsc.handlers, silent))
+        self._smsc.handlers.update(dict.fromkeys(self._smsc.handlers, no_response))
 
     def go_away(self) -> None:
         self._smsc.is_down = True
@@ -168,7 +168,7 @@ class SmppAdapter(Adapter):
             line.pipe.reset()
 
     def lock_out(self) -> None:
-        self._smsc.handlers.update(dict.fromkeys(BINDS, refuse(protocol.RINVPASWD)))
+        self._smsc.handlers.update(dict.fromkeys(BINDS, respond_with_status(protocol.RINVPASWD)))
         for line in self._smsc.open_connections:
             line.pipe.reset()
 
@@ -195,7 +195,7 @@ class SmppAdapter(Adapter):
         return len(self._smsc.open_connections)
 
     def _bind(self, line: SmscConnection, one: Pdu) -> None:
-        answer(line, one)
+        respond(line, one)
         if one.command in EARS:
             for sequence, report in self._reports.items():
                 line.deliver(sequence, report)
@@ -203,23 +203,27 @@ class SmppAdapter(Adapter):
     def _decide(self, line: SmscConnection, one: Pdu) -> None:
         receiver = pdu.decode_short_message(one.body).destination.digits
         if receiver == REFUSED:
-            refuse(protocol.RINVDSTADR)(line, one)
+            respond_with_status(protocol.RINVDSTADR)(line, one)
         elif receiver == BUSY:
-            refuse(protocol.RTHROTTLED)(line, one)
+            respond_with_status(protocol.RTHROTTLED)(line, one)
         else:
             _later(ANSWER_AFTER_S, lambda: self._take(line, one))
 
     def _take(self, line: SmscConnection, one: Pdu) -> None:
         if not line.is_up:
             return
-        take(line, one)
+        accept(line, one)
         self._sequence += 1
         sequence = self._sequence
         self._reports[sequence] = receipt(str(sequence))
         _later(REPORT_AFTER_S, lambda: self._tell(sequence))
 
     def _tell(self, sequence: int) -> None:
-        ears = [each.line for each in self._smsc.received_pdus if each.pdu.command in EARS and each.line.is_up]
+        ears = [
+            each.connection
+            for each in self._smsc.received_pdus
+            if each.pdu.command in EARS and each.connection.is_up
+        ]
         if ears and sequence in self._reports:
             ears[0].deliver(sequence, self._reports[sequence])
 
@@ -258,9 +262,9 @@ class CountedRelay(FakeNhnCloud):
         self.add_number("0212345678")
         self.given_at: list[float] = []
 
-    def keep(self, messages: list[Message]) -> None:
+    def store_messages(self, messages: list[Message]) -> None:
         self.given_at += [asyncio.get_running_loop().time()] * len(messages)
-        super().keep(messages)
+        super().store_messages(messages)
 
 
 class NhnCloudAdapter(Adapter):
@@ -303,7 +307,7 @@ class NhnCloudAdapter(Adapter):
         return NhnCloudCarrier(settings, Dependencies(world, _no_picture, self._notes, lambda _: None), texts, talk)
 
     def fall_silent(self) -> None:
-        self._relay.inject_fault("slow to take", "POST", times=1e9, seconds=1e6)
+        self._relay.inject_fault("slow to accept", "POST", times=1e9, seconds=1e6)
 
     def go_away(self) -> None:
         for transport in self._transports:

@@ -34,7 +34,7 @@ SENDS = ("/sender/sms", "/raw-messages")
 FAULTS: tuple[dict[str, Any], ...] = (
     {"kind": "lose answer", "passed": 2},
     {"kind": "slow", "passed": 1, "seconds": SLOW_S},
-    {"kind": "system error taken", "passed": 3},
+    {"kind": "system error accepted", "passed": 3},
     {"kind": "lose request", "passed": 4},
 )
 
@@ -62,41 +62,41 @@ def test_nothing_is_lost_or_duplicated_when_killed_during_relay_calls(tmp_path: 
         for _ in range(KILLS):
             with serving(data, config=config, key_rate=0) as live:
                 if has_webhooks:
-                    relay.figures(webhook=(f"{live.base_url}/hooks/{subprocess_server.RELAY}", signature))
+                    relay.stats(webhook=(f"{live.base_url}/hooks/{subprocess_server.RELAY}", signature))
                 _inject_faults(relay)
-                before = relay.figures().messages
+                before = relay.stats().messages
                 sent += asyncio.run(_send(live.base_url, key, phones))
                 relay.wait_until_accepted(before + SENDS_BEFORE_KILL)
                 live.process.kill()
                 live.process.wait()
         with serving(data, config=config, key_rate=0) as live:
             if has_webhooks:
-                relay.figures(webhook=(f"{live.base_url}/hooks/{subprocess_server.RELAY}", signature))
+                relay.stats(webhook=(f"{live.base_url}/hooks/{subprocess_server.RELAY}", signature))
             asyncio.run(_wait_until_all_ended(live.base_url))
             assert live.stop() == 0
-        seen = relay.figures(tells_names=True)
+        seen = relay.stats(includes_keys=True)
 
     kept, changes, doubts = _read_results(data)
     assert len(sent) == KILLS * 2 * (CAMPAIGNS + SINGLES)
     assert {one[:26] for one in kept} == set(sent), "what was answered is kept"
     assert len(kept) == KILLS * MESSAGES_PER_RUN
-    assert seen.doubles == {}
-    assert set(seen.names or ()) == set(kept), "the relay has had each"
+    assert seen.duplicates == {}
+    assert set(seen.keys or ()) == set(kept), "the relay has had each"
     assert set(kept.values()) == {Status.COMPLETED.number}
     assert set(changes.values()) == {1}, "none ended twice"
     kinds = len(FAULTS) * len(SENDS)
-    assert all(sum(seen.meddled[kind::kinds]) for kind in range(kinds)), "everything went wrong that was to"
+    assert all(sum(seen.fault_counts[kind::kinds]) for kind in range(kinds)), "everything went wrong that was to"
     assert len(doubts) > CAMPAIGN, "whole calls were in doubt"
 
 
 def _inject_faults(relay: ServerProcess) -> None:
-    relay.figures(meddles=[{**trouble, "on": path} for trouble in FAULTS for path in SENDS])
+    relay.stats(faults=[{**trouble, "on": path} for trouble in FAULTS for path in SENDS])
 
 
 async def _open_channel(data: Path) -> None:
     world = RealWorld()
     store = open_store(load({}, None, data=data), world)
-    await store.write(channel.open_here, ACCOUNT, world.now())
+    await store.write(channel.add_to_store, ACCOUNT, world.now())
     await store.close()
 
 

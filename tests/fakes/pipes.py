@@ -7,7 +7,7 @@ from typing import Any
 
 WIRE_BYTES = 64 * 1024
 """How much lies between two ends, unread, before the writer has to keep the rest."""
-HIGH_BYTES, LOW_BYTES = 64 * 1024, 16 * 1024
+HIGH_WATER_BYTES, LOW_WATER_BYTES = 64 * 1024, 16 * 1024
 """With more than the first kept back a writer is told to pause, with the second to go on, as asyncio does."""
 
 
@@ -71,7 +71,7 @@ class Pipe(asyncio.Transport):
             return
         self._unsent += data
         self._flush()
-        if len(self._unsent) > HIGH_BYTES and not self._is_full:
+        if len(self._unsent) > HIGH_WATER_BYTES and not self._is_full:
             self._is_full = True
             self._protocol.pause_writing()
 
@@ -126,7 +126,7 @@ class Pipe(asyncio.Transport):
             other._wake()
         if not self._unsent and self._is_closing:
             self._loop.call_soon(self._lose, None)
-        if self._is_full and len(self._unsent) <= LOW_BYTES:
+        if self._is_full and len(self._unsent) <= LOW_WATER_BYTES:
             self._is_full = False
             self._protocol.resume_writing()
 
@@ -144,16 +144,16 @@ class Pipe(asyncio.Transport):
         elif self._wire:
             data = bytes(self._wire)
             self._wire.clear()
-            self._tell(self._protocol.data_received, data)
+            self._notify(self._protocol.data_received, data)
             self.other._flush()
             if self._has_fin:
                 self._wake()
         elif self._has_fin and not self._has_told_eof:
             self._has_told_eof = True
-            if not self._tell(self._protocol.eof_received):
+            if not self._notify(self._protocol.eof_received):
                 self.close()
 
-    def _tell(self, what: Callable[..., Any], *words: Any) -> Any:
+    def _notify(self, what: Callable[..., Any], *words: Any) -> Any:
         """Tell the protocol; one that fails loses its connection, and whoever looks after the loop is told."""
         try:
             return what(*words)
@@ -173,13 +173,13 @@ class Pipe(asyncio.Transport):
             self.other._flush()
 
 
-async def connect(make: Callable[[], asyncio.Protocol], far_end: asyncio.Protocol) -> Pipe:
+async def connect(factory: Callable[[], asyncio.Protocol], peer: asyncio.Protocol) -> Pipe:
     """Connect a new protocol to a peer, and return our end of the connection."""
-    near = Pipe(make())
-    far = Pipe(far_end)
+    near = Pipe(factory())
+    far = Pipe(peer)
     near._other, far._other = far, near
     loop = asyncio.get_running_loop()
-    loop.call_soon(far_end.connection_made, far)
+    loop.call_soon(peer.connection_made, far)
     loop.call_soon(near._protocol.connection_made, near)
     await asyncio.sleep(0)
     return near

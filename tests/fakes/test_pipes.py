@@ -10,12 +10,12 @@ import pytest
 
 from tests.fakes.pipes import Pipe, connect
 
-MUCH = 32 * 1024 * 1024
+MANY_BYTES = 32 * 1024 * 1024
 """More than any system puts on its wires."""
-WITHIN_S = 10.0
+TIMEOUT_S = 10.0
 
 
-class Witness(asyncio.Protocol):
+class RecordingProtocol(asyncio.Protocol):
     """Writes down what it is told; pieces of data that follow each other are one."""
 
     def __init__(self) -> None:
@@ -53,33 +53,33 @@ class Witness(asyncio.Protocol):
         self.has_news.set()
 
 
-async def told(witness: Witness, is_so: Callable[[], bool]) -> None:
+async def wait_for(witness: RecordingProtocol, is_so: Callable[[], bool]) -> None:
     """Return when something has been told."""
     while not is_so():
         witness.has_news.clear()
         await witness.has_news.wait()
 
 
-Scenario = Callable[[Witness, Witness], Awaitable[None]]
+Scenario = Callable[[RecordingProtocol, RecordingProtocol], Awaitable[None]]
 
 
-async def in_memory(near: Witness, far: Witness, scenario: Scenario) -> None:
+async def in_memory(near: RecordingProtocol, far: RecordingProtocol, scenario: Scenario) -> None:
     await connect(lambda: near, far)
     await scenario(near, far)
     await asyncio.gather(near.is_over.wait(), far.is_over.wait())
 
 
-async def over_a_socket(near: Witness, far: Witness, scenario: Scenario) -> None:
+async def over_a_socket(near: RecordingProtocol, far: RecordingProtocol, scenario: Scenario) -> None:
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: far, "127.0.0.1", 0)
     await loop.create_connection(lambda: near, "127.0.0.1", server.sockets[0].getsockname()[1])
-    await told(far, lambda: bool(far.seen))
+    await wait_for(far, lambda: bool(far.seen))
     await scenario(near, far)
     await asyncio.gather(near.is_over.wait(), far.is_over.wait())
     server.close()
 
 
-def reset(witness: Witness) -> None:
+def reset(witness: RecordingProtocol) -> None:
     """Break a connection as a dying machine does."""
     if isinstance(witness.transport, Pipe):
         witness.transport.reset()
@@ -89,7 +89,7 @@ def reset(witness: Witness) -> None:
         witness.transport.abort()
 
 
-async def one_writes_and_closes(near: Witness, far: Witness) -> None:
+async def one_writes_and_closes(near: RecordingProtocol, far: RecordingProtocol) -> None:
     near.transport.write(b"one")
     near.transport.write(b"two")
     near.transport.close()
@@ -97,18 +97,18 @@ async def one_writes_and_closes(near: Witness, far: Witness) -> None:
     assert near.transport.is_closing()
 
 
-async def one_writes_and_aborts(near: Witness, far: Witness) -> None:
+async def one_writes_and_aborts(near: RecordingProtocol, far: RecordingProtocol) -> None:
     near.transport.write(b"one")
     near.transport.abort()
 
 
-async def one_resets(near: Witness, far: Witness) -> None:
+async def one_resets(near: RecordingProtocol, far: RecordingProtocol) -> None:
     near.transport.write(b"one")
-    await told(far, lambda: far.octets == 3)
+    await wait_for(far, lambda: far.octets == 3)
     reset(near)
 
 
-async def one_resets_the_other_that_does_not_read(near: Witness, far: Witness) -> None:
+async def one_resets_the_other_that_does_not_read(near: RecordingProtocol, far: RecordingProtocol) -> None:
     far.transport.pause_reading()
     reset(near)
     await near.is_over.wait()
@@ -117,33 +117,33 @@ async def one_resets_the_other_that_does_not_read(near: Witness, far: Witness) -
     far.transport.resume_reading()
 
 
-async def one_does_not_read_for_a_while(near: Witness, far: Witness) -> None:
+async def one_does_not_read_for_a_while(near: RecordingProtocol, far: RecordingProtocol) -> None:
     far.transport.pause_reading()
     far.transport.pause_reading()
-    near.transport.write(bytes(MUCH))
+    near.transport.write(bytes(MANY_BYTES))
     assert near.seen == ["made", "pause"]
     assert near.transport.get_write_buffer_size() > 0
     await asyncio.sleep(0)
     assert far.octets == 0
     far.transport.resume_reading()
-    await told(far, lambda: far.octets == MUCH)
-    await told(near, lambda: near.seen == ["made", "pause", "resume"])
+    await wait_for(far, lambda: far.octets == MANY_BYTES)
+    await wait_for(near, lambda: near.seen == ["made", "pause", "resume"])
     near.transport.close()
 
 
-async def one_closes_with_much_to_write(near: Witness, far: Witness) -> None:
-    near.transport.write(bytes(MUCH))
+async def one_closes_with_much_to_write(near: RecordingProtocol, far: RecordingProtocol) -> None:
+    near.transport.write(bytes(MANY_BYTES))
     near.transport.close()
 
 
-async def both_write_and_one_closes(near: Witness, far: Witness) -> None:
+async def both_write_and_one_closes(near: RecordingProtocol, far: RecordingProtocol) -> None:
     far.transport.write(b"hello")
-    await told(near, lambda: near.octets == 5)
+    await wait_for(near, lambda: near.octets == 5)
     near.transport.write(b"bye")
     near.transport.close()
 
 
-async def one_ends_its_half(near: Witness, far: Witness) -> None:
+async def one_ends_its_half(near: RecordingProtocol, far: RecordingProtocol) -> None:
     near.transport.write(b"one")
     near.transport.write_eof()
 
@@ -170,8 +170,8 @@ SCENARIOS: dict[Scenario, tuple[list[str], list[str]]] = {
 @pytest.mark.parametrize("way", [in_memory, over_a_socket])
 def test_protocols_get_the_same_callbacks(way: Callable[..., Awaitable[None]], scenario: Scenario) -> None:
     async def whole() -> tuple[list[str], list[str]]:
-        near, far = Witness(), Witness()
-        async with asyncio.timeout(WITHIN_S):
+        near, far = RecordingProtocol(), RecordingProtocol()
+        async with asyncio.timeout(TIMEOUT_S):
             await way(near, far, scenario)
         return near.seen, far.seen
 

@@ -200,9 +200,9 @@ class UnreliableCarrier(Carrier):
         raise AssertionError("the simulation registers its profiles directly")
 
     async def submit_template(
-        self, sender_key: str, code: str, design: TemplateContent, image: Image | None
+        self, sender_key: str, code: str, content: TemplateContent, image: Image | None
     ) -> ReviewDecision | None:
-        return ReviewDecision(REJECTED_TEMPLATE_WORD not in design.name)
+        return ReviewDecision(REJECTED_TEMPLATE_WORD not in content.name)
 
     def _note(self, attempt: Attempt) -> Submission:
         note = Submission(self._world.now(), self._life, "none")

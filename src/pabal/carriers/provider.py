@@ -37,10 +37,10 @@ class RemoteProfile(NamedTuple):
 
 
 class RemoteTemplate(NamedTuple):
-    """A template as the relay has it now; `status` is the review status of `design`."""
+    """A template as the relay has it now; `status` is the review status of `content`."""
 
     code: str
-    design: TemplateContent
+    content: TemplateContent
     status: TemplateStatus
     comment: str | None = None
     suspension: Suspension | None = None
@@ -64,7 +64,7 @@ class ProfileProvider(Protocol):
         """Send a token to a channel administrator's phone: the given one, or the relay's own."""
 
     async def submit_template(
-        self, sender_key: str, code: str, design: TemplateContent, image: Image | None
+        self, sender_key: str, code: str, content: TemplateContent, image: Image | None
     ) -> ReviewDecision | None:
         """Submit a new or changed template for review; return the decision if there is one at once.
 
@@ -112,8 +112,8 @@ class RelayProvider(ProfileProvider, Protocol):
     async def list_categories(self) -> RemoteCategories:
         """Return the categories that the relay accepts."""
 
-    def is_same_design(self, ours: TemplateContent, theirs: TemplateContent) -> bool:
-        """Return whether the relay would store both designs alike: it does not support all of ours."""
+    def is_same_content(self, ours: TemplateContent, theirs: TemplateContent) -> bool:
+        """Return whether the relay would store both contents alike: it does not support all of ours."""
 
     async def close(self) -> None:
         """Close the connections; for callers that use the provider without running its carrier."""

@@ -162,11 +162,11 @@ class Simulator(Carrier):
         await self._store.store_messages([message])
 
     async def submit_template(
-        self, sender_key: str, code: str, design: TemplateContent, image: Image | None
+        self, sender_key: str, code: str, content: TemplateContent, image: Image | None
     ) -> ReviewDecision | None:
-        if REJECTED_TEMPLATE_WORD in design.name:
+        if REJECTED_TEMPLATE_WORD in content.name:
             return ReviewDecision(False, "템플릿 이름에 '반려'가 있어 반려되었습니다.")
-        return None if HELD_TEMPLATE_WORD in design.name else ReviewDecision(True)
+        return None if HELD_TEMPLATE_WORD in content.name else ReviewDecision(True)
 
     async def _wait_for_next_receipt(self) -> None:
         """Wait until the next receipt is due, or until new messages are accepted."""

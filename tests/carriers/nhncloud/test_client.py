@@ -73,10 +73,10 @@ def test_answer_is_returned_and_the_secret_is_sent() -> None:
 def test_refused_connection_is_unreachable() -> None:
     async def main() -> None:
         async with calling() as (relay, client):
-            await relay.gone()
+            await relay.stop_listening()
             error = await failure(client)
             assert (type(error), str(error)) == (Unreachable, "Connection refused")
-            await relay.back()
+            await relay.resume_listening()
             await ask(client)
 
     asyncio.run(main())
@@ -86,7 +86,7 @@ def test_first_of_several_addresses_counts() -> None:
     async def main() -> None:
         async with calling() as (relay, _):
             client = NhnCloudClient(f"http://localhost:{relay.listener.port}", *SECRETS, AUTHORITY)
-            await relay.gone()
+            await relay.stop_listening()
             assert str(await failure(client)) == "Connection refused"
             await client.close()
 
@@ -108,8 +108,8 @@ def test_connections_closed_by_the_server_cost_no_call() -> None:
         async with calling() as (relay, client):
             for _ in range(5):
                 await ask(client)
-                await relay.gone()
-                await relay.back()
+                await relay.stop_listening()
+                await relay.resume_listening()
             await ask(client)
 
     asyncio.run(main())
@@ -121,10 +121,10 @@ def test_connections_closed_by_the_server_cost_no_call() -> None:
         ("lose request", {}, NoResponse, "the connection failed (RemoteProtocolError)"),
         ("lose answer", {}, NoResponse, "the connection failed (RemoteProtocolError)"),
         ("slow", {"seconds": 60}, NoResponse, "no response in time"),
-        ("slow to take", {"seconds": 60}, NoResponse, "no response in time"),
+        ("slow to accept", {"seconds": 60}, NoResponse, "no response in time"),
         ("throttle", {}, Throttled, ""),
         ("html 502", {}, NoResponse, "invalid response (HTTP 502)"),
-        ("html 502 taken", {}, NoResponse, "invalid response (HTTP 502)"),
+        ("html 502 accepted", {}, NoResponse, "invalid response (HTTP 502)"),
         ("garbage", {}, NoResponse, "invalid response (HTTP 200)"),
         ("twice", {}, NoResponse, "invalid response (HTTP 200)"),
         ("system error", {}, ErrorResponse, "-9999 System error. Please inquire at support@toast.com."),
@@ -296,7 +296,7 @@ def test_no_log_record_contains_a_key(caplog: pytest.LogCaptureFixture) -> None:
             for kind in ("lose request", "html 502", "throttle", "system error"):
                 relay.inject_fault(kind)
                 await failure(client)
-            await relay.gone()
+            await relay.stop_listening()
             await failure(client)
 
     asyncio.run(main())

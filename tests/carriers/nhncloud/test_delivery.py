@@ -151,10 +151,10 @@ def test_friendtalk_has_image_link_buttons_and_ad_flag(
         await env.wait(10)
 
         first, *_, last = sorted(scenery.taken, key=lambda each: each.recipient_no)
-        image = scenery.relay.pictures[first.given.imageUrl]
-        assert (first.given.isAd, last.given.isAd) == (True, False)
-        assert (len(image.body), image.is_wide, first.given.imageLink) == (2000, False, more["imageLink"])
-        assert [(each.type, each.name, each.linkMo) for each in first.given.buttons] == [
+        image = scenery.relay.pictures[first.recipient.imageUrl]
+        assert (first.recipient.isAd, last.recipient.isAd) == (True, False)
+        assert (len(image.body), image.is_wide, first.recipient.imageLink) == (2000, False, more["imageLink"])
+        assert [(each.type, each.name, each.linkMo) for each in first.recipient.buttons] == [
             ("WL", "열기", "https://shop.example/1"),
             ("BK", "묻기", None),
         ]
@@ -176,7 +176,7 @@ def test_emphasized_title_is_filled_in(tmp_path: Path) -> None:
         )
         await env.wait(10)
 
-        assert [each.given.templateTitle for each in scenery.taken] == ["길동님께"]
+        assert [each.recipient.templateTitle for each in scenery.taken] == ["길동님께"]
         (record,) = await list_messages(call)
         assert (describe_outcome(record), record["subject"]) == ("completed 1000", "길동님께")
 

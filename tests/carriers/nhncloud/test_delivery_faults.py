@@ -37,13 +37,13 @@ TROUBLES = {
     "lost on the way": ("lose request", {}),
     "answer lost": ("lose answer", {}),
     "no response in time": ("slow", {"seconds": 300}),
-    "taken late": ("slow to take", {"seconds": 15}),
+    "taken late": ("slow to accept", {"seconds": 15}),
     "answered twice": ("twice", {}),
     "garbage": ("garbage", {}),
     "a gateway's page": ("html 502", {}),
-    "a gateway's page, but taken": ("html 502 taken", {}),
+    "a gateway's page, but taken": ("html 502 accepted", {}),
     "system error": ("system error", {}),
-    "system error, but taken": ("system error taken", {}),
+    "system error, but taken": ("system error accepted", {}),
     "throttled": ("throttle", {}),
     "gone": ("refuse", {}),
 }
@@ -142,7 +142,7 @@ def test_throttled_campaign_is_slower_but_completes(tmp_path: Path) -> None:
         assert {tuple(await ended(call, number)) for number in MANY[:100]} == {("sms completed 1000",)}
         assert any(each.status == 429 for each in scenery.relay.calls)
 
-    run_scenario(tmp_path, scenario, manners={"most_calls_a_second": 5})
+    run_scenario(tmp_path, scenario, manners={"max_calls_per_second": 5})
 
 
 def personal(first: int, count: int) -> list[dict[str, Any]]:
@@ -167,7 +167,7 @@ def test_throttling_does_not_count_as_tries(tmp_path: Path) -> None:
         )
         assert [tuple(each) for each in ends] == [(2, 1000, 300)]
 
-    run_scenario(tmp_path, scenario, manners={"most_calls_a_second": 3})
+    run_scenario(tmp_path, scenario, manners={"max_calls_per_second": 3})
 
 
 def test_small_send_overtakes_a_campaign_of_small_calls(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_lag_is_measured_when_each_list_was_read(tmp_path: Path) -> None:
                 )
                 for number in range(1, 60)
             ]
-            scenery.relay.inject_fault("slow to take", "POST", seconds=15)
+            scenery.relay.inject_fault("slow to accept", "POST", seconds=15)
             await submit(carrier, many)
             await asyncio.sleep(1)
             scenery.relay.inject_fault(

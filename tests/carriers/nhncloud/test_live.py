@@ -98,7 +98,7 @@ async def _open_channel(data: Path, sender_key: str) -> None:
     world = RealWorld()
     store = open_store(load({}, None, data=data), world)
     template = (TEMPLATE, CONTENT)
-    await store.write(channel.open_here, ACCOUNT, world.now(), sender_key=sender_key, template=template)
+    await store.write(channel.add_to_store, ACCOUNT, world.now(), sender_key=sender_key, template=template)
     await store.close()
 
 

@@ -15,7 +15,7 @@ from tests.fakes.pipes import connect
 from tests.fakes.smsc.scripted import (
     ScriptedSmsc,
     SmscConnection,
-    silent,
+    no_response,
 )
 from tests.fixtures.smpp import PASSWORD
 from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
@@ -45,7 +45,7 @@ class Talk:
     def __init__(self, command: int = protocol.BIND_TRANSCEIVER) -> None:
         self.world = WatchedWorld()
         self.smsc = ScriptedSmsc()
-        self.smsc.handlers[protocol.SUBMIT_SM] = silent
+        self.smsc.handlers[protocol.SUBMIT_SM] = no_response
         self.anomalies: Counter[str] = Counter()
         self.delivered: list[Pdu] = []
         self.room_told = 0
@@ -55,7 +55,7 @@ class Talk:
 
     async def begin(self) -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: self.faults.append(context))
-        await connect(lambda: self.session, self.smsc.line())
+        await connect(lambda: self.session, self.smsc.new_connection())
 
     @property
     def line(self) -> SmscConnection:

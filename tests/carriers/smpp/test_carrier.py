@@ -17,10 +17,10 @@ from tests.fakes.smsc.scripted import (
     SUBMIT_SM_RESP,
     ScriptedSmsc,
     SmscConnection,
+    accept,
     in_sequence,
-    refuse,
-    silent,
-    take,
+    no_response,
+    respond_with_status,
 )
 from tests.fixtures.smpp import (
     LONG,
@@ -63,14 +63,14 @@ def test_invalid_settings_are_refused_at_start(settings: dict[str, Any], reason:
 def test_verdicts_match_attempts_whatever_the_order_of_responses() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = no_response
         async with running_carrier(smsc) as here:
             sending = asyncio.create_task(submit(here.carrier, attempts(3)))
             await wait_until(lambda: len(smsc.submits) == 3)
             first, second, third = smsc.open_connection.owed
-            smsc.open_connection.say(SUBMIT_SM_RESP, third, b"c\0")
-            smsc.open_connection.say(SUBMIT_SM_RESP, second, status=protocol.RINVDSTADR)
-            smsc.open_connection.say(SUBMIT_SM_RESP, first, b"a\0")
+            smsc.open_connection.send(SUBMIT_SM_RESP, third, b"c\0")
+            smsc.open_connection.send(SUBMIT_SM_RESP, second, status=protocol.RINVDSTADR)
+            smsc.open_connection.send(SUBMIT_SM_RESP, first, b"a\0")
 
             assert describe_verdicts(await sending) == describe_verdicts(
                 [Accepted("a"), Rejected(Outcome.NUMBER_NOT_ASSIGNED), Accepted("c")]
@@ -113,7 +113,7 @@ def test_unencodable_message_is_declined_and_delays_no_other() -> None:
 def test_every_status_has_a_verdict_and_keeps_the_connection(status: int) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(refuse(status), take)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(respond_with_status(status), accept)
         async with running_carrier(smsc) as here:
             assert describe_verdicts(await submit(here.carrier, [attempt()])) == describe_verdicts(
                 [verdict_for_status(status)]
@@ -127,7 +127,7 @@ def test_every_status_has_a_verdict_and_keeps_the_connection(status: int) -> Non
 def test_session_is_rebound_after_rinvbndsts_and_no_message_fails() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(refuse(protocol.RINVBNDSTS), take)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(respond_with_status(protocol.RINVBNDSTS), accept)
         async with running_carrier(smsc) as here:
             assert describe_verdicts(await submit(here.carrier, [attempt()])) == describe_verdicts([Busy()])
             await wait_until(lambda: len(smsc.connections) == 2 and here.carrier.is_connected)
@@ -160,7 +160,7 @@ def test_without_receipts_accepted_messages_have_no_reference() -> None:
 )
 def test_message_id_of_a_response_is_read_in_the_configured_base(base: str, told: str, reference: str) -> None:
     def act(line: SmscConnection, one: Pdu) -> None:
-        line.say(SUBMIT_SM_RESP, one.sequence, pdu.encode_message_id(told))
+        line.send(SUBMIT_SM_RESP, one.sequence, pdu.encode_message_id(told))
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
@@ -174,7 +174,7 @@ def test_message_id_of_a_response_is_read_in_the_configured_base(base: str, told
 @pytest.mark.parametrize("body", [b"", b"\0", b" \0"])
 def test_response_without_an_id_uses_the_in_doubt_reference(body: bytes) -> None:
     def act(line: SmscConnection, one: Pdu) -> None:
-        line.say(SUBMIT_SM_RESP, one.sequence, body)
+        line.send(SUBMIT_SM_RESP, one.sequence, body)
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
@@ -194,7 +194,7 @@ def test_response_without_an_id_uses_the_in_doubt_reference(body: bytes) -> None
 def test_unanswered_submits_are_unknown_in_time_and_the_connection_reopens() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = smsc.handlers[protocol.ENQUIRE_LINK] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = smsc.handlers[protocol.ENQUIRE_LINK] = no_response
         async with running_carrier(smsc, window=5) as here:
             began = now()
             verdicts = await submit(here.carrier, attempts(5))
@@ -203,7 +203,7 @@ def test_unanswered_submits_are_unknown_in_time_and_the_connection_reopens() -> 
             assert now() - began < TIMEOUT_S
             assert len(smsc.received(protocol.ENQUIRE_LINK)) == 1
             assert not smsc.connections[0].is_up
-            smsc.handlers[protocol.SUBMIT_SM] = take
+            smsc.handlers[protocol.SUBMIT_SM] = accept
             await wait_until(lambda: here.carrier.is_connected)
             assert kinds(await submit(here.carrier, attempts(5))) == [Accepted] * 5
 
@@ -213,7 +213,7 @@ def test_unanswered_submits_are_unknown_in_time_and_the_connection_reopens() -> 
 def test_unanswered_submits_on_a_live_connection_free_the_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(take, silent, silent, take)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response, no_response, accept)
         async with running_carrier(smsc, window=3) as here:
             began = now()
             verdicts = await submit(here.carrier, attempts(3))
@@ -224,7 +224,7 @@ def test_unanswered_submits_on_a_live_connection_free_the_window() -> None:
             assert len(smsc.connections) == 1
             assert kinds(await submit(here.carrier, attempts(3))) == [Accepted] * 3
             for number in list(smsc.open_connection.owed):
-                take(smsc.open_connection, smsc.open_connection.owed[number])
+                accept(smsc.open_connection, smsc.open_connection.owed[number])
             await wait_until(lambda: here.anomalies["submit_sm_resp without a submit_sm"] == 2)
 
     run_in_virtual_time(scenario())
@@ -233,14 +233,14 @@ def test_unanswered_submits_on_a_live_connection_free_the_window() -> None:
 def test_cancelled_submit_frees_the_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = no_response
         async with running_carrier(smsc, window=2, rate=100) as here:
             sending = [asyncio.create_task(submit(here.carrier, attempts(4))) for _ in range(2)]
             await wait_until(lambda: len(smsc.submits) == 2)
             for task in sending:
                 task.cancel()
             await asyncio.wait(sending)
-            smsc.handlers[protocol.SUBMIT_SM] = take
+            smsc.handlers[protocol.SUBMIT_SM] = accept
             await asyncio.sleep(0.5)
 
             assert here.carrier.backlog_s == 0
@@ -252,7 +252,7 @@ def test_cancelled_submit_frees_the_window() -> None:
 def test_after_a_reset_sent_messages_are_unknown_and_others_not_sent() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(take, silent)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response)
         async with running_carrier(smsc, window=3) as here:
             sending = asyncio.create_task(submit(here.carrier, attempts(6)))
             await wait_until(lambda: len(smsc.submits) == 4)
@@ -283,7 +283,7 @@ def test_without_a_connection_messages_are_not_sent() -> None:
 def test_messages_that_wait_too_long_for_the_window_are_not_sent() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = no_response
         async with running_carrier(smsc, window=1) as here:
             began = now()
 
@@ -296,15 +296,15 @@ def test_messages_that_wait_too_long_for_the_window_are_not_sent() -> None:
 def test_unbind_with_a_full_window_costs_only_unanswered_submits() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = no_response
         async with running_carrier(smsc, window=4) as here:
             sending = asyncio.create_task(submit(here.carrier, attempts(6)))
             await wait_until(lambda: len(smsc.submits) == 4)
             line = smsc.open_connection
-            line.say(protocol.UNBIND, 99)
+            line.send(protocol.UNBIND, 99)
             first, second, *_ = line.owed
-            line.say(SUBMIT_SM_RESP, first, b"a\0")
-            line.say(SUBMIT_SM_RESP, second, status=protocol.RTHROTTLED)
+            line.send(SUBMIT_SM_RESP, first, b"a\0")
+            line.send(SUBMIT_SM_RESP, second, status=protocol.RTHROTTLED)
 
             assert describe_verdicts(await sending) == describe_verdicts(
                 [Accepted("a"), Busy(), Unknown(), Unknown(), NotSent(), NotSent()]
@@ -319,7 +319,7 @@ def test_unbind_with_a_full_window_costs_only_unanswered_submits() -> None:
 def test_invalid_length_closes_the_connection_but_earlier_responses_count() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = no_response
         async with running_carrier(smsc) as here:
             sending = asyncio.create_task(submit(here.carrier, attempts(2)))
             await wait_until(lambda: len(smsc.submits) == 2)

@@ -22,9 +22,9 @@ from tests.fakes.smsc.scripted import (
     BINDS,
     ScriptedSmsc,
     SmscConnection,
-    answer,
-    refuse,
-    silent,
+    no_response,
+    respond,
+    respond_with_status,
 )
 from tests.fixtures.smpp import (
     PASSWORD,
@@ -43,7 +43,7 @@ from tests.fixtures.virtual import run_in_virtual_time
 def test_refused_bind_is_described_without_the_password(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> str:
         smsc = ScriptedSmsc()
-        smsc.handlers.update(dict.fromkeys(BINDS, refuse(protocol.RINVPASWD)))
+        smsc.handlers.update(dict.fromkeys(BINDS, respond_with_status(protocol.RINVPASWD)))
         async with running_carrier(smsc, is_up=False) as here:
             await asyncio.sleep(30)
             carrier = here.carrier
@@ -111,7 +111,7 @@ def test_reconnect_delays_grow_with_jitter() -> None:
 def test_unanswered_bind_does_not_reset_the_reconnect_delay() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers.update(dict.fromkeys(BINDS, silent))
+        smsc.handlers.update(dict.fromkeys(BINDS, no_response))
         async with running_carrier(smsc, is_up=False) as here:
             await asyncio.sleep(120)
 
@@ -141,7 +141,7 @@ def test_stable_connection_resets_the_reconnect_delay() -> None:
 
 def test_reconnect_delay_grows_if_the_smsc_closes_after_each_bind() -> None:
     def bind_and_go(line: SmscConnection, one: Pdu) -> None:
-        answer(line, one)
+        respond(line, one)
         line.pipe.close()
 
     async def scenario() -> None:
@@ -177,7 +177,7 @@ def test_cancelled_carrier_unbinds() -> None:
 def test_cancelled_carrier_does_not_wait_for_a_silent_smsc() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.UNBIND] = smsc.handlers[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.UNBIND] = smsc.handlers[protocol.SUBMIT_SM] = no_response
         async with running_carrier(smsc) as here:
             sending = asyncio.create_task(submit(here.carrier, attempts(2)))
             await wait_until(lambda: len(smsc.submits) == 2)
@@ -195,7 +195,7 @@ def test_cancelled_carrier_ends_before_it_is_bound(state: str) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.is_lost, smsc.is_down = state == "is_lost", state == "is_down"
-        smsc.handlers[protocol.BIND_TRANSCEIVER] = silent
+        smsc.handlers[protocol.BIND_TRANSCEIVER] = no_response
         async with running_carrier(smsc, is_up=False) as here:
             await asyncio.sleep(1)
             began = now()

@@ -16,11 +16,11 @@ from tests.fakes.smsc.scripted import (
     SUBMIT_SM_RESP,
     ScriptedSmsc,
     SmscConnection,
+    accept,
     in_sequence,
+    no_response,
     receipt,
-    refuse,
-    silent,
-    take,
+    respond_with_status,
 )
 from tests.fixtures.service import PHONE, metric_value, outcomes_of, send, sms
 from tests.fixtures.smpp import LONG, smpp_settings, wait_until
@@ -67,7 +67,7 @@ def report(*stats: str, before_the_answer: bool = False) -> Callable[[SmscConnec
         name = f"id-{one.sequence}"
 
         def take_it() -> None:
-            line.say(SUBMIT_SM_RESP, one.sequence, pdu.encode_message_id(name))
+            line.send(SUBMIT_SM_RESP, one.sequence, pdu.encode_message_id(name))
 
         if not before_the_answer:
             take_it()
@@ -154,7 +154,7 @@ def test_a_text_in_parts_fails_when_one_part_does(tmp_path: Path) -> None:
 def test_what_is_throttled_is_tried_again_until_it_is_taken(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         smsc.handlers[protocol.SUBMIT_SM] = in_sequence(
-            refuse(protocol.RTHROTTLED), refuse(protocol.RMSGQFUL), report("DELIVRD")
+            respond_with_status(protocol.RTHROTTLED), respond_with_status(protocol.RMSGQFUL), report("DELIVRD")
         )
         request = await send(env, sms())
         await env.wait(30)
@@ -184,7 +184,7 @@ def test_a_far_end_that_is_away_costs_no_try_however_long(tmp_path: Path) -> Non
 
 def test_after_a_reset_what_is_in_doubt_is_sent_again(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.handlers[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = no_response
         request = await send(env, sms())
         await wait_until(lambda: smsc.submits)
         smsc.handlers[protocol.SUBMIT_SM] = report("DELIVRD")
@@ -200,17 +200,17 @@ def test_after_a_reset_what_is_in_doubt_is_sent_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("has_arrived", [True, False])
 def test_after_a_reset_what_is_held_in_doubt_is_never_sent_again(tmp_path: Path, has_arrived: bool) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.handlers[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = no_response
         request = await send(env, sms())
         await wait_until(lambda: smsc.submits)
         (submit,) = smsc.submits
         mark = int.from_bytes(submit.tlvs[protocol.USER_MESSAGE_REFERENCE], "big")
-        smsc.handlers[protocol.SUBMIT_SM] = take
+        smsc.handlers[protocol.SUBMIT_SM] = accept
         smsc.open_connection.pipe.reset()
         await env.wait(60)
         assert await outcomes_of(env, request) == [SENDING]
         if has_arrived:
-            smsc.open_connection.deliver(1, receipt("an-id-we-never-heard", phone=PHONE, mark=mark))
+            smsc.open_connection.deliver(1, receipt("an-id-we-never-heard", phone=PHONE, reference=mark))
             await env.wait(5)
         else:
             await env.wait(3600 + 60)

@@ -81,7 +81,7 @@ def test_flood_on_one_connection_does_not_block_the_other() -> None:
             await asyncio.sleep(1)
 
             assert await submit(here.carrier, [attempt()]) == [Accepted("1")]
-            assert smsc.received(protocol.SUBMIT_SM)[0].line is smsc.connections[1]
+            assert smsc.received(protocol.SUBMIT_SM)[0].connection is smsc.connections[1]
 
     run_in_virtual_time(scenario())
 

@@ -67,7 +67,7 @@ def test_id_in_a_receipt_is_read_in_the_configured_base(base: str, told: str, re
 
 def test_ids_match_with_hex_responses_and_decimal_receipts() -> None:
     def act(line: SmscConnection, one: Pdu) -> None:
-        line.say(SUBMIT_SM_RESP, one.sequence, b"00FF\0")
+        line.send(SUBMIT_SM_RESP, one.sequence, b"00FF\0")
         line.deliver(1, receipt("0000000255"))
 
     async def scenario() -> None:
@@ -98,26 +98,26 @@ def test_every_final_state_has_an_outcome(stat: str, err: str, outcome: Outcome)
 
 
 def test_unmarked_receipt_is_read_if_configured() -> None:
-    assert read(receipt("7", kind=0), unmarked_receipts=True) == Receipt("7", GOOD)
-    assert read(receipt("7", kind=0), unmarked_receipts=False) is None
+    assert read(receipt("7", esm_class=0), unmarked_receipts=True) == Receipt("7", GOOD)
+    assert read(receipt("7", esm_class=0), unmarked_receipts=False) is None
 
 
 def test_user_message_reference_finds_the_message_in_doubt() -> None:
     mark = identifiers.user_message_reference(attempt().message_id)
     name = identifiers.in_doubt_reference(mark, PHONE)
 
-    assert read(receipt("7", mark=mark)) == Receipt("7", GOOD, name)
-    assert read(receipt("", mark=mark)) == Receipt(name, GOOD, name)
+    assert read(receipt("7", reference=mark)) == Receipt("7", GOOD, name)
+    assert read(receipt("", reference=mark)) == Receipt(name, GOOD, name)
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        receipt("7", kind=INTERMEDIATE),
+        receipt("7", esm_class=INTERMEDIATE),
         receipt("7", "ENROUTE"),
         receipt("7", "ACCEPTD"),
         receipt("7", "BUFFRED"),
-        receipt("7", kind=0),
+        receipt("7", esm_class=0),
         receipt(""),
         ShortMessage(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"STOP"),
         ShortMessage(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"ack", 0x08),
@@ -135,7 +135,7 @@ def test_non_final_receipts_are_acknowledged_and_not_stored(message: ShortMessag
             ShortMessage(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"STOP"),
             {"deliver_sm that is not a receipt": 1},
         ),
-        (receipt("7", kind=INTERMEDIATE), {}),
+        (receipt("7", esm_class=INTERMEDIATE), {}),
     ],
 )
 def test_anomalies_are_counted(message: ShortMessage, noted: dict[str, int]) -> None:
@@ -155,10 +155,10 @@ def test_invalid_deliver_sm_is_refused_and_the_connection_kept() -> None:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc) as here:
             whole = pdu.encode_short_message(receipt("7"))
-            smsc.open_connection.say(protocol.DELIVER_SM, 1, b"")
-            smsc.open_connection.say(protocol.DELIVER_SM, 2, whole[:-5])
-            smsc.open_connection.say(protocol.DELIVER_SM, 3, whole + b"\x04\x27\xff\xff")
-            smsc.open_connection.say(protocol.DELIVER_SM, 4, whole)
+            smsc.open_connection.send(protocol.DELIVER_SM, 1, b"")
+            smsc.open_connection.send(protocol.DELIVER_SM, 2, whole[:-5])
+            smsc.open_connection.send(protocol.DELIVER_SM, 3, whole + b"\x04\x27\xff\xff")
+            smsc.open_connection.send(protocol.DELIVER_SM, 4, whole)
             await wait_until(lambda: len(smsc.acknowledged) == 4)
 
             assert smsc.acknowledged == [
@@ -180,7 +180,7 @@ def test_invalid_deliver_sm_is_refused_and_the_connection_kept() -> None:
 def test_receipt_before_the_submit_response_is_stored() -> None:
     def act(line: SmscConnection, one: Pdu) -> None:
         line.deliver(1, receipt("early"))
-        asyncio.get_running_loop().call_later(5, lambda: line.say(SUBMIT_SM_RESP, one.sequence, b"early\0"))
+        asyncio.get_running_loop().call_later(5, lambda: line.send(SUBMIT_SM_RESP, one.sequence, b"early\0"))
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
@@ -228,7 +228,8 @@ def test_receipts_are_acknowledged_on_the_connection_they_came_on() -> None:
             await wait_until(lambda: len(smsc.acknowledged) == 2)
 
             told = {
-                (each.line, each.pdu.sequence) for each in smsc.received(protocol.DELIVER_SM | protocol.RESPONSE)
+                (each.connection, each.pdu.sequence)
+                for each in smsc.received(protocol.DELIVER_SM | protocol.RESPONSE)
             }
             assert told == {(receivers[0], 10), (receivers[1], 11)}
             assert {each.reference for each in here.received} == {"0", "1"}

@@ -9,7 +9,7 @@ from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unk
 from pabal.carriers.smpp import protocol
 from pabal.carriers.smpp.carrier import SEGMENT_RETRY_DELAY_S, TIMEOUT_MARGIN_S, TIMEOUT_S
 from pabal.domain.message import Outcome
-from tests.fakes.smsc.scripted import ScriptedSmsc, in_sequence, refuse, silent, take
+from tests.fakes.smsc.scripted import ScriptedSmsc, accept, in_sequence, no_response, respond_with_status
 from tests.fixtures.smpp import (
     LONG,
     PARTS,
@@ -45,8 +45,8 @@ def test_segmented_message_has_the_references_of_all_segments() -> None:
 def test_busy_segment_is_retried_alone() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        throttled = refuse(protocol.RTHROTTLED)
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(take, throttled, take, take, throttled, take)
+        throttled = respond_with_status(protocol.RTHROTTLED)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, throttled, accept, accept, throttled, accept)
         async with running_carrier(smsc, long_messages="parts") as here:
             began = now()
 
@@ -61,15 +61,15 @@ def test_busy_segment_is_retried_alone() -> None:
 def test_unsent_segments_follow_on_the_next_connection() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = no_response
         async with running_carrier(smsc, long_messages="parts", window=2) as here:
             sending = asyncio.create_task(sent_in_parts(here))
             await wait_until(lambda: len(smsc.submits) == 2)
             line = smsc.open_connection
-            line.say(protocol.UNBIND, 9)
+            line.send(protocol.UNBIND, 9)
             for number in list(line.owed):
-                take(line, line.owed[number])
-            smsc.handlers[protocol.SUBMIT_SM] = take
+                accept(line, line.owed[number])
+            smsc.handlers[protocol.SUBMIT_SM] = accept
 
             assert describe_verdicts([await sending]) == describe_verdicts([Accepted("1", ("2", "3", "4"))])
             assert [submit.short_message[6] for submit in smsc.submits] == [1, 2, 3, 4]
@@ -82,7 +82,7 @@ def test_busy_segments_of_a_rejected_message_are_not_retried() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = in_sequence(
-            take, refuse(protocol.RTHROTTLED), refuse(protocol.RINVDSTADR), take
+            accept, respond_with_status(protocol.RTHROTTLED), respond_with_status(protocol.RINVDSTADR), accept
         )
         async with running_carrier(smsc, long_messages="parts") as here:
             assert describe_verdicts([await sent_in_parts(here)]) == describe_verdicts(
@@ -96,7 +96,7 @@ def test_busy_segments_of_a_rejected_message_are_not_retried() -> None:
 def test_message_with_no_accepted_segment_is_busy() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = refuse(protocol.RTHROTTLED)
+        smsc.handlers[protocol.SUBMIT_SM] = respond_with_status(protocol.RTHROTTLED)
         async with running_carrier(smsc, long_messages="parts") as here:
             assert kinds([await sent_in_parts(here)]) == [Busy]
             assert len(smsc.submits) == PARTS
@@ -107,7 +107,7 @@ def test_message_with_no_accepted_segment_is_busy() -> None:
 def test_message_with_a_segment_busy_for_too_long_is_unknown() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(take, refuse(protocol.RMSGQFUL))
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, respond_with_status(protocol.RMSGQFUL))
         async with running_carrier(smsc, long_messages="parts") as here:
             began = now()
 
@@ -120,10 +120,10 @@ def test_message_with_a_segment_busy_for_too_long_is_unknown() -> None:
 @pytest.mark.parametrize(
     ("others", "status", "verdict"),
     [
-        (take, protocol.RINVDSTADR, Rejected(Outcome.NUMBER_NOT_ASSIGNED)),
-        (take, protocol.RINVSRCADR, Rejected(Outcome.UNDELIVERABLE)),
-        (refuse(protocol.RINVSRCADR), protocol.RINVSRCADR, Declined(Outcome.UNDELIVERABLE)),
-        (refuse(protocol.RTHROTTLED), protocol.RINVSRCADR, Declined(Outcome.UNDELIVERABLE)),
+        (accept, protocol.RINVDSTADR, Rejected(Outcome.NUMBER_NOT_ASSIGNED)),
+        (accept, protocol.RINVSRCADR, Rejected(Outcome.UNDELIVERABLE)),
+        (respond_with_status(protocol.RINVSRCADR), protocol.RINVSRCADR, Declined(Outcome.UNDELIVERABLE)),
+        (respond_with_status(protocol.RTHROTTLED), protocol.RINVSRCADR, Declined(Outcome.UNDELIVERABLE)),
     ],
 )
 def test_partly_accepted_message_with_a_refused_segment_is_rejected(
@@ -131,7 +131,7 @@ def test_partly_accepted_message_with_a_refused_segment_is_rejected(
 ) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(others, refuse(status), others)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(others, respond_with_status(status), others)
         async with running_carrier(smsc, long_messages="parts") as here:
             assert describe_verdicts([await sent_in_parts(here)]) == describe_verdicts([verdict])
 
@@ -141,7 +141,7 @@ def test_partly_accepted_message_with_a_refused_segment_is_rejected(
 def test_message_with_an_unanswered_segment_is_unknown() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(take, silent, take)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response, accept)
         async with running_carrier(smsc, long_messages="parts") as here:
             assert kinds([await sent_in_parts(here)]) == [Unknown]
 
@@ -151,7 +151,7 @@ def test_message_with_an_unanswered_segment_is_unknown() -> None:
 def test_message_is_not_sent_only_if_no_segment_was_sent() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = no_response
         async with running_carrier(smsc, long_messages="parts", window=2) as here:
             sending = asyncio.create_task(submit(here.carrier, [attempt(1, LONG), attempt(2, LONG)]))
             await wait_until(lambda: len(smsc.submits) == 2)
@@ -166,7 +166,7 @@ def test_busy_segment_is_retried_beside_an_unencodable_message() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         two_parts = "가" * 100
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(take, refuse(protocol.RTHROTTLED), take)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, respond_with_status(protocol.RTHROTTLED), accept)
         async with running_carrier(smsc, long_messages="parts", encoding="cp949") as here:
             verdicts = await submit(here.carrier, [attempt(1, "🐎"), attempt(2, two_parts)])
 

@@ -15,11 +15,11 @@ from tests.fakes.smsc.scripted import (
     SUBMIT_SM_RESP,
     Handler,
     SmscConnection,
+    accept,
     frames,
+    no_response,
     receipt,
-    refuse,
-    silent,
-    take,
+    respond_with_status,
 )
 from tests.fixtures.smpp import PASSWORD, now
 
@@ -43,7 +43,7 @@ def test_session_is_open_after_the_bind_response() -> None:
 
 def test_unanswered_bind_closes_the_connection() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.handlers[protocol.BIND_TRANSCEIVER] = silent
+        talk.smsc.handlers[protocol.BIND_TRANSCEIVER] = no_response
         await talk.begin()
 
         with pytest.raises(ConnectionLost, match="the SMSC does not answer the bind"):
@@ -59,7 +59,7 @@ def test_unanswered_bind_closes_the_connection() -> None:
 
 def nack(status: int) -> Handler:
     def act(line: SmscConnection, one: Pdu) -> None:
-        line.say(protocol.GENERIC_NACK, one.sequence, status=status)
+        line.send(protocol.GENERIC_NACK, one.sequence, status=status)
 
     return act
 
@@ -67,8 +67,8 @@ def nack(status: int) -> Handler:
 @pytest.mark.parametrize(
     ("act", "reason"),
     [
-        (refuse(protocol.RINVPASWD), "bind refused: ESME_RINVPASWD"),
-        (refuse(0x4FF), "bind refused: 0x4ff"),
+        (respond_with_status(protocol.RINVPASWD), "bind refused: ESME_RINVPASWD"),
+        (respond_with_status(0x4FF), "bind refused: 0x4ff"),
         (nack(protocol.RINVCMDID), "bind refused: ESME_RINVCMDID"),
         (nack(protocol.OK), "bind refused: ESME_RBINDFAIL"),
     ],
@@ -101,7 +101,7 @@ def test_connection_closed_before_the_bind_response_says_so() -> None:
 
 def test_second_bind_response_changes_nothing() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.line.say(protocol.BIND_TRANSCEIVER | protocol.RESPONSE, 1, b"\0", protocol.RINVPASWD)
+        talk.line.send(protocol.BIND_TRANSCEIVER | protocol.RESPONSE, 1, b"\0", protocol.RINVPASWD)
         await turn()
 
         assert talk.session.is_open
@@ -127,9 +127,9 @@ def test_responses_match_submits_by_sequence_number() -> None:
         group = talk.submit(3)
         await turn()
         first, second, third = talk.numbers
-        talk.line.say(SUBMIT_SM_RESP, third, b"c\0")
-        talk.line.say(SUBMIT_SM_RESP, first, b"a\0")
-        talk.line.say(SUBMIT_SM_RESP, second, status=protocol.RTHROTTLED)
+        talk.line.send(SUBMIT_SM_RESP, third, b"c\0")
+        talk.line.send(SUBMIT_SM_RESP, first, b"a\0")
+        talk.line.send(SUBMIT_SM_RESP, second, status=protocol.RTHROTTLED)
         await turn()
 
         assert answers(group) == ["a", protocol.RTHROTTLED, "c"]
@@ -142,7 +142,7 @@ def test_response_with_an_unknown_sequence_number_is_an_anomaly() -> None:
     async def scenario(talk: Talk) -> None:
         group = talk.submit()
         await turn()
-        talk.line.say(SUBMIT_SM_RESP, talk.numbers[0] + 7, b"x\0")
+        talk.line.send(SUBMIT_SM_RESP, talk.numbers[0] + 7, b"x\0")
         await turn()
 
         assert (group.results, group.completed.done()) == ([None], False)
@@ -157,8 +157,8 @@ def test_first_of_repeated_responses_counts() -> None:
         group = talk.submit(2)
         await turn()
         for body in (b"first\0", b"second\0", b"third\0"):
-            talk.line.say(SUBMIT_SM_RESP, talk.numbers[0], body)
-        talk.line.say(SUBMIT_SM_RESP, talk.numbers[1], b"other\0")
+            talk.line.send(SUBMIT_SM_RESP, talk.numbers[0], body)
+        talk.line.send(SUBMIT_SM_RESP, talk.numbers[1], b"other\0")
         await turn()
 
         assert answers(group) == ["first", "other"]
@@ -173,7 +173,7 @@ def test_generic_nack_refuses_its_submit(status: int) -> None:
     async def scenario(talk: Talk) -> None:
         group = talk.submit()
         await turn()
-        talk.line.say(protocol.GENERIC_NACK, talk.numbers[0], status=status)
+        talk.line.send(protocol.GENERIC_NACK, talk.numbers[0], status=status)
         await turn()
 
         assert answers(group) == [status or protocol.RUNKNOWNERR]
@@ -205,10 +205,10 @@ def test_rinvbndsts_during_an_unbind_is_not_an_anomaly() -> None:
     async def scenario(talk: Talk) -> None:
         group = talk.submit(2)
         await turn()
-        talk.line.say(protocol.UNBIND, 77)
-        talk.line.say(SUBMIT_SM_RESP, talk.numbers[1], status=protocol.RINVBNDSTS)
+        talk.line.send(protocol.UNBIND, 77)
+        talk.line.send(SUBMIT_SM_RESP, talk.numbers[1], status=protocol.RINVBNDSTS)
         await turn()
-        talk.line.say(SUBMIT_SM_RESP, talk.numbers[0], b"one\0")
+        talk.line.send(SUBMIT_SM_RESP, talk.numbers[0], b"one\0")
         await turn()
 
         assert answers(group) == ["one", protocol.RINVBNDSTS]
@@ -220,7 +220,7 @@ def test_rinvbndsts_during_an_unbind_is_not_an_anomaly() -> None:
 
 def test_generic_nack_without_a_request_is_an_anomaly() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.line.say(protocol.GENERIC_NACK, 0, status=protocol.RINVCMDLEN)
+        talk.line.send(protocol.GENERIC_NACK, 0, status=protocol.RINVCMDLEN)
         await turn()
 
         assert talk.session.is_open
@@ -254,7 +254,7 @@ def test_pdus_may_arrive_octet_by_octet() -> None:
 def test_sequence_numbers_wrap_to_one() -> None:
     async def scenario(talk: Talk) -> None:
         talk.session._sequence = 0x7FFFFFFE  # two thousand million submits would take a while
-        talk.smsc.handlers[protocol.SUBMIT_SM] = take
+        talk.smsc.handlers[protocol.SUBMIT_SM] = accept
         group = talk.submit(3)
         await turn()
 
@@ -272,7 +272,7 @@ def test_abandoned_submits_free_the_window_and_late_responses_are_anomalies() ->
         assert talk.session.abandon(forgotten) == 4
         assert (talk.session.free_window, talk.room_told) == (WINDOW - 1, 1)
         for number in talk.numbers:
-            talk.line.say(SUBMIT_SM_RESP, number, b"x\0")
+            talk.line.send(SUBMIT_SM_RESP, number, b"x\0")
         await turn()
         assert answers(kept) == ["x"]
         assert forgotten.results == [None] * 4

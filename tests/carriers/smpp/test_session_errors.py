@@ -85,7 +85,7 @@ def test_eof_inside_a_pdu_leaves_submits_without_a_result() -> None:
 @pytest.mark.parametrize("command", [0x3, 0x7, 0x103, 0x112, 0x7FFFFFFF, 0x0])
 def test_unknown_command_is_refused_and_the_connection_kept(command: int) -> None:
     async def scenario(talk: Talk) -> None:
-        talk.line.say(command, 77, b"what is this")
+        talk.line.send(command, 77, b"what is this")
         await turn()
 
         (said,) = talk.smsc.received(protocol.GENERIC_NACK)
@@ -108,7 +108,7 @@ def test_unknown_command_is_refused_and_the_connection_kept(command: int) -> Non
 )
 def test_unknown_response_is_an_anomaly_and_not_answered(command: int) -> None:
     async def scenario(talk: Talk) -> None:
-        talk.line.say(command, 77)
+        talk.line.send(command, 77)
         await turn()
 
         assert len(talk.smsc.received_pdus) == 1, "only the bind"

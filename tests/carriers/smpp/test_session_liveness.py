@@ -17,8 +17,8 @@ from tests.carriers.smpp.session_fixture import ENQUIRE_S, WINDOW, Talk, answers
 from tests.fakes.smsc.scripted import (
     SUBMIT_SM_RESP,
     SmscConnection,
-    silent,
-    take,
+    accept,
+    no_response,
 )
 from tests.fixtures.smpp import now
 
@@ -27,7 +27,7 @@ from tests.fixtures.smpp import now
 
 def test_enquire_link_is_answered() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.line.say(protocol.ENQUIRE_LINK, 4711)
+        talk.line.send(protocol.ENQUIRE_LINK, 4711)
         await turn()
 
         (said,) = talk.smsc.received(protocol.ENQUIRE_LINK | protocol.RESPONSE)
@@ -50,7 +50,7 @@ def test_quiet_connection_is_tested_and_kept_while_it_answers() -> None:
 
 def test_quiet_connection_that_does_not_answer_is_aborted() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.handlers[protocol.ENQUIRE_LINK] = silent
+        talk.smsc.handlers[protocol.ENQUIRE_LINK] = no_response
 
         assert await talk.session.closed == "the SMSC does not answer enquire_link"
         assert ENQUIRE_S + ENQUIRE_TIMEOUT_S <= now() <= ENQUIRE_S + ENQUIRE_TIMEOUT_S + 2 * TICK_S
@@ -61,10 +61,10 @@ def test_quiet_connection_that_does_not_answer_is_aborted() -> None:
 
 def test_any_pdu_shows_that_a_connection_is_alive() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.handlers[protocol.ENQUIRE_LINK] = silent
+        talk.smsc.handlers[protocol.ENQUIRE_LINK] = no_response
         for number in range(10):
             await asyncio.sleep(ENQUIRE_S + 5)
-            talk.line.say(protocol.ENQUIRE_LINK, number)
+            talk.line.send(protocol.ENQUIRE_LINK, number)
 
         assert talk.session.is_open
 
@@ -73,7 +73,7 @@ def test_any_pdu_shows_that_a_connection_is_alive() -> None:
 
 def test_connection_with_unanswered_submits_is_tested_soon_and_aborted() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.handlers[protocol.ENQUIRE_LINK] = silent
+        talk.smsc.handlers[protocol.ENQUIRE_LINK] = no_response
         group = talk.submit(WINDOW)
         await talk.session.closed
 
@@ -87,7 +87,7 @@ def test_connection_with_unanswered_submits_is_tested_soon_and_aborted() -> None
 
 def test_unbind_without_submits_in_flight_is_answered_at_once() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.line.say(protocol.UNBIND, 9)
+        talk.line.send(protocol.UNBIND, 9)
         await turn()
 
         (said,) = talk.smsc.received(protocol.UNBIND | protocol.RESPONSE)
@@ -102,7 +102,7 @@ def test_after_an_unbind_responses_count_and_nothing_is_sent() -> None:
     async def scenario(talk: Talk) -> None:
         group = talk.submit(WINDOW)
         await turn()
-        talk.line.say(protocol.UNBIND, 9)
+        talk.line.send(protocol.UNBIND, 9)
         await turn()
         assert (talk.session.is_open, talk.session.free_window) == (False, 0)
         assert talk.smsc.received(protocol.UNBIND | protocol.RESPONSE) == [], (
@@ -110,7 +110,7 @@ def test_after_an_unbind_responses_count_and_nothing_is_sent() -> None:
         )
         await asyncio.sleep(UNBIND_TIMEOUT_S / 2)
         for number in talk.numbers:
-            talk.line.say(SUBMIT_SM_RESP, number, b"%d\0" % number)
+            talk.line.send(SUBMIT_SM_RESP, number, b"%d\0" % number)
         await turn()
 
         assert answers(group) == [str(number) for number in talk.numbers]
@@ -125,8 +125,8 @@ def test_after_an_unbind_unanswered_submits_have_no_result() -> None:
         group = talk.submit(3)
         await turn()
         began = now()
-        talk.line.say(protocol.UNBIND, 9)
-        talk.line.say(SUBMIT_SM_RESP, talk.numbers[1], b"mine\0")
+        talk.line.send(protocol.UNBIND, 9)
+        talk.line.send(SUBMIT_SM_RESP, talk.numbers[1], b"mine\0")
         await talk.session.closed
 
         assert answers(group) == [None, "mine", None]
@@ -140,8 +140,8 @@ def test_unbind_waits_for_missing_responses() -> None:
     async def scenario(talk: Talk) -> None:
         def answer_all_then_go(line: SmscConnection, one: Pdu) -> None:
             for number in list(line.owed):
-                line.say(SUBMIT_SM_RESP, number, b"late\0")
-            line.say(protocol.UNBIND | protocol.RESPONSE, one.sequence)
+                line.send(SUBMIT_SM_RESP, number, b"late\0")
+            line.send(protocol.UNBIND | protocol.RESPONSE, one.sequence)
 
         talk.smsc.handlers[protocol.UNBIND] = answer_all_then_go
         group = talk.submit(2)
@@ -160,7 +160,7 @@ def test_unbind_waits_for_missing_responses() -> None:
 
 def test_unanswered_unbind_closes_after_a_timeout() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.handlers[protocol.UNBIND] = silent
+        talk.smsc.handlers[protocol.UNBIND] = no_response
         group = talk.submit(2)
         await talk.session.unbind()
         await turn()
@@ -196,7 +196,7 @@ def test_closed_session_does_nothing_more() -> None:
 
 def test_unbound_session_closes_without_unbind() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.handlers[protocol.BIND_TRANSCEIVER] = silent
+        talk.smsc.handlers[protocol.BIND_TRANSCEIVER] = no_response
         await talk.begin()
         await talk.session.unbind()
         await turn()
@@ -257,7 +257,7 @@ def test_closing_has_a_timeout_if_the_smsc_does_not_read() -> None:
 
 def test_silence_does_not_count_while_reading_is_paused() -> None:
     async def scenario(talk: Talk) -> None:
-        talk.smsc.handlers[protocol.SUBMIT_SM] = take
+        talk.smsc.handlers[protocol.SUBMIT_SM] = accept
         talk.session.pause()
         assert talk.session.free_window == 0
         group = talk.submit()

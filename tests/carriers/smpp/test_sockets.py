@@ -17,7 +17,7 @@ from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.domain.message import Outcome
 from pabal.world import RealWorld
-from tests.fakes.smsc.scripted import ScriptedSmsc, SmscConnection, receipt, take
+from tests.fakes.smsc.scripted import ScriptedSmsc, SmscConnection, accept, receipt
 from tests.fixtures.smpp import attempts, smpp_settings
 from tests.fixtures.verdicts import submit
 
@@ -50,7 +50,7 @@ async def logged(message: str) -> None:
 
 
 def take_and_report(line: SmscConnection, one: Pdu) -> None:
-    take(line, one)
+    accept(line, one)
     line.deliver(one.sequence, receipt(str(one.sequence)))
 
 
@@ -58,7 +58,7 @@ def take_and_report(line: SmscConnection, one: Pdu) -> None:
 async def listening(smsc: ScriptedSmsc, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
     """Have an SMSC listen on a port."""
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(smsc.line, "127.0.0.1", 0, ssl=tls)
+    server = await loop.create_server(smsc.new_connection, "127.0.0.1", 0, ssl=tls)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:

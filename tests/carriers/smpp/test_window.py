@@ -11,7 +11,15 @@ from pabal.carriers.base import Accepted, NotSent, Unknown
 from pabal.carriers.smpp import protocol
 from pabal.carriers.smpp.carrier import TIMEOUT_S
 from pabal.carriers.smpp.pdu import Pdu
-from tests.fakes.smsc.scripted import ScriptedSmsc, SmscConnection, answer, in_sequence, refuse, silent, take
+from tests.fakes.smsc.scripted import (
+    ScriptedSmsc,
+    SmscConnection,
+    accept,
+    in_sequence,
+    no_response,
+    respond,
+    respond_with_status,
+)
 from tests.fixtures.smpp import LONG, PARTS, attempt, attempts, kinds, now, running_carrier, wait_until
 from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import run_in_virtual_time
@@ -26,7 +34,7 @@ def test_pair_sends_on_the_transmitter_only() -> None:
 
             transmitters = smsc.connections_bound_by(protocol.BIND_TRANSMITTER)
             assert len(transmitters) == len(smsc.connections_bound_by(protocol.BIND_RECEIVER)) == 2
-            assert {each.line for each in smsc.received(protocol.SUBMIT_SM)} <= set(transmitters)
+            assert {each.connection for each in smsc.received(protocol.SUBMIT_SM)} <= set(transmitters)
 
     run_in_virtual_time(scenario())
 
@@ -34,7 +42,7 @@ def test_pair_sends_on_the_transmitter_only() -> None:
 def test_receiver_alone_does_not_count_as_connected() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.BIND_TRANSMITTER] = refuse(protocol.RALYBND)
+        smsc.handlers[protocol.BIND_TRANSMITTER] = respond_with_status(protocol.RALYBND)
         async with running_carrier(smsc, is_up=False, bind="pair") as here:
             for _ in range(20):
                 await asyncio.sleep(1)
@@ -52,13 +60,13 @@ def test_receiver_alone_does_not_count_as_connected() -> None:
 def test_several_connections_share_the_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = no_response
         async with running_carrier(smsc, binds=3, window=9) as here:
             await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 3)
             sending = asyncio.create_task(submit(here.carrier, attempts(30)))
             await asyncio.sleep(1)
             assert [len(line.owed) for line in smsc.open_connections] == [3, 3, 3]
-            smsc.handlers[protocol.SUBMIT_SM] = take
+            smsc.handlers[protocol.SUBMIT_SM] = accept
             smsc.answer_all()
 
             assert kinds(await sending) == [Accepted] * 30
@@ -70,12 +78,12 @@ def test_several_connections_share_the_window() -> None:
 def test_more_connections_than_window_do_not_exceed_it() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = no_response
         async with running_carrier(smsc, binds=5, window=2) as here:
             await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 5)
             sending = asyncio.create_task(submit(here.carrier, attempts(10)))
             await asyncio.sleep(1)
-            smsc.handlers[protocol.SUBMIT_SM] = take
+            smsc.handlers[protocol.SUBMIT_SM] = accept
             smsc.answer_all()
 
             assert kinds(await sending) == [Accepted] * 10
@@ -87,8 +95,10 @@ def test_more_connections_than_window_do_not_exceed_it() -> None:
 def test_later_connection_takes_waiting_submits() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.BIND_TRANSCEIVER] = in_sequence(answer, refuse(protocol.RALYBND), answer)
-        smsc.handlers[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.BIND_TRANSCEIVER] = in_sequence(
+            respond, respond_with_status(protocol.RALYBND), respond
+        )
+        smsc.handlers[protocol.SUBMIT_SM] = no_response
         async with running_carrier(smsc, binds=2, window=2) as here:
             sending = asyncio.create_task(submit(here.carrier, attempts(2)))
             await wait_until(lambda: len(smsc.submits) == 2)
@@ -104,13 +114,13 @@ def test_later_connection_takes_waiting_submits() -> None:
 def test_lost_connection_affects_only_its_own_submits() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = no_response
         async with running_carrier(smsc, binds=2, window=8) as here:
             await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 2)
             sending = asyncio.create_task(submit(here.carrier, attempts(12)))
             await wait_until(lambda: len(smsc.submits) == 8)
             dying = smsc.open_connections[0]
-            smsc.handlers[protocol.SUBMIT_SM] = take
+            smsc.handlers[protocol.SUBMIT_SM] = accept
             dying.pipe.reset()
             await asyncio.sleep(0.1)
             assert here.carrier.is_connected
@@ -130,7 +140,7 @@ def test_lost_connection_affects_only_its_own_submits() -> None:
 @pytest.mark.parametrize("settings", [{}, {"binds": 3}, {"bind": "pair"}, {"rate": 200}])
 def test_window_is_never_exceeded_by_concurrent_batches(settings: dict[str, Any]) -> None:
     def late(line: SmscConnection, one: Pdu) -> None:
-        asyncio.get_running_loop().call_later(0.1, lambda: take(line, one))
+        asyncio.get_running_loop().call_later(0.1, lambda: accept(line, one))
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
@@ -198,12 +208,12 @@ def test_no_burst_after_a_pause() -> None:
 def test_no_burst_after_a_stalled_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = silent
+        smsc.handlers[protocol.SUBMIT_SM] = no_response
         async with running_carrier(smsc, rate=20, window=5) as here:
             batches = [asyncio.create_task(submit(here.carrier, attempts(20))) for _ in range(3)]
             await asyncio.sleep(10)
             assert len(smsc.submits) == 5
-            smsc.handlers[protocol.SUBMIT_SM] = take
+            smsc.handlers[protocol.SUBMIT_SM] = accept
             smsc.answer_all()
             await asyncio.wait(batches)
 
@@ -273,7 +283,7 @@ def test_batches_are_sent_in_order() -> None:
 def test_late_response_delays_no_other_verdict() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(take, silent, take)
+        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response, accept)
         async with running_carrier(smsc) as here:
             told: list[tuple[float, int, type]] = []
             began = now()
@@ -310,7 +320,7 @@ def test_segmented_message_is_not_begun_without_time_for_all_segments() -> None:
 def test_pair_with_a_refused_receiver_describes_the_problem() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.BIND_RECEIVER] = refuse(protocol.RINVPASWD)
+        smsc.handlers[protocol.BIND_RECEIVER] = respond_with_status(protocol.RINVPASWD)
         async with running_carrier(smsc, bind="pair") as here:
             await wait_until(lambda: "ESME_RINVPASWD" in here.carrier.problem)
 

@@ -10,7 +10,7 @@ from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
 CHANNEL = "@pabal"
 TEMPLATE = "welcome"
 CONTENT = "#{이름}님, 가입해 주셔서 고맙습니다."
-MANY_OBJECTS = 200_000
+GC_THRESHOLD = 200_000
 """It keeps everything it is sent: looking for what can be let go is mostly in vain, and must not slow a bench."""
 
 
@@ -71,7 +71,7 @@ async def _run(words: argparse.Namespace) -> None:
 def main() -> None:
     """Run until told to stop."""
     words = _words()
-    gc.set_threshold(MANY_OBJECTS, 20, 100)
+    gc.set_threshold(GC_THRESHOLD, 20, 100)
     asyncio.run(_run(words))
 
 

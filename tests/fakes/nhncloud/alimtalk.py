@@ -7,19 +7,19 @@ from typing import Any
 
 import msgspec
 
-from tests.fakes.nhncloud import talk
-from tests.fakes.nhncloud.answers import Json, No, Request
+from tests.fakes.nhncloud import kakaotalk
+from tests.fakes.nhncloud.answers import ApiError, Json, Request
+from tests.fakes.nhncloud.kakaotalk import SUCCESS, Button, Refusal, Resend
 from tests.fakes.nhncloud.state import ALIMTALK, Message, Profile, State, Template
-from tests.fakes.nhncloud.talk import FINE, Button, Refusal, Resend
 
-MOST_CONTENT = 1300
-MOST_TITLE = 50
+MAX_CONTENT_CHARS = 1300
+MAX_TITLE_CHARS = 50
 _VARIABLE = re.compile(r"#\{([^}]*)\}")
 NOT_MATCHED = "are not matched to template. This message can be resend by sms service if the resend setting is on."
 TITLE_DIFFERS = "3028"
 
 
-class Raw(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class RawRecipient(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """A recipient with the whole text."""
 
     recipientNo: str | None = None
@@ -35,7 +35,7 @@ class Raw(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     recipientGroupingKey: str | None = None
 
 
-class Filled(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class TemplateRecipient(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """A recipient with what is to be filled in."""
 
     recipientNo: str | None = None
@@ -59,40 +59,42 @@ class _Call(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class RawCall(_Call, kw_only=True):
     """The body of `raw-messages`."""
 
-    recipientList: list[Raw] | None = None
+    recipientList: list[RawRecipient] | None = None
 
 
-class FilledCall(_Call, kw_only=True):
+class TemplateCall(_Call, kw_only=True):
     """The body of `messages`."""
 
-    recipientList: list[Filled] | None = None
+    recipientList: list[TemplateRecipient] | None = None
 
 
 _RAW = msgspec.json.Decoder(RawCall)
-_FILLED = msgspec.json.Decoder(FilledCall)
+_TEMPLATE = msgspec.json.Decoder(TemplateCall)
 
 
 def send_raw(state: State, request: Request) -> Json:
     """Take messages with their whole text: POST `raw-messages`."""
-    call: RawCall = talk.decoded(_RAW, request.body)
+    call: RawCall = kakaotalk.decode_body(_RAW, request.body)
     return _send(state, request, call)
 
 
-def send_filled(state: State, request: Request) -> Json:
+def send_from_template(state: State, request: Request) -> Json:
     """Take messages with what is to be filled into the template: POST `messages`."""
-    call: FilledCall = talk.decoded(_FILLED, request.body)
+    call: TemplateCall = kakaotalk.decode_body(_TEMPLATE, request.body)
     return _send(state, request, call)
 
 
-def _send(state: State, request: Request, call: RawCall | FilledCall) -> Json:
-    app_key = request.parts["appkey"]
-    profile, begins_at = talk.check_call(state, request, app_key, call)
-    template = _usable(state, profile.sender_key, talk.needed("templateCode", call.templateCode, 20))
+def _send(state: State, request: Request, call: RawCall | TemplateCall) -> Json:
+    app_key = request.path_params["appkey"]
+    profile, begins_at = kakaotalk.check_call(state, request, app_key, call)
+    template = _get_usable_template(
+        state, profile.sender_key, kakaotalk.require_text("templateCode", call.templateCode, 20)
+    )
     fields = template.current.fields
     buttons = sorted(fields.get("buttons") or (), key=lambda each: each.get("ordering") or 0)
-    now, request_id = state.clock(), state.new_id()
+    now, request_id = state.clock(), state.new_request_id()
     made = []
-    recipients: Sequence[Raw | Filled] = call.recipientList or ()
+    recipients: Sequence[RawRecipient | TemplateRecipient] = call.recipientList or ()
     for seq, given in enumerate(recipients, 1):
         content, (refused, why) = _read(profile, fields, buttons, given)
         message = Message(
@@ -113,31 +115,33 @@ def _send(state: State, request: Request, call: RawCall | FilledCall) -> Json:
         )
         made.append((message, why))
     has_title = fields.get("templateEmphasizeType") == "TEXT"
-    late_code = (lambda message: _title_code(fields, message.given)) if has_title else None
-    answer = talk.take(state, request, app_key, call, profile, made, late_code)
+    late_code = (lambda message: _title_code(fields, message.recipient)) if has_title else None
+    answer = kakaotalk.accept(state, request, app_key, call, profile, made, late_code)
     template.last_request = (now, request_id)
     return answer
 
 
-def _usable(state: State, sender_key: str, code: str) -> Template:
+def _get_usable_template(state: State, sender_key: str, code: str) -> Template:
     template = state.templates.get((sender_key, code))
     if template is None:
-        raise No(-3003, "Template does not exist.")
+        raise ApiError(-3003, "Template does not exist.")
     if template.current.status != "TSC03" or template.is_blocked or template.is_dormant:
-        raise No(-3005, "Please check template status.")
+        raise ApiError(-3005, "Please check template status.")
     return template
 
 
-def _read(profile: Profile, fields: Json, buttons: Sequence[Json], given: Raw | Filled) -> tuple[str, Refusal]:
+def _read(
+    profile: Profile, fields: Json, buttons: Sequence[Json], given: RawRecipient | TemplateRecipient
+) -> tuple[str, Refusal]:
     """Return the text of a message, and why it is refused."""
-    refusal = talk.check_recipient(profile, given)
-    if isinstance(given, Filled):
+    refusal = kakaotalk.check_recipient(profile, given)
+    if isinstance(given, TemplateRecipient):
         parameters = given.templateParameter or {}
         template = fields["templateContent"]
         if any(name not in parameters for name in _VARIABLE.findall(template)):
             return template, (-3004, "Please check template parameter.")
         content = _VARIABLE.sub(lambda found: parameters[found[1]], template)
-        if len(content) > MOST_CONTENT:
+        if len(content) > MAX_CONTENT_CHARS:
             why = "The content that is replaced by the template parameters can not exceed 1,300 characters."
             return content, (-2019, why)
         return content, refusal
@@ -145,19 +149,19 @@ def _read(profile: Profile, fields: Json, buttons: Sequence[Json], given: Raw | 
     return content, refusal if refusal[0] else _compare(fields, buttons, given, content)
 
 
-def _compare(fields: Json, buttons: Sequence[Json], given: Raw, content: str) -> Refusal:
+def _compare(fields: Json, buttons: Sequence[Json], given: RawRecipient, content: str) -> Refusal:
     if not content.strip():
         return -2001, "The 'content' must not be blank."
-    if len(content) > MOST_CONTENT:
-        return -2000, f"The 'content' must be at less than or equal to {MOST_CONTENT}."
-    if len(given.templateTitle or "") > MOST_TITLE:
+    if len(content) > MAX_CONTENT_CHARS:
+        return -2000, f"The 'content' must be at less than or equal to {MAX_CONTENT_CHARS}."
+    if len(given.templateTitle or "") > MAX_TITLE_CHARS:
         why = "The templateTitle that is replaced by the template parameters can not exceed 50 characters."
         return -2032, why
     if not matches(fields["templateContent"], content):
         return -3010, f"The contents {NOT_MATCHED}"
-    if not _are_alike(buttons, given.buttons or ()) or given.quickReplies:
+    if not _buttons_match(buttons, given.buttons or ()) or given.quickReplies:
         return -3011, f"The buttons or quickReplies {NOT_MATCHED}"
-    return FINE
+    return SUCCESS
 
 
 def matches(template: str, text: str) -> bool:
@@ -171,75 +175,75 @@ def _pattern(template: str) -> "re.Pattern[str]":
     return re.compile(".*?".join(fixed), re.DOTALL)
 
 
-def _are_alike(registered: Sequence[Json], given: Sequence[Button]) -> bool:
+def _buttons_match(registered: Sequence[Json], given: Sequence[Button]) -> bool:
     """Whether buttons are those of the template, which are in order."""
     if len(registered) != len(given) or any(each.ordering is None for each in given):
         return False
     in_order = sorted(given, key=lambda each: each.ordering or 0) if len(given) > 1 else given
-    return all(_is_alike(*pair) for pair in zip(registered, in_order, strict=True))
+    return all(_button_matches(*pair) for pair in zip(registered, in_order, strict=True))
 
 
-def _is_alike(registered: Json, given: Button) -> bool:
+def _button_matches(registered: Json, given: Button) -> bool:
     return (
         registered["type"] == given.type
         and registered["name"] == given.name
-        and _is_link(registered.get("linkMo"), given.linkMo)
-        and _is_link(registered.get("linkPc"), given.linkPc)
-        and _is_link(registered.get("schemeIos"), given.schemeIos)
-        and _is_link(registered.get("schemeAndroid"), given.schemeAndroid)
+        and _link_matches(registered.get("linkMo"), given.linkMo)
+        and _link_matches(registered.get("linkPc"), given.linkPc)
+        and _link_matches(registered.get("schemeIos"), given.schemeIos)
+        and _link_matches(registered.get("schemeAndroid"), given.schemeAndroid)
     )
 
 
-def _is_link(registered: str | None, given: str | None) -> bool:
+def _link_matches(registered: str | None, given: str | None) -> bool:
     return matches(registered, given or "") if registered else not given
 
 
-def _title_code(fields: Json, given: Raw | Filled) -> str | None:
+def _title_code(fields: Json, given: RawRecipient | TemplateRecipient) -> str | None:
     """Return the result that Kakao answers with if the emphasised title is another one."""
-    if isinstance(given, Filled):
+    if isinstance(given, TemplateRecipient):
         return None
     return None if matches(fields["templateTitle"] or "", given.templateTitle or "") else TITLE_DIFFERS
 
 
 def search(state: State, request: Request) -> Json:
     """List messages: GET `messages`."""
-    found = talk.search(state, request, ALIMTALK)
+    found = kakaotalk.search(state, request, ALIMTALK)
     rows = [
-        {**talk.full_row(state, each), "templateCode": each.template_code}
-        for each in talk.paged(found, request.query)
+        {**kakaotalk.message_row(state, each), "templateCode": each.template_code}
+        for each in kakaotalk.page(found, request.query)
     ]
     return {"messageSearchResultResponse": {"messages": rows, "totalCount": len(found)}}
 
 
-def one(state: State, request: Request) -> Json:
+def show(state: State, request: Request) -> Json:
     """Show a message: GET `messages/{requestId}/{recipientSeq}`."""
-    message = talk.one(state, request, ALIMTALK)
+    message = kakaotalk.find_message(state, request, ALIMTALK)
     more = {
         "templateCode": message.template_code,
-        "templateTitle": getattr(message.given, "templateTitle", None),
-        "buttons": msgspec.to_builtins(message.given.buttons or []),
+        "templateTitle": getattr(message.recipient, "templateTitle", None),
+        "buttons": msgspec.to_builtins(message.recipient.buttons or []),
         "resendResultCode": None,
         "resendRequestId": None,
     }
-    return {"message": {**talk.full_row(state, message), **more}}
+    return {"message": {**kakaotalk.message_row(state, message), **more}}
 
 
 def results(state: State, request: Request) -> Json:
     """List results: GET `message-results`."""
-    found = _updated(state, request)
+    found = _list_updated(state, request)
     rows = [
-        {**talk.row(each), "resendResultCode": None, "resendRequestId": None}
-        for each in talk.paged(found, request.query)
+        {**kakaotalk.result_row(each), "resendResultCode": None, "resendRequestId": None}
+        for each in kakaotalk.page(found, request.query)
     ]
     return {"messages": rows}
 
 
 def count_results(state: State, request: Request) -> Json:
     """Count results: GET `message-results/count`."""
-    return {"totalCount": len(_updated(state, request))}
+    return {"totalCount": len(_list_updated(state, request))}
 
 
-def _updated(state: State, request: Request) -> list[Message]:
+def _list_updated(state: State, request: Request) -> list[Message]:
     is_other = request.query.get("alimtalkMessageType") == "AUTH"
-    found = talk.updated(state, request, ALIMTALK)
+    found = kakaotalk.list_updated(state, request, ALIMTALK)
     return [] if is_other else found

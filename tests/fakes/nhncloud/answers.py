@@ -13,14 +13,14 @@ T = TypeVar("T")
 Json = dict[str, Any]
 
 SEOUL = timezone(timedelta(hours=9))
-SECONDS = "%Y-%m-%d %H:%M:%S"
-MINUTES = "%Y-%m-%d %H:%M"
-DAY = 24 * 3600 * 1000
-MOST_A_PAGE = 1000
-USUAL_PAGE = 15
+SECONDS_FORMAT = "%Y-%m-%d %H:%M:%S"
+MINUTES_FORMAT = "%Y-%m-%d %H:%M"
+DAY_MS = 24 * 3600 * 1000
+MAX_PAGE_SIZE = 1000
+DEFAULT_PAGE_SIZE = 15
 
 
-class No(Exception):
+class ApiError(Exception):
     """The interface says no; `extra` is what it answers beside the header."""
 
     def __init__(self, code: int, message: str, extra: Json | None = None) -> None:
@@ -54,9 +54,9 @@ class Request:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     body: bytes
-    parts: dict[str, str] = field(default_factory=dict)
+    path_params: dict[str, str] = field(default_factory=dict)
     """What stood in the path where the documentation has names in braces."""
-    size: int = 0
+    recipient_count: int = 0
     """How many recipients it names."""
 
     def form(self) -> dict[str, str | File]:
@@ -83,17 +83,17 @@ def json_reply(answer: Json, status: int = 200) -> Reply:
     return Reply(status, "application/json;charset=UTF-8", msgspec.json.encode(answer))
 
 
-def in_seoul(at: int | None, form: str = SECONDS) -> str | None:
+def format_seoul(at: int | None, form: str = SECONDS_FORMAT) -> str | None:
     """Return a moment, in epoch milliseconds, as a date in Seoul."""
     return None if at is None else datetime.fromtimestamp(at / 1000, SEOUL).strftime(form)
 
 
-def with_tenths(at: int | None) -> str | None:
+def format_with_tenths(at: int | None) -> str | None:
     """Return a moment as the SMS interface tells it: 2018-08-10 10:06:30.0."""
-    return None if at is None else f"{in_seoul(at)}.0"
+    return None if at is None else f"{format_seoul(at)}.0"
 
 
-def moment(given: str, form: str) -> int | None:
+def parse_seoul(given: str, form: str) -> int | None:
     """Return the moment of a date in Seoul, in epoch milliseconds; none if it is not written so."""
     try:
         parsed = datetime.strptime(given, form).replace(tzinfo=SEOUL)
@@ -110,12 +110,12 @@ def minute_of_day(at: int) -> int:
     return local.hour * 60 + local.minute
 
 
-def page_of(found: Sequence[T], query: Mapping[str, str], refusal: No) -> tuple[int, int, Sequence[T]]:
+def paginate(found: Sequence[T], query: Mapping[str, str], refusal: ApiError) -> tuple[int, int, Sequence[T]]:
     """Return number, size and content of the page that is asked for; `refusal` is raised for one that cannot be."""
     try:
-        number, size = int(query.get("pageNum") or 1), int(query.get("pageSize") or USUAL_PAGE)
+        number, size = int(query.get("pageNum") or 1), int(query.get("pageSize") or DEFAULT_PAGE_SIZE)
     except ValueError:
         raise refusal from None
-    if number < 1 or not 1 <= size <= MOST_A_PAGE:
+    if number < 1 or not 1 <= size <= MAX_PAGE_SIZE:
         raise refusal
     return number, size, found[(number - 1) * size : number * size]

@@ -12,7 +12,7 @@ NOON = 1_794_711_600_000
 JPEG = b"\xff\xd8\xff\xe0" + bytes(100)
 
 
-class Moving:
+class ManualClock:
     """A clock that stands until it is moved."""
 
     def __init__(self, at: int = NOON) -> None:
@@ -21,7 +21,7 @@ class Moving:
     def __call__(self) -> int:
         return self.at
 
-    def pass_s(self, seconds: float) -> None:
+    def advance_s(self, seconds: float) -> None:
         """Let time pass."""
         self.at += round(seconds * 1000)
 
@@ -35,7 +35,7 @@ class Caller:
             transport=transport or relay.transport(), base_url="http://relay.invalid", timeout=5
         )
 
-    async def texts(self, method: str, path: str, body: Any = None, **more: Any) -> Json:
+    async def sms(self, method: str, path: str, body: Any = None, **more: Any) -> Json:
         """Call the SMS interface."""
         base = f"/sms/v3.0/appKeys/{self.relay.sms_app_key}/"
         return await self._ask(method, base + path, self.relay.sms_secret_key, body, **more)
@@ -58,14 +58,14 @@ class Caller:
         return dict(answer.json())
 
 
-def code_of(answer: Json) -> int:
+def result_code(answer: Json) -> int:
     """Return the code that a call was answered with."""
     header = answer["header"]
     assert header["isSuccessful"] is (header["resultCode"] == 0)
     return int(header["resultCode"])
 
 
-def text(*numbers: str, **changes: Any) -> Json:
+def sms_body(*numbers: str, **changes: Any) -> Json:
     """Return the body of a call that sends a text."""
     recipients = [{"recipientNo": each, "recipientGroupingKey": f"key-{each}"} for each in numbers]
     return {
@@ -77,7 +77,7 @@ def text(*numbers: str, **changes: Any) -> Json:
     }
 
 
-def talk(relay: FakeNhnCloud, *numbers: str, content: str = "가람님, 안녕하세요.", **changes: Any) -> Json:
+def alimtalk_body(relay: FakeNhnCloud, *numbers: str, content: str = "가람님, 안녕하세요.", **changes: Any) -> Json:
     """Return the body of a call that sends Alimtalk with a template that is approved."""
     profile = next(iter(relay.profiles.values()), None) or relay.add_profile()
     if (profile.sender_key, "hello") not in relay.templates:

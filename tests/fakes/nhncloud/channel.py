@@ -13,14 +13,14 @@ TEMPLATE_CODE = "T1"
 TEMPLATE = "배송이 시작되었습니다. #{name}님"
 
 
-def add_to(relay: FakeNhnCloud) -> None:
+def add_to_relay(relay: FakeNhnCloud) -> None:
     """Let the server have the channel with template T1, and the number that texts are sent from."""
     relay.add_number(SENDER)
     relay.profiles[SENDER_KEY] = Profile(CHANNEL, SENDER_KEY, PHONE, CATEGORY, 0)
     relay.add_template(SENDER_KEY, TEMPLATE_CODE, TEMPLATE)
 
 
-def open_here(
+def add_to_store(
     tx: Tx,
     account: str,
     now: int,

@@ -25,30 +25,30 @@ class Console:
         profile = self._state.profiles[sender_key]
         profile.is_blocked, profile.kakao_status = is_blocked, "S" if is_blocked else "A"
 
-    def let_profile_sleep(self, sender_key: str, is_dormant: bool = True) -> None:
+    def set_profile_dormant(self, sender_key: str, is_dormant: bool = True) -> None:
         """Make a profile dormant, or wake it."""
         self._state.profiles[sender_key].is_dormant = is_dormant
 
     def remove_profile(self, sender_key: str) -> None:
         """Remove a profile with its templates."""
-        senders.forget(self._state, sender_key)
+        senders.delete(self._state, sender_key)
 
     def approve(self, sender_key: str, code: str, comment: str | None = None) -> None:
         """Approve a template, or the change to it that is under review."""
         template = self._state.templates[sender_key, code]
-        templates.decide(self._state, template, template.pending or template.current, True, comment)
+        templates.decide(self._state, template, template.pending_change or template.current, True, comment)
 
     def reject(self, sender_key: str, code: str, comment: str | None = "내용을 확인해 주세요.") -> None:
         """Reject a template, or the change to it that is under review."""
         template = self._state.templates[sender_key, code]
-        templates.decide(self._state, template, template.pending or template.current, False, comment)
+        templates.decide(self._state, template, template.pending_change or template.current, False, comment)
 
     def comment(self, sender_key: str, code: str, content: str) -> None:
         """Answer beside a template."""
         template = self._state.templates[sender_key, code]
-        draft = template.pending or template.current
+        draft = template.pending_change or template.current
         templates.add_comment(self._state, draft, content, templates.KAKAO, "REP")
-        self._state.tell_of(template, draft)
+        self._state.add_template_event(template, draft)
 
     def change_template(self, sender_key: str, code: str, **fields: Any) -> None:
         """Change an approved template; the change is in force at once."""
@@ -56,16 +56,16 @@ class Console:
         now = self._state.clock()
         old = template.current
         template.current = Draft({**old.fields, **fields}, old.created_at, "TSC03", old.comments, updated_at=now)
-        self._state.tell_of(template, template.current)
+        self._state.add_template_event(template, template.current)
 
     def block_template(self, sender_key: str, code: str, is_blocked: bool = True) -> None:
         """Block a template, or allow it again."""
         self._state.templates[sender_key, code].is_blocked = is_blocked
 
-    def let_template_sleep(self, sender_key: str, code: str, is_dormant: bool = True) -> None:
+    def set_template_dormant(self, sender_key: str, code: str, is_dormant: bool = True) -> None:
         """Make a template dormant, or wake it."""
         self._state.templates[sender_key, code].is_dormant = is_dormant
 
     def remove_template(self, sender_key: str, code: str) -> None:
         """Remove a template, sent with or not."""
-        templates.forget(self._state, self._state.templates[sender_key, code])
+        templates.delete(self._state, self._state.templates[sender_key, code])

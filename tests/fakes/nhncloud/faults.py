@@ -9,32 +9,32 @@ from tests.fakes.nhncloud.answers import Reply, Request, header, json_reply
 
 KINDS = (
     "slow",  # answers `seconds` late
-    "slow to take",  # does nothing for `seconds`, then takes the call and answers
+    "slow to accept",  # does nothing for `seconds`, then takes the call and answers
     "lose request",  # the connection breaks before anything is taken
     "lose answer",  # the call is taken, and the connection breaks instead of an answer
     "refuse",  # nobody listens (over sockets: the connection breaks at once; see Served.gone for more)
     "twice",  # the answer comes twice, as one body
     "garbage",  # the call is taken, and the answer is none
     "html 502",  # a gateway answers with a page; the call is not taken
-    "html 502 taken",  # the same, but the call is taken
+    "html 502 accepted",  # the same, but the call is taken
     "throttle",  # HTTP 429
     "system error",  # -9999; the call is not taken
-    "system error taken",  # -9999, but the call is taken
+    "system error accepted",  # -9999, but the call is taken
 )
 SYSTEM_ERROR = json_reply(header(-9999, "System error. Please inquire at support@toast.com."))
 THROTTLED = Reply(429, "text/plain", b"Too Many Requests")
 GATEWAY_PAGE = Reply(502, "text/html", b"<html><body><h1>502 Bad Gateway</h1></body></html>")
 GARBAGE = Reply(200, "application/json;charset=UTF-8", b'{"header": {"isSuccessful": tr')
-A_SECOND = 1000
+SECOND_MS = 1000
 
-Answering = Callable[[Request], Awaitable[Reply]]
+Handler = Callable[[Request], Awaitable[Reply]]
 
 
-class Cut(Exception):
+class ConnectionCut(Exception):
     """The connection is to be broken without an answer."""
 
 
-class NobodyThere(Cut):
+class ConnectionRefused(ConnectionCut):
     """The connection is not to be accepted."""
 
 
@@ -50,7 +50,7 @@ class Fault:
     """How many calls are to be left alone before it begins."""
     done: int = 0
 
-    def concerns(self, request: Request) -> bool:
+    def applies_to(self, request: Request) -> bool:
         """Whether it happens to this call; counts it if so."""
         if self.done >= self.times or self.on not in f"{request.method} {request.path}":
             return False
@@ -68,57 +68,57 @@ class FaultInjector:
         self.faults: list[Fault] = []
         self._recent: deque[int] = deque()
 
-    def add(self, meddle: Fault) -> Fault:
+    def add(self, fault: Fault) -> Fault:
         """Let something go wrong from now on."""
-        assert meddle.kind in KINDS, f"there is no {meddle.kind!r}, only {', '.join(KINDS)}"
-        self.faults.append(meddle)
-        return meddle
+        assert fault.kind in KINDS, f"there is no {fault.kind!r}, only {', '.join(KINDS)}"
+        self.faults.append(fault)
+        return fault
 
-    def is_too_fast(self, now: int, most: float | None) -> bool:
+    def is_over_rate(self, now: int, limit: float | None) -> bool:
         """Count a call, and return whether there were more than `most` in the last second."""
-        if most is None:
+        if limit is None:
             return False
-        while self._recent and self._recent[0] <= now - A_SECOND:
+        while self._recent and self._recent[0] <= now - SECOND_MS:
             self._recent.popleft()
-        if len(self._recent) >= most:
+        if len(self._recent) >= limit:
             return True
         self._recent.append(now)
         return False
 
-    async def through(self, request: Request, answer: Answering) -> Reply:
+    async def apply(self, request: Request, answer: Handler) -> Reply:
         """Return the answer to a call, or what has become of it."""
         for meddle in self.faults:
-            if meddle.concerns(request):
-                return await _through(meddle, request, answer)
+            if meddle.applies_to(request):
+                return await _apply(meddle, request, answer)
         return await answer(request)
 
 
-async def _through(meddle: Fault, request: Request, answer: Answering) -> Reply:
-    match meddle.kind:
+async def _apply(fault: Fault, request: Request, answer: Handler) -> Reply:
+    match fault.kind:
         case "refuse":
-            raise NobodyThere
+            raise ConnectionRefused
         case "lose request":
-            raise Cut
+            raise ConnectionCut
         case "throttle":
             return THROTTLED
         case "html 502":
             return GATEWAY_PAGE
         case "system error":
             return SYSTEM_ERROR
-        case "slow to take":
-            await asyncio.sleep(meddle.seconds)
+        case "slow to accept":
+            await asyncio.sleep(fault.seconds)
     reply = await answer(request)
-    match meddle.kind:
+    match fault.kind:
         case "slow":
-            await asyncio.sleep(meddle.seconds)
+            await asyncio.sleep(fault.seconds)
         case "lose answer":
-            raise Cut
+            raise ConnectionCut
         case "twice":
             return reply._replace(body=reply.body * 2)
         case "garbage":
             return GARBAGE
-        case "html 502 taken":
+        case "html 502 accepted":
             return GATEWAY_PAGE
-        case "system error taken":
+        case "system error accepted":
             return SYSTEM_ERROR
     return reply

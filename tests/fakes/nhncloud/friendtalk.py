@@ -7,16 +7,16 @@ from typing import Any
 
 import msgspec
 
-from tests.fakes.nhncloud import images, talk
-from tests.fakes.nhncloud.answers import Json, No, Request
-from tests.fakes.nhncloud.state import FRIENDTALK, Message, Picture, Profile, State
-from tests.fakes.nhncloud.talk import FINE, Button, Refusal, Resend
+from tests.fakes.nhncloud import images, kakaotalk
+from tests.fakes.nhncloud.answers import ApiError, Json, Request
+from tests.fakes.nhncloud.kakaotalk import SUCCESS, Button, Refusal, Resend
+from tests.fakes.nhncloud.state import FRIENDTALK, Message, Profile, State, UploadedFile
 
-MOST_TEXT, MOST_WITH_IMAGE, MOST_WITH_WIDE_IMAGE = 1000, 400, 76
-MOST_BUTTONS, MOST_WITH_COUPON, MOST_WIDE_BUTTONS = 5, 4, 2
-MOST_BUTTON_NAME = 28
+MAX_TEXT_CHARS, MAX_CHARS_WITH_IMAGE, MAX_CHARS_WITH_WIDE_IMAGE = 1000, 400, 76
+MAX_BUTTONS, MAX_BUTTONS_WITH_COUPON, MAX_BUTTONS_WITH_WIDE_IMAGE = 5, 4, 2
+MAX_BUTTON_NAME_CHARS = 28
 BUTTON_TYPES = frozenset(("WL", "AL", "BK", "MD", "BF", "BC", "BT", "AC"))
-CONVERT = "x-convert-to-brand-message"
+CONVERT_HEADER = "x-convert-to-brand-message"
 
 
 class Recipient(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -50,13 +50,13 @@ _CALL = msgspec.json.Decoder(Call)
 
 def send(state: State, request: Request) -> Json:
     """Take messages: POST `messages`."""
-    if request.headers.get(CONVERT, "").lower() != "true":
+    if request.headers.get(CONVERT_HEADER, "").lower() != "true":
         why = "The API is no longer supported. Please migrate to the new brand-message endpoint/API."
-        raise No(-9992, why)
-    call: Call = talk.decoded(_CALL, request.body)
-    app_key = request.parts["appkey"]
-    profile, begins_at = talk.check_call(state, request, app_key, call)
-    now, request_id = state.clock(), state.new_id()
+        raise ApiError(-9992, why)
+    call: Call = kakaotalk.decode_body(_CALL, request.body)
+    app_key = request.path_params["appkey"]
+    profile, begins_at = kakaotalk.check_call(state, request, app_key, call)
+    now, request_id = state.clock(), state.new_request_id()
     made = []
     for seq, given in enumerate(call.recipientList or (), 1):
         refused, why = _refusal(state, profile, given)
@@ -78,11 +78,11 @@ def send(state: State, request: Request) -> Json:
             refused=refused,
         )
         made.append((message, why))
-    return talk.take(state, request, app_key, call, profile, made)
+    return kakaotalk.accept(state, request, app_key, call, profile, made)
 
 
 def _refusal(state: State, profile: Profile, given: Recipient) -> Refusal:
-    refusal = talk.check_recipient(profile, given)
+    refusal = kakaotalk.check_recipient(profile, given)
     if refusal[0]:
         return refusal
     content, buttons = given.content or "", given.buttons or []
@@ -96,19 +96,19 @@ def _refusal(state: State, profile: Profile, given: Recipient) -> Refusal:
     return _length_refusal(content, picture, buttons) or _buttons_refusal(given, buttons)
 
 
-def _length_refusal(content: str, picture: Picture | None, buttons: list[Button]) -> Refusal | None:
+def _length_refusal(content: str, picture: UploadedFile | None, buttons: list[Button]) -> Refusal | None:
     start = "The 'content' is too long. If you request the"
     if picture is None:
-        if len(content) > MOST_TEXT:
+        if len(content) > MAX_TEXT_CHARS:
             return -2024, "The 'content' is too long. It can be less than 1,300 characters without any image."
     elif picture.is_wide:
-        if len(content) > MOST_WITH_WIDE_IMAGE:
+        if len(content) > MAX_CHARS_WITH_WIDE_IMAGE:
             return -2030, f"{start} 'wide-image', It must be less than 76 characters."
-        if len(buttons) > MOST_WIDE_BUTTONS:
+        if len(buttons) > MAX_BUTTONS_WITH_WIDE_IMAGE:
             return -2031, (
                 "The 'buttons' is too many. If you request the 'wide-image', It must be less than 2 buttons size."
             )
-    elif len(content) > MOST_WITH_IMAGE:
+    elif len(content) > MAX_CHARS_WITH_IMAGE:
         return -2023, f"{start} 'image', It can be less than 400 characters."
     return None
 
@@ -116,59 +116,59 @@ def _length_refusal(content: str, picture: Picture | None, buttons: list[Button]
 def _buttons_refusal(given: Recipient, buttons: list[Button]) -> Refusal:
     if given.imageLink and not given.imageLink.startswith(("http://", "https://")):
         return -3327, "The imageLink must include http:// or https://"
-    if len(buttons) > (MOST_WITH_COUPON if given.coupon else MOST_BUTTONS):
+    if len(buttons) > (MAX_BUTTONS_WITH_COUPON if given.coupon else MAX_BUTTONS):
         return -3217, "Friendtalk button size is invalid."
     for button in buttons:
         if button.ordering is None or button.type not in BUTTON_TYPES:
             return -2018, "Button parameter is invalid."
         if not button.name:
             return -3009, "Not exist button name."
-        if len(button.name) > MOST_BUTTON_NAME:
-            return -2000, f"The 'name' must be at less than or equal to {MOST_BUTTON_NAME}."
-        refusal = talk.check_links(button)
+        if len(button.name) > MAX_BUTTON_NAME_CHARS:
+            return -2000, f"The 'name' must be at less than or equal to {MAX_BUTTON_NAME_CHARS}."
+        refusal = kakaotalk.check_links(button)
         if refusal[0]:
             return refusal
-    return FINE
+    return SUCCESS
 
 
 def upload(state: State, request: Request) -> Json:
     """Take a picture: POST `images`, with the file in `image` and perhaps `wide`."""
     if not any(each.is_registered for each in state.profiles.values()):
-        raise No(-8005, "Your project doesn't have any plus friends. Please register it at first.")
-    picture = images.take(state, request, "image")
+        raise ApiError(-8005, "Your project doesn't have any plus friends. Please register it at first.")
+    picture = images.store_image(state, request, "image")
     return {"image": {"imageSeq": picture.number, "imageUrl": picture.address, "imageName": picture.name}}
 
 
 def search(state: State, request: Request) -> Json:
     """List messages: GET `messages`."""
-    found = talk.search(state, request, FRIENDTALK)
-    rows = [talk.full_row(state, each) for each in talk.paged(found, request.query)]
+    found = kakaotalk.search(state, request, FRIENDTALK)
+    rows = [kakaotalk.message_row(state, each) for each in kakaotalk.page(found, request.query)]
     return {"messageSearchResultResponse": {"messages": rows, "totalCount": len(found)}}
 
 
-def one(state: State, request: Request) -> Json:
+def show(state: State, request: Request) -> Json:
     """Show a message: GET `messages/{requestId}/{recipientSeq}`."""
-    message = talk.one(state, request, FRIENDTALK)
-    picture = state.pictures.get(message.given.imageUrl or "")
+    message = kakaotalk.find_message(state, request, FRIENDTALK)
+    picture = state.pictures.get(message.recipient.imageUrl or "")
     more = {
         "imageSeq": picture.number if picture else None,
         "imageName": picture.name if picture else None,
-        "imageUrl": message.given.imageUrl,
-        "imageLink": message.given.imageLink,
+        "imageUrl": message.recipient.imageUrl,
+        "imageLink": message.recipient.imageLink,
         "wide": picture.is_wide if picture else None,
-        "buttons": msgspec.to_builtins(message.given.buttons or []),
+        "buttons": msgspec.to_builtins(message.recipient.buttons or []),
         "isAd": message.is_ad,
-        "adult": message.given.adult,
+        "adult": message.recipient.adult,
         "resendResultCode": None,
         "resendRequestId": None,
     }
-    return {"message": {**talk.full_row(state, message), **more}}
+    return {"message": {**kakaotalk.message_row(state, message), **more}}
 
 
 def results(state: State, request: Request) -> Json:
     """List results: GET `message-results`."""
-    found = talk.updated(state, request, FRIENDTALK)
-    rows = [talk.full_row(state, each) for each in talk.paged(found, request.query)]
+    found = kakaotalk.list_updated(state, request, FRIENDTALK)
+    rows = [kakaotalk.message_row(state, each) for each in kakaotalk.page(found, request.query)]
     for row in rows:
         del row["createDate"], row["createUser"]
     return {"messageSearchResultResponse": {"messages": rows, "totalCount": len(found)}}

@@ -2,43 +2,43 @@
 
 import struct
 
-from tests.fakes.nhncloud.answers import File, No, Request
-from tests.fakes.nhncloud.state import Picture, State
+from tests.fakes.nhncloud.answers import ApiError, File, Request
+from tests.fakes.nhncloud.state import State, UploadedFile
 
-MOST_BYTES = 5 * 1024 * 1024
+MAX_BYTES = 5 * 1024 * 1024
 _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
-_FRAMES = frozenset((0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF))
-LEAST_WIDTH = 500
+_FRAME_MARKERS = frozenset((0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF))
+MIN_WIDTH_PX = 500
 WIDE_SIZE = (800, 600)
 
 
-def take(state: State, request: Request, field: str) -> Picture:
+def store_image(state: State, request: Request, field: str) -> UploadedFile:
     """Keep the picture in a field of the form, and return it."""
     form = request.form()
     file = form.get(field)
     if not isinstance(file, File):
-        raise No(-9993, "Required request part is not present.")
+        raise ApiError(-9993, "Required request part is not present.")
     if not file.name.lower().endswith((".jpg", ".jpeg", ".png")):
-        raise No(-4009, "Check the file extension.")
-    if len(file.body) > MOST_BYTES:
-        raise No(-4007, "The file size is less than 5MB.")
+        raise ApiError(-4009, "Check the file extension.")
+    if len(file.body) > MAX_BYTES:
+        raise ApiError(-4007, "The file size is less than 5MB.")
     if not file.body.startswith((_PNG, _JPEG)):
-        raise No(-8001, "The image you upload is invalid.")
+        raise ApiError(-8001, "The image you upload is invalid.")
     wide = request.query.get("wide") or form.get("wide")
     is_wide = isinstance(wide, str) and wide.lower() == "true"
-    if state.behavior.measures_images and field == "image" and not _is_fit(file.body, is_wide):
-        raise No(-8001, "The image you upload is invalid.")
-    number = state.new_number()
-    picture = Picture(number, file.name, f"{state.base}/pictures/{number}", file.body, is_wide)
+    if state.behavior.measures_images and field == "image" and not _has_valid_size(file.body, is_wide):
+        raise ApiError(-8001, "The image you upload is invalid.")
+    number = state.new_serial()
+    picture = UploadedFile(number, file.name, f"{state.base}/pictures/{number}", file.body, is_wide)
     state.pictures[picture.address] = picture
     return picture
 
 
-def _is_fit(body: bytes, is_wide: bool) -> bool:
+def _has_valid_size(body: bytes, is_wide: bool) -> bool:
     width, height = measure(body)
     if is_wide:
         return (width, height) == WIDE_SIZE
-    return width >= LEAST_WIDTH and height > 0 and 3 / 4 <= width / height <= 2
+    return width >= MIN_WIDTH_PX and height > 0 and 3 / 4 <= width / height <= 2
 
 
 def measure(body: bytes) -> tuple[int, int]:
@@ -48,7 +48,7 @@ def measure(body: bytes) -> tuple[int, int]:
         return width, height
     at = 2
     while at + 9 <= len(body) and body[at] == 0xFF:
-        if body[at + 1] in _FRAMES:
+        if body[at + 1] in _FRAME_MARKERS:
             height, width = struct.unpack(">HH", body[at + 5 : at + 9])
             return width, height
         at += 2 + int.from_bytes(body[at + 2 : at + 4], "big")

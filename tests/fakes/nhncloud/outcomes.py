@@ -17,7 +17,7 @@ from tests.fakes.nhncloud.answers import minute_of_day
 from tests.fakes.nhncloud.state import ALIMTALK, DELIVERED, FRIENDTALK, SMS, Behavior, Message, Results
 
 LATE_S = 10.0
-SECOND_THOUGHT_S = 1.0
+CORRECTED_AFTER_S = 1.0
 
 _CODES = {
     "01000000001": {SMS: "3003", ALIMTALK: "3008", FRIENDTALK: "3008"},
@@ -26,8 +26,8 @@ _CODES = {
     "01000000004": {ALIMTALK: "3020", FRIENDTALK: "3018"},
 }
 _SILENT, _LATE, _UNSURE = "01000000006", "01000000007", "01000000008"
-_SECOND_THOUGHTS = {SMS: "2001", ALIMTALK: "3006", FRIENDTALK: "3006"}
-_ODD = {*_CODES, _SILENT, _LATE, _UNSURE}
+_CORRECTIONS = {SMS: "2001", ALIMTALK: "3006", FRIENDTALK: "3006"}
+_SPECIAL_NUMBERS = {*_CODES, _SILENT, _LATE, _UNSURE}
 
 _TALK_NAMES = {
     "3005": "메시지를 발송했으나 수신 확인이 안 됨",
@@ -45,11 +45,11 @@ _TEXT_NAMES = {
     "3003": "수신 번호 형식 오류 또는 결번",
     "E919": "발송 제한 시간",
 }
-TALK_DAY = (8 * 60, 20 * 60 + 50)
-AD_DAY = (8 * 60, 21 * 60)
+FRIENDTALK_HOURS = (8 * 60, 20 * 60 + 50)
+AD_HOURS = (8 * 60, 21 * 60)
 
 
-def name_of(message: Message) -> str | None:
+def result_name(message: Message) -> str | None:
     """Return the name of a message's result."""
     if message.code is None:
         return None
@@ -58,44 +58,44 @@ def name_of(message: Message) -> str | None:
     return (_TEXT_NAMES if message.product == SMS else _TALK_NAMES).get(message.code, "실패")
 
 
-def decide(
+def schedule_results(
     messages: list[Message],
-    manners: Behavior,
+    behavior: Behavior,
     results: Results,
     code_of: Callable[[Message], str | None] | None = None,
 ) -> None:
     """Let messages come to what is fixed for their recipients, unless `code_of` knows better."""
-    usual_s = manners.receipt_after_s
+    usual_s = behavior.receipt_after_s
     for message in messages:
         if message.refused:
             continue
         number = message.recipient_no.replace("-", "")
-        fate = manners.fates.get((message.product, number))
+        fate = behavior.outcomes.get((message.product, number))
         if fate is None:
             sure = code_of(message) if code_of else None
-            sure = sure or _code_at_night(message, manners)
-            if sure is None and number not in _ODD:
+            sure = sure or _code_at_night(message, behavior)
+            if sure is None and number not in _SPECIAL_NUMBERS:
                 fate = ((usual_s, DELIVERED),)
             else:
-                fate = ((usual_s, sure),) if sure else _odd(message.product, number, usual_s)
+                fate = ((usual_s, sure),) if sure else _special_results(message.product, number, usual_s)
         for after_s, each in fate:
-            results.owe(message, message.begins_at + round(after_s * 1000), each)
+            results.schedule(message, message.send_at + round(after_s * 1000), each)
 
 
-def _odd(product: str, number: str, usual_s: float) -> tuple[tuple[float, str], ...]:
+def _special_results(product: str, number: str, usual_s: float) -> tuple[tuple[float, str], ...]:
     if number == _SILENT:
         return ()
     if number == _LATE:
         return ((max(LATE_S, usual_s), DELIVERED),)
     if number == _UNSURE:
-        return ((usual_s, DELIVERED), (usual_s + SECOND_THOUGHT_S, _SECOND_THOUGHTS[product]))
+        return ((usual_s, DELIVERED), (usual_s + CORRECTED_AFTER_S, _CORRECTIONS[product]))
     return ((usual_s, _CODES[number].get(product, DELIVERED)),)
 
 
-def _code_at_night(message: Message, manners: Behavior) -> str | None:
-    if not manners.has_nights or (message.product != FRIENDTALK and not message.is_ad):
+def _code_at_night(message: Message, behavior: Behavior) -> str | None:
+    if not behavior.has_nights or (message.product != FRIENDTALK and not message.is_ad):
         return None
-    first, last = TALK_DAY if message.product == FRIENDTALK else AD_DAY
-    if first <= minute_of_day(message.begins_at) < last:
+    first, last = FRIENDTALK_HOURS if message.product == FRIENDTALK else AD_HOURS
+    if first <= minute_of_day(message.send_at) < last:
         return None
     return "3022" if message.product == FRIENDTALK else "E919"

@@ -5,12 +5,12 @@ from html import escape
 from typing import Any
 from urllib.parse import parse_qs
 
-from tests.fakes.nhncloud.answers import Reply, Request, in_seoul
+from tests.fakes.nhncloud.answers import Reply, Request, format_seoul
 from tests.fakes.nhncloud.console import Console
-from tests.fakes.nhncloud.outcomes import name_of
+from tests.fakes.nhncloud.outcomes import result_name
 from tests.fakes.nhncloud.state import Message, Profile, State, Template
 
-MOST_ROWS = 50
+MAX_ROWS = 50
 REFRESH_S = 3
 _STYLE = """
 body{font:15px/1.5 system-ui,"Noto Sans KR","Apple SD Gothic Neo",sans-serif;margin:1.5rem;max-width:75rem}
@@ -65,7 +65,7 @@ def _picture(state: State, path: str) -> Reply:
 
 
 def _page(state: State) -> str:
-    last = state.messages[-MOST_ROWS:][::-1]
+    last = state.messages[-MAX_ROWS:][::-1]
     return f"""<!doctype html>
 <html lang="ko"><head><meta charset="utf-8"><title>NHN Cloud 문서대로 답하는 서버</title>
 <meta http-equiv="refresh" content="{REFRESH_S}"><meta name="viewport" content="width=device-width">
@@ -74,7 +74,7 @@ def _page(state: State) -> str:
 <p>받은 메시지 {len(state.messages)}건, 거절한 수신자 {len(state.refused)}건, 호출 {len(state.calls)}번,
 두 번 이상 받은 recipientGroupingKey {len(state.duplicates())}개. {REFRESH_S}초마다 새로 고칩니다.</p>
 <h2>관리자 휴대폰으로 보낸 인증 토큰</h2>
-{_table(("시각", "휴대폰", "채널", "토큰"), (_token(*each) for each in state.tokens_sent[-MOST_ROWS:][::-1]))}
+{_table(("시각", "휴대폰", "채널", "토큰"), (_token(*each) for each in state.tokens_sent[-MAX_ROWS:][::-1]))}
 <h2>발신 번호</h2>
 {_table(("번호", "상태"), ((each.number, each.block_reason or "사용") for each in state.numbers.values()))}
 <h2>발신 프로필</h2>
@@ -115,7 +115,7 @@ def _buttons(names: Iterable[tuple[str, str]], sender: str, code: str | None = N
 
 
 def _token(at: int, phone: str, channel: str, token: int) -> tuple[Any, ...]:
-    return in_seoul(at), phone, channel, _Markup(f"<code>{token}</code>")
+    return format_seoul(at), phone, channel, _Markup(f"<code>{token}</code>")
 
 
 def _profile(profile: Profile) -> tuple[Any, ...]:
@@ -132,8 +132,8 @@ def _profile(profile: Profile) -> tuple[Any, ...]:
 
 
 def _template(template: Template) -> tuple[Any, ...]:
-    draft = template.pending or template.current
-    state = _STATES[draft.status] + (" (수정)" if template.pending else "")
+    draft = template.pending_change or template.current
+    state = _STATES[draft.status] + (" (수정)" if template.pending_change else "")
     state += " · 차단" if template.is_blocked else ""
     comments = "\n".join(f"{each['userName']}: {each['content']}" for each in draft.comments)
     names = [("approve", "승인"), ("reject", "반려")] if draft.status != "TSC03" else []
@@ -150,6 +150,6 @@ def _template(template: Template) -> tuple[Any, ...]:
 
 
 def _message(message: Message) -> tuple[Any, ...]:
-    result = f"{message.code} {name_of(message)}" if message.code else "보내는 중"
+    result = f"{message.code} {result_name(message)}" if message.code else "보내는 중"
     sender = message.sender if message.product == "sms" else message.template_code or message.sender[:8]
-    return in_seoul(message.taken_at), message.kind, message.recipient_no, sender, message.content, result
+    return format_seoul(message.accepted_at), message.kind, message.recipient_no, sender, message.content, result

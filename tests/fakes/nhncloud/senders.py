@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from tests.fakes.nhncloud import talk
-from tests.fakes.nhncloud.answers import Json, No, Request, in_seoul
+from tests.fakes.nhncloud import kakaotalk
+from tests.fakes.nhncloud.answers import ApiError, Json, Request, format_seoul
 from tests.fakes.nhncloud.state import Profile, State
 
 CATEGORIES: tuple[Any, ...] = (
@@ -16,7 +16,7 @@ CATEGORIES: tuple[Any, ...] = (
 CODES = frozenset(
     first + second + third for first, _, below in CATEGORIES for second, _, lowest in below for third, _ in lowest
 )
-LEAST_TOKEN, MOST_TOKEN = 100_000, 999_999
+MIN_TOKEN, MAX_TOKEN = 100_000, 999_999
 VENDOR_FAILED = "Vender request API is failed."
 _PROFILE_STATES = {"A": "활성화", "B": "차단", "C": "비활성화", "D": "삭제", "E": "삭제 처리 중"}
 
@@ -29,7 +29,7 @@ class Registration(msgspec.Struct, forbid_unknown_fields=True):
     categoryCode: str | None = None
 
 
-class Proof(msgspec.Struct, forbid_unknown_fields=True):
+class Verification(msgspec.Struct, forbid_unknown_fields=True):
     """The body that proves a registration."""
 
     plusFriendId: str | None = None
@@ -37,7 +37,7 @@ class Proof(msgspec.Struct, forbid_unknown_fields=True):
 
 
 _REGISTRATION = msgspec.json.Decoder(Registration)
-_PROOF = msgspec.json.Decoder(Proof)
+_VERIFICATION = msgspec.json.Decoder(Verification)
 
 
 def categories(state: State, request: Request) -> Json:
@@ -58,16 +58,16 @@ def _category(parent: str, depth: int, code: str, name: str, below: Any) -> Json
 
 def register(state: State, request: Request) -> Json:
     """Register a channel, and have Kakao send a token to its administrator: POST `senders`."""
-    given: Registration = talk.decoded(_REGISTRATION, request.body)
-    channel = talk.needed("plusFriendId", given.plusFriendId, 30)
-    phone = talk.needed("phoneNo", given.phoneNo, 15)
-    category = talk.needed("categoryCode", given.categoryCode, 11)
+    given: Registration = kakaotalk.decode_body(_REGISTRATION, request.body)
+    channel = kakaotalk.require_text("plusFriendId", given.plusFriendId, 30)
+    phone = kakaotalk.require_text("phoneNo", given.phoneNo, 15)
+    category = kakaotalk.require_text("categoryCode", given.categoryCode, 11)
     if category not in CODES:
-        raise No(-4000, "Invalid parameter")
-    known = of_channel(state, channel)
+        raise ApiError(-4000, "Invalid parameter")
+    known = find_by_channel(state, channel)
     if channel in state.unknown_channels or (known and known.is_registered):
-        raise No(-7000, VENDOR_FAILED)
-    token = state.random.randint(LEAST_TOKEN, MOST_TOKEN)
+        raise ApiError(-7000, VENDOR_FAILED)
+    token = state.random.randint(MIN_TOKEN, MAX_TOKEN)
     profile = known or Profile(channel, state.new_key(), phone, category, state.clock())
     profile.phone, profile.category, profile.token = phone, category, token
     state.profiles[profile.sender_key] = profile
@@ -75,52 +75,52 @@ def register(state: State, request: Request) -> Json:
     return {}
 
 
-def of_channel(state: State, channel: str) -> Profile | None:
+def find_by_channel(state: State, channel: str) -> Profile | None:
     """Return the profile of a channel, registered or not."""
     return next((each for each in state.profiles.values() if each.channel == channel), None)
 
 
-def prove(state: State, request: Request) -> Json:
+def verify(state: State, request: Request) -> Json:
     """Prove a registration: POST `sender/token`."""
-    given: Proof = talk.decoded(_PROOF, request.body)
-    profile = of_channel(state, talk.needed("plusFriendId", given.plusFriendId, 30))
+    given: Verification = kakaotalk.decode_body(_VERIFICATION, request.body)
+    profile = find_by_channel(state, kakaotalk.require_text("plusFriendId", given.plusFriendId, 30))
     if given.token is None:
-        raise No(-2002, "The 'token' must not be null.")
+        raise ApiError(-2002, "The 'token' must not be null.")
     if profile is None:
-        raise No(-2017, "Not exist plus friend.")
+        raise ApiError(-2017, "Not exist plus friend.")
     if profile.token != given.token:
-        raise No(-7000, VENDOR_FAILED)
+        raise ApiError(-7000, VENDOR_FAILED)
     profile.token = None
     found = ("plusFriendId", "senderKey", "categoryCode", "status")
     row = _row(profile)
     return {"sender": {name: row[name] for name in found}}
 
 
-def registered(state: State, sender_key: str) -> Profile:
+def get_registered(state: State, sender_key: str) -> Profile:
     """Return the profile that has this key."""
     profile = state.profiles.get(sender_key)
     if profile is None or not profile.is_registered:
-        raise No(-2017, "Not exist plus friend.")
+        raise ApiError(-2017, "Not exist plus friend.")
     return profile
 
 
 def remove(state: State, request: Request) -> Json:
     """Delete a profile and its templates: DELETE `senders/{senderKey}`."""
-    profile = registered(state, request.parts["senderKey"])
-    forget(state, profile.sender_key)
+    profile = get_registered(state, request.path_params["senderKey"])
+    delete(state, profile.sender_key)
     return {}
 
 
-def forget(state: State, sender_key: str) -> None:
+def delete(state: State, sender_key: str) -> None:
     """Let a profile and its templates be gone."""
     del state.profiles[sender_key]
     for key in [key for key in state.templates if key[0] == sender_key]:
         del state.templates[key]
 
 
-def one(state: State, request: Request) -> Json:
+def show(state: State, request: Request) -> Json:
     """Show a profile: GET `senders/{senderKey}`."""
-    return {"sender": _row(registered(state, request.parts["senderKey"]))}
+    return {"sender": _row(get_registered(state, request.path_params["senderKey"]))}
 
 
 def search(state: State, request: Request) -> Json:
@@ -131,7 +131,7 @@ def search(state: State, request: Request) -> Json:
         for row in map(_row, state.profiles.values())
         if all(row[name] == query[name] for name in ("plusFriendId", "senderKey", "status") if query.get(name))
     ]
-    return {"senders": talk.paged(rows, query), "totalCount": len(rows)}
+    return {"senders": kakaotalk.page(rows, query), "totalCount": len(rows)}
 
 
 def _row(profile: Profile) -> Json:
@@ -155,6 +155,6 @@ def _row(profile: Profile) -> Json:
         "friendtalk": {**resending, "resendUnsubscribeNo": None, **counts},
         "dormant": profile.is_dormant,
         "block": profile.is_blocked,
-        "createDate": in_seoul(profile.created_at),
+        "createDate": format_seoul(profile.created_at),
         "initialUserRestriction": False,
     }

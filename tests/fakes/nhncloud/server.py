@@ -53,9 +53,9 @@ from urllib.parse import parse_qsl
 import httpx
 
 from tests.fakes.nhncloud import alimtalk, friendtalk, page, senders, sms, sms_lists, templates
-from tests.fakes.nhncloud.answers import Json, No, Reply, Request, header, json_reply
+from tests.fakes.nhncloud.answers import ApiError, Json, Reply, Request, header, json_reply
 from tests.fakes.nhncloud.console import Console
-from tests.fakes.nhncloud.faults import THROTTLED, Cut, Fault, FaultInjector, NobodyThere
+from tests.fakes.nhncloud.faults import THROTTLED, ConnectionCut, ConnectionRefused, Fault, FaultInjector
 from tests.fakes.nhncloud.state import Behavior, Call, Clock, Draft, Profile, SendNumber, State, Template
 from tests.fakes.nhncloud.webhooks import Webhooks
 from tests.fakes.nhncloud.wire import Listener, listening
@@ -67,38 +67,38 @@ ALIMTALK_BASE = "/alimtalk/v2.3/appkeys/{appkey}/"
 FRIENDTALK_BASE = "/friendtalk/v2.4/appkeys/{appkey}/"
 TEMPLATES = ALIMTALK_BASE + "senders/{senderKey}/templates"
 INTERFACES = ("/sms/", "/alimtalk/", "/friendtalk/")
-SENDINGS = frozenset(("sms", "mms", "ad-sms", "ad-mms"))
-LISTS = frozenset(("sms", "mms"))
+SEND_KINDS = frozenset(("sms", "mms", "ad-sms", "ad-mms"))
+LIST_KINDS = frozenset(("sms", "mms"))
 
 _ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", SMS_BASE + "sender/{kind}", sms.send),
     ("POST", SMS_BASE + "attachfile/binaryUpload", sms.upload),
     ("GET", SMS_BASE + "sender/{kind}", sms_lists.search),
-    ("GET", SMS_BASE + "sender/{kind}/{requestId}", sms_lists.one),
+    ("GET", SMS_BASE + "sender/{kind}/{requestId}", sms_lists.show),
     ("GET", SMS_BASE + "message-results", sms_lists.results),
-    ("GET", SMS_BASE + "sendNos", sms_lists.numbers),
+    ("GET", SMS_BASE + "sendNos", sms_lists.list_sender_numbers),
     ("POST", ALIMTALK_BASE + "raw-messages", alimtalk.send_raw),
-    ("POST", ALIMTALK_BASE + "messages", alimtalk.send_filled),
+    ("POST", ALIMTALK_BASE + "messages", alimtalk.send_from_template),
     ("GET", ALIMTALK_BASE + "messages", alimtalk.search),
-    ("GET", ALIMTALK_BASE + "messages/{requestId}/{recipientSeq}", alimtalk.one),
+    ("GET", ALIMTALK_BASE + "messages/{requestId}/{recipientSeq}", alimtalk.show),
     ("GET", ALIMTALK_BASE + "message-results", alimtalk.results),
     ("GET", ALIMTALK_BASE + "message-results/count", alimtalk.count_results),
     ("POST", FRIENDTALK_BASE + "messages", friendtalk.send),
     ("GET", FRIENDTALK_BASE + "messages", friendtalk.search),
-    ("GET", FRIENDTALK_BASE + "messages/{requestId}/{recipientSeq}", friendtalk.one),
+    ("GET", FRIENDTALK_BASE + "messages/{requestId}/{recipientSeq}", friendtalk.show),
     ("GET", FRIENDTALK_BASE + "message-results", friendtalk.results),
     ("POST", FRIENDTALK_BASE + "images", friendtalk.upload),
     ("GET", ALIMTALK_BASE + "sender/categories", senders.categories),
-    ("POST", ALIMTALK_BASE + "sender/token", senders.prove),
+    ("POST", ALIMTALK_BASE + "sender/token", senders.verify),
     ("POST", ALIMTALK_BASE + "senders", senders.register),
     ("GET", ALIMTALK_BASE + "senders", senders.search),
-    ("GET", ALIMTALK_BASE + "senders/{senderKey}", senders.one),
+    ("GET", ALIMTALK_BASE + "senders/{senderKey}", senders.show),
     ("DELETE", ALIMTALK_BASE + "senders/{senderKey}", senders.remove),
     ("GET", ALIMTALK_BASE + "template/categories", templates.categories),
     ("POST", ALIMTALK_BASE + "template-image", templates.upload),
     ("POST", TEMPLATES, templates.register),
     ("GET", TEMPLATES, templates.search),
-    ("GET", TEMPLATES + "/{templateCode}", templates.one),
+    ("GET", TEMPLATES + "/{templateCode}", templates.show),
     ("PUT", TEMPLATES + "/{templateCode}", templates.change),
     ("DELETE", TEMPLATES + "/{templateCode}", templates.remove),
     ("POST", TEMPLATES + "/{templateCode}/comments", templates.comment),
@@ -122,7 +122,7 @@ class FakeNhnCloud(State):
         super().__init__(clock, seed, Behavior(**manners))
         self.faults = FaultInjector()
         self.console = Console(self)
-        self.webhooks = Webhooks(self, self.settle)
+        self.webhooks = Webhooks(self, self.process_due)
         self.add_number("15880000")
         self.unsubscribe_numbers.add("0801234567")
 
@@ -152,10 +152,10 @@ class FakeNhnCloud(State):
         """The token that arrived last on an administrator's phone."""
         return self.tokens_sent[-1][3]
 
-    def settle(self) -> None:
+    def process_due(self) -> None:
         """Let everything become known that is due by now: results, and reviews of templates."""
-        super().settle()
-        templates.settle(self)
+        super().process_due()
+        templates.process_due_reviews(self)
 
     def inject_fault(self, kind: str, on: str = "", times: float = 1, **more: Any) -> Fault:
         """Let something go wrong; see meddling.py for the kinds. `on` is part of "METHOD path"."""
@@ -166,24 +166,24 @@ class FakeNhnCloud(State):
     async def answer(self, request: Request) -> Reply:
         """Return the answer to a request. Raises Cut where the connection is to be broken."""
         if not request.path.startswith(INTERFACES):
-            self.settle()
+            self.process_due()
             return page.answer(self, self.console, request)
         before = len(self.calls)
-        reply = await self.faults.through(request, self._answer)
+        reply = await self.faults.apply(request, self._answer)
         if len(self.calls) == before:
             self._record(request, request.path, reply.status, None)
         return reply
 
     async def _answer(self, request: Request) -> Reply:
-        if self.faults.is_too_fast(self.clock(), self.behavior.most_calls_a_second):
+        if self.faults.is_over_rate(self.clock(), self.behavior.max_calls_per_second):
             return THROTTLED
-        self.settle()
+        self.process_due()
         path, code = request.path, 0
         try:
             path, handler = _route(request)
             self._check(request)
             reply = json_reply({**header(), **handler(self, request)})
-        except No as no:
+        except ApiError as no:
             code = no.code
             reply = json_reply({**header(no.code, no.message), **no.extra})
         self._record(request, path, reply.status, code)
@@ -192,20 +192,20 @@ class FakeNhnCloud(State):
 
     def _record(self, request: Request, path: str, status: int, code: int | None) -> None:
         key = request.headers.get("x-nc-api-idempotency-key")
-        self.calls.append(Call(self.clock(), request.method, path, request.size, key, status, code))
+        self.calls.append(Call(self.clock(), request.method, path, request.recipient_count, key, status, code))
 
     def _check(self, request: Request) -> None:
         """Raises No for wrong keys and for a body that is no JSON."""
-        is_sms = "appKey" in request.parts
-        app_key = request.parts["appKey"] if is_sms else request.parts["appkey"]
+        is_sms = "appKey" in request.path_params
+        app_key = request.path_params["appKey"] if is_sms else request.path_params["appkey"]
         secret_key = request.headers.get("x-secret-key")
         if app_key != (self.sms_app_key if is_sms else self.talk_app_key):
-            raise No(-1000, "Invalid appKey.")
+            raise ApiError(-1000, "Invalid appKey.")
         if secret_key != (self.sms_secret_key if is_sms else self.talk_secret_key):
-            raise No(-1000, "Invalid appKey.") if is_sms else No(-1001, "Invalid secretKey.")
+            raise ApiError(-1000, "Invalid appKey.") if is_sms else ApiError(-1001, "Invalid secretKey.")
         content_type = request.headers.get("content-type", "")
         if request.body and not content_type.startswith(("application/json", "multipart/form-data")):
-            raise No(-9996, "Only application/json Content-type is supported.")
+            raise ApiError(-9996, "Only application/json Content-type is supported.")
 
     async def __call__(self, scope: Any, receive: Callable[[], Awaitable[Any]], send: Any) -> None:
         """Answer as an ASGI application. Raises Cut where the connection is to be broken."""
@@ -244,7 +244,7 @@ class FakeNhnCloudTransport(httpx.AsyncBaseTransport):
         within_s = request.extensions.get("timeout", {}).get("read")
         call = asyncio.create_task(self._inner.handle_async_request(request))
         self._under_way.add(call)
-        call.add_done_callback(self._is_over)
+        call.add_done_callback(self._on_done)
         await asyncio.wait((call,), timeout=within_s)
         if not call.done():
             raise httpx.ReadTimeout("no answer in time", request=request)
@@ -252,9 +252,9 @@ class FakeNhnCloudTransport(httpx.AsyncBaseTransport):
             return call.result()
         except asyncio.CancelledError:
             raise httpx.ReadError("the transport was closed", request=request) from None
-        except NobodyThere:
+        except ConnectionRefused:
             raise httpx.ConnectError("All connection attempts failed", request=request) from None
-        except Cut:
+        except ConnectionCut:
             why = "Server disconnected without sending a response."
             raise httpx.RemoteProtocolError(why, request=request) from None
 
@@ -265,9 +265,9 @@ class FakeNhnCloudTransport(httpx.AsyncBaseTransport):
             call.cancel()
         await asyncio.gather(*left, return_exceptions=True)
 
-    def _is_over(self, call: "asyncio.Task[httpx.Response]") -> None:
+    def _on_done(self, call: "asyncio.Task[httpx.Response]") -> None:
         self._under_way.discard(call)
-        if not call.cancelled() and (error := call.exception()) and not isinstance(error, Cut):
+        if not call.cancelled() and (error := call.exception()) and not isinstance(error, ConnectionCut):
             context = {"message": "the documented server failed", "exception": error}
             asyncio.get_running_loop().call_exception_handler(context)
 
@@ -278,11 +278,11 @@ def _route(request: Request) -> tuple[str, Handler]:
     for path, segments, handler in _BY_LENGTH.get((request.method, len(given) - 1), ()):
         if all(want == have or want[:1] == "{" for want, have in zip(segments, given, strict=True)):
             parts = {want[1:-1]: have for want, have in zip(segments, given, strict=True) if want[:1] == "{"}
-            if "kind" in parts and parts["kind"] not in (SENDINGS if request.method == "POST" else LISTS):
+            if "kind" in parts and parts["kind"] not in (SEND_KINDS if request.method == "POST" else LIST_KINDS):
                 break
-            request.parts = parts
+            request.path_params = parts
             return path.replace("{kind}", parts.get("kind", "")), handler
-    raise No(-9998, "Not exist API.")
+    raise ApiError(-9998, "Not exist API.")
 
 
 class FakeNhnCloudServer(FakeNhnCloud):
@@ -295,11 +295,11 @@ class FakeNhnCloudServer(FakeNhnCloud):
         """Where it listens."""
         return f"http://127.0.0.1:{self.listener.port}"
 
-    async def gone(self) -> None:
+    async def stop_listening(self) -> None:
         """Listen no more, and break all connections."""
-        await self.listener.be_gone()
+        await self.listener.stop()
 
-    async def back(self) -> None:
+    async def resume_listening(self) -> None:
         """Listen again, where it did before."""
         await self.listener.listen()
 

@@ -8,17 +8,17 @@ from typing import Any
 import msgspec
 
 from tests.fakes.nhncloud import outcomes
-from tests.fakes.nhncloud.answers import DAY, MINUTES, Json, No, Request, in_seoul, moment
-from tests.fakes.nhncloud.state import SMS, Message, Picture, State
+from tests.fakes.nhncloud.answers import DAY_MS, MINUTES_FORMAT, ApiError, Json, Request, format_seoul, parse_seoul
+from tests.fakes.nhncloud.state import SMS, Message, State, UploadedFile
 
-MOST_RECIPIENTS = 1000
-MOST_BODY = {"sms": 255, "mms": 4000}
-MOST_TITLE = 120
-MOST_ATTACHMENTS = 3
-MOST_FILE_BYTES = 300 * 1024
-MOST_FILES_BYTES = 800 * 1024
-MOST_FILE_NAME = 45
-MOST_DAYS_AHEAD = 60
+MAX_RECIPIENTS = 1000
+MAX_BODY_CHARS = {"sms": 255, "mms": 4000}
+MAX_TITLE_CHARS = 120
+MAX_ATTACHMENTS = 3
+MAX_FILE_BYTES = 300 * 1024
+MAX_FILES_BYTES = 800 * 1024
+MAX_FILE_NAME_CHARS = 45
+MAX_DAYS_AHEAD = 60
 _NUMBER = re.compile(r"0\d{8,11}")
 _EMOJI = re.compile("[\U00010000-\U0010ffff\u200d\u2600-\u27bf\ufe0f]")
 _AD = re.compile(r"\(광고\).*무료(?:수신)?거부\]?:?(080\d{7,8})", re.DOTALL)
@@ -34,7 +34,7 @@ class Recipient(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     recipientGroupingKey: str | None = None
 
 
-class Sending(msgspec.Struct, forbid_unknown_fields=True):
+class SendBody(msgspec.Struct, forbid_unknown_fields=True):
     """The body of a call that sends texts."""
 
     body: str | None = None
@@ -59,31 +59,31 @@ class Upload(msgspec.Struct, forbid_unknown_fields=True):
     createUser: str
 
 
-_SENDING = msgspec.json.Decoder(Sending)
+_SEND_BODY = msgspec.json.Decoder(SendBody)
 _UPLOAD = msgspec.json.Decoder(Upload)
 
 
-def decoded(decoder: "msgspec.json.Decoder[Any]", body: bytes) -> Any:
+def decode_body(decoder: "msgspec.json.Decoder[Any]", body: bytes) -> Any:
     """Return a body as the documentation describes it."""
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as error:
-        raise No(4, str(error)) from None
+        raise ApiError(4, str(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise No(-9997, "Invalid API parameters.") from None
+        raise ApiError(-9997, "Invalid API parameters.") from None
 
 
 def send(state: State, request: Request) -> Json:
     """Take texts: `sender/sms`, `mms`, `ad-sms`, `ad-mms`."""
-    kind = request.parts["kind"]
+    kind = request.path_params["kind"]
     is_ad, interface = kind.startswith("ad-"), kind.removeprefix("ad-")
-    sending: Sending = decoded(_SENDING, request.body)
+    sending: SendBody = decode_body(_SEND_BODY, request.body)
     recipients = sending.recipientList or []
-    request.size = len(recipients)
+    request.recipient_count = len(recipients)
     begins_at = _check(state, sending, interface, is_ad)
     unsubscribe_number = _unsubscribe_number(state, sending.body or "") if is_ad else None
     type_ = "SMS" if interface == "sms" else "MMS" if sending.attachFileIdList else "LMS"
-    now, request_id = state.clock(), state.new_id()
+    now, request_id = state.clock(), state.new_request_id()
     messages = [
         Message(
             SMS,
@@ -104,20 +104,20 @@ def send(state: State, request: Request) -> Json:
         )
         for seq, each in enumerate(recipients, 1)
     ]
-    return _taken(state, sending, messages)
+    return _accept(state, sending, messages)
 
 
-def _taken(state: State, sending: Sending, messages: list[Message]) -> Json:
+def _accept(state: State, sending: SendBody, messages: list[Message]) -> Json:
     failed = [each for each in messages if each.refused]
     if failed and state.behavior.refuses_whole_calls:
-        raise No(failed[0].refused, _WHY[failed[0].refused])
-    state.keep(messages)
-    outcomes.decide(messages, state.behavior, state.results)
+        raise ApiError(failed[0].refused, _REFUSAL_MESSAGES[failed[0].refused])
+    state.store_messages(messages)
+    outcomes.schedule_results(messages, state.behavior, state.results)
     results = [
         {
             "recipientNo": each.recipient_no,
             "resultCode": each.refused,
-            "resultMessage": _WHY[each.refused],
+            "resultMessage": _REFUSAL_MESSAGES[each.refused],
             "recipientSeq": each.recipient_seq,
             "recipientGroupingKey": each.recipient_grouping_key,
         }
@@ -132,7 +132,7 @@ def _taken(state: State, sending: Sending, messages: list[Message]) -> Json:
     return {"body": {"data": data}}
 
 
-_WHY = {
+_REFUSAL_MESSAGES = {
     0: "SUCCESS",
     -2018: "RecipientNo can not be empty.",
     -2019: "RecipientNo is invalid.",
@@ -164,38 +164,38 @@ def _refusal(state: State, recipient: Recipient, interface: str, unsubscribe_num
     if unsubscribe_number and (unsubscribe_number, number) in state.unsubscribed:
         return -6001
     if recipient.recipientGroupingKey and len(recipient.recipientGroupingKey) > (
-        100 if interface == "sms" else MOST_RECIPIENTS
+        100 if interface == "sms" else MAX_RECIPIENTS
     ):
         return 4
     return 0
 
 
-def _check(state: State, sending: Sending, interface: str, is_ad: bool) -> int:
+def _check(state: State, sending: SendBody, interface: str, is_ad: bool) -> int:
     """Return when the texts are to be sent. Raises No for what concerns all of them."""
     if not sending.recipientList:
-        raise No(-2001, "RecipientList can not be null.")
-    if len(sending.recipientList) > MOST_RECIPIENTS:
-        raise No(-2016, "The max recipient size is 1000.")
+        raise ApiError(-2001, "RecipientList can not be null.")
+    if len(sending.recipientList) > MAX_RECIPIENTS:
+        raise ApiError(-2016, "The max recipient size is 1000.")
     if not sending.body or (interface == "mms" and not sending.title):
-        raise No(-2014, "The recipient can not be empty.")
-    if len(sending.body) > MOST_BODY[interface] or len(sending.title or "") > MOST_TITLE:
-        raise No(-2015, "Title or Body exceed maximum byte.")
+        raise ApiError(-2014, "The recipient can not be empty.")
+    if len(sending.body) > MAX_BODY_CHARS[interface] or len(sending.title or "") > MAX_TITLE_CHARS:
+        raise ApiError(-2015, "Title or Body exceed maximum byte.")
     if any(not _is_korean(each) for each in _EMOJI.findall(sending.body + (sending.title or ""))):
-        raise No(-2023, "Unacceptable characters in title and body.")
+        raise ApiError(-2023, "Unacceptable characters in title and body.")
     number = state.numbers.get((sending.sendNo or "").replace("-", ""))
     if number is None or not number.is_used:
-        raise No(-2312, "Not regist sendno.")
+        raise ApiError(-2312, "Not regist sendno.")
     if number.block_reason is not None:
-        raise No(-2313, "This sendno is blocked.")
+        raise ApiError(-2313, "This sendno is blocked.")
     for name, most in (("senderGroupingKey", 100), ("userId", 100), ("statsId", 10), ("originCode", 9)):
         if len(getattr(sending, name) or "") > most:
-            raise No(4, f"The {name} is too long.")
+            raise ApiError(4, f"The {name} is too long.")
     if sending.templateId is not None:
-        raise No(-2110, "Template is not exist.")
+        raise ApiError(-2110, "Template is not exist.")
     if interface == "sms" and (sending.attachFileIdList or sending.title):
-        raise No(4, "An SMS has neither title nor attachments.")
+        raise ApiError(4, "An SMS has neither title nor attachments.")
     _check_attachments(state, sending.attachFileIdList or [])
-    return _begins_at(state, sending.requestDate)
+    return _send_time(state, sending.requestDate)
 
 
 def _is_korean(character: str) -> bool:
@@ -207,48 +207,48 @@ def _is_korean(character: str) -> bool:
 
 
 def _check_attachments(state: State, numbers: list[int]) -> None:
-    if len(numbers) > MOST_ATTACHMENTS:
-        raise No(4, "At most three files can be attached.")
+    if len(numbers) > MAX_ATTACHMENTS:
+        raise ApiError(4, "At most three files can be attached.")
     if any(number not in state.attachments for number in numbers):
-        raise No(-2004, "File is expired or does not exist.")
-    if sum(len(state.attachments[number].body) for number in numbers) > MOST_FILES_BYTES:
-        raise No(-2005, "The file size must be greater than 0 and less than 300KB.")
+        raise ApiError(-2004, "File is expired or does not exist.")
+    if sum(len(state.attachments[number].body) for number in numbers) > MAX_FILES_BYTES:
+        raise ApiError(-2005, "The file size must be greater than 0 and less than 300KB.")
 
 
-def _begins_at(state: State, given: str | None) -> int:
+def _send_time(state: State, given: str | None) -> int:
     now = state.clock()
     if given is None:
         return now
-    at = moment(given, MINUTES)
+    at = parse_seoul(given, MINUTES_FORMAT)
     if at is None:
-        raise No(-2000, "Date format error.")
+        raise ApiError(-2000, "Date format error.")
     if at < now:
-        raise No(-2022, "RequestDate is not before currentDate.")
-    if at > now + MOST_DAYS_AHEAD * DAY:
-        raise No(4, "requestDate is too late.")
+        raise ApiError(-2022, "RequestDate is not before currentDate.")
+    if at > now + MAX_DAYS_AHEAD * DAY_MS:
+        raise ApiError(4, "requestDate is too late.")
     return at
 
 
 def _unsubscribe_number(state: State, body: str) -> str:
     if not state.unsubscribe_numbers:
-        raise No(-6000, "Block service is not joined.")
+        raise ApiError(-6000, "Block service is not joined.")
     found = _AD.fullmatch(re.sub(r"[\s-]", "", body))
     if not found:
-        raise No(-6003, "The body must contain block guide ment.")
+        raise ApiError(-6003, "The body must contain block guide ment.")
     if found[1] not in state.unsubscribe_numbers:
-        raise No(-6004, "This is not a joined unsubscribeNo.")
+        raise ApiError(-6004, "This is not a joined unsubscribeNo.")
     return found[1]
 
 
 def upload(state: State, request: Request) -> Json:
     """Take an attachment: `attachfile/binaryUpload`."""
-    given: Upload = decoded(_UPLOAD, request.body)
-    if not given.fileName or len(given.fileName) > MOST_FILE_NAME:
-        raise No(-2002, "Invalid attach file name.")
+    given: Upload = decode_body(_UPLOAD, request.body)
+    if not given.fileName or len(given.fileName) > MAX_FILE_NAME_CHARS:
+        raise ApiError(-2002, "Invalid attach file name.")
     if not given.fileName.lower().endswith((".jpg", ".jpeg")):
-        raise No(-2003, "Attach file required jpg or jpeg.")
+        raise ApiError(-2003, "Attach file required jpg or jpeg.")
     if not given.createUser or len(given.createUser) > 100:
-        raise No(4, "The createUser is needed, with at most 100 characters.")
+        raise ApiError(4, "The createUser is needed, with at most 100 characters.")
     try:
         body = (
             base64.b64decode(given.fileBody, validate=True)
@@ -256,10 +256,10 @@ def upload(state: State, request: Request) -> Json:
             else bytes(each & 0xFF for each in given.fileBody)
         )
     except binascii.Error:
-        raise No(-2009, "Upload attach file error.") from None
-    if not 0 < len(body) <= MOST_FILE_BYTES:
-        raise No(-2005, "The file size must be greater than 0 and less than 300KB.")
-    number = state.new_number()
-    path = f"0/toast-mt-{in_seoul(state.clock(), '%Y-%m-%d')}/1609/{number}"
-    state.attachments[number] = Picture(number, given.fileName, path, body)
+        raise ApiError(-2009, "Upload attach file error.") from None
+    if not 0 < len(body) <= MAX_FILE_BYTES:
+        raise ApiError(-2005, "The file size must be greater than 0 and less than 300KB.")
+    number = state.new_serial()
+    path = f"0/toast-mt-{format_seoul(state.clock(), '%Y-%m-%d')}/1609/{number}"
+    state.attachments[number] = UploadedFile(number, given.fileName, path, body)
     return {"body": {"data": {"fileId": number, "fileName": given.fileName, "filePath": path}}}

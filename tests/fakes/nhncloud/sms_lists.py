@@ -4,19 +4,19 @@ from collections.abc import Mapping
 
 from tests.fakes.nhncloud import outcomes
 from tests.fakes.nhncloud.answers import (
-    DAY,
-    SECONDS,
+    DAY_MS,
+    SECONDS_FORMAT,
+    ApiError,
     Json,
-    No,
     Request,
-    in_seoul,
-    moment,
-    page_of,
-    with_tenths,
+    format_seoul,
+    format_with_tenths,
+    paginate,
+    parse_seoul,
 )
 from tests.fakes.nhncloud.state import DELIVERED, SMS, Message, SendNumber, State
 
-MONTH = 31 * DAY
+MONTH = 31 * DAY_MS
 SERVICE_ID = 71191
 TELECOM = (10001, "SKT")
 _BAD_PAGE = "pageNum and pageSize (at most 1000) are numbers."
@@ -25,22 +25,24 @@ _STATUS_NAMES = {"0": "실패", "2": "처리 중", "3": "성공", "6": "실패(�
 
 def search(state: State, request: Request) -> Json:
     """List texts: GET `sender/sms`, `sender/mms`."""
-    query, interface = request.query, request.parts["kind"]
+    query, interface = request.query, request.path_params["kind"]
     kinds = {"sms": ("SMS",), "mms": ("LMS", "MMS")}[interface]
     request_id = query.get("requestId")
     span = None if request_id else _span(query)
     newest = state.clock() - round(state.behavior.lists_lag_s * 1000)
     found = [
         each
-        for each in state.listed(SMS, request_id, query.get("senderGroupingKey"), query.get("recipientGroupingKey"))
+        for each in state.find_messages(
+            SMS, request_id, query.get("senderGroupingKey"), query.get("recipientGroupingKey")
+        )
         if each.kind in kinds
-        and each.taken_at <= newest
+        and each.accepted_at <= newest
         and (not each.refused or state.behavior.lists_refused)
-        and (span is None or span[1] <= (each.taken_at if span[0] == "Create" else each.begins_at) <= span[2])
-        and _is_wanted(each, query)
+        and (span is None or span[1] <= (each.accepted_at if span[0] == "Create" else each.send_at) <= span[2])
+        and _matches(each, query)
     ]
     found.reverse()
-    number, size, page = page_of(found, query, No(4, _BAD_PAGE))
+    number, size, page = paginate(found, query, ApiError(4, _BAD_PAGE))
     rows = [_row(state, each) for each in page]
     return {"body": {"pageNum": number, "pageSize": size, "totalCount": len(found), "data": rows}}
 
@@ -50,18 +52,18 @@ def _span(query: Mapping[str, str]) -> tuple[str, int, int]:
     for name in ("Create", "Request"):
         first, last = query.get(f"start{name}Date"), query.get(f"end{name}Date")
         if first and last:
-            start, end = moment(first, SECONDS), moment(last, SECONDS)
+            start, end = parse_seoul(first, SECONDS_FORMAT), parse_seoul(last, SECONDS_FORMAT)
             if start is None or end is None:
-                raise No(-2000, "Date format error.")
+                raise ApiError(-2000, "Date format error.")
             if end < start:
-                raise No(-1005, "Service parameter is invalid.")
+                raise ApiError(-1005, "Service parameter is invalid.")
             if end - start > MONTH:
-                raise No(-4000, "Search is possible within one month.")
+                raise ApiError(-4000, "Search is possible within one month.")
             return name, start, end + 999
-    raise No(-2011, "RequestId or start/endRequestDate or start/endCreateDate is required.")
+    raise ApiError(-2011, "RequestId or start/endRequestDate or start/endCreateDate is required.")
 
 
-def _is_wanted(message: Message, query: Mapping[str, str]) -> bool:
+def _matches(message: Message, query: Mapping[str, str]) -> bool:
     wanted = (
         ("senderGroupingKey", message.sender_grouping_key),
         ("recipientGroupingKey", message.recipient_grouping_key),
@@ -85,8 +87,8 @@ def _row(state: State, message: Message) -> Json:
     status = status_of(message)
     row = {
         "requestId": message.request_id,
-        "requestDate": with_tenths(message.begins_at),
-        "resultDate": with_tenths(message.received_at),
+        "requestDate": format_with_tenths(message.send_at),
+        "resultDate": format_with_tenths(message.received_at),
         "templateId": None,
         "templateName": None,
         "categoryId": None,
@@ -98,7 +100,7 @@ def _row(state: State, message: Message) -> Json:
         "msgStatus": status,
         "msgStatusName": _STATUS_NAMES[status],
         "resultCode": message.code,
-        "resultCodeName": outcomes.name_of(message),
+        "resultCodeName": outcomes.result_name(message),
         "telecomCode": TELECOM[0] if message.code else None,
         "telecomCodeName": TELECOM[1] if message.code else None,
         "recipientSeq": message.recipient_seq,
@@ -121,37 +123,39 @@ def _row(state: State, message: Message) -> Json:
     return row
 
 
-def one(state: State, request: Request) -> Json:
+def show(state: State, request: Request) -> Json:
     """Show one text: GET `sender/{kind}/{requestId}?recipientSeq=`."""
     wanted = request.query.get("recipientSeq", "")
-    kinds = ("SMS",) if request.parts["kind"] == "sms" else ("LMS", "MMS")
-    for each in state.listed(SMS, request.parts["requestId"], None):
+    kinds = ("SMS",) if request.path_params["kind"] == "sms" else ("LMS", "MMS")
+    for each in state.find_messages(SMS, request.path_params["requestId"], None):
         if each.kind in kinds and str(each.recipient_seq) == wanted:
             return {"body": {"data": {**_row(state, each), "originCode": each.call.originCode}}}
-    raise No(-2012, "Search parameter is invalid.(requestId and mtPr).")
+    raise ApiError(-2012, "Search parameter is invalid.(requestId and mtPr).")
 
 
 def results(state: State, request: Request) -> Json:
     """List results by the time they were updated: GET `message-results`."""
     query = request.query
-    first, last = (moment(query.get(name, ""), SECONDS) for name in ("startUpdateDate", "endUpdateDate"))
+    first, last = (
+        parse_seoul(query.get(name, ""), SECONDS_FORMAT) for name in ("startUpdateDate", "endUpdateDate")
+    )
     if first is None or last is None:
-        raise No(-2000, "Date format error.")
-    if not 0 <= last - first <= DAY:
-        raise No(-1005, "Service parameter is invalid.")
+        raise ApiError(-2000, "Date format error.")
+    if not 0 <= last - first <= DAY_MS:
+        raise ApiError(-1005, "Service parameter is invalid.")
     kind = query.get("messageType")
-    found = [each for each in state.told(SMS, first, last + 999) if kind in (None, "", each.kind)]
-    number, size, page = page_of(found, query, No(4, _BAD_PAGE))
+    found = [each for each in state.list_results(SMS, first, last + 999) if kind in (None, "", each.kind)]
+    number, size, page = paginate(found, query, ApiError(4, _BAD_PAGE))
     rows = [
         {
             "messageType": each.kind,
             "requestId": each.request_id,
             "recipientSeq": each.recipient_seq,
             "resultCode": each.code,
-            "resultCodeName": outcomes.name_of(each),
-            "requestDate": with_tenths(each.begins_at),
-            "resultDate": with_tenths(each.received_at),
-            "updateDate": with_tenths(each.updated_at),
+            "resultCodeName": outcomes.result_name(each),
+            "requestDate": format_with_tenths(each.send_at),
+            "resultDate": format_with_tenths(each.received_at),
+            "updateDate": format_with_tenths(each.updated_at),
             "telecomCode": str(TELECOM[0]),
             "telecomCodeName": TELECOM[1],
             "senderGroupingKey": each.sender_grouping_key,
@@ -162,11 +166,11 @@ def results(state: State, request: Request) -> Json:
     return {"body": {"pageNum": number, "pageSize": size, "totalCount": len(found), "data": rows}}
 
 
-def numbers(state: State, request: Request) -> Json:
+def list_sender_numbers(state: State, request: Request) -> Json:
     """List sender numbers: GET `sendNos`."""
     query = request.query
-    found = [each for each in state.numbers.values() if _is_number_wanted(each, query)]
-    number, size, page = page_of(found, query, No(4, _BAD_PAGE))
+    found = [each for each in state.numbers.values() if _number_matches(each, query)]
+    number, size, page = paginate(found, query, ApiError(4, _BAD_PAGE))
     rows = [
         {
             "appKey": None,
@@ -175,9 +179,9 @@ def numbers(state: State, request: Request) -> Json:
             "useYn": "Y" if each.is_used else "N",
             "blockYn": "N" if each.block_reason is None else "Y",
             "blockReason": each.block_reason,
-            "createDate": in_seoul(each.created_at),
+            "createDate": format_seoul(each.created_at),
             "createUser": "console",
-            "updateDate": in_seoul(each.created_at),
+            "updateDate": format_seoul(each.created_at),
             "updateUser": None,
         }
         for each in page
@@ -185,7 +189,7 @@ def numbers(state: State, request: Request) -> Json:
     return {"body": {"pageNum": number, "pageSize": size, "totalCount": len(found), "data": rows}}
 
 
-def _is_number_wanted(number: SendNumber, query: Mapping[str, str]) -> bool:
+def _number_matches(number: SendNumber, query: Mapping[str, str]) -> bool:
     wanted = (
         ("sendNo", number.number),
         ("useYn", "Y" if number.is_used else "N"),

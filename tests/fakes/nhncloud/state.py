@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple
 
-from tests.fakes.nhncloud.answers import Json, in_seoul
+from tests.fakes.nhncloud.answers import Json, format_seoul
 
 Clock = Callable[[], int]
 
@@ -35,11 +35,11 @@ class Message:
     sender_grouping_key: str | None
     recipient_grouping_key: str | None
     content: str
-    taken_at: int
-    begins_at: int
+    accepted_at: int
+    send_at: int
     call: Any
     """The body of the call it came with."""
-    given: Any
+    recipient: Any
     """What that says of this recipient."""
     is_ad: bool = False
     refused: int = 0
@@ -112,19 +112,19 @@ class Template:
     code: str
     kakao_code: str
     current: Draft
-    edits: list[Draft] = field(default_factory=list)
+    changes: list[Draft] = field(default_factory=list)
     is_blocked: bool = False
     is_dormant: bool = False
     last_request: tuple[int, str] | None = None
     """When it was last sent with, and in which request."""
 
     @property
-    def pending(self) -> Draft | None:
+    def pending_change(self) -> Draft | None:
         """The edit that is under review."""
-        return next((each for each in self.edits if each.status in ("TSC01", "TSC02")), None)
+        return next((each for each in self.changes if each.status in ("TSC01", "TSC02")), None)
 
 
-class Picture(NamedTuple):
+class UploadedFile(NamedTuple):
     """An uploaded file."""
 
     number: int
@@ -141,7 +141,7 @@ class Call(NamedTuple):
     method: str
     path: str
     """Without the app key: `/sms/v3.0/appKeys/{appKey}/sender/sms`."""
-    size: int
+    recipient_count: int
     """How many recipients it named."""
     idempotency_key: str | None
     status: int
@@ -156,16 +156,16 @@ class Results:
         self._owed: list[tuple[int, int, Message, str]] = []
         self._count = 0
         self._updates: dict[str, list[tuple[int, Message]]] = defaultdict(list)
-        self.unhooked: list[Message] = []
+        self.pending_hooks: list[Message] = []
         """Messages whose webhook is still to be posted."""
         self.has_hooks = False
 
-    def owe(self, message: Message, due_at: int, code: str) -> None:
+    def schedule(self, message: Message, due_at: int, code: str) -> None:
         """Let a message come to this result at that moment."""
         self._count += 1
         heapq.heappush(self._owed, (due_at, self._count, message, code))
 
-    def settle(self, now: int) -> None:
+    def apply_due(self, now: int) -> None:
         """Let everything that is due become known."""
         owed = self._owed
         while owed and owed[0][0] <= now:
@@ -177,7 +177,7 @@ class Results:
                 message.resend_status = "RSC04"
             updates.append((at, message))
             if self.has_hooks:
-                self.unhooked.append(message)
+                self.pending_hooks.append(message)
 
     def next_at(self) -> int | None:
         """Return when the next result is due."""
@@ -217,11 +217,11 @@ class Behavior:
     """How many times each result is told, in lists of results and in webhooks."""
     shuffles_results: bool = False
     """Whether results are told in any order."""
-    most_calls_a_second: float | None = None
+    max_calls_per_second: float | None = None
     """With more calls than this in a second the rest is answered with HTTP 429."""
     refusals: dict[str, int] = field(default_factory=dict)
     """By recipient: the code it is refused with when a text to it is called for."""
-    fates: dict[tuple[str, str], tuple[tuple[float, str], ...]] = field(default_factory=dict)
+    outcomes: dict[tuple[str, str], tuple[tuple[float, str], ...]] = field(default_factory=dict)
     """By product and recipient: after how many seconds it comes to which result; the usual ones are in fates.py."""
 
 
@@ -251,8 +251,8 @@ class State:
         """Who does not want advertisements: 080 number and receiver."""
         self.profiles: dict[str, Profile] = {}
         self.templates: dict[tuple[str, str], Template] = {}
-        self.attachments: dict[int, Picture] = {}
-        self.pictures: dict[str, Picture] = {}
+        self.attachments: dict[int, UploadedFile] = {}
+        self.pictures: dict[str, UploadedFile] = {}
         """Images of friend talk and of templates, by address."""
         self.tokens_sent: list[tuple[int, str, str, int]] = []
         """What arrived in the KakaoTalk of administrators: when, phone, channel, token."""
@@ -267,26 +267,26 @@ class State:
         """Set whenever something may have to be posted to a webhook."""
         self._numbers_given = 0
 
-    def tell_of(self, template: Template, draft: Draft) -> None:
+    def add_template_event(self, template: Template, draft: Draft) -> None:
         """Let a webhook tell of a template."""
         self.template_events.append((template, draft))
         self.changed.set()
 
-    def new_number(self) -> int:
+    def new_serial(self) -> int:
         """Return a number that nothing has yet."""
         self._numbers_given += 1
         return self._numbers_given
 
-    def new_id(self) -> str:
+    def new_request_id(self) -> str:
         """Return an id as requests have: the moment in Seoul and eleven letters."""
         letters = "".join(self.random.choices(_LETTERS, k=_ID_LETTERS))
-        return f"{in_seoul(self.clock(), '%Y%m%d%H%M%S')}{letters}0"
+        return f"{format_seoul(self.clock(), '%Y%m%d%H%M%S')}{letters}0"
 
     def new_key(self) -> str:
         """Return a key as profiles and templates have: forty hexadecimal digits."""
         return f"{self.random.getrandbits(160):040x}"
 
-    def keep(self, messages: list[Message]) -> None:
+    def store_messages(self, messages: list[Message]) -> None:
         """Keep what came with one call."""
         if not messages:
             return
@@ -302,17 +302,17 @@ class State:
 
     def duplicates(self) -> dict[str, int]:
         """Return each recipientGroupingKey that it took more than one message with, and how many."""
-        return {key: count for key, count in self.counts().items() if count > 1}
+        return {key: count for key, count in self.count_by_key().items() if count > 1}
 
-    def counts(self) -> Counter[str]:
+    def count_by_key(self) -> Counter[str]:
         """Return how many messages it took with each recipientGroupingKey."""
         return Counter(each.recipient_grouping_key for each in self.messages if each.recipient_grouping_key)
 
-    def settle(self) -> None:
+    def process_due(self) -> None:
         """Let everything become known that is due by now."""
-        self.results.settle(self.clock())
+        self.results.apply_due(self.clock())
 
-    def told(self, product: str, first: int, last: int) -> list[Message]:
+    def list_results(self, product: str, first: int, last: int) -> list[Message]:
         """Return the results of this time as they are told: once each and in order, unless set otherwise."""
         newest = self.clock() - round(self.behavior.results_lag_s * 1000)
         found = self.results.updated(product, first, min(last, newest)) * self.behavior.result_copies
@@ -320,7 +320,7 @@ class State:
             self.random.shuffle(found)
         return found
 
-    def listed(
+    def find_messages(
         self, product: str, request_id: str | None, group: str | None = None, recipient: str | None = None
     ) -> Iterator[Message]:
         """Yield what a list may show: of one request, of one grouping key, or all; refused recipients too."""

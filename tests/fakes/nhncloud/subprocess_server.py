@@ -25,44 +25,44 @@ ROUTES = {
     "sms": ("sms", "lms", "mms"),
     "talk": ("alimTalk", "friendTalkText", "friendTalkImage", "friendTalkWideImage"),
 }
-MANY_OBJECTS = 200_000
-LOOK_EVERY_S = 0.05
-WITHIN_S = 60.0
+GC_THRESHOLD = 200_000
+POLL_INTERVAL_S = 0.05
+TIMEOUT_S = 60.0
 
 
-class Order(msgspec.Struct, kw_only=True, omit_defaults=True):
+class Command(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What to do before the figures are told; nothing: they are only told."""
 
-    meddles: list[dict[str, Any]] = []
+    faults: list[dict[str, Any]] = []
     """What is to go wrong from now on, as Relay.meddle takes it."""
-    is_meddling_over: bool = False
-    manners: dict[str, Any] = {}
+    clears_faults: bool = False
+    behavior: dict[str, Any] = {}
     webhook: tuple[str, str] | None = None
     """Address and signature of its webhooks."""
     is_reset: bool = False
     """Whether calls and messages are counted anew once they are told."""
-    tells_names: bool = False
+    includes_keys: bool = False
 
 
-class Figures(msgspec.Struct, kw_only=True):
+class ServerStats(msgspec.Struct, kw_only=True):
     """What the server has seen."""
 
     messages: int
-    doubles: dict[str, int]
+    duplicates: dict[str, int]
     """How many times each recipientGroupingKey was taken that was taken more than once."""
     calls: dict[str, int]
     """How many calls of each kind there were, by method and path."""
     recipients: dict[str, int]
     """How many recipients they named."""
-    meddled: list[int]
+    fault_counts: list[int]
     """How many times each thing went wrong."""
     posts: int
     """How many webhooks were taken."""
     cpu_s: float
-    names: list[str] | None = None
+    keys: list[str] | None = None
     """Every recipientGroupingKey that was taken, where this was asked for."""
 
-    def sends(self) -> int:
+    def send_calls(self) -> int:
         """Return how many calls handed messages over."""
         return sum(count for kind, count in self.calls.items() if self.recipients[kind])
 
@@ -72,7 +72,7 @@ class ServerProcess:
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self._process = process
-        self.port: int = msgspec.json.decode(self._line(), type=int)
+        self.port: int = msgspec.json.decode(self._read_line(), type=int)
 
     @property
     def pid(self) -> int:
@@ -96,26 +96,26 @@ class ServerProcess:
         routes = [f'{product} = ["{RELAY}"]' for some in ROUTES.values() for product in some]
         return "\n".join(["[routes]", *routes, f"[carriers.{RELAY}]", *lines, ""])
 
-    def figures(self, **order: Any) -> Figures:
+    def stats(self, **order: Any) -> ServerStats:
         """Have an order carried out, if one is given, and return what the server has seen."""
         assert self._process.stdin
-        self._process.stdin.write(msgspec.json.encode(Order(**order)) + b"\n")
+        self._process.stdin.write(msgspec.json.encode(Command(**order)) + b"\n")
         self._process.stdin.flush()
-        return msgspec.json.decode(self._line(), type=Figures)
+        return msgspec.json.decode(self._read_line(), type=ServerStats)
 
     def inject_fault(self, kind: str, on: str = "", times: float = 1, **more: Any) -> None:
         """Let something go wrong from now on, as Relay.meddle does."""
-        self.figures(meddles=[{"kind": kind, "on": on, "times": times, **more}])
+        self.stats(faults=[{"kind": kind, "on": on, "times": times, **more}])
 
-    def wait_until_accepted(self, messages: int) -> Figures:
+    def wait_until_accepted(self, count: int) -> ServerStats:
         """Return what it has seen once it has taken so many messages."""
-        give_up_at = time.perf_counter() + WITHIN_S
-        while (seen := self.figures()).messages < messages:
-            assert time.perf_counter() < give_up_at, f"it has taken {seen.messages} messages only, not {messages}"
-            time.sleep(LOOK_EVERY_S)
+        give_up_at = time.perf_counter() + TIMEOUT_S
+        while (seen := self.stats()).messages < count:
+            assert time.perf_counter() < give_up_at, f"it has taken {seen.messages} messages only, not {count}"
+            time.sleep(POLL_INTERVAL_S)
         return seen
 
-    def _line(self) -> bytes:
+    def _read_line(self) -> bytes:
         assert self._process.stdout
         line = self._process.stdout.readline()
         assert line, "the server has ended"
@@ -130,61 +130,61 @@ def running(**manners: Any) -> Iterator[ServerProcess]:
         yield ServerProcess(process)  # its input is closed in the end, and with that it goes
 
 
-def _obey(relay: FakeNhnCloudServer, order: Order) -> Figures:
-    for each in order.meddles:
+def _execute(relay: FakeNhnCloudServer, command: Command) -> ServerStats:
+    for each in command.faults:
         relay.inject_fault(**each)
-    if order.is_meddling_over:
+    if command.clears_faults:
         for meddle in relay.faults.faults:
             meddle.times = meddle.done
-    for name, value in order.manners.items():
+    for name, value in command.behavior.items():
         assert hasattr(relay.behavior, name), f"there is no {name!r}"
         setattr(relay.behavior, name, value)
-    if order.webhook:
-        relay.webhooks.set(*order.webhook)
-    seen = _seen(relay, tells_names=order.tells_names)
-    if order.is_reset:
+    if command.webhook:
+        relay.webhooks.set(*command.webhook)
+    seen = _collect_stats(relay, includes_keys=command.includes_keys)
+    if command.is_reset:
         relay.calls.clear()
         relay.messages.clear()
         relay.webhooks.posts.clear()
     return seen
 
 
-def _seen(relay: FakeNhnCloudServer, *, tells_names: bool) -> Figures:
+def _collect_stats(relay: FakeNhnCloudServer, *, includes_keys: bool) -> ServerStats:
     calls: Counter[str] = Counter()
     recipients: Counter[str] = Counter()
     for call in relay.calls:
         calls[f"{call.method} {call.path}"] += 1
-        recipients[f"{call.method} {call.path}"] += call.size
-    return Figures(
+        recipients[f"{call.method} {call.path}"] += call.recipient_count
+    return ServerStats(
         messages=len(relay.messages),
-        doubles=relay.duplicates(),
+        duplicates=relay.duplicates(),
         calls=calls,
         recipients=recipients,
-        meddled=[each.done for each in relay.faults.faults],
-        posts=sum(each.is_taken for each in relay.webhooks.posts),
+        fault_counts=[each.done for each in relay.faults.faults],
+        posts=sum(each.is_accepted for each in relay.webhooks.posts),
         cpu_s=time.process_time(),
-        names=[each.recipient_grouping_key or "" for each in relay.messages] if tells_names else None,
+        keys=[each.recipient_grouping_key or "" for each in relay.messages] if includes_keys else None,
     )
 
 
 async def _run(manners: Mapping[str, Any]) -> None:
     async with serving(**manners) as relay:
-        channel.add_to(relay)
-        _say(msgspec.json.encode(relay.listener.port))
+        channel.add_to_relay(relay)
+        _write_line(msgspec.json.encode(relay.listener.port))
         orders = asyncio.StreamReader()
         await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
         async for line in orders:
-            _say(msgspec.json.encode(_obey(relay, msgspec.json.decode(line, type=Order))))
+            _write_line(msgspec.json.encode(_execute(relay, msgspec.json.decode(line, type=Command))))
 
 
-def _say(line: bytes) -> None:
+def _write_line(line: bytes) -> None:
     sys.stdout.buffer.write(line + b"\n")
     sys.stdout.buffer.flush()
 
 
 def main() -> None:
     """Run until the input ends."""
-    gc.set_threshold(MANY_OBJECTS, 20, 100)  # it keeps all it is sent: little can be let go
+    gc.set_threshold(GC_THRESHOLD, 20, 100)  # it keeps all it is sent: little can be let go
     uvloop.run(_run(json.loads(sys.argv[1])))
 
 

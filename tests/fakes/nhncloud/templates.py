@@ -2,8 +2,8 @@
 
 import msgspec
 
-from tests.fakes.nhncloud import images, senders, talk
-from tests.fakes.nhncloud.answers import DAY, Json, No, Request, in_seoul
+from tests.fakes.nhncloud import images, kakaotalk, senders
+from tests.fakes.nhncloud.answers import DAY_MS, ApiError, Json, Request, format_seoul
 from tests.fakes.nhncloud.state import Draft, Profile, State, Template
 from tests.fakes.nhncloud.template_rules import (
     CATEGORY_CODES,
@@ -11,12 +11,12 @@ from tests.fakes.nhncloud.template_rules import (
     TEMPLATE_CATEGORIES,
     Change,
     Registration,
-    check,
+    check_template,
 )
 
 REJECTED_NAME, HELD_NAME = "반려", "보류"
 DAYS_KEPT_AFTER_USE = 3
-MOST_COMMENT = 1000
+MAX_COMMENT_CHARS = 1000
 KAKAO = "카카오 심사"
 CHANNEL_ADDED = "채널을 추가하고 소식을 받아 보세요."
 _STATUS_NAMES = {"TSC01": "요청", "TSC02": "검수 중", "TSC03": "승인", "TSC04": "반려"}
@@ -48,70 +48,70 @@ def categories(state: State, request: Request) -> Json:
     return {"categories": found}
 
 
-def _active(state: State, request: Request) -> Profile:
-    profile = senders.registered(state, request.parts["senderKey"])
+def _get_active_profile(state: State, request: Request) -> Profile:
+    profile = senders.get_registered(state, request.path_params["senderKey"])
     if profile.is_blocked or profile.is_dormant or profile.kakao_profile_status != "A":
-        raise No(-1014, "Not active status plus friend.")
+        raise ApiError(-1014, "Not active status plus friend.")
     return profile
 
 
-def _known(state: State, request: Request) -> Template:
-    key = (request.parts["senderKey"], request.parts["templateCode"])
-    senders.registered(state, key[0])
+def _get_template(state: State, request: Request) -> Template:
+    key = (request.path_params["senderKey"], request.path_params["templateCode"])
+    senders.get_registered(state, key[0])
     if key not in state.templates:
-        raise No(-3003, "Template does not exist.")
+        raise ApiError(-3003, "Template does not exist.")
     return state.templates[key]
 
 
 def register(state: State, request: Request) -> Json:
     """Register a template, which asks for its review: POST `senders/{senderKey}/templates`."""
-    given: Registration = talk.decoded(_REGISTRATION, request.body)
-    profile = _active(state, request)
-    code = talk.needed("templateCode", given.templateCode, 20)
-    _check_name(state, profile.sender_key, code, talk.needed("templateName", given.templateName, 150))
-    check(given)
+    given: Registration = kakaotalk.decode_body(_REGISTRATION, request.body)
+    profile = _get_active_profile(state, request)
+    code = kakaotalk.require_text("templateCode", given.templateCode, 20)
+    _check_name(state, profile.sender_key, code, kakaotalk.require_text("templateName", given.templateName, 150))
+    check_template(given)
     if (profile.sender_key, code) in state.templates:
-        raise No(-3001, "Already exist templateCode or templateName.")
-    template = Template(profile.sender_key, code, state.new_key(), _drafted(state, given))
+        raise ApiError(-3001, "Already exist templateCode or templateName.")
+    template = Template(profile.sender_key, code, state.new_key(), _make_draft(state, given))
     state.templates[profile.sender_key, code] = template
-    ask_for_review(state, template, template.current)
+    start_review(state, template, template.current)
     return {}
 
 
 def _check_name(state: State, sender_key: str, code: str, name: str) -> None:
     for (key, other), template in state.templates.items():
         if key == sender_key and other != code and template.current.fields.get("templateName") == name:
-            raise No(-3001, "Already exist templateCode or templateName.")
+            raise ApiError(-3001, "Already exist templateCode or templateName.")
 
 
-def _drafted(state: State, given: Registration | Change) -> Draft:
+def _make_draft(state: State, given: Registration | Change) -> Draft:
     fields = msgspec.to_builtins(given)
     fields["templateMessageType"] = fields["templateMessageType"] or "BA"
     fields["templateEmphasizeType"] = fields["templateEmphasizeType"] or "NONE"
     fields["categoryCode"] = fields["categoryCode"] or OTHER
     if fields["categoryCode"] not in CATEGORY_CODES:
-        raise No(-4000, "Invalid parameter")
+        raise ApiError(-4000, "Invalid parameter")
     return Draft(fields, state.clock())
 
 
-def ask_for_review(state: State, template: Template, draft: Draft) -> None:
+def start_review(state: State, template: Template, draft: Draft) -> None:
     """Begin the review of a draft: it is inspected after half the time and decided after all of it."""
     now, takes_s = state.clock(), state.behavior.review_after_s
     draft.status = "TSC01"
     if takes_s is not None:
         draft.inspected_at, draft.decided_at = now + round(takes_s * 500), now + round(takes_s * 1000)
     state.under_review.append((template, draft))
-    state.tell_of(template, draft)
+    state.add_template_event(template, draft)
 
 
-def settle(state: State) -> None:
+def process_due_reviews(state: State) -> None:
     """Let the reviews that are due by now be decided, by the template's name."""
     now = state.clock()
     for template, draft in list(state.under_review):
         name = draft.fields["templateName"]
         if draft.status == "TSC01" and draft.inspected_at is not None and draft.inspected_at <= now:
             draft.status, draft.updated_at = "TSC02", draft.inspected_at
-            state.tell_of(template, draft)
+            state.add_template_event(template, draft)
         if draft.decided_at is not None and draft.decided_at <= now and HELD_NAME not in name:
             is_approved = REJECTED_NAME not in name
             decide(state, template, draft, is_approved, None if is_approved else "템플릿 이름에 '반려'가 있습니다.")
@@ -123,22 +123,22 @@ def decide(state: State, template: Template, draft: Draft, is_approved: bool, co
     draft.updated_at, draft.decided_at = state.clock(), None
     if comment is not None:
         add_comment(state, draft, comment, KAKAO, "APR" if is_approved else "REJ")
-    if is_approved and draft in template.edits:
-        for each in template.edits:
+    if is_approved and draft in template.changes:
+        for each in template.changes:
             each.is_active = each is draft
         draft.created_at, template.current = template.current.created_at, draft
     state.under_review = [each for each in state.under_review if each[1] is not draft]
-    state.tell_of(template, draft)
+    state.add_template_event(template, draft)
 
 
 def add_comment(state: State, draft: Draft, content: str, user: str, status: str) -> None:
     """Write a comment beside a draft."""
     draft.comments.append(
         {
-            "id": state.new_number(),
+            "id": state.new_serial(),
             "content": content,
             "userName": user,
-            "createdAt": in_seoul(state.clock()),
+            "createdAt": format_seoul(state.clock()),
             "attachment": [],
             "status": status,
         }
@@ -150,38 +150,40 @@ def change(state: State, request: Request) -> Json:
 
     What was approved stays in use until the change is; what was rejected is replaced.
     """
-    given: Change = talk.decoded(_CHANGE, request.body)
-    _active(state, request)
-    template = _known(state, request)
+    given: Change = kakaotalk.decode_body(_CHANGE, request.body)
+    _get_active_profile(state, request)
+    template = _get_template(state, request)
     if template.current.status not in ("TSC03", "TSC04"):
-        raise No(-3012, "Only templates with TSC03(APPROVE)/TSC04(REJECT) can be modified.")
-    if template.pending:
-        raise No(-3013, "There are templates already being modified.")
-    _check_name(state, template.sender_key, template.code, talk.needed("templateName", given.templateName, 150))
-    check(given)
-    draft = _drafted(state, given)
+        raise ApiError(-3012, "Only templates with TSC03(APPROVE)/TSC04(REJECT) can be modified.")
+    if template.pending_change:
+        raise ApiError(-3013, "There are templates already being modified.")
+    _check_name(
+        state, template.sender_key, template.code, kakaotalk.require_text("templateName", given.templateName, 150)
+    )
+    check_template(given)
+    draft = _make_draft(state, given)
     if template.current.status == "TSC04":
         draft.comments, draft.created_at = template.current.comments, template.current.created_at
         template.current = draft
     else:
-        template.edits.insert(0, draft)
-    ask_for_review(state, template, draft)
+        template.changes.insert(0, draft)
+    start_review(state, template, draft)
     return {}
 
 
 def remove(state: State, request: Request) -> Json:
     """Delete a template: DELETE `senders/{senderKey}/templates/{templateCode}`."""
-    template = _known(state, request)
+    template = _get_template(state, request)
     if template.current.status == "TSC03" and template.last_request:
         at, request_id = template.last_request
-        if state.clock() - at < DAYS_KEPT_AFTER_USE * DAY:
+        if state.clock() - at < DAYS_KEPT_AFTER_USE * DAY_MS:
             why = "The template could not be deleted because recently sent message."
-            raise No(-3034, f"{why} requestId: {request_id}")
-    forget(state, template)
+            raise ApiError(-3034, f"{why} requestId: {request_id}")
+    delete(state, template)
     return {}
 
 
-def forget(state: State, template: Template) -> None:
+def delete(state: State, template: Template) -> None:
     """Let a template be gone."""
     del state.templates[template.sender_key, template.code]
     state.under_review = [each for each in state.under_review if each[0] is not template]
@@ -189,34 +191,34 @@ def forget(state: State, template: Template) -> None:
 
 def comment(state: State, request: Request) -> Json:
     """Ask about a review: POST `…/comments`, or `…/comments_file` as a form."""
-    template = _known(state, request)
+    template = _get_template(state, request)
     if request.headers.get("content-type", "").startswith("multipart/"):
         words = request.form().get("comment")
         content = words if isinstance(words, str) else None
     else:
-        content = talk.decoded(_COMMENT, request.body).comment
-    content = talk.needed("comment", content, MOST_COMMENT)
-    draft = template.pending or template.current
+        content = kakaotalk.decode_body(_COMMENT, request.body).comment
+    content = kakaotalk.require_text("comment", content, MAX_COMMENT_CHARS)
+    draft = template.pending_change or template.current
     if draft.status in ("TSC01", "TSC03"):
-        raise No(-3100, "Could not add comment on registered/completed template status.")
+        raise ApiError(-3100, "Could not add comment on registered/completed template status.")
     add_comment(state, draft, content, "API", "INQ")
     if draft.status == "TSC04":
         draft.status, draft.decided_at = "TSC02", None
         state.under_review.append((template, draft))
-    state.tell_of(template, draft)
+    state.add_template_event(template, draft)
     return {}
 
 
-def one(state: State, request: Request) -> Json:
+def show(state: State, request: Request) -> Json:
     """Show a template: GET `senders/{senderKey}/templates/{templateCode}`."""
-    template = _known(state, request)
+    template = _get_template(state, request)
     row = _row(state, template, template.current)
     return {"templates": {**row, "block": template.is_blocked, "dormant": template.is_dormant}}
 
 
 def search(state: State, request: Request) -> Json:
     """List the templates of a profile: GET `senders/{senderKey}/templates`."""
-    query, profile = request.query, senders.registered(state, request.parts["senderKey"])
+    query, profile = request.query, senders.get_registered(state, request.path_params["senderKey"])
     names = (("templateCode", "templateCode"), ("templateName", "templateName"), ("templateStatus", "status"))
     rows = [
         row
@@ -224,14 +226,14 @@ def search(state: State, request: Request) -> Json:
         if row["senderKey"] == profile.sender_key
         and all(row[field] == query[name] for name, field in names if query.get(name))
     ]
-    return {"templateListResponse": {"templates": talk.paged(rows, query), "totalCount": len(rows)}}
+    return {"templateListResponse": {"templates": kakaotalk.page(rows, query), "totalCount": len(rows)}}
 
 
 def modifications(state: State, request: Request) -> Json:
     """List the changes to a template: GET `…/modifications`."""
-    template = _known(state, request)
+    template = _get_template(state, request)
     rows = []
-    for edit in template.edits:
+    for edit in template.changes:
         row = {**_row(state, template, edit), "activated": edit.is_active}
         del row["kakaoTemplateCode"]
         rows.append(row)
@@ -259,12 +261,12 @@ def _row(state: State, template: Template, draft: Draft) -> Json:
         "statusName": _STATUS_NAMES[draft.status],
         "securityFlag": bool(fields.get("securityFlag")),
         "categoryCode": fields.get("categoryCode") or OTHER,
-        "createDate": in_seoul(draft.created_at),
-        "updateDate": in_seoul(draft.updated_at),
+        "createDate": format_seoul(draft.created_at),
+        "updateDate": format_seoul(draft.updated_at),
     }
 
 
 def upload(state: State, request: Request) -> Json:
     """Take the picture of a template: POST `template-image`, with the file in `file`."""
-    picture = images.take(state, request, "file")
+    picture = images.store_image(state, request, "file")
     return {"templateImage": {"templateImageName": picture.name, "templateImageUrl": picture.address}}

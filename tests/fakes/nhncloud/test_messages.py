@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.nhncloud.answers import MINUTES, in_seoul
-from tests.fakes.nhncloud.calling import JPEG, Caller, Moving, code_of, talk, text
+from tests.fakes.nhncloud.answers import MINUTES_FORMAT, format_seoul
+from tests.fakes.nhncloud.calling import JPEG, Caller, ManualClock, alimtalk_body, result_code, sms_body
 from tests.fakes.nhncloud.server import FakeNhnCloud
 from tests.fakes.nhncloud.state import Message
 
@@ -18,12 +18,12 @@ AD = "(광고) 등대\n할인합니다\n무료 수신거부 080-123-4567"
 
 
 @pytest.fixture
-def clock() -> Moving:
-    return Moving()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
-def relay(clock: Moving) -> FakeNhnCloud:
+def relay(clock: ManualClock) -> FakeNhnCloud:
     return FakeNhnCloud(clock, seed=1)
 
 
@@ -75,25 +75,25 @@ def results_of(answer: dict[str, Any]) -> list[int]:
 def test_texts_are_accepted_or_refused_as_documented(
     caller: Caller, kind: str, changes: dict[str, Any], code: int
 ) -> None:
-    assert code_of(run(caller.texts("POST", f"sender/{kind}", text(PHONE, **changes)))) == code
+    assert result_code(run(caller.sms("POST", f"sender/{kind}", sms_body(PHONE, **changes)))) == code
     assert bool(caller.relay.messages) is (code == 0)
 
 
 def test_keys_are_checked(caller: Caller, relay: FakeNhnCloud) -> None:
     wrong = {"X-Secret-Key": "wrong"}
 
-    assert code_of(run(caller.texts("GET", "sendNos", headers=wrong))) == -1000
-    assert code_of(run(caller.alimtalk("GET", "senders", headers=wrong))) == -1001
-    assert code_of(run(caller.friendtalk("GET", "messages", headers=wrong))) == -1001
+    assert result_code(run(caller.sms("GET", "sendNos", headers=wrong))) == -1000
+    assert result_code(run(caller.alimtalk("GET", "senders", headers=wrong))) == -1001
+    assert result_code(run(caller.friendtalk("GET", "messages", headers=wrong))) == -1001
     other = FakeNhnCloud()
     other.sms_app_key = other.talk_app_key = "another"
     stranger = Caller(other, relay.transport())
-    assert code_of(run(stranger.texts("GET", "sendNos"))) == -1000
-    assert code_of(run(stranger.alimtalk("GET", "senders"))) == -1000
+    assert result_code(run(stranger.sms("GET", "sendNos"))) == -1000
+    assert result_code(run(stranger.alimtalk("GET", "senders"))) == -1000
 
 
 def test_bad_recipients_are_refused_one_by_one(caller: Caller, relay: FakeNhnCloud) -> None:
-    answer = run(caller.texts("POST", "sender/sms", text(PHONE, "12", "")))
+    answer = run(caller.sms("POST", "sender/sms", sms_body(PHONE, "12", "")))
 
     assert results_of(answer) == [0, -2019, -2018]
     assert [each.recipient_no for each in relay.messages] == [PHONE]
@@ -102,15 +102,15 @@ def test_bad_recipients_are_refused_one_by_one(caller: Caller, relay: FakeNhnClo
 def test_attachments_are_jpeg_and_small(caller: Caller) -> None:
     async def upload(name: str, body: bytes) -> dict[str, Any]:
         given = {"fileName": name, "createUser": "me", "fileBody": base64.b64encode(body).decode()}
-        return await caller.texts("POST", "attachfile/binaryUpload", given)
+        return await caller.sms("POST", "attachfile/binaryUpload", given)
 
-    assert code_of(run(upload("a.png", JPEG))) == -2003
-    assert code_of(run(upload("a" * 42 + ".jpg", JPEG))) == -2002
-    assert code_of(run(upload("a.jpg", bytes(300 * 1024 + 1)))) == -2005
+    assert result_code(run(upload("a.png", JPEG))) == -2003
+    assert result_code(run(upload("a" * 42 + ".jpg", JPEG))) == -2002
+    assert result_code(run(upload("a.jpg", bytes(300 * 1024 + 1)))) == -2005
     file_id = run(upload("a.jpg", JPEG))["body"]["data"]["fileId"]
 
-    body = text(PHONE, title="제목", attachFileIdList=[file_id])
-    assert code_of(run(caller.texts("POST", "sender/mms", body))) == 0
+    body = sms_body(PHONE, title="제목", attachFileIdList=[file_id])
+    assert result_code(run(caller.sms("POST", "sender/mms", body))) == 0
     assert caller.relay.messages[0].kind == "MMS"
 
 
@@ -128,7 +128,7 @@ def test_attachments_are_jpeg_and_small(caller: Caller) -> None:
 def test_alimtalk_must_match_its_template(
     caller: Caller, relay: FakeNhnCloud, content: str, changes: dict[str, Any], code: int
 ) -> None:
-    body = talk(relay, PHONE, PHONE)
+    body = alimtalk_body(relay, PHONE, PHONE)
     body["recipientList"][1] |= {"content": content, **changes}
 
     assert results_of(run(caller.alimtalk("POST", "raw-messages", body))) == [0, code]
@@ -149,7 +149,7 @@ def test_alimtalk_must_match_its_template(
 def test_buttons_of_an_alimtalk_must_match_its_template(
     caller: Caller, relay: FakeNhnCloud, changes: dict[str, Any], code: int
 ) -> None:
-    body = talk(relay, PHONE)
+    body = alimtalk_body(relay, PHONE)
     button = {"ordering": 1, "type": "WL", "name": "보기", "linkMo": "https://example.com/#{번호}"}
     relay.add_template(body["senderKey"], "hello", "#{이름}님, 안녕하세요.", buttons=[button])
     body["recipientList"][0]["buttons"] = [{**button, "linkMo": "https://example.com/7", **changes}]
@@ -157,30 +157,32 @@ def test_buttons_of_an_alimtalk_must_match_its_template(
     assert results_of(run(caller.alimtalk("POST", "raw-messages", body))) == [code]
 
 
-def test_an_alimtalk_with_another_title_fails_at_kakao(caller: Caller, relay: FakeNhnCloud, clock: Moving) -> None:
-    body = talk(relay, PHONE, PHONE)
+def test_an_alimtalk_with_another_title_fails_at_kakao(
+    caller: Caller, relay: FakeNhnCloud, clock: ManualClock
+) -> None:
+    body = alimtalk_body(relay, PHONE, PHONE)
     title = {"templateEmphasizeType": "TEXT", "templateTitle": "#{금액}원", "templateSubtitle": "결제"}
     relay.add_template(body["senderKey"], "hello", "#{이름}님, 안녕하세요.", **title)
     body["recipientList"][0]["templateTitle"] = "100원"
     body["recipientList"][1]["templateTitle"] = "백 달러"
     run(caller.alimtalk("POST", "raw-messages", body))
-    clock.pass_s(1)
-    relay.settle()
+    clock.advance_s(1)
+    relay.process_due()
 
     assert [each.code for each in relay.messages] == ["1000", "3028"]
 
 
 def test_undeliverable_alimtalk_has_a_reason_for_each_recipient(caller: Caller, relay: FakeNhnCloud) -> None:
-    answer = run(caller.alimtalk("POST", "raw-messages", talk(relay, PHONE, content="다른 말")))
+    answer = run(caller.alimtalk("POST", "raw-messages", alimtalk_body(relay, PHONE, content="다른 말")))
 
-    assert code_of(answer) == -1031
+    assert result_code(answer) == -1031
     assert results_of(answer) == [-3010]
     assert relay.messages == []
 
 
 def test_profile_and_template_must_be_in_use(caller: Caller, relay: FakeNhnCloud) -> None:
     def sent(**changes: Any) -> int:
-        return code_of(run(caller.alimtalk("POST", "raw-messages", talk(relay, PHONE, **changes))))
+        return result_code(run(caller.alimtalk("POST", "raw-messages", alimtalk_body(relay, PHONE, **changes))))
 
     assert sent(senderKey="0" * 40) == -2017
     assert sent(templateCode="other") == -3003
@@ -195,24 +197,26 @@ def test_profile_and_template_must_be_in_use(caller: Caller, relay: FakeNhnCloud
 
 
 def test_idempotency_key_of_an_accepted_call_holds_ten_minutes(
-    caller: Caller, relay: FakeNhnCloud, clock: Moving
+    caller: Caller, relay: FakeNhnCloud, clock: ManualClock
 ) -> None:
     key = {"X-NC-API-IDEMPOTENCY-KEY": "one"}
 
     def sent(**changes: Any) -> int:
-        return code_of(run(caller.alimtalk("POST", "raw-messages", talk(relay, PHONE, **changes), headers=key)))
+        return result_code(
+            run(caller.alimtalk("POST", "raw-messages", alimtalk_body(relay, PHONE, **changes), headers=key))
+        )
 
     assert sent(content="다른 말") == -1031
     assert sent() == 0
-    clock.pass_s(599)
+    clock.advance_s(599)
     assert sent() == -1005
-    clock.pass_s(1)
+    clock.advance_s(1)
     assert sent() == 0
     assert relay.duplicates() == {f"key-{PHONE}": 2}
 
 
 def test_a_template_can_be_filled_in(caller: Caller, relay: FakeNhnCloud) -> None:
-    body = talk(relay, PHONE, PHONE)
+    body = alimtalk_body(relay, PHONE, PHONE)
     body["recipientList"] = [
         {"recipientNo": PHONE, "templateParameter": {"이름": "가람"}},
         {"recipientNo": PHONE, "templateParameter": {}},
@@ -223,7 +227,7 @@ def test_a_template_can_be_filled_in(caller: Caller, relay: FakeNhnCloud) -> Non
 
 
 def friend(relay: FakeNhnCloud, **changes: Any) -> dict[str, Any]:
-    body = talk(relay, PHONE)
+    body = alimtalk_body(relay, PHONE)
     del body["templateCode"]
     body["recipientList"][0] |= {"content": "소식입니다", **changes}
     return body
@@ -236,8 +240,8 @@ def picture(relay: FakeNhnCloud, caller: Caller, **more: Any) -> str:
 
 
 def test_friendtalk_is_accepted_only_as_a_brand_message(caller: Caller, relay: FakeNhnCloud) -> None:
-    assert code_of(run(caller.friendtalk("POST", "messages", friend(relay)))) == -9992
-    assert code_of(run(caller.friendtalk("POST", "messages", friend(relay), headers=CONVERT))) == 0
+    assert result_code(run(caller.friendtalk("POST", "messages", friend(relay)))) == -9992
+    assert result_code(run(caller.friendtalk("POST", "messages", friend(relay), headers=CONVERT))) == 0
     assert relay.messages[0].is_ad
 
 
@@ -280,37 +284,37 @@ FATES = {
 }
 
 
-def test_recipients_have_fixed_outcomes(caller: Caller, relay: FakeNhnCloud, clock: Moving) -> None:
-    run(caller.texts("POST", "sender/sms", text(*FATES)))
-    run(caller.alimtalk("POST", "raw-messages", talk(relay, *FATES)))
-    body = talk(relay, *FATES)
+def test_recipients_have_fixed_outcomes(caller: Caller, relay: FakeNhnCloud, clock: ManualClock) -> None:
+    run(caller.sms("POST", "sender/sms", sms_body(*FATES)))
+    run(caller.alimtalk("POST", "raw-messages", alimtalk_body(relay, *FATES)))
+    body = alimtalk_body(relay, *FATES)
     del body["templateCode"]
     run(caller.friendtalk("POST", "messages", body, headers=CONVERT))
 
     def codes() -> list[tuple[str | None, ...]]:
-        relay.settle()
+        relay.process_due()
         found = [each.code for each in relay.messages]
         return list(zip(found[:6], found[6:12], found[12:], strict=True))
 
     assert codes() == [(None, None, None)] * 6
-    clock.pass_s(0.3)
+    clock.advance_s(0.3)
     assert codes() == list(FATES.values())
 
 
-def test_results_are_listed_by_their_time(caller: Caller, relay: FakeNhnCloud, clock: Moving) -> None:
-    run(caller.texts("POST", "sender/sms", text(PHONE, "01000000008")))
-    run(caller.alimtalk("POST", "raw-messages", talk(relay, PHONE)))
+def test_results_are_listed_by_their_time(caller: Caller, relay: FakeNhnCloud, clock: ManualClock) -> None:
+    run(caller.sms("POST", "sender/sms", sms_body(PHONE, "01000000008")))
+    run(caller.alimtalk("POST", "raw-messages", alimtalk_body(relay, PHONE)))
     run(caller.friendtalk("POST", "messages", friend(relay), headers=CONVERT))
-    clock.pass_s(1)
+    clock.advance_s(1)
     span = {"startUpdateDate": "2026-11-15 12:00:00", "endUpdateDate": "2026-11-15 12:00:10"}
     minutes = {"startUpdateDate": "2026-11-15 12:00", "endUpdateDate": "2026-11-15 12:01"}
 
-    rows = run(caller.texts("GET", "message-results", params=span))["body"]["data"]
+    rows = run(caller.sms("GET", "message-results", params=span))["body"]["data"]
     assert [(each["recipientSeq"], each["resultCode"]) for each in rows] == [(1, "1000"), (2, "1000")]
     assert rows[0]["updateDate"] == "2026-11-15 12:00:00.0"
     assert rows[0]["recipientGroupingKey"] == f"key-{PHONE}"
-    clock.pass_s(1)
-    rows = run(caller.texts("GET", "message-results", params=span))["body"]["data"]
+    clock.advance_s(1)
+    rows = run(caller.sms("GET", "message-results", params=span))["body"]["data"]
     assert [(each["recipientSeq"], each["resultCode"]) for each in rows] == [(1, "1000"), (2, "2001")]
     [row] = run(caller.alimtalk("GET", "message-results", params=minutes))["messages"]
     assert row["resultCode"] == "1000"
@@ -319,50 +323,52 @@ def test_results_are_listed_by_their_time(caller: Caller, relay: FakeNhnCloud, c
     assert found["totalCount"] == 1
 
 
-def test_lists_are_searched_by_group_and_shown_in_pages(caller: Caller, relay: FakeNhnCloud, clock: Moving) -> None:
-    run(caller.texts("POST", "sender/sms", text(*[f"0101234{each:04}" for each in range(5)])))
-    run(caller.texts("POST", "sender/sms", text(PHONE, senderGroupingKey="other")))
-    run(caller.alimtalk("POST", "raw-messages", talk(relay, PHONE)))
+def test_lists_are_searched_by_group_and_shown_in_pages(
+    caller: Caller, relay: FakeNhnCloud, clock: ManualClock
+) -> None:
+    run(caller.sms("POST", "sender/sms", sms_body(*[f"0101234{each:04}" for each in range(5)])))
+    run(caller.sms("POST", "sender/sms", sms_body(PHONE, senderGroupingKey="other")))
+    run(caller.alimtalk("POST", "raw-messages", alimtalk_body(relay, PHONE)))
     when = {"startCreateDate": "2026-11-15 11:59:00", "endCreateDate": "2026-11-15 12:00:00"}
     query = {**when, "senderGroupingKey": "group", "pageSize": "2", "pageNum": "3"}
 
-    page = run(caller.texts("GET", "sender/sms", params=query))["body"]
+    page = run(caller.sms("GET", "sender/sms", params=query))["body"]
     assert (page["totalCount"], len(page["data"])) == (5, 1)
-    assert code_of(run(caller.texts("GET", "sender/sms"))) == -2011
-    assert code_of(run(caller.texts("GET", "sender/sms", params={**query, "pageSize": "1001"}))) == 4
-    assert run(caller.texts("GET", "sender/mms", params=query))["body"]["totalCount"] == 0
+    assert result_code(run(caller.sms("GET", "sender/sms"))) == -2011
+    assert result_code(run(caller.sms("GET", "sender/sms", params={**query, "pageSize": "1001"}))) == 4
+    assert run(caller.sms("GET", "sender/mms", params=query))["body"]["totalCount"] == 0
 
-    span = {f"{end}CreateDate": in_seoul(clock.at, MINUTES) or "" for end in ("start", "end")}
+    span = {f"{end}CreateDate": format_seoul(clock.at, MINUTES_FORMAT) or "" for end in ("start", "end")}
     found = run(caller.alimtalk("GET", "messages", params={**span, "senderGroupingKey": "group"}))
     [row] = found["messageSearchResultResponse"]["messages"]
     assert row["recipientGroupingKey"] == f"key-{PHONE}"
     assert row["messageStatus"] == "COMPLETED"
     assert row["resultCode"] is None
-    assert code_of(run(caller.alimtalk("GET", "messages"))) == -4103
+    assert result_code(run(caller.alimtalk("GET", "messages"))) == -4103
     one = run(caller.alimtalk("GET", f"messages/{row['requestId']}/1"))["message"]
     assert one["content"] == "가람님, 안녕하세요."
 
 
-def test_advertisements_fail_at_night(relay: FakeNhnCloud, caller: Caller, clock: Moving) -> None:
-    clock.pass_s(9 * 3600)
-    run(caller.texts("POST", "sender/ad-sms", text(PHONE, body=AD)))
+def test_advertisements_fail_at_night(relay: FakeNhnCloud, caller: Caller, clock: ManualClock) -> None:
+    clock.advance_s(9 * 3600)
+    run(caller.sms("POST", "sender/ad-sms", sms_body(PHONE, body=AD)))
     run(caller.friendtalk("POST", "messages", friend(relay), headers=CONVERT))
-    run(caller.texts("POST", "sender/sms", text(PHONE)))
-    clock.pass_s(1)
-    relay.settle()
+    run(caller.sms("POST", "sender/sms", sms_body(PHONE)))
+    clock.advance_s(1)
+    relay.process_due()
 
     assert [each.code for each in relay.messages] == ["E919", "3022", "1000"]
 
 
 def test_a_profile_that_resends_does_so_unless_told_not_to(
-    relay: FakeNhnCloud, caller: Caller, clock: Moving
+    relay: FakeNhnCloud, caller: Caller, clock: ManualClock
 ) -> None:
-    body = talk(relay, "01000000003", "01000000003")
+    body = alimtalk_body(relay, "01000000003", "01000000003")
     body["recipientList"][1]["resendParameter"] = {"isResend": False}
     next(iter(relay.profiles.values())).resends = True
     run(caller.alimtalk("POST", "raw-messages", body))
-    clock.pass_s(1)
-    relay.settle()
+    clock.advance_s(1)
+    relay.process_due()
 
     def state(message: Message) -> tuple[str | None, str]:
         return message.code, message.resend_status

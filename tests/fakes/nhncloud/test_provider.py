@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.nhncloud.calling import JPEG, Caller, Moving, code_of, talk
+from tests.fakes.nhncloud.calling import JPEG, Caller, ManualClock, alimtalk_body, result_code
 from tests.fakes.nhncloud.server import FakeNhnCloud
 
 CHANNEL = {"plusFriendId": "@lighthouse", "phoneNo": "01012345678", "categoryCode": "00100010001"}
@@ -15,12 +15,12 @@ DAY_S = 24 * 3600
 
 
 @pytest.fixture
-def clock() -> Moving:
-    return Moving()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
-def relay(clock: Moving) -> FakeNhnCloud:
+def relay(clock: ManualClock) -> FakeNhnCloud:
     return FakeNhnCloud(clock, seed=1)
 
 
@@ -38,26 +38,26 @@ def template(**changes: Any) -> dict[str, Any]:
 
 
 def test_profile_is_registered_verified_listed_and_deleted(caller: Caller, relay: FakeNhnCloud) -> None:
-    assert code_of(run(caller.alimtalk("POST", "senders", CHANNEL))) == 0
+    assert result_code(run(caller.alimtalk("POST", "senders", CHANNEL))) == 0
     [waiting] = run(caller.alimtalk("GET", "senders"))["senders"]
     assert (waiting["status"], waiting["senderKey"], waiting["kakaoStatus"]) == ("YSC02", None, None)
 
     wrong = {"plusFriendId": "@lighthouse", "token": relay.last_token ^ 1}
-    assert code_of(run(caller.alimtalk("POST", "sender/token", wrong))) == -7000
+    assert result_code(run(caller.alimtalk("POST", "sender/token", wrong))) == -7000
     proved = run(caller.alimtalk("POST", "sender/token", {**wrong, "token": relay.last_token}))["sender"]
     assert proved["status"] == "YSC03"
     key = proved["senderKey"]
     assert len(key) == 40
 
-    assert code_of(run(caller.alimtalk("POST", "senders", CHANNEL))) == -7000
+    assert result_code(run(caller.alimtalk("POST", "senders", CHANNEL))) == -7000
     assert run(caller.alimtalk("GET", f"senders/{key}"))["sender"]["kakaoStatus"] == "A"
     relay.console.block_profile(key)
     listed = run(caller.alimtalk("GET", "senders", params={"status": "YSC03"}))
     assert [(each["block"], each["kakaoStatus"]) for each in listed["senders"]] == [(True, "S")]
     relay.console.block_profile(key, False)
     run(caller.alimtalk("POST", f"senders/{key}/templates", template()))
-    assert code_of(run(caller.alimtalk("DELETE", f"senders/{key}"))) == 0
-    assert code_of(run(caller.alimtalk("GET", f"senders/{key}"))) == -2017
+    assert result_code(run(caller.alimtalk("DELETE", f"senders/{key}"))) == 0
+    assert result_code(run(caller.alimtalk("GET", f"senders/{key}"))) == -2017
     assert relay.templates == {}
 
 
@@ -72,7 +72,7 @@ def test_profile_is_registered_verified_listed_and_deleted(caller: Caller, relay
     ],
 )
 def test_registration_must_be_complete(caller: Caller, changes: dict[str, Any], code: int) -> None:
-    assert code_of(run(caller.alimtalk("POST", "senders", CHANNEL | changes))) == code
+    assert result_code(run(caller.alimtalk("POST", "senders", CHANNEL | changes))) == code
 
 
 def test_categories_are_trees(caller: Caller) -> None:
@@ -121,7 +121,7 @@ def test_template_must_be_as_documented(
 ) -> None:
     key = relay.add_profile().sender_key
 
-    assert code_of(run(caller.alimtalk("POST", f"senders/{key}/templates", template(**changes)))) == code
+    assert result_code(run(caller.alimtalk("POST", f"senders/{key}/templates", template(**changes)))) == code
     assert bool(relay.templates) is (code == 0)
 
 
@@ -134,18 +134,20 @@ class Desk:
         self._place = f"senders/{self.key}/templates"
 
     def register(self, **changes: Any) -> int:
-        return code_of(run(self._caller.alimtalk("POST", self._place, template(**changes))))
+        return result_code(run(self._caller.alimtalk("POST", self._place, template(**changes))))
 
     def change(self, **changes: Any) -> int:
         body = template(**changes)
         code = body.pop("templateCode")
-        return code_of(run(self._caller.alimtalk("PUT", f"{self._place}/{code}", body)))
+        return result_code(run(self._caller.alimtalk("PUT", f"{self._place}/{code}", body)))
 
     def delete(self, code: str = "t1") -> int:
-        return code_of(run(self._caller.alimtalk("DELETE", f"{self._place}/{code}")))
+        return result_code(run(self._caller.alimtalk("DELETE", f"{self._place}/{code}")))
 
     def comment(self, content: str, code: str = "t1") -> int:
-        return code_of(run(self._caller.alimtalk("POST", f"{self._place}/{code}/comments", {"comment": content})))
+        return result_code(
+            run(self._caller.alimtalk("POST", f"{self._place}/{code}/comments", {"comment": content}))
+        )
 
     def one(self, code: str = "t1") -> dict[str, Any]:
         return dict(run(self._caller.alimtalk("GET", f"{self._place}/{code}"))["templates"])
@@ -164,13 +166,13 @@ def desk(relay: FakeNhnCloud, caller: Caller) -> Desk:
     return Desk(relay, caller)
 
 
-def test_review_is_decided_by_the_name(desk: Desk, clock: Moving) -> None:
+def test_review_is_decided_by_the_name(desk: Desk, clock: ManualClock) -> None:
     for code, name in (("t1", "주문"), ("t2", "반려할 것"), ("t3", "보류할 것")):
         assert desk.register(templateCode=code, templateName=name) == 0
     assert [desk.one(code)["status"] for code in ("t1", "t2", "t3")] == ["TSC01"] * 3
-    clock.pass_s(0.5)
+    clock.advance_s(0.5)
     assert [desk.one(code)["status"] for code in ("t1", "t2", "t3")] == ["TSC02"] * 3
-    clock.pass_s(0.5)
+    clock.advance_s(0.5)
 
     assert [desk.one(code)["status"] for code in ("t1", "t2", "t3")] == ["TSC03", "TSC04", "TSC02"]
     assert desk.one("t2")["comments"][0]["status"] == "REJ"
@@ -179,10 +181,12 @@ def test_review_is_decided_by_the_name(desk: Desk, clock: Moving) -> None:
     assert desk.register(templateCode="t4", templateName="주문") == -3001
 
 
-def test_approved_text_stays_until_its_change_is_approved(desk: Desk, relay: FakeNhnCloud, clock: Moving) -> None:
+def test_approved_text_stays_until_its_change_is_approved(
+    desk: Desk, relay: FakeNhnCloud, clock: ManualClock
+) -> None:
     desk.register()
     assert desk.change(templateContent="새 글") == -3012
-    clock.pass_s(1)
+    clock.advance_s(1)
     relay.behavior.review_after_s = None
     assert desk.change(templateContent="새 글") == 0
     assert desk.change(templateContent="더 새 글") == -3013
@@ -198,30 +202,32 @@ def test_approved_text_stays_until_its_change_is_approved(desk: Desk, relay: Fak
     assert [(each["status"], each["activated"]) for each in desk.edits()] == [("TSC03", True), ("TSC04", False)]
 
 
-def test_rejected_template_may_be_commented_or_replaced(desk: Desk, clock: Moving) -> None:
+def test_rejected_template_may_be_commented_or_replaced(desk: Desk, clock: ManualClock) -> None:
     desk.register(templateName="반려")
     assert desk.comment("왜죠?") == -3100
-    clock.pass_s(1)
+    clock.advance_s(1)
     assert desk.one()["status"] == "TSC04"
     assert desk.comment("왜죠?") == 0
     assert desk.one()["status"] == "TSC02"
     assert [each["status"] for each in desk.one()["comments"]] == ["REJ", "INQ"]
 
     desk.register(templateCode="t2", templateName="반려 둘")
-    clock.pass_s(1)
+    clock.advance_s(1)
     assert desk.one("t2")["status"] == "TSC04"
     assert desk.change(templateCode="t2", templateName="주문 둘") == 0
-    clock.pass_s(1)
+    clock.advance_s(1)
     assert desk.one("t2")["status"] == "TSC03"
 
 
-def test_used_template_stays_for_three_days(desk: Desk, relay: FakeNhnCloud, caller: Caller, clock: Moving) -> None:
-    body = talk(relay, "01012345678")
+def test_used_template_stays_for_three_days(
+    desk: Desk, relay: FakeNhnCloud, caller: Caller, clock: ManualClock
+) -> None:
+    body = alimtalk_body(relay, "01012345678")
     run(caller.alimtalk("POST", "raw-messages", body))
 
-    clock.pass_s(3 * DAY_S - 1)
+    clock.advance_s(3 * DAY_S - 1)
     assert desk.delete("hello") == -3034
-    clock.pass_s(1)
+    clock.advance_s(1)
     assert desk.delete("hello") == 0
     assert desk.delete("hello") == -3003
 
@@ -230,8 +236,8 @@ def test_images_of_templates_are_stored(desk: Desk, caller: Caller) -> None:
     def upload(name: str, body: bytes) -> dict[str, Any]:
         return dict(run(caller.alimtalk("POST", "template-image", files={"file": (name, body, "image/jpeg")})))
 
-    assert code_of(upload("a.gif", JPEG)) == -4009
-    assert code_of(upload("a.jpg", b"none")) == -8001
+    assert result_code(upload("a.gif", JPEG)) == -4009
+    assert result_code(upload("a.jpg", b"none")) == -8001
     kept = upload("a.jpg", JPEG)["templateImage"]
     assert desk.register(templateEmphasizeType="IMAGE", **kept) == 0
     assert desk.one()["templateImageUrl"] == kept["templateImageUrl"]

@@ -17,7 +17,7 @@ import pytest
 
 from pabal.settings.carriers import read_carriers
 from tests.fakes.nhncloud.answers import Reply, Request
-from tests.fakes.nhncloud.calling import Caller, code_of, talk, text
+from tests.fakes.nhncloud.calling import Caller, alimtalk_body, result_code, sms_body
 from tests.fakes.nhncloud.server import FakeNhnCloud, FakeNhnCloudServer, serving
 from tests.fakes.nhncloud.wire import listening
 from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
@@ -55,12 +55,12 @@ class Rerouted(httpx.AsyncBaseTransport):
         ("twice", ValueError, 1),
         ("garbage", ValueError, 1),
         ("html 502", ValueError, 0),
-        ("html 502 taken", ValueError, 1),
+        ("html 502 accepted", ValueError, 1),
         ("throttle", ValueError, 0),
         ("system error", -9999, 0),
-        ("system error taken", -9999, 1),
+        ("system error accepted", -9999, 1),
         ("slow", 0, 1),
-        ("slow to take", 0, 1),
+        ("slow to accept", 0, 1),
     ],
 )
 @pytest.mark.parametrize("has_sockets", [False, True])
@@ -71,12 +71,12 @@ def test_faults_can_be_injected(kind: str, outcome: int | type[Exception], taken
             relay.inject_fault(kind, on="POST", seconds=0.01)
             expected = httpx.TransportError if kind == "refuse" and has_sockets else outcome
             if isinstance(expected, int):
-                assert code_of(await caller.texts("POST", SEND, text(PHONE))) == expected
+                assert result_code(await caller.sms("POST", SEND, sms_body(PHONE))) == expected
             else:
                 with pytest.raises(expected):
-                    await caller.texts("POST", SEND, text(PHONE))
+                    await caller.sms("POST", SEND, sms_body(PHONE))
             assert len(relay.messages) == taken
-            assert code_of(await caller.texts("POST", SEND, text(PHONE))) == 0
+            assert result_code(await caller.sms("POST", SEND, sms_body(PHONE))) == 0
 
     asyncio.run(main())
 
@@ -84,20 +84,20 @@ def test_faults_can_be_injected(kind: str, outcome: int | type[Exception], taken
 def test_server_can_go_away_and_come_back() -> None:
     async def main() -> None:
         async with served() as (relay, caller):
-            await caller.texts("POST", SEND, text(PHONE))
-            await relay.gone()
+            await caller.sms("POST", SEND, sms_body(PHONE))
+            await relay.stop_listening()
             with pytest.raises(httpx.TransportError):
-                await caller.texts("POST", SEND, text(PHONE))
+                await caller.sms("POST", SEND, sms_body(PHONE))
             with pytest.raises(httpx.ConnectError):
-                await caller.texts("POST", SEND, text(PHONE))
-            await relay.back()
-            assert code_of(await caller.texts("POST", SEND, text(PHONE))) == 0
+                await caller.sms("POST", SEND, sms_body(PHONE))
+            await relay.resume_listening()
+            assert result_code(await caller.sms("POST", SEND, sms_body(PHONE))) == 0
             assert len(relay.messages) == 2
 
     asyncio.run(main())
 
 
-@pytest.mark.parametrize(("kind", "taken_at_once"), [("slow", 1), ("slow to take", 0)])
+@pytest.mark.parametrize(("kind", "taken_at_once"), [("slow", 1), ("slow to accept", 0)])
 def test_call_continues_after_the_caller_times_out(kind: str, taken_at_once: int) -> None:
     async def main() -> None:
         world = VirtualWorld()
@@ -105,7 +105,7 @@ def test_call_continues_after_the_caller_times_out(kind: str, taken_at_once: int
         caller = Caller(relay)
         relay.inject_fault(kind, on=SEND, seconds=60)
         with pytest.raises(httpx.ReadTimeout):
-            await caller.texts("POST", SEND, text(PHONE))
+            await caller.sms("POST", SEND, sms_body(PHONE))
         assert world.monotonic() == 5
         assert len(relay.messages) == taken_at_once
         await asyncio.sleep(60)
@@ -116,14 +116,14 @@ def test_call_continues_after_the_caller_times_out(kind: str, taken_at_once: int
 
 def test_too_many_calls_per_second_are_throttled() -> None:
     async def main() -> None:
-        relay = FakeNhnCloud(VirtualWorld().now, most_calls_a_second=2)
+        relay = FakeNhnCloud(VirtualWorld().now, max_calls_per_second=2)
         caller = Caller(relay)
         for _ in range(2):
-            await caller.texts("GET", "sendNos")
+            await caller.sms("GET", "sendNos")
         with pytest.raises(ValueError, match="Expecting value"):
-            await caller.texts("GET", "sendNos")
+            await caller.sms("GET", "sendNos")
         await asyncio.sleep(1)
-        await caller.texts("GET", "sendNos")
+        await caller.sms("GET", "sendNos")
         assert [each.status for each in relay.calls] == [200, 200, 429, 200]
 
     run_in_virtual_time(main())
@@ -135,14 +135,14 @@ def test_lists_can_lag_and_results_can_repeat_in_any_order() -> None:
         relay = FakeNhnCloud(VirtualWorld().now, seed=2, lists_lag_s=10, results_lag_s=20, **manners)
         caller = Caller(relay)
         day = {"startCreateDate": "2026-11-15 00:00:00", "endCreateDate": "2026-11-15 23:59:59"}
-        await caller.texts("POST", SEND, text(*[f"0101234{each:04}" for each in range(10)]))
-        assert (await caller.texts("GET", SEND, params=day))["body"]["totalCount"] == 0
+        await caller.sms("POST", SEND, sms_body(*[f"0101234{each:04}" for each in range(10)]))
+        assert (await caller.sms("GET", SEND, params=day))["body"]["totalCount"] == 0
         await asyncio.sleep(10)
-        assert (await caller.texts("GET", SEND, params=day))["body"]["totalCount"] == 10
+        assert (await caller.sms("GET", SEND, params=day))["body"]["totalCount"] == 10
         span = {"startUpdateDate": "2026-11-15 12:00:00", "endUpdateDate": "2026-11-15 12:00:59", "pageSize": "100"}
-        assert (await caller.texts("GET", "message-results", params=span))["body"]["totalCount"] == 0
+        assert (await caller.sms("GET", "message-results", params=span))["body"]["totalCount"] == 0
         await asyncio.sleep(10.3)
-        rows = (await caller.texts("GET", "message-results", params=span))["body"]["data"]
+        rows = (await caller.sms("GET", "message-results", params=span))["body"]["data"]
         order = [each["recipientSeq"] for each in rows]
         assert sorted(order) == sorted([*range(1, 11), *range(1, 11)])
         assert order[:10] != list(range(1, 11))
@@ -168,8 +168,8 @@ def test_webhooks_are_posted_until_they_are_accepted() -> None:
         relay.webhooks.transport = ear
         relay.webhooks.set("http://pabal.invalid/hook", "a signature")
         posting = asyncio.create_task(relay.webhooks.run())
-        await caller.texts("POST", SEND, text(PHONE))
-        await caller.alimtalk("POST", "raw-messages", talk(relay, PHONE))
+        await caller.sms("POST", SEND, sms_body(PHONE))
+        await caller.alimtalk("POST", "raw-messages", alimtalk_body(relay, PHONE))
         await asyncio.sleep(5)
         relay.console.reject(next(iter(relay.profiles)), "hello", "다시 써 주세요")
         await asyncio.sleep(1)
@@ -205,7 +205,7 @@ def test_listening_server_posts_webhooks() -> None:
 
         async with listening(hear) as ear, served(receipt_after_s=0.01) as (relay, caller):
             relay.webhooks.set(f"http://127.0.0.1:{ear.port}/hook", "a signature")
-            await caller.texts("POST", SEND, text(PHONE))
+            await caller.sms("POST", SEND, sms_body(PHONE))
             async with asyncio.timeout(10):
                 await has_heard.wait()
 
@@ -219,7 +219,7 @@ def test_page_escapes_everything_and_its_buttons_work() -> None:
         key = relay.add_profile("@<b>등대").sender_key
         body = {"templateCode": "t1", "templateName": "<script>", "templateContent": "글"}
         await caller.alimtalk("POST", f"senders/{key}/templates", body)
-        await caller.texts("POST", SEND, text(PHONE, body="<img src=x>"))
+        await caller.sms("POST", SEND, sms_body(PHONE, body="<img src=x>"))
         await caller.alimtalk(
             "POST", "senders", {"plusFriendId": "@new", "phoneNo": PHONE, "categoryCode": "00100010001"}
         )

@@ -8,16 +8,16 @@ from itertools import groupby
 
 import httpx
 
-from tests.fakes.nhncloud.answers import Json, in_seoul
+from tests.fakes.nhncloud.answers import Json, format_seoul
 from tests.fakes.nhncloud.sms_lists import status_of
 from tests.fakes.nhncloud.state import FRIENDTALK, SMS, Draft, Message, State, Template
 
 RESULT = "MESSAGE_RESULT_UPDATE"
 TEMPLATE = "TEMPLATE_STATUS_UPDATE"
 ISO_SECONDS = "%Y-%m-%dT%H:%M:%S"
-MOST_HOOKS = 1000
-LEAST_PAUSE_MS = 20
-WITHIN_S = 10.0
+MAX_HOOKS_PER_POST = 1000
+MIN_PAUSE_MS = 20
+TIMEOUT_S = 10.0
 _SMS_STATES = {"0": "FAILED", "2": "COMPLETED", "3": "COMPLETED", "6": "FAILED_AD"}
 
 
@@ -28,13 +28,13 @@ class Post:
     address: str
     signature: str
     body: Json
-    tries: int = 0
+    attempts: int = 0
     next_at: int = 0
     statuses: list[int | str] = field(default_factory=list)
     """What each try was answered with: a status, or the name of what broke."""
 
     @property
-    def is_taken(self) -> bool:
+    def is_accepted(self) -> bool:
         """Whether it was answered with 2xx."""
         return bool(self.statuses) and str(self.statuses[-1]).startswith("2")
 
@@ -66,7 +66,7 @@ class Webhooks:
         while not self._addresses:  # a client takes time to make, and mostly nobody listens
             self._state.changed.clear()
             await self._state.changed.wait()
-        async with httpx.AsyncClient(transport=self.transport, timeout=WITHIN_S, trust_env=False) as client:
+        async with httpx.AsyncClient(transport=self.transport, timeout=TIMEOUT_S, trust_env=False) as client:
             while True:
                 self._state.changed.clear()
                 await self.post_due(client)
@@ -82,39 +82,39 @@ class Webhooks:
             is_new = draft.status == "TSC01"
             moments.append((draft.inspected_at if is_new else draft.decided_at) or 0)
         due = [each for each in (*moments, state.results.next_at()) if each]
-        return max(min(due) - state.clock(), LEAST_PAUSE_MS) / 1000 if due else None
+        return max(min(due) - state.clock(), MIN_PAUSE_MS) / 1000 if due else None
 
     async def post_due(self, client: httpx.AsyncClient) -> None:
         """Post once what is due by now."""
         self._settle()
-        self._gather()
+        self._collect()
         now = self._state.clock()
         for post in [each for each in self.owed if each.next_at <= now]:
-            post.tries += 1
-            post.statuses.append(await _try(client, post))
+            post.attempts += 1
+            post.statuses.append(await _send(client, post))
             post.next_at = self._state.clock() + round(self.retry_after_s * 1000)
-            if post.is_taken or post.tries >= self.most_tries:
+            if post.is_accepted or post.attempts >= self.most_tries:
                 self.owed.remove(post)
 
-    def _gather(self) -> None:
+    def _collect(self) -> None:
         state, manners = self._state, self._state.behavior
-        messages, state.results.unhooked = state.results.unhooked * manners.result_copies, []
+        messages, state.results.pending_hooks = state.results.pending_hooks * manners.result_copies, []
         if manners.shuffles_results:
             state.random.shuffle(messages)
         for is_sms, group in groupby(messages, key=lambda each: each.product == SMS):
             hooks = [self._sms_hook(each) if is_sms else self._talk_hook(each) for each in group]
-            for first in range(0, len(hooks), MOST_HOOKS):
-                self._owe("SMS" if is_sms else "KakaoTalk", RESULT, hooks[first : first + MOST_HOOKS])
+            for first in range(0, len(hooks), MAX_HOOKS_PER_POST):
+                self._enqueue("SMS" if is_sms else "KakaoTalk", RESULT, hooks[first : first + MAX_HOOKS_PER_POST])
         events, state.template_events = state.template_events, []
         for template, draft in events:
-            self._owe("KakaoTalk", TEMPLATE, [self._template_hook(template, draft)])
+            self._enqueue("KakaoTalk", TEMPLATE, [self._template_hook(template, draft)])
 
-    def _owe(self, product: str, event: str, hooks: list[Json]) -> None:
+    def _enqueue(self, product: str, event: str, hooks: list[Json]) -> None:
         if product not in self._addresses:
             return
         address, signature = self._addresses[product]
         body = {
-            "hooksId": self._state.new_id(),
+            "hooksId": self._state.new_request_id(),
             "webhookConfigId": "1",
             "productName": "SMS" if product == "SMS" else "KakaoTalk Bizmessage",
             "appKey": self._state.sms_app_key if product == "SMS" else self._state.talk_app_key,
@@ -129,12 +129,12 @@ class Webhooks:
         kind = "sms" if message.kind == "SMS" else "mms"
         path = f"/sms/v3.0/appKeys/{self._state.sms_app_key}/sender/{kind}/{message.request_id}"
         return {
-            "hookId": self._state.new_id(),
+            "hookId": self._state.new_request_id(),
             "senderType": f"{'AD' if message.is_ad else 'NORMAL'}_{message.kind}",
             "requestId": message.request_id,
             "recipientSeq": message.recipient_seq,
-            "requestDate": in_seoul(message.begins_at, ISO_SECONDS),
-            "receiveDate": in_seoul(message.received_at, ISO_SECONDS),
+            "requestDate": format_seoul(message.send_at, ISO_SECONDS),
+            "receiveDate": format_seoul(message.received_at, ISO_SECONDS),
             "sendNo": message.sender,
             "recipientNo": message.recipient_no,
             "messageStatus": _SMS_STATES[status_of(message)],
@@ -153,15 +153,15 @@ class Webhooks:
             "kakaoMessageType": f"{message.kind}_NORMAL",
             "requestId": message.request_id,
             "recipientSeq": message.recipient_seq,
-            "requestDate": in_seoul(message.begins_at),
-            "createDate": in_seoul(message.taken_at),
-            "receiveDate": in_seoul(message.received_at),
+            "requestDate": format_seoul(message.send_at),
+            "createDate": format_seoul(message.accepted_at),
+            "receiveDate": format_seoul(message.received_at),
             "recipientNo": message.recipient_no,
             "resultCode": message.code,
             "senderGroupingKey": message.sender_grouping_key,
             "recipientGroupingKey": message.recipient_grouping_key,
             "_links": {"self": {"href": f"{self._state.base}/{path}"}},
-            "hookId": self._state.new_id(),
+            "hookId": self._state.new_request_id(),
         }
 
     def _template_hook(self, template: Template, draft: Draft) -> Json:
@@ -171,12 +171,12 @@ class Webhooks:
             "kakaoTemplateCode": template.kakao_code,
             "status": draft.status,
             "comments": list(draft.comments),
-            "updateDate": in_seoul(draft.updated_at or draft.created_at),
-            "hookId": self._state.new_id(),
+            "updateDate": format_seoul(draft.updated_at or draft.created_at),
+            "hookId": self._state.new_request_id(),
         }
 
 
-async def _try(client: httpx.AsyncClient, post: Post) -> int | str:
+async def _send(client: httpx.AsyncClient, post: Post) -> int | str:
     headers = {"X-Toast-Webhook-Signature": post.signature, "Content-Type": "application/json;charset=UTF-8"}
     try:
         answer = await client.post(post.address, json=post.body, headers=headers)

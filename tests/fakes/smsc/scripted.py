@@ -24,35 +24,37 @@ class ReceivedPdu(NamedTuple):
     """A PDU that arrived: when, on which connection."""
 
     at: float
-    line: "SmscConnection"
+    connection: "SmscConnection"
     pdu: Pdu
 
 
-def silent(line: "SmscConnection", one: Pdu) -> None:
+def no_response(connection: "SmscConnection", request: Pdu) -> None:
     """Say nothing."""
 
 
-def answer(line: "SmscConnection", one: Pdu) -> None:
+def respond(connection: "SmscConnection", request: Pdu) -> None:
     """Say yes."""
-    line.say(one.command | protocol.RESPONSE, one.sequence, b"\0" if one.command in BINDS else b"")
+    connection.send(
+        request.command | protocol.RESPONSE, request.sequence, b"\0" if request.command in BINDS else b""
+    )
 
 
-def take(line: "SmscConnection", one: Pdu) -> None:
+def accept(connection: "SmscConnection", request: Pdu) -> None:
     """Give a message the next id."""
-    line.say(SUBMIT_SM_RESP, one.sequence, pdu.encode_message_id(str(next(line.smsc.ids))))
+    connection.send(SUBMIT_SM_RESP, request.sequence, pdu.encode_message_id(str(next(connection.smsc.ids))))
 
 
-def let_go(line: "SmscConnection", one: Pdu) -> None:
+def unbind(connection: "SmscConnection", request: Pdu) -> None:
     """Answer an unbind and hang up."""
-    answer(line, one)
-    line.pipe.close()
+    respond(connection, request)
+    connection.pipe.close()
 
 
-def refuse(status: int) -> Handler:
+def respond_with_status(status: int) -> Handler:
     """Say no, with a status."""
 
     def act(line: "SmscConnection", one: Pdu) -> None:
-        line.say(one.command | protocol.RESPONSE, one.sequence, status=status)
+        line.send(one.command | protocol.RESPONSE, one.sequence, status=status)
 
     return act
 
@@ -89,7 +91,7 @@ class SmscConnection(asyncio.Protocol):
         """Its end of a connection in memory."""
         return cast(Pipe, self.transport)
 
-    def say(self, command: int, sequence: int, body: bytes = b"", status: int = 0) -> None:
+    def send(self, command: int, sequence: int, body: bytes = b"", status: int = 0) -> None:
         """Send a PDU."""
         if command in (SUBMIT_SM_RESP, protocol.GENERIC_NACK):
             self.owed.pop(sequence, None)
@@ -97,7 +99,7 @@ class SmscConnection(asyncio.Protocol):
 
     def deliver(self, sequence: int, message: ShortMessage) -> None:
         """Send a deliver_sm."""
-        self.say(protocol.DELIVER_SM, sequence, pdu.encode_short_message(message))
+        self.send(protocol.DELIVER_SM, sequence, pdu.encode_short_message(message))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -107,7 +109,7 @@ class SmscConnection(asyncio.Protocol):
         pdus, used = pdu.split_pdus(self._rest + data)
         self._rest = (self._rest + data)[used:]
         for one in pdus:
-            self.smsc.hear(self, one)
+            self.smsc.receive(self, one)
 
     def connection_lost(self, error: Exception | None) -> None:
         self.is_up = False
@@ -119,10 +121,10 @@ class ScriptedSmsc:
 
     def __init__(self) -> None:
         self.handlers: dict[int, Handler] = {
-            **dict.fromkeys(BINDS, answer),
-            protocol.SUBMIT_SM: take,
-            protocol.ENQUIRE_LINK: answer,
-            protocol.UNBIND: let_go,
+            **dict.fromkeys(BINDS, respond),
+            protocol.SUBMIT_SM: accept,
+            protocol.ENQUIRE_LINK: respond,
+            protocol.UNBIND: unbind,
         }
         self.ids = count(1)
         self.refusal: Exception | None = None
@@ -142,7 +144,7 @@ class ScriptedSmsc:
             await asyncio.Event().wait()
         if self.refusal:
             raise self.refusal
-        return await connect(make, self.line())
+        return await connect(make, self.new_connection())
 
     @property
     def is_down(self) -> bool:
@@ -153,27 +155,27 @@ class ScriptedSmsc:
     def is_down(self, is_down: bool) -> None:
         self.refusal = ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused") if is_down else None
 
-    def line(self) -> SmscConnection:
+    def new_connection(self) -> SmscConnection:
         """Return the protocol of a new connection."""
         line = SmscConnection(self)
         self.connections.append(line)
         return line
 
-    def hear(self, line: SmscConnection, one: Pdu) -> None:
+    def receive(self, connection: SmscConnection, request: Pdu) -> None:
         """Note a PDU, and do what is to be done."""
-        self.received_pdus.append(ReceivedPdu(asyncio.get_running_loop().time(), line, one))
-        if one.command == protocol.SUBMIT_SM:
-            line.owed[one.sequence] = one
+        self.received_pdus.append(ReceivedPdu(asyncio.get_running_loop().time(), connection, request))
+        if request.command == protocol.SUBMIT_SM:
+            connection.owed[request.sequence] = request
             self.max_in_flight = max(self.max_in_flight, sum(len(each.owed) for each in self.connections))
-        act = self.handlers.get(one.command)
+        act = self.handlers.get(request.command)
         if act:
-            act(line, one)
+            act(connection, request)
 
     def answer_all(self) -> None:
         """Take every message that waits for an answer."""
         for line in self.open_connections:
             for one in list(line.owed.values()):
-                take(line, one)
+                accept(line, one)
 
     # What a test wants to know.
 
@@ -209,7 +211,7 @@ class ScriptedSmsc:
 
     def connections_bound_by(self, command: int) -> list[SmscConnection]:
         """Return the connections that were bound by one kind of bind, in order."""
-        return [each.line for each in self.received(command)]
+        return [each.connection for each in self.received(command)]
 
 
 def receipt(
@@ -217,8 +219,8 @@ def receipt(
     stat: str = "DELIVRD",
     *,
     phone: str = "01012345678",
-    kind: int = RECEIPT,
-    mark: int | None = None,
+    esm_class: int = RECEIPT,
+    reference: int | None = None,
     err: str = "000",
 ) -> ShortMessage:
     """Return a delivery receipt in the text form."""
@@ -226,12 +228,12 @@ def receipt(
         f"id:{message_id} sub:001 dlvrd:001 submit date:2611151200 done date:2611151201"
         f" stat:{stat} err:{err} text:hello"
     )
-    options = {} if mark is None else {protocol.USER_MESSAGE_REFERENCE: mark.to_bytes(2, "big")}
+    options = {} if reference is None else {protocol.USER_MESSAGE_REFERENCE: reference.to_bytes(2, "big")}
     return ShortMessage(
         Address(0, 0, phone),
         Address(0, 0, "0212345678"),
         text.encode(),
-        kind,
+        esm_class,
         tlvs=options,
     )
 

@@ -15,7 +15,7 @@ from smpplib.exceptions import UnknownCommandError
 RECEIPT_AFTER_S = 0.02
 AGAIN_AFTER_S = 0.2
 LENGTH_OCTETS = 4
-MOST_OCTETS = 128 * 1024
+MAX_PDU_OCTETS = 128 * 1024
 DECIMAL_DIGITS = 20
 WANTS_RECEIPT = 0x01
 IS_RECEIPT = 0x04
@@ -239,7 +239,7 @@ async def read(reader: asyncio.StreamReader) -> bytes:
     """Return the octets of one PDU."""
     head = await reader.readexactly(LENGTH_OCTETS)
     length = int.from_bytes(head, "big")
-    if not 16 <= length <= MOST_OCTETS:
+    if not 16 <= length <= MAX_PDU_OCTETS:
         raise ConnectionError(f"command_length {length}")
     return head + await reader.readexactly(length - LENGTH_OCTETS)
 

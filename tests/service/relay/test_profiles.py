@@ -41,7 +41,7 @@ class Operator:
         self.sent.append(Sent(account_id, registration.cellphone, registration.channel_id, token))
 
     async def submit_template(
-        self, sender_key: str, code: str, design: TemplateContent, image: Image | None
+        self, sender_key: str, code: str, content: TemplateContent, image: Image | None
     ) -> ReviewDecision | None:
         return None
 

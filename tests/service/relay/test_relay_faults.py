@@ -27,14 +27,14 @@ pytestmark = pytest.mark.slow  # each is quick, but they are many
 AWAY = [
     ("refuse", {}, "cannot be reached"),
     ("throttle", {}, "cannot be reached"),
-    ("slow to take", {"seconds": 1000}, "did not answer"),
+    ("slow to accept", {"seconds": 1000}, "did not answer"),
     ("lose request", {}, "did not answer"),
     ("garbage", {}, "did not answer"),
     ("html 502", {}, "did not answer"),
     ("system error", {}, "did not answer"),
 ]
 UNTAKEN = [each for each in AWAY if each[0] != "garbage"]
-TAKEN = ["lose answer", "garbage", "html 502 taken", "system error taken", "twice"]
+TAKEN = ["lose answer", "garbage", "html 502 accepted", "system error accepted", "twice"]
 
 
 def right(stage: RelayEnvironment) -> dict[str, str]:

@@ -203,7 +203,7 @@ def block(stage: RelayEnvironment, key: str, is_so: bool) -> None:
 
 
 def sleep(stage: RelayEnvironment, key: str, is_so: bool) -> None:
-    stage.relay.console.let_profile_sleep(key, is_so)
+    stage.relay.console.set_profile_dormant(key, is_so)
 
 
 def close(stage: RelayEnvironment, key: str, is_so: bool) -> None:

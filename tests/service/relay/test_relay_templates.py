@@ -248,7 +248,7 @@ def test_other_change_under_review_is_not_overwritten(stage: RelayEnvironment) -
         await request_review(call, key)
         stage.relay.console.reject(key, "T1")
         await env.wait(SYNC_ROUND_S)
-        theirs = stage.template().edits[0]
+        theirs = stage.template().changes[0]
         theirs.status = "TSC02"
         await call_ok(call, "template/update", template_body(key, content="셋째 글"))
 

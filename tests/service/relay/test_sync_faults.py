@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow  # each is quick, but they are many
 AWAY = [
     ("refuse", {}, "cannot be reached"),
     ("throttle", {}, "cannot be reached"),
-    ("slow to take", {"seconds": 1000}, "did not answer"),
+    ("slow to accept", {"seconds": 1000}, "did not answer"),
     ("lose request", {}, "did not answer"),
     ("garbage", {}, "did not answer"),
     ("html 502", {}, "did not answer"),

@@ -35,9 +35,9 @@ class Reviewer:
         raise NotImplementedError
 
     async def submit_template(
-        self, sender_key: str, code: str, design: TemplateContent, image: Image | None
+        self, sender_key: str, code: str, content: TemplateContent, image: Image | None
     ) -> ReviewDecision | None:
-        self.seen.append(design)
+        self.seen.append(content)
         await self.may_decide.wait()
         return self.decision
 

@@ -103,14 +103,14 @@ class NhnCloudProvider(RelayProvider):
         await self._delete(f"/senders/{quote(sender_key, safe='')}", "senderKey")
 
     async def submit_template(
-        self, sender_key: str, code: str, design: TemplateContent, image: Image | None
+        self, sender_key: str, code: str, content: TemplateContent, image: Image | None
     ) -> ReviewDecision | None:
-        relay_templates.check(design)
+        relay_templates.check(content)
         known = await self.get_template(sender_key, code)
-        if known is not None and await self._is_in_review(sender_key, known, design):
+        if known is not None and await self._is_in_review(sender_key, known, content):
             return None
-        uploaded = await self._upload(image) if image is not None and design.emphasis_type == "image" else None
-        body = relay_templates.to_remote(design, uploaded)
+        uploaded = await self._upload(image) if image is not None and content.emphasis_type == "image" else None
+        body = relay_templates.to_remote(content, uploaded)
         if known is None:
             new = {"templateCode": code, **body}
             await as_refusals(self._request("POST", _templates_path(sender_key), body=new), "templateCode")
@@ -151,7 +151,7 @@ class NhnCloudProvider(RelayProvider):
             tuple(_template_categories(_convert(templates.get("categories") or [], list[_Category]))),
         )
 
-    def is_same_design(self, ours: TemplateContent, theirs: TemplateContent) -> bool:
+    def is_same_content(self, ours: TemplateContent, theirs: TemplateContent) -> bool:
         return relay_templates.is_same(ours, theirs)
 
     async def close(self) -> None:
@@ -163,7 +163,7 @@ class NhnCloudProvider(RelayProvider):
         if known is not None and known.sender_key is not None:
             raise Refused(Code.DUPLICATE, "channelId", _ALREADY_REGISTERED)
 
-    async def _is_in_review(self, sender_key: str, known: RemoteTemplate, design: TemplateContent) -> bool:
+    async def _is_in_review(self, sender_key: str, known: RemoteTemplate, content: TemplateContent) -> bool:
         """Return whether this is under review already, as a new template or as a change of an approved one."""
         if known.status is TemplateStatus.REJECTED:
             return False
@@ -172,7 +172,7 @@ class NhnCloudProvider(RelayProvider):
             if change is None or change.status is not TemplateStatus.INSPECTING:
                 return False
             known = change
-        if not relay_templates.is_same(design, known.design):
+        if not relay_templates.is_same(content, known.content):
             raise Refused(Code.INVALID_STATE, "templateCode", _OTHER_IN_REVIEW)
         return True
 

@@ -70,12 +70,12 @@ class NhnTemplate(msgspec.Struct):
     dormant: bool | None = None
 
 
-def check(design: TemplateContent) -> None:
+def check(content: TemplateContent) -> None:
     """Refuse what NHN Cloud's templates do not support.
 
     Raises Refused(INVALID_PARAMETER).
     """
-    unsupported = {"emphasisType": design.emphasis_type == "itemList", "imageLink": design.image_link is not None}
+    unsupported = {"emphasisType": content.emphasis_type == "itemList", "imageLink": content.image_link is not None}
     for field, is_given in unsupported.items():
         if is_given:
             detail = Text(
@@ -85,25 +85,25 @@ def check(design: TemplateContent) -> None:
             raise Refused(Code.INVALID_PARAMETER, field, detail)
 
 
-def to_remote(design: TemplateContent, image: UploadedImage | None) -> dict[str, Any]:
+def to_remote(content: TemplateContent, image: UploadedImage | None) -> dict[str, Any]:
     """Return a template in NHN Cloud's format; fields that its type does not have are left out."""
     remote: dict[str, Any] = {
-        "templateName": design.name,
-        "templateContent": design.content,
-        "templateMessageType": _MESSAGE_TYPES[design.message_type],
-        "templateEmphasizeType": _EMPHASIS_TYPES[design.emphasis_type],
-        "securityFlag": design.is_security_template,
-        "categoryCode": design.category,
+        "templateName": content.name,
+        "templateContent": content.content,
+        "templateMessageType": _MESSAGE_TYPES[content.message_type],
+        "templateEmphasizeType": _EMPHASIS_TYPES[content.emphasis_type],
+        "securityFlag": content.is_security_template,
+        "categoryCode": content.category,
     }
-    if design.message_type in ("extraInfo", "mixed"):
-        remote["templateExtra"] = design.more_info or ""
-    if design.emphasis_type == "text":
-        remote["templateTitle"] = design.emphasis_title or ""
-        remote["templateSubtitle"] = design.emphasis_assist_phrase or ""
+    if content.message_type in ("extraInfo", "mixed"):
+        remote["templateExtra"] = content.more_info or ""
+    if content.emphasis_type == "text":
+        remote["templateTitle"] = content.emphasis_title or ""
+        remote["templateSubtitle"] = content.emphasis_assist_phrase or ""
     if image is not None:
         remote["templateImageName"], remote["templateImageUrl"] = image
-    if design.buttons:
-        shown = buttons.all_to_remote(design.buttons)
+    if content.buttons:
+        shown = buttons.all_to_remote(content.buttons)
         remote["buttons"] = [
             {field: one[field] for field in _TEMPLATE_BUTTON_FIELDS if field in one} for one in shown
         ]
@@ -115,8 +115,8 @@ def is_same(ours: TemplateContent, theirs: TemplateContent) -> bool:
     return _comparable(ours) == _comparable(theirs)
 
 
-def _comparable(design: TemplateContent) -> dict[str, Any]:
-    written = to_remote(design, None)
+def _comparable(content: TemplateContent) -> dict[str, Any]:
+    written = to_remote(content, None)
     return {field: value.strip() if isinstance(value, str) else value for field, value in written.items()}
 
 
@@ -126,7 +126,7 @@ def from_remote(remote: NhnTemplate) -> RemoteTemplate:
     status = _STATUSES.get(remote.status)
     message_type = _OUR_MESSAGE_TYPES.get(remote.templateMessageType or "BA")
     emphasis_type = _OUR_EMPHASIS_TYPES.get(remote.templateEmphasizeType or "NONE")
-    design = TemplateContent(
+    content = TemplateContent(
         name=remote.templateName,
         content=remote.templateContent or "",
         category=remote.categoryCode or OTHER_CATEGORY,
@@ -147,7 +147,7 @@ def from_remote(remote: NhnTemplate) -> RemoteTemplate:
     elif remote.block or remote.dormant:  # set in the answer for one template, not in lists
         suspension = Suspension.BLOCKED if remote.block else Suspension.DORMANT
     status = status or TemplateStatus.INSPECTING
-    return RemoteTemplate(remote.templateCode, design, status, _comment(remote, status), suspension)
+    return RemoteTemplate(remote.templateCode, content, status, _comment(remote, status), suspension)
 
 
 def sort_buttons(given: list[dict[str, Any]]) -> list[dict[str, Any]]:

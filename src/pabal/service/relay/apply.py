@@ -45,22 +45,22 @@ def merge_template(
     Content that was not submitted yet stays as it is, and so does submitted content for SETTLING_MS.
     """
     approved = template.approved
-    if remote.status is TemplateStatus.APPROVED and not _same(relay, approved, remote.design):
-        approved = _ours_if_same(relay, template.latest, remote.design)
+    if remote.status is TemplateStatus.APPROVED and not _same(relay, approved, remote.content):
+        approved = _ours_if_same(relay, template.latest, remote.content)
     newest = (
         remote_change
-        if remote_change is not None and _same(relay, template.latest, remote_change.design)
+        if remote_change is not None and _same(relay, template.latest, remote_change.content)
         else remote
     )
-    if newest.status is TemplateStatus.APPROVED and not relay.is_same_design(newest.design, remote.design):
+    if newest.status is TemplateStatus.APPROVED and not relay.is_same_content(newest.content, remote.content):
         newest = newest._replace(status=TemplateStatus.INSPECTING)  # the list does not show it yet
-    is_ours = relay.is_same_design(template.latest, newest.design)
+    is_ours = relay.is_same_content(template.latest, newest.content)
     is_unheard = template.status is TemplateStatus.REGISTERED
     is_settling = template.status is TemplateStatus.INSPECTING and now < template.changed_at + SETTLING_MS
     if not is_ours and (is_unheard or is_settling):
         return TemplateState(template.latest, approved, template.status, template.comment, remote.suspension)
-    design = template.latest if is_ours else newest.design
-    return TemplateState(design, approved, newest.status, newest.comment, remote.suspension)
+    content = template.latest if is_ours else newest.content
+    return TemplateState(content, approved, newest.status, newest.comment, remote.suspension)
 
 
 def apply_template(
@@ -107,18 +107,18 @@ def add_template(tx: Tx, profile: Profile, remote: RemoteTemplate, now: Instant)
     known = profiles.get_by_channel(tx, profile.account_id, profile.channel_id)
     if known is None or known.id != profile.id or templates.get(tx, profile.id, remote.code):
         return False
-    added = templates.add(tx, profile.account_id, profile.id, remote.code, remote.design, None, now)
-    approved = remote.design if remote.status is TemplateStatus.APPROVED else None
+    added = templates.add(tx, profile.account_id, profile.id, remote.code, remote.content, None, now)
+    approved = remote.content if remote.status is TemplateStatus.APPROVED else None
     templates.apply_remote(
-        tx, added, remote.design, approved, remote.status, remote.comment, remote.suspension, now
+        tx, added, remote.content, approved, remote.status, remote.comment, remote.suspension, now
     )
     return True
 
 
 def _same(relay: RelayProvider, ours: TemplateContent | None, theirs: TemplateContent) -> bool:
-    return ours is not None and relay.is_same_design(ours, theirs)
+    return ours is not None and relay.is_same_content(ours, theirs)
 
 
 def _ours_if_same(relay: RelayProvider, ours: TemplateContent, theirs: TemplateContent) -> TemplateContent:
     """Return our content where it equals the relay's, which cannot store all of it."""
-    return ours if relay.is_same_design(ours, theirs) else theirs
+    return ours if relay.is_same_content(ours, theirs) else theirs

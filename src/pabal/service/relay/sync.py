@@ -160,8 +160,8 @@ class RelaySync:
 
     async def _apply_template(self, relay: RelayProvider, template: Template, sheet: RemoteTemplate) -> None:
         change = None
-        is_changing = sheet.status is TemplateStatus.APPROVED and not relay.is_same_design(
-            template.latest, sheet.design
+        is_changing = sheet.status is TemplateStatus.APPROVED and not relay.is_same_content(
+            template.latest, sheet.content
         )
         if is_changing and template.status is TemplateStatus.INSPECTING:
             change = await relay.get_template_change(template.sender_key, template.code)

@@ -8,29 +8,29 @@ import msgspec
 
 from tests.fakes.nhncloud import outcomes
 from tests.fakes.nhncloud.answers import (
-    DAY,
-    MINUTES,
-    MOST_A_PAGE,
+    DAY_MS,
+    MAX_PAGE_SIZE,
+    MINUTES_FORMAT,
+    ApiError,
     Json,
-    No,
     Request,
-    in_seoul,
-    moment,
-    page_of,
+    format_seoul,
+    paginate,
+    parse_seoul,
 )
 from tests.fakes.nhncloud.state import DELIVERED, Message, Profile, State
 
-MOST_RECIPIENTS = 1000
-MOST_DAYS_AHEAD = 60
-MOST_DAYS_BACK = 90
-MOST_DAYS_SEARCHED = 31
-KEY_MINUTES = 10
+MAX_RECIPIENTS = 1000
+MAX_DAYS_AHEAD = 60
+MAX_DAYS_BACK = 90
+MAX_DAYS_SEARCHED = 31
+IDEMPOTENCY_KEY_MINUTES = 10
 IDEMPOTENCY_KEY = "x-nc-api-idempotency-key"
-NUMBER = re.compile(r"0\d{8,11}")
+PHONE_NUMBER = re.compile(r"0\d{8,11}")
 RESEND_NAMES = {"RSC01": "대체 발송 미대상", "RSC02": "대체 발송 대상", "RSC04": "대체 발송 성공"}
 
 Refusal = tuple[int, str]
-FINE: Refusal = (0, "SUCCESS")
+SUCCESS: Refusal = (0, "SUCCESS")
 
 
 class Button(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -66,70 +66,70 @@ class Resend(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     resendUnsubscribeNo: str | None = None
 
 
-def decoded(decoder: "msgspec.json.Decoder[Any]", body: bytes) -> Any:
+def decode_body(decoder: "msgspec.json.Decoder[Any]", body: bytes) -> Any:
     """Return a body as the documentation describes it."""
     try:
         return decoder.decode(body)
     except msgspec.ValidationError:
-        raise No(-3002, "Field is not valid.") from None
+        raise ApiError(-3002, "Field is not valid.") from None
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise No(-9997, "Client Error.") from None
+        raise ApiError(-9997, "Client Error.") from None
 
 
-def needed(name: str, value: str | None, most: int) -> str:
+def require_text(name: str, value: str | None, limit: int) -> str:
     """Return a text that must be there, at most so long."""
     if value is None:
-        raise No(-2002, f"The '{name}' must not be null.")
+        raise ApiError(-2002, f"The '{name}' must not be null.")
     if not value.strip():
-        raise No(-2001, f"The '{name}' must not be blank.")
-    return fits(name, value, most)
+        raise ApiError(-2001, f"The '{name}' must not be blank.")
+    return check_length(name, value, limit)
 
 
-def fits(name: str, value: str, most: int) -> str:
+def check_length(name: str, value: str, limit: int) -> str:
     """Return a text that is at most so long."""
-    if len(value) > most:
-        raise No(-2000, f"The '{name}' must be at less than or equal to {most}.")
+    if len(value) > limit:
+        raise ApiError(-2000, f"The '{name}' must be at less than or equal to {limit}.")
     return value
 
 
 def check_call(state: State, request: Request, app_key: str, call: Any) -> tuple[Profile, int]:
     """Return the profile a call sends as and when it sends. Raises No for what concerns all recipients."""
     recipients = call.recipientList
-    request.size = len(recipients or ())
-    check_key(state, request, app_key)
+    request.recipient_count = len(recipients or ())
+    check_idempotency_key(state, request, app_key)
     if recipients is None:
-        raise No(-2002, "The 'recipientList' must not be null.")
-    if not 1 <= len(recipients) <= MOST_RECIPIENTS:
-        raise No(-2004, f"The 'recipientList' must be between 1 and {MOST_RECIPIENTS}.")
+        raise ApiError(-2002, "The 'recipientList' must not be null.")
+    if not 1 <= len(recipients) <= MAX_RECIPIENTS:
+        raise ApiError(-2004, f"The 'recipientList' must be between 1 and {MAX_RECIPIENTS}.")
     for name, most in (("senderGroupingKey", 100), ("createUser", 100), ("statsId", 8)):
-        fits(name, getattr(call, name) or "", most)
-    profile = state.profiles.get(needed("senderKey", call.senderKey, 40))
+        check_length(name, getattr(call, name) or "", most)
+    profile = state.profiles.get(require_text("senderKey", call.senderKey, 40))
     if profile is None or not profile.is_registered:
-        raise No(-2017, "Not exist plus friend.")
+        raise ApiError(-2017, "Not exist plus friend.")
     if profile.is_blocked or profile.kakao_status == "S":
-        raise No(-1027, "The sender is blocked status.")
-    return profile, _begins_at(state, call.requestDate)
+        raise ApiError(-1027, "The sender is blocked status.")
+    return profile, _send_time(state, call.requestDate)
 
 
-def check_key(state: State, request: Request, app_key: str) -> None:
+def check_idempotency_key(state: State, request: Request, app_key: str) -> None:
     """Raises No for an idempotency key that a call was taken with in the last ten minutes."""
     key = request.headers.get(IDEMPOTENCY_KEY)
     used_at = state.keys_used.get((app_key, key)) if key else None
-    if used_at is not None and state.clock() - used_at < KEY_MINUTES * 60_000:
-        raise No(-1005, "The same 'X-NC-API-IDEMPOTENCY-KEY' was used within the last 10 minute.")
+    if used_at is not None and state.clock() - used_at < IDEMPOTENCY_KEY_MINUTES * 60_000:
+        raise ApiError(-1005, "The same 'X-NC-API-IDEMPOTENCY-KEY' was used within the last 10 minute.")
 
 
-def _begins_at(state: State, given: str | None) -> int:
+def _send_time(state: State, given: str | None) -> int:
     now = state.clock()
     if given is None:
         return now
-    at = moment(given, MINUTES)
+    at = parse_seoul(given, MINUTES_FORMAT)
     if at is None:
-        raise No(-2027, "The 'requestDate' has invalid format.")
+        raise ApiError(-2027, "The 'requestDate' has invalid format.")
     if at < now:
-        raise No(-2025, "You can not send messages on past dates. Please check `requestDate` again.")
-    if at > now + MOST_DAYS_AHEAD * DAY:
-        raise No(-2026, "You can not send messages after 90 days. Please check `requestDate` again.")
+        raise ApiError(-2025, "You can not send messages on past dates. Please check `requestDate` again.")
+    if at > now + MAX_DAYS_AHEAD * DAY_MS:
+        raise ApiError(-2026, "You can not send messages after 90 days. Please check `requestDate` again.")
     return at
 
 
@@ -138,13 +138,13 @@ def check_recipient(profile: Profile, recipient: Any) -> Refusal:
     number = recipient.recipientNo
     if number is None or not number.strip():
         return -2001, "The 'recipientNo' must not be blank."
-    if len(number) > 15 or not NUMBER.fullmatch(number.replace("-", "")):
+    if len(number) > 15 or not PHONE_NUMBER.fullmatch(number.replace("-", "")):
         return -5000, "RecipientNo is invalid."
     if len(recipient.recipientGroupingKey or "") > 100:
         return -2000, "The 'recipientGroupingKey' must be at less than or equal to 100."
     if recipient.resendParameter and recipient.resendParameter.isResend and not profile.resends:
         return -2502, "Please set up plus-friend resend setting."
-    return FINE
+    return SUCCESS
 
 
 def check_links(button: Any) -> Refusal:
@@ -159,10 +159,10 @@ def check_links(button: Any) -> Refusal:
     for link in (button.linkMo, button.linkPc):
         if link and not link.startswith(("http://", "https://", "#{")):
             return -3006, "The linkMo/linkPc must include http:// or https://"
-    return FINE
+    return SUCCESS
 
 
-def take(
+def accept(
     state: State,
     request: Request,
     app_key: str,
@@ -174,15 +174,15 @@ def take(
     """Keep the messages that were not refused and answer with what became of each."""
     failed = [(message, why) for message, why in made if message.refused]
     if failed and state.behavior.refuses_whole_calls:
-        raise No(failed[0][0].refused, failed[0][1])
+        raise ApiError(failed[0][0].refused, failed[0][1])
     messages = [message for message, _ in made]
-    state.keep(messages)
+    state.store_messages(messages)
     for message in messages:
-        resend = message.given.resendParameter
+        resend = message.recipient.resendParameter
         wants = profile.resends if resend is None or resend.isResend is None else resend.isResend
         if wants:
             message.resend_status = "RSC02"
-    outcomes.decide(messages, state.behavior, state.results, late_code)
+    outcomes.schedule_results(messages, state.behavior, state.results, late_code)
     answer: Json = {
         "message": {
             "requestId": messages[0].request_id,
@@ -200,7 +200,7 @@ def take(
         }
     }
     if len(failed) == len(made):
-        raise No(-1031, "All of receivers are failed to send.", answer)
+        raise ApiError(-1031, "All of receivers are failed to send.", answer)
     if key := request.headers.get(IDEMPOTENCY_KEY):
         state.keys_used[app_key, key] = state.clock()
     return answer
@@ -215,14 +215,14 @@ def search(state: State, request: Request, product: str) -> list[Message]:
     newest = now - round(state.behavior.lists_lag_s * 1000)
     found = [
         each
-        for each in state.listed(
+        for each in state.find_messages(
             product, request_id, query.get("senderGroupingKey"), query.get("recipientGroupingKey")
         )
-        if each.taken_at <= newest
+        if each.accepted_at <= newest
         and (not each.refused or state.behavior.lists_refused)
-        and (span is None or span[1] <= (each.taken_at if span[0] == "Create" else each.begins_at) <= span[2])
-        and now - each.taken_at <= MOST_DAYS_BACK * DAY
-        and _is_wanted(each, query)
+        and (span is None or span[1] <= (each.accepted_at if span[0] == "Create" else each.send_at) <= span[2])
+        and now - each.accepted_at <= MAX_DAYS_BACK * DAY_MS
+        and _matches(each, query)
     ]
     found.reverse()
     return found
@@ -231,23 +231,23 @@ def search(state: State, request: Request, product: str) -> list[Message]:
 def _span(state: State, query: Mapping[str, str]) -> tuple[str, int, int]:
     for name in ("Create", "Request"):
         if query.get(f"start{name}Date") and query.get(f"end{name}Date"):
-            first, last = between(state, query, name)
-            if last - first > MOST_DAYS_SEARCHED * DAY:
-                raise No(-4003, "Search is possible within 31 days.")
+            first, last = parse_range(state, query, name)
+            if last - first > MAX_DAYS_SEARCHED * DAY_MS:
+                raise ApiError(-4003, "Search is possible within 31 days.")
             return name, first, last
-    raise No(-4103, "RequestId or startRequestDate/endRequestDate is invalid.")
+    raise ApiError(-4103, "RequestId or startRequestDate/endRequestDate is invalid.")
 
 
-def between(state: State, query: Mapping[str, str], name: str) -> tuple[int, int]:
+def parse_range(state: State, query: Mapping[str, str], name: str) -> tuple[int, int]:
     """Return from when to when is asked about, to the minute."""
-    first = moment(query.get(f"start{name}Date", ""), MINUTES)
-    last = moment(query.get(f"end{name}Date", ""), MINUTES)
+    first = parse_seoul(query.get(f"start{name}Date", ""), MINUTES_FORMAT)
+    last = parse_seoul(query.get(f"end{name}Date", ""), MINUTES_FORMAT)
     if first is None or last is None or last < first:
-        raise No(-4000, "Invalid parameter")
+        raise ApiError(-4000, "Invalid parameter")
     return first, last + (59_999 if state.behavior.is_end_whole_minute else 999)
 
 
-def _is_wanted(message: Message, query: Mapping[str, str]) -> bool:
+def _matches(message: Message, query: Mapping[str, str]) -> bool:
     is_delivered = {None: "", DELIVERED: "MRC01"}.get(message.code, "MRC02")
     wanted = (
         ("senderGroupingKey", message.sender_grouping_key),
@@ -262,10 +262,10 @@ def _is_wanted(message: Message, query: Mapping[str, str]) -> bool:
     return all(query[name] == value for name, value in wanted if query.get(name))
 
 
-def paged(found: list[Any], query: Mapping[str, str]) -> list[Any]:
+def page(found: list[Any], query: Mapping[str, str]) -> list[Any]:
     """Return the page that is asked for."""
-    refusal = No(-2005, f"The 'pageSize' must be less than or equal to {MOST_A_PAGE}.")
-    return list(page_of(found, query, refusal)[2])
+    refusal = ApiError(-2005, f"The 'pageSize' must be less than or equal to {MAX_PAGE_SIZE}.")
+    return list(paginate(found, query, refusal)[2])
 
 
 def status_of(message: Message) -> str:
@@ -273,27 +273,27 @@ def status_of(message: Message) -> str:
     return "FAILED" if message.refused or message.code not in (None, DELIVERED) else "COMPLETED"
 
 
-def row(message: Message) -> Json:
+def result_row(message: Message) -> Json:
     """Return what lists and results tell of a message alike."""
     return {
         "requestId": message.request_id,
         "recipientSeq": message.recipient_seq,
-        "requestDate": in_seoul(message.begins_at),
-        "createDate": in_seoul(message.taken_at),
-        "receiveDate": in_seoul(message.received_at),
+        "requestDate": format_seoul(message.send_at),
+        "createDate": format_seoul(message.accepted_at),
+        "receiveDate": format_seoul(message.received_at),
         "resendStatus": message.resend_status,
         "resendStatusName": RESEND_NAMES[message.resend_status],
         "messageStatus": status_of(message),
         "resultCode": str(message.refused) if message.refused else message.code,
-        "resultCodeName": outcomes.name_of(message),
+        "resultCodeName": outcomes.result_name(message),
     }
 
 
-def full_row(state: State, message: Message) -> Json:
+def message_row(state: State, message: Message) -> Json:
     """Return what a list tells of a message."""
     profile = state.profiles.get(message.sender)
     return {
-        **row(message),
+        **result_row(message),
         "plusFriendId": profile.channel if profile else "",
         "senderKey": message.sender,
         "recipientNo": message.recipient_no,
@@ -304,20 +304,20 @@ def full_row(state: State, message: Message) -> Json:
     }
 
 
-def one(state: State, request: Request, product: str) -> Message:
+def find_message(state: State, request: Request, product: str) -> Message:
     """Return the message that a path names."""
-    for each in state.listed(product, request.parts["requestId"], None):
-        if str(each.recipient_seq) == request.parts["recipientSeq"]:
+    for each in state.find_messages(product, request.path_params["requestId"], None):
+        if str(each.recipient_seq) == request.path_params["recipientSeq"]:
             return each
-    raise No(-1016, "It is not found any messages responding with that requestId or recipientSeq.")
+    raise ApiError(-1016, "It is not found any messages responding with that requestId or recipientSeq.")
 
 
-def updated(state: State, request: Request, product: str) -> list[Message]:
+def list_updated(state: State, request: Request, product: str) -> list[Message]:
     """Return the results that are asked for, by the time they were updated."""
     for name in ("startUpdateDate", "endUpdateDate"):
         if not request.query.get(name):
-            raise No(-2001, f"The '{name}' must not be blank.")
-    first, last = between(state, request.query, "Update")
-    if last - first > MOST_DAYS_SEARCHED * DAY:
-        raise No(-4003, "Search is possible within 31 days.")
-    return state.told(product, first, last)
+            raise ApiError(-2001, f"The '{name}' must not be blank.")
+    first, last = parse_range(state, request.query, "Update")
+    if last - first > MAX_DAYS_SEARCHED * DAY_MS:
+        raise ApiError(-4003, "Search is possible within 31 days.")
+    return state.list_results(product, first, last)
