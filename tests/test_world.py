@@ -26,7 +26,7 @@ class Numbered(RealWorld):
         return number
 
 
-def test_a_request_id_says_when_and_in_which_slot_it_was_minted() -> None:
+def test_request_id_contains_its_creation_time_and_slot() -> None:
     one = new_request_id(Numbered(5), 3)
 
     assert len(one) == identifiers.REQUEST_ID_BYTES
@@ -39,13 +39,13 @@ def test_request_ids_of_the_same_moment_differ() -> None:
     assert len({new_request_id(world, 0) for _ in range(10_000)}) == 10_000
 
 
-def test_a_key_is_pb_and_forty_letters_and_digits() -> None:
+def test_key_is_pb_and_forty_letters_and_digits() -> None:
     key = new_api_key(RealWorld())
 
     assert re.fullmatch(r"pb_[0-9A-Za-z]{40}", key)
 
 
-def test_the_letters_of_keys_are_spread_evenly_over_the_whole_alphabet() -> None:
+def test_key_characters_are_uniformly_distributed() -> None:
     world = RealWorld()
 
     seen = Counter("".join(new_api_key(world).removeprefix("pb_") for _ in range(500)))
@@ -55,11 +55,11 @@ def test_the_letters_of_keys_are_spread_evenly_over_the_whole_alphabet() -> None
     assert max(seen.values()) < 2 * 20_000 / len(alphabet)
 
 
-def test_a_number_beyond_the_alphabet_is_drawn_again_so_that_none_is_favoured() -> None:
+def test_random_byte_beyond_the_alphabet_is_drawn_again() -> None:
     assert new_api_key(Numbered(63, 62, *range(40))) == "pb_" + (string.digits + string.ascii_letters)[:40]
 
 
-def test_a_token_keeps_its_leading_zeros() -> None:
+def test_token_keeps_its_leading_zeros() -> None:
     assert new_token(Numbered(7), 6) == "000007"
     assert new_token(Numbered(1_000_000, 999_999), 6) == "999999"
 
@@ -70,7 +70,7 @@ def test_tokens_have_as_many_digits_as_asked_for() -> None:
     assert all(re.fullmatch(r"[0-9]{6}", new_token(world, 6)) for _ in range(1000))
 
 
-def test_a_sender_key_is_forty_lowercase_hex_digits_whatever_the_chance() -> None:
+def test_sender_key_is_forty_lowercase_hex_digits() -> None:
     assert new_sender_key(Numbered(0), 40) == "0" * 40
     assert new_sender_key(Numbered(2**160 - 1), 40) == "f" * 40
     assert re.fullmatch(r"[0-9a-f]{40}", new_sender_key(RealWorld(), 40))

@@ -69,7 +69,7 @@ def read_one(**fields: str | int | None) -> Button:
         {"type": "botConversion", "chat_extra": "order-1", "chat_event": "start"},
     ],
 )
-def test_a_button_of_each_type_has_what_it_needs(fields: Fields) -> None:
+def test_each_button_type_accepts_its_required_fields(fields: Fields) -> None:
     button = read_one(**fields)
 
     assert button.given_fields() == {**fields, "name": DEFAULT_NAMES[str(fields["type"])]}
@@ -96,16 +96,16 @@ def test_a_button_of_each_type_has_what_it_needs(fields: Fields) -> None:
         ({"type": "botConversion", "chat_event": "start"}, ["chat_extra"]),
     ],
 )
-def test_a_button_without_what_its_type_needs_is_refused(fields: Fields, missing: list[str]) -> None:
+def test_button_without_a_required_field_is_refused(fields: Fields, missing: list[str]) -> None:
     assert wrong_fields(fields) == [f"buttons[0].{field}" for field in missing]
 
 
 @pytest.mark.parametrize("kind", ["weblink", "WEBLINK", "WL", "link", " webLink", "웹 링크", "0"])
-def test_a_button_of_an_unknown_type_is_refused(kind: str) -> None:
+def test_button_of_an_unknown_type_is_refused(kind: str) -> None:
     assert wrong_fields({"type": kind, "mobile_url": WEB}) == ["buttons[0].type"]
 
 
-def test_the_types_are_those_of_the_interface() -> None:
+def test_types_are_those_of_the_interface() -> None:
     assert list(DEFAULT_NAMES) == [
         "webLink",
         "appLink",
@@ -119,12 +119,12 @@ def test_the_types_are_those_of_the_interface() -> None:
 
 
 @pytest.mark.parametrize("absent", [{}, {"type": None}, {"type": ""}])
-def test_a_button_without_a_type_is_a_web_link(absent: Fields) -> None:
+def test_button_without_a_type_is_a_web_link(absent: Fields) -> None:
     assert read_one(**absent, mobile_url=WEB).type == "webLink"
 
 
 @pytest.mark.parametrize("absent", [{}, {"name": None}, {"name": ""}])
-def test_a_button_without_a_name_bears_its_types_korean_name(absent: Fields) -> None:
+def test_button_without_a_name_gets_the_korean_name_of_its_type(absent: Fields) -> None:
     assert read_one(**absent, mobile_url=WEB).name == "웹 링크"
     assert read_one(**absent, type="deliveryTracking").name == "배송 조회"
 
@@ -134,14 +134,14 @@ def test_every_korean_name_is_short_enough_for_a_button() -> None:
 
 
 @pytest.mark.parametrize("character", ["a", "가", "😀"])
-def test_a_name_may_have_14_characters_and_no_more(character: str) -> None:
+def test_name_may_have_at_most_14_characters(character: str) -> None:
     assert read_one(name=character * 14, mobile_url=WEB).name == character * 14
 
     assert wrong_fields({"name": character * 15, "mobile_url": WEB}) == ["buttons[0].name"]
 
 
 @pytest.mark.parametrize("most", [MAX_BUTTONS, MAX_BUTTONS_WIDE_IMAGE])
-def test_there_may_be_so_many_buttons_and_no_more(most: int) -> None:
+def test_number_of_buttons_is_limited(most: int) -> None:
     one: Fields = {"mobile_url": WEB}
     assert len(parse_buttons([one] * most, most)) == most
 
@@ -152,7 +152,7 @@ def test_five_buttons_are_allowed_and_two_under_a_wide_image() -> None:
     assert (MAX_BUTTONS, MAX_BUTTONS_WIDE_IMAGE) == (5, 2)
 
 
-def test_no_buttons_are_fine() -> None:
+def test_no_buttons_are_allowed() -> None:
     assert parse_buttons([], MAX_BUTTONS) == ()
 
 
@@ -183,7 +183,7 @@ def test_buttons_are_ordered_by_their_order_number(orders: list[int | None], sho
 
 
 @given(st.lists(st.integers(-MAX_ORDER_NUMBER, MAX_ORDER_NUMBER), max_size=5))
-def test_ordering_loses_no_button_and_keeps_equals_as_given(orders: list[int]) -> None:
+def test_ordering_is_stable_and_loses_no_button(orders: list[int]) -> None:
     given_buttons: list[Fields] = [
         {"name": str(index), "mobile_url": WEB, "order_number": order} for index, order in enumerate(orders)
     ]
@@ -197,7 +197,7 @@ def test_ordering_loses_no_button_and_keeps_equals_as_given(orders: list[int]) -
 
 @pytest.mark.parametrize("field", ["mobile_url", "pc_url"])
 @pytest.mark.parametrize("link", ["http://a", "https://a", "HTTP://a", "HttpS://example.com/?q=#{a}", WEB])
-def test_a_web_link_starts_with_http_or_https(field: str, link: str) -> None:
+def test_web_link_starts_with_http_or_https(field: str, link: str) -> None:
     button = read_one(**{"mobile_url": WEB, field: link})
 
     assert getattr(button, field) == link
@@ -222,7 +222,7 @@ def test_a_web_link_starts_with_http_or_https(field: str, link: str) -> None:
         *FORBIDDEN,
     ],
 )
-def test_what_does_not_start_so_is_no_web_link(field: str, link: str) -> None:
+def test_link_without_http_scheme_is_not_a_web_link(field: str, link: str) -> None:
     assert not is_web_link(link)
     assert wrong_fields({"mobile_url": WEB, field: link}) == [f"buttons[0].{field}"]
 
@@ -242,7 +242,7 @@ def test_what_does_not_start_so_is_no_web_link(field: str, link: str) -> None:
         "mydata:1",
     ],
 )
-def test_an_app_link_may_have_any_other_scheme(field: str, link: str) -> None:
+def test_app_link_may_have_any_other_scheme(field: str, link: str) -> None:
     button = read_one(**{"type": "webLink", "mobile_url": WEB, field: link})
 
     assert getattr(button, field) == link
@@ -250,12 +250,12 @@ def test_an_app_link_may_have_any_other_scheme(field: str, link: str) -> None:
 
 @pytest.mark.parametrize("field", ["android_url", "ios_url"])
 @pytest.mark.parametrize("link", [*FORBIDDEN, "open", "/open"])
-def test_an_app_link_that_runs_a_script_or_has_no_scheme_is_refused(field: str, link: str) -> None:
+def test_app_link_that_runs_a_script_or_has_no_scheme_is_refused(field: str, link: str) -> None:
     assert wrong_fields({"mobile_url": WEB, field: link}) == [f"buttons[0].{field}"]
 
 
 @pytest.mark.parametrize("field", LINK_FIELDS)
-def test_a_link_may_have_2000_characters_and_no_more(field: str) -> None:
+def test_link_may_have_at_most_2000_characters(field: str) -> None:
     longest = WEB + "a" * (2000 - len(WEB))
     assert getattr(read_one(**{"mobile_url": WEB, field: longest}), field) == longest
 
@@ -263,7 +263,7 @@ def test_a_link_may_have_2000_characters_and_no_more(field: str) -> None:
 
 
 @pytest.mark.parametrize("field", ["chat_extra", "chat_event"])
-def test_what_is_passed_on_to_a_chat_may_have_50_characters_and_no_more(field: str) -> None:
+def test_chat_extra_may_have_at_most_50_characters(field: str) -> None:
     fields: Fields = {"type": "botConversion", "chat_extra": "a", "chat_event": "a"}
     assert getattr(read_one(**{**fields, field: "가" * 50}), field) == "가" * 50
 
@@ -286,17 +286,17 @@ def test_every_wrong_field_of_every_button_is_named() -> None:
     ]
 
 
-def test_wrong_fields_are_named_by_their_given_place_whatever_their_order() -> None:
+def test_wrong_fields_are_named_by_their_position_as_given() -> None:
     assert wrong_fields({"mobile_url": WEB, "order_number": 9}, {"order_number": 1}) == ["buttons[1].mobile_url"]
 
 
-def test_a_target_is_kept() -> None:
+def test_target_is_preserved() -> None:
     assert read_one(mobile_url=WEB, target="out").given_fields()["target"] == "out"
 
 
 @pytest.mark.parametrize("field", LINK_FIELDS)
 @pytest.mark.parametrize("link", ["#{link}", "#{scheme}://example.com", "#{scheme}"])
-def test_a_link_that_begins_with_a_variable_is_checked_only_when_filled(field: str, link: str) -> None:
+def test_link_that_begins_with_a_variable_is_checked_when_filled(field: str, link: str) -> None:
     button = read_one(**{"mobile_url": WEB, field: link})
 
     done = fill_button(button, {"link": "https://example.com", "scheme": "https://a"})
@@ -310,14 +310,14 @@ def test_a_link_that_begins_with_a_variable_is_checked_only_when_filled(field: s
 
 
 @pytest.mark.parametrize("link", ["#{unclosed", "#{}", "#{{a}}"])
-def test_a_link_that_only_seems_to_begin_with_a_variable_is_refused_when_filled(link: str) -> None:
+def test_link_with_a_malformed_leading_variable_is_refused_when_filled(link: str) -> None:
     with pytest.raises(Refused) as refusal:
         fill_button(Button("webLink", "a", mobile_url=link), {})
 
     assert refusal.value.code is Code.INVALID_BUTTON
 
 
-def test_the_variables_of_every_link_are_filled_and_of_nothing_else() -> None:
+def test_only_variables_in_links_are_filled() -> None:
     button = Button(
         "webLink",
         "#{a}",
@@ -335,13 +335,13 @@ def test_the_variables_of_every_link_are_filled_and_of_nothing_else() -> None:
     )
 
 
-def test_a_button_without_variables_is_filled_with_nothing() -> None:
+def test_button_without_variables_stays_unchanged() -> None:
     button = Button("webLink", "a", mobile_url=WEB)
 
     assert fill_button(button, {}) == button
 
 
-def test_a_link_may_not_grow_over_its_limit_by_filling() -> None:
+def test_filled_link_may_not_exceed_its_limit() -> None:
     button = Button("webLink", "a", mobile_url=f"{WEB}#{{a}}")
     room = 2000 - len(WEB)
     assert len(links_of([fill_button(button, {"a": "x" * room})])[0]) == 2000
@@ -353,14 +353,14 @@ def test_a_link_may_not_grow_over_its_limit_by_filling() -> None:
 
 
 @pytest.mark.parametrize("value", ["\0", "\ud800"])
-def test_nul_and_lone_surrogates_do_not_come_in_with_a_links_variables(value: str) -> None:
+def test_nul_and_lone_surrogates_in_a_link_variable_are_refused(value: str) -> None:
     with pytest.raises(Refused) as refusal:
         fill_button(Button("webLink", "a", mobile_url=f"{WEB}#{{a}}"), {"a": value})
 
     assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
 
 
-def test_the_links_of_buttons_come_in_order() -> None:
+def test_links_of_buttons_are_in_order() -> None:
     buttons = [
         Button("webLink", "a", "https://m1", "https://p1"),
         Button("channelAddition", "b"),
@@ -371,14 +371,14 @@ def test_the_links_of_buttons_come_in_order() -> None:
 
 
 @pytest.mark.parametrize("order", [MAX_ORDER_NUMBER + 1, -MAX_ORDER_NUMBER - 1])
-def test_an_order_number_beyond_its_limit_is_refused(order: int) -> None:
+def test_order_number_beyond_its_limit_is_refused(order: int) -> None:
     with pytest.raises(Refused) as refusal:
         parse_buttons([{"name": "보기", "mobile_url": WEB, "order_number": order}], MAX_BUTTONS)
 
     assert refusal.value.problems[0].field == "buttons[0].order_number"
 
 
-def test_a_link_with_an_unclosed_variable_is_refused_before_it_is_filled() -> None:
+def test_link_with_an_unclosed_variable_is_refused_before_filling() -> None:
     with pytest.raises(Refused) as refusal:
         parse_buttons([{"name": "보기", "mobile_url": "#{link"}], MAX_BUTTONS)
 

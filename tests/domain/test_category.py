@@ -3,7 +3,7 @@ import pytest
 from pabal.domain.category import Category, InvalidCategoryTable, parse_categories
 
 
-def test_a_table_gives_its_categories_by_code_in_their_order() -> None:
+def test_table_has_its_categories_by_code_in_order() -> None:
     found = parse_categories(["code,name\n", '00100010001,"건강,병원,종합병원"\n', " 00100010002 , 약국 \n"])
 
     assert list(found.values()) == [
@@ -13,7 +13,7 @@ def test_a_table_gives_its_categories_by_code_in_their_order() -> None:
     assert list(found) == ["00100010001", "00100010002"]
 
 
-def test_a_category_may_have_a_group() -> None:
+def test_category_may_have_a_group() -> None:
     found = parse_categories(["group,code,name", "회원,001001,회원가입", ",999999,기타"])
 
     assert found["001001"].group == "회원"
@@ -32,6 +32,6 @@ def test_a_category_may_have_a_group() -> None:
         (["code,name", "001,a", "001,b"], "line 3: duplicate code 001"),
     ],
 )
-def test_a_table_that_cannot_be_used_is_refused_with_its_line(lines: list[str], why: str) -> None:
+def test_invalid_table_is_refused_with_its_line_number(lines: list[str], why: str) -> None:
     with pytest.raises(InvalidCategoryTable, match=why):
         parse_categories(lines)

@@ -24,20 +24,20 @@ HTTP_STATUS = {
 DECIDED = {name: status for status, names in HTTP_STATUS.items() for name in names.split()}
 
 
-def test_the_codes_are_those_that_were_decided() -> None:
+def test_codes_are_those_of_the_specification() -> None:
     # Members with equal values would be one code under two names, so the aliases count too.
     assert set(Code.__members__) == set(DECIDED)
     assert len(Code) == len(DECIDED)
 
 
 @pytest.mark.parametrize(("name", "status"), DECIDED.items())
-def test_a_code_has_the_http_status_that_was_decided(name: str, status: int) -> None:
+def test_codes_have_the_specified_http_status(name: str, status: int) -> None:
     assert Code[name].http_status == status
 
 
 @pytest.mark.parametrize("code", Code)
 @pytest.mark.parametrize("locale", LANGUAGES)
-def test_a_code_has_a_sentence_and_a_remedy_in_both_languages(code: Code, locale: str) -> None:
+def test_codes_have_a_sentence_and_a_remedy_in_both_languages(code: Code, locale: str) -> None:
     sentence, remedy = code.text.in_language(locale), code.remedy.in_language(locale)
 
     assert sentence.endswith(".")
@@ -45,18 +45,18 @@ def test_a_code_has_a_sentence_and_a_remedy_in_both_languages(code: Code, locale
 
 
 @pytest.mark.parametrize("code", Code)
-def test_only_the_korean_words_of_a_code_hold_hangul(code: Code) -> None:
+def test_only_korean_texts_of_a_code_contain_hangul(code: Code) -> None:
     assert not code.text.ko.isascii()
     assert code.text.en.isascii()
     assert code.remedy.en.isascii()
 
 
 @pytest.mark.parametrize(("locale", "said"), [("ko", "가"), ("en", "a"), ("", "가"), ("fr", "가")])
-def test_words_are_korean_unless_english_is_asked_for(locale: str, said: str) -> None:
+def test_texts_are_korean_unless_english_is_requested(locale: str, said: str) -> None:
     assert Text("가", "a").in_language(locale) == said
 
 
-def test_the_message_of_a_problem_is_its_code_and_its_detail() -> None:
+def test_message_of_a_problem_has_its_code_and_detail() -> None:
     bare = Problem(Code.INVALID_DATE)
     detailed = Problem(Code.INVALID_DATE, "sendDate", Text("지난 시각입니다.", "It is in the past."))
 
@@ -65,7 +65,7 @@ def test_the_message_of_a_problem_is_its_code_and_its_detail() -> None:
     assert detailed.message("ko").endswith(" 지난 시각입니다.")
 
 
-def test_a_refusal_carries_its_code_field_detail_and_pause() -> None:
+def test_refusal_has_its_code_field_detail_and_retry_delay() -> None:
     detail = Text("가", "a")
 
     refusal = Refused(Code.RATE_LIMITED, "channelId", detail, retry_after_s=2.5)
@@ -76,7 +76,7 @@ def test_a_refusal_carries_its_code_field_detail_and_pause() -> None:
     assert str(refusal) == "RATE_LIMITED"
 
 
-def test_a_refusal_for_several_reasons_is_named_after_the_first() -> None:
+def test_refusal_with_several_problems_has_the_first_code() -> None:
     problems = [Problem(Code.INVALID_PHONE_NUMBER, "a"), Problem(Code.MISSING_VARIABLE, "b")]
 
     refusal = Refused.from_problems(problems)
@@ -88,7 +88,7 @@ def test_a_refusal_for_several_reasons_is_named_after_the_first() -> None:
 
 
 @pytest.mark.parametrize(("found", "told"), [(99, 99), (100, 100), (101, 100), (1000, 100)])
-def test_a_refusal_tells_at_most_100_problems_and_they_are_the_first(found: int, told: int) -> None:
+def test_refusal_lists_the_first_100_problems(found: int, told: int) -> None:
     problems = [Problem(Code.INVALID_PHONE_NUMBER, f"receivers[{i}].phoneNumber") for i in range(found)]
 
     refusal = Refused.from_problems(problems)

@@ -51,21 +51,21 @@ NOW = at("2026-11-15T10:12:03.123+09:00")
         (at("2028-02-29T12:00:00+09:00"), "2028-02-29T12:00:00.000+09:00", "2028-02-29 12:00:00", "202802"),
     ],
 )
-def test_an_instant_is_written_in_the_service_zone(instant: Instant, iso: str, stamp: str, month: str) -> None:
+def test_instant_is_formatted_in_the_service_time_zone(instant: Instant, iso: str, stamp: str, month: str) -> None:
     assert dates.format_iso(instant, SEOUL) == iso
     assert dates.format_timestamp(instant, SEOUL) == stamp
     assert dates.format_month(instant, SEOUL) == month
 
 
 @given(instants)
-def test_a_written_instant_is_read_back_to_the_millisecond(instant: Instant) -> None:
+def test_formatted_instant_parses_back_to_the_millisecond(instant: Instant) -> None:
     assert at(dates.format_iso(instant, SEOUL)) == instant
     assert at(dates.format_iso(instant, NEW_YORK)) == instant
 
 
 @pytest.mark.parametrize("spelling", ["2026-11-15 10:12"])
 @pytest.mark.parametrize("into_the_minute", [0, 1, 30_000, 59_999])
-def test_a_send_date_in_the_current_minute_is_now(spelling: str, into_the_minute: int) -> None:
+def test_send_date_in_the_current_minute_is_now(spelling: str, into_the_minute: int) -> None:
     now = at("2026-11-15T10:12:00+09:00") + into_the_minute
 
     assert dates.parse_send_date(spelling, now, SEOUL, 60) is None
@@ -74,14 +74,14 @@ def test_a_send_date_in_the_current_minute_is_now(spelling: str, into_the_minute
 @pytest.mark.parametrize(
     "spelling", ["2026-11-15 10:11", "2026-11-14 10:12", "2025-11-15 10:12", "0001-01-01 00:00"]
 )
-def test_a_send_date_before_the_current_minute_is_refused(spelling: str) -> None:
+def test_send_date_before_the_current_minute_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
         dates.parse_send_date(spelling, NOW, SEOUL, 60)
 
     assert refusal.value.code is Code.INVALID_DATE
 
 
-def test_a_send_date_is_past_as_soon_as_its_minute_is_over() -> None:
+def test_send_date_is_past_as_soon_as_its_minute_is_over() -> None:
     over = at("2026-11-15T10:13:00+09:00")
 
     assert dates.parse_send_date("2026-11-15 10:12", over - 1, SEOUL, 60) is None
@@ -101,14 +101,14 @@ def test_a_send_date_is_past_as_soon_as_its_minute_is_over() -> None:
         ("2027-01-14 10:12", "2027-01-14T10:12:00+09:00"),  # 60 days ahead
     ],
 )
-def test_a_send_date_ahead_is_when_to_send(spelling: str, instant: str) -> None:
+def test_future_send_date_is_the_send_time(spelling: str, instant: str) -> None:
     assert dates.parse_send_date(spelling, NOW, SEOUL, 60) == at(instant)
 
 
 @pytest.mark.parametrize(
     "spelling", ["2027-01-14 10:13", "2027-01-15 00:00", "2028-11-15 10:12", "9999-12-31 23:59"]
 )
-def test_a_send_date_more_than_60_days_ahead_is_refused(spelling: str) -> None:
+def test_send_date_more_than_60_days_ahead_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
         dates.parse_send_date(spelling, NOW, SEOUL, 60)
 
@@ -116,7 +116,7 @@ def test_a_send_date_more_than_60_days_ahead_is_refused(spelling: str) -> None:
     assert "60" in refusal.value.problems[0].message("en")
 
 
-def test_a_minute_more_than_60_days_is_too_far_even_at_the_full_minute() -> None:
+def test_send_date_a_minute_over_60_days_ahead_is_refused() -> None:
     now = at("2026-11-15T10:12:00+09:00")
 
     assert dates.parse_send_date("2027-01-14 10:12", now, SEOUL, 60) == now + 60 * DAY
@@ -165,7 +165,7 @@ def test_a_minute_more_than_60_days_is_too_far_even_at_the_full_minute() -> None
         "\ud800",
     ],
 )
-def test_a_send_date_that_cannot_be_read_is_refused(spelling: str) -> None:
+def test_invalid_send_date_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
         dates.parse_send_date(spelling, NOW, SEOUL, 60)
 
@@ -196,11 +196,11 @@ def test_any_text_is_a_date_or_refused(spelling: str) -> None:
         ("12:00:00.000", False),
     ],
 )
-def test_the_night_of_advertisements_is_from_2050_to_0800_in_seoul(clock: str, is_night: bool) -> None:
+def test_advertisement_night_is_from_2050_to_0800_in_seoul(clock: str, is_night: bool) -> None:
     assert dates.is_night(at(f"2026-11-15T{clock}+09:00"), SEOUL) is is_night
 
 
-def test_night_is_where_the_service_is() -> None:
+def test_night_follows_the_service_time_zone() -> None:
     instant = at("2026-11-15T12:00:00+09:00")
 
     assert not dates.is_night(instant, SEOUL)
@@ -222,12 +222,12 @@ def test_night_is_where_the_service_is() -> None:
         ("2027-02-28T21:00:00+09:00", "2027-03-01T08:00:00+09:00"),
     ],
 )
-def test_the_next_morning_is_the_first_0800_from_then_on(instant: str, morning: str) -> None:
+def test_next_morning_is_the_first_0800_from_then_on(instant: str, morning: str) -> None:
     assert dates.next_night_end(at(instant), SEOUL) == at(morning)
 
 
 @given(instants)
-def test_the_next_morning_is_day_and_less_than_a_day_away(instant: Instant) -> None:
+def test_next_morning_is_by_day_and_within_24_hours(instant: Instant) -> None:
     morning = dates.next_night_end(instant, SEOUL)
 
     assert not dates.is_night(morning, SEOUL)

@@ -13,7 +13,7 @@ NOW = 1_794_704_400_123
 
 
 @given(instants, slots, chances, numbers)
-def test_an_id_says_when_where_and_which(at: int, slot: int, chance: int, number: int) -> None:
+def test_id_contains_time_slot_and_number(at: int, slot: int, chance: int, number: int) -> None:
     request = identifiers.make_request_id(at, slot, chance)
     message = identifiers.make_message_id(request, number)
 
@@ -25,7 +25,7 @@ def test_an_id_says_when_where_and_which(at: int, slot: int, chance: int, number
 
 
 @given(requests, numbers)
-def test_an_id_that_a_caller_was_given_is_read_back(request_id: bytes, number: int) -> None:
+def test_formatted_id_parses_back(request_id: bytes, number: int) -> None:
     message = identifiers.make_message_id(request_id, number)
 
     assert identifiers.parse_request_id(request_id.hex()) == request_id
@@ -40,14 +40,14 @@ def test_ids_sort_by_request_time(a: int, b: int, slot_a: int, slot_b: int, x: i
 
 
 @given(requests, numbers, numbers)
-def test_the_messages_of_a_request_sort_by_number(request_id: bytes, m: int, n: int) -> None:
+def test_messages_of_a_request_sort_by_number(request_id: bytes, m: int, n: int) -> None:
     first, second = identifiers.make_message_id(request_id, m), identifiers.make_message_id(request_id, n)
 
     assert (first < second) is (m < n)
 
 
 @given(requests, requests, numbers)
-def test_the_bounds_of_a_request_hold_its_messages_and_no_others(a: bytes, b: bytes, number: int) -> None:
+def test_id_range_of_a_request_contains_exactly_its_messages(a: bytes, b: bytes, number: int) -> None:
     lowest, highest = identifiers.message_id_range(a)
 
     assert lowest <= identifiers.make_message_id(a, number) <= highest
@@ -64,18 +64,18 @@ def test_ids_since_an_instant_are_those_of_requests_since(
 
 
 @pytest.mark.parametrize("at", [-1, -62_135_596_800_000])
-def test_since_before_1970_is_since_ever(at: int) -> None:
+def test_since_before_1970_includes_everything(at: int) -> None:
     assert identifiers.lowest_message_id(at) == bytes(identifiers.MESSAGE_ID_BYTES)
 
 
-def test_ids_of_one_instant_differ_by_slot_and_by_chance() -> None:
+def test_ids_of_one_instant_differ_by_slot_and_random_bits() -> None:
     ids = {identifiers.make_request_id(NOW, slot, chance) for slot in range(4) for chance in range(4)}
 
     assert len(ids) == 16
 
 
 @pytest.mark.parametrize("receivers", [1, 10, 1000])
-def test_the_fallback_of_each_message_has_a_number_of_its_own(receivers: int) -> None:
+def test_fallback_of_each_message_has_a_unique_number(receivers: int) -> None:
     request = identifiers.make_request_id(NOW, 0, 0)
 
     originals = {identifiers.make_message_id(request, n) for n in range(1, receivers + 1)}
@@ -85,7 +85,7 @@ def test_the_fallback_of_each_message_has_a_number_of_its_own(receivers: int) ->
     assert {identifiers.request_id_of(one) for one in originals | fallbacks} == {request}
 
 
-def test_a_number_that_does_not_fit_is_an_error_and_no_other_id() -> None:
+def test_number_out_of_range_raises() -> None:
     request = identifiers.make_request_id(NOW, 0, 0)
     assert (
         identifiers.make_message_id(request, identifiers.MAX_MESSAGE_NUMBER)
@@ -120,7 +120,7 @@ MESSAGE_WORD = identifiers.make_message_id(bytes.fromhex(REQUEST_WORD), 1).hex()
         MESSAGE_WORD,
     ],
 )
-def test_what_no_request_can_be_called_is_none(word: str) -> None:
+def test_invalid_request_id_is_none(word: str) -> None:
     assert identifiers.parse_request_id(word) is None
 
 
@@ -138,12 +138,12 @@ def test_what_no_request_can_be_called_is_none(word: str) -> None:
         REQUEST_WORD,
     ],
 )
-def test_what_no_message_can_be_called_is_none(word: str) -> None:
+def test_invalid_message_id_is_none(word: str) -> None:
     assert identifiers.parse_message_id(word) is None
 
 
 @given(st.text())
-def test_any_word_can_be_looked_at(word: str) -> None:
+def test_any_text_can_be_parsed(word: str) -> None:
     for read in (identifiers.parse_request_id, identifiers.parse_message_id):
         found = read(word)
 
@@ -151,14 +151,14 @@ def test_any_word_can_be_looked_at(word: str) -> None:
 
 
 @given(requests, numbers)
-def test_the_mark_of_a_message_has_16_bits_and_is_always_the_same(request_id: bytes, number: int) -> None:
+def test_mark_of_a_message_has_16_bits_and_never_changes(request_id: bytes, number: int) -> None:
     message = identifiers.make_message_id(request_id, number)
 
     assert 0 <= identifiers.user_message_reference(message) <= 0xFFFF
     assert identifiers.user_message_reference(message) == identifiers.user_message_reference(bytes(message))
 
 
-def test_the_messages_of_a_request_have_marks_of_their_own() -> None:
+def test_messages_of_a_request_have_different_marks() -> None:
     request_id = identifiers.make_request_id(NOW, 0, 1)
     marks = {
         identifiers.user_message_reference(identifiers.make_message_id(request_id, number))

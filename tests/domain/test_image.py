@@ -32,7 +32,7 @@ def field_of(refusal: Refused) -> str:
         ("image,vnd.wap.sis", SIS),  # the interface's own spelling
     ],
 )
-def test_an_image_of_an_allowed_type_is_kept(content_type: str, kept: str) -> None:
+def test_image_of_an_allowed_type_is_accepted(content_type: str, kept: str) -> None:
     assert parse_image(content_type, "a.jpg", base64(JPEG)) == Image(kept, "a.jpg", JPEG)
 
 
@@ -40,7 +40,7 @@ def test_an_image_of_an_allowed_type_is_kept(content_type: str, kept: str) -> No
     "content_type",
     ["", "image", "image/png", "image/gif", "image,jpeg", "image/jpeg;q=1", "image/*", "text/html", "jpeg"],
 )
-def test_an_image_of_another_type_is_refused(content_type: str) -> None:
+def test_image_of_another_type_is_refused(content_type: str) -> None:
     with pytest.raises(Refused) as refusal:
         parse_image(content_type, "a.jpg", base64(JPEG))
 
@@ -48,7 +48,7 @@ def test_an_image_of_another_type_is_refused(content_type: str) -> None:
 
 
 @pytest.mark.parametrize("content_type", ["image/jpeg", SIS])
-def test_an_image_may_have_51200_bytes_decoded_and_no_more(content_type: str) -> None:
+def test_image_may_have_at_most_51200_decoded_bytes(content_type: str) -> None:
     largest = MAGIC + bytes(MAX_IMAGE_BYTES - len(MAGIC))
     assert len(largest) == 51_200
     assert parse_image(content_type, "a.jpg", base64(largest)).body == largest
@@ -61,7 +61,7 @@ def test_an_image_may_have_51200_bytes_decoded_and_no_more(content_type: str) ->
 
 
 @pytest.mark.parametrize("size", [51_202, 51_203, 1_000_000])
-def test_a_larger_image_is_refused_for_its_size(size: int) -> None:
+def test_larger_image_is_refused_for_its_size(size: int) -> None:
     with pytest.raises(Refused) as refusal:
         parse_image("image/jpeg", "a.jpg", base64(MAGIC + bytes(size - len(MAGIC))))
 
@@ -100,7 +100,7 @@ def test_a_larger_image_is_refused_for_its_size(size: int) -> None:
     ],
 )
 @pytest.mark.parametrize("content_type", ["image/jpeg", SIS])
-def test_a_body_that_is_not_strict_base64_is_refused(content_type: str, body: str) -> None:
+def test_body_that_is_not_strict_base64_is_refused(content_type: str, body: str) -> None:
     with pytest.raises(Refused) as refusal:
         parse_image(content_type, "a.jpg", body)
 
@@ -109,12 +109,12 @@ def test_a_body_that_is_not_strict_base64_is_refused(content_type: str, body: st
 
 
 @given(st.binary())
-def test_every_body_comes_back_as_it_was_encoded(body: bytes) -> None:
+def test_encoded_body_decodes_to_the_same_bytes(body: bytes) -> None:
     assert parse_image(SIS, "a.sis", base64(MAGIC + body)).body == MAGIC + body
 
 
 @given(st.binary(min_size=1))
-def test_the_alphabet_of_addresses_is_read_only_where_it_is_the_same(body: bytes) -> None:
+def test_url_safe_base64_is_accepted_only_where_identical(body: bytes) -> None:
     spelling = urlsafe_b64encode(body).decode()
 
     try:
@@ -127,7 +127,7 @@ def test_the_alphabet_of_addresses_is_read_only_where_it_is_the_same(body: bytes
 
 
 @given(st.text(st.sampled_from("AB/+4=9j \n-")))
-def test_a_body_has_one_spelling(body: str) -> None:
+def test_base64_body_has_one_canonical_form(body: str) -> None:
     try:
         found = parse_image(SIS, "a.sis", body)
     except Refused:
@@ -140,7 +140,7 @@ def test_a_body_has_one_spelling(body: str) -> None:
     [b"", b"\xff", b"\xff\xd8", b"\xff\xd8\x00", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"<svg>", b"\x00" + JPEG],
 )
 @pytest.mark.parametrize("content_type", ["image/jpeg", "image/jpg"])
-def test_bytes_that_are_not_a_jpeg_are_refused_as_one(content_type: str, body: bytes) -> None:
+def test_bytes_that_are_not_jpeg_are_refused_as_jpeg(content_type: str, body: bytes) -> None:
     with pytest.raises(Refused) as refusal:
         parse_image(content_type, "a.jpg", base64(body))
 
@@ -148,11 +148,11 @@ def test_bytes_that_are_not_a_jpeg_are_refused_as_one(content_type: str, body: b
 
 
 @pytest.mark.parametrize("content_type", ["image/vnd.wap.sis", "image,vnd.wap.sis"])
-def test_the_other_type_may_have_any_bytes(content_type: str) -> None:
+def test_other_type_may_have_any_bytes(content_type: str) -> None:
     assert parse_image(content_type, "a.sis", base64(b"anything")) == Image(SIS, "a.sis", b"anything")
 
 
-def test_a_file_name_may_have_255_characters_and_no_more() -> None:
+def test_file_name_may_have_at_most_255_characters() -> None:
     assert parse_image("image/jpeg", "가" * 255, base64(JPEG)).file_name == "가" * 255
 
     with pytest.raises(Refused) as refusal:

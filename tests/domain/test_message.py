@@ -17,38 +17,38 @@ PRODUCTS = [
 OUTCOMES = [1000, 2000, 2003, 3001, 3003, 3006, 3012, 3016, 3018, 3019, 3020, 3102, 9001, 9002, 9999]
 
 
-def test_the_words_are_those_of_the_interface() -> None:
+def test_words_are_those_of_the_interface() -> None:
     assert [product.word for product in Product] == PRODUCTS
     assert [status.word for status in Status] == ["waiting", "sending", "completed", "fail", "cancel"]
 
 
-def test_the_outcomes_are_those_that_were_decided() -> None:
+def test_outcomes_are_those_of_the_specification() -> None:
     assert [outcome.number for outcome in Outcome] == OUTCOMES
 
 
 @pytest.mark.parametrize("product", Product)
-def test_a_product_is_found_by_its_number_and_by_its_word(product: Product) -> None:
+def test_product_is_found_by_its_number_and_by_its_word(product: Product) -> None:
     assert message.PRODUCT_BY_NUMBER[product.number] is product
     assert message.PRODUCT_BY_WORD[product.word] is product
 
 
 @pytest.mark.parametrize("status", Status)
-def test_a_status_is_found_by_its_number_and_by_its_word(status: Status) -> None:
+def test_status_is_found_by_its_number_and_by_its_word(status: Status) -> None:
     assert message.STATUS_BY_NUMBER[status.number] is status
     assert message.STATUS_BY_WORD[status.word] is status
 
 
 @pytest.mark.parametrize("outcome", Outcome)
-def test_an_outcome_is_found_by_its_number(outcome: Outcome) -> None:
+def test_outcome_is_found_by_its_number(outcome: Outcome) -> None:
     assert message.OUTCOME_BY_NUMBER[outcome.number] is outcome
 
 
-def test_the_numbers_that_the_store_keeps_never_change() -> None:
+def test_stored_numbers_never_change() -> None:
     assert [product.number for product in Product] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
     assert [status.number for status in Status] == [0, 1, 2, 3, 4]
 
 
-def test_everything_has_a_label_in_both_languages_and_no_two_share_one() -> None:
+def test_every_value_has_a_unique_label_in_both_languages() -> None:
     for kinds in (Product, Status, Outcome):
         labels = [kind.label for kind in kinds]
 
@@ -61,7 +61,7 @@ def test_only_sms_lms_and_mms_are_texts() -> None:
 
 
 @pytest.mark.parametrize("outcome", Outcome)
-def test_a_message_is_completed_only_when_delivered(outcome: Outcome) -> None:
+def test_message_is_completed_only_when_delivered(outcome: Outcome) -> None:
     expected = Status.COMPLETED if outcome.number == 1000 else Status.FAIL
 
     assert outcome.status is expected

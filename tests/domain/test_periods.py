@@ -52,7 +52,7 @@ def at(spelling: str) -> Instant:
         (" 2026-11-15 ~ 2026-11-16 ", "2026-11-15T00:00:00+09:00", "2026-11-17T00:00:00+09:00"),
     ],
 )
-def test_a_period_includes_both_its_ends(spelling: str, start: str, end: str) -> None:
+def test_period_includes_both_ends(spelling: str, start: str, end: str) -> None:
     assert dates.parse_period(spelling, SEOUL) == Period(at(start), at(end))
 
 
@@ -71,7 +71,7 @@ def test_either_end_of_a_period_may_be_open(spelling: str, expected: Period) -> 
     assert dates.parse_period(spelling, SEOUL) == expected
 
 
-def test_the_first_and_the_last_day_there_are_can_be_the_ends_of_a_period() -> None:
+def test_earliest_and_latest_dates_can_bound_a_period() -> None:
     everything = dates.parse_period("00010101~9999-12-31", SEOUL)
 
     assert everything.start is not None
@@ -121,7 +121,7 @@ def test_the_first_and_the_last_day_there_are_can_be_the_ends_of_a_period() -> N
         "\ud800",
     ],
 )
-def test_a_period_that_cannot_be_read_or_ends_before_it_begins_is_refused(spelling: str) -> None:
+def test_invalid_or_reversed_period_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
         dates.parse_period(spelling, SEOUL)
 
@@ -129,7 +129,7 @@ def test_a_period_that_cannot_be_read_or_ends_before_it_begins_is_refused(spelli
 
 
 @given(seoul_minutes, seoul_minutes)
-def test_a_period_holds_its_first_and_last_minute_and_not_a_millisecond_more(a: datetime, b: datetime) -> None:
+def test_period_is_exact_to_the_millisecond(a: datetime, b: datetime) -> None:
     first, last = sorted((a, b))
 
     found = dates.parse_period(f"{first:%Y-%m-%d %H:%M}~{last:%Y-%m-%d %H:%M}", SEOUL)
@@ -138,7 +138,7 @@ def test_a_period_holds_its_first_and_last_minute_and_not_a_millisecond_more(a: 
 
 
 @given(instants)
-def test_an_instant_lies_in_its_minute_its_day_and_its_month(instant: Instant) -> None:
+def test_instant_is_in_its_minute_day_and_month(instant: Instant) -> None:
     stamp = dates.format_timestamp(instant, SEOUL)
     minute = dates.parse_period(stamp[:16], SEOUL)
     day = dates.parse_period(stamp[:10], SEOUL)
@@ -152,7 +152,7 @@ def test_an_instant_lies_in_its_minute_its_day_and_its_month(instant: Instant) -
 
 
 @given(st.from_regex(r"\A[0-9]{4}-?[0-9]{2}-?[0-9]{2}\Z"))
-def test_any_eight_digits_are_a_day_or_refused(spelling: str) -> None:
+def test_eight_digits_are_a_day_or_refused(spelling: str) -> None:
     try:
         start, end = dates.parse_period(spelling, SEOUL)
     except Refused:
@@ -165,7 +165,7 @@ def test_any_eight_digits_are_a_day_or_refused(spelling: str) -> None:
 @pytest.mark.parametrize(
     ("day", "hours"), [("2026-03-07", 24), ("2026-03-08", 23), ("2026-11-01", 25), ("2026-11-02", 24)]
 )
-def test_a_day_is_as_long_as_its_zone_makes_it(day: str, hours: int) -> None:
+def test_length_of_a_day_follows_its_time_zone(day: str, hours: int) -> None:
     start, end = dates.parse_period(day, NEW_YORK)
 
     assert start is not None
@@ -181,12 +181,12 @@ def test_a_day_is_as_long_as_its_zone_makes_it(day: str, hours: int) -> None:
         ("202802", "2028-02-01T00:00:00+09:00", "2028-03-01T00:00:00+09:00"),
     ],
 )
-def test_a_month_begins_and_ends_at_midnight_in_the_service_zone(spelling: str, start: str, end: str) -> None:
+def test_month_begins_and_ends_at_midnight_in_the_service_zone(spelling: str, start: str, end: str) -> None:
     assert dates.parse_month(spelling, SEOUL) == Period(at(start), at(end))
 
 
 @pytest.mark.parametrize(("spelling", "days"), [("202602", 28), ("202802", 29), ("202604", 30), ("202612", 31)])
-def test_a_month_has_its_days(spelling: str, days: int) -> None:
+def test_month_has_its_days(spelling: str, days: int) -> None:
     start, end = dates.parse_month(spelling, SEOUL)
 
     assert start is not None
@@ -211,7 +211,7 @@ def test_a_month_has_its_days(spelling: str, days: int) -> None:
         "Nov 26",
     ],
 )
-def test_a_month_that_cannot_be_read_is_refused(spelling: str) -> None:
+def test_invalid_month_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
         dates.parse_month(spelling, SEOUL)
 

@@ -55,7 +55,7 @@ def apart(digits: str, separators: list[str]) -> str:
         ("019-123-4567", "0191234567"),
     ],
 )
-def test_a_mobile_number_is_read_in_any_usual_spelling(spelling: str, digits: str) -> None:
+def test_mobile_number_is_parsed_in_any_usual_format(spelling: str, digits: str) -> None:
     assert phone.parse_mobile(spelling) == digits
 
 
@@ -110,14 +110,14 @@ def test_a_mobile_number_is_read_in_any_usual_spelling(spelling: str, digits: st
         "٠١٠-١٢٣٤-٥٦٧٨",
     ],
 )
-def test_what_is_no_korean_mobile_number_is_refused(spelling: str) -> None:
+def test_anything_but_a_korean_mobile_number_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
         phone.parse_mobile(spelling)
 
     assert refusal.value.code is Code.INVALID_PHONE_NUMBER
 
 
-def test_a_spelling_of_more_than_32_characters_is_refused() -> None:
+def test_input_of_more_than_32_characters_is_refused() -> None:
     longest = f"010{' ' * 21}12345678"
     assert len(longest) == phone.MAX_SPELLING_CHARACTERS == 32
     assert phone.parse_mobile(longest) == "01012345678"
@@ -129,14 +129,14 @@ def test_a_spelling_of_more_than_32_characters_is_refused() -> None:
 
 
 @given(mobile_digits, st.lists(st.sampled_from(["", "-", " ", " -"]), max_size=10))
-def test_every_spelling_of_a_mobile_number_gives_the_same_digits(digits: str, separators: list[str]) -> None:
+def test_every_format_of_a_mobile_number_gives_the_same_digits(digits: str, separators: list[str]) -> None:
     assert phone.parse_mobile(apart(digits, separators)) == digits
     assert phone.parse_mobile(f"+82 {apart(digits[1:], separators)}") == digits
     assert phone.parse_mobile(phone.hyphenate(digits)) == digits
 
 
 @given(sender_digits)
-def test_a_sender_number_and_its_hyphenated_and_foreign_spellings_are_one(digits: str) -> None:
+def test_sender_number_formats_are_equivalent(digits: str) -> None:
     assert phone.parse_sender(digits) == digits
     assert phone.parse_sender(phone.hyphenate(digits)) == digits
     assert phone.parse_sender(f"+82 {digits.removeprefix('0')}") == digits
@@ -185,7 +185,7 @@ def test_any_text_is_a_number_or_refused(spelling: str) -> None:
         ("0303-1234-5678", "030312345678", "0303-1234-5678"),
     ],
 )
-def test_a_sender_number_of_every_kind_is_read_and_shown(spelling: str, digits: str, shown: str) -> None:
+def test_sender_number_of_every_kind_is_parsed_and_formatted(spelling: str, digits: str, shown: str) -> None:
     assert phone.parse_sender(spelling) == digits
     assert phone.hyphenate(digits) == shown
 
@@ -239,7 +239,7 @@ def test_a_sender_number_of_every_kind_is_read_and_shown(spelling: str, digits: 
         "PABAL",
     ],
 )
-def test_what_cannot_be_a_sender_number_is_refused(spelling: str) -> None:
+def test_invalid_sender_number_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
         phone.parse_sender(spelling)
 
@@ -258,12 +258,12 @@ def test_what_cannot_be_a_sender_number_is_refused(spelling: str) -> None:
         ("15880000", "1588-****"),
     ],
 )
-def test_a_masked_number_shows_how_it_begins_and_ends(digits: str, shown: str) -> None:
+def test_masked_number_shows_its_first_and_last_digits(digits: str, shown: str) -> None:
     assert phone.mask(digits) == shown
 
 
 @given(sender_digits)
-def test_a_masked_number_hides_at_least_three_digits(digits: str) -> None:
+def test_masked_number_hides_at_least_three_digits(digits: str) -> None:
     shown = phone.mask(digits)
 
     assert sum(c.isdigit() for c in shown) <= len(digits) - 3

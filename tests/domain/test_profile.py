@@ -22,12 +22,12 @@ from pabal.domain.profile import AUTH_STATUS_BY_WORD, AuthStatus, parse_channel_
         (unicodedata.normalize("NFD", "@파발"), "@파발"),
     ],
 )
-def test_a_channel_is_kept_with_its_at_sign(spelling: str, kept: str) -> None:
+def test_channel_keeps_its_at_sign(spelling: str, kept: str) -> None:
     assert parse_channel_id(spelling) == kept
 
 
 @pytest.mark.parametrize("character", ["a", "가"])
-def test_a_channel_may_have_30_characters_with_its_at_sign_and_no_more(character: str) -> None:
+def test_channel_may_have_at_most_30_characters_with_its_at_sign(character: str) -> None:
     longest = "@" + character * 29
     assert parse_channel_id(longest) == parse_channel_id(character * 29) == longest
 
@@ -41,7 +41,7 @@ def test_a_channel_may_have_30_characters_with_its_at_sign_and_no_more(character
     "spelling",
     ["", " ", "@", "@@", "@@pabal", "pa@bal", "pabal@", "pa bal", "pa\tbal", "pa\nbal", "@ pabal", "a\x01"],
 )
-def test_what_is_no_channel_is_refused(spelling: str) -> None:
+def test_invalid_channel_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:
         parse_channel_id(spelling)
 
@@ -57,7 +57,7 @@ def test_nul_and_lone_surrogates_are_refused_in_a_channel(spelling: str) -> None
 
 
 @given(st.text())
-def test_a_kept_channel_is_kept_as_it_is(spelling: str) -> None:
+def test_parsed_channel_is_parsed_unchanged(spelling: str) -> None:
     try:
         kept = parse_channel_id(spelling)
     except Refused:
@@ -65,7 +65,7 @@ def test_a_kept_channel_is_kept_as_it_is(spelling: str) -> None:
     assert parse_channel_id(kept) == parse_channel_id(kept[1:]) == kept
 
 
-def test_the_states_are_those_of_the_interface() -> None:
+def test_states_are_those_of_the_interface() -> None:
     assert list(AUTH_STATUS_BY_WORD.items()) == [
         ("waiting", AuthStatus.WAITING),
         ("approval", AuthStatus.APPROVAL),
@@ -73,7 +73,7 @@ def test_the_states_are_those_of_the_interface() -> None:
     assert all(status.label.ko and status.label.en for status in AuthStatus)
 
 
-def test_tokens_and_keys_have_the_sizes_that_were_decided() -> None:
+def test_tokens_and_keys_have_the_specified_sizes() -> None:
     assert profile.TOKEN_DIGITS == 6
     assert profile.MAX_WRONG_TOKENS == 5
     assert profile.MAX_TOKENS_PER_HOUR == 5

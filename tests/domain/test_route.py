@@ -9,7 +9,7 @@ ROUTES = Routes({"sms": ["telco", "backup", "last"], "alimTalk": ["relay"]})
 @pytest.mark.parametrize(
     ("product", "carrier"), [(Product.SMS, "telco"), (Product.ALIMTALK, "relay"), (Product.LMS, None)]
 )
-def test_a_message_goes_to_the_first_carrier_of_its_route(product: Product, carrier: str | None) -> None:
+def test_message_goes_to_the_first_carrier_of_its_route(product: Product, carrier: str | None) -> None:
     assert ROUTES.first(product) == carrier
 
 
@@ -24,7 +24,7 @@ def test_a_message_goes_to_the_first_carrier_of_its_route(product: Product, carr
         (Product.LMS, "telco", None),
     ],
 )
-def test_a_message_goes_on_to_the_next_carrier_until_there_is_none(
+def test_message_moves_to_the_next_carrier_until_none_is_left(
     product: Product, carrier: str, following: str | None
 ) -> None:
     assert ROUTES.next_after(product, carrier) == following
@@ -42,9 +42,7 @@ def test_a_message_goes_on_to_the_next_carrier_until_there_is_none(
         ("gone", {"telco"}, None),
     ],
 )
-def test_a_message_goes_on_rather_to_a_carrier_that_is_not_to_be_avoided(
-    carrier: str, avoiding: set[str], following: str | None
-) -> None:
+def test_carriers_to_avoid_are_chosen_last(carrier: str, avoiding: set[str], following: str | None) -> None:
     assert ROUTES.next_after(Product.SMS, carrier, avoid=avoiding) == following
 
 
@@ -60,12 +58,12 @@ def test_a_message_goes_on_rather_to_a_carrier_that_is_not_to_be_avoided(
         (Product.LMS, "telco", set(), None),
     ],
 )
-def test_another_carrier_may_stand_anywhere_on_the_route(
+def test_another_carrier_may_be_anywhere_on_the_route(
     product: Product, carrier: str, avoiding: set[str], other: str | None
 ) -> None:
     assert ROUTES.alternative_to(product, carrier, avoiding) == other
 
 
-def test_the_carriers_of_a_route_are_known_in_order() -> None:
+def test_carriers_of_a_route_are_listed_in_order() -> None:
     assert list(ROUTES.carriers_for(Product.SMS)) == ["telco", "backup", "last"]
     assert list(ROUTES.carriers_for(Product.LMS)) == []

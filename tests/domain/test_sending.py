@@ -23,7 +23,7 @@ buttons = st.builds(
 
 
 @pytest.mark.parametrize(("receivers", "lane"), [(1, 0), (10, 0), (11, 1), (1000, 1)])
-def test_a_small_send_travels_in_lane_0_and_a_campaign_in_lane_1(receivers: int, lane: int) -> None:
+def test_small_send_uses_lane_0_and_campaign_lane_1(receivers: int, lane: int) -> None:
     made = Sending(Product.SMS, "a", [Receiver("01012345678")] * receivers)
 
     assert made.lane == lane
@@ -70,12 +70,12 @@ def test_texts_refuse_what_phones_cannot_show(product: Product, character: str) 
         Product.FRIENDTALK_WIDE_IMAGE,
     ],
 )
-def test_alimtalk_and_friend_talk_hold_any_unicode(product: Product) -> None:
+def test_alimtalk_and_friend_talk_accept_any_unicode(product: Product) -> None:
     sending.check_text(product, "😀 ₩ é 👨‍👩‍👧")
 
 
 @pytest.mark.parametrize(("value", "fits"), [("가" * 43 + "ab", True), ("가" * 43 + "abc", False)])
-def test_the_limit_is_on_the_text_after_substitution(value: str, fits: bool) -> None:
+def test_limit_applies_to_the_text_after_substitution(value: str, fits: bool) -> None:
     """`#{n}님` is short; 90 bytes is what the receiver gets, and 91 is too long."""
     content = sending.fill_text("#{n}님", ("n",), (value,))
 
@@ -87,27 +87,27 @@ def test_the_limit_is_on_the_text_after_substitution(value: str, fits: bool) -> 
         assert refusal.value.code is Code.CONTENT_TOO_LONG
 
 
-def test_a_long_variable_with_a_short_value_fits() -> None:
+def test_long_variable_with_a_short_value_fits() -> None:
     content = sending.fill_text("#{" + "가" * 100 + "}", ("가" * 100,), ("a",))
 
     sending.check_text(Product.SMS, content)
     assert content == "a"
 
 
-def test_a_receivers_text_is_filled_with_its_values_in_one_pass() -> None:
+def test_text_is_filled_with_receiver_values_in_one_pass() -> None:
     names, values = ("name", "order"), ("#{order}", "42")
 
     assert sending.fill_text("#{name}: #{order}", names, values) == "#{order}: 42"
 
 
-def test_values_that_do_not_match_their_names_are_a_bug_and_no_text() -> None:
+def test_values_that_do_not_match_their_names_raise() -> None:
     with pytest.raises(ValueError, match="zip"):
         sending.fill_text("#{a}", ("a", "b"), ("1",))
     with pytest.raises(ValueError, match="zip"):
         sending.fill_buttons([Button("webLink", "a", WEB)], ("a",), ("1", "2"))
 
 
-def test_a_text_without_variables_is_the_same_for_everyone() -> None:
+def test_text_without_variables_is_the_same_for_everyone() -> None:
     assert sending.fill_text("안녕하세요", (), ()) == "안녕하세요"
 
 
@@ -119,11 +119,11 @@ def test_a_text_without_variables_is_the_same_for_everyone() -> None:
         ("", "<>"),
     ],
 )
-def test_a_filled_text_is_cleaned(value: str, content: str) -> None:
+def test_filled_text_is_cleaned(value: str, content: str) -> None:
     assert sending.fill_text("<#{a}>", ("a",), (value,)) == content
 
 
-def test_a_filled_text_is_cleaned_as_a_whole() -> None:
+def test_filled_text_is_cleaned_as_a_whole() -> None:
     """What a value begins with may belong to the letter before it."""
     assert sending.fill_text("e#{a}", ("a",), ("\u0301",)) == "é"
     assert sending.fill_text("하#{a}", ("a",), ("\u11ab",)) == "한"
@@ -131,14 +131,14 @@ def test_a_filled_text_is_cleaned_as_a_whole() -> None:
 
 
 @pytest.mark.parametrize("value", ["\0", "\ud800"])
-def test_nul_and_lone_surrogates_do_not_come_in_with_a_value(value: str) -> None:
+def test_nul_and_lone_surrogates_in_a_value_are_refused(value: str) -> None:
     with pytest.raises(Refused) as refusal:
         sending.fill_text("#{a}", ("a",), (value,))
 
     assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
 
 
-def test_a_receivers_buttons_are_filled_with_its_values() -> None:
+def test_buttons_are_filled_with_receiver_values() -> None:
     made = (Button("webLink", "a", f"{WEB}#{{id}}"), Button("channelAddition", "b"))
 
     assert sending.fill_buttons(made, ("name", "id"), ("x", "42")) == (
@@ -148,7 +148,7 @@ def test_a_receivers_buttons_are_filled_with_its_values() -> None:
     assert sending.fill_buttons(made[1:], (), ()) == made[1:]
 
 
-def test_a_value_that_makes_a_link_into_a_script_is_refused() -> None:
+def test_value_that_turns_a_link_into_a_script_is_refused() -> None:
     made = (Button("appLink", "a", android_url="#{link}", ios_url="app://"),)
 
     with pytest.raises(Refused) as refusal:
@@ -157,7 +157,7 @@ def test_a_value_that_makes_a_link_into_a_script_is_refused() -> None:
     assert refusal.value.code is Code.INVALID_BUTTON
 
 
-def test_a_reference_may_have_64_characters_and_no_more() -> None:
+def test_reference_may_have_at_most_64_characters() -> None:
     sending.check_reference("가" * 64)
 
     with pytest.raises(Refused) as refusal:
@@ -180,7 +180,7 @@ def test_a_reference_may_have_64_characters_and_no_more() -> None:
         ([Button("channelAddition", "채널 추가"), Button("webLink", "보기", WEB)], f"본문\n보기: {WEB}"),
     ],
 )
-def test_a_fallback_is_the_body_and_a_line_for_each_web_link(made: list[Button], text: str) -> None:
+def test_fallback_is_the_body_and_one_line_per_web_link(made: list[Button], text: str) -> None:
     assert sending.fallback_text("본문", made) == text
 
 
@@ -197,21 +197,21 @@ def test_a_fallback_is_the_body_and_a_line_for_each_web_link(made: list[Button],
         ("a" * 2000, Product.LMS),
     ],
 )
-def test_a_fallback_is_the_smallest_text_that_holds_it(content: str, product: Product) -> None:
+def test_fallback_uses_the_smallest_text_type_that_fits(content: str, product: Product) -> None:
     assert sending.choose_text_product(content) == (product, content)
 
 
 @pytest.mark.parametrize("content", ["a" * 2001, "가" * 1001, "😀", "₩", "café", "가" * 45 + "😀"])
-def test_a_fallback_that_no_text_can_hold_is_none(content: str) -> None:
+def test_fallback_too_long_for_any_text_is_none(content: str) -> None:
     assert sending.choose_text_product(content) is None
 
 
 @given(st.lists(buttons, max_size=5).map(tuple))
-def test_buttons_come_back_from_the_store_as_they_went(made: tuple[Button, ...]) -> None:
+def test_encoded_buttons_decode_to_the_same_buttons(made: tuple[Button, ...]) -> None:
     assert decode_buttons(encode_buttons(made)) == made
 
 
-def test_no_buttons_take_no_room_in_the_store() -> None:
+def test_no_buttons_encode_to_an_empty_value() -> None:
     assert encode_buttons(()) is None
     assert decode_buttons(None) == ()
 
@@ -220,7 +220,7 @@ _PIECES = st.text(st.sampled_from("가나뷁각ㄱaZ 1é₩\u0301\u11a8\u1100\u1
 
 
 @given(_PIECES, _PIECES, _PIECES, _PIECES, st.integers(1, 40))
-def test_a_gauge_says_no_to_exactly_the_texts_that_do_not_fit(
+def test_length_check_refuses_exactly_the_texts_that_do_not_fit(
     before: str, after: str, first: str, second: str, most: int
 ) -> None:
     template = text.normalize(f"{before}#{{a}}{after}#{{b}}#{{a}}")

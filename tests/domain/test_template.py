@@ -24,7 +24,7 @@ def design(content: str, *buttons: Button) -> TemplateContent:
         ("rejected", True, True),
     ],
 )
-def test_a_template_is_edited_and_deleted_only_in_these_states(
+def test_template_can_be_edited_and_deleted_only_in_some_states(
     word: str, is_editable: bool, is_deletable: bool
 ) -> None:
     status = TEMPLATE_STATUS_BY_WORD[word]
@@ -33,12 +33,12 @@ def test_a_template_is_edited_and_deleted_only_in_these_states(
     assert (status in DELETABLE_STATUSES) is is_deletable
 
 
-def test_there_are_four_states_with_labels_of_their_own() -> None:
+def test_four_states_have_unique_labels() -> None:
     assert list(TEMPLATE_STATUS_BY_WORD) == ["registered", "inspecting", "approved", "rejected"]
     assert len({status.label for status in TemplateStatus}) == 4
 
 
-def test_a_design_is_plain_unless_it_says_otherwise() -> None:
+def test_design_is_plain_by_default() -> None:
     plain = design("안녕하세요")
 
     assert (plain.message_type, plain.emphasis_type) == ("basic", "none")
@@ -46,7 +46,7 @@ def test_a_design_is_plain_unless_it_says_otherwise() -> None:
     assert plain.variables == ()
 
 
-def test_the_kinds_and_limits_are_those_that_were_decided() -> None:
+def test_kinds_and_limits_are_those_of_the_specification() -> None:
     assert template.MESSAGE_TYPES == ("basic", "extraInfo", "channelAddition", "mixed")
     assert template.EMPHASIS_TYPES == ("none", "text", "image", "itemList")
     assert template.MAX_CODE_CHARACTERS == 20
@@ -54,7 +54,7 @@ def test_the_kinds_and_limits_are_those_that_were_decided() -> None:
     assert template.MAX_CONTENT_CHARACTERS == 1000
 
 
-def test_the_variables_of_a_design_are_those_of_its_content_and_its_links() -> None:
+def test_variables_of_a_design_are_those_of_content_and_links() -> None:
     made = design(
         "#{이름}님, #{번호} 주문",
         Button("webLink", "#{no}", "https://a/#{번호}", "#{pc}"),

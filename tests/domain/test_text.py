@@ -27,7 +27,7 @@ def is_refused(given_text: str) -> bool:
     return False
 
 
-def test_an_sms_of_45_syllables_fits_and_of_46_does_not() -> None:
+def test_sms_limit_is_45_syllables() -> None:
     text.check_fits("가" * 45, text.SMS_MAX_BYTES)
 
     with pytest.raises(Refused) as refusal:
@@ -47,7 +47,7 @@ def test_an_sms_of_45_syllables_fits_and_of_46_does_not() -> None:
         ("가" * 20, text.SUBJECT_MAX_BYTES),
     ],
 )
-def test_a_text_fits_to_the_last_byte_and_one_more_is_too_long(content: str, max_bytes: int) -> None:
+def test_text_fits_exactly_up_to_its_limit(content: str, max_bytes: int) -> None:
     text.check_fits(content, max_bytes)
 
     with pytest.raises(Refused) as refusal:
@@ -57,7 +57,7 @@ def test_a_text_fits_to_the_last_byte_and_one_more_is_too_long(content: str, max
     assert named_in(refusal.value) == f"At most {max_bytes} bytes; the text has {max_bytes + 1}."
 
 
-def test_the_limits_are_those_of_the_interface() -> None:
+def test_limits_are_those_of_the_interface() -> None:
     assert (text.SMS_MAX_BYTES, text.LMS_MAX_BYTES, text.SUBJECT_MAX_BYTES) == (90, 2000, 40)
     assert text.ALIMTALK_MAX_CHARACTERS == 1000
     assert text.FRIENDTALK_TEXT_MAX_CHARACTERS == 1000
@@ -81,7 +81,7 @@ def test_latin_counts_one_byte_and_hangul_two(content: str, size: int) -> None:
 
 
 @given(st.text(st.sampled_from(CARRIED)))
-def test_a_text_has_the_bytes_of_its_characters(content: str) -> None:
+def test_bytes_of_a_text_are_the_sum_of_its_characters(content: str) -> None:
     assert text.carried_bytes(content) == sum(text.carried_bytes(c) for c in content)
     assert text.carried_bytes(content) == sum(1 if c.isascii() else 2 for c in content)
 
@@ -98,7 +98,7 @@ def test_a_text_has_the_bytes_of_its_characters(content: str) -> None:
         ("a\ud83d", "U+D83D"),
     ],
 )
-def test_characters_that_phones_cannot_show_are_refused_by_name(content: str, named: str) -> None:
+def test_unsupported_characters_are_refused_by_name(content: str, named: str) -> None:
     with pytest.raises(Refused) as refusal:
         text.carried_bytes(content)
 
@@ -106,7 +106,7 @@ def test_characters_that_phones_cannot_show_are_refused_by_name(content: str, na
     assert named_in(refusal.value) == f"Characters: {named}"
 
 
-def test_an_unsupported_character_weighs_more_than_the_length() -> None:
+def test_unsupported_character_is_reported_before_length() -> None:
     with pytest.raises(Refused) as refusal:
         text.check_fits("가" * 100 + "😀", text.SMS_MAX_BYTES)
 
@@ -134,12 +134,12 @@ def test_at_most_20_unsupported_characters_are_named() -> None:
         ("a\ud800b", "a?b"),
     ],
 )
-def test_replacing_puts_a_question_mark_for_each_unsupported_character(content: str, carried: str) -> None:
+def test_unsupported_characters_are_replaced_by_question_marks(content: str, carried: str) -> None:
     assert text.replace_unsupported(content) == carried
 
 
 @given(st.text())
-def test_a_replaced_text_can_be_carried_and_keeps_what_could_be(content: str) -> None:
+def test_replaced_text_is_supported_and_keeps_supported_characters(content: str) -> None:
     replaced = text.replace_unsupported(content)
 
     assert text.carried_bytes(replaced) >= len(content)
@@ -162,11 +162,11 @@ def test_a_replaced_text_can_be_carried_and_keeps_what_could_be(content: str) ->
         ("😀", "😀"),
     ],
 )
-def test_a_cleaned_text_is_composed_and_ends_its_lines_with_lf(given_text: str, kept: str) -> None:
+def test_cleaned_text_is_composed_and_has_lf_line_ends(given_text: str, kept: str) -> None:
     assert text.normalize(given_text) == kept
 
 
-def test_a_decomposed_text_counts_as_what_it_looks_like() -> None:
+def test_decomposed_text_counts_like_composed_text() -> None:
     assert len(DECOMPOSED) == 10
 
     assert text.carried_bytes(text.normalize(DECOMPOSED)) == 7
@@ -202,7 +202,7 @@ def test_cleaning_a_clean_text_changes_nothing(given_text: str) -> None:
 
 
 @given(unicode_text)
-def test_composed_and_decomposed_spellings_are_one_text(given_text: str) -> None:
+def test_composed_and_decomposed_forms_are_equal_when_cleaned(given_text: str) -> None:
     composed, decomposed = (unicodedata.normalize(form, given_text) for form in ("NFC", "NFD"))
 
     assert text.normalize(composed) == text.normalize(decomposed)
@@ -216,7 +216,7 @@ def test_any_text_is_cleaned_or_refused_for_a_character(given_text: str) -> None
 
 
 @pytest.mark.parametrize("character", ["a", "가", "뷁", "😀", "\n"])
-def test_characters_are_counted_as_such_whatever_their_bytes(character: str) -> None:
+def test_characters_are_counted_regardless_of_bytes(character: str) -> None:
     text.check_characters(character * 1000, 1000)
 
     with pytest.raises(Refused) as refusal:
@@ -236,11 +236,11 @@ def test_characters_are_counted_as_such_whatever_their_bytes(character: str) -> 
         ("", "(광고)"),
     ],
 )
-def test_an_advertisement_is_marked_once_and_in_front(content: str, marked: str) -> None:
+def test_advertisement_mark_is_added_once_in_front(content: str, marked: str) -> None:
     assert text.add_ad_label(content) == marked
 
 
-def test_the_mark_of_an_advertisement_counts_in_the_limit() -> None:
+def test_advertisement_mark_counts_toward_the_limit() -> None:
     text.check_characters(text.add_ad_label("가" * 72), text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS)
 
     with pytest.raises(Refused) as refusal:

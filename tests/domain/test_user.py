@@ -11,12 +11,12 @@ from pabal.domain.user import Role
     ("spelling", "kept"),
     [("Kim", "kim"), (" kim ", "kim"), ("김철수", "김철수"), ("A.b+c@D-e_1", "a.b+c@d-e_1"), ("ＫＩＭ", "kim")],
 )
-def test_a_name_is_kept_in_one_spelling(spelling: str, kept: str) -> None:
+def test_name_is_normalized(spelling: str, kept: str) -> None:
     assert user.parse_name(spelling) == kept
 
 
 @pytest.mark.parametrize("spelling", ["", "   ", "a b", "<script>", "a/b", "a" * 65, "a\0b", "\ud800"])
-def test_what_is_no_name_is_refused(spelling: str) -> None:
+def test_invalid_name_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refused:
         user.parse_name(spelling)
 
@@ -25,7 +25,7 @@ def test_what_is_no_name_is_refused(spelling: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["short", "123456789", "x" * 201, "Kim-the-first"])
-def test_a_password_that_is_short_endless_or_the_name_is_refused(word: str) -> None:
+def test_password_too_short_too_long_or_equal_to_name_is_refused(word: str) -> None:
     with pytest.raises(Refused) as refused:
         user.validate_password(word, "kim-the-first")
 
@@ -33,9 +33,9 @@ def test_a_password_that_is_short_endless_or_the_name_is_refused(word: str) -> N
 
 
 @pytest.mark.parametrize("word", ["1234567890", "긴 비밀번호 열 글자", "x" * 200])
-def test_any_other_password_may_be_used(word: str) -> None:
+def test_any_other_password_is_accepted(word: str) -> None:
     assert user.validate_password(word, "kim") == word
 
 
-def test_only_viewers_do_not_see_numbers() -> None:
+def test_only_viewers_see_masked_numbers() -> None:
     assert [role for role in Role if not role.sees_phone_numbers] == [Role.VIEWER]

@@ -36,7 +36,7 @@ literals = st.text(st.characters(exclude_characters="#", exclude_categories=["Cs
         ("\\#{a}", ("a",)),
     ],
 )
-def test_variables_are_found_each_once_in_their_order(text: str, found: tuple[str, ...]) -> None:
+def test_each_variable_is_found_once_in_order(text: str, found: tuple[str, ...]) -> None:
     assert variables.find_names(text) == found
 
 
@@ -62,16 +62,16 @@ def test_variables_of_several_texts_are_found_together() -> None:
         ("50% #{a} %s \\1 \\g<0> {0}", "50% 1 %s \\1 \\g<0> {0}"),
     ],
 )
-def test_a_text_is_filled_where_it_has_variables_and_nowhere_else(text: str, filled: str) -> None:
+def test_only_variables_of_a_text_are_replaced(text: str, filled: str) -> None:
     assert variables.fill(text, {"a": "1", "b": "2", "empty": "", "unused": "x"}) == filled
 
 
 @pytest.mark.parametrize("value", ["#{b}", "#{a}", "#{", "}", "\\1", "\\g<1>", "%s", "{a}"])
-def test_a_value_that_looks_like_a_variable_stays_as_it_is(value: str) -> None:
+def test_value_that_looks_like_a_variable_is_not_filled(value: str) -> None:
     assert variables.fill("<#{a}> #{b}", {"a": value, "b": "2"}) == f"<{value}> 2"
 
 
-def test_two_values_that_join_into_a_variable_stay_as_they_are() -> None:
+def test_values_that_join_into_a_variable_are_not_filled() -> None:
     assert variables.fill("#{a}#{b}", {"a": "#{", "b": "a}"}) == "#{a}"
 
 
@@ -87,7 +87,7 @@ def test_filling_is_one_pass(pieces: list[tuple[str, str, str]], end: str) -> No
 
 
 @given(st.text())
-def test_a_text_filled_with_its_own_variables_is_itself(text: str) -> None:
+def test_text_filled_with_its_own_variables_is_itself(text: str) -> None:
     assert variables.fill(text, {name: f"#{{{name}}}" for name in variables.find_names(text)}) == text
 
 
@@ -110,18 +110,18 @@ def test_a_text_filled_with_its_own_variables_is_itself(text: str) -> None:
         (variables.RawNumber("-0.0"), "-0.0"),
     ],
 )
-def test_a_value_is_taken_as_json_spells_it(value: object, taken: str) -> None:
+def test_value_is_rendered_as_in_json(value: object, taken: str) -> None:
     assert variables.collect_values(("a",), {"a": value}) == [taken]
     assert variables.collect_values(("a",), {"#{a}": value}) == [taken]
 
 
-def test_values_come_in_the_order_they_are_wanted_and_others_are_ignored() -> None:
+def test_values_are_in_the_order_of_names_and_others_are_ignored() -> None:
     data = {"x": [1], "b": "2", "a": 1, "y": None}
 
     assert variables.collect_values(("a", "b", "a"), data) == ["1", "2", "1"]
 
 
-def test_a_key_may_be_written_like_the_variable_and_the_bare_name_comes_first() -> None:
+def test_key_may_have_variable_syntax_but_the_bare_name_wins() -> None:
     assert variables.collect_values(("이름",), {"#{이름}": "홍길동"}) == ["홍길동"]
     assert variables.collect_values(("a",), {"#{a}": "second", "a": "first"}) == ["first"]
     assert variables.collect_values(("a",), {"#{a}": "second", "a": None}) == ["second"]
@@ -129,14 +129,14 @@ def test_a_key_may_be_written_like_the_variable_and_the_bare_name_comes_first() 
 
 
 @pytest.mark.parametrize("key", ["이름", "#{이름}"])
-def test_a_key_may_come_decomposed_as_macos_spells_it(key: str) -> None:
+def test_key_may_be_in_decomposed_unicode(key: str) -> None:
     data = {"a": 1, unicodedata.normalize("NFD", key): "홍길동"}
 
     assert variables.collect_values(("이름", "a"), data) == ["홍길동", "1"]
 
 
 @pytest.mark.parametrize("data", [None, {}])
-def test_where_no_variable_is_wanted_no_data_is_needed(data: dict[str, object] | None) -> None:
+def test_no_data_is_needed_without_variables(data: dict[str, object] | None) -> None:
     assert variables.collect_values((), data) == []
 
 
@@ -153,7 +153,7 @@ def test_where_no_variable_is_wanted_no_data_is_needed(data: dict[str, object] |
         {"{이름}": "a"},
     ],
 )
-def test_a_variable_without_a_value_is_refused_by_name(data: dict[str, object] | None) -> None:
+def test_variable_without_a_value_is_refused_by_name(data: dict[str, object] | None) -> None:
     with pytest.raises(Refused) as refusal:
         variables.collect_values(("이름",), data)
 
@@ -170,7 +170,7 @@ def test_every_variable_without_a_value_is_named() -> None:
 
 
 @pytest.mark.parametrize("value", [{}, {"a": 1}, [], ["a"], [None]])
-def test_an_object_or_array_is_no_value(value: object) -> None:
+def test_object_or_array_is_not_a_value(value: object) -> None:
     with pytest.raises(Refused) as refusal:
         variables.collect_values(("a",), {"a": value})
 

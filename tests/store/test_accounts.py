@@ -13,7 +13,7 @@ def add_key(tx: Tx, account: str = "acme", hash: bytes = b"hash", allow: str = "
     return accounts.add_key(tx, owner, "first", hash, "send read", allow, 10, NOON, NOON + 1)
 
 
-def test_an_account_is_made_once(tx: Tx) -> None:
+def test_account_is_created_once(tx: Tx) -> None:
     first = accounts.ensure_account(tx, "acme", NOON)
 
     assert accounts.ensure_account(tx, "acme", NOON + 1) == first
@@ -24,7 +24,7 @@ def test_an_account_is_made_once(tx: Tx) -> None:
     ]
 
 
-def test_a_key_is_read_as_it_was_kept(tx: Tx) -> None:
+def test_key_is_read_as_stored(tx: Tx) -> None:
     added = add_key(tx, allow="10.0.0.0/8 ::1/128")
 
     key = accounts.key_by_hash(tx, b"hash")
@@ -38,13 +38,13 @@ def test_a_key_is_read_as_it_was_kept(tx: Tx) -> None:
     assert accounts.list_keys(tx) == [key]
 
 
-def test_an_unknown_hash_is_no_key(tx: Tx) -> None:
+def test_unknown_hash_matches_no_key(tx: Tx) -> None:
     add_key(tx)
 
     assert accounts.key_by_hash(tx, b"another") is None
 
 
-def test_a_key_is_revoked_once(tx: Tx) -> None:
+def test_key_is_revoked_once(tx: Tx) -> None:
     added = add_key(tx)
 
     assert accounts.revoke_key(tx, added, NOON + 5)
@@ -56,7 +56,7 @@ def test_a_key_is_revoked_once(tx: Tx) -> None:
     assert (key.revoked_at, key.is_live) == (NOON + 5, False)
 
 
-def test_the_keys_of_a_disabled_account_are_not_live_until_it_is_enabled(tx: Tx) -> None:
+def test_keys_of_a_disabled_account_are_inactive_until_it_is_enabled(tx: Tx) -> None:
     add_key(tx)
 
     assert accounts.set_disabled(tx, "acme", NOON)
@@ -68,7 +68,7 @@ def test_the_keys_of_a_disabled_account_are_not_live_until_it_is_enabled(tx: Tx)
     assert [key.is_live for key in accounts.list_keys(tx)] == [True]
 
 
-def test_a_sender_number_is_registered_once_and_for_its_account_alone(tx: Tx) -> None:
+def test_sender_number_is_registered_once_and_only_for_its_account(tx: Tx) -> None:
     accounts.ensure_account(tx, "acme", NOON)
     accounts.ensure_account(tx, "other", NOON)
 
@@ -81,7 +81,7 @@ def test_a_sender_number_is_registered_once_and_for_its_account_alone(tx: Tx) ->
     assert accounts.list_numbers(tx) == [("acme", "0212345678"), ("other", "0212345678")]
 
 
-def test_a_sender_number_is_taken_off_the_list_once(tx: Tx) -> None:
+def test_sender_number_is_removed_once(tx: Tx) -> None:
     accounts.ensure_account(tx, "acme", NOON)
     accounts.add_number(tx, 1, "0212345678", NOON)
 
@@ -91,7 +91,7 @@ def test_a_sender_number_is_taken_off_the_list_once(tx: Tx) -> None:
     assert not accounts.has_number(tx, 1, "0212345678")
 
 
-def test_keys_and_numbers_are_looked_up_by_their_index(tx: Tx) -> None:
+def test_key_and_number_queries_use_an_index(tx: Tx) -> None:
     for number in range(50):
         add_key(tx, f"account{number}", f"{number}".encode())
     explaining = ExplainingTx(tx)

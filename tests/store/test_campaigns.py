@@ -42,7 +42,7 @@ def state(tx: Tx) -> CampaignState:
     return found.state
 
 
-def test_a_file_s_findings_add_up_and_a_new_file_replaces_them(tx: Tx) -> None:
+def test_findings_of_a_file_add_up_until_a_new_file_replaces_them(tx: Tx) -> None:
     add(tx)
     assert campaigns.begin_reading(tx, ONE, "a.csv", False, NOON, NOON)
     fault = InvalidRow(3, ("12", "x"), ("번호", "number"))
@@ -62,7 +62,7 @@ def test_a_file_s_findings_add_up_and_a_new_file_replaces_them(tx: Tx) -> None:
     assert campaigns.next_block(tx, ONE) is None
 
 
-def test_a_reader_that_was_given_up_adds_nothing(tx: Tx) -> None:
+def test_stale_file_reader_adds_no_findings(tx: Tx) -> None:
     add(tx)
     assert campaigns.begin_reading(tx, ONE, "a", True, NOON, NOON)
     assert not campaigns.begin_reading(tx, ONE, "b", True, NOON, NOON + 1), "one at a time"
@@ -74,7 +74,7 @@ def test_a_reader_that_was_given_up_adds_nothing(tx: Tx) -> None:
     assert state(tx) is CampaignState.READING
 
 
-def test_a_file_that_is_refused_leaves_its_reason_alone(tx: Tx) -> None:
+def test_refused_file_leaves_only_its_reason(tx: Tx) -> None:
     add(tx)
     campaigns.begin_reading(tx, ONE, "a", True, NOON, NOON)
     campaigns.add_findings(tx, ONE, FileFindings(ReceiverBlock(1, 1, "[]"), (), 0), NOON, NOON + 1)
@@ -86,7 +86,7 @@ def test_a_file_that_is_refused_leaves_its_reason_alone(tx: Tx) -> None:
     assert campaigns.next_block(tx, ONE) is None
 
 
-def test_nobody_starts_what_has_no_receiver_or_is_sent_already(tx: Tx) -> None:
+def test_campaign_without_receivers_or_already_sent_cannot_be_started(tx: Tx) -> None:
     add(tx)
     assert not campaigns.start(tx, ONE, NOON, "x", None, NOON)
     campaigns.begin_reading(tx, ONE, "a", True, NOON, NOON)
@@ -94,7 +94,7 @@ def test_nobody_starts_what_has_no_receiver_or_is_sent_already(tx: Tx) -> None:
     assert not campaigns.start(tx, ONE, NOON, "x", None, NOON), "all rows are bad"
 
 
-def test_a_block_is_taken_once_and_only_at_the_campaign_s_time(tx: Tx) -> None:
+def test_block_is_taken_once_and_only_at_the_campaign_time(tx: Tx) -> None:
     make_ready(tx, 2, 3)
     campaign = campaigns.get(tx, ONE)
     assert campaign is not None
@@ -112,7 +112,7 @@ def test_a_block_is_taken_once_and_only_at_the_campaign_s_time(tx: Tx) -> None:
     assert kept.requested == 2
 
 
-def test_those_with_something_to_do_are_found(tx: Tx) -> None:
+def test_active_campaigns_are_found(tx: Tx) -> None:
     make_ready(tx, 1)
     assert campaigns.find_active(tx) == [ONE]
     campaigns.change_state(tx, ONE, (CampaignState.MAKING,), CampaignState.MADE, NOON)
@@ -123,7 +123,7 @@ def test_those_with_something_to_do_are_found(tx: Tx) -> None:
     assert campaigns.find_active(tx) == []
 
 
-def test_an_account_s_are_listed_newest_first(tx: Tx) -> None:
+def test_campaigns_of_an_account_are_listed_newest_first(tx: Tx) -> None:
     for number in (1, 2, 3):
         add(tx, bytes(12) + bytes([number]))
     campaigns.add(tx, CampaignDraft(bytes(12) + b"\x04", ACCOUNT + 1, 7, "sms", "x", "{}"), NOON)
@@ -131,7 +131,7 @@ def test_an_account_s_are_listed_newest_first(tx: Tx) -> None:
     assert [each.id[-1] for each in found] == [2, 1]
 
 
-def test_what_moves_is_counted_and_what_has_ended_is_not_counted_again(tx: Tx) -> None:
+def test_requests_in_progress_are_recounted_and_ended_ones_are_not(tx: Tx) -> None:
     kept = new_request(1)
     requests.add_all(tx, [kept.request])
     messages.add_all(tx, kept.messages)
@@ -160,7 +160,7 @@ def test_what_moves_is_counted_and_what_has_ended_is_not_counted_again(tx: Tx) -
 @pytest.mark.parametrize(
     ("age", "wait"), [(0, MIN_COUNT_INTERVAL), (100 * SECOND, 10 * SECOND), (10**9, MAX_COUNT_INTERVAL)]
 )
-def test_what_moves_slowly_is_counted_less_often(tx: Tx, age: int, wait: int) -> None:
+def test_slow_requests_are_counted_less_often(tx: Tx, age: int, wait: int) -> None:
     make_ready(tx, 2)
     campaign_requests.add(tx, ONE, 1, request_id(1), 2, NOON)
     part = CampaignRequest(ONE, 1, request_id(1), 2, NOON, False, CampaignProgress())
@@ -171,7 +171,7 @@ def test_what_moves_slowly_is_counted_less_often(tx: Tx, age: int, wait: int) ->
     assert len(campaign_requests.find_due(tx, None, NOON, 10)) == 1
 
 
-def test_of_a_hurry_only_what_waits_for_later_and_was_never_in_hand_comes_due(tx: Tx) -> None:
+def test_send_now_affects_only_scheduled_messages_never_in_flight(tx: Tx) -> None:
     kept = new_request(1)
     requests.add_all(tx, [kept.request])
     messages.add_all(tx, kept.messages)
@@ -188,7 +188,7 @@ def test_of_a_hurry_only_what_waits_for_later_and_was_never_in_hand_comes_due(tx
     assert expedite(tx, kept.request_id, NOON + SECOND).messages == 0
 
 
-def test_of_a_cancel_and_a_maker_at_once_the_second_sees_the_first(address: str) -> None:
+def test_no_request_is_created_after_a_concurrent_cancel(address: str) -> None:
     runs: list[None] = []
 
     def make(tx: Tx) -> bool:
@@ -208,7 +208,7 @@ def test_of_a_cancel_and_a_maker_at_once_the_second_sees_the_first(address: str)
     assert query_outside(address, "select count(*) from requests") == [(0,)]
 
 
-def test_of_two_makers_at_once_one_makes_it(address: str) -> None:
+def test_concurrent_workers_create_a_request_once(address: str) -> None:
     async def scenario(store: PostgresStore) -> None:
         await store.write(make_ready, 2)
         campaign = await store.read(campaigns.get, ONE)
@@ -229,7 +229,7 @@ def test_of_two_makers_at_once_one_makes_it(address: str) -> None:
     assert query_outside(address, "select count(*) from campaign_requests") == [(0,)]
 
 
-def test_of_a_hurry_and_a_cancel_at_once_what_is_cancelled_is_not_sent(address: str) -> None:
+def test_cancelled_messages_are_not_sent_by_a_concurrent_send_now(address: str) -> None:
     async def scenario(store: PostgresStore) -> None:
         kept = new_request(1)
 

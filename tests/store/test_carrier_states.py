@@ -7,7 +7,7 @@ from pabal.store.engine.base import Tx
 from tests.fixtures.virtual import NOON
 
 
-def test_of_each_carrier_the_last_state_is_kept(tx: Tx) -> None:
+def test_last_state_of_each_carrier_is_stored(tx: Tx) -> None:
     up, down = CarrierState("telco", "up", NOON, ""), CarrierState("telco", "down", NOON + 1, "connection refused")
     other = CarrierState("backup", "aside", NOON + 2, "it takes nothing")
     assert carrier_states.list_all(tx) == []
@@ -18,7 +18,7 @@ def test_of_each_carrier_the_last_state_is_kept(tx: Tx) -> None:
     assert [state[:5] for state in carrier_states.list_all(tx)] == [other[:5], down[:5]]
 
 
-def test_the_last_trouble_is_known_when_a_carrier_is_well_again(tx: Tx) -> None:
+def test_last_failure_is_known_after_recovery(tx: Tx) -> None:
     carrier_states.save(tx, CarrierState("telco", "up", NOON, ""))
     (before,) = carrier_states.list_all(tx)
     carrier_states.save(tx, CarrierState("telco", "down", NOON + 1, "connection refused"))
@@ -31,7 +31,7 @@ def test_the_last_trouble_is_known_when_a_carrier_is_well_again(tx: Tx) -> None:
     assert after == CarrierState("telco", "up", NOON + 3, "", "", "it takes nothing", NOON + 2)
 
 
-def test_the_same_state_may_be_kept_again(tx: Tx) -> None:
+def test_same_state_may_be_stored_again(tx: Tx) -> None:
     state = CarrierState("telco", "up", NOON, "")
 
     carrier_states.save(tx, state)
@@ -40,7 +40,7 @@ def test_the_same_state_may_be_kept_again(tx: Tx) -> None:
     assert carrier_states.list_all(tx) == [state]
 
 
-def test_each_worker_tells_of_a_carrier_as_it_sees_it_and_those_that_are_no_more_are_forgotten(tx: Tx) -> None:
+def test_states_are_stored_per_worker_and_deleted_with_it(tx: Tx) -> None:
     only, one, two = (CarrierState("telco", "up", NOON, "", worker) for worker in ("", "host:1", "host:2"))
     slots.register(tx, b"1", "host:1", NOON)
     slots.register(tx, b"2", "host:2", NOON)
@@ -55,7 +55,7 @@ def test_each_worker_tells_of_a_carrier_as_it_sees_it_and_those_that_are_no_more
     assert carrier_states.list_all(tx) == [only, two]
 
 
-def test_the_pace_of_a_carrier_is_told_by_each_worker_and_says_nothing_a_minute_later(tx: Tx) -> None:
+def test_throughput_is_stored_per_worker_and_expires_after_a_minute(tx: Tx) -> None:
     for worker in ("host:1", "host:2"):
         carrier_states.save(tx, CarrierState("telco", "up", NOON, "", worker))
     carrier_states.save_throughput(tx, "telco", "host:1", 600, NOON)

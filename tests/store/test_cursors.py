@@ -6,7 +6,7 @@ from pabal.store.engine.base import Tx
 from tests.fixtures.virtual import NOON
 
 
-def test_what_processes_that_are_no_more_wrote_is_forgotten_and_nothing_else(tx: Tx) -> None:
+def test_only_cursors_of_gone_processes_are_deleted(tx: Tx) -> None:
     cursors.write_probe(tx, "gone:1", NOON)
     cursors.write_probe(tx, "here:2", NOON + DAY)
     cursors.put(tx, "probing", b"another")

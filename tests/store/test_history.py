@@ -18,7 +18,7 @@ def found(tx: Tx, wanted: MessageFilter, page: int = 1, page_size: int = 100) ->
     return [message.id for message, _ in history.find(tx, wanted, page, page_size).found]
 
 
-def test_a_phones_messages_are_found_newest_first(tx: Tx) -> None:
+def test_messages_of_a_phone_are_found_newest_first(tx: Tx) -> None:
     store_request(tx, 1, at=NOON)
     store_request(tx, 2, at=NOON - HOUR)
     store_request(tx, 3, at=NOON + HOUR)
@@ -43,7 +43,7 @@ def test_each_message_comes_with_its_request(tx: Tx) -> None:
     assert [request.content for _, request in page.found] == ["둘", "둘", "하나"]
 
 
-def test_pages_do_not_overlap_and_one_past_the_end_is_empty(tx: Tx) -> None:
+def test_pages_do_not_overlap_and_a_page_past_the_end_is_empty(tx: Tx) -> None:
     for number in range(7):
         store_request(tx, number)
 
@@ -54,7 +54,7 @@ def test_pages_do_not_overlap_and_one_past_the_end_is_empty(tx: Tx) -> None:
     assert len({message.id for page in pages for message, _ in page.found}) == 7
 
 
-def test_another_accounts_messages_are_not_found(tx: Tx) -> None:
+def test_messages_of_another_account_are_not_found(tx: Tx) -> None:
     store_request(tx, 1, account=ACCOUNT)
     store_request(tx, 2, account=ACCOUNT + 1)
 
@@ -88,7 +88,7 @@ def test_filters_combine(tx: Tx) -> None:
         (Period(None, None), {1, 2, 3}),
     ],
 )
-def test_a_period_holds_its_start_and_not_its_end(tx: Tx, period: Period, expected: set[int]) -> None:
+def test_period_includes_its_start_and_excludes_its_end(tx: Tx, period: Period, expected: set[int]) -> None:
     when = {1: NOON - HOUR, 2: NOON, 3: NOON + HOUR}
     for number, at in when.items():
         store_request(tx, number, at=at)
@@ -101,7 +101,7 @@ def test_a_period_holds_its_start_and_not_its_end(tx: Tx, period: Period, expect
     assert set(found(tx, OF_PHONE._replace(completed=period))) == ids
 
 
-def test_the_scheduled_time_counts_and_not_the_requests(tx: Tx) -> None:
+def test_period_uses_the_scheduled_time_not_the_request_time(tx: Tx) -> None:
     store_request(tx, 1, at=NOON, scheduled_at=NOON + 60 * DAY)
 
     assert found(tx, OF_PHONE._replace(scheduled=Period(NOON + 60 * DAY, NOON + 61 * DAY))) == [message_id(1)]
@@ -109,13 +109,13 @@ def test_the_scheduled_time_counts_and_not_the_requests(tx: Tx) -> None:
     assert found(tx, OF_PHONE._replace(month=Period(NOON + 59 * DAY, None))) == [message_id(1)]
 
 
-def test_what_has_not_ended_is_in_no_period_of_completion(tx: Tx) -> None:
+def test_unfinished_messages_are_in_no_completion_period(tx: Tx) -> None:
     store_request(tx, 1)
 
     assert found(tx, OF_PHONE._replace(completed=Period(0, None))) == []
 
 
-def test_messages_are_found_by_channel_key_and_template_as_they_were_when_sent(tx: Tx) -> None:
+def test_messages_are_found_by_channel_key_and_template_at_send_time(tx: Tx) -> None:
     account = accounts.ensure_account(tx, "acme", NOON)
     profile = profiles.add(tx, account, "@shop", "00100010001", PHONE, NOON)
     profiles.approve(tx, profile, "a" * 40, NOON)
@@ -149,9 +149,7 @@ EVERY_FILTER = {
 
 
 @pytest.mark.parametrize("wanted", EVERY_FILTER.values(), ids=EVERY_FILTER.keys())
-def test_a_phones_messages_are_looked_up_by_the_index_of_receivers_in_its_order(
-    tx: Tx, wanted: MessageFilter
-) -> None:
+def test_messages_of_a_phone_are_read_in_receiver_index_order(tx: Tx, wanted: MessageFilter) -> None:
     store_many_requests(tx)
     phone = "01000000007"
     explaining = ExplainingTx(tx)
@@ -163,7 +161,7 @@ def test_a_phones_messages_are_looked_up_by_the_index_of_receivers_in_its_order(
     assert not any("TEMP B-TREE" in step for step, _ in explaining.plans)
 
 
-def test_one_send_is_looked_up_by_the_ids_of_its_messages(tx: Tx) -> None:
+def test_messages_of_a_request_are_found_by_their_ids(tx: Tx) -> None:
     store_many_requests(tx)
     explaining = ExplainingTx(tx)
 
@@ -175,7 +173,7 @@ def test_one_send_is_looked_up_by_the_ids_of_its_messages(tx: Tx) -> None:
     assert all("PRIMARY KEY" in step for step, _ in explaining.plans if step.startswith("SEARCH"))
 
 
-def test_one_message_of_a_phone_is_looked_up_without_walking(tx: Tx) -> None:
+def test_single_message_of_a_phone_is_found_without_a_scan(tx: Tx) -> None:
     store_many_requests(tx)
     explaining = ExplainingTx(tx)
 

@@ -10,7 +10,7 @@ FIRST = KeyedRequest(b"digest", request_id(1))
 SECOND = KeyedRequest(b"another", request_id(2))
 
 
-def test_an_answer_is_found_by_its_account_and_key(tx: Tx) -> None:
+def test_answer_is_found_by_account_and_key(tx: Tx) -> None:
     idempotency_keys.save(tx, 0, 1, "k", FIRST, NOON)
 
     assert idempotency_keys.find(tx, 0, 1, "k", NOON) == FIRST
@@ -19,7 +19,7 @@ def test_an_answer_is_found_by_its_account_and_key(tx: Tx) -> None:
     assert idempotency_keys.find(tx, 1, 1, "k", NOON) is None
 
 
-def test_an_answer_that_is_too_old_is_not_found_and_gives_way(tx: Tx) -> None:
+def test_expired_answer_is_not_found_and_can_be_replaced(tx: Tx) -> None:
     idempotency_keys.save(tx, 0, 1, "k", FIRST, NOON)
     assert idempotency_keys.find(tx, 0, 1, "k", NOON + 1) is None
 
@@ -28,7 +28,7 @@ def test_an_answer_that_is_too_old_is_not_found_and_gives_way(tx: Tx) -> None:
     assert idempotency_keys.find(tx, 0, 1, "k", NOON + 1) == SECOND
 
 
-def test_old_answers_are_forgotten_some_at_a_time(tx: Tx) -> None:
+def test_old_answers_are_deleted_in_batches(tx: Tx) -> None:
     for number in range(5):
         idempotency_keys.save(tx, 0, 1, f"k{number}", FIRST, NOON + number)
 
@@ -38,7 +38,7 @@ def test_old_answers_are_forgotten_some_at_a_time(tx: Tx) -> None:
     assert idempotency_keys.find(tx, 0, 1, "k3", 0) == FIRST
 
 
-def test_answers_are_looked_up_by_their_key_and_forgotten_by_their_age(tx: Tx) -> None:
+def test_answer_queries_use_the_key_and_age_indexes(tx: Tx) -> None:
     for number in range(50):
         idempotency_keys.save(tx, 0, 1, f"k{number}", FIRST, NOON + number)
     explaining = ExplainingTx(tx)

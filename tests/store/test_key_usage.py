@@ -18,7 +18,7 @@ def until(tx: Tx) -> int:
 
 
 @pytest.mark.parametrize("rate", [1, 3, 7, 100, 999, 100_000])
-def test_a_fresh_bucket_holds_a_seconds_worth_exactly(tx: Tx, rate: int) -> None:
+def test_new_bucket_holds_exactly_one_second_of_requests(tx: Tx, rate: int) -> None:
     found = key_usage.take(tx, KEY, rate, rate + 5, NOON)
 
     assert (found.granted, found.left) == (rate, 0)
@@ -26,9 +26,7 @@ def test_a_fresh_bucket_holds_a_seconds_worth_exactly(tx: Tx, rate: int) -> None
 
 
 @pytest.mark.parametrize(("rate", "seconds"), [(1, 10), (3, 10), (7, 10), (100, 1), (999, 0.3), (3000, 0.3)])
-def test_an_empty_bucket_fills_at_the_rate_and_the_next_is_granted_when_it_says(
-    tx: Tx, rate: int, seconds: float
-) -> None:
+def test_empty_bucket_refills_at_the_rate_and_grants_at_the_stated_time(tx: Tx, rate: int, seconds: float) -> None:
     key_usage.take(tx, KEY, rate, rate, NOON)
     now, granted = NOON, 0
 
@@ -42,19 +40,19 @@ def test_an_empty_bucket_fills_at_the_rate_and_the_next_is_granted_when_it_says(
 
 
 @pytest.mark.parametrize("rate", [1, 3, 6, 7, 49, 99])
-def test_a_bucket_that_is_emptied_one_by_one_holds_as_much(tx: Tx, rate: int) -> None:
+def test_bucket_emptied_one_by_one_holds_as_much(tx: Tx, rate: int) -> None:
     found = [key_usage.take(tx, KEY, rate, 1, NOON).granted for _ in range(rate + 3)]
 
     assert found == [1] * rate + [0] * 3
 
 
-def test_what_is_left_is_told_and_each_key_has_its_own(tx: Tx) -> None:
+def test_remaining_tokens_are_returned_for_each_key_separately(tx: Tx) -> None:
     assert key_usage.take(tx, KEY, 10, 3, NOON) == key_usage.RateGrant(3, 7, NOON)
     assert key_usage.take(tx, KEY, 10, 3, NOON) == key_usage.RateGrant(3, 4, NOON)
     assert key_usage.take(tx, 2, 10, 3, NOON).left == 7
 
 
-def test_none_is_granted_before_the_time_it_names(tx: Tx) -> None:
+def test_no_request_is_granted_before_the_stated_time(tx: Tx) -> None:
     key_usage.take(tx, KEY, 4, 4, NOON)
     refused = key_usage.take(tx, KEY, 4, 1, NOON)
 
@@ -63,7 +61,7 @@ def test_none_is_granted_before_the_time_it_names(tx: Tx) -> None:
     assert key_usage.take(tx, KEY, 4, 1, NOON + 250).granted == 1
 
 
-def test_who_is_refused_changes_nothing(tx: Tx) -> None:
+def test_refused_request_changes_nothing(tx: Tx) -> None:
     key_usage.take(tx, KEY, 10, 10, NOON)
     before = until(tx)
 
@@ -73,13 +71,13 @@ def test_who_is_refused_changes_nothing(tx: Tx) -> None:
     assert until(tx) == before
 
 
-def test_a_long_pause_saves_up_no_more_than_a_second(tx: Tx) -> None:
+def test_long_pause_saves_no_more_than_one_second_of_requests(tx: Tx) -> None:
     key_usage.take(tx, KEY, 10, 10, NOON)
 
     assert key_usage.take(tx, KEY, 10, 100, NOON + HOUR).granted == 10
 
 
-def test_a_clock_that_was_set_back_by_an_hour_closes_no_key_for_longer_than_a_second(tx: Tx) -> None:
+def test_clock_set_back_an_hour_blocks_a_key_for_at_most_a_second(tx: Tx) -> None:
     key_usage.take(tx, KEY, 10, 10, NOON + HOUR)
 
     refused = key_usage.take(tx, KEY, 10, 10, NOON)
@@ -93,7 +91,7 @@ takes = st.lists(st.tuples(st.integers(0, 700), st.integers(1, 40), st.integers(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rate=st.integers(1, 50), takes=takes)
-def test_in_no_stretch_is_more_granted_than_a_bucket_and_what_filled_it_though_clocks_differ(
+def test_grants_never_exceed_bucket_plus_refill_with_differing_clocks(
     tx: Tx, rate: int, takes: list[tuple[int, int, int]]
 ) -> None:
     tx.execute("delete from key_usage")

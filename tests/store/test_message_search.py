@@ -84,7 +84,7 @@ def walked(tx: Tx, wanted: MessageFilter, page_size: int) -> list[Message]:
         {"channel_id": "@none"},
     ],
 )
-def test_it_finds_what_looking_at_every_message_finds(tx: Tx, asked: dict[str, object], page_size: int) -> None:
+def test_search_finds_the_same_as_a_full_scan(tx: Tx, asked: dict[str, object], page_size: int) -> None:
     furnish(tx, 60 if page_size > 1 else 12)
     wanted = MessageFilter(ACCOUNT, **asked)  # type: ignore[arg-type]
 
@@ -98,7 +98,7 @@ def test_it_finds_what_looking_at_every_message_finds(tx: Tx, asked: dict[str, o
     )
 
 
-def test_a_search_that_finds_nothing_stops_and_says_where(tx: Tx) -> None:
+def test_search_without_results_stops_and_returns_its_position(tx: Tx) -> None:
     looked = message_search.MAX_SCAN_SIZE * message_search.MAX_SCANS  # and no more
     for number in range(40):
         store_request(tx, number, sms(["01000000000"] * 1000), at=NOON + number)
@@ -111,7 +111,7 @@ def test_a_search_that_finds_nothing_stops_and_says_where(tx: Tx) -> None:
 
 
 @pytest.mark.parametrize("asked", [{"product": Product.LMS}, {"template_code": "T1"}, {"channel_id": "@shop"}])
-def test_requests_that_do_not_fit_count_as_looked_at(tx: Tx, asked: dict[str, object]) -> None:
+def test_requests_that_do_not_match_count_as_examined(tx: Tx, asked: dict[str, object]) -> None:
     for number in range(message_search.FIRST_SCAN_SIZE + 100):
         store_request(tx, number, at=NOON + number)
     wanted = MessageFilter(ACCOUNT, **asked)  # type: ignore[arg-type]
@@ -123,7 +123,7 @@ def test_requests_that_do_not_fit_count_as_looked_at(tx: Tx, asked: dict[str, ob
     assert message_search.search(tx, wanted, NEWEST, 50) == ([], None)
 
 
-def test_it_goes_by_the_account_s_requests_and_never_through_all_messages(tx: Tx) -> None:
+def test_search_reads_by_account_requests_and_never_scans_messages(tx: Tx) -> None:
     furnish(tx)
     explaining = ExplainingTx(tx)
 

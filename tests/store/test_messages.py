@@ -22,7 +22,7 @@ def one(tx: Tx, which: bytes) -> Message:
     return messages.get(tx, [which])[which]
 
 
-def test_a_message_is_read_as_it_was_kept(tx: Tx) -> None:
+def test_message_is_read_as_stored(tx: Tx) -> None:
     receivers = [Receiver(PHONE), Receiver("01187654321", ("값", ""), "따로", "ref")]
     store_request(tx, 1, sms(receivers=receivers))
 
@@ -43,14 +43,14 @@ def test_a_message_is_read_as_it_was_kept(tx: Tx) -> None:
     )
 
 
-def test_only_messages_that_exist_are_read(tx: Tx) -> None:
+def test_only_existing_messages_are_read(tx: Tx) -> None:
     store_request(tx, 1)
 
     assert set(messages.get(tx, [message_id(1), message_id(1, 2), message_id(2)])) == {message_id(1)}
     assert messages.get(tx, []) == {}
 
 
-def test_only_waiting_messages_begin_to_be_sent(tx: Tx) -> None:
+def test_only_waiting_messages_become_sending(tx: Tx) -> None:
     store_request(tx, 1, sms([PHONE] * 3))
     messages.cancel(tx, [message_id(1, 2)], NOON)
     messages.finish(tx, [(message_id(1, 3), Outcome.SPAM)], NOON)
@@ -61,7 +61,7 @@ def test_only_waiting_messages_begin_to_be_sent(tx: Tx) -> None:
     assert statuses == [Status.SENDING, Status.CANCEL, Status.FAIL]
 
 
-def test_an_end_is_an_end(tx: Tx) -> None:
+def test_message_ends_only_once(tx: Tx) -> None:
     store_request(tx, 1)
     which = message_id(1)
     messages.mark_sending(tx, [which])
@@ -74,7 +74,7 @@ def test_an_end_is_an_end(tx: Tx) -> None:
     assert (ended.status, ended.outcome, ended.completed_at) == (Status.COMPLETED, Outcome.DELIVERED, NOON + 1)
 
 
-def test_a_cancelled_message_ends_no_more(tx: Tx) -> None:
+def test_cancelled_message_cannot_end_again(tx: Tx) -> None:
     store_request(tx, 1)
     which = message_id(1)
 
@@ -86,7 +86,7 @@ def test_a_cancelled_message_ends_no_more(tx: Tx) -> None:
     assert (ended.status, ended.outcome, ended.completed_at) == (Status.CANCEL, None, NOON + 1)
 
 
-def test_every_outcome_but_delivered_is_a_failure(tx: Tx) -> None:
+def test_every_outcome_except_delivered_is_a_failure(tx: Tx) -> None:
     outcomes = list(Outcome)
     store_request(tx, 1, sms([PHONE] * len(outcomes)))
     ended = [(message_id(1, number), outcome) for number, outcome in enumerate(outcomes, 1)]
@@ -99,7 +99,7 @@ def test_every_outcome_but_delivered_is_a_failure(tx: Tx) -> None:
         assert kept.status is (Status.COMPLETED if outcome is Outcome.DELIVERED else Status.FAIL)
 
 
-def test_only_messages_that_wait_are_listed_for_a_cancel(tx: Tx) -> None:
+def test_only_waiting_messages_are_listed_for_a_cancel(tx: Tx) -> None:
     store_request(tx, 1, sms([PHONE] * 3))
     store_request(tx, 2)
     messages.mark_sending(tx, [message_id(1, 2)])
@@ -110,7 +110,7 @@ def test_only_messages_that_wait_are_listed_for_a_cancel(tx: Tx) -> None:
     assert messages.find_waiting(tx, ACCOUNT + 1, request_id(1), None) == []
 
 
-def test_counts_tell_how_many_stand_where_for_their_own_account(tx: Tx) -> None:
+def test_messages_are_counted_by_status_for_their_account_only(tx: Tx) -> None:
     store_request(tx, 1, sms([PHONE] * 4))
     messages.mark_sending(tx, [message_id(1, 1), message_id(1, 2)])
     messages.finish(tx, [(message_id(1, 1), Outcome.DELIVERED)], NOON)
@@ -124,7 +124,7 @@ def test_counts_tell_how_many_stand_where_for_their_own_account(tx: Tx) -> None:
     assert messages.count_by_status(tx, ACCOUNT + 1, *bounds) == {}
 
 
-def test_a_fallback_is_kept_once(tx: Tx) -> None:
+def test_fallback_is_stored_once(tx: Tx) -> None:
     store_request(tx, 1)
     origin = one(tx, message_id(1))
     stand_in = message_id(1, 2)
@@ -137,7 +137,7 @@ def test_a_fallback_is_kept_once(tx: Tx) -> None:
     assert kept.completed_at is None
 
 
-def test_a_fallback_that_cannot_be_sent_has_ended_before_it_began(tx: Tx) -> None:
+def test_fallback_that_cannot_be_sent_ends_at_once(tx: Tx) -> None:
     store_request(tx, 1)
     origin = one(tx, message_id(1))
 
@@ -148,7 +148,7 @@ def test_a_fallback_that_cannot_be_sent_has_ended_before_it_began(tx: Tx) -> Non
     assert kept.completed_at == NOON
 
 
-def test_messages_are_never_found_by_walking(tx: Tx) -> None:
+def test_message_queries_never_scan_the_table(tx: Tx) -> None:
     store_many_requests(tx)
     explaining = ExplainingTx(tx)
     ids = [message_id(0, number) for number in (1, 2, 3)]

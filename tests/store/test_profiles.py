@@ -25,7 +25,7 @@ def approved(tx: Tx, channel: str = "@shop", key: str = KEY, account: str = "acm
     return profile
 
 
-def test_a_new_profile_waits_is_enabled_and_has_no_key(tx: Tx) -> None:
+def test_new_profile_is_pending_enabled_and_has_no_key(tx: Tx) -> None:
     added = add(tx)
 
     profile = profiles.get_by_channel(tx, 1, "@shop")
@@ -41,7 +41,7 @@ def test_a_new_profile_waits_is_enabled_and_has_no_key(tx: Tx) -> None:
     assert (profile.created_at, profile.changed_at) == (NOON, NOON)
 
 
-def test_an_account_has_a_channel_once_and_two_accounts_may_each_have_it(tx: Tx) -> None:
+def test_channel_is_unique_per_account(tx: Tx) -> None:
     add(tx)
     add(tx, account="other")
 
@@ -49,7 +49,7 @@ def test_an_account_has_a_channel_once_and_two_accounts_may_each_have_it(tx: Tx)
         add(tx)
 
 
-def test_a_repeated_registration_changes_what_it_says(tx: Tx) -> None:
+def test_repeated_registration_updates_the_profile(tx: Tx) -> None:
     added = add(tx)
 
     profiles.update(tx, added, "00100010002", "01099998888", NOON + 1)
@@ -60,7 +60,7 @@ def test_a_repeated_registration_changes_what_it_says(tx: Tx) -> None:
     assert profile.created_at == NOON
 
 
-def test_an_approved_profile_is_found_by_its_key_by_its_own_account_alone(tx: Tx) -> None:
+def test_approved_profile_is_found_by_key_only_by_its_account(tx: Tx) -> None:
     added = approved(tx)
 
     profile = profiles.get_by_sender_key(tx, 1, KEY)
@@ -71,7 +71,7 @@ def test_an_approved_profile_is_found_by_its_key_by_its_own_account_alone(tx: Tx
     assert profiles.get_by_channel(tx, 2, "@shop") is None
 
 
-def test_a_deleted_profile_is_in_no_list_and_its_channel_is_free_again(tx: Tx) -> None:
+def test_deleted_profile_is_not_listed_and_frees_its_channel(tx: Tx) -> None:
     old = approved(tx)
 
     profiles.delete(tx, old, NOON + 1)
@@ -84,7 +84,7 @@ def test_a_deleted_profile_is_in_no_list_and_its_channel_is_free_again(tx: Tx) -
     assert add(tx) != old
 
 
-def test_a_deleted_profile_is_to_be_swept_until_it_is(tx: Tx) -> None:
+def test_deleted_profile_is_pending_cleanup_until_cleaned_up(tx: Tx) -> None:
     kept, gone = add(tx, "@kept"), add(tx, "@gone")
     assert profiles.list_unswept(tx) == []
 
@@ -116,7 +116,7 @@ def test_profiles_are_listed_newest_first_by_page_and_filter(tx: Tx) -> None:
     assert found(ProfileFilter(1, channel_id="@shop3", status=AuthStatus.APPROVAL)) == (0, [])
 
 
-def test_a_profile_is_put_out_of_use_and_in_use_again(tx: Tx) -> None:
+def test_profile_can_be_disabled_and_enabled(tx: Tx) -> None:
     added = approved(tx)
 
     assert profiles.set_enabled(tx, added, False, NOON + 1)
@@ -128,7 +128,7 @@ def test_a_profile_is_put_out_of_use_and_in_use_again(tx: Tx) -> None:
     assert not profiles.set_enabled(tx, 999, True, NOON + 2)
 
 
-def test_everyones_profiles_come_with_their_accounts_name(tx: Tx) -> None:
+def test_profiles_of_all_accounts_have_their_account_name(tx: Tx) -> None:
     add(tx)
     add(tx, account="other")
 
@@ -142,7 +142,7 @@ def send_token(tx: Tx, profile: int, at: int, hash: bytes = b"h", channel: str =
     profiles.add_token(tx, 1, profile, channel, to, hash, at, at + 30 * MINUTE)
 
 
-def test_the_newest_token_of_a_profile_counts(tx: Tx) -> None:
+def test_only_the_newest_token_of_a_profile_is_valid(tx: Tx) -> None:
     profile = add(tx)
     assert profiles.newest_token(tx, profile) is None
     send_token(tx, profile, NOON, b"old")
@@ -170,7 +170,7 @@ def test_tokens_of_the_last_hour_are_counted_by_channel_and_by_number(tx: Tx) ->
     assert profiles.count_tokens_since(tx, 2, "@shop", PHONE, NOON - HOUR) == (0, 0)
 
 
-def test_old_tokens_are_forgotten_some_at_a_time_once_they_have_expired(tx: Tx) -> None:
+def test_expired_tokens_are_deleted_in_batches(tx: Tx) -> None:
     profile = add(tx)
     for _ in range(3):
         send_token(tx, profile, NOON - 3 * HOUR)
@@ -183,7 +183,7 @@ def test_old_tokens_are_forgotten_some_at_a_time_once_they_have_expired(tx: Tx) 
     assert tx.fetch_one("select count(*) from tokens") == (2,)
 
 
-def test_profiles_and_tokens_are_never_found_by_walking(tx: Tx) -> None:
+def test_profile_and_token_queries_never_scan_a_table(tx: Tx) -> None:
     for number in range(50):
         send_token(tx, add(tx, f"@shop{number}"), NOON)
     explaining = ExplainingTx(tx)
@@ -212,7 +212,7 @@ def test_profiles_and_tokens_are_never_found_by_walking(tx: Tx) -> None:
     assert explaining.uses("profiles_by_account (account_id=? AND channel_id=?)")
 
 
-def test_a_relays_profiles_are_found_by_its_carrier_and_the_approved_one_by_its_channel(tx: Tx) -> None:
+def test_relay_profiles_are_found_by_carrier_and_by_channel(tx: Tx) -> None:
     account = accounts.ensure_account(tx, "acme", NOON)
     mine = profiles.add(tx, account, "@shop", "00100010001", PHONE, NOON, "relay")
     other = profiles.add(
@@ -233,7 +233,7 @@ def test_a_relays_profiles_are_found_by_its_carrier_and_the_approved_one_by_its_
     assert [each.id for each in profiles.list_by_carrier(tx, "relay")] == [mine]
 
 
-def test_a_profile_follows_its_relay_apart_from_the_operator(tx: Tx) -> None:
+def test_relay_and_operator_states_of_a_profile_are_independent(tx: Tx) -> None:
     added = approved(tx)
 
     profiles.apply_remote(tx, added, "00100010002", Suspension.BLOCKED, NOON + 1)
@@ -253,7 +253,7 @@ def test_a_profile_follows_its_relay_apart_from_the_operator(tx: Tx) -> None:
     assert found.is_usable
 
 
-def test_only_a_deleted_profile_lets_its_key_go(tx: Tx) -> None:
+def test_only_a_deleted_profile_releases_its_key(tx: Tx) -> None:
     added = approved(tx)
     profiles.release_sender_key(tx, KEY)
     assert profiles.get_by_any_sender_key(tx, KEY) is not None

@@ -19,45 +19,45 @@ def kept(tx: Tx) -> int:
     return int(row[0])
 
 
-def test_a_receipt_after_the_answer_finds_its_message(tx: Tx) -> None:
+def test_receipt_after_the_answer_matches_its_message(tx: Tx) -> None:
     assert receipts.expect(tx, CARRIER, [("r1", ONE, 1), ("r2", OTHER, 1)]) == []
 
     assert receipts.record(tx, CARRIER, [("r2", BAD)], NOON) == ([(OTHER, BAD)], [])
 
 
-def test_a_receipt_before_the_answer_is_kept_for_it(tx: Tx) -> None:
+def test_receipt_before_the_answer_is_stored_until_the_answer(tx: Tx) -> None:
     assert receipts.record(tx, CARRIER, [("r1", BAD)], NOON) == ([], ["r1"])
 
     assert receipts.expect(tx, CARRIER, [("r1", ONE, 1), ("r2", OTHER, 1)]) == [(ONE, BAD)]
 
 
-def test_of_two_receipts_the_first_counts(tx: Tx) -> None:
+def test_first_of_two_receipts_counts(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
     receipts.record(tx, CARRIER, [("r1", GOOD)], NOON)
 
     assert receipts.record(tx, CARRIER, [("r1", BAD)], NOON + 1) == ([(ONE, GOOD)], [])
 
 
-def test_of_two_receipts_in_one_delivery_the_first_counts(tx: Tx) -> None:
+def test_first_of_two_receipts_in_one_batch_counts(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
 
     assert receipts.record(tx, CARRIER, [("r1", BAD), ("r1", GOOD), ("r1", GOOD)], NOON) == ([(ONE, BAD)], [])
 
 
-def test_of_two_receipts_before_the_answer_the_first_counts(tx: Tx) -> None:
+def test_first_of_two_receipts_before_the_answer_counts(tx: Tx) -> None:
     receipts.record(tx, CARRIER, [("r1", GOOD)], NOON)
     receipts.record(tx, CARRIER, [("r1", BAD)], NOON + 1)
 
     assert receipts.expect(tx, CARRIER, [("r1", ONE, 1)]) == [(ONE, GOOD)]
 
 
-def test_a_reference_given_twice_in_one_answer_is_the_later_messages(tx: Tx) -> None:
+def test_reference_given_twice_belongs_to_the_later_message(tx: Tx) -> None:
     assert receipts.expect(tx, CARRIER, [("r1", ONE, 1), ("r1", OTHER, 1)]) == []
 
     assert receipts.record(tx, CARRIER, [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
 
 
-def test_the_same_reference_at_two_carriers_is_two_references(tx: Tx) -> None:
+def test_same_reference_at_two_carriers_is_not_shared(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
     receipts.expect(tx, "another", [("r1", OTHER, 1)])
 
@@ -73,12 +73,12 @@ def test_many_receipts_at_once_are_all_matched(tx: Tx) -> None:
     assert sorted(unmatched) == [f"r{number}" for number in range(250, 300)]
 
 
-def test_nothing_arrives_where_nothing_is_handed_in(tx: Tx) -> None:
+def test_no_receipts_give_no_matches(tx: Tx) -> None:
     assert receipts.record(tx, CARRIER, [], NOON) == ([], [])
     assert receipts.expect(tx, CARRIER, []) == []
 
 
-def test_what_has_ended_is_forgotten(tx: Tx) -> None:
+def test_references_of_ended_messages_are_deleted(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("r1", ONE, 1), ("r2", OTHER, 1)])
 
     receipts.delete(tx, [(CARRIER, "r1", ONE), ("another", "r2", OTHER)])
@@ -86,7 +86,7 @@ def test_what_has_ended_is_forgotten(tx: Tx) -> None:
     assert receipts.record(tx, CARRIER, [("r1", GOOD), ("r2", GOOD)], NOON) == ([(OTHER, GOOD)], ["r1"])
 
 
-def test_a_reference_that_is_another_messages_by_now_is_not_forgotten(tx: Tx) -> None:
+def test_reference_reused_for_another_message_is_not_deleted(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
     receipts.expect(tx, CARRIER, [("r1", OTHER, 1)])
     receipts.record(tx, CARRIER, [("stray", GOOD)], NOON)
@@ -97,7 +97,7 @@ def test_a_reference_that_is_another_messages_by_now_is_not_forgotten(tx: Tx) ->
     assert receipts.record(tx, CARRIER, [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
 
 
-def test_only_receipts_that_belong_to_no_message_are_forgotten_as_strays(tx: Tx) -> None:
+def test_only_unmatched_receipts_are_deleted_by_reference(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
     receipts.record(tx, CARRIER, [("a", GOOD), ("b", GOOD)], NOON)
     receipts.record(tx, "another", [("a", GOOD)], NOON)
@@ -108,7 +108,7 @@ def test_only_receipts_that_belong_to_no_message_are_forgotten_as_strays(tx: Tx)
     assert left == [("another", "a"), (CARRIER, "b"), (CARRIER, "r1")]
 
 
-def test_only_old_receipts_that_nobody_claimed_are_forgotten_some_at_a_time(tx: Tx) -> None:
+def test_only_old_unmatched_receipts_are_deleted_in_batches(tx: Tx) -> None:
     receipts.record(tx, CARRIER, [(f"old{number}", GOOD) for number in range(5)], NOON - HOUR)
     receipts.record(tx, CARRIER, [("new", GOOD)], NOON)
     receipts.expect(tx, CARRIER, [("old0", ONE, 1), ("waiting", OTHER, 1)])
@@ -119,7 +119,7 @@ def test_only_old_receipts_that_nobody_claimed_are_forgotten_some_at_a_time(tx: 
     assert kept(tx) == 3
 
 
-def test_a_message_in_parts_is_delivered_when_every_part_is(tx: Tx) -> None:
+def test_multipart_message_is_delivered_when_every_part_is(tx: Tx) -> None:
     assert receipts.expect(tx, CARRIER, [("a", ONE, 3), ("b", ONE, 3), ("c", ONE, 3), ("r", OTHER, 1)]) == []
 
     assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON) == ([], [])
@@ -127,7 +127,7 @@ def test_a_message_in_parts_is_delivered_when_every_part_is(tx: Tx) -> None:
     assert receipts.record(tx, CARRIER, [("c", GOOD)], NOON) == ([(ONE, GOOD)], [])
 
 
-def test_all_parts_may_be_reported_at_once(tx: Tx) -> None:
+def test_receipts_of_all_parts_may_arrive_at_once(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("a", ONE, 2), ("b", ONE, 2), ("c", OTHER, 2), ("d", OTHER, 2)])
 
     ended, unmatched = receipts.record(tx, CARRIER, [(each, GOOD) for each in "adbc"], NOON)
@@ -136,7 +136,7 @@ def test_all_parts_may_be_reported_at_once(tx: Tx) -> None:
 
 
 @pytest.mark.parametrize("bad", [0, 1, 2])
-def test_a_message_in_parts_fails_as_soon_as_one_part_does(tx: Tx, bad: int) -> None:
+def test_multipart_message_fails_as_soon_as_one_part_fails(tx: Tx, bad: int) -> None:
     receipts.expect(tx, CARRIER, [("a", ONE, 3), ("b", ONE, 3), ("c", ONE, 3)])
     words = [BAD if number == bad else GOOD for number in range(3)]
 
@@ -148,13 +148,13 @@ def test_a_message_in_parts_fails_as_soon_as_one_part_does(tx: Tx, bad: int) -> 
     assert [end for number, end in enumerate(ends) if number != bad] == [[], []]
 
 
-def test_a_part_that_fails_together_with_others_that_do_not_is_the_end(tx: Tx) -> None:
+def test_failed_part_among_delivered_ones_fails_the_message(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("a", ONE, 3), ("b", ONE, 3), ("c", ONE, 3)])
 
     assert receipts.record(tx, CARRIER, [("a", GOOD), ("b", BAD), ("c", GOOD)], NOON) == ([(ONE, BAD)], [])
 
 
-def test_receipts_of_parts_before_the_answer_are_kept_for_it(tx: Tx) -> None:
+def test_part_receipts_before_the_answer_are_stored_until_the_answer(tx: Tx) -> None:
     assert receipts.record(tx, CARRIER, [("a", GOOD)], NOON) == ([], ["a"])
     assert receipts.expect(tx, CARRIER, [("a", ONE, 2), ("b", ONE, 2)]) == []
     assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON) == ([(ONE, GOOD)], [])
@@ -163,13 +163,13 @@ def test_receipts_of_parts_before_the_answer_are_kept_for_it(tx: Tx) -> None:
     assert receipts.expect(tx, CARRIER, [("c", OTHER, 2), ("d", OTHER, 2)]) == [(OTHER, GOOD)]
 
 
-def test_a_failed_part_before_the_answer_is_the_end_once_it_comes(tx: Tx) -> None:
+def test_failed_part_before_the_answer_fails_the_message_at_the_answer(tx: Tx) -> None:
     receipts.record(tx, CARRIER, [("b", BAD)], NOON)
 
     assert receipts.expect(tx, CARRIER, [("a", ONE, 2), ("b", ONE, 2)]) == [(ONE, BAD)]
 
 
-def test_a_part_that_is_reported_twice_counts_once(tx: Tx) -> None:
+def test_repeated_receipt_of_a_part_counts_once(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("a", ONE, 2), ("b", ONE, 2)])
 
     for _ in range(3):
@@ -179,7 +179,7 @@ def test_a_part_that_is_reported_twice_counts_once(tx: Tx) -> None:
     assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON) == ([(ONE, GOOD)], [])
 
 
-def test_the_parts_of_many_messages_are_told_apart(tx: Tx) -> None:
+def test_parts_of_many_messages_are_counted_separately(tx: Tx) -> None:
     expected = [(f"{number}.{part}", message_id(number), 3) for number in range(120) for part in range(3)]
     receipts.expect(tx, CARRIER, expected)
 
@@ -189,7 +189,7 @@ def test_the_parts_of_many_messages_are_told_apart(tx: Tx) -> None:
     assert unmatched == []
 
 
-def test_a_message_in_doubt_is_found_by_its_name_at_its_own_carrier(tx: Tx) -> None:
+def test_message_in_doubt_is_found_by_reference_at_its_carrier_only(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [("?one", ONE, 1), ("?other", OTHER, 1)])
     receipts.expect(tx, "another", [("?third", message_id(3), 1)])
     receipts.record(tx, CARRIER, [("?stray", GOOD)], NOON)
@@ -201,7 +201,7 @@ def test_a_message_in_doubt_is_found_by_its_name_at_its_own_carrier(tx: Tx) -> N
     assert receipts.find_held(tx, CARRIER, ["?one", "?other"]) == {"?one": ONE, "?other": OTHER}
 
 
-def test_receipts_are_found_by_carrier_and_reference_and_never_by_walking(tx: Tx) -> None:
+def test_receipt_queries_use_the_key_and_never_scan_the_table(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [(f"r{number}", message_id(number), 1) for number in range(500)])
     explaining = ExplainingTx(tx)
 
@@ -218,7 +218,7 @@ def test_receipts_are_found_by_carrier_and_reference_and_never_by_walking(tx: Tx
     assert explaining.uses("PRIMARY KEY (carrier=? AND reference=?)")
 
 
-def test_what_has_ended_is_found_by_carrier_and_reference(tx: Tx) -> None:
+def test_ended_references_are_deleted_by_key(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [(f"r{number}", message_id(number), 1) for number in range(500)])
     ended, strays = ExplainingTx(tx), ExplainingTx(tx)
 

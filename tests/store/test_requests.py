@@ -46,7 +46,7 @@ def add_profile(tx: Tx) -> int:
     return profile
 
 
-def test_a_request_is_read_as_it_was_kept_with_its_profiles_channel_and_key(tx: Tx) -> None:
+def test_request_is_read_as_stored_with_channel_and_key(tx: Tx) -> None:
     profile = add_profile(tx)
     add_request(tx, request_id(1), 7, talk(profile), NOON + HOUR)
 
@@ -64,7 +64,7 @@ def test_a_request_is_read_as_it_was_kept_with_its_profiles_channel_and_key(tx: 
     assert requests.get_image(tx, request_id(1)) == PICTURE
 
 
-def test_a_text_has_nothing_that_was_not_given(tx: Tx) -> None:
+def test_text_request_has_empty_optional_fields(tx: Tx) -> None:
     add_request(tx, request_id(1), 7, sms(), NOON)
 
     request = requests.get(tx, [request_id(1)])[request_id(1)]
@@ -79,7 +79,7 @@ def test_no_ids_give_no_requests(tx: Tx) -> None:
     assert requests.get(tx, []) == {}
 
 
-def test_a_profiles_requests_come_soonest_first_and_none_is_skipped_between_batches(tx: Tx) -> None:
+def test_requests_of_a_profile_are_read_in_order_without_gaps(tx: Tx) -> None:
     profile = add_profile(tx)
     for number in range(25):  # more than a batch at one and the same time
         add_request(tx, request_id(number), 1, talk(profile), NOON + HOUR)
@@ -105,7 +105,7 @@ def test_requests_between_two_ids_exclude_both(tx: Tx) -> None:
     assert requests.ids_between(tx, request_id(0), request_id(4), 2) == [request_id(1), request_id(2)]
 
 
-def test_a_blanked_request_keeps_how_its_messages_ended_and_nothing_personal(tx: Tx) -> None:
+def test_blanked_request_keeps_outcomes_and_no_personal_data(tx: Tx) -> None:
     profile = add_profile(tx)
     store_request(tx, 1, talk(profile))
     store_request(tx, 2)
@@ -131,7 +131,7 @@ def test_a_blanked_request_keeps_how_its_messages_ended_and_nothing_personal(tx:
     }
 
 
-def test_blanking_one_request_touches_no_other(tx: Tx) -> None:
+def test_blanking_a_request_changes_no_other(tx: Tx) -> None:
     store_request(tx, 1)
     store_request(tx, 2)
 
@@ -141,7 +141,7 @@ def test_blanking_one_request_touches_no_other(tx: Tx) -> None:
     assert requests.get(tx, [request_id(2)])[request_id(2)].content == "안녕하세요"
 
 
-def test_requests_are_never_found_by_walking(tx: Tx) -> None:
+def test_request_queries_never_scan_the_table(tx: Tx) -> None:
     store_many_requests(tx)
     explaining = ExplainingTx(tx)
 

@@ -34,7 +34,7 @@ def texts(tx: Tx, at: int = NOON + MINUTE, page: int = 1, page_size: int = 10) -
     return [each.content for each in simulator.list_on_phone(tx, 1, PHONE, at, page, page_size)[1]]
 
 
-def test_a_phone_shows_what_has_arrived_as_it_was_sent(tx: Tx) -> None:
+def test_phone_shows_arrived_messages_as_sent(tx: Tx) -> None:
     buttons = (Button("webLink", "보기", mobile_url="https://example.com"),)
     sent = arrival(1, kind="alimTalk", sender="@shop", subject="제목", buttons=buttons, has_image=True)
     simulator.add_messages(tx, CARRIER, [sent])
@@ -45,20 +45,20 @@ def test_a_phone_shows_what_has_arrived_as_it_was_sent(tx: Tx) -> None:
     assert shown == sent._replace(receipts=())
 
 
-def test_a_phone_does_not_show_what_has_yet_to_arrive_or_never_will(tx: Tx) -> None:
+def test_phone_does_not_show_messages_that_have_not_arrived(tx: Tx) -> None:
     simulator.add_messages(tx, CARRIER, [arrival(1), arrival(2, arrives_at=None)])
 
     assert texts(tx, at=NOON + SECOND - 1) == []
     assert texts(tx, at=NOON + SECOND) == ["글 1"]
 
 
-def test_a_phone_shows_only_what_came_from_the_account_that_asks(tx: Tx) -> None:
+def test_phone_shows_only_messages_of_the_asking_account(tx: Tx) -> None:
     simulator.add_messages(tx, CARRIER, [arrival(1), arrival(2, account_id=2), arrival(3, phone="01099999999")])
 
     assert texts(tx) == ["글 1"]
 
 
-def test_a_phone_shows_its_newest_first_page_by_page(tx: Tx) -> None:
+def test_phone_shows_newest_messages_first_by_page(tx: Tx) -> None:
     simulator.add_messages(tx, CARRIER, [arrival(number, arrives_at=NOON + number) for number in (3, 1, 2)])
 
     assert texts(tx, page_size=2) == ["글 3", "글 2"]
@@ -67,7 +67,7 @@ def test_a_phone_shows_its_newest_first_page_by_page(tx: Tx) -> None:
     assert simulator.list_on_phone(tx, 1, PHONE, NOON + MINUTE, 2, 2)[0] == 3
 
 
-def test_a_message_that_was_taken_before_is_not_taken_again_nor_reported_on_twice(tx: Tx) -> None:
+def test_repeated_message_is_ignored_and_has_one_receipt(tx: Tx) -> None:
     simulator.add_messages(tx, CARRIER, [arrival(1)])
 
     simulator.add_messages(tx, CARRIER, [arrival(1, content="again", receipts=((NOON + MINUTE, BAD),)), arrival(2)])
@@ -79,14 +79,14 @@ def test_a_message_that_was_taken_before_is_not_taken_again_nor_reported_on_twic
     ]
 
 
-def test_tokens_have_no_id_so_any_number_of_them_is_taken(tx: Tx) -> None:
+def test_any_number_of_tokens_without_id_is_stored(tx: Tx) -> None:
     for number in range(2):
         simulator.add_messages(tx, CARRIER, [arrival(number, message_id=None, kind=TOKEN_KIND, receipts=())])
 
     assert len(texts(tx)) == 2
 
 
-def test_receipts_are_owed_from_when_they_are_due_until_handed_over_oldest_first(tx: Tx) -> None:
+def test_receipts_are_due_from_their_time_until_sent_oldest_first(tx: Tx) -> None:
     simulator.add_messages(
         tx, CARRIER, [arrival(1, receipts=((NOON + 2, GOOD), (NOON + 9, BAD))), arrival(2, receipts=())]
     )
@@ -104,19 +104,19 @@ def test_receipts_are_owed_from_when_they_are_due_until_handed_over_oldest_first
     assert simulator.next_receipt_at(tx, CARRIER, SLOTS) == NOON + 9
 
 
-def test_nothing_is_owed_by_a_simulator_that_took_nothing(tx: Tx) -> None:
+def test_new_simulator_has_no_due_receipts(tx: Tx) -> None:
     assert simulator.next_receipt_at(tx, CARRIER, SLOTS) is None
     assert simulator.find_due_receipts(tx, CARRIER, SLOTS, NOON, 10) == []
 
 
-def test_how_often_a_message_met_a_busy_carrier_is_counted(tx: Tx) -> None:
+def test_busy_answers_are_counted_per_message(tx: Tx) -> None:
     one, other = message_id(1), message_id(2)
 
     assert simulator.count_busy(tx, CARRIER, [one]) == {one: 1}
     assert simulator.count_busy(tx, CARRIER, [one, other]) == {one: 2, other: 1}
 
 
-def test_the_oldest_beyond_what_phones_may_hold_are_dropped_some_at_a_time(tx: Tx) -> None:
+def test_oldest_messages_over_the_limit_are_deleted_in_batches(tx: Tx) -> None:
     simulator.add_messages(tx, CARRIER, [arrival(number) for number in range(10)])
     simulator.count_busy(tx, CARRIER, [message_id(0), message_id(9)])
 
@@ -128,13 +128,13 @@ def test_the_oldest_beyond_what_phones_may_hold_are_dropped_some_at_a_time(tx: T
     assert tx.fetch_all("select message_id from simulated_busy") == [(message_id(9),)]
 
 
-def test_what_was_taken_only_just_is_not_dropped(tx: Tx) -> None:
+def test_recently_accepted_messages_are_not_deleted(tx: Tx) -> None:
     simulator.add_messages(tx, CARRIER, [arrival(number) for number in range(10)])
 
     assert simulator.trim(tx, 4, NOON, 0, 100) == 0
 
 
-def test_the_simulators_memory_is_never_walked(tx: Tx) -> None:
+def test_simulator_queries_never_scan_a_table(tx: Tx) -> None:
     simulator.add_messages(tx, CARRIER, [arrival(number) for number in range(200)])
     explaining = ExplainingTx(tx)
 
@@ -150,14 +150,14 @@ def test_the_simulators_memory_is_never_walked(tx: Tx) -> None:
     assert explaining.scans == []
 
 
-def test_what_is_older_than_it_may_be_kept_is_dropped_however_little_there_is(tx: Tx) -> None:
+def test_messages_past_retention_are_deleted_even_if_few(tx: Tx) -> None:
     simulator.add_messages(tx, CARRIER, [arrival(1)])
 
     assert simulator.trim(tx, 4, NOON + MINUTE, NOON, 5) == 0
     assert simulator.trim(tx, 4, NOON + MINUTE, NOON + 1, 5) == 1
 
 
-def test_each_of_several_simulators_owes_its_own_receipts(tx: Tx) -> None:
+def test_each_simulator_has_its_own_due_receipts(tx: Tx) -> None:
     simulator.add_messages(tx, CARRIER, [arrival(1)])
     simulator.add_messages(tx, "other", [arrival(2)])
 
@@ -174,7 +174,7 @@ def in_slot(slot: int, number: int) -> bytes:
     return identifiers.make_message_id(identifiers.make_request_id(NOON, slot, number), 1)
 
 
-def test_receipts_are_owed_by_whoever_holds_the_slot_of_their_message(tx: Tx) -> None:
+def test_receipts_are_due_at_the_holder_of_their_slot(tx: Tx) -> None:
     ids = {slot: in_slot(slot, slot) for slot in (0, 3, 7)}
     due = {slot: ((NOON + slot, GOOD),) for slot in ids}
     simulator.add_messages(tx, CARRIER, [arrival(0, message_id=ids[slot], receipts=due[slot]) for slot in ids])
@@ -189,7 +189,7 @@ def test_receipts_are_owed_by_whoever_holds_the_slot_of_their_message(tx: Tx) ->
     assert simulator.find_due_receipts(tx, CARRIER, [0, 3, 7], NOON + MINUTE, 10) == [(NOON + 3, ids[3], GOOD)]
 
 
-def test_of_each_slot_some_receipts_come_however_many_another_owes(tx: Tx) -> None:
+def test_every_slot_gets_a_share_of_due_receipts(tx: Tx) -> None:
     late = [in_slot(1, number) for number in range(20)]
     simulator.add_messages(tx, CARRIER, [arrival(0, message_id=one) for one in [*late, in_slot(2, 1)]])
 

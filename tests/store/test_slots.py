@@ -47,7 +47,7 @@ def sizes(tx: Tx) -> list[int]:
     return [count for _, count in slots.list_workers(tx)]
 
 
-def test_a_new_store_is_cut_into_slots_once_and_for_good(tx: Tx) -> None:
+def test_new_store_is_divided_into_slots_only_once(tx: Tx) -> None:
     assert slots.count_slots(tx) == 0
 
     assert slots.ensure_slots(tx, 8) == 8
@@ -57,7 +57,7 @@ def test_a_new_store_is_cut_into_slots_once_and_for_good(tx: Tx) -> None:
     assert owners(tx) == dict.fromkeys(range(8))
 
 
-def test_a_store_may_have_more_slots_than_one_statement_has_rows(tx: Tx) -> None:
+def test_store_may_have_more_slots_than_rows_in_a_statement(tx: Tx) -> None:
     assert slots.ensure_slots(tx, 256) == 256
 
     slots.register(tx, ONE, "host:1", NOON)
@@ -65,7 +65,7 @@ def test_a_store_may_have_more_slots_than_one_statement_has_rows(tx: Tx) -> None
     assert set(owners(tx).values()) == {ONE}
 
 
-def test_a_worker_that_is_alone_takes_every_slot_at_its_first_beat(tx: Tx) -> None:
+def test_only_worker_takes_every_slot_at_its_first_heartbeat(tx: Tx) -> None:
     begun(tx, 4)
     slots.register(tx, ONE, "host:1", NOON)
 
@@ -74,7 +74,7 @@ def test_a_worker_that_is_alone_takes_every_slot_at_its_first_beat(tx: Tx) -> No
     assert slots.list_workers(tx) == [(Worker(ONE, "host:1", 2, NOON), 4)]
 
 
-def test_one_that_joins_gets_its_share_when_the_others_have_given_it_up(tx: Tx) -> None:
+def test_new_worker_gets_its_share_after_the_others_release_slots(tx: Tx) -> None:
     begun(tx, 4, ONE)
     slots.register(tx, TWO, "host:2", NOON)
 
@@ -83,7 +83,7 @@ def test_one_that_joins_gets_its_share_when_the_others_have_given_it_up(tx: Tx) 
     assert beat(tx, TWO) == SlotAssignment({ONE: 3, TWO: 2}, [2, 3], [])
 
 
-def test_what_was_given_up_is_no_orphan_and_neither_is_what_was_left(tx: Tx) -> None:
+def test_released_slots_are_not_orphaned(tx: Tx) -> None:
     begun(tx, 4, ONE, TWO)
     slots.unregister(tx, TWO)
 
@@ -93,7 +93,7 @@ def test_what_was_given_up_is_no_orphan_and_neither_is_what_was_left(tx: Tx) -> 
     assert TWO not in found.heartbeats
 
 
-def test_slots_of_one_that_was_struck_off_are_orphans_for_whoever_takes_them_and_only_then(tx: Tx) -> None:
+def test_slots_of_an_evicted_worker_are_orphaned_until_taken_over(tx: Tx) -> None:
     begun(tx, 6, ONE, TWO, THREE)
 
     found = beat(tx, ONE, (THREE, 2))
@@ -105,7 +105,7 @@ def test_slots_of_one_that_was_struck_off_are_orphans_for_whoever_takes_them_and
     assert beat(tx, TWO).orphaned == []
 
 
-def test_one_that_has_shown_life_since_is_not_struck_off(tx: Tx) -> None:
+def test_worker_with_a_recent_heartbeat_is_not_evicted(tx: Tx) -> None:
     begun(tx, 4, ONE, TWO)
 
     found = beat(tx, ONE, (TWO, 1))
@@ -114,7 +114,7 @@ def test_one_that_has_shown_life_since_is_not_struck_off(tx: Tx) -> None:
     assert beat(tx, TWO).held == [2, 3]
 
 
-def test_one_that_was_struck_off_is_told_so_and_takes_nothing(tx: Tx) -> None:
+def test_heartbeat_of_an_evicted_worker_is_refused_and_takes_no_slot(tx: Tx) -> None:
     begun(tx, 4, ONE, TWO)
     beat(tx, ONE, (TWO, 2))
 
@@ -125,13 +125,13 @@ def test_one_that_was_struck_off_is_told_so_and_takes_nothing(tx: Tx) -> None:
     assert beat(tx, ONE).heartbeats == {ONE: 4}
 
 
-def test_one_that_never_joined_is_told_so(tx: Tx) -> None:
+def test_heartbeat_of_an_unregistered_worker_is_refused(tx: Tx) -> None:
     begun(tx, 4)
 
     assert slots.heartbeat(tx, ONE, ()) is None
 
 
-def test_a_slot_is_held_by_its_worker_and_by_nobody_else(tx: Tx) -> None:
+def test_slot_is_held_only_by_its_worker(tx: Tx) -> None:
     begun(tx, 2, ONE, TWO)
 
     assert slots.is_held(tx, 0, ONE)
@@ -141,7 +141,7 @@ def test_a_slot_is_held_by_its_worker_and_by_nobody_else(tx: Tx) -> None:
     assert not slots.is_held(tx, 0, ONE)
 
 
-def test_leaving_frees_only_what_was_ones_own_and_may_be_done_twice(tx: Tx) -> None:
+def test_leaving_frees_only_own_slots_and_is_idempotent(tx: Tx) -> None:
     begun(tx, 4, ONE, TWO)
 
     slots.unregister(tx, TWO)
@@ -151,7 +151,7 @@ def test_leaving_frees_only_what_was_ones_own_and_may_be_done_twice(tx: Tx) -> N
     assert [worker.id for worker, _ in slots.list_workers(tx)] == [ONE]
 
 
-def test_orphans_that_are_in_disorder_when_they_are_given_up_or_left_stay_orphans(tx: Tx) -> None:
+def test_orphaned_slots_not_cleaned_up_stay_orphaned_when_released(tx: Tx) -> None:
     begun(tx, 4, ONE)
     slots.register(tx, TWO, "host:2", NOON)
 
@@ -164,7 +164,7 @@ def test_orphans_that_are_in_disorder_when_they_are_given_up_or_left_stay_orphan
     assert (found.held, found.orphaned) == ([0, 1, 2, 3], [0])
 
 
-def test_who_joins_again_because_it_does_not_know_whether_it_has_is_there_once(tx: Tx) -> None:
+def test_worker_that_repeats_its_registration_is_registered_once(tx: Tx) -> None:
     begun(tx, 4, ONE)
 
     slots.register(tx, ONE, "host:1", NOON + 1)
@@ -173,7 +173,7 @@ def test_who_joins_again_because_it_does_not_know_whether_it_has_is_there_once(t
     assert [worker.joined_at for worker, _ in slots.list_workers(tx)] == [NOON]
 
 
-def test_what_is_to_be_done_to_a_slot_in_ones_hands_is_not_done_once_it_is_in_others(tx: Tx) -> None:
+def test_slot_work_is_refused_unless_the_worker_holds_the_slot(tx: Tx) -> None:
     begun(tx, 2, ONE, TWO)
 
     assert slots.run_if_held(tx, 0, ONE, slots.count_slots) == 2
@@ -182,7 +182,7 @@ def test_what_is_to_be_done_to_a_slot_in_ones_hands_is_not_done_once_it_is_in_ot
         slots.run_if_held(tx, 0, TWO, slots.count_slots)
 
 
-def test_more_workers_than_slots_leave_some_standing_by_until_one_goes(tx: Tx) -> None:
+def test_surplus_workers_stand_by_until_a_slot_is_free(tx: Tx) -> None:
     begun(tx, 2, ONE, TWO, THREE)
     assert sizes(tx) == [1, 1, 0]
 
@@ -192,7 +192,7 @@ def test_more_workers_than_slots_leave_some_standing_by_until_one_goes(tx: Tx) -
 
 
 @given(st.integers(1, 40), st.integers(1, 300))
-def test_fair_shares_are_all_there_is_and_differ_by_one_at_most(workers: int, count: int) -> None:
+def test_fair_shares_cover_all_slots_and_differ_by_at_most_one(workers: int, count: int) -> None:
     shares = [slots.fair_share(place, workers, count) for place in range(workers)]
 
     assert sum(shares) == count
@@ -236,7 +236,7 @@ class Crowd:
         st.tuples(st.sampled_from(["join", "beat", "beat", "leave", "die"]), st.integers(0, 999)), max_size=25
     ),
 )
-def test_whoever_comes_goes_or_dies_in_the_end_every_slot_has_one_owner_and_shares_are_fair(
+def test_every_slot_has_one_owner_after_workers_join_leave_and_die(
     tx: Tx, count: int, events: list[tuple[str, int]]
 ) -> None:
     tx.execute("delete from slots")
@@ -280,7 +280,7 @@ def at_once(work: Callable[[int, PostgresStore], Any], count: int) -> list[Any]:
     return [found[number] for number in range(count)]
 
 
-def test_of_several_that_cut_a_new_store_at_once_one_decides_for_all() -> None:
+def test_concurrent_division_into_slots_is_decided_by_one() -> None:
     wanted = [8, 3, 250, 5]
 
     async def ensure(number: int, store: PostgresStore) -> int:
@@ -293,7 +293,7 @@ def test_of_several_that_cut_a_new_store_at_once_one_decides_for_all() -> None:
         assert found <= set(wanted)
 
 
-def test_workers_that_beat_at_the_same_time_never_hold_the_same_slot() -> None:
+def test_concurrent_heartbeats_never_take_the_same_slot() -> None:
     async def live(number: int, store: PostgresStore) -> list[int]:
         me = bytes([number]) * 16
         await store.write(slots.ensure_slots, 16)
@@ -322,7 +322,7 @@ def test_workers_that_beat_at_the_same_time_never_hold_the_same_slot() -> None:
     assert sorted(map(len, held)) == [2, 2, 3, 3, 3, 3]
 
 
-def test_of_two_that_give_each_other_up_for_dead_at_once_those_that_live_have_everything() -> None:
+def test_concurrent_mutual_evictions_leave_all_slots_to_live_workers() -> None:
     both = threading.Barrier(2)
 
     async def strike(number: int, store: PostgresStore) -> SlotAssignment | None:

@@ -35,7 +35,7 @@ def by_id(tx: Tx, template: int) -> Template:
     return found
 
 
-def test_a_new_template_is_registered_enabled_and_not_in_use(tx: Tx) -> None:
+def test_new_template_is_registered_enabled_and_not_in_use(tx: Tx) -> None:
     owner = profile(tx)
 
     added = templates.add(tx, 1, owner, "order", DESIGN, PICTURE, NOON)
@@ -49,7 +49,7 @@ def test_a_new_template_is_registered_enabled_and_not_in_use(tx: Tx) -> None:
     assert templates.get_by_id(tx, added + 1) is None
 
 
-def test_a_profile_has_a_code_once(tx: Tx) -> None:
+def test_template_code_is_unique_per_profile(tx: Tx) -> None:
     owner, other = profile(tx), profile(tx, "@other", "b" * 40)
     templates.add(tx, 1, owner, "order", DESIGN, None, NOON)
     templates.add(tx, 1, other, "order", DESIGN, None, NOON)
@@ -58,7 +58,7 @@ def test_a_profile_has_a_code_once(tx: Tx) -> None:
         templates.add(tx, 1, owner, "order", DESIGN, None, NOON)
 
 
-def test_an_approved_text_comes_into_use(tx: Tx) -> None:
+def test_approved_content_comes_into_use(tx: Tx) -> None:
     added = templates.add(tx, 1, profile(tx), "order", DESIGN, None, NOON)
 
     templates.set_status(tx, added, TemplateStatus.INSPECTING, None, NOON + 1)
@@ -74,7 +74,7 @@ def test_an_approved_text_comes_into_use(tx: Tx) -> None:
     )
 
 
-def test_an_edit_waits_for_its_own_approval_while_the_old_text_stays_in_use(tx: Tx) -> None:
+def test_old_content_stays_in_use_until_its_edit_is_approved(tx: Tx) -> None:
     added = templates.add(tx, 1, profile(tx), "order", DESIGN, PICTURE, NOON)
     templates.set_status(tx, added, TemplateStatus.APPROVED, "좋습니다", NOON)
 
@@ -89,7 +89,7 @@ def test_an_edit_waits_for_its_own_approval_while_the_old_text_stays_in_use(tx: 
     assert by_id(tx, added).approved == EDITED
 
 
-def test_a_templates_picture_is_replaced_by_an_edit_and_goes_with_the_template(tx: Tx) -> None:
+def test_image_is_replaced_by_an_edit_and_deleted_with_the_template(tx: Tx) -> None:
     added = templates.add(tx, 1, profile(tx), "order", DESIGN, PICTURE, NOON)
     assert tx.fetch_all("select file_name from template_images") == [("a.jpg",)]
 
@@ -120,7 +120,7 @@ def test_templates_are_listed_newest_first_by_page_and_filter(tx: Tx) -> None:
     assert found(TemplateFilter(2)) == (0, [])
 
 
-def test_the_templates_of_a_deleted_profile_are_in_no_list(tx: Tx) -> None:
+def test_templates_of_a_deleted_profile_are_not_listed(tx: Tx) -> None:
     owner = profile(tx)
     added = templates.add(tx, 1, owner, "order", DESIGN, None, NOON)
     assert [each.id for each in templates.list_all(tx)] == [added]
@@ -132,7 +132,7 @@ def test_the_templates_of_a_deleted_profile_are_in_no_list(tx: Tx) -> None:
     assert templates.find(tx, TemplateFilter(1), 1, 10) == (0, [])
 
 
-def test_templates_are_never_found_by_walking(tx: Tx) -> None:
+def test_template_queries_never_scan_the_table(tx: Tx) -> None:
     owner = profile(tx)
     for number in range(50):
         templates.add(tx, 1, owner, f"t{number}", DESIGN, None, NOON)
@@ -148,7 +148,7 @@ def test_templates_are_never_found_by_walking(tx: Tx) -> None:
     assert explaining.scans == []
 
 
-def test_a_template_follows_its_relay_apart_from_the_operator(tx: Tx) -> None:
+def test_relay_and_operator_states_of_a_template_are_independent(tx: Tx) -> None:
     added = templates.add(tx, 1, profile(tx), "order", DESIGN, PICTURE, NOON)
 
     templates.apply_remote(tx, added, EDITED, DESIGN, TemplateStatus.REJECTED, "왜", Suspension.GONE, NOON + 1)
@@ -166,7 +166,7 @@ def test_a_template_follows_its_relay_apart_from_the_operator(tx: Tx) -> None:
     assert (by_id(tx, added).approved, by_id(tx, added).suspension) == (None, None)
 
 
-def test_a_picture_is_given_out_again(tx: Tx) -> None:
+def test_stored_image_is_returned(tx: Tx) -> None:
     with_one = templates.add(tx, 1, profile(tx), "order", DESIGN, PICTURE, NOON)
     without = templates.add(tx, 1, profile(tx, "@other", "b" * 40), "order", DESIGN, None, NOON)
 
@@ -175,7 +175,7 @@ def test_a_picture_is_given_out_again(tx: Tx) -> None:
 
 
 @pytest.mark.parametrize("bar", [None, Suspension.GONE, Suspension.BLOCKED])
-def test_a_bar_of_a_later_version_bars_too(tx: Tx, bar: Suspension | None) -> None:
+def test_suspension_of_an_unknown_kind_still_suspends(tx: Tx, bar: Suspension | None) -> None:
     added = templates.add(tx, 1, profile(tx), "order", DESIGN, None, NOON)
     tx.execute("update templates set suspension = ?", (bar.word if bar else None,))
     assert by_id(tx, added).suspension is bar

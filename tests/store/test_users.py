@@ -22,7 +22,7 @@ def add(tx: Tx, name: str = "kim", role: Role = Role.OWNER, account: str | None 
     return added
 
 
-def test_a_user_is_read_as_it_was_kept(tx: Tx) -> None:
+def test_user_is_read_as_stored(tx: Tx) -> None:
     added = add(tx)
 
     found = users.get_by_name(tx, "kim")
@@ -35,7 +35,7 @@ def test_a_user_is_read_as_it_was_kept(tx: Tx) -> None:
     assert users.get_by_name(tx, "lee") is None
 
 
-def test_a_name_is_taken_once_whoever_has_it(tx: Tx) -> None:
+def test_user_name_is_unique_across_accounts(tx: Tx) -> None:
     add(tx)
     other = accounts.ensure_account(tx, "other", NOON)
 
@@ -43,7 +43,7 @@ def test_a_name_is_taken_once_whoever_has_it(tx: Tx) -> None:
     assert len(users.list_all(tx)) == 1
 
 
-def test_an_operator_has_no_account(tx: Tx) -> None:
+def test_operator_has_no_account(tx: Tx) -> None:
     assert users.is_empty(tx)
     add(tx, "op", Role.OPERATOR, None)
 
@@ -54,7 +54,7 @@ def test_an_operator_has_no_account(tx: Tx) -> None:
     assert (found.user.account_id, found.user.account, found.user.is_active) == (None, None, True)
 
 
-def test_the_phone_for_test_sends_is_remembered_for_its_user_alone(tx: Tx) -> None:
+def test_test_phone_is_stored_per_user(tx: Tx) -> None:
     kim, lee = add(tx), add(tx, "lee")
 
     users.set_test_number(tx, kim, "01012345678")
@@ -64,7 +64,7 @@ def test_the_phone_for_test_sends_is_remembered_for_its_user_alone(tx: Tx) -> No
     assert users.get_test_number(tx, kim) == "01099990000"
 
 
-def test_an_account_s_sender_numbers_are_its_own(tx: Tx) -> None:
+def test_sender_numbers_belong_to_one_account(tx: Tx) -> None:
     ours, theirs = accounts.ensure_account(tx, "acme", NOON), accounts.ensure_account(tx, "other", NOON)
     for account, number in ((ours, "15880000"), (ours, "0212345678"), (theirs, "0311234567")):
         accounts.add_number(tx, account, number, NOON)
@@ -73,7 +73,7 @@ def test_an_account_s_sender_numbers_are_its_own(tx: Tx) -> None:
 
 
 @pytest.mark.parametrize("whose", ["user", "account"])
-def test_who_is_disabled_or_whose_account_is_is_not_live(tx: Tx, whose: str) -> None:
+def test_user_disabled_or_in_a_disabled_account_is_not_active(tx: Tx, whose: str) -> None:
     added = add(tx)
 
     if whose == "user":
@@ -86,7 +86,7 @@ def test_who_is_disabled_or_whose_account_is_is_not_live(tx: Tx, whose: str) -> 
     assert not found.user.is_active
 
 
-def test_a_session_says_who_it_is_and_whose_things_are_looked_at(tx: Tx) -> None:
+def test_session_has_its_user_and_the_viewed_account(tx: Tx) -> None:
     op = add(tx, "op", Role.OPERATOR, None)
     acme = accounts.ensure_account(tx, "acme", NOON)
     other = accounts.ensure_account(tx, "other", NOON)
@@ -102,7 +102,7 @@ def test_a_session_says_who_it_is_and_whose_things_are_looked_at(tx: Tx) -> None
     assert sessions.get(tx, b"another") is None
 
 
-def test_sessions_end_one_by_one_by_user_and_by_age(tx: Tx) -> None:
+def test_sessions_are_deleted_by_token_by_user_and_by_age(tx: Tx) -> None:
     kim, lee = add(tx), add(tx, "lee")
     for hash, owner, until in ((b"1", kim, 10), (b"2", kim, 20), (b"3", lee, 30), (b"4", lee, 40)):
         sessions.add(tx, hash, owner, None, "csrf", NOON, NOON + until)
@@ -115,7 +115,7 @@ def test_sessions_end_one_by_one_by_user_and_by_age(tx: Tx) -> None:
     assert [hash for hash in (b"1", b"2", b"3", b"4") if sessions.get(tx, hash)] == [b"4"]
 
 
-def test_tries_are_counted_until_a_subject_has_none_left_and_again_after_its_window(tx: Tx) -> None:
+def test_sign_in_attempts_are_limited_within_a_window(tx: Tx) -> None:
     taken = [sign_in_attempts.acquire(tx, [ONE, OTHER], WINDOW, NOON + each) for each in range(3)]
 
     assert taken == [None, None, NOON + WINDOW]
@@ -123,7 +123,7 @@ def test_tries_are_counted_until_a_subject_has_none_left_and_again_after_its_win
     assert sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON + WINDOW) is None
 
 
-def test_what_is_turned_away_is_not_counted_for_others(tx: Tx) -> None:
+def test_blocked_attempt_does_not_count_for_other_subjects(tx: Tx) -> None:
     for each in range(20):
         sign_in_attempts.acquire(tx, [ONE, OTHER], WINDOW, NOON + each)
 
@@ -135,14 +135,14 @@ def test_what_is_turned_away_is_not_counted_for_others(tx: Tx) -> None:
     ]
 
 
-def test_nothing_is_kept_of_names_that_are_tried_by_someone_who_is_turned_away(tx: Tx) -> None:
+def test_names_tried_by_a_blocked_caller_are_not_stored(tx: Tx) -> None:
     for each in range(20):
         sign_in_attempts.acquire(tx, [ONE, Subject(b"name %d" % each, 5)], WINDOW, NOON + each)
 
     assert tx.fetch_one("select count(*) from sign_in_attempts") == (1 + ONE.limit,)
 
 
-def test_a_right_try_is_given_back(tx: Tx) -> None:
+def test_successful_attempt_is_not_counted(tx: Tx) -> None:
     for each in range(10):
         assert sign_in_attempts.acquire(tx, [ONE, OTHER], WINDOW, NOON + each) is None
         sign_in_attempts.release(tx, [ONE, OTHER])
@@ -152,14 +152,14 @@ def test_a_right_try_is_given_back(tx: Tx) -> None:
     assert sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON) is None
 
 
-def test_a_clock_that_is_set_back_locks_nobody_out(tx: Tx) -> None:
+def test_clock_set_back_locks_nobody_out(tx: Tx) -> None:
     for _ in range(3):
         sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON)
 
     assert sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON - 10 * WINDOW) is None
 
 
-def test_old_counts_are_forgotten(tx: Tx) -> None:
+def test_old_attempt_counts_are_deleted(tx: Tx) -> None:
     sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON)
     sign_in_attempts.acquire(tx, [OTHER], WINDOW, NOON + 10)
 
@@ -167,7 +167,7 @@ def test_old_counts_are_forgotten(tx: Tx) -> None:
     assert sign_in_attempts.delete_old(tx, NOON + 5, 10) == 0
 
 
-def test_deeds_are_told_newest_first_an_account_sees_its_own_and_old_ones_go(tx: Tx) -> None:
+def test_audit_log_is_newest_first_per_account_and_trimmed_by_age(tx: Tx) -> None:
     acme = accounts.ensure_account(tx, "acme", NOON)
     done = [
         AuditEntry(NOON, 1, "kim", acme, "template.create", "T1"),

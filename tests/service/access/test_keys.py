@@ -25,7 +25,7 @@ async def refusal(ring: KeyCache, key: str | None) -> Code:
     return refused.value.code
 
 
-def test_a_key_is_recognised_with_all_that_it_may_do(run_scenario: RunScenario) -> None:
+def test_key_is_recognised_with_its_permissions(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         key = await issue(env, scopes=("send", "read"), allow=("10.0.0.0/8",), expires_at=NOON + SECOND)
 
@@ -38,7 +38,7 @@ def test_a_key_is_recognised_with_all_that_it_may_do(run_scenario: RunScenario) 
     run_scenario(scenario)
 
 
-def test_by_default_a_key_may_do_everything_from_everywhere_for_good(run_scenario: RunScenario) -> None:
+def test_key_has_no_restrictions_by_default(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         known = await KeyCache(env.store, env.world).authenticate(await issue(env))
 
@@ -48,7 +48,7 @@ def test_by_default_a_key_may_do_everything_from_everywhere_for_good(run_scenari
     run_scenario(scenario)
 
 
-def test_only_the_hash_of_a_key_is_kept(run_scenario: RunScenario) -> None:
+def test_only_the_hash_of_a_key_is_stored(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         key = await issue(env)
 
@@ -64,7 +64,7 @@ def test_only_the_hash_of_a_key_is_kept(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_every_key_is_another_one(run_scenario: RunScenario) -> None:
+def test_every_new_key_is_different(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         assert len({await issue(env) for _ in range(50)}) == 50
 
@@ -72,7 +72,7 @@ def test_every_key_is_another_one(run_scenario: RunScenario) -> None:
 
 
 @pytest.mark.parametrize("key", [None, "", "pb_", "pb_" + "0" * 40, "\ud800", "키"])
-def test_what_is_no_key_is_unauthorized(run_scenario: RunScenario, key: str | None) -> None:
+def test_invalid_key_is_unauthorized(run_scenario: RunScenario, key: str | None) -> None:
     async def scenario(env: Environment) -> None:
         await issue(env)
 
@@ -81,7 +81,7 @@ def test_what_is_no_key_is_unauthorized(run_scenario: RunScenario, key: str | No
     run_scenario(scenario)
 
 
-def test_a_key_is_good_until_the_moment_it_expires(run_scenario: RunScenario) -> None:
+def test_key_works_until_the_moment_it_expires(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         ring = KeyCache(env.store, env.world)
         key = await issue(env, expires_at=NOON + 10 * SECOND)
@@ -95,7 +95,7 @@ def test_a_key_is_good_until_the_moment_it_expires(run_scenario: RunScenario) ->
     run_scenario(scenario)
 
 
-def test_a_revoked_key_works_no_more_within_a_second(run_scenario: RunScenario) -> None:
+def test_revoked_key_stops_working_within_a_second(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         ring = KeyCache(env.store, env.world)
         key = await issue(env)
@@ -128,7 +128,7 @@ def test_keys_stop_within_a_second_when_account_is_disabled_and_resume_when_enab
     run_scenario(scenario)
 
 
-def test_a_key_made_after_it_was_refused_works_at_once(run_scenario: RunScenario) -> None:
+def test_key_created_after_a_refusal_works_at_once(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         ring = KeyCache(env.store, env.world)
         key = await issue(env)
@@ -141,7 +141,7 @@ def test_a_key_made_after_it_was_refused_works_at_once(run_scenario: RunScenario
     run_scenario(scenario)
 
 
-def test_two_live_keys_of_an_account_allow_rotation(run_scenario: RunScenario) -> None:
+def test_two_active_keys_of_an_account_allow_rotation(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         ring = KeyCache(env.store, env.world)
         old, new = await issue(env), await issue(env)

@@ -31,14 +31,14 @@ def granted(limiter: RateLimiter, times: int, rate: int, key: int = 1) -> int:
 
 
 @pytest.mark.parametrize("rate", [1, 2, 10, 1000])
-def test_a_seconds_worth_is_granted_at_once_and_no_more(rate: int) -> None:
+def test_one_second_of_requests_is_granted_at_once_and_no_more(rate: int) -> None:
     limiter = RateLimiter(Clock())
 
     assert granted(limiter, rate + 50, rate) == rate
 
 
 @pytest.mark.parametrize("rate", [1, 7, 100])
-def test_afterwards_requests_pass_evenly_at_the_rate(rate: int) -> None:
+def test_later_requests_are_granted_evenly_at_the_rate(rate: int) -> None:
     clock = Clock()
     limiter = RateLimiter(clock)
     granted(limiter, rate, rate)
@@ -54,7 +54,7 @@ def test_afterwards_requests_pass_evenly_at_the_rate(rate: int) -> None:
     assert max(gaps) <= 1.5 / rate + 1e-9
 
 
-def test_a_long_pause_saves_up_no_more_than_a_second() -> None:
+def test_long_pause_saves_no_more_than_one_second_of_requests() -> None:
     clock = Clock()
     limiter = RateLimiter(clock)
     granted(limiter, 10, 10)
@@ -75,7 +75,7 @@ def test_refused_requests_cost_nothing() -> None:
     assert granted(limiter, 5, 10) == 1
 
 
-def test_each_key_has_a_bucket_of_its_own() -> None:
+def test_each_key_has_its_own_bucket() -> None:
     limiter = RateLimiter(Clock())
     granted(limiter, 10, 10, key=1)
 
@@ -83,7 +83,7 @@ def test_each_key_has_a_bucket_of_its_own() -> None:
     assert granted(limiter, 10, 10, key=1) == 0
 
 
-def test_what_is_left_and_when_to_come_back_is_told() -> None:
+def test_remaining_requests_and_retry_time_are_returned() -> None:
     clock = Clock()
     limiter = RateLimiter(clock)
 
@@ -102,7 +102,7 @@ def test_what_is_left_and_when_to_come_back_is_told() -> None:
     assert limiter.take(1, 4).is_allowed
 
 
-def test_more_keys_than_there_are_buckets_are_served_all_the_same() -> None:
+def test_keys_beyond_the_maximum_number_of_buckets_are_served() -> None:
     limiter = RateLimiter(Clock())
 
     assert all(limiter.take(key, 1).is_allowed for key in range(MAX_BUCKETS + 100))
@@ -140,9 +140,7 @@ async def press(limiter: SharedRateLimiter, rate: int, every_s: float, for_s: fl
 
 
 @pytest.mark.parametrize("rate", [5, 30, 200])
-def test_all_processes_together_keep_to_the_rate_and_use_it_however_uneven_they_are(
-    tmp_path: Path, rate: int
-) -> None:
+def test_unevenly_loaded_processes_share_the_full_rate(tmp_path: Path, rate: int) -> None:
     passed: list[float] = []
 
     async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
@@ -159,7 +157,7 @@ def test_all_processes_together_keep_to_the_rate_and_use_it_however_uneven_they_
 
 
 @pytest.mark.parametrize("rate", [1, 2, 10, 99])
-def test_a_low_rate_is_kept_exactly_whoever_asks(tmp_path: Path, rate: int) -> None:
+def test_low_rate_is_exact_across_processes(tmp_path: Path, rate: int) -> None:
     async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         found = [await limiters[number % 3].take(1, rate) for number in range(rate + 30)]
 
@@ -171,7 +169,7 @@ def test_a_low_rate_is_kept_exactly_whoever_asks(tmp_path: Path, rate: int) -> N
     run_shared_scenario(tmp_path, scenario, 3)
 
 
-def test_callers_at_the_same_time_ask_the_store_once_and_no_more_pass_than_may(tmp_path: Path) -> None:
+def test_concurrent_callers_share_one_store_call_within_the_limit(tmp_path: Path) -> None:
     async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         found = await asyncio.gather(*(limiters[0].take(1, 50) for _ in range(80)))
 
@@ -181,7 +179,7 @@ def test_callers_at_the_same_time_ask_the_store_once_and_no_more_pass_than_may(t
     run_shared_scenario(tmp_path, scenario, 1)
 
 
-def test_who_is_refused_again_and_again_does_not_trouble_the_store(tmp_path: Path) -> None:
+def test_repeated_refusals_do_not_call_the_store(tmp_path: Path) -> None:
     async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         for _ in range(5):
             await limiters[0].take(1, 4)
@@ -196,7 +194,7 @@ def test_who_is_refused_again_and_again_does_not_trouble_the_store(tmp_path: Pat
     run_shared_scenario(tmp_path, scenario, 1)
 
 
-def test_most_requests_of_a_high_rate_pass_without_asking_the_store(tmp_path: Path) -> None:
+def test_most_requests_of_a_high_rate_need_no_store_call(tmp_path: Path) -> None:
     async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         for _ in range(500):
             assert (await limiters[0].take(1, 1000)).is_allowed
@@ -207,7 +205,7 @@ def test_most_requests_of_a_high_rate_pass_without_asking_the_store(tmp_path: Pa
     run_shared_scenario(tmp_path, scenario, 1)
 
 
-def test_what_was_taken_ahead_is_forgotten_after_a_second(tmp_path: Path) -> None:
+def test_tokens_taken_in_advance_expire_after_a_second(tmp_path: Path) -> None:
     async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         await limiters[0].take(1, 1000)  # nine more are in its purse
         await asyncio.sleep(PREFETCH_TTL_MS / SECOND)
@@ -219,7 +217,7 @@ def test_what_was_taken_ahead_is_forgotten_after_a_second(tmp_path: Path) -> Non
     run_shared_scenario(tmp_path, scenario, 2)
 
 
-def test_the_figures_of_a_shared_bucket_are_those_of_one_that_is_not(tmp_path: Path) -> None:
+def test_shared_and_local_buckets_return_the_same_numbers(tmp_path: Path) -> None:
     async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         one, two = limiters
         found = [await each.take(1, 4) for each in (one, two, one, two)]
@@ -241,7 +239,7 @@ def test_the_figures_of_a_shared_bucket_are_those_of_one_that_is_not(tmp_path: P
     run_shared_scenario(tmp_path, scenario, 2)
 
 
-def test_more_keys_than_there_are_purses_are_served_all_the_same(tmp_path: Path) -> None:
+def test_keys_beyond_the_maximum_number_of_shared_buckets_are_served(tmp_path: Path) -> None:
     async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         for some in range(0, MAX_BUCKETS + 500, 500):
             found = await asyncio.gather(*(limiters[0].take(key, 1) for key in range(some, some + 500)))
@@ -250,7 +248,7 @@ def test_more_keys_than_there_are_purses_are_served_all_the_same(tmp_path: Path)
     run_shared_scenario(tmp_path, scenario, 1)
 
 
-def test_a_clock_that_is_set_back_by_an_hour_closes_a_key_for_a_second_at_most(tmp_path: Path) -> None:
+def test_clock_set_back_an_hour_blocks_a_key_for_at_most_a_second(tmp_path: Path) -> None:
     async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         for _ in range(5):
             await limiters[0].take(1, 4)
@@ -265,7 +263,7 @@ def test_a_clock_that_is_set_back_by_an_hour_closes_a_key_for_a_second_at_most(t
 
 
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
-def test_while_the_store_is_away_a_limited_key_is_told_so(tmp_path: Path) -> None:
+def test_limited_key_is_refused_while_the_store_is_unavailable(tmp_path: Path) -> None:
     async def scenario(crowd: Cluster) -> None:
         web = await crowd.start_process("web", delivers=False)
         caller = await web.env.caller(rate=5)
@@ -284,7 +282,7 @@ def test_while_the_store_is_away_a_limited_key_is_told_so(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
-def test_a_keys_rate_holds_for_all_processes_together(tmp_path: Path) -> None:
+def test_rate_of_a_key_applies_to_all_processes_together(tmp_path: Path) -> None:
     async def scenario(crowd: Cluster) -> None:
         one, two = [await crowd.start_process(name, delivers=False) for name in ("one", "two")]
         caller = await one.env.caller(rate=6)

@@ -48,7 +48,7 @@ async def is_locked(env: Environment, **given: Any) -> bool:
     return False
 
 
-def test_who_knows_the_password_is_signed_in_and_recognised_until_signing_out(run_scenario: RunScenario) -> None:
+def test_sign_in_with_the_right_password_lasts_until_sign_out(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await make(env)
 
@@ -67,7 +67,7 @@ def test_who_knows_the_password_is_signed_in_and_recognised_until_signing_out(ru
     run_scenario(scenario)
 
 
-def test_two_sign_ins_share_neither_token_nor_form_secret_and_only_hashes_are_kept(
+def test_sign_ins_have_separate_secrets_stored_only_as_hashes(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -92,7 +92,7 @@ def test_two_sign_ins_share_neither_token_nor_form_secret_and_only_hashes_are_ke
 
 
 @pytest.mark.parametrize("who", ["wrong password", "unknown", "no name at all", "disabled", "account disabled"])
-def test_whoever_may_not_enter_gets_the_same_nothing(run_scenario: RunScenario, who: str) -> None:
+def test_every_refused_sign_in_gets_the_same_answer(run_scenario: RunScenario, who: str) -> None:
     async def scenario(env: Environment) -> None:
         await make(env)
         if who == "disabled":
@@ -106,7 +106,7 @@ def test_whoever_may_not_enter_gets_the_same_nothing(run_scenario: RunScenario, 
     run_scenario(scenario)
 
 
-def test_a_hash_is_checked_also_for_who_is_unknown() -> None:
+def test_password_hash_is_checked_for_unknown_users_too() -> None:
     assert not passwords.verify(None, "")
     assert not passwords.verify(None, WORD)
     assert (
@@ -115,7 +115,7 @@ def test_a_hash_is_checked_also_for_who_is_unknown() -> None:
     )
 
 
-def test_after_a_few_wrong_tries_even_the_right_password_has_to_wait(run_scenario: RunScenario) -> None:
+def test_right_password_is_throttled_after_too_many_wrong_ones(run_scenario: RunScenario) -> None:
     world = world_at_noon()
 
     async def scenario(env: Environment) -> None:
@@ -132,7 +132,7 @@ def test_after_a_few_wrong_tries_even_the_right_password_has_to_wait(run_scenari
 
 
 @pytest.mark.slow
-def test_a_name_is_not_guessed_from_many_addresses_nor_many_names_from_one(run_scenario: RunScenario) -> None:
+def test_guessing_is_throttled_by_name_and_by_address(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await make(env)
         for number in range(MAX_ATTEMPTS_PER_NAME):
@@ -146,7 +146,7 @@ def test_a_name_is_not_guessed_from_many_addresses_nor_many_names_from_one(run_s
     run_scenario(scenario)
 
 
-def test_signing_in_rightly_is_never_throttled(run_scenario: RunScenario) -> None:
+def test_successful_sign_ins_are_never_throttled(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await make(env)
         for _ in range(MAX_ATTEMPTS_PER_NAME_AND_ADDRESS + 1):
@@ -201,7 +201,7 @@ def test_session_ends_at_once_when_user_is_disabled_or_password_changes(
     run_scenario(scenario)
 
 
-def test_an_operator_looks_at_any_account_but_not_at_one_that_is_not(run_scenario: RunScenario) -> None:
+def test_operator_can_view_any_existing_account(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await make(env, "op", None, Role.OPERATOR)
         other = await env.store.write(accounts.ensure_account, "other", env.world.now())
@@ -220,7 +220,7 @@ def test_an_operator_looks_at_any_account_but_not_at_one_that_is_not(run_scenari
     run_scenario(scenario)
 
 
-def test_a_user_of_an_account_has_one_and_an_operator_has_none(run_scenario: RunScenario) -> None:
+def test_account_user_has_an_account_and_operator_has_none(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         for account, role in ((None, Role.OWNER), ("acme", Role.OPERATOR)):
             with pytest.raises(Refused):

@@ -104,7 +104,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_a_template_becomes_what_its_relay_says(case: Case) -> None:
+def test_template_takes_the_state_of_the_relay(case: Case) -> None:
     assert merge_template(RELAY, case.mine, case.sheet, case.change, case.now) == case.result
 
 
@@ -120,5 +120,5 @@ def test_a_template_becomes_what_its_relay_says(case: Case) -> None:
         (ours(APPROVED, A, A, Suspension.GONE), LATER, False),
     ],
 )
-def test_what_should_be_at_the_relay_is_missed(mine: Template, now: int, is_so: bool) -> None:
+def test_template_missing_at_the_relay_is_detected(mine: Template, now: int, is_so: bool) -> None:
     assert is_missing(mine, now) is is_so

@@ -93,7 +93,7 @@ async def find(env: Environment, channel: str = "@shop", name: str = "acme") -> 
     return await env.store.read(profiles.get_by_channel, await account_id_of(env, name), channel)
 
 
-def test_a_registered_profile_waits_and_its_administrator_gets_a_token(stage: Stage) -> None:
+def test_registered_profile_is_pending_and_its_admin_gets_a_token(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         profile = await begin(env)
 
@@ -105,7 +105,7 @@ def test_a_registered_profile_waits_and_its_administrator_gets_a_token(stage: St
     stage.run(scenario)
 
 
-def test_the_token_is_kept_only_as_a_hash(stage: Stage) -> None:
+def test_token_is_stored_only_as_a_hash(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         await begin(env)
 
@@ -117,7 +117,7 @@ def test_the_token_is_kept_only_as_a_hash(stage: Stage) -> None:
     stage.run(scenario)
 
 
-def test_the_right_token_approves_and_gives_a_sender_key(stage: Stage) -> None:
+def test_right_token_approves_the_profile_and_gives_a_sender_key(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         await begin(env)
 
@@ -135,7 +135,7 @@ def test_the_right_token_approves_and_gives_a_sender_key(stage: Stage) -> None:
 @pytest.mark.parametrize(
     "spelling", ["", "12345", "1234567", "abcdef", " ", "１２３４５６", "\ud800", "0" * 10_000]
 )
-def test_a_token_of_any_other_shape_is_just_not_right(stage: Stage, spelling: str) -> None:
+def test_malformed_token_is_refused_like_a_wrong_one(stage: Stage, spelling: str) -> None:
     async def scenario(env: Environment) -> None:
         await begin(env)
 
@@ -144,7 +144,7 @@ def test_a_token_of_any_other_shape_is_just_not_right(stage: Stage, spelling: st
     stage.run(scenario)
 
 
-def test_after_five_wrong_tries_even_the_right_token_is_locked_out(stage: Stage) -> None:
+def test_right_token_is_locked_out_after_five_wrong_ones(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         await begin(env)
         for _ in range(5):
@@ -162,7 +162,7 @@ def test_after_five_wrong_tries_even_the_right_token_is_locked_out(stage: Stage)
     stage.run(scenario)
 
 
-def test_four_wrong_tries_do_not_lock_out(stage: Stage) -> None:
+def test_four_wrong_tokens_do_not_lock_out(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         await begin(env)
         for _ in range(4):
@@ -177,7 +177,7 @@ def test_four_wrong_tries_do_not_lock_out(stage: Stage) -> None:
     stage.run(scenario)
 
 
-def test_a_token_is_valid_for_half_an_hour(stage: Stage) -> None:
+def test_token_is_valid_for_half_an_hour(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         await begin(env)
         await env.wait(30 * 60 - 1)
@@ -189,7 +189,7 @@ def test_a_token_is_valid_for_half_an_hour(stage: Stage) -> None:
     stage.run(scenario)
 
 
-def test_how_long_a_token_is_valid_is_a_setting(stage: Stage) -> None:
+def test_token_validity_is_a_setting(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         await begin(env)
         await env.wait(60)
@@ -199,7 +199,7 @@ def test_how_long_a_token_is_valid_is_a_setting(stage: Stage) -> None:
     stage.run(scenario, token_minutes=1)
 
 
-def test_a_token_long_forgotten_has_expired(stage: Stage) -> None:
+def test_deleted_token_is_reported_as_expired(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         await begin(env)
 
@@ -211,7 +211,7 @@ def test_a_token_long_forgotten_has_expired(stage: Stage) -> None:
     stage.run(a_day_later, world=VirtualWorld(1, NOON + DAY))
 
 
-def test_registering_again_voids_the_old_token_and_takes_over_what_is_new(stage: Stage) -> None:
+def test_registering_again_voids_the_old_token_and_updates_the_profile(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         before = await begin(env)
         old = stage.token
@@ -227,7 +227,7 @@ def test_registering_again_voids_the_old_token_and_takes_over_what_is_new(stage:
     stage.run(scenario)
 
 
-def test_an_approved_channel_is_not_registered_again_nor_authenticated_again(stage: Stage) -> None:
+def test_approved_channel_cannot_be_registered_or_authenticated_again(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         await begin(env)
         await auth(env, stage.token)
@@ -240,7 +240,7 @@ def test_an_approved_channel_is_not_registered_again_nor_authenticated_again(sta
     stage.run(scenario)
 
 
-def test_an_unknown_category_is_refused_before_anything_is_sent(stage: Stage) -> None:
+def test_unknown_category_is_refused_before_anything_is_sent(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         refused = await refusal(begin(env, SHOP._replace(category="99999999999")))
 
@@ -251,7 +251,7 @@ def test_an_unknown_category_is_refused_before_anything_is_sent(stage: Stage) ->
     stage.run(scenario)
 
 
-def test_a_channel_gets_at_most_five_tokens_an_hour(stage: Stage) -> None:
+def test_channel_gets_at_most_five_tokens_an_hour(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         for number in range(5):
             await begin(env, SHOP._replace(cellphone=f"0101111222{number}"))
@@ -267,7 +267,7 @@ def test_a_channel_gets_at_most_five_tokens_an_hour(stage: Stage) -> None:
     stage.run(scenario)
 
 
-def test_a_phone_gets_at_most_five_tokens_an_hour_whatever_the_channel(stage: Stage) -> None:
+def test_phone_gets_at_most_five_tokens_an_hour_whatever_the_channel(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         for number in range(5):
             await begin(env, SHOP._replace(channel_id=f"@shop{number}"))
@@ -280,7 +280,7 @@ def test_a_phone_gets_at_most_five_tokens_an_hour_whatever_the_channel(stage: St
     stage.run(scenario)
 
 
-def test_deleting_and_registering_anew_does_not_get_around_the_limit(stage: Stage) -> None:
+def test_deleting_and_registering_again_does_not_reset_the_limit(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         for _ in range(5):
             await begin(env)
@@ -291,7 +291,7 @@ def test_deleting_and_registering_anew_does_not_get_around_the_limit(stage: Stag
     stage.run(scenario)
 
 
-def test_two_accounts_may_register_one_channel_each_with_its_own_token_and_key(stage: Stage) -> None:
+def test_accounts_sharing_a_channel_have_separate_tokens_and_keys(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         await begin(env)
         mine = stage.token
@@ -309,7 +309,7 @@ def test_two_accounts_may_register_one_channel_each_with_its_own_token_and_key(s
     stage.run(scenario)
 
 
-def test_an_unknown_channel_and_another_accounts_are_not_found(stage: Stage) -> None:
+def test_unknown_channel_and_channel_of_another_account_are_not_found(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         await begin(env)
 
@@ -326,7 +326,7 @@ def test_an_unknown_channel_and_another_accounts_are_not_found(stage: Stage) -> 
     stage.run(scenario)
 
 
-def test_a_deleted_channel_can_be_registered_anew_with_a_new_key(stage: Stage) -> None:
+def test_deleted_channel_can_be_registered_again_with_a_new_key(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         await begin(env)
         await auth(env, stage.token)
@@ -346,7 +346,7 @@ def test_a_deleted_channel_can_be_registered_anew_with_a_new_key(stage: Stage) -
     stage.run(scenario)
 
 
-def test_key_and_channel_must_agree_where_both_are_given(stage: Stage) -> None:
+def test_key_and_channel_must_match_if_both_are_given(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         await begin(env)
         await auth(env, stage.token)
@@ -362,7 +362,7 @@ def test_key_and_channel_must_agree_where_both_are_given(stage: Stage) -> None:
     stage.run(scenario)
 
 
-def test_without_someone_who_looks_after_channels_none_is_registered(run_scenario: RunScenario) -> None:
+def test_no_channel_is_registered_without_a_profile_provider(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         assert (await refusal(begin(env))).code is Code.PRODUCT_NOT_AVAILABLE
         assert await find(env) is None

@@ -58,7 +58,7 @@ async def quiet(env: Environment, stage: RelayEnvironment) -> Caller:
 
 @pytest.mark.parametrize(("kind", "how", "words"), UNTAKEN)
 @pytest.mark.parametrize("step", ["GET", "POST"])
-def test_a_registration_that_does_not_reach_the_relay_leaves_nothing(
+def test_registration_that_does_not_reach_the_relay_stores_nothing(
     stage: RelayEnvironment, step: str, kind: str, how: dict[str, Any], words: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -76,7 +76,7 @@ def test_a_registration_that_does_not_reach_the_relay_leaves_nothing(
 
 @pytest.mark.parametrize(("kind", "how", "words"), UNTAKEN)
 @pytest.mark.parametrize("step", ["GET", "POST"])
-def test_a_token_that_does_not_reach_the_relay_is_still_good(
+def test_token_that_does_not_reach_the_relay_stays_valid(
     stage: RelayEnvironment, step: str, kind: str, how: dict[str, Any], words: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -162,7 +162,7 @@ def test_wrong_token_does_not_claim_a_profile_registered_in_the_console(
 
 
 @pytest.mark.parametrize(("kind", "how", "words"), UNTAKEN)
-def test_a_deletion_that_does_not_reach_the_relay_deletes_nothing(
+def test_deletion_that_does_not_reach_the_relay_deletes_nothing(
     stage: RelayEnvironment, kind: str, how: dict[str, Any], words: str
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -204,7 +204,7 @@ def test_profile_deleted_with_a_lost_answer_is_suspended_and_can_be_deleted(
 
 @pytest.mark.parametrize(("kind", "how", "words"), UNTAKEN)
 @pytest.mark.parametrize(("step", "passed"), [("GET", 0), ("POST", 0), ("PUT", 0), ("GET", 1)])
-def test_a_template_that_does_not_reach_the_relay_stays_registered(
+def test_template_that_does_not_reach_the_relay_stays_registered(
     stage: RelayEnvironment, step: str, passed: int, kind: str, how: dict[str, Any], words: str
 ) -> None:
     async def scenario(env: Environment) -> None:

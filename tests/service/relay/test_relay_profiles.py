@@ -40,7 +40,7 @@ async def names(call: Caller) -> list[str]:
     return [each["channelId"] for each in (await call("sender/list")).items]
 
 
-def test_a_profile_lives_at_the_relay_from_its_registration_to_its_deletion(stage: RelayEnvironment) -> None:
+def test_profile_exists_at_the_relay_from_registration_to_deletion(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call = await connected_caller(env)
 
@@ -62,7 +62,7 @@ def test_a_profile_lives_at_the_relay_from_its_registration_to_its_deletion(stag
     stage.run(scenario)
 
 
-def test_a_wrong_token_is_the_relays_word_and_five_lock_it(stage: RelayEnvironment) -> None:
+def test_relay_rejects_a_wrong_token_and_five_lock_the_profile(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call = await connected_caller(env)
         await call_ok(call, "sender/create", channel_body())
@@ -82,7 +82,7 @@ def test_a_wrong_token_is_the_relays_word_and_five_lock_it(stage: RelayEnvironme
 
 
 @pytest.mark.parametrize("spelling", ["abc", "１２３４５６", "0" * 200, "-1", "1.5"])
-def test_a_token_that_is_no_number_does_not_reach_the_relay(stage: RelayEnvironment, spelling: str) -> None:
+def test_token_that_is_not_a_number_is_not_sent_to_the_relay(stage: RelayEnvironment, spelling: str) -> None:
     async def scenario(env: Environment) -> None:
         call = await connected_caller(env)
         await call_ok(call, "sender/create", channel_body())
@@ -93,7 +93,7 @@ def test_a_token_that_is_no_number_does_not_reach_the_relay(stage: RelayEnvironm
     stage.run(scenario)
 
 
-def test_of_a_registration_that_the_relay_refuses_nothing_is_kept(stage: RelayEnvironment) -> None:
+def test_registration_refused_by_the_relay_stores_nothing(stage: RelayEnvironment) -> None:
     stage.relay.unknown_channels.add(CHANNEL)
 
     async def scenario(env: Environment) -> None:
@@ -108,7 +108,7 @@ def test_of_a_registration_that_the_relay_refuses_nothing_is_kept(stage: RelayEn
     stage.run(scenario)
 
 
-def test_a_registration_that_is_refused_does_not_change_the_one_before(stage: RelayEnvironment) -> None:
+def test_refused_registration_does_not_change_the_earlier_one(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call = await connected_caller(env)
         await call_ok(call, "sender/create", channel_body())
@@ -123,7 +123,7 @@ def test_a_registration_that_is_refused_does_not_change_the_one_before(stage: Re
     stage.run(scenario)
 
 
-def test_the_second_account_that_asks_for_a_channel_is_told_that_it_is_taken(stage: RelayEnvironment) -> None:
+def test_channel_registered_by_another_account_is_refused_as_taken(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call = await connected_caller(env)
         other = await env.caller("other", "en")
@@ -161,7 +161,7 @@ async def adopt(env: Environment, name: str = "acme", channel_id: str = CHANNEL)
     await profiles.adopt(env.context, account_id, CARRIER, channel_id)
 
 
-def test_an_adopted_profile_is_approved_and_its_templates_follow(stage: RelayEnvironment) -> None:
+def test_adopted_profile_is_approved_and_its_templates_are_imported(stage: RelayEnvironment) -> None:
     key = stage.relay.add_profile(CHANNEL).sender_key
     stage.relay.add_template(key, "T1", "배송이 시작되었습니다.")
 
@@ -187,7 +187,7 @@ def test_an_adopted_profile_is_approved_and_its_templates_follow(stage: RelayEnv
     stage.run(scenario)
 
 
-def test_a_profile_that_waits_for_its_token_at_the_relay_cannot_be_adopted(stage: RelayEnvironment) -> None:
+def test_profile_awaiting_its_token_at_the_relay_cannot_be_adopted(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         await call_ok(await connected_caller(env), "sender/create", channel_body())
 
@@ -248,7 +248,7 @@ def test_profile_changes_in_the_relay_console_are_applied_within_a_minute(
     stage.run(scenario)
 
 
-def test_what_the_operator_has_disabled_stays_so_whatever_the_relay_says(stage: RelayEnvironment) -> None:
+def test_profile_disabled_by_the_operator_stays_disabled(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call = await connected_caller(env)
         key = await stage.register_channel(call)
@@ -263,7 +263,7 @@ def test_what_the_operator_has_disabled_stays_so_whatever_the_relay_says(stage: 
     stage.run(scenario)
 
 
-def test_a_list_that_lacks_a_profile_is_not_believed_while_the_relay_has_it(stage: RelayEnvironment) -> None:
+def test_profile_missing_from_a_list_is_kept_while_the_relay_has_it(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call = await connected_caller(env)
         await stage.register_channel(call)
@@ -277,7 +277,7 @@ def test_a_list_that_lacks_a_profile_is_not_believed_while_the_relay_has_it(stag
     stage.run(scenario)
 
 
-def test_a_deleted_profile_that_the_relay_has_no_more_is_deleted_here_too(stage: RelayEnvironment) -> None:
+def test_profile_gone_at_the_relay_can_be_deleted(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call = await connected_caller(env)
         key = await stage.register_channel(call)
@@ -291,7 +291,7 @@ def test_a_deleted_profile_that_the_relay_has_no_more_is_deleted_here_too(stage:
     stage.run(scenario)
 
 
-def test_the_relays_categories_take_the_place_of_ours_in_every_process(stage: RelayEnvironment) -> None:
+def test_relay_categories_replace_the_built_in_ones_in_every_process(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         await env.wait(1)
@@ -309,7 +309,7 @@ def test_the_relays_categories_take_the_place_of_ours_in_every_process(stage: Re
     stage.run(scenario)
 
 
-def test_while_the_relay_has_not_said_its_categories_ours_are_known(stage: RelayEnvironment) -> None:
+def test_built_in_categories_are_used_until_the_relay_sends_its_own(stage: RelayEnvironment) -> None:
     stage.relay.inject_fault("throttle", "categories", times=1e9)
 
     async def scenario(env: Environment) -> None:
@@ -340,7 +340,7 @@ def test_lists_are_read_page_by_page(stage: RelayEnvironment) -> None:
     stage.run(scenario)
 
 
-def test_a_process_that_does_not_deliver_knows_what_the_keeper_has_seen(stage: RelayEnvironment) -> None:
+def test_process_without_workers_uses_the_synced_categories(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         call = await connected_caller(env)
         asked = stage.calls("GET", "categories")
@@ -354,7 +354,7 @@ def test_a_process_that_does_not_deliver_knows_what_the_keeper_has_seen(stage: R
     stage.run(scenario)
 
 
-def test_only_who_keeps_house_looks_at_the_relay(stage: RelayEnvironment) -> None:
+def test_only_the_housekeeping_worker_syncs_with_the_relay(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
         await connected_caller(env)
         before = len(stage.relay.calls)
@@ -371,7 +371,7 @@ def test_only_who_keeps_house_looks_at_the_relay(stage: RelayEnvironment) -> Non
     stage.run(scenario)
 
 
-def test_a_profile_whose_carrier_is_configured_no_more_can_be_deleted_but_not_proved(
+def test_profile_of_a_removed_carrier_can_be_deleted_but_not_verified(
     stage: RelayEnvironment,
 ) -> None:
     async def scenario(env: Environment) -> None:

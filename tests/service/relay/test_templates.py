@@ -89,7 +89,7 @@ async def put_in(env: Environment, stage: Stage, where: TemplateRef, status: Tem
     return await templates.request_review(env.context, where)
 
 
-def test_a_new_template_is_registered_and_cannot_be_sent_yet(stage: Stage) -> None:
+def test_new_template_is_registered_and_cannot_be_sent_yet(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         where = await place(env)
 
@@ -103,7 +103,7 @@ def test_a_new_template_is_registered_and_cannot_be_sent_yet(stage: Stage) -> No
     stage.run(scenario)
 
 
-def test_a_code_is_taken_once_for_each_profile(stage: Stage) -> None:
+def test_template_code_is_unique_per_profile(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         where = await place(env)
         await templates.create(env.context, where, DESIGN, None)
@@ -115,7 +115,7 @@ def test_a_code_is_taken_once_for_each_profile(stage: Stage) -> None:
     stage.run(scenario)
 
 
-def test_an_unknown_category_is_refused(stage: Stage) -> None:
+def test_unknown_category_is_refused(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         where = await place(env)
         strange = DESIGN._replace(category="000000")
@@ -135,7 +135,7 @@ def test_an_unknown_category_is_refused(stage: Stage) -> None:
         (None, INSPECTING, None),
     ],
 )
-def test_a_review_may_fall_at_once_or_later(
+def test_review_may_be_decided_at_once_or_later(
     stage: Stage, decision: ReviewDecision | None, status: TemplateStatus, in_use: TemplateContent | None
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -153,7 +153,7 @@ def test_a_review_may_fall_at_once_or_later(
 
 
 @pytest.mark.parametrize("status", [INSPECTING, APPROVED, REJECTED])
-def test_only_a_newly_written_text_is_reviewed(stage: Stage, status: TemplateStatus) -> None:
+def test_only_new_content_is_reviewed(stage: Stage, status: TemplateStatus) -> None:
     async def scenario(env: Environment) -> None:
         where = await place(env)
         await put_in(env, stage, where, status)
@@ -165,9 +165,7 @@ def test_only_a_newly_written_text_is_reviewed(stage: Stage, status: TemplateSta
 
 
 @pytest.mark.parametrize("status", [REGISTERED, APPROVED, REJECTED])
-def test_a_template_that_is_not_under_review_can_be_edited_and_reviewed_anew(
-    stage: Stage, status: TemplateStatus
-) -> None:
+def test_template_not_under_review_can_be_edited_and_resubmitted(stage: Stage, status: TemplateStatus) -> None:
     async def scenario(env: Environment) -> None:
         where = await place(env)
         before = await put_in(env, stage, where, status)
@@ -182,7 +180,7 @@ def test_a_template_that_is_not_under_review_can_be_edited_and_reviewed_anew(
     stage.run(scenario)
 
 
-def test_a_template_under_review_cannot_be_edited(stage: Stage) -> None:
+def test_template_under_review_cannot_be_edited(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         where = await place(env)
         await put_in(env, stage, where, INSPECTING)
@@ -193,7 +191,7 @@ def test_a_template_under_review_cannot_be_edited(stage: Stage) -> None:
     stage.run(scenario)
 
 
-def test_an_approved_text_stays_in_use_while_its_edit_is_rejected(stage: Stage) -> None:
+def test_approved_content_stays_in_use_when_its_edit_is_rejected(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         where = await place(env)
         await put_in(env, stage, where, APPROVED)
@@ -207,7 +205,7 @@ def test_an_approved_text_stays_in_use_while_its_edit_is_rejected(stage: Stage) 
     stage.run(scenario)
 
 
-def test_what_was_edited_while_its_reviewer_read_it_is_not_approved(stage: Stage) -> None:
+def test_template_edited_during_its_review_is_not_approved(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         where = await place(env)
         await templates.create(env.context, where, DESIGN, None)
@@ -228,7 +226,7 @@ def test_what_was_edited_while_its_reviewer_read_it_is_not_approved(stage: Stage
     ("status", "code"),
     [(REGISTERED, None), (REJECTED, None), (INSPECTING, Code.INVALID_STATE), (APPROVED, Code.INVALID_STATE)],
 )
-def test_only_what_is_neither_in_use_nor_under_review_is_deleted(
+def test_template_in_use_or_under_review_cannot_be_deleted(
     stage: Stage, status: TemplateStatus, code: Code | None
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -249,7 +247,7 @@ def test_only_what_is_neither_in_use_nor_under_review_is_deleted(
     ("review", "status"),
     [(ReviewDecision(True, "좋습니다"), APPROVED), (ReviewDecision(False, "안 됩니다"), REJECTED)],
 )
-def test_an_operator_decides_on_what_is_under_review_and_only_once(
+def test_operator_decides_once_on_a_template_under_review(
     stage: Stage, review: ReviewDecision, status: TemplateStatus
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -266,7 +264,7 @@ def test_an_operator_decides_on_what_is_under_review_and_only_once(
     stage.run(scenario)
 
 
-def test_an_operator_cannot_decide_on_what_does_not_exist_or_was_not_handed_in(stage: Stage) -> None:
+def test_operator_cannot_decide_on_unknown_or_unsubmitted_template(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         template = await put_in(env, stage, await place(env), REGISTERED)
 
@@ -277,7 +275,7 @@ def test_an_operator_cannot_decide_on_what_does_not_exist_or_was_not_handed_in(s
     stage.run(scenario)
 
 
-def test_another_accounts_templates_do_not_exist(stage: Stage) -> None:
+def test_templates_of_another_account_are_not_found(stage: Stage) -> None:
     async def scenario(env: Environment) -> None:
         where = await place(env)
         await templates.create(env.context, where, DESIGN, None)

@@ -60,7 +60,7 @@ async def refusal(work: Awaitable[Any]) -> Refused:
     return refused.value
 
 
-def test_every_receiver_gets_a_message_that_waits_and_a_job(run_scenario: RunScenario) -> None:
+def test_every_receiver_gets_a_waiting_message_and_a_job(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         receivers = [
             Receiver(PHONE, ("a",)),
@@ -98,7 +98,7 @@ def test_request_id_holds_acceptance_time_which_is_the_default_send_time(
 
 
 @pytest.mark.parametrize(("receivers", "lane"), [(1, 0), (10, 0), (11, 1), (1000, 1)])
-def test_small_sends_travel_ahead_of_campaigns(run_scenario: RunScenario, receivers: int, lane: int) -> None:
+def test_small_sends_get_a_faster_lane_than_campaigns(run_scenario: RunScenario, receivers: int, lane: int) -> None:
     async def scenario(env: Environment) -> None:
         await send(env, sms(*[PHONE] * receivers))
 
@@ -110,7 +110,7 @@ def test_small_sends_travel_ahead_of_campaigns(run_scenario: RunScenario, receiv
     run_scenario(scenario, carriers=idle())
 
 
-def test_a_product_without_a_route_is_refused(tmp_path: Path) -> None:
+def test_product_without_a_route_is_refused(tmp_path: Path) -> None:
     async def scenario(env: Environment) -> None:
         refused = await refusal(send(env, sms(product=Product.LMS)))
 
@@ -123,7 +123,7 @@ def test_a_product_without_a_route_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("ahead", "carrier"), [(None, "two"), (0, "two"), (WAKE_HORIZON_MS, "two"), (WAKE_HORIZON_MS + 1, "one")]
 )
-def test_what_is_for_later_does_not_avoid_a_carrier_that_is_aside_only_now(
+def test_scheduled_send_does_not_avoid_a_carrier_with_an_open_circuit(
     tmp_path: Path, ahead: int | None, carrier: str
 ) -> None:
     one, two = FakeCarrier("one", failover_after_s=5), FakeCarrier("two")
@@ -143,7 +143,7 @@ def test_what_is_for_later_does_not_avoid_a_carrier_that_is_aside_only_now(
     run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, {"sms": ["one", "two"]})
 
 
-def test_where_numbers_are_checked_only_registered_ones_may_send(run_scenario: RunScenario) -> None:
+def test_unregistered_sender_number_is_refused_where_numbers_are_checked(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         owner, other = await account_id_of(env), await account_id_of(env, "other")
         await env.store.write(accounts.add_number, other, SENDER, NOON)
@@ -157,7 +157,7 @@ def test_where_numbers_are_checked_only_registered_ones_may_send(run_scenario: R
     run_scenario(scenario, carriers=idle(), check_sender_numbers=True)
 
 
-def test_where_numbers_are_checked_that_of_the_fallback_is_too(run_scenario: RunScenario) -> None:
+def test_sender_number_of_the_fallback_is_checked_too(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         profile = await add_profile(env)
 
@@ -171,7 +171,7 @@ def test_where_numbers_are_checked_that_of_the_fallback_is_too(run_scenario: Run
     run_scenario(scenario, carriers=idle(), check_sender_numbers=True)
 
 
-def test_with_the_simulator_alone_no_number_is_checked(run_scenario: RunScenario) -> None:
+def test_sender_numbers_are_not_checked_with_only_the_simulator(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
 
@@ -183,7 +183,7 @@ def test_with_the_simulator_alone_no_number_is_checked(run_scenario: RunScenario
 REPEATABLE = IdempotencyKey("key", b"digest")
 
 
-def test_a_repeated_request_is_kept_once_and_answered_alike(run_scenario: RunScenario) -> None:
+def test_repeated_request_is_stored_once_and_gets_the_same_answer(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         owner = await account_id_of(env)
         assert await find_accepted(env.context, owner, REPEATABLE) is None
@@ -199,7 +199,7 @@ def test_a_repeated_request_is_kept_once_and_answered_alike(run_scenario: RunSce
     run_scenario(scenario, carriers=idle())
 
 
-def test_of_many_equal_requests_at_the_same_time_one_is_kept(run_scenario: RunScenario) -> None:
+def test_one_of_many_concurrent_equal_requests_is_stored(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         owner = await account_id_of(env)
 
@@ -211,7 +211,7 @@ def test_of_many_equal_requests_at_the_same_time_one_is_kept(run_scenario: RunSc
     run_scenario(scenario, carriers=idle())
 
 
-def test_a_key_that_stood_on_another_request_is_a_duplicate(run_scenario: RunScenario) -> None:
+def test_key_used_for_a_different_request_is_a_duplicate(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         owner = await account_id_of(env)
         await accept(env.context, owner, sms(), REPEATABLE)
@@ -228,7 +228,7 @@ def test_a_key_that_stood_on_another_request_is_a_duplicate(run_scenario: RunSce
     run_scenario(scenario, carriers=idle())
 
 
-def test_a_key_belongs_to_its_account(run_scenario: RunScenario) -> None:
+def test_idempotency_key_belongs_to_its_account(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         mine = await accept(env.context, await account_id_of(env), sms(), REPEATABLE)
         theirs = await accept(
@@ -240,7 +240,7 @@ def test_a_key_belongs_to_its_account(run_scenario: RunScenario) -> None:
     run_scenario(scenario, carriers=idle())
 
 
-def test_a_request_that_was_refused_leaves_its_key_free(run_scenario: RunScenario) -> None:
+def test_refused_request_leaves_its_key_unused(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         owner = await account_id_of(env)
         await refusal(accept(env.context, owner, sms(), REPEATABLE))
@@ -253,7 +253,7 @@ def test_a_request_that_was_refused_leaves_its_key_free(run_scenario: RunScenari
     run_scenario(scenario, carriers=idle(), check_sender_numbers=True)
 
 
-def test_what_the_store_cannot_keep_is_not_accepted(run_scenario: RunScenario) -> None:
+def test_request_that_cannot_be_stored_is_not_accepted(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         owner = await account_id_of(env)
         await env.store.close()
@@ -264,7 +264,7 @@ def test_what_the_store_cannot_keep_is_not_accepted(run_scenario: RunScenario) -
     run_scenario(scenario, carriers=idle())
 
 
-def test_only_an_approved_profile_in_use_may_be_sent_under_and_only_by_its_account(
+def test_only_enabled_approved_profiles_of_the_account_may_send(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -284,7 +284,7 @@ def test_only_an_approved_profile_in_use_may_be_sent_under_and_only_by_its_accou
     run_scenario(scenario, carriers=idle())
 
 
-def test_only_an_approved_template_of_the_profile_may_be_sent(run_scenario: RunScenario) -> None:
+def test_only_approved_templates_of_the_profile_may_be_sent(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         owner = await account_id_of(env)
         number = await add_profile(env)

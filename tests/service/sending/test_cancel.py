@@ -38,7 +38,7 @@ async def cancel(env: Environment, request_id: bytes | None, message_id: bytes |
     return await cancel_request(env.context, await account_id_of(env), request_id, message_id)
 
 
-def test_what_waits_is_cancelled_and_never_handed_over(run_scenario: RunScenario) -> None:
+def test_waiting_messages_are_cancelled_and_never_submitted(run_scenario: RunScenario) -> None:
     post = FakeCarrier()
 
     async def scenario(env: Environment) -> None:
@@ -57,7 +57,7 @@ def test_what_waits_is_cancelled_and_never_handed_over(run_scenario: RunScenario
     run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
-def test_one_message_can_be_cancelled_alone(run_scenario: RunScenario) -> None:
+def test_single_message_can_be_cancelled(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(PHONE, PHONE, scheduled_at=LATER))
 
@@ -70,7 +70,7 @@ def test_one_message_can_be_cancelled_alone(run_scenario: RunScenario) -> None:
     run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier()})
 
 
-def test_what_a_carrier_has_had_in_hand_is_not_cancelled(run_scenario: RunScenario) -> None:
+def test_message_once_in_flight_is_not_cancelled(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
         await env.wait(1)  # it was refused for now, and nobody has it in hand
@@ -81,7 +81,7 @@ def test_what_a_carrier_has_had_in_hand_is_not_cancelled(run_scenario: RunScenar
     run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Busy())})
 
 
-def test_what_has_ended_is_not_cancelled(run_scenario: RunScenario) -> None:
+def test_ended_message_is_not_cancelled(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
         await env.wait(1)
@@ -92,7 +92,7 @@ def test_what_has_ended_is_not_cancelled(run_scenario: RunScenario) -> None:
     run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted(None))})
 
 
-def test_what_does_not_exist_or_is_another_accounts_cannot_be_cancelled(run_scenario: RunScenario) -> None:
+def test_unknown_or_foreign_message_cannot_be_cancelled(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         mine = await send(env, sms(scheduled_at=LATER))
         foreign = await accept(env.context, await account_id_of(env, "other"), sms(scheduled_at=LATER))
@@ -115,7 +115,7 @@ def test_what_does_not_exist_or_is_another_accounts_cannot_be_cancelled(run_scen
 
 
 @pytest.mark.parametrize("turns", range(8))
-def test_of_a_cancel_and_a_claim_whichever_commits_first_wins(run_scenario: RunScenario, turns: int) -> None:
+def test_first_commit_wins_between_cancel_and_claim(run_scenario: RunScenario, turns: int) -> None:
     post = FakeCarrier(window=3, answer=lambda attempt: Accepted(None))
 
     async def scenario(env: Environment) -> None:
@@ -135,7 +135,7 @@ def test_of_a_cancel_and_a_claim_whichever_commits_first_wins(run_scenario: RunS
     run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
-def test_many_cancels_at_once_cancel_each_message_once(run_scenario: RunScenario) -> None:
+def test_concurrent_cancels_cancel_each_message_once(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(*[PHONE] * 5, scheduled_at=LATER))
 
@@ -146,7 +146,7 @@ def test_many_cancels_at_once_cancel_each_message_once(run_scenario: RunScenario
     run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier()})
 
 
-def test_deleting_a_profile_cancels_all_that_waits_for_it_and_nothing_else(run_scenario: RunScenario) -> None:
+def test_deleting_a_profile_cancels_only_its_waiting_messages(run_scenario: RunScenario) -> None:
     post = FakeCarrier()
 
     async def scenario(env: Environment) -> None:
@@ -167,7 +167,7 @@ def test_deleting_a_profile_cancels_all_that_waits_for_it_and_nothing_else(run_s
     run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
-def test_a_sweep_that_a_crash_cut_short_is_finished_by_housekeeping(run_scenario: RunScenario) -> None:
+def test_housekeeping_finishes_a_cancel_interrupted_by_a_crash(run_scenario: RunScenario) -> None:
     sent: list[bytes] = []
 
     async def scenario(env: Environment) -> None:

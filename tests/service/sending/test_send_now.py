@@ -34,7 +34,7 @@ def at_once() -> FakeCarrier:
 
 
 @pytest.mark.parametrize("receivers", [2, 25])
-def test_what_waits_is_sent_at_once_and_not_again_at_its_time(run_scenario: RunScenario, receivers: int) -> None:
+def test_waiting_messages_are_sent_at_once_and_not_again_later(run_scenario: RunScenario, receivers: int) -> None:
     post = at_once()
 
     async def scenario(env: Environment) -> None:
@@ -55,7 +55,7 @@ def test_what_waits_is_sent_at_once_and_not_again_at_its_time(run_scenario: RunS
     run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
-def test_what_was_cancelled_stays_so(run_scenario: RunScenario) -> None:
+def test_cancelled_messages_stay_cancelled(run_scenario: RunScenario) -> None:
     post = at_once()
 
     async def scenario(env: Environment) -> None:
@@ -71,9 +71,7 @@ def test_what_was_cancelled_stays_so(run_scenario: RunScenario) -> None:
 
 
 @pytest.mark.parametrize("turns", range(8))
-def test_of_a_hurry_a_cancel_and_the_clock_each_message_goes_once_or_never(
-    run_scenario: RunScenario, turns: int
-) -> None:
+def test_send_now_cancel_and_schedule_never_send_a_message_twice(run_scenario: RunScenario, turns: int) -> None:
     post = at_once()
 
     async def scenario(env: Environment) -> None:
@@ -94,7 +92,7 @@ def test_of_a_hurry_a_cancel_and_the_clock_each_message_goes_once_or_never(
     run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
 
 
-def test_what_is_not_there_or_anothers_cannot_be_sent(run_scenario: RunScenario) -> None:
+def test_unknown_or_foreign_message_cannot_be_sent_now(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         foreign = await accept(env.context, await account_id_of(env, "other"), sms(scheduled_at=LATER))
         for request_id in (None, bytes(13), foreign):
@@ -106,7 +104,7 @@ def test_what_is_not_there_or_anothers_cannot_be_sent(run_scenario: RunScenario)
     run_scenario(scenario, carriers={DEFAULT_CARRIER: at_once()})
 
 
-def test_an_advertisement_waits_for_the_morning(run_scenario: RunScenario) -> None:
+def test_advertisement_cannot_be_sent_now_at_night(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         at = env.world.now() + 12 * HOUR
         request_id = await send(env, sms(product=Product.FRIENDTALK_TEXT, is_ad=True, scheduled_at=at))

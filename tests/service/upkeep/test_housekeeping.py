@@ -46,7 +46,7 @@ def after(milliseconds: int) -> VirtualWorld:
 
 
 @pytest.mark.parametrize(("product", "hours"), [(Product.SMS, 25), (Product.LMS, 80), (Product.ALIMTALK, 80)])
-def test_a_message_without_a_receipt_fails_when_its_time_is_out(
+def test_message_without_a_receipt_fails_after_the_timeout(
     run_scenario: RunScenario, product: Product, hours: int
 ) -> None:
     sent: list[bytes] = []
@@ -75,7 +75,7 @@ def test_a_message_without_a_receipt_fails_when_its_time_is_out(
     run_scenario(just_after, carriers={DEFAULT_CARRIER: FakeCarrier()}, world=after(hours * HOUR + MINUTE))
 
 
-def test_the_time_a_receipt_may_take_is_a_setting(run_scenario: RunScenario) -> None:
+def test_receipt_timeout_is_a_setting(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
         await env.wait(3600 + 20)
@@ -85,7 +85,7 @@ def test_the_time_a_receipt_may_take_is_a_setting(run_scenario: RunScenario) -> 
     run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier()}, sms_timeout_hours=1)
 
 
-def test_more_messages_than_one_round_takes_all_end(run_scenario: RunScenario) -> None:
+def test_messages_beyond_one_batch_all_time_out(run_scenario: RunScenario) -> None:
     sent: list[bytes] = []
 
     async def begin(env: Environment) -> None:
@@ -100,7 +100,7 @@ def test_more_messages_than_one_round_takes_all_end(run_scenario: RunScenario) -
     run_scenario(a_day_later, carriers={DEFAULT_CARRIER: FakeCarrier()}, world=after(26 * HOUR))
 
 
-def test_a_receipt_that_comes_after_the_time_is_out_changes_nothing(run_scenario: RunScenario) -> None:
+def test_receipt_after_the_timeout_changes_nothing(run_scenario: RunScenario) -> None:
     post = FakeCarrier()
 
     async def scenario(env: Environment) -> None:
@@ -114,7 +114,7 @@ def test_a_receipt_that_comes_after_the_time_is_out_changes_nothing(run_scenario
     run_scenario(scenario, carriers={DEFAULT_CARRIER: post}, sms_timeout_hours=1)
 
 
-def test_an_idempotency_key_is_remembered_for_a_day(run_scenario: RunScenario) -> None:
+def test_idempotency_key_is_valid_for_a_day(run_scenario: RunScenario) -> None:
     repeatable = IdempotencyKey("key", b"digest")
     sent: list[bytes] = []
 
@@ -135,7 +135,7 @@ def test_an_idempotency_key_is_remembered_for_a_day(run_scenario: RunScenario) -
     run_scenario(a_day_later, world=after(DAY + MINUTE))
 
 
-def test_tokens_are_forgotten_when_they_count_no_more(run_scenario: RunScenario) -> None:
+def test_tokens_are_deleted_when_they_no_longer_count(run_scenario: RunScenario) -> None:
     async def begin(env: Environment) -> None:
         await register(env.context, await account_id_of(env), Registration("@shop", "00100010001", PHONE))
 
@@ -149,7 +149,7 @@ def test_tokens_are_forgotten_when_they_count_no_more(run_scenario: RunScenario)
 
 
 @sqlite_only
-def test_after_half_a_year_numbers_and_texts_are_blank_and_the_counts_stay(run_scenario: RunScenario) -> None:
+def test_numbers_and_texts_are_blanked_after_retention_and_counts_stay(run_scenario: RunScenario) -> None:
     old: list[bytes] = []
     young: list[bytes] = []
     picture = Image("image/jpeg", "a.jpg", b"\xff\xd8\xff")
@@ -204,7 +204,7 @@ def test_after_half_a_year_numbers_and_texts_are_blank_and_the_counts_stay(run_s
 
 
 @sqlite_only
-def test_what_has_been_blanked_is_not_gone_through_again(run_scenario: RunScenario) -> None:
+def test_blanked_requests_are_not_processed_again(run_scenario: RunScenario) -> None:
     async def begin(env: Environment) -> None:
         await send(env, sms())
         await env.wait(5)
@@ -221,7 +221,7 @@ def test_what_has_been_blanked_is_not_gone_through_again(run_scenario: RunScenar
     run_scenario(later, world=after(181 * DAY))
 
 
-def test_what_the_simulators_phones_hold_is_bounded_but_what_is_still_owed_stays(run_scenario: RunScenario) -> None:
+def test_simulator_is_trimmed_but_pending_receipts_stay(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         for _ in range(4):
             await send(env, sms(*[PHONE] * 10))
@@ -237,7 +237,7 @@ def test_what_the_simulators_phones_hold_is_bounded_but_what_is_still_owed_stays
     run_scenario(scenario, simulator_messages=25)
 
 
-def test_the_jobs_of_a_carrier_that_is_no_more_go_to_the_first_of_their_route(tmp_path: Path) -> None:
+def test_jobs_of_a_removed_carrier_move_to_the_first_of_their_route(tmp_path: Path) -> None:
     old, new = FakeCarrier("old", lambda attempt: Busy()), FakeCarrier("new", lambda attempt: Accepted(None))
     sent: list[bytes] = []
 
@@ -257,7 +257,7 @@ def test_the_jobs_of_a_carrier_that_is_no_more_go_to_the_first_of_their_route(tm
     run_scenario_with(tmp_path, with_another, {"new": new}, {"sms": ["new"]}, world=after(HOUR))
 
 
-def test_without_a_route_such_jobs_end_as_undeliverable(tmp_path: Path) -> None:
+def test_jobs_of_a_removed_carrier_without_a_route_are_undeliverable(tmp_path: Path) -> None:
     old = FakeCarrier("old", lambda attempt: Busy())
     sent: list[bytes] = []
 
@@ -273,7 +273,7 @@ def test_without_a_route_such_jobs_end_as_undeliverable(tmp_path: Path) -> None:
     run_scenario_with(tmp_path, without, {"new": FakeCarrier("new")}, {"lms": ["new"]}, world=after(HOUR))
 
 
-def test_what_a_carrier_that_is_no_more_had_taken_waits_for_its_time_out_and_is_not_sent_again(
+def test_messages_accepted_by_a_removed_carrier_time_out_without_resend(
     tmp_path: Path,
 ) -> None:
     old, new = FakeCarrier("old"), FakeCarrier("new", lambda attempt: Accepted(None))
@@ -301,7 +301,7 @@ def test_what_a_carrier_that_is_no_more_had_taken_waits_for_its_time_out_and_is_
     )
 
 
-def test_a_round_with_nothing_to_do_changes_nothing(run_scenario: RunScenario) -> None:
+def test_housekeeping_with_nothing_to_do_changes_nothing(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms(scheduled_at=NOON + HOUR))
 

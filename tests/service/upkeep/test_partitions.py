@@ -15,7 +15,7 @@ END = partitions.month_start(202612)
 
 
 @partitioned_only
-def test_a_month_goes_when_all_of_it_is_older_than_the_retention(run_scenario: RunScenario) -> None:
+def test_month_is_dropped_when_all_of_it_exceeds_the_retention(run_scenario: RunScenario) -> None:
     sent: list[bytes] = []
 
     async def begin(env: Environment) -> None:
@@ -47,7 +47,7 @@ def test_a_month_goes_when_all_of_it_is_older_than_the_retention(run_scenario: R
 
 
 @partitioned_only
-def test_a_running_service_makes_the_months_ahead(run_scenario: RunScenario) -> None:
+def test_running_service_creates_partitions_ahead(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         world = env.world
         world.starts_at += 100 * DAY

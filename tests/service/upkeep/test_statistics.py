@@ -58,7 +58,7 @@ async def pass_by(env: Environment, minutes: float) -> None:
     await env.wait(ROUND_S)
 
 
-def test_messages_are_counted_as_they_stand_until_they_have_ended(run_scenario: RunScenario) -> None:
+def test_messages_are_recounted_until_they_have_ended(run_scenario: RunScenario) -> None:
     post = FakeCarrier()
 
     async def scenario(env: Environment) -> None:
@@ -87,7 +87,7 @@ def test_messages_are_counted_as_they_stand_until_they_have_ended(run_scenario: 
     run_scenario(scenario, world=world_at_noon(), carriers={DEFAULT_CARRIER: post})
 
 
-def test_a_fallback_and_a_cancel_are_seen_long_after_their_quarter(run_scenario: RunScenario) -> None:
+def test_late_fallbacks_and_cancels_update_their_quarter(run_scenario: RunScenario) -> None:
     post = FakeCarrier()
 
     async def scenario(env: Environment) -> None:
@@ -110,7 +110,7 @@ def test_a_fallback_and_a_cancel_are_seen_long_after_their_quarter(run_scenario:
     run_scenario(scenario, world=world_at_noon(), carriers={DEFAULT_CARRIER: post}, fallback_within_minutes=120)
 
 
-def test_a_quarter_that_is_over_is_never_read_again(run_scenario: RunScenario) -> None:
+def test_finished_quarter_is_never_counted_again(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await send(env, sms())
         await pass_by(env, 30)
@@ -134,7 +134,7 @@ def test_a_quarter_that_is_over_is_never_read_again(run_scenario: RunScenario) -
     )
 
 
-def test_days_are_told_apart_and_accounts_too(run_scenario: RunScenario) -> None:
+def test_statistics_are_separate_by_day_and_account(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await send(env, sms())
         other = await account_id_of(env, "other")
@@ -154,7 +154,7 @@ def test_days_are_told_apart_and_accounts_too(run_scenario: RunScenario) -> None
     run_scenario(scenario, world=world_at_noon())
 
 
-def test_whatever_happens_the_figures_are_those_of_the_messages(run_scenario: RunScenario) -> None:
+def test_statistics_always_equal_the_messages(run_scenario: RunScenario) -> None:
     random = Random(7)
     ends: list[Verdict] = [Accepted(None), Rejected(Outcome.SPAM), Rejected(Outcome.NOT_A_USER)]
     post = FakeCarrier(answer=lambda attempt: random.choice(ends))
@@ -179,7 +179,7 @@ def test_whatever_happens_the_figures_are_those_of_the_messages(run_scenario: Ru
     run_scenario(scenario, world=world_at_noon(), carriers={DEFAULT_CARRIER: post}, fallback_within_minutes=300)
 
 
-def test_a_store_that_was_never_counted_is_counted_as_far_back_as_is_shown(run_scenario: RunScenario) -> None:
+def test_first_count_covers_the_whole_displayed_period(run_scenario: RunScenario) -> None:
     def forget(tx: Tx) -> None:
         for table in ("statistics", "statistics_quarters", "cursors"):
             tx.execute(f"delete from {table}")
@@ -206,7 +206,7 @@ def test_a_store_that_was_never_counted_is_counted_as_far_back_as_is_shown(run_s
     )
 
 
-def test_old_quarters_are_forgotten(run_scenario: RunScenario) -> None:
+def test_old_quarters_are_deleted(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await send(env, sms())
         await env.wait(60)
@@ -227,7 +227,7 @@ def test_old_quarters_are_forgotten(run_scenario: RunScenario) -> None:
     )
 
 
-def test_while_someone_waits_only_what_is_quick_is_counted(run_scenario: RunScenario) -> None:
+def test_only_quick_quarters_are_counted_while_a_caller_waits(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await send(env, sms())
         await env.wait(1)
@@ -255,6 +255,6 @@ def test_while_someone_waits_only_what_is_quick_is_counted(run_scenario: RunScen
     )
 
 
-def test_a_quarter_begins_on_the_quarter() -> None:
+def test_quarters_start_on_the_quarter_hour() -> None:
     assert quarter_start(NOON + 14 * MINUTE) == NOON
     assert quarter_start(NOON + 15 * MINUTE) == NOON + QUARTER

@@ -12,7 +12,7 @@ async def told(env: Environment) -> CarrierState:
     return state
 
 
-def test_what_a_carrier_took_in_the_last_ten_seconds_is_its_pace(run_scenario: RunScenario) -> None:
+def test_throughput_is_what_was_accepted_in_the_last_ten_seconds(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await env.wait(1)
         before = await told(env)
@@ -29,7 +29,7 @@ def test_what_a_carrier_took_in_the_last_ten_seconds_is_its_pace(run_scenario: R
     run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted("x"))})
 
 
-def test_what_a_carrier_has_no_room_for_is_not_counted(run_scenario: RunScenario) -> None:
+def test_messages_answered_busy_are_not_counted(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await send(env, sms())
         await env.wait(21)

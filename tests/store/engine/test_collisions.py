@@ -27,7 +27,7 @@ def change(tx: Tx, word: str) -> int:
     return tx.execute("update words set word = word || ? where number = 1", (word,))
 
 
-def test_a_write_that_collides_with_another_is_run_again_on_what_the_other_left(address: str) -> None:
+def test_write_is_retried_on_committed_data_after_a_conflict(address: str) -> None:
     runs: list[None] = []
 
     def collide(tx: Tx) -> list[str]:
@@ -47,7 +47,7 @@ def test_a_write_that_collides_with_another_is_run_again_on_what_the_other_left(
     assert (len(runs), stored_words(address)) == (2, ["bc"])
 
 
-def test_a_write_that_collides_again_and_again_is_given_up_and_leaves_nothing(address: str) -> None:
+def test_write_in_repeated_conflict_gives_up_and_leaves_nothing(address: str) -> None:
     runs: list[None] = []
 
     def collide(tx: Tx) -> None:
@@ -68,7 +68,7 @@ def test_a_write_that_collides_again_and_again_is_given_up_and_leaves_nothing(ad
     assert (len(runs), stored_words(address)) == (1 + MAX_RETRIES, ["b", "next"])
 
 
-def test_of_two_who_wait_for_each_other_ours_is_run_again(address: str) -> None:
+def test_write_is_retried_after_a_deadlock(address: str) -> None:
     holds, is_waiting = threading.Event(), threading.Event()
     runs: list[None] = []
 
@@ -102,7 +102,7 @@ def test_of_two_who_wait_for_each_other_ours_is_run_again(address: str) -> None:
     assert stored_words(address) == ["x!?", "y!?"]
 
 
-def test_of_two_with_the_same_key_at_the_same_time_one_is_kept_and_both_get_its_answer(address: str) -> None:
+def test_concurrent_requests_with_one_key_share_one_answer(address: str) -> None:
     both_looked = threading.Barrier(2)
     looked: set[bytes] = set()
 
@@ -128,7 +128,7 @@ def test_of_two_with_the_same_key_at_the_same_time_one_is_kept_and_both_get_its_
     assert row_counts(address) == (1, 2, 2)
 
 
-def test_of_two_registrations_at_the_same_time_the_second_counts_the_tokens_of_the_first(address: str) -> None:
+def test_concurrent_registrations_count_each_others_tokens(address: str) -> None:
     both_looked = threading.Barrier(2)
     looked: set[str] = set()
 
@@ -157,7 +157,7 @@ def test_of_two_registrations_at_the_same_time_the_second_counts_the_tokens_of_t
     assert query_outside(address, "select count(*) from tokens") == [(MAX_TOKENS_PER_HOUR,)]
 
 
-def test_of_two_parts_reported_at_the_same_time_the_second_report_ends_the_message(address: str) -> None:
+def test_concurrent_part_receipts_end_the_message(address: str) -> None:
     both_looked = threading.Barrier(2)
     looked: set[str] = set()
 

@@ -93,7 +93,7 @@ def tables(tx: Tx) -> set[str]:
     return {row[0] for row in tx.fetch_all("select name from {tables} as t")}
 
 
-def test_a_fresh_store_gets_every_step_in_order(empty: Tx) -> None:
+def test_new_store_gets_every_migration_in_order(empty: Tx) -> None:
     assert migrate(empty, NOON) == ALL
 
     assert {"accounts", "requests", "messages", "jobs", "receipts", "profiles", "templates"} <= tables(empty)
@@ -102,7 +102,7 @@ def test_a_fresh_store_gets_every_step_in_order(empty: Tx) -> None:
     ]
 
 
-def test_a_second_run_applies_nothing(empty: Tx) -> None:
+def test_second_run_applies_nothing(empty: Tx) -> None:
     migrate(empty, NOON)
     before = tables(empty)
 
@@ -110,7 +110,7 @@ def test_a_second_run_applies_nothing(empty: Tx) -> None:
     assert tables(empty) == before
 
 
-def test_only_what_is_missing_is_pending(empty: Tx) -> None:
+def test_only_missing_migrations_are_pending(empty: Tx) -> None:
     assert pending(empty) == ALL
 
     migrate(empty, NOON)
@@ -118,13 +118,13 @@ def test_only_what_is_missing_is_pending(empty: Tx) -> None:
     assert pending(empty) == []
 
 
-def test_looking_for_what_is_pending_changes_nothing(empty: Tx) -> None:
+def test_listing_pending_migrations_changes_nothing(empty: Tx) -> None:
     pending(empty)
 
     assert tables(empty) == set()
 
 
-def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(empty: Tx) -> None:
+def test_store_of_a_newer_version_is_refused_and_left_unchanged(empty: Tx) -> None:
     migrate(empty, NOON)
     newer = all_migrations()[-1].number + 1
     empty.execute("insert into migrations values (?, 'from the future', ?)", (newer, NOON))
@@ -154,7 +154,7 @@ def test_store_made_before_the_first_release_is_refused_and_left_unchanged(empty
     assert tables(empty) == {"migrations"}
 
 
-def test_steps_are_numbered_without_gaps_from_one() -> None:
+def test_migrations_are_numbered_from_one_without_gaps() -> None:
     assert [step.number for step in all_migrations()] == list(range(1, len(all_migrations()) + 1))
     assert all(step.name and step.sql for step in all_migrations())
 
@@ -172,7 +172,7 @@ def first_steps(tx: Tx, count: int) -> None:
 
 
 @pytest.mark.usefixtures("second_step")
-def test_a_store_of_the_first_version_keeps_what_it_holds(empty: Tx) -> None:
+def test_store_of_the_first_version_keeps_its_rows(empty: Tx) -> None:
     first_steps(empty, 1)
     store_request(empty, 1)
     one = message_id(1)
@@ -197,7 +197,7 @@ def test_a_store_of_the_first_version_keeps_what_it_holds(empty: Tx) -> None:
 
 
 @pytest.mark.usefixtures("second_step")
-def test_an_older_store_still_owes_its_simulated_receipts(empty: Tx) -> None:
+def test_migrated_store_keeps_its_pending_simulated_receipts(empty: Tx) -> None:
     first_steps(empty, 1)
     owed = [(NOON + number, message_id(number), Outcome.DELIVERED) for number in range(3)]
     for due_at, one, outcome in owed:
@@ -217,7 +217,7 @@ def test_an_older_store_still_owes_its_simulated_receipts(empty: Tx) -> None:
 
 @pytest.mark.usefixtures("second_step")
 @pytest.mark.parametrize("known_steps", range(len(UPGRADED)))
-def test_an_older_store_becomes_the_same_as_a_fresh_one(empty: Tx, other_empty: Tx, known_steps: int) -> None:
+def test_migrated_store_has_the_same_schema_as_a_new_one(empty: Tx, other_empty: Tx, known_steps: int) -> None:
     if known_steps:
         first_steps(empty, known_steps)
     migrate(other_empty, NOON)
@@ -242,7 +242,7 @@ def described(tx: Tx) -> list[list[tuple[object, ...]]]:
     ]
 
 
-def test_a_step_that_fails_half_way_leaves_nothing(place: str) -> None:
+def test_failed_migration_leaves_nothing(place: str) -> None:
     def migrate_and_fail(tx: Tx) -> None:
         migrate(tx, NOON)
         raise LookupError
@@ -261,7 +261,7 @@ def test_a_step_that_fails_half_way_leaves_nothing(place: str) -> None:
     asyncio.run(scenario())
 
 
-def test_comments_and_blank_lines_are_no_statements() -> None:
+def test_comments_and_blank_lines_are_not_statements() -> None:
     sql = """
     -- Before it all; with a semicolon.
     create table a (      -- why; indeed
@@ -289,7 +289,7 @@ def migrated_by_one_of_many(place: str) -> list[str]:
     return asyncio.run(run())
 
 
-def test_of_two_threads_that_migrate_at_once_one_does_it(place: str) -> None:
+def test_concurrent_threads_migrate_once(place: str) -> None:
     applied: list[list[str]] = []
     start = threading.Barrier(2)
 
@@ -307,7 +307,7 @@ def test_of_two_threads_that_migrate_at_once_one_does_it(place: str) -> None:
 
 
 @pytest.mark.slow
-def test_of_three_processes_that_migrate_at_once_one_does_it(place: str) -> None:
+def test_concurrent_processes_migrate_once(place: str) -> None:
     with get_context("spawn").Pool(3) as pool:
         applied = pool.map(migrated_by_one_of_many, [place] * 3, chunksize=1)
 

@@ -22,7 +22,7 @@ def keep(tx: Tx) -> list[bytes]:
     return [identifiers.make_message_id(one, 1) for one in ids]
 
 
-def test_requests_of_several_slots_are_kept_together_each_in_its_own(tx: Tx) -> None:
+def test_requests_of_several_slots_are_stored_in_one_transaction(tx: Tx) -> None:
     ids = keep(tx)
 
     assert [queue.find_due(tx, slot, CARRIER, NOON, 10) for slot in SLOTS] == [[one] for one in ids]
@@ -30,7 +30,7 @@ def test_requests_of_several_slots_are_kept_together_each_in_its_own(tx: Tx) -> 
     assert set(requests.get(tx, [identifiers.request_id_of(one) for one in ids])) == {one[:13] for one in ids}
 
 
-def test_carriers_are_those_that_have_jobs_in_the_slot(tx: Tx) -> None:
+def test_carriers_with_jobs_in_the_slot_are_listed(tx: Tx) -> None:
     keep(tx)
 
     assert [queue_admin.carriers_with_jobs(tx, slot) for slot in (*SLOTS, 0)] == [
@@ -41,7 +41,7 @@ def test_carriers_are_those_that_have_jobs_in_the_slot(tx: Tx) -> None:
     ]
 
 
-def test_what_is_settled_together_may_be_of_several_slots(tx: Tx) -> None:
+def test_one_settle_may_span_several_slots(tx: Tx) -> None:
     ids = keep(tx)
 
     leases = queue.claim(tx, ids, NOON, NOON + HOUR)
@@ -59,7 +59,7 @@ def test_what_is_settled_together_may_be_of_several_slots(tx: Tx) -> None:
     assert [found[one].outcome for one in ids] == [Outcome.DELIVERED, Outcome.TIMED_OUT, None]
 
 
-def test_a_search_finds_messages_of_every_slot(tx: Tx) -> None:
+def test_search_finds_messages_of_every_slot(tx: Tx) -> None:
     ids = keep(tx)
 
     page = history.find(tx, MessageFilter(ACCOUNT, receiver=PHONE), 1, 10)

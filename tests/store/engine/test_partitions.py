@@ -30,7 +30,7 @@ def end(tx: Tx, *ids: bytes) -> None:
     messages.finish(tx, [(one, Outcome.DELIVERED) for one in ids], NOON)
 
 
-def test_a_month_begins_and_ends_in_utc_and_a_year_ends_with_december() -> None:
+def test_partition_months_begin_and_end_in_utc() -> None:
     assert partitions.month_start(NOVEMBER) == 1_793_491_200_000
     assert partitions.month_at(partitions.month_start(NOVEMBER)) == NOVEMBER
     assert partitions.month_at(partitions.month_start(NOVEMBER) - 1) == 202610
@@ -39,7 +39,7 @@ def test_a_month_begins_and_ends_in_utc_and_a_year_ends_with_december() -> None:
 
 
 @pytest.mark.parametrize("chance", [0, 2**44 - 1])
-def test_the_bounds_of_a_month_hold_its_ids_of_either_length_and_no_others(chance: int) -> None:
+def test_month_bounds_contain_exactly_its_request_and_message_ids(chance: int) -> None:
     begin, next_begin = partitions.month_start(NOVEMBER), partitions.month_start(DECEMBER)
 
     def is_within(at: Instant) -> set[bool]:
@@ -52,13 +52,13 @@ def test_the_bounds_of_a_month_hold_its_ids_of_either_length_and_no_others(chanc
 
 
 @partitioned_only
-def test_a_fresh_store_has_this_month_and_two_ahead(tx: Tx) -> None:
+def test_new_store_has_partitions_for_this_month_and_two_ahead(tx: Tx) -> None:
     assert partitions.expired_months(tx, partitions.month_start(209912)) == [NOVEMBER, DECEMBER, JANUARY]
     assert partitions.missing_months(tx, NOON) == []
 
 
 @partitioned_only
-def test_what_follows_from_a_request_is_in_the_tables_of_its_month(tx: Tx) -> None:
+def test_rows_of_a_request_are_in_the_partitions_of_its_month(tx: Tx) -> None:
     store_request(tx, 1, sms(image=PICTURE))
     queue.record_attempts(tx, CARRIER, [queue.EndedAttempt(message_id(1), 1, "busy")], NOON)
     store_request(tx, 2, at=partitions.month_start(DECEMBER))
@@ -68,14 +68,14 @@ def test_what_follows_from_a_request_is_in_the_tables_of_its_month(tx: Tx) -> No
 
 
 @partitioned_only
-def test_as_time_goes_by_the_months_ahead_are_made_each_once(tx: Tx) -> None:
+def test_partitions_ahead_are_created_once_as_time_passes(tx: Tx) -> None:
     assert partitions.create_ahead(tx, NOON) == []
     assert partitions.create_ahead(tx, NOON + 40 * DAY) == [202702]
     assert partitions.create_ahead(tx, NOON + 40 * DAY) == []
 
 
 @partitioned_only
-def test_what_no_month_was_made_for_is_kept_found_and_moved_when_its_month_is_made(tx: Tx) -> None:
+def test_rows_without_a_partition_move_when_it_is_created(tx: Tx) -> None:
     store_request(tx, 1, sms(image=PICTURE), at=EARLIER)
     one = message_id(1, at=EARLIER)
     assert rows_in(tx, "messages_default") == 1
@@ -90,7 +90,7 @@ def test_what_no_month_was_made_for_is_kept_found_and_moved_when_its_month_is_ma
 
 
 @partitioned_only
-def test_a_month_of_which_too_much_is_in_the_rest_stays_there(tx: Tx) -> None:
+def test_month_with_too_many_rows_stays_in_the_default_partition(tx: Tx) -> None:
     store_request(tx, 1, sms([PHONE] * (partitions.MAX_MOVED_ROWS + 1)), at=EARLIER)
 
     assert not partitions.create_month(tx, partitions.month_at(EARLIER))
@@ -100,7 +100,7 @@ def test_a_month_of_which_too_much_is_in_the_rest_stays_there(tx: Tx) -> None:
 
 
 @partitioned_only
-def test_a_month_is_over_when_all_of_it_is(tx: Tx) -> None:
+def test_month_is_old_only_when_all_of_it_is(tx: Tx) -> None:
     end_of_november = partitions.month_start(DECEMBER)
 
     assert partitions.expired_months(tx, end_of_november - 1) == []
@@ -108,7 +108,7 @@ def test_a_month_is_over_when_all_of_it_is(tx: Tx) -> None:
 
 
 @partitioned_only
-def test_a_dropped_month_leaves_nothing_but_how_many_messages_ended_how(tx: Tx) -> None:
+def test_dropped_month_leaves_only_counts_of_outcomes(tx: Tx) -> None:
     one = store_request(tx, 1, sms([PHONE, "01000000001", "01000000002"], image=PICTURE))
     first, second, third = (identifiers.make_message_id(one, number) for number in (1, 2, 3))
     queue.record_attempts(tx, CARRIER, [queue.EndedAttempt(first, 1, "busy")], NOON)
@@ -128,7 +128,7 @@ def test_a_dropped_month_leaves_nothing_but_how_many_messages_ended_how(tx: Tx) 
 
 
 @partitioned_only
-def test_a_month_is_not_dropped_before_all_its_messages_have_ended(tx: Tx) -> None:
+def test_month_with_unfinished_messages_is_not_dropped(tx: Tx) -> None:
     store_request(tx, 1)
 
     assert not partitions.drop_month(tx, NOVEMBER)
@@ -138,7 +138,7 @@ def test_a_month_is_not_dropped_before_all_its_messages_have_ended(tx: Tx) -> No
 
 
 @partitioned_only
-def test_old_rows_of_the_rest_are_forgotten_some_at_a_time_but_for_their_counts(tx: Tx) -> None:
+def test_old_rows_in_default_partition_are_deleted_in_batches_after_counting(tx: Tx) -> None:
     for number in range(5):
         store_request(tx, number, sms(image=PICTURE), at=EARLIER)
     store_request(tx, 9, at=EARLIER + HOUR)
@@ -166,7 +166,7 @@ def months_touched(explaining: ExplainingTx) -> set[str]:
 
 
 @partitioned_only
-def test_who_names_ids_touches_their_months_alone(tx: Tx) -> None:
+def test_queries_by_id_read_only_the_partitions_of_the_ids(tx: Tx) -> None:
     store_request(tx, 1)
     one = message_id(1)
     explaining = ExplainingTx(tx)
@@ -181,7 +181,7 @@ def test_who_names_ids_touches_their_months_alone(tx: Tx) -> None:
 
 
 @partitioned_only
-def test_a_search_by_period_touches_its_months_alone(tx: Tx) -> None:
+def test_search_by_period_reads_only_its_partitions(tx: Tx) -> None:
     store_request(tx, 1)
     explaining = ExplainingTx(tx)
     november = Period(partitions.month_start(NOVEMBER), partitions.month_start(DECEMBER))
@@ -193,7 +193,7 @@ def test_a_search_by_period_touches_its_months_alone(tx: Tx) -> None:
 
 
 @partitioned_only
-def test_a_search_by_month_touches_no_later_month(tx: Tx) -> None:
+def test_search_by_month_reads_no_later_partition(tx: Tx) -> None:
     store_request(tx, 1)
     explaining = ExplainingTx(tx)
     november = Period(partitions.month_start(NOVEMBER), partitions.month_start(DECEMBER))

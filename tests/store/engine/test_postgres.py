@@ -28,7 +28,7 @@ def cut_all(address: str) -> None:
     query_outside(address, f"{ours} and datname = current_database()")
 
 
-def test_a_connection_that_was_lost_while_nobody_used_it_is_made_again(address: str) -> None:
+def test_connection_lost_while_idle_is_reopened(address: str) -> None:
     async def scenario(store: PostgresStore) -> None:
         await store.write(add_word, "a")
         assert await store.read(list_words) == ["a"]
@@ -42,7 +42,7 @@ def test_a_connection_that_was_lost_while_nobody_used_it_is_made_again(address: 
     run_scenario(address, scenario, writers=1, readers=1)
 
 
-def test_a_write_whose_connection_is_lost_before_its_commit_is_run_again(address: str) -> None:
+def test_write_is_retried_when_connection_is_lost_before_commit(address: str) -> None:
     runs: list[None] = []
 
     def lose_it(tx: Tx) -> int:
@@ -67,7 +67,7 @@ def address() -> str:
 
 
 @pytest.mark.parametrize(("cut", "left"), [(Cut.BEFORE, []), (Cut.AFTER, ["nobody knows"])])
-def test_of_a_commit_that_nobody_saw_end_the_caller_is_told_so(
+def test_caller_learns_that_a_commit_has_an_unknown_result(
     address: str, cutter: CuttingProxy, cut: Cut, left: list[str]
 ) -> None:
     async def scenario(store: PostgresStore) -> None:
@@ -83,7 +83,7 @@ def test_of_a_commit_that_nobody_saw_end_the_caller_is_told_so(
 
 @pytest.mark.parametrize("key", [None, "k1"])
 @pytest.mark.parametrize("cuts", [[Cut.BEFORE], [Cut.AFTER], [Cut.AFTER, Cut.BEFORE], [Cut.BEFORE, Cut.AFTER]])
-def test_a_send_whose_commit_nobody_saw_end_is_kept_once_and_answered_as_kept(
+def test_send_with_an_unknown_commit_result_is_stored_once_and_accepted(
     address: str, cutter: CuttingProxy, cuts: list[Cut], key: str | None
 ) -> None:
     async def scenario(store: PostgresStore) -> None:
@@ -101,9 +101,7 @@ def test_a_send_whose_commit_nobody_saw_end_is_kept_once_and_answered_as_kept(
     assert row_counts(address) == (2, 4, 4)
 
 
-def test_a_send_that_was_delivered_before_it_was_answered_is_not_sent_again(
-    address: str, cutter: CuttingProxy
-) -> None:
+def test_send_delivered_before_its_answer_is_not_sent_again(address: str, cutter: CuttingProxy) -> None:
     """Its jobs are gone by then; what is left of it is its request."""
     is_first = True
 
@@ -125,7 +123,7 @@ def test_a_send_that_was_delivered_before_it_was_answered_is_not_sent_again(
     assert row_counts(address) == (1, 2, 0)
 
 
-def test_while_the_server_is_down_the_store_is_away_and_comes_back_by_itself() -> None:
+def test_store_is_unavailable_while_the_server_is_down_and_recovers() -> None:
     server = Server(Path(os.environ[postgres.SERVER_FOLDER]) / f"own_{os.getpid()}")
     server.init()
     server.start()
@@ -158,14 +156,14 @@ def test_while_the_server_is_down_the_store_is_away_and_comes_back_by_itself() -
         PostgresStore(server.address(), RealWorld())
 
 
-def test_an_address_that_makes_no_sense_is_away_and_not_shown() -> None:
+def test_invalid_address_is_unavailable_and_not_shown() -> None:
     with pytest.raises(StoreUnavailable) as away:
         PostgresStore("postgresql://pabal:secret@host/db?nonsense=1", RealWorld())
 
     assert "secret" not in str(away.value)
 
 
-def test_a_statement_that_was_to_be_prepared_behind_one_that_failed_is_not_believed_to_be(address: str) -> None:
+def test_statement_after_a_failed_one_does_not_count_as_prepared(address: str) -> None:
     """It is prepared when it is used often; behind a failure the server passes over it, unseen."""
 
     def add(tx: Tx, *words: str) -> None:
@@ -189,7 +187,7 @@ def test_a_statement_that_was_to_be_prepared_behind_one_that_failed_is_not_belie
     assert stored_words(address) == ["a", "b", "c", "d", "e", "f"]
 
 
-def test_what_is_answered_is_on_disk_even_where_the_database_says_otherwise(address: str) -> None:
+def test_commits_are_durable_whatever_the_database_default_is(address: str) -> None:
     def setting(tx: Tx, name: str) -> Any:
         row = tx.fetch_one(f"show {name}")
         return row[0] if row else None
@@ -204,14 +202,14 @@ def test_what_is_answered_is_on_disk_even_where_the_database_says_otherwise(addr
     run_scenario(address, scenario)
 
 
-def test_the_queue_leaves_room_for_changes_and_is_tidied_up_eagerly(address: str) -> None:
+def test_queue_table_has_fill_factor_and_eager_vacuum(address: str) -> None:
     ((options,),) = query_outside(address, "select reloptions from pg_class where relname = 'jobs'")
 
     assert "fillfactor=70" in options
     assert any(each.startswith("autovacuum_vacuum_scale_factor=") for each in options)
 
 
-def test_texts_that_cannot_be_kept_are_a_fault_of_the_caller(address: str) -> None:
+def test_text_that_cannot_be_stored_is_an_error_of_the_caller(address: str) -> None:
     def put_each(tx: Tx, word: str) -> None:
         tx.execute_many("insert into words (word) values {rows}", [(word,)])
 
@@ -224,7 +222,7 @@ def test_texts_that_cannot_be_kept_are_a_fault_of_the_caller(address: str) -> No
     assert stored_words(address) == []
 
 
-def test_many_rows_keep_their_nothings(address: str) -> None:
+def test_execute_many_keeps_null_values(address: str) -> None:
     rows = [(b"a", 1, "x"), (None, None, None), (b"b", -(2**63), "가")]
 
     def look(tx: Tx) -> list[tuple[Any, ...]]:

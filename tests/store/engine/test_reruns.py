@@ -164,7 +164,7 @@ def address() -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_work_that_is_collided_with_is_done_as_if_it_came_later(address: str, name: str) -> None:
+def test_transaction_is_repeated_after_a_serialization_failure(address: str, name: str) -> None:
     case = CASES[name]
     runs: list[None] = []
 
@@ -187,7 +187,7 @@ def test_a_work_that_is_collided_with_is_done_as_if_it_came_later(address: str, 
 
 @pytest.mark.parametrize("cut", [Cut.BEFORE, Cut.AFTER])
 @pytest.mark.parametrize("name", CASES)
-def test_a_work_that_is_asked_for_again_after_its_commit_was_cut_is_done_once(
+def test_transaction_retried_after_a_lost_commit_is_applied_once(
     address: str, cutter: CuttingProxy, name: str, cut: Cut
 ) -> None:
     case = CASES[name]
@@ -209,7 +209,7 @@ def test_a_work_that_is_asked_for_again_after_its_commit_was_cut_is_done_once(
 
 
 @pytest.mark.parametrize("cut", [Cut.BEFORE, Cut.AFTER])
-def test_a_migration_whose_commit_was_cut_is_done_all_the_same(cutter: CuttingProxy, cut: Cut) -> None:
+def test_migration_with_a_lost_commit_is_applied(cutter: CuttingProxy, cut: Cut) -> None:
     name = f"migrated_{os.getpid()}"
     address = postgres.create_database(name, "template1")
 

@@ -23,7 +23,7 @@ BY_POSITION = re.compile(r"\binsert\s+(?:\{or_fail\}\s+)?into\s+\w+\s+(?:values|
 @pytest.mark.parametrize(
     "step", [*all_migrations()[1:], OF_THE_TESTS], ids=lambda step: f"{step.number:04}_{step.name}"
 )
-def test_a_migration_leaves_the_version_before_at_work(step: Migration) -> None:
+def test_migrations_keep_the_previous_version_working(step: Migration) -> None:
     assert find_violations(step.sql) == [], (
         "see `Rules for migrations` in docs/how-to/upgrade.md; where it must be so, say why in the file:"
         " a line `-- exception: REASON` in the paragraph of the statement"
@@ -47,7 +47,7 @@ def test_a_migration_leaves_the_version_before_at_work(step: Migration) -> None:
         ("create index of_carrier on jobs (carrier)", NEEDS_IF_NOT_EXISTS),
     ],
 )
-def test_what_would_stop_the_version_before_is_seen(sql: str, rule: str) -> None:
+def test_change_that_breaks_the_previous_version_is_detected(sql: str, rule: str) -> None:
     assert find_violations(f"-- Why;\n{sql};   -- and so on") == [(sql, rule)]
 
 
@@ -61,11 +61,11 @@ def test_what_would_stop_the_version_before_is_seen(sql: str, rule: str) -> None
         "create index if not exists of_carrier on jobs (carrier)",
     ],
 )
-def test_what_only_adds_is_let_be(sql: str) -> None:
+def test_additive_change_is_allowed(sql: str) -> None:
     assert find_violations(sql) == []
 
 
-def test_an_exception_holds_for_its_paragraph_and_needs_a_reason() -> None:
+def test_exception_covers_its_paragraph_and_needs_a_reason() -> None:
     assert find_violations("-- exception: nobody reads it any more.\ndrop table a;\ndrop table b;") == []
     assert find_violations("-- exception:\ndrop table a;") == [("drop table a", ONLY_ADDS)]
     assert find_violations("-- exception: nobody reads it.\ndrop table a;\n\ndrop table b;") == [
@@ -74,10 +74,10 @@ def test_an_exception_holds_for_its_paragraph_and_needs_a_reason() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("store/")])
-def test_rows_are_written_by_the_names_of_their_columns(name: str) -> None:
+def test_inserts_name_their_columns(name: str) -> None:
     assert [text for text in texts(name) if BY_POSITION.search(text)] == [], "a new column would break it"
 
 
-def test_rows_written_by_position_would_be_seen() -> None:
+def test_insert_by_position_is_detected() -> None:
     assert BY_POSITION.search("insert {or_fail} into jobs values (?, ?)")
     assert not BY_POSITION.search("insert into jobs (id) values (?)")

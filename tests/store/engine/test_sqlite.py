@@ -39,7 +39,7 @@ def failing_commits() -> Iterator[FailingCommits]:
     apsw.connection_hooks.remove(switch.watch_over)
 
 
-def test_a_commit_that_fails_answers_all_its_callers_and_keeps_nothing_of_them(
+def test_failed_commit_fails_all_its_writes_and_stores_nothing(
     modes: StoreMode, failing_commits: FailingCommits
 ) -> None:
     batches: list[CommitStats] = []
@@ -74,7 +74,7 @@ def test_after_a_failed_commit_the_next_one_works(modes: StoreMode, failing_comm
     modes.run(scenario)
 
 
-def test_a_full_disk_answers_everyone_and_is_over_when_there_is_room_again(modes: StoreMode) -> None:
+def test_full_disk_fails_every_write_until_there_is_space(modes: StoreMode) -> None:
     def leave_no_room(tx: Tx) -> None:
         row = tx.fetch_one("pragma page_count")
         assert row is not None
@@ -100,7 +100,7 @@ def test_a_full_disk_answers_everyone_and_is_over_when_there_is_room_again(modes
     modes.run(scenario)
 
 
-def test_a_file_that_someone_else_holds_is_away_and_comes_back_by_itself(modes: StoreMode) -> None:
+def test_locked_file_makes_the_store_unavailable_until_released(modes: StoreMode) -> None:
     def be_impatient(tx: Tx) -> None:
         tx.fetch_all("pragma busy_timeout = 1")
 
@@ -119,14 +119,14 @@ def test_a_file_that_someone_else_holds_is_away_and_comes_back_by_itself(modes: 
     modes.run(scenario)
 
 
-def test_a_file_that_is_no_store_is_said_to_be_away(modes: StoreMode) -> None:
+def test_file_that_is_not_a_store_is_unavailable(modes: StoreMode) -> None:
     modes.path.write_bytes(b"this is not a database file" * 100)
 
     with pytest.raises(StoreUnavailable, match="NotADB"):
         modes.open()
 
 
-def test_of_two_who_open_a_fresh_file_at_once_the_second_waits_for_the_first(tmp_path: Path) -> None:
+def test_second_opener_of_a_new_file_waits_for_the_first(tmp_path: Path) -> None:
     path = tmp_path / "kept.db"
     first = apsw.Connection(str(path))
     first.execute("begin immediate")
@@ -152,7 +152,7 @@ def test_of_two_who_open_a_fresh_file_at_once_the_second_waits_for_the_first(tmp
         run_in_virtual_time(scenario())
 
 
-def test_in_production_every_commit_is_forced_to_disk(modes: StoreMode) -> None:
+def test_commits_are_synced_to_disk_in_production(modes: StoreMode) -> None:
     async def scenario(store: GroupCommitStore) -> None:
         assert await store.write(pragma, "journal_mode") == "wal"
         assert await store.write(pragma, "synchronous") == 2
@@ -161,7 +161,7 @@ def test_in_production_every_commit_is_forced_to_disk(modes: StoreMode) -> None:
     modes.run(scenario)
 
 
-def test_only_where_it_is_asked_for_commits_are_not_forced_to_disk(modes: StoreMode) -> None:
+def test_commits_are_not_synced_to_disk_only_on_request(modes: StoreMode) -> None:
     async def scenario(store: GroupCommitStore) -> None:
         assert await store.write(pragma, "synchronous") == 0
 
@@ -174,7 +174,7 @@ def pragma(tx: Tx, name: str) -> Any:
     return row[0]
 
 
-def test_no_index_is_made_up_for_a_single_statement(tmp_path: Path) -> None:
+def test_no_automatic_index_is_created(tmp_path: Path) -> None:
     def said(tx: Tx) -> object:
         return tx.fetch_one("pragma automatic_index")
 

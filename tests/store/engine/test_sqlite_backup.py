@@ -47,7 +47,7 @@ def there(folder: Path) -> set[str]:
     return {each.name for each in folder.iterdir()}
 
 
-def test_a_copy_made_in_steps_is_of_one_moment_and_writers_do_not_wait(
+def test_backup_in_steps_is_one_snapshot_and_does_not_block_writers(
     source: Path, writer: apsw.Connection, tmp_path: Path
 ) -> None:
     mark(writer, "before", 2 * PAGES_PER_STEP * PAGE_BYTES)
@@ -66,7 +66,9 @@ def test_a_copy_made_in_steps_is_of_one_moment_and_writers_do_not_wait(
     assert len(sqlite_backup.read_file(source, marks)) == 4
 
 
-def test_a_copy_is_for_its_owner_alone_and_one_file(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
+def test_backup_is_one_file_readable_only_by_its_owner(
+    source: Path, writer: apsw.Connection, tmp_path: Path
+) -> None:
     folder = tmp_path / "backups"
     folder.mkdir()
 
@@ -80,7 +82,7 @@ def test_a_copy_is_for_its_owner_alone_and_one_file(source: Path, writer: apsw.C
     assert there(folder) == {"copy"}, "looking leaves nothing beside it"
 
 
-def test_a_store_behind_a_link_is_copied_with_what_was_written_ahead(
+def test_backup_of_a_symlinked_store_includes_its_wal(
     source: Path, writer: apsw.Connection, tmp_path: Path
 ) -> None:
     mark(writer, "ahead")
@@ -92,7 +94,7 @@ def test_a_store_behind_a_link_is_copied_with_what_was_written_ahead(
         assert sqlite_backup.read_file(part, marks) == ["ahead"]
 
 
-def test_a_copy_that_is_broken_off_leaves_nothing(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
+def test_interrupted_backup_leaves_no_file(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
     before = there(tmp_path)
 
     def interrupt(pages: int, total: int) -> None:
@@ -104,7 +106,7 @@ def test_a_copy_that_is_broken_off_leaves_nothing(source: Path, writer: apsw.Con
     assert there(tmp_path) == before
 
 
-def test_a_damaged_file_is_not_taken_for_a_copy(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
+def test_damaged_file_is_not_accepted_as_a_backup(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
     mark(writer, "much", 100 * PAGE_BYTES)
     writer.execute("pragma wal_checkpoint(truncate)")
     with source.open("r+b") as file:
@@ -115,7 +117,7 @@ def test_a_damaged_file_is_not_taken_for_a_copy(source: Path, writer: apsw.Conne
         pass
 
 
-def test_looking_at_what_cannot_be_read_says_so(tmp_path: Path) -> None:
+def test_inspecting_an_unreadable_file_raises(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("not a database, and long enough to be looked at " * 10, encoding="utf-8")
 
     with pytest.raises(StoreUnavailable):
@@ -126,9 +128,7 @@ def test_looking_at_what_cannot_be_read_says_so(tmp_path: Path) -> None:
     assert there(tmp_path) == {"text"}
 
 
-def test_what_is_set_aside_has_what_was_written_ahead(
-    source: Path, writer: apsw.Connection, tmp_path: Path
-) -> None:
+def test_file_set_aside_includes_its_wal(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
     mark(writer, "ahead")
     writer.close()
 
@@ -138,9 +138,7 @@ def test_what_is_set_aside_has_what_was_written_ahead(
     assert sqlite_backup.read_file(tmp_path / "aside", marks) == ["ahead"]
 
 
-def test_a_log_that_cannot_be_folded_into_a_damaged_file_is_set_aside_with_it(
-    source: Path, writer: apsw.Connection, tmp_path: Path
-) -> None:
+def test_wal_of_a_damaged_file_is_set_aside_with_it(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
     writer.execute("pragma wal_checkpoint(truncate)")
     mark(writer, "ahead")
     log = (tmp_path / "pabal.db-wal").read_bytes()
@@ -154,9 +152,7 @@ def test_a_log_that_cannot_be_folded_into_a_damaged_file_is_set_aside_with_it(
     assert (tmp_path / "aside-wal").read_bytes() == log
 
 
-def test_a_file_that_another_has_open_is_not_set_aside(
-    source: Path, writer: apsw.Connection, tmp_path: Path
-) -> None:
+def test_file_in_use_is_not_set_aside(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
     before = there(tmp_path)
 
     with pytest.raises(sqlite_backup.StoreInUse):
