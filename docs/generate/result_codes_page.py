@@ -24,7 +24,7 @@ def result_codes_page() -> str:
         *make_table(
             ("Code", "Status", "Meaning", "뜻", "When Pabal itself decides it"),
             [
-                (f"`{one.number}`", f"`{one.status.word}`", one.label.en, one.label.ko, OWN_OUTCOMES.get(one, ""))
+                (f"`{one.number}`", f"`{one.status.code}`", one.label.en, one.label.ko, OWN_OUTCOMES.get(one, ""))
                 for one in Outcome
             ],
         ),
@@ -35,7 +35,7 @@ def result_codes_page() -> str:
         "`cancel`. `completed`, `fail` and `cancel` are final.",
         "",
         *make_table(
-            ("Value", "Meaning", "뜻"), [(f"`{one.word}`", one.label.en, one.label.ko) for one in Status]
+            ("Value", "Meaning", "뜻"), [(f"`{one.code}`", one.label.en, one.label.ko) for one in Status]
         ),
         "",
         "## Kinds of message",
@@ -43,7 +43,7 @@ def result_codes_page() -> str:
         "Values of `messageProductType`. `email` and `push` are only filters of the history; nothing sends them.",
         "",
         *make_table(
-            ("Value", "Meaning", "뜻"), [(f"`{one.word}`", one.label.en, one.label.ko) for one in Product]
+            ("Value", "Meaning", "뜻"), [(f"`{one.code}`", one.label.en, one.label.ko) for one in Product]
         ),
     ]  # fmt: skip
     return join_lines(lines)

@@ -63,7 +63,7 @@ def _either(words: Iterable[str]) -> str:
 
 def _carrier_settings(kind: str, settings_type: type[CarrierSettings]) -> list[str]:
     """Return the settings of a kind of carrier."""
-    carried = ", ".join(f"`{product.word}`" for product in settings_type.products)
+    carried = ", ".join(f"`{product.code}`" for product in settings_type.products)
     rows = [
         (f"`{name}`", _default(each), f"{each.metadata['help']}{_limits(settings_type, name)}")
         for name, each in fields(settings_type).items()

@@ -31,7 +31,7 @@ def test_backup_contains_what_the_store_contains(command_line: CommandLine, file
     assert made.out.startswith(
         f"copied {command_line.store} to {file} and verified it: schema {all_migrations()[-1].number}, "
     )
-    assert sqlite_backup.read_file(file, names) == ["acme"]
+    assert sqlite_backup.query_file(file, names) == ["acme"]
     assert [each.name for each in file.parent.iterdir()] == ["pabal.db"]
 
 
@@ -44,7 +44,7 @@ def test_existing_file_is_replaced_only_with_force(command_line: CommandLine, fi
     assert "choose another name, or replace it with --force" in refused.err
     assert file.read_text(encoding="utf-8") == "precious"
     assert command_line("backup", file, "--force").status == 0
-    assert sqlite_backup.read_file(file, names) == ["acme"]
+    assert sqlite_backup.query_file(file, names) == ["acme"]
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])

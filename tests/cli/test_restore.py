@@ -45,7 +45,7 @@ def aside(command_line: CommandLine) -> Path:
 
 
 def untouched(command_line: CommandLine) -> bool:
-    return command_line.files() - {"pabal.lock"} == {"pabal.db"} and sqlite_backup.read_file(
+    return command_line.files() - {"pabal.lock"} == {"pabal.db"} and sqlite_backup.query_file(
         command_line.store, names
     ) == [
         "acme",
@@ -57,8 +57,8 @@ def test_restore_replaces_the_store_and_keeps_the_previous_one(command_line: Com
     done = command_line("restore", backup)
 
     assert done.status == 0
-    assert sqlite_backup.read_file(command_line.store, names) == ["acme"]
-    assert sqlite_backup.read_file(aside(command_line), names) == ["acme", "late"]
+    assert sqlite_backup.query_file(command_line.store, names) == ["acme"]
+    assert sqlite_backup.query_file(aside(command_line), names) == ["acme", "late"]
     assert f"the previous store is {aside(command_line)}" in done.out
     assert command_line.store.stat().st_mode & 0o777 == 0o600
     assert "acme" in command_line("account", "list").out
@@ -72,7 +72,7 @@ def test_backup_is_restored_into_an_empty_directory(
     assert new("restore", backup).status == 0
 
     assert new.files() == {"pabal.db", "pabal.lock"}
-    assert sqlite_backup.read_file(new.store, names) == ["acme"]
+    assert sqlite_backup.query_file(new.store, names) == ["acme"]
 
 
 def test_store_behind_a_symlink_is_replaced_in_place(
@@ -86,7 +86,7 @@ def test_store_behind_a_symlink_is_replaced_in_place(
     assert command_line("restore", backup).status == 0
 
     assert command_line.store.is_symlink()
-    assert sqlite_backup.read_file(elsewhere / "kept.db", names) == ["acme"]
+    assert sqlite_backup.query_file(elsewhere / "kept.db", names) == ["acme"]
     assert len(list(elsewhere.iterdir())) == 2
 
 
@@ -197,7 +197,7 @@ def test_restore_ignores_the_wal_that_a_killed_service_left(
 
     assert command_line.files() == {"pabal.db", "pabal.lock", aside(command_line).name}
     marks = [
-        sqlite_backup.read_file(each, lambda tx: tx.fetch_all("select name from cursors"))
+        sqlite_backup.query_file(each, lambda tx: tx.fetch_all("select name from cursors"))
         for each in (command_line.store, aside(command_line))
     ]
     assert marks == [[], [("ahead",)]]
@@ -242,8 +242,10 @@ def test_restore_sends_due_messages_on_request(command_line: CommandLine, busy: 
     assert done.status == 0
     assert "3 messages will be sent at the next start" in done.out
     assert "1 messages are scheduled for later, 1 await their receipts" in done.out
-    assert sqlite_backup.read_file(command_line.store, count_by_status) == [(WAITING, 3), (SENDING, 2)]
-    assert sqlite_backup.read_file(command_line.store, lambda tx: tx.fetch_one("select count(*) from jobs")) == (5,)
+    assert sqlite_backup.query_file(command_line.store, count_by_status) == [(WAITING, 3), (SENDING, 2)]
+    assert sqlite_backup.query_file(command_line.store, lambda tx: tx.fetch_one("select count(*) from jobs")) == (
+        5,
+    )
 
 
 def test_restore_cancels_due_messages_or_awaits_their_receipts(command_line: CommandLine, busy: Path) -> None:
@@ -252,7 +254,11 @@ def test_restore_cancels_due_messages_or_awaits_their_receipts(command_line: Com
     assert done.status == 0
     assert "cancelled 2 messages that may have been sent since the backup" in done.out
     assert "1 messages were in flight: each awaits its receipt" in done.out
-    assert sqlite_backup.read_file(command_line.store, count_by_status) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
+    assert sqlite_backup.query_file(command_line.store, count_by_status) == [
+        (WAITING, 1),
+        (SENDING, 2),
+        (CANCEL, 2),
+    ]
     due_tomorrow = command_line.run_in_store(lambda tx: job_queue.find_due(tx, 0, CARRIER, NOW + 48 * HOUR, 10))
     assert due_tomorrow == [message_id(4, at=NOW - HOUR)], "nothing but what is for later is ever handed over"
 
@@ -291,7 +297,7 @@ def test_older_backup_is_restored_without_migration(command_line: CommandLine, o
 
     assert done.status == 0
     assert f"{LABEL}; `pabal migrate` or the next start applies them" in done.out
-    assert sqlite_backup.read_file(command_line.store, sqlite_backup.schema_version) == 1
+    assert sqlite_backup.query_file(command_line.store, sqlite_backup.schema_version) == 1
 
 
 def test_older_backup_is_migrated_if_messages_are_cancelled(command_line: CommandLine, older: Path) -> None:
@@ -299,20 +305,24 @@ def test_older_backup_is_migrated_if_messages_are_cancelled(command_line: Comman
 
     assert done.status == 0
     assert f"applied {LABEL}" in done.out
-    assert sqlite_backup.read_file(command_line.store, sqlite_backup.schema_version) == NUMBER
-    assert sqlite_backup.read_file(command_line.store, count_by_status) == [(CANCEL, 1)]
+    assert sqlite_backup.query_file(command_line.store, sqlite_backup.schema_version) == NUMBER
+    assert sqlite_backup.query_file(command_line.store, count_by_status) == [(CANCEL, 1)]
 
 
 def test_cancel_after_restore_cancels_due_messages(command_line: CommandLine, busy: Path) -> None:
     counted = command_line("cancel-after-restore", "--check")
-    before = sqlite_backup.read_file(command_line.store, count_by_status)
+    before = sqlite_backup.query_file(command_line.store, count_by_status)
 
     done = command_line("cancel-after-restore")
 
     assert counted.out.startswith("3 messages may have been sent since the backup (newest request: ")
     assert before == [(WAITING, 3), (SENDING, 2)]
     assert "cancelled 2 messages that may have been sent since the backup" in done.out
-    assert sqlite_backup.read_file(command_line.store, count_by_status) == [(WAITING, 1), (SENDING, 2), (CANCEL, 2)]
+    assert sqlite_backup.query_file(command_line.store, count_by_status) == [
+        (WAITING, 1),
+        (SENDING, 2),
+        (CANCEL, 2),
+    ]
 
 
 def test_cancel_after_restore_is_refused_while_a_service_runs(command_line: CommandLine, busy: Path) -> None:
@@ -321,4 +331,4 @@ def test_cancel_after_restore_is_refused_while_a_service_runs(command_line: Comm
 
     assert refused.status == 2
     assert "another pabal is running on" in refused.err
-    assert sqlite_backup.read_file(command_line.store, count_by_status) == [(WAITING, 3), (SENDING, 2)]
+    assert sqlite_backup.query_file(command_line.store, count_by_status) == [(WAITING, 3), (SENDING, 2)]

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from pabal.console.pages import PAGES
 from pabal.console.shell.page import Page
-from pabal.console.table import PAGES
 from pabal.domain.user import Role
 from pabal.store import accounts
 from tests.fixtures.audit import latest_entries

@@ -5,7 +5,7 @@ from pathlib import Path
 from string import Formatter
 
 from pabal.console.history import advice
-from pabal.console.table import PAGES
+from pabal.console.pages import PAGES
 from pabal.console.texts import TEXTS
 from pabal.domain.codes import LANGUAGES
 from pabal.domain.message import Outcome, Status
@@ -64,7 +64,7 @@ def test_every_outcome_has_advice_and_every_final_status_a_text() -> None:
         assert HANGUL.search(words.ko)
         assert not HANGUL.search(words.en)
     for status in (Status.COMPLETED, Status.FAIL, Status.CANCEL):
-        assert f"timeline.{status.word}" in TEXTS.texts
+        assert f"timeline.{status.code}" in TEXTS.texts
     for verdict in ("busy", "unknown", "declined"):
         assert f"timeline.{verdict}" in TEXTS.texts
 

@@ -51,6 +51,6 @@ def test_simulator_page_lists_the_outcomes_of_its_numbers(number: str, product: 
     fate = outcome_for(Attempt(bytes(16), 1, 1, product, number, "0212345678", None, "text"))
 
     listed = re.findall(r"\b[1239][0-9]{3}\b", row)
-    outcomes = [fate.rejected] if fate.rejected else [outcome for _, outcome in fate.receipts]
+    outcomes = [fate.rejection] if fate.rejection else [outcome for _, outcome in fate.receipts]
     is_usual_text = product is Product.SMS and "texts arrive" in row
     assert is_usual_text or {str(outcome.number) for outcome in outcomes} <= set(listed)

@@ -18,8 +18,8 @@ OUTCOMES = [1000, 2000, 2003, 3001, 3003, 3006, 3012, 3016, 3018, 3019, 3020, 31
 
 
 def test_words_are_those_of_the_interface() -> None:
-    assert [product.word for product in Product] == PRODUCTS
-    assert [status.word for status in Status] == ["waiting", "sending", "completed", "fail", "cancel"]
+    assert [product.code for product in Product] == PRODUCTS
+    assert [status.code for status in Status] == ["waiting", "sending", "completed", "fail", "cancel"]
 
 
 def test_outcomes_are_those_of_the_specification() -> None:
@@ -29,13 +29,13 @@ def test_outcomes_are_those_of_the_specification() -> None:
 @pytest.mark.parametrize("product", Product)
 def test_product_is_found_by_its_number_and_by_its_word(product: Product) -> None:
     assert message.PRODUCT_BY_NUMBER[product.number] is product
-    assert message.PRODUCT_BY_WORD[product.word] is product
+    assert message.PRODUCT_BY_CODE[product.code] is product
 
 
 @pytest.mark.parametrize("status", Status)
 def test_status_is_found_by_its_number_and_by_its_word(status: Status) -> None:
     assert message.STATUS_BY_NUMBER[status.number] is status
-    assert message.STATUS_BY_WORD[status.word] is status
+    assert message.STATUS_BY_CODE[status.code] is status
 
 
 @pytest.mark.parametrize("outcome", Outcome)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pabal.domain import profile
 from pabal.domain.codes import Code, Refused
-from pabal.domain.profile import AUTH_STATUS_BY_WORD, AuthStatus, parse_channel_id
+from pabal.domain.profile import AUTH_STATUS_BY_CODE, AuthStatus, parse_channel_id
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_parsed_channel_is_parsed_unchanged(spelling: str) -> None:
 
 
 def test_states_are_those_of_the_interface() -> None:
-    assert list(AUTH_STATUS_BY_WORD.items()) == [
+    assert list(AUTH_STATUS_BY_CODE.items()) == [
         ("waiting", AuthStatus.WAITING),
         ("approval", AuthStatus.APPROVAL),
     ]

@@ -5,7 +5,7 @@ from pabal.domain.button import Button
 from pabal.domain.template import (
     DELETABLE_STATUSES,
     EDITABLE_STATUSES,
-    TEMPLATE_STATUS_BY_WORD,
+    TEMPLATE_STATUS_BY_CODE,
     TemplateContent,
     TemplateStatus,
 )
@@ -27,14 +27,14 @@ def design(content: str, *buttons: Button) -> TemplateContent:
 def test_template_can_be_edited_and_deleted_only_in_some_states(
     word: str, is_editable: bool, is_deletable: bool
 ) -> None:
-    status = TEMPLATE_STATUS_BY_WORD[word]
+    status = TEMPLATE_STATUS_BY_CODE[word]
 
     assert (status in EDITABLE_STATUSES) is is_editable
     assert (status in DELETABLE_STATUSES) is is_deletable
 
 
 def test_four_states_have_unique_labels() -> None:
-    assert list(TEMPLATE_STATUS_BY_WORD) == ["registered", "inspecting", "approved", "rejected"]
+    assert list(TEMPLATE_STATUS_BY_CODE) == ["registered", "inspecting", "approved", "rejected"]
     assert len({status.label for status in TemplateStatus}) == 4
 
 

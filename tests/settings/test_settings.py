@@ -281,7 +281,7 @@ def test_simulator_is_the_default_carrier_for_everything() -> None:
     settings = load({})
 
     assert settings.carriers == {"simulator": SimulatorSettings(name="simulator")}
-    assert settings.routes == {product.word: ["simulator"] for product in SENDABLE}
+    assert settings.routes == {product.code: ["simulator"] for product in SENDABLE}
     assert "email" not in settings.routes
 
 

@@ -97,7 +97,7 @@ class Simulation:
         self.settings = dataclasses.replace(
             load({}, data=folder, sms_timeout_hours=1, other_timeout_hours=1),
             carriers={name: SimulatorSettings(name=name) for name in CARRIERS},
-            routes={product.word: list(CARRIERS) for product in SENDABLE},
+            routes={product.code: list(CARRIERS) for product in SENDABLE},
         )
 
     def run(self) -> None:
@@ -410,7 +410,7 @@ def summary(simulation: Simulation, books: FinalState) -> str:
     """Return what happened, in one line: for looking at a seed."""
     counts: dict[str, int] = {}
     for _, status, outcome, _ in books.messages.values():
-        name = str(outcome.number) if outcome else status.word
+        name = str(outcome.number) if outcome else status.code
         counts[name] = counts.get(name, 0) + 1
     again = sum(len(each) > 1 for each in simulation.ledger.submissions.values())
     return json.dumps({"seed": simulation.seed, "requests": len(books.requests), "again": again, **counts})

@@ -177,7 +177,7 @@ def test_stored_image_is_returned(tx: Tx) -> None:
 @pytest.mark.parametrize("bar", [None, Suspension.GONE, Suspension.BLOCKED])
 def test_suspension_of_an_unknown_kind_still_suspends(tx: Tx, bar: Suspension | None) -> None:
     added = templates.add(tx, 1, profile(tx), "order", DESIGN, None, NOON)
-    tx.execute("update templates set suspension = ?", (bar.word if bar else None,))
+    tx.execute("update templates set suspension = ?", (bar.code if bar else None,))
     assert by_id(tx, added).suspension is bar
 
     tx.execute("update templates set suspension = 'something new'")

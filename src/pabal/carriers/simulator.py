@@ -31,7 +31,7 @@ LATE_RECEIPT_DELAY_MS = 10 * SECOND
 SECOND_RECEIPT_DELAY_MS = 1 * SECOND
 """How long after the first receipt a second, contradictory one follows."""
 BUSY_ATTEMPTS = 2
-"""How often the number that is busy at first answers so."""
+"""How many times the busy-at-first number answers busy before it accepts."""
 TIMEOUT_S = 10.0
 """Long enough for a batch that is slowed down because more processes share the rate."""
 MAX_RECEIPTS_PER_BATCH = 1000
@@ -49,7 +49,7 @@ HELD_TEMPLATE_WORD = "보류"
 class SimulatedOutcome(NamedTuple):
     """What happens to a message: it is rejected, or accepted and reported by receipts after some delay."""
 
-    rejected: Outcome | None = None
+    rejection: Outcome | None = None
     receipts: tuple[tuple[int, Outcome], ...] = ((RECEIPT_DELAY_MS, Outcome.DELIVERED),)
     """The delay of each receipt in milliseconds, and the outcome it reports."""
     is_busy_at_first: bool = False
@@ -57,7 +57,7 @@ class SimulatedOutcome(NamedTuple):
 
 DEFAULT_OUTCOME = SimulatedOutcome()
 _OUTCOMES_BY_RECEIVER = {
-    "01000000001": SimulatedOutcome(rejected=Outcome.NUMBER_NOT_ASSIGNED),
+    "01000000001": SimulatedOutcome(rejection=Outcome.NUMBER_NOT_ASSIGNED),
     "01000000002": SimulatedOutcome(receipts=((RECEIPT_DELAY_MS, Outcome.PHONE_OFF),)),
     "01000000005": SimulatedOutcome(is_busy_at_first=True),
     "01000000006": SimulatedOutcome(receipts=()),
@@ -69,7 +69,9 @@ _OUTCOMES_BY_RECEIVER = {
         )
     ),
 }
-_NOT_A_USER, _NOT_A_FRIEND = "01000000003", "01000000004"
+_NOT_A_USER_NUMBER = "01000000003"
+_NOT_A_FRIEND_NUMBER = "01000000004"
+"""Not a friend of any channel, and has blocked Alimtalk."""
 
 
 class SimulatorStore(Protocol):
@@ -92,7 +94,7 @@ class SimulatorStore(Protocol):
 
 
 class Simulator(Carrier):
-    """A carrier and a profile provider without an outside."""
+    """A carrier and a profile provider that contact no outside system."""
 
     products = frozenset(Product)
     timeout_s = TIMEOUT_S
@@ -137,7 +139,7 @@ class Simulator(Carrier):
         messages = [
             _simulated_message(attempt, outcome, now)
             for attempt, outcome in pairs
-            if not outcome.rejected and attempt.message_id not in busy
+            if not outcome.rejection and attempt.message_id not in busy
         ]
         if messages:
             await self._store.store_messages(messages)
@@ -157,7 +159,7 @@ class Simulator(Carrier):
     async def register_profile(self, account_id: int, registration: Registration, token: str | None) -> None:
         now = self._world.now()
         channel_id, _, cellphone = registration
-        content = f"발신 프로필 인증번호는 {token}입니다."  # without the channel id, which may contain digits
+        content = f"발신 프로필 인증번호는 {token}입니다."  # no channel id: the token is the only number in it
         message = SimulatedMessage(None, account_id, cellphone, now, now, TOKEN_KIND, channel_id, None, content)
         await self._store.store_messages([message])
 
@@ -184,11 +186,11 @@ class Simulator(Carrier):
 
 def outcome_for(attempt: Attempt) -> SimulatedOutcome:
     """Return what happens to a message, by its receiver and product."""
-    if attempt.receiver == _NOT_A_USER and not attempt.product.is_text:
+    if attempt.receiver == _NOT_A_USER_NUMBER and not attempt.product.is_text:
         return SimulatedOutcome(receipts=((RECEIPT_DELAY_MS, Outcome.NOT_A_USER),))
-    if attempt.receiver == _NOT_A_FRIEND and not attempt.product.is_text:
+    if attempt.receiver == _NOT_A_FRIEND_NUMBER and not attempt.product.is_text:
         is_alimtalk = attempt.product is Product.ALIMTALK
-        return SimulatedOutcome(rejected=Outcome.BLOCKED_BY_USER if is_alimtalk else Outcome.NOT_A_FRIEND)
+        return SimulatedOutcome(rejection=Outcome.BLOCKED_BY_USER if is_alimtalk else Outcome.NOT_A_FRIEND)
     return _OUTCOMES_BY_RECEIVER.get(attempt.receiver, DEFAULT_OUTCOME)
 
 
@@ -201,7 +203,7 @@ def _simulated_message(attempt: Attempt, outcome: SimulatedOutcome, now: Instant
         attempt.receiver,
         now,
         arrives_at,
-        attempt.product.word,
+        attempt.product.code,
         phone.hyphenate(attempt.sender) if attempt.sender.isdigit() else attempt.sender,
         attempt.subject,
         attempt.content,
@@ -212,6 +214,6 @@ def _simulated_message(attempt: Attempt, outcome: SimulatedOutcome, now: Instant
 
 
 def _verdict(attempt: Attempt, outcome: SimulatedOutcome, is_busy: bool) -> Verdict:
-    if outcome.rejected:
-        return Rejected(outcome.rejected)
+    if outcome.rejection:
+        return Rejected(outcome.rejection)
     return Busy() if is_busy else Accepted(attempt.message_id.hex())

@@ -1,4 +1,4 @@
-"""One call: who calls, with which checked body, and in which language to answer."""
+"""A call: the account, the parsed body, which is not checked yet, and the language of the answer."""
 
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ MAX_PAGE_SIZE = 1000
 
 
 class ApiCall(NamedTuple):
-    """A call of the interface, or of a console page that does the same."""
+    """A call of the HTTP interface, or of a console page that does the same."""
 
     context: Context
     account_id: int

@@ -1,4 +1,4 @@
-"""From the body of a friend talk to a checked `Sending`."""
+"""Checks the body of a friend talk and returns it as a `Sending`."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -48,25 +48,25 @@ class _Texts(NamedTuple):
     """Puts the advertisement label in front of a text, or returns it as it is."""
 
     @property
-    def shared(self) -> tuple[str | None, ...]:
-        """The texts around the content, the same for every receiver."""
+    def other_texts(self) -> tuple[str | None, ...]:
+        """Button links and the fallback text."""
         return (*button.links_of(self.buttons), self.fallback_content)
 
 
 async def check_friendtalk(call: ApiCall) -> Sending:
-    """Return the checked send of a friend talk.
+    """Check a friend talk with its profile and the advertising hours; return it as a `Sending`.
 
     Raises Refused.
     """
     policy = call.context.policy
     sending = check_friendtalk_fields(call.form, policy, call.now)
     profile = await get_usable_profile(call.context, call.account_id, call.form.body.senderKey)
-    sending = check_ad_hours(sending, policy, call.now)
+    sending = apply_ad_hours(sending, policy, call.now)
     return sending._replace(profile_id=profile.id)
 
 
 def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, now: Instant) -> Sending:
-    """Return the checked send of a friend talk, without its profile and without a check of the hour.
+    """Check the fields of a friend talk; return it as a `Sending`, without profile and advertising hours.
 
     Raises Refused.
     """
@@ -78,21 +78,21 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
     product = form.read_optional("messageType", one_of(FRIENDTALK_TYPES))
     image = read_image_field(form)
     product = _choose_product(form, product)
-    content = form.read_optional("content", lambda given: add_label(clean(given))) if body.content else None
+    content = form.read_optional("content", lambda raw: add_label(clean(raw))) if body.content else None
     image_link = form.read_optional("imageLink", parse_web_link)
     fallback = _label_fallback(read_fallback(form), add_label)
     limit = button.MAX_BUTTONS_WIDE_IMAGE if product is Product.FRIENDTALK_WIDE_IMAGE else button.MAX_BUTTONS
-    buttons = form.read_optional("buttons", lambda given: read_buttons(form, given, limit)) or ()
-    given = read_receivers(form, policy)
-    if content is None and any(not each.content for each in given):
+    buttons = form.read_optional("buttons", lambda raw: read_buttons(form, raw, limit)) or ()
+    receivers = read_receivers(form, policy)
+    if content is None and any(not each.content for each in receivers):
         form.add(Problem(Code.MISSING_PARAMETER, "content"))
     if not variables.find_names(content):
         check_shared_text(form, content, partial(check_text, product), "content")
     form.raise_problems()
 
     texts = _Texts(content, buttons, fallback.content if fallback else None, add_label)
-    own_texts = [_clean_or_empty(each.content) for each in given if each.content]
-    names = variables.find_names(content, *texts.shared, *own_texts)
+    own_texts = [_clean_or_empty(each.content) for each in receivers if each.content]
+    names = variables.find_names(content, *texts.other_texts, *own_texts)
     check: Callable[[Any], CheckedText] = accept_unchanged
     if own_texts:
         check = _make_own_text_checker(product, texts, names)
@@ -101,7 +101,7 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
     return Sending(
         product,
         content or "",
-        check_receivers(form, given, check),
+        check_receivers(form, receivers, check),
         scheduled_at,
         image=image,
         image_link=image_link,
@@ -112,10 +112,10 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
     )
 
 
-def check_ad_hours(sending: Sending, policy: Policy, now: Instant) -> Sending:
-    """Return the send; an advertisement at night is moved to the morning if the operator wants that.
+def apply_ad_hours(sending: Sending, policy: Policy, now: Instant) -> Sending:
+    """Return the send, with an advertisement at night postponed to the morning.
 
-    Raises Refused(NIGHT_AD_RESTRICTED) otherwise.
+    Raises Refused(NIGHT_AD_RESTRICTED) for one at night unless `postpones_night_ads` is set.
     """
     at = now if sending.scheduled_at is None else sending.scheduled_at
     if not sending.is_ad or not dates.is_night(at, policy.zone):
@@ -144,11 +144,11 @@ def _label_fallback(fallback: Fallback | None, add_label: Callable[[str], str]) 
 def _make_own_text_checker(
     product: Product, texts: _Texts, names: Sequence[str]
 ) -> Callable[[bodies.FriendtalkReceiverBody], CheckedText]:
-    """Return a checker for receivers of whom some have a text of their own."""
+    """Return a checker for a request in which some receivers have their own text."""
 
     def check(receiver: bodies.FriendtalkReceiverBody) -> CheckedText:
         content = texts.add_label(clean(receiver.content)) if receiver.content else texts.content or ""
-        wanted = variables.find_names(content, *texts.shared)
+        wanted = variables.find_names(content, *texts.other_texts)
         known = dict(zip(wanted, read_values(receiver, wanted, clean), strict=True))
         values = tuple(known.get(name, "") for name in names)
         check_text(product, fill_text(content, names, values))

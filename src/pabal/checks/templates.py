@@ -1,4 +1,4 @@
-"""Creates, updates, submits and deletes templates from the body of a call."""
+"""Checks what a call says about a template, and passes it to the service."""
 
 from pabal.checks.call import ApiCall
 from pabal.checks.choices import one_of
@@ -36,7 +36,7 @@ async def create_template(call: ApiCall) -> Template:
 
 
 async def update_template(call: ApiCall) -> Template:
-    """Replace a template's text; an approved text stays in use until the new one is approved.
+    """Replace a template's content; an approved one stays in use until the new one is approved.
 
     Raises Refused.
     """

@@ -18,7 +18,7 @@ PROGRESS_INTERVAL_S = 5.0
 def add_commands(subparsers: Any) -> None:
     """Add `backup`."""
     parser = add_command(
-        subparsers, "backup", _backup, "Copy the SQLite store to a file, also while the service runs."
+        subparsers, "backup", _backup, "Copy the SQLite store to a file, even while the service runs."
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="the file to write; it must not exist")
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
@@ -42,20 +42,20 @@ class Progress:
             print(f"copied {pages * 100 // total} %", file=sys.stderr)
 
 
-def _backup(settings: Settings, given: argparse.Namespace) -> None:
-    require_sqlite(settings, "pg_dump, or a base backup and its archive")
-    store, file = settings.store_path, given.file
-    _check_target(store, file, is_forced=given.force)
+def _backup(settings: Settings, args: argparse.Namespace) -> None:
+    require_sqlite(settings, "pg_dump, or a base backup plus WAL archive")
+    store_path, file = settings.store_path, args.file
+    _check_target(store_path, file, is_forced=args.force)
     try:
-        with sqlite_backup.verified_copy(store, file, Progress()) as part:
-            schema = sqlite_backup.read_file(part, sqlite_backup.schema_version)
+        with sqlite_backup.verified_copy(store_path, file, Progress()) as part:
+            schema = sqlite_backup.query_file(part, sqlite_backup.schema_version)
             size = part.stat().st_size
             sqlite_backup.install(part, file)
     except sqlite_backup.NotAStore as error:
-        raise CommandError(f"{store} was not copied: {error}; run `pabal doctor`") from None
+        raise CommandError(f"{store_path} was not copied: {error}; run `pabal doctor`") from None
     except (OSError, StoreUnavailable) as error:
-        raise CommandError(f"{store} was not copied to {file}: {error}; no file was left there") from None
-    print(f"copied {store} to {file} and verified it: schema {schema}, {size / 1024**2:,.1f} MiB")
+        raise CommandError(f"{store_path} was not copied to {file}: {error}; nothing was written there") from None
+    print(f"copied {store_path} to {file} and verified it: schema {schema}, {size / 1024**2:,.1f} MiB")
 
 
 def _check_target(store: Path, file: Path, *, is_forced: bool) -> None:

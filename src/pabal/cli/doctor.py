@@ -61,7 +61,7 @@ async def pending_migrations(settings: Settings, world: World) -> list[str]:
             await store.close()
     path = settings.store_path
     return (
-        sqlite_backup.read_file(path, pending)
+        sqlite_backup.query_file(path, pending)
         if path.exists()
         else [f"{step.number:04} {step.name}" for step in all_migrations()]
     )
@@ -180,7 +180,7 @@ async def _check_carriers(store: Store, settings: Settings) -> list[Finding]:
 
 
 def _check_routes(settings: Settings) -> list[Finding]:
-    missing = [product.word for product in SENDABLE if product.word not in settings.routes]
+    missing = [product.code for product in SENDABLE if product.code not in settings.routes]
     if not missing:
         return [Finding(True, "every product has a route")]
     remedy = "Callers get PRODUCT_NOT_AVAILABLE; add routes in [routes] if you want to send these."

@@ -214,7 +214,7 @@ def _list_profiles(settings: Settings, given: argparse.Namespace) -> None:
             use = _use(each.is_enabled, each.suspension)
             created = dates.format_timestamp(each.created_at, settings.zone)
             place = f"\t{each.carrier}" if each.carrier else ""
-            print(f"{each.id}\t{account}\t{each.channel_id}\t{each.status.word}\t{use}\t{created}{place}")
+            print(f"{each.id}\t{account}\t{each.channel_id}\t{each.status.code}\t{use}\t{created}{place}")
 
     with_store(settings, work)
 
@@ -223,7 +223,7 @@ def _use(is_enabled: bool, bar: Suspension | None) -> str:
     """Return whether a profile or template can be used, and if not, why."""
     if not is_enabled:
         return "disabled"
-    return f"out of use ({bar.word}): {bar.label.en}" if bar else "in use"
+    return f"out of use ({bar.code}): {bar.label.en}" if bar else "in use"
 
 
 def _adopt_profile(settings: Settings, given: argparse.Namespace) -> None:
@@ -265,7 +265,7 @@ def _list_templates(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> None:
         for each in await store.read(template_store.list_all):
             use = _use(each.is_enabled, each.suspension)
-            print(f"{each.id}\t{each.channel_id}\t{each.code}\t{each.status.word}\t{each.latest.name}\t{use}")
+            print(f"{each.id}\t{each.channel_id}\t{each.code}\t{each.status.code}\t{each.latest.name}\t{use}")
 
     with_store(settings, work)
 

@@ -53,8 +53,8 @@ def _restore(settings: Settings, given: argparse.Namespace) -> None:
         _report_errors(store, file),
         sqlite_backup.verified_copy(file, store, Progress()) as part,
     ):
-        missing = sqlite_backup.read_file(part, pending)
-        queue = sqlite_backup.read_file(part, queue_admin.summarize, WORLD.now())
+        missing = sqlite_backup.query_file(part, pending)
+        queue = sqlite_backup.query_file(part, queue_admin.summarize, WORLD.now())
         if queue.maybe_sent and not given.due:
             raise CommandError(_ask_about_due(queue, file, settings))
         actions = _cancel_due(part, settings) if queue.maybe_sent and given.due == CANCEL else []

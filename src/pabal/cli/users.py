@@ -6,7 +6,7 @@ from typing import Any
 
 from pabal.cli.command import WORLD, CommandError, add_command, add_group, with_store
 from pabal.domain import dates, user
-from pabal.domain.user import ROLE_BY_WORD, Role
+from pabal.domain.user import ROLE_BY_CODE, Role
 from pabal.service.access import passwords, users
 from pabal.settings.settings import Settings
 from pabal.store import users as user_store
@@ -21,7 +21,7 @@ def add_commands(subparsers: Any) -> None:
     parser.add_argument("name", help="the name to sign in with")
     parser.add_argument("--account", help="the user's account, created if it does not exist; operators have none")
     parser.add_argument(
-        "--role", choices=ROLE_BY_WORD, default=Role.OWNER.word, help="what the user may do (default: owner)"
+        "--role", choices=ROLE_BY_CODE, default=Role.OWNER.code, help="what the user may do (default: owner)"
     )
     _add_password_option(parser)
     add_command(group, "list", _list, "List all users.")
@@ -32,7 +32,9 @@ def add_commands(subparsers: Any) -> None:
         parser = add_command(group, name, _set_disabled, help)
         parser.add_argument("name", help="the user's name")
         parser.set_defaults(is_disabled=name == "disable")
-    parser = add_command(group, "password", _password, "Change a password. A generated one is printed only once.")
+    parser = add_command(
+        group, "password", _change_password, "Change a password. A generated one is printed only once."
+    )
     parser.add_argument("name", help="the user's name")
     _add_password_option(parser)
 
@@ -42,10 +44,10 @@ def _add_password_option(parser: argparse.ArgumentParser) -> None:
 
 
 def _create(settings: Settings, given: argparse.Namespace) -> None:
-    role = ROLE_BY_WORD[given.role]
+    role = ROLE_BY_CODE[given.role]
     account = (given.account or "").strip() or None
     if account is None and role is not Role.OPERATOR:
-        raise CommandError("--account: is required; only operators (--role operator) have no account")
+        raise CommandError("--account is required; only operators (--role operator) have no account")
     if account is not None and role is Role.OPERATOR:
         raise CommandError("--account: operators manage all accounts; leave it out")
     name = user.parse_name(given.name)
@@ -58,7 +60,7 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
     _report(given, f"user {name} is created", password)
 
 
-def _password(settings: Settings, given: argparse.Namespace) -> None:
+def _change_password(settings: Settings, given: argparse.Namespace) -> None:
     name = user.parse_name(given.name)
     password, hash = _choose_password(given, name)
 
@@ -88,9 +90,11 @@ def _report(given: argparse.Namespace, message: str, password: str) -> None:
 def _list(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> None:
         for each in await store.read(user_store.list_all):
-            state = "live" if each.is_active else "disabled" if each.disabled_at is not None else "account disabled"
+            state = (
+                "enabled" if each.is_active else "disabled" if each.disabled_at is not None else "account disabled"
+            )
             created = dates.format_timestamp(each.created_at, settings.zone)
-            print(f"{each.name}\t{each.account or 'all accounts'}\t{each.role.word}\t{created}\t{state}")
+            print(f"{each.name}\t{each.account or 'all accounts'}\t{each.role.code}\t{created}\t{state}")
 
     with_store(settings, work)
 

@@ -21,8 +21,8 @@ class CampaignState(Enum):
     CANCELLING = ("cancelling", Text("취소 중", "Cancelling"))
     CANCELLED = ("cancelled", Text("취소됨", "Cancelled"))
 
-    def __init__(self, word: str, label: Text) -> None:
-        self.word = word
+    def __init__(self, code: str, label: Text) -> None:
+        self.code = code
         self.label = label
 
     @property
@@ -31,4 +31,4 @@ class CampaignState(Enum):
         return self in (CampaignState.DRAFT, CampaignState.READING, CampaignState.CHECKED)
 
 
-CAMPAIGN_STATE_BY_WORD = {state.word: state for state in CampaignState}
+CAMPAIGN_STATE_BY_CODE = {state.code: state for state in CampaignState}

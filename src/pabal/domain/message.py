@@ -26,8 +26,8 @@ class Product(Enum):
 
     __hash__ = object.__hash__  # Enum's own hash is slow Python code, and products are looked up for every message
 
-    def __init__(self, word: str, number: int, label: Text) -> None:
-        self.word = word
+    def __init__(self, code: str, number: int, label: Text) -> None:
+        self.code = code
         self.number = number
         self.label = label
 
@@ -46,8 +46,8 @@ class Status(Enum):
     FAIL = ("fail", 3, Text("실패", "Failed"))
     CANCEL = ("cancel", 4, Text("취소", "Cancelled"))
 
-    def __init__(self, word: str, number: int, label: Text) -> None:
-        self.word = word
+    def __init__(self, code: str, number: int, label: Text) -> None:
+        self.code = code
         self.number = number
         self.label = label
 
@@ -83,9 +83,9 @@ class Outcome(Enum):
 
 
 PRODUCT_BY_NUMBER = {product.number: product for product in Product}
-PRODUCT_BY_WORD = {product.word: product for product in Product}
+PRODUCT_BY_CODE = {product.code: product for product in Product}
 STATUS_BY_NUMBER = {status.number: status for status in Status}
-STATUS_BY_WORD = {status.word: status for status in Status}
+STATUS_BY_CODE = {status.code: status for status in Status}
 OUTCOME_BY_NUMBER = {outcome.number: outcome for outcome in Outcome}
 
 

@@ -24,12 +24,12 @@ class AuthStatus(Enum):
     WAITING = ("waiting", Text("인증 대기", "Waiting for the token"))
     APPROVAL = ("approval", Text("승인", "Approved"))
 
-    def __init__(self, word: str, label: Text) -> None:
-        self.word = word
+    def __init__(self, code: str, label: Text) -> None:
+        self.code = code
         self.label = label
 
 
-AUTH_STATUS_BY_WORD = {status.word: status for status in AuthStatus}
+AUTH_STATUS_BY_CODE = {status.code: status for status in AuthStatus}
 
 
 class Registration(NamedTuple):

@@ -2,14 +2,14 @@
 
 from collections.abc import Container, Mapping, Sequence
 
-from pabal.domain.message import PRODUCT_BY_WORD, Product
+from pabal.domain.message import PRODUCT_BY_CODE, Product
 
 
 class Routes:
     """Chooses the first and the next carrier of a message."""
 
     def __init__(self, routes: Mapping[str, Sequence[str]]) -> None:
-        self._routes = {PRODUCT_BY_WORD[word]: tuple(names) for word, names in routes.items()}
+        self._routes = {PRODUCT_BY_CODE[word]: tuple(names) for word, names in routes.items()}
 
     def first(self, product: Product) -> str | None:
         """Return the first carrier of a product, None where it has no route."""

@@ -10,7 +10,7 @@ from pabal.domain.button import Button
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.image import Image
-from pabal.domain.message import PRODUCT_BY_WORD, Product
+from pabal.domain.message import PRODUCT_BY_CODE, Product
 
 SMALL_RECEIVERS = 10
 """Requests with at most this many receivers are small: they use lane 0, ahead of campaigns."""
@@ -164,7 +164,7 @@ def encode_shared(sending: Sending) -> str:
     """Return what the requests of a campaign share, as JSON: a send without receivers and time."""
     image = sending.image
     fields = {
-        "product": sending.product.word,
+        "product": sending.product.code,
         "content": sending.content,
         "sender": sending.sender,
         "subject": sending.subject,
@@ -185,7 +185,7 @@ def decode_shared(stored: str) -> Sending:
     fields = json.loads(stored)
     content_type, file_name, body = fields["image"] or ("", "", "")
     return Sending(
-        PRODUCT_BY_WORD[fields["product"]],
+        PRODUCT_BY_CODE[fields["product"]],
         fields["content"],
         (),
         sender=fields["sender"],

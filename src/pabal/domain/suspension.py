@@ -37,14 +37,14 @@ class Suspension(Enum):
         Text("지원하지 않는 종류의 템플릿입니다.", "This kind of template is not supported."),
     )
 
-    def __init__(self, word: str, label: Text) -> None:
-        self.word = word
+    def __init__(self, code: str, label: Text) -> None:
+        self.code = code
         self.label = label
 
 
-_BY_WORD = {bar.word: bar for bar in Suspension}
+_BY_CODE = {bar.code: bar for bar in Suspension}
 
 
 def parse_suspension(word: str | None) -> Suspension | None:
     """Return the suspension of a stored word; an unknown word of a later version suspends too."""
-    return None if word is None else _BY_WORD.get(word, Suspension.UNREADABLE)
+    return None if word is None else _BY_CODE.get(word, Suspension.UNREADABLE)

@@ -27,12 +27,12 @@ class TemplateStatus(Enum):
     APPROVED = ("approved", Text("승인", "Approved"))
     REJECTED = ("rejected", Text("반려", "Rejected"))
 
-    def __init__(self, word: str, label: Text) -> None:
-        self.word = word
+    def __init__(self, code: str, label: Text) -> None:
+        self.code = code
         self.label = label
 
 
-TEMPLATE_STATUS_BY_WORD = {status.word: status for status in TemplateStatus}
+TEMPLATE_STATUS_BY_CODE = {status.code: status for status in TemplateStatus}
 EDITABLE_STATUSES = (TemplateStatus.REGISTERED, TemplateStatus.APPROVED, TemplateStatus.REJECTED)
 DELETABLE_STATUSES = (TemplateStatus.REGISTERED, TemplateStatus.REJECTED)
 
@@ -55,12 +55,12 @@ class TemplateContent(NamedTuple):
 
     @property
     def title(self) -> str | None:
-        """The title above the text, for templates emphasized by one."""
+        """The title above the text if `emphasis_type` is `text`, else None."""
         return self.emphasis_title if self.emphasis_type == "text" else None
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The names of the variables in its text and in the links of its buttons."""
+        """The names of the variables in its title, text and button links."""
         return variables.find_names(self.title, self.content, *links_of(self.buttons))
 
 
@@ -85,7 +85,7 @@ class Template(NamedTuple):
     created_at: Instant
     changed_at: Instant
     carrier: str | None = None
-    """The carrier whose relay has its profile and reviews it; None where only we have it."""
+    """The carrier whose relay owns the profile and reviews this template; None if only Pabal has it."""
     suspension: Suspension | None = None
 
     @property

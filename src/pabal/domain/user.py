@@ -23,8 +23,8 @@ class Role(Enum):
     VIEWER = ("viewer", Text("조회 전용", "Viewer"))
     OPERATOR = ("operator", Text("운영자", "Operator"))
 
-    def __init__(self, word: str, label: Text) -> None:
-        self.word = word
+    def __init__(self, code: str, label: Text) -> None:
+        self.code = code
         self.label = label
 
     @property
@@ -33,7 +33,7 @@ class Role(Enum):
         return self is not Role.VIEWER
 
 
-ROLE_BY_WORD = {role.word: role for role in Role}
+ROLE_BY_CODE = {role.code: role for role in Role}
 
 
 class User(NamedTuple):

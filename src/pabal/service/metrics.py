@@ -112,7 +112,7 @@ class Metrics:
     def count_ended(self, ended: Iterable[tuple[Product, Outcome]]) -> None:
         """Count messages that ended."""
         for (product, outcome), count in Counter(ended).items():
-            self.messages_ended.add(count, product.word, str(outcome.number))
+            self.messages_ended.add(count, product.code, str(outcome.number))
 
     def set_carrier_status(self, name: str, *, is_up: bool, is_circuit_open: bool) -> None:
         """Set the gauges of a carrier."""

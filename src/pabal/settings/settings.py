@@ -12,7 +12,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from pabal.domain.message import PRODUCT_BY_WORD
+from pabal.domain.message import PRODUCT_BY_CODE
 from pabal.settings import carriers as carriers_module
 from pabal.settings.carriers import (
     SENDABLE,
@@ -226,8 +226,8 @@ def _routes(table: Any) -> dict[str, list[str]]:
     if not isinstance(table, dict):
         raise BadSetting("routes: write a table [routes]")
     for product, carriers in table.items():
-        if product not in PRODUCT_BY_WORD or PRODUCT_BY_WORD[product] not in SENDABLE:
-            hint = suggest(product, [each.word for each in SENDABLE])
+        if product not in PRODUCT_BY_CODE or PRODUCT_BY_CODE[product] not in SENDABLE:
+            hint = suggest(product, [each.code for each in SENDABLE])
             raise BadSetting(f"routes.{product}: no such product{hint}")
         if not isinstance(carriers, list) or not carriers or not all(isinstance(c, str) for c in carriers):
             raise BadSetting(f"routes.{product}: write a list of carriers")
@@ -281,13 +281,13 @@ def _with_routes(settings: Settings) -> Settings:
     carriers = settings.carriers or {"simulator": SimulatorSettings(name="simulator")}
     routes = settings.routes
     if not settings.carriers and not routes:
-        routes = {product.word: ["simulator"] for product in SENDABLE}
+        routes = {product.code: ["simulator"] for product in SENDABLE}
     for product, names in routes.items():
         for name in names:
             if name not in carriers:
                 raise BadSetting(f"routes.{product}: there is no carrier {name!r} in [carriers]")
-            if PRODUCT_BY_WORD[product] not in carriers[name].products:
-                sendable = ", ".join(each.word for each in carriers[name].products)
+            if PRODUCT_BY_CODE[product] not in carriers[name].products:
+                sendable = ", ".join(each.code for each in carriers[name].products)
                 raise BadSetting(
                     f"routes.{product}: {name} is of kind {carriers[name].kind}, which sends only {sendable}"
                 )

@@ -106,7 +106,7 @@ def count_progress(tx: Tx, account_id: int, request_id: bytes, receivers: int) -
     last = identifiers.make_message_id(request_id, receivers)
     own = messages.count_by_status(tx, account_id, low, last)
     others = messages.count_by_status(tx, account_id, identifiers.make_message_id(request_id, receivers + 1), high)
-    counts = {status.word: own.get(status, 0) for status in Status}
+    counts = {status.code: own.get(status, 0) for status in Status}
     found = CampaignProgress(**counts, fallbacks=sum(others.values()))
     moving = sum(each.get(status, 0) for each in (own, others) for status in (Status.WAITING, Status.SENDING))
     return found, moving == 0

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pabal.domain.campaign import CAMPAIGN_STATE_BY_WORD, CampaignState
+from pabal.domain.campaign import CAMPAIGN_STATE_BY_CODE, CampaignState
 from pabal.domain.dates import Instant
 from pabal.store.engine.base import Row, Tx
 
@@ -86,7 +86,7 @@ def add(tx: Tx, draft: CampaignDraft, now: Instant) -> None:
         " receivers, invalid_rows,"
         " duplicates, requested, columns, unused_columns, expedited, reason, created_at, changed_at)"
         " values (?, ?, ?, ?, ?, ?, '', ?, 1, 0, 0, 0, 0, '[]', '[]', 0, '', ?, ?)",
-        (*draft, CampaignState.DRAFT.word, now, now),
+        (*draft, CampaignState.DRAFT.code, now, now),
     )
 
 
@@ -127,8 +127,8 @@ def begin_reading(
         " columns = '[]', unused_columns = '[]', sending = null, reason = '', changed_at = ?"
         " where id = ? and (state in (?, ?) or state = ? and changed_at < ?) returning id",
         (
-            CampaignState.READING.word, file_name, int(skips_duplicates), now, campaign_id,
-            CampaignState.DRAFT.word, CampaignState.CHECKED.word, CampaignState.READING.word, stale_before,
+            CampaignState.READING.code, file_name, int(skips_duplicates), now, campaign_id,
+            CampaignState.DRAFT.code, CampaignState.CHECKED.code, CampaignState.READING.code, stale_before,
         ),
     )  # fmt: skip
     if taken:
@@ -153,7 +153,7 @@ def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at:
             findings.duplicates,
             now,
             campaign_id,
-            CampaignState.READING.word,
+            CampaignState.READING.code,
             changed_at,
         ),
     ):
@@ -188,8 +188,8 @@ def end_reading(tx: Tx, campaign_id: bytes, summary: FileSummary, changed_at: In
             "update campaigns set state = ?, sending = ?, columns = ?, unused_columns = ?, changed_at = ?"
             " where id = ? and state = ? and changed_at = ? returning id",
             (
-                CampaignState.CHECKED.word, shared, _to_json(columns), _to_json(unused), now,
-                campaign_id, CampaignState.READING.word, changed_at,
+                CampaignState.CHECKED.code, shared, _to_json(columns), _to_json(unused), now,
+                campaign_id, CampaignState.READING.code, changed_at,
             ),
         )
     )  # fmt: skip
@@ -201,7 +201,7 @@ def refuse_file(tx: Tx, campaign_id: bytes, reason: Sequence[str], changed_at: I
         "update campaigns set state = ?, reason = ?, receivers = 0, invalid_rows = 0, duplicates = 0,"
         " changed_at = ?"
         " where id = ? and state = ? and changed_at = ? returning id",
-        (CampaignState.DRAFT.word, _to_json(reason), now, campaign_id, CampaignState.READING.word, changed_at),
+        (CampaignState.DRAFT.code, _to_json(reason), now, campaign_id, CampaignState.READING.code, changed_at),
     )
     if changed:
         _delete_rows(tx, campaign_id)
@@ -216,12 +216,12 @@ def start(
             "update campaigns set state = ?, name = ?, scheduled_at = ?, changed_at = ?"
             " where id = ? and state = ? and changed_at = ? and receivers > 0 returning id",
             (
-                CampaignState.MAKING.word,
+                CampaignState.MAKING.code,
                 name,
                 scheduled_at,
                 now,
                 campaign_id,
-                CampaignState.CHECKED.word,
+                CampaignState.CHECKED.code,
                 changed_at,
             ),
         )
@@ -236,7 +236,7 @@ def change_state(
     return bool(
         tx.fetch_all(
             f"update campaigns set state = ?, changed_at = ? where id = ? and state in ({places}) returning id",
-            (to_state.word, now, campaign_id, *(each.word for each in from_states)),
+            (to_state.code, now, campaign_id, *(each.code for each in from_states)),
         )
     )
 
@@ -245,7 +245,7 @@ def halt(tx: Tx, campaign_id: bytes, reason: Sequence[str], now: Instant) -> Non
     """Halt a campaign and record why its other receivers cannot be put into requests now."""
     tx.execute(
         "update campaigns set state = ?, reason = ?, changed_at = ? where id = ? and state = ?",
-        (CampaignState.HALTED.word, _to_json(reason), now, campaign_id, CampaignState.MAKING.word),
+        (CampaignState.HALTED.code, _to_json(reason), now, campaign_id, CampaignState.MAKING.code),
     )
 
 
@@ -253,7 +253,7 @@ def halt_all(tx: Tx, reason: Sequence[str], now: Instant) -> int:
     """Halt all campaigns for one reason; return how many."""
     rows = tx.fetch_all(
         "update campaigns set state = ?, reason = ?, changed_at = ? where state = ? returning id",
-        (CampaignState.HALTED.word, _to_json(reason), now, CampaignState.MAKING.word),
+        (CampaignState.HALTED.code, _to_json(reason), now, CampaignState.MAKING.code),
     )
     tx.execute("update campaigns set expedited = 0 where expedited = 1")
     return len(rows)
@@ -265,7 +265,7 @@ def expedite(tx: Tx, campaign_id: bytes, now: Instant) -> bool:
         tx.fetch_all(
             "update campaigns set scheduled_at = ?, expedited = 1, changed_at = ?"
             " where id = ? and state in (?, ?) returning id",
-            (now, now, campaign_id, CampaignState.MAKING.word, CampaignState.MADE.word),
+            (now, now, campaign_id, CampaignState.MAKING.code, CampaignState.MADE.code),
         )
     )
 
@@ -279,7 +279,7 @@ def find_active(tx: Tx) -> list[bytes]:
     """Return the campaigns to put into requests, to cancel or to expedite."""
     rows = tx.fetch_all(
         "select id from campaigns where state in (?, ?) union select id from campaigns where expedited = 1",
-        (CampaignState.MAKING.word, CampaignState.CANCELLING.word),
+        (CampaignState.MAKING.code, CampaignState.CANCELLING.code),
     )
     return [row[0] for row in rows]
 
@@ -303,7 +303,7 @@ def take_block(tx: Tx, campaign: Campaign, number: int, now: Instant) -> bool:
         "delete from campaign_blocks where campaign_id = ? and number = ? and exists"
         " (select 1 from campaigns c where c.id = campaign_id and c.state = ? and coalesce(c.scheduled_at, ?) = ?)"
         " returning receivers",
-        (campaign.id, number, CampaignState.MAKING.word, _AT_ONCE, at),
+        (campaign.id, number, CampaignState.MAKING.code, _AT_ONCE, at),
     )
     if taken:
         tx.execute(
@@ -335,7 +335,7 @@ def delete_old(tx: Tx, states: Iterable[CampaignState], before: Instant, limit: 
         for state in states
         for row in tx.fetch_all(
             "select id from campaigns where state = ? and changed_at < ? order by changed_at limit ?",
-            (state.word, before, limit),
+            (state.code, before, limit),
         )
     ]
     for one in found:
@@ -357,7 +357,7 @@ def _to_json(words: Sequence[str]) -> str:
 def _from_row(row: Row) -> Campaign:
     found = Campaign(*row)
     return found._replace(
-        state=CAMPAIGN_STATE_BY_WORD[row[6]],
+        state=CAMPAIGN_STATE_BY_CODE[row[6]],
         skips_duplicates=bool(found.skips_duplicates),
         columns=tuple(json.loads(row[12])),
         unused_columns=tuple(json.loads(row[13])),

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pabal.domain.dates import Instant
-from pabal.domain.profile import AUTH_STATUS_BY_WORD, AuthStatus, Profile
+from pabal.domain.profile import AUTH_STATUS_BY_CODE, AuthStatus, Profile
 from pabal.domain.suspension import Suspension, parse_suspension
 from pabal.store.engine.base import Row, Tx, Value
 
@@ -73,7 +73,7 @@ def add(
     rows = tx.fetch_all(
         "insert into profiles (account_id, channel_id, category, cellphone, status, is_enabled,"
         " created_at, changed_at, is_swept, carrier) values (?, ?, ?, ?, ?, 1, ?, ?, 1, ?) returning id",
-        (account_id, channel_id, category, cellphone, AuthStatus.WAITING.word, now, now, carrier),
+        (account_id, channel_id, category, cellphone, AuthStatus.WAITING.code, now, now, carrier),
     )
     return int(rows[0][0])
 
@@ -92,7 +92,7 @@ def apply_remote(tx: Tx, profile_id: int, category: str, bar: Suspension | None,
     """Update a profile from its relay."""
     tx.execute(
         "update profiles set category = ?, suspension = ?, changed_at = ? where id = ?",
-        (category, bar.word if bar else None, now, profile_id),
+        (category, bar.code if bar else None, now, profile_id),
     )
 
 
@@ -107,7 +107,7 @@ def approve(tx: Tx, profile_id: int, sender_key: str, now: Instant) -> None:
     """Approve a profile and set its sender key."""
     tx.execute(
         "update profiles set status = ?, sender_key = ?, changed_at = ? where id = ?",
-        (AuthStatus.APPROVAL.word, sender_key, now, profile_id),
+        (AuthStatus.APPROVAL.code, sender_key, now, profile_id),
     )
 
 
@@ -157,7 +157,7 @@ def find(tx: Tx, wanted: ProfileFilter, page: int, page_size: int) -> tuple[int,
     if wanted.sender_key is not None:
         conditions.append(("sender_key = ?", wanted.sender_key))
     if wanted.status is not None:
-        conditions.append(("status = ?", wanted.status.word))
+        conditions.append(("status = ?", wanted.status.code))
     where = " and ".join(["deleted_at is null", *(sql for sql, _ in conditions)])
     args = [value for _, value in conditions]
     row = tx.fetch_one(f"select count(*) from profiles where {where}", args)
@@ -244,7 +244,7 @@ def _from_row(row: Row) -> Profile:
         channel_id,
         category,
         cellphone,
-        AUTH_STATUS_BY_WORD[status],
+        AUTH_STATUS_BY_CODE[status],
         sender_key,
         bool(is_enabled),
         created_at,

@@ -7,7 +7,7 @@ from pabal.domain.button import from_fields
 from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.suspension import Suspension, parse_suspension
-from pabal.domain.template import TEMPLATE_STATUS_BY_WORD, Template, TemplateContent, TemplateStatus
+from pabal.domain.template import TEMPLATE_STATUS_BY_CODE, Template, TemplateContent, TemplateStatus
 from pabal.store.engine.base import Row, Tx, Value
 
 _SELECT = (
@@ -51,7 +51,7 @@ def add(
             code,
             design.name,
             _design_to_json(design),
-            TemplateStatus.REGISTERED.word,
+            TemplateStatus.REGISTERED.code,
             now,
             now,
         ),
@@ -65,7 +65,7 @@ def update_design(tx: Tx, template_id: int, design: TemplateContent, image: Imag
     """Change the design of a template, which must be reviewed again."""
     tx.execute(
         "update templates set name = ?, design = ?, status = ?, comment = null, changed_at = ? where id = ?",
-        (design.name, _design_to_json(design), TemplateStatus.REGISTERED.word, now, template_id),
+        (design.name, _design_to_json(design), TemplateStatus.REGISTERED.code, now, template_id),
     )
     _save_image(tx, template_id, image)
 
@@ -75,7 +75,7 @@ def set_status(tx: Tx, template_id: int, status: TemplateStatus, comment: str | 
     in_use = "design" if status is TemplateStatus.APPROVED else "in_use"
     tx.execute(
         f"update templates set in_use = {in_use}, status = ?, comment = ?, changed_at = ? where id = ?",
-        (status.word, comment, now, template_id),
+        (status.code, comment, now, template_id),
     )
 
 
@@ -98,9 +98,9 @@ def apply_remote(
             design.name,
             _design_to_json(design),
             _design_to_json(in_use) if in_use else None,
-            status.word,
+            status.code,
             comment,
-            bar.word if bar else None,
+            bar.code if bar else None,
             now,
             template_id,
         ),
@@ -136,7 +136,7 @@ def find(tx: Tx, wanted: TemplateFilter, page: int, page_size: int) -> tuple[int
     if wanted.code is not None:
         conditions.append(("t.code = ?", wanted.code))
     if wanted.status is not None:
-        conditions.append(("t.status = ?", wanted.status.word))
+        conditions.append(("t.status = ?", wanted.status.code))
     where = " and ".join(["p.deleted_at is null", *(sql for sql, _ in conditions)])
     args = [value for _, value in conditions]
     row = tx.fetch_one(
@@ -185,7 +185,7 @@ def _from_row(row: Row) -> Template:
         code,
         _design_from_json(design),
         _design_from_json(in_use) if in_use else None,
-        TEMPLATE_STATUS_BY_WORD[status],
+        TEMPLATE_STATUS_BY_CODE[status],
         comment,
         bool(is_enabled),
         created_at,

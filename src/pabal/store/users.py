@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pabal.domain.dates import Instant
-from pabal.domain.user import ROLE_BY_WORD, Role, User
+from pabal.domain.user import ROLE_BY_CODE, Role, User
 from pabal.store.engine.base import Row, Tx
 
 COLUMNS = "u.id, u.account_id, a.name, u.name, u.role, u.created_at, u.disabled_at, a.disabled_at"
@@ -22,7 +22,7 @@ def add(tx: Tx, account_id: int | None, name: str, role: Role, hash: str, now: I
     rows = tx.fetch_all(
         "insert into users (account_id, name, role, hash, created_at) values (?, ?, ?, ?, ?)"
         " on conflict (name) do nothing returning id",
-        (account_id, name, role.word, hash, now),
+        (account_id, name, role.code, hash, now),
     )
     return int(rows[0][0]) if rows else None
 
@@ -75,4 +75,4 @@ def set_disabled(tx: Tx, user_id: int, at: Instant | None) -> None:
 def from_row(row: Row) -> User:
     """Return the user of a row of COLUMNS."""
     id, account_id, account, name, role, *rest = row
-    return User(id, account_id, account, name, ROLE_BY_WORD[role], *rest)
+    return User(id, account_id, account, name, ROLE_BY_CODE[role], *rest)

@@ -8,7 +8,7 @@ from pabal.checks.forms import Form
 from pabal.domain import dates, identifiers, phone, profile, text
 from pabal.domain.codes import Code, Problem, Text
 from pabal.domain.dates import Period
-from pabal.domain.message import PRODUCT_BY_WORD, STATUS_BY_WORD
+from pabal.domain.message import PRODUCT_BY_CODE, STATUS_BY_CODE
 from pabal.models import answers
 from pabal.models.bodies import ListMessages
 from pabal.service.history import history
@@ -79,8 +79,8 @@ def _read_filter(call: ApiCall) -> MessageFilter | None:
         receiver=form.read(receivers, phone.parse_mobile),
         request_id=request_id,
         message_id=message_id,
-        product=form.read_optional("messageProductType", one_of(PRODUCT_BY_WORD)),
-        status=form.read_optional("sendingStatus", one_of(STATUS_BY_WORD)),
+        product=form.read_optional("messageProductType", one_of(PRODUCT_BY_CODE)),
+        status=form.read_optional("sendingStatus", one_of(STATUS_BY_CODE)),
         channel_id=form.read_optional("channelId", profile.parse_channel_id),
         sender_key=body.senderKey,
         template_code=form.read_optional("templateCode", text.normalize),

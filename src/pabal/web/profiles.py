@@ -6,7 +6,7 @@ from pabal.checks.call import ApiCall, read_paging
 from pabal.checks.choices import one_of
 from pabal.checks.profiles import authenticate_profile, register_profile
 from pabal.domain.codes import Code, Problem
-from pabal.domain.profile import AUTH_STATUS_BY_WORD, parse_channel_id
+from pabal.domain.profile import AUTH_STATUS_BY_CODE, parse_channel_id
 from pabal.service.relay import categories, profiles
 from pabal.store import profiles as stored_profiles
 from pabal.web import envelope, records
@@ -50,7 +50,7 @@ async def list_senders(call: ApiCall) -> dict[str, Any]:
         call.account_id,
         form.read_optional("channelId", parse_channel_id),
         form.body.senderKey,
-        form.read_optional("authStatus", one_of(AUTH_STATUS_BY_WORD)),
+        form.read_optional("authStatus", one_of(AUTH_STATUS_BY_CODE)),
     )
     page, page_size = read_paging(form)
     form.raise_problems()

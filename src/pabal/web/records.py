@@ -57,7 +57,7 @@ def build_new_sender_item(profile: Profile, category: Category | None, locale: L
         category=CategoryRef(profile.category, name, profile.category),
         senderKey=profile.sender_key or UNSET,
         cellphone=phone.hyphenate(profile.cellphone) if profile.cellphone else "",
-        authStatus=label_value(profile.status.word, profile.status.label, locale),
+        authStatus=label_value(profile.status.code, profile.status.label, locale),
     )
 
 
@@ -80,7 +80,7 @@ def _disabled_reason(is_enabled: bool, bar: Suspension | None, locale: Locale) -
     """Return why a profile or template is disabled; the operator's decision comes first."""
     if not is_enabled:
         return label_value("operator", _DISABLED_BY_OPERATOR, locale)
-    return label_value(bar.word, bar.label, locale) if bar else UNSET
+    return label_value(bar.code, bar.label, locale) if bar else UNSET
 
 
 def build_message_item(message: Message, request: Request, requested_at: Instant, locale: Locale) -> MessageItem:
@@ -94,8 +94,8 @@ def build_message_item(message: Message, request: Request, requested_at: Instant
         label=receiver,
         messageId=message.id.hex(),
         requestId=request.id.hex(),
-        messageProductType=label_value(message.product.word, message.product.label, locale),
-        sendingStatus=label_value(message.status.word, message.status.label, locale),
+        messageProductType=label_value(message.product.code, message.product.label, locale),
+        sendingStatus=label_value(message.status.code, message.status.label, locale),
         resultCode=label_value(str(outcome.number), outcome.label, locale) if outcome else UNSET,
         receiver=receiver,
         reference=message.reference or UNSET,
@@ -117,11 +117,11 @@ def build_request_item(outlook: RequestDetails, requested_at: Instant, locale: L
     request = outlook.request
     return RequestItem(
         request.id.hex(),
-        label_value(request.product.word, request.product.label, locale),
+        label_value(request.product.code, request.product.label, locale),
         locale.format_timestamp(requested_at),
         locale.format_timestamp(request.scheduled_at),
         sum(outlook.counts.values()),
-        StatusCounts(**{status.word: outlook.counts.get(status, 0) for status in Status}),
+        StatusCounts(**{status.code: outlook.counts.get(status, 0) for status in Status}),
     )
 
 
@@ -147,7 +147,7 @@ def build_template_item(template: Template, locale: Locale) -> TemplateItem:
         securityTemplate=latest.is_security_template,
         buttons=[build_button_item(one) for one in latest.buttons],
         variables=list(latest.variables),
-        status=label_value(template.status.word, template.status.label, locale),
+        status=label_value(template.status.code, template.status.label, locale),
         comment=template.comment or UNSET,
         enable=template.is_enabled and template.suspension is None,
         disabledReason=_disabled_reason(template.is_enabled, template.suspension, locale),

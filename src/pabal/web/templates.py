@@ -6,7 +6,7 @@ from pabal.checks import templates
 from pabal.checks.call import ApiCall, read_paging
 from pabal.checks.choices import one_of
 from pabal.domain import text
-from pabal.domain.template import TEMPLATE_STATUS_BY_WORD, Template
+from pabal.domain.template import TEMPLATE_STATUS_BY_CODE, Template
 from pabal.service.relay import categories
 from pabal.store import templates as stored_templates
 from pabal.web import envelope, records
@@ -46,7 +46,7 @@ async def list_templates(call: ApiCall) -> dict[str, Any]:
         call.account_id,
         form.body.senderKey,
         form.read_optional("templateCode", text.normalize),
-        form.read_optional("status", one_of(TEMPLATE_STATUS_BY_WORD)),
+        form.read_optional("status", one_of(TEMPLATE_STATUS_BY_CODE)),
     )
     page, page_size = read_paging(form)
     form.raise_problems()

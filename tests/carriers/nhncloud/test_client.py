@@ -16,7 +16,7 @@ from pabal.carriers.nhncloud.client import (
     NhnCloudClient,
     NoResponse,
     Throttled,
-    Unreachable,
+    NotProcessed,
 )
 from pabal.settings.field import BadSetting
 from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
@@ -51,7 +51,7 @@ async def calling(**changes: str) -> AsyncIterator[tuple[FakeNhnCloudServer, Nhn
 
 async def failure(client: NhnCloudClient, **more: Any) -> Exception:
     """Return how a call failed, after a look for secrets in everything that it tells."""
-    with pytest.raises((Unreachable, NoResponse, Throttled, ErrorResponse)) as caught:
+    with pytest.raises((NotProcessed, NoResponse, Throttled, ErrorResponse)) as caught:
         await ask(client, **more)
     error = caught.value
     for told in (str(error), repr(error), repr(error.args), repr(client), str(error.__cause__)):
@@ -75,7 +75,7 @@ def test_refused_connection_is_unreachable() -> None:
         async with calling() as (relay, client):
             await relay.stop_listening()
             error = await failure(client)
-            assert (type(error), str(error)) == (Unreachable, "Connection refused")
+            assert (type(error), str(error)) == (NotProcessed, "Connection refused")
             await relay.resume_listening()
             await ask(client)
 
@@ -97,7 +97,7 @@ def test_unknown_host_is_unreachable() -> None:
     async def main() -> None:
         async with calling(address="https://nobody.invalid") as (_, client):
             error = await failure(client)
-            assert isinstance(error, Unreachable)
+            assert isinstance(error, NotProcessed)
             assert "the connection failed" not in str(error)  # but what the resolver says, in its words
 
     asyncio.run(main())
@@ -145,7 +145,7 @@ def test_other_server_is_unreachable() -> None:
     async def main() -> None:
         async with calling() as (_, client):
             error = await failure(client, path="/elsewhere")
-            assert (type(error), str(error)) == (Unreachable, "HTTP 404")
+            assert (type(error), str(error)) == (NotProcessed, "HTTP 404")
 
     asyncio.run(main())
 
@@ -201,7 +201,7 @@ def whole(body: bytes, status: str = "200 OK") -> bytes:
         (whole(b"\xff\xfe"), NoResponse),
         (whole(b"", "204 No Content"), NoResponse),
         (whole(b"moved", "302 Found"), NoResponse),
-        (whole(b"no", "403 Forbidden"), Unreachable),
+        (whole(b"no", "403 Forbidden"), NotProcessed),
         (whole(b"later", "503 Service Unavailable"), NoResponse),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", NoResponse),
         (b"SSH-2.0-OpenSSH_9.2\r\n", NoResponse),
@@ -248,7 +248,7 @@ def test_untrusted_certificate_is_described(host: str, authority: str, words: st
         async with answering(whole(b""), context) as port:
             client = NhnCloudClient(f"https://{host}:{port}", *SECRETS, TLS / authority)
             error = await failure(client)
-            assert isinstance(error, Unreachable)
+            assert isinstance(error, NotProcessed)
             assert str(error).startswith(words)
             await client.close()
 
@@ -273,7 +273,7 @@ def test_tls_to_a_plain_server_is_unreachable() -> None:
     async def main() -> None:
         async with answering(b"HTTP/1.1 400 Bad Request\r\n\r\n", until=b"\x16\x03") as port:
             client = NhnCloudClient(f"https://127.0.0.1:{port}", *SECRETS, AUTHORITY)
-            assert isinstance(await failure(client), Unreachable)
+            assert isinstance(await failure(client), NotProcessed)
             await client.close()
 
     asyncio.run(main())

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from pabal.console.pages import PAGES
 from pabal.console.shell import assets
 from pabal.console.shell.middleware import HEADERS
 from pabal.console.shell.page_request import HOME, local_path
-from pabal.console.table import PAGES
 from pabal.domain.user import Role
 from pabal.service.access.sign_in import MAX_ATTEMPTS_PER_NAME_AND_ADDRESS
 from pabal.store.engine.base import StoreUnavailable

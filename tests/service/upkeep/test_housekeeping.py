@@ -68,7 +68,7 @@ def test_message_without_a_receipt_fails_after_the_timeout(
         assert message.completed_at is not None
         assert await count_rows(env, "jobs") == 0
         assert await count_rows(env, "receipts") == 0
-        assert metric_value(env, "pabal_messages_ended_total", product=product.word, code="2000") == 1
+        assert metric_value(env, "pabal_messages_ended_total", product=product.code, code="2000") == 1
 
     run_scenario(begin, carriers={DEFAULT_CARRIER: FakeCarrier()})
     run_scenario(just_before, carriers={DEFAULT_CARRIER: FakeCarrier()}, world=after(hours * HOUR - MINUTE))

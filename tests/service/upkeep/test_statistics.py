@@ -37,7 +37,7 @@ async def seen(env: Environment, period: Period = EVER) -> dict[str, int]:
 
 def _spelled(found: dict[tuple[int, int, int], int]) -> dict[str, int]:
     return {
-        f"{PRODUCT_BY_NUMBER[product].word} {STATUS_BY_NUMBER[status].word} {outcome}": number
+        f"{PRODUCT_BY_NUMBER[product].code} {STATUS_BY_NUMBER[status].code} {outcome}": number
         for (product, status, outcome), number in found.items()
     }
 

@@ -60,10 +60,10 @@ def test_backup_in_steps_is_one_snapshot_and_does_not_block_writers(
     with sqlite_backup.verified_copy(source, tmp_path / "copy", write_meanwhile) as part:
         sqlite_backup.install(part, tmp_path / "copy")
 
-    assert sqlite_backup.read_file(tmp_path / "copy", marks) == ["before"]
+    assert sqlite_backup.query_file(tmp_path / "copy", marks) == ["before"]
     assert len(steps) == 3, "it never began again"
     assert steps[-1][0] == steps[-1][1] > 2 * PAGES_PER_STEP
-    assert len(sqlite_backup.read_file(source, marks)) == 4
+    assert len(sqlite_backup.query_file(source, marks)) == 4
 
 
 def test_backup_is_one_file_readable_only_by_its_owner(
@@ -78,7 +78,7 @@ def test_backup_is_one_file_readable_only_by_its_owner(
 
     assert there(folder) == {"copy"}
     assert (folder / "copy").stat().st_mode & 0o777 == 0o600
-    assert sqlite_backup.read_file(folder / "copy", sqlite_backup.schema_version) > 0
+    assert sqlite_backup.query_file(folder / "copy", sqlite_backup.schema_version) > 0
     assert there(folder) == {"copy"}, "looking leaves nothing beside it"
 
 
@@ -91,7 +91,7 @@ def test_backup_of_a_symlinked_store_includes_its_wal(
     link.symlink_to(source)
 
     with sqlite_backup.verified_copy(link, tmp_path / "copy", ignore) as part:
-        assert sqlite_backup.read_file(part, marks) == ["ahead"]
+        assert sqlite_backup.query_file(part, marks) == ["ahead"]
 
 
 def test_interrupted_backup_leaves_no_file(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
@@ -121,9 +121,9 @@ def test_inspecting_an_unreadable_file_raises(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("not a database, and long enough to be looked at " * 10, encoding="utf-8")
 
     with pytest.raises(StoreUnavailable):
-        sqlite_backup.read_file(tmp_path / "text", sqlite_backup.schema_version)
+        sqlite_backup.query_file(tmp_path / "text", sqlite_backup.schema_version)
     with pytest.raises(StoreUnavailable):
-        sqlite_backup.read_file(tmp_path / "absent", sqlite_backup.schema_version)
+        sqlite_backup.query_file(tmp_path / "absent", sqlite_backup.schema_version)
 
     assert there(tmp_path) == {"text"}
 
@@ -135,7 +135,7 @@ def test_file_set_aside_includes_its_wal(source: Path, writer: apsw.Connection, 
     sqlite_backup.archive(source, tmp_path / "aside")
 
     assert there(tmp_path) == {"pabal.db", "aside"}
-    assert sqlite_backup.read_file(tmp_path / "aside", marks) == ["ahead"]
+    assert sqlite_backup.query_file(tmp_path / "aside", marks) == ["ahead"]
 
 
 def test_wal_of_a_damaged_file_is_set_aside_with_it(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:

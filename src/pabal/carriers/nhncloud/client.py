@@ -27,13 +27,13 @@ MAX_MESSAGE_CHARACTERS = 200
 """How much of an error message is passed on."""
 TOO_MANY_REQUESTS = 429
 FIRST_SERVER_ERROR = 500
-"""From this status on the call may have been processed: a gateway answers, or the interface failed."""
+"""From this status on the call may have been processed: a gateway answered, or the API failed midway."""
 
-logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs every address, and these contain app keys
+logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs every URL, and these contain app keys
 
 
-class Unreachable(Exception):
-    """The call was not sent: no connection could be made."""
+class NotProcessed(Exception):
+    """The call was not processed: no connection could be made, or it was refused with a 4xx."""
 
 
 class NoResponse(Exception):
@@ -92,7 +92,7 @@ class NhnCloudClient:
         except OSError as error:
             raise BadSetting(f"tls_ca: cannot be read ({error.strerror})") from None
         self.server_time: Instant | None = None
-        """The Date header of the last response, in whole seconds."""
+        """The Date header of the last response, with a resolution of one second."""
         self._app_key = app_key
         self._secrets = (app_key, secret_key)
         self._http = httpx.AsyncClient(
@@ -125,7 +125,7 @@ class NhnCloudClient:
         Raises Unreachable, NoResponse, Throttled, ErrorResponse.
         """
         if self._http.is_closed:
-            raise Unreachable("the service is stopping")
+            raise NotProcessed("the service is stopping")
         content = None if body is None else msgspec.json.encode(body)
         all_headers = dict(headers or {})
         if content is not None:
@@ -145,7 +145,7 @@ class NhnCloudClient:
         except TimeoutError:
             raise NoResponse("no response in time") from None
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            raise Unreachable(_describe(error)) from None
+            raise NotProcessed(_describe(error)) from None
         except httpx.HTTPError as error:
             raise NoResponse(_describe(error)) from None
         self.server_time = _server_time(response)
@@ -166,7 +166,7 @@ class NhnCloudClient:
         except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError, AttributeError):
             if response.status_code >= FIRST_SERVER_ERROR or response.status_code < 400:
                 raise NoResponse(f"invalid response (HTTP {response.status_code})") from None
-            raise Unreachable(f"HTTP {response.status_code}") from None
+            raise NotProcessed(f"HTTP {response.status_code}") from None
         if is_successful is not True:
             raise ErrorResponse(code, self._sanitize(message), answer)
         return dict(answer)
@@ -186,7 +186,7 @@ def _server_time(response: httpx.Response) -> Instant | None:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and its causes; of several addresses that were tried, the first counts."""
+    """Yield an error and its causes; of several IP addresses that were tried, the first counts."""
     found: BaseException | None = error
     for _ in range(MAX_CAUSES):
         if found is None:
@@ -199,7 +199,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _describe(error: Exception) -> str:
-    """Return why there is no response, without the address, which contains a key."""
+    """Return why there is no response, without the URL, which contains a key."""
     if isinstance(error, httpx.ConnectTimeout):
         return "the connection timed out"
     if isinstance(error, httpx.TimeoutException):
@@ -208,6 +208,6 @@ def _describe(error: Exception) -> str:
         if isinstance(each, ssl.SSLError):
             return f"TLS: {getattr(each, 'verify_message', '') or each.reason or type(each).__name__}"
         if isinstance(each, OSError) and each.errno:
-            is_lookup = isinstance(each, socket.gaierror)  # whose numbers are not those of strerror
-            return str(each.strerror) if is_lookup else os.strerror(each.errno)
+            is_dns_error = isinstance(each, socket.gaierror)  # its codes are EAI_*, not errno
+            return str(each.strerror) if is_dns_error else os.strerror(each.errno)
     return f"the connection failed ({type(error).__name__})"

@@ -9,8 +9,8 @@ from pabal.carriers.nhncloud.client import (
     ErrorResponse,
     NhnCloudClient,
     NoResponse,
+    NotProcessed,
     Throttled,
-    Unreachable,
     expect_documented_shape,
 )
 from pabal.carriers.nhncloud.submission import Submission
@@ -60,8 +60,8 @@ class Connection:
         try:
             with expect_documented_shape():
                 yield
-        except (Unreachable, NoResponse, Throttled, ErrorResponse) as error:
-            if isinstance(error, Unreachable):
+        except (NotProcessed, NoResponse, Throttled, ErrorResponse) as error:
+            if isinstance(error, NotProcessed):
                 self.set_problem(endpoint, error)
             submission.report_all(attempts, Unknown())
 

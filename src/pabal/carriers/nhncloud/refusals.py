@@ -3,7 +3,7 @@
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from pabal.carriers.nhncloud.client import ErrorResponse, NoResponse, Throttled, Unreachable
+from pabal.carriers.nhncloud.client import ErrorResponse, NoResponse, NotProcessed, Throttled
 from pabal.carriers.provider import ProviderOutcomeUnknown, ProviderUnavailable
 from pabal.domain.codes import Code, Refused, Text
 
@@ -40,7 +40,7 @@ async def as_refusals(call: Awaitable[T], field: str = "") -> T:
     """
     try:
         return await call
-    except Unreachable as error:
+    except NotProcessed as error:
         raise ProviderUnavailable(f"{error}", _UNREACHABLE) from None
     except NoResponse as error:
         raise outcome_unknown(f"{error}") from None

@@ -13,8 +13,8 @@ from pabal.carriers.nhncloud.client import (
     ErrorResponse,
     NhnCloudClient,
     NoResponse,
+    NotProcessed,
     Throttled,
-    Unreachable,
     expect_documented_shape,
 )
 from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of
@@ -171,7 +171,7 @@ class ResultReader:
                 await self._page(source, now - MINUTE, now, 1, 1)
         except Throttled:
             pass
-        except (Unreachable, NoResponse) as error:
+        except (NotProcessed, NoResponse) as error:
             problem = str(error)
         except ErrorResponse as error:
             is_closed = error_kind_of(error.code, is_text=source.is_text) is ErrorKind.ACCOUNT_CLOSED

@@ -11,8 +11,8 @@ from pabal.carriers.nhncloud.calls import SendCall
 from pabal.carriers.nhncloud.client import (
     ErrorResponse,
     NoResponse,
+    NotProcessed,
     Throttled,
-    Unreachable,
     expect_documented_shape,
 )
 from pabal.carriers.nhncloud.codes import (
@@ -189,7 +189,7 @@ class CallSender:
         began_at = self._world.monotonic()
         try:
             yield
-        except Unreachable as error:
+        except NotProcessed as error:
             self._connection.set_problem(call.endpoint, error)
             submission.report_all(call.attempts, NotSent())
         except Throttled:  # the call was not processed: it does not count as a try, but the next ones go slower

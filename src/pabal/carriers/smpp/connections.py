@@ -45,14 +45,17 @@ class Connections:
         self.sessions: list[SmppSession] = []
         """The bound sessions."""
         self.has_free_window = asyncio.Event()
-        """Set when a session may accept more submits."""
+        """An event, set when a session might be able to take more submits."""
         self._settings = settings
         self._world = world
         self._on_anomaly = on_anomaly
         self._on_deliver = on_deliver
         self._connect = connect or _connector(settings)
-        self._binds = _bind_requests(settings)
-        self._submit_problem = self._last_problem = "not connected yet"
+        self._bind_requests = _bind_requests(settings)
+        self._last_problem = "not connected yet"
+        """Why a connection failed last."""
+        self._submit_problem = self._last_problem
+        """Why a connection that submits failed last."""
 
     @property
     def is_connected(self) -> bool:
@@ -62,7 +65,7 @@ class Connections:
     @property
     def problem(self) -> str:
         """Why connections are missing; empty if none is."""
-        wanted = len(self._binds) * self._settings.binds
+        wanted = len(self._bind_requests) * self._settings.binds
         if len(self.sessions) == wanted:
             return ""
         if self.is_connected:
@@ -71,7 +74,7 @@ class Connections:
 
     @property
     def free_window(self) -> int:
-        """How many submits one session accepts now, within the window that all sessions share."""
+        """How many submits the freest session can take now, capped by what is left of the carrier's window."""
         if not self.sessions:
             return 0
         left = self._settings.window - sum(session.in_flight for session in self.sessions)
@@ -88,7 +91,7 @@ class Connections:
 
     def start(self, tasks: asyncio.TaskGroup) -> None:
         """Keep all connections open, each in a task of its own."""
-        for bind in self._binds * self._settings.binds:
+        for bind in self._bind_requests * self._settings.binds:
             tasks.create_task(self._keep_open(bind))
 
     async def _keep_open(self, bind: BindRequest) -> None:
@@ -97,7 +100,7 @@ class Connections:
         while True:
             reason, lasted_s = await self._run_session(bind)
             if reason != logged or lasted_s is not None:
-                log.warning("SMPP connection lost; reconnecting", extra=self._log_fields(reason=reason))
+                log.warning("SMPP connection failed or lost; reconnecting", extra=self._log_fields(reason=reason))
             logged = self._last_problem = reason
             if bind.can_submit:
                 self._submit_problem = reason
@@ -109,7 +112,7 @@ class Connections:
         """Run one connection until it is closed; return why, and how long it was bound, if it was."""
         session: SmppSession | None = None
 
-        def make() -> SmppSession:
+        def make_session() -> SmppSession:
             nonlocal session
             session = SmppSession(
                 bind,
@@ -124,7 +127,7 @@ class Connections:
 
         try:
             async with asyncio.timeout(BIND_TIMEOUT_S):
-                await self._connect(make)
+                await self._connect(make_session)
             assert session is not None
             await session.bound
             began = self._world.monotonic()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 Encoding = Literal["auto", "ucs2", "cp949"]
-"""How a carrier accepts texts; auto: GSM 7 if it has every character, else UCS-2."""
+"""How a carrier accepts texts; auto: GSM 7 if that can represent the whole text, else UCS-2."""
 Alphabet = Literal["gsm7", "ucs2", "cp949"]
 
 SINGLE_SEPTETS = 160
@@ -46,12 +46,12 @@ _FROM_GSM = dict(enumerate(GSM_7)) | dict.fromkeys(range(0x80, 0x100), "\ufffd")
 _FROM_EXTENSION = {chr(i): c for c, i in GSM_7_EXTENSION.items()}
 _NOT_ASCII = bytes(range(0x80, 0x100))
 
-_CONCATENATION_HEADER = b"\x06\x08\x04"
+_CONCATENATION_HEADER_PREFIX = b"\x06\x08\x04"
 _HEADER_OCTETS = 7
 _HEADER_SEPTETS = 8
 _SEGMENT_SIZE: Mapping[Alphabet, int] = {
     "gsm7": SINGLE_SEPTETS - _HEADER_SEPTETS,
-    "ucs2": SINGLE_OCTETS - _HEADER_OCTETS - 1,
+    "ucs2": SINGLE_OCTETS - _HEADER_OCTETS - 1,  # even: two octets per code unit
     "cp949": SINGLE_OCTETS - _HEADER_OCTETS,
 }
 
@@ -76,7 +76,7 @@ class EncodedText(NamedTuple):
 def encode_text(text: str, encoding: Encoding, data_coding: int | None = None) -> EncodedText:
     """Return the encoded text.
 
-    `data_coding` overrides the usual data_coding of UCS-2 or CP949, for operators that use another.
+    `data_coding` overrides the usual data_coding of UCS-2 or CP949, for carriers that use another.
 
     Raises UnencodableText for a character that the encoding does not have.
     """
@@ -104,14 +104,14 @@ def split_segments(text: EncodedText, reference: int) -> list[bytes]:
     pieces = list(_split(text))
     if len(pieces) > MAX_SEGMENTS:
         raise UnencodableText(f"a text has at most {MAX_SEGMENTS} segments, not {len(pieces)}")
-    head = _CONCATENATION_HEADER + (reference & 0xFFFF).to_bytes(2, "big")
+    head = _CONCATENATION_HEADER_PREFIX + (reference & 0xFFFF).to_bytes(2, "big")
     return [head + bytes((len(pieces), number)) + piece for number, piece in enumerate(pieces, 1)]
 
 
 def decode_text(octets: bytes, data_coding: int, has_udh: bool) -> str:
     """Return the text of user data, with U+FFFD for what cannot be decoded.
 
-    A data_coding that the specification does not define is taken for an operator's own number for CP949.
+    A data_coding that the specification does not define is taken for a carrier's own number for CP949.
     """
     if has_udh:
         octets = octets[1 + octets[0] :] if octets else b""

@@ -8,7 +8,7 @@ from pabal.checks.locale import Locale
 from pabal.domain import dates, identifiers, phone, profile, text
 from pabal.domain.codes import Problem, Refused
 from pabal.domain.dates import Period
-from pabal.domain.message import PRODUCT_BY_WORD, STATUS_BY_WORD
+from pabal.domain.message import PRODUCT_BY_CODE, STATUS_BY_CODE
 from pabal.service.history.timeline import MessageFilter
 
 T = TypeVar("T")
@@ -74,8 +74,8 @@ def read_search(fields: Mapping[str, str], account_id: int, speech: Locale) -> H
         receiver=parsed("receiver", phone.parse_mobile),
         request_id=parsed("request", lambda word: identifiers.parse_request_id(word.lower()) or b""),
         message_id=parsed("message", lambda word: identifiers.parse_message_id(word.lower()) or b""),
-        product=parsed("product", one_of(PRODUCT_BY_WORD)),
-        status=parsed("status", one_of(STATUS_BY_WORD)),
+        product=parsed("product", one_of(PRODUCT_BY_CODE)),
+        status=parsed("status", one_of(STATUS_BY_CODE)),
         channel_id=parsed("channel", profile.parse_channel_id),
         sender_key=parsed("sender_key", text.normalize),
         template_code=parsed("template", text.normalize),

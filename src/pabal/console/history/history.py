@@ -155,7 +155,7 @@ def _timeline_entries(request: PageRequest, timeline: Timeline) -> Sequence[Time
     if message.completed_at is not None:
         is_failure = message.status is Status.FAIL
         reason = request.translate(message.outcome.label) if message.outcome else ""
-        key = f"timeline.{message.status.word}"
+        key = f"timeline.{message.status.code}"
         entries.append(entry(message.completed_at, key, is_failure=is_failure, reason=reason))
     elif queue_entry:
         entries.append(entry(queue_entry.ready_at, _waiting_key(timeline), carrier=queue_entry.carrier))

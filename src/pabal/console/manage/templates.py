@@ -15,7 +15,7 @@ from pabal.domain.template import (
     EDITABLE_STATUSES,
     MAX_CONTENT_CHARACTERS,
     MESSAGE_TYPES,
-    TEMPLATE_STATUS_BY_WORD,
+    TEMPLATE_STATUS_BY_CODE,
     ReviewDecision,
     Template,
     TemplateStatus,
@@ -50,7 +50,7 @@ async def list_templates(request: PageRequest) -> Response:
     given = request.field("page")
     page = int(given) if given.isascii() and given.isdigit() and len(given) < 8 else 1
     page = min(max(page, 1), MAX_PAGE)
-    status = TEMPLATE_STATUS_BY_WORD.get(word)
+    status = TEMPLATE_STATUS_BY_CODE.get(word)
     total, found = await lookup.find_templates(request.context, request.account_id, status, page, PAGE_SIZE)
     return request.render(
         "manage/templates.html",

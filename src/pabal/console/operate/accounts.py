@@ -8,7 +8,7 @@ from starlette.responses import Response
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
-from pabal.domain.user import ROLE_BY_WORD, Role, User
+from pabal.domain.user import ROLE_BY_CODE, Role, User
 from pabal.service.access import administration, passwords
 from pabal.service.access.accounts import MAX_NAME_CHARACTERS
 from pabal.service.access.administration import Account, ApiKey
@@ -85,7 +85,7 @@ async def create_user(request: PageRequest) -> Response:
     typed = {"user": request.field("user"), "role": request.field("role")}
     password, password_hash = await _new_password(request)
     try:
-        role = ROLE_BY_WORD.get(typed["role"])
+        role = ROLE_BY_CODE.get(typed["role"])
         if role is None or role not in ACCOUNT_ROLES:
             raise Refused(Code.INVALID_PARAMETER, "role")
         name = await administration.create_user(
@@ -153,7 +153,7 @@ async def render_account(
         newest_key=keys[-1].id if keys else 0,
         users=[_user_row(request, each) for each in users],
         key=key_fields or first | {f"scope_{scope}": "1" for scope in SCOPES},
-        user=user_fields or {"user": "", "role": Role.SENDER.word},
+        user=user_fields or {"user": "", "role": Role.SENDER.code},
         scopes=SCOPES,
         roles=ACCOUNT_ROLES,
         errors=_errors_by_field(request, refused.problems if refused else ()),

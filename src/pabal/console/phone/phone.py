@@ -8,7 +8,7 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain import phone
 from pabal.domain.button import Button
 from pabal.domain.codes import Refused
-from pabal.domain.message import PRODUCT_BY_WORD
+from pabal.domain.message import PRODUCT_BY_CODE
 from pabal.domain.simulated_message import TOKEN_KIND, SimulatedMessage
 from pabal.service.history import simulated_phones
 
@@ -81,7 +81,7 @@ def _read_number(request: PageRequest, typed: str) -> tuple[str, str]:
 
 
 def _bubble(request: PageRequest, arrival: SimulatedMessage) -> Bubble:
-    product = PRODUCT_BY_WORD.get(arrival.kind)
+    product = PRODUCT_BY_CODE.get(arrival.kind)
     is_sender_number = arrival.sender.isascii() and arrival.sender.isdigit()
     return Bubble(
         time=request.locale.format_timestamp(arrival.arrives_at or arrival.accepted_at),

@@ -192,7 +192,7 @@ def _entry(request: PageRequest, sent: SentItem) -> RequestEntry:
         if is_scheduled and scheduled_at is not None
         else "",
         total=sent.total,
-        counts=[(status, getattr(sent.progress, status.word)) for status in Status],
+        counts=[(status, getattr(sent.progress, status.code)) for status in Status],
         fallbacks=sent.progress.fallbacks,
         unmade=sent.not_yet_accepted,
         unsent=sent.never_accepted,
@@ -225,9 +225,9 @@ def _bar_segments(progress: CampaignProgress, total: int) -> list[BarSegment]:
     found = []
     begin = 0
     for status in (Status.COMPLETED, Status.FAIL, Status.CANCEL, Status.SENDING, Status.WAITING):
-        count = getattr(progress, status.word)
+        count = getattr(progress, status.code)
         if count and total:
             width = max(2, round(BAR_WIDTH * count / total))
-            found.append(BarSegment(status.word, begin, width))
+            found.append(BarSegment(status.code, begin, width))
             begin += width
     return found

@@ -69,7 +69,7 @@ class MessageDraft:
         if self.kind.word != FRIENDTALK:
             return self.kind.product
         return next(
-            (each for each in FRIENDTALK_PRODUCTS if each.word == self.texts["messageType"]), FRIENDTALK_PRODUCTS[0]
+            (each for each in FRIENDTALK_PRODUCTS if each.code == self.texts["messageType"]), FRIENDTALK_PRODUCTS[0]
         )
 
     @property
@@ -117,7 +117,7 @@ class MessageDraft:
             given |= {name: texts[name] for name in ("resendPhoneNumber", "resendContent")}
             given["resend"] = self.checkboxes["resend"]
         if self.kind.word == FRIENDTALK:
-            given |= {"senderKey": texts["senderKey"], "adFlag": self.is_ad, "messageType": self.product.word}
+            given |= {"senderKey": texts["senderKey"], "adFlag": self.is_ad, "messageType": self.product.code}
             given["buttons"] = [{name: value for name, value in one.items() if value} for one in self.buttons]
         if self.has_image:
             given |= {"image": self._image(), "imageLink": texts["imageLink"]}

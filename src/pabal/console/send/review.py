@@ -6,7 +6,7 @@ from typing import NamedTuple
 from pabal.checks.alimtalk import check_alimtalk, check_alimtalk_fields
 from pabal.checks.call import ApiCall
 from pabal.checks.forms import Form
-from pabal.checks.friendtalk import check_ad_hours, check_friendtalk, check_friendtalk_fields
+from pabal.checks.friendtalk import apply_ad_hours, check_friendtalk, check_friendtalk_fields
 from pabal.checks.receivers import check_receivers
 from pabal.checks.text_messages import check_text_message
 from pabal.console.send import preview, typed_receivers
@@ -106,7 +106,7 @@ async def validate_send(request: PageRequest, draft: MessageDraft, receivers: Se
         return await check_friendtalk(call)
     policy = request.context.policy
     found = check_text_message(draft.product, call.form, policy, call.now)
-    return check_ad_hours(found._replace(is_ad=draft.is_ad), policy, call.now)
+    return apply_ad_hours(found._replace(is_ad=draft.is_ad), policy, call.now)
 
 
 def errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]:

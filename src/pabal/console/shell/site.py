@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.console.shell import assets
-from pabal.console.shell.templates import load_templates
+from pabal.console.shell.rendering import load_templates
 from pabal.console.shell.texts import TextCatalog
 from pabal.domain.codes import LANGUAGES
 from pabal.domain.user import Role

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
-from pabal.checks.friendtalk import check_ad_hours
+from pabal.checks.friendtalk import apply_ad_hours
 from pabal.console.send import draft as drafts
 from pabal.console.send import send as send_page
 from pabal.console.shell.page_request import PageRequest
@@ -22,7 +22,7 @@ from pabal.domain import dates
 from pabal.domain.campaign import MAX_NAME_CHARACTERS, CampaignState
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
-from pabal.domain.message import PRODUCT_BY_WORD
+from pabal.domain.message import PRODUCT_BY_CODE
 from pabal.service.sending import campaign_files
 from pabal.service.sending import campaigns as campaign_service
 from pabal.service.sending.accept import choose_carrier
@@ -53,7 +53,7 @@ async def create_campaign(request: PageRequest) -> Response:
     campaign_id = new_request_id(request.context.world, 0)
     name = f"{request.translate(draft.product.label)} {request.locale.format_timestamp(request.now)[:16]}"
     campaign = CampaignDraft(
-        campaign_id, request.account_id, request.user.id, draft.product.word, name, message.to_json()
+        campaign_id, request.account_id, request.user.id, draft.product.code, name, message.to_json()
     )
     await campaign_service.create(
         request.context, campaign, request.audit_entry("campaign.begin", campaign_id.hex())
@@ -120,7 +120,7 @@ async def _send_time(request: PageRequest, campaign: Campaign) -> Instant | None
     sending = await campaign_files.get_sending(request.context, campaign.id)
     if sending is None:
         raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
-    sending = check_ad_hours(sending._replace(scheduled_at=send_at), policy, now)
+    sending = apply_ad_hours(sending._replace(scheduled_at=send_at), policy, now)
     await choose_carrier(request.context, request.account_id, sending)
     return sending.scheduled_at
 
@@ -155,7 +155,7 @@ async def _render_campaign(request: PageRequest, campaign: Campaign, problems: S
         version=_version(campaign, request.now),
         is_checked=campaign.state is CampaignState.CHECKED,
         state=campaign.state,
-        product=PRODUCT_BY_WORD[campaign.kind],
+        product=PRODUCT_BY_CODE[campaign.kind],
         phone_name=sheet.PHONE_NAMES[0],
         max_rows=sheet.MAX_ROWS,
         max_megabytes=sheet.MAX_FILE_BYTES // (1024 * 1024),

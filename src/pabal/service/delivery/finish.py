@@ -1,24 +1,14 @@
-"""Ends messages, and adds the text fallback of a failed Alimtalk or friend talk."""
+"""Ends messages, each only once."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from pabal.domain import dates, identifiers, sending
 from pabal.domain.dates import Instant
-from pabal.domain.message import PRODUCT_BY_NUMBER, Outcome, Product
+from pabal.domain.message import PRODUCT_BY_NUMBER, Outcome
+from pabal.service.delivery.fallback import FinishResult as FinishResult
+from pabal.service.delivery.fallback import add_fallbacks
 from pabal.service.policy import Policy
-from pabal.service.sending import compose
-from pabal.store import messages, profiles, queue, receipts, requests
+from pabal.store import messages, queue, receipts
 from pabal.store.engine.base import Tx
-from pabal.store.messages import Message
-from pabal.store.requests import Request
-
-
-class FinishResult(NamedTuple):
-    """How messages ended, and which carriers have new messages to send."""
-
-    ended: list[tuple[Product, Outcome]]
-    carriers_to_wake: set[str]
 
 
 def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: Instant) -> FinishResult:
@@ -45,59 +35,3 @@ def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: 
     fallbacks = add_fallbacks(tx, failed, policy, now)
     ends = [(PRODUCT_BY_NUMBER[product], outcomes[one]) for one, product in final]
     return FinishResult(ends + fallbacks.ended, fallbacks.carriers_to_wake)
-
-
-def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant) -> FinishResult:
-    """Add a text message for each failed message whose request asks for it."""
-    if not failed:
-        return FinishResult([], set())
-    shared = requests.get(tx, {identifiers.request_id_of(one) for one in failed})
-    deleted = profiles.find_deleted(
-        tx, {each.profile_id for each in shared.values() if each.profile_id is not None}
-    )
-    wanting = [
-        one
-        for one in failed
-        if (request := shared[identifiers.request_id_of(one)]).fallback_sender is not None
-        and now <= request.scheduled_at + policy.fallback_within_ms
-        and request.profile_id not in deleted
-    ]
-    origins = messages.get(tx, wanting)
-    result = FinishResult([], set())
-    for one in wanting:
-        _add_fallback(tx, origins[one], shared[identifiers.request_id_of(one)], policy, now, result)
-    return result
-
-
-def _add_fallback(
-    tx: Tx, origin: Message, request: Request, policy: Policy, now: Instant, result: FinishResult
-) -> None:
-    content = _fallback_text(origin, request, policy)
-    fitting = sending.choose_text_product(content)
-    product = fitting[0] if fitting else Product.LMS
-    carrier = policy.routes.first(product)
-    ended = None
-    if fitting is None:
-        ended = Outcome.NOT_SENDABLE_AS_TEXT
-    elif carrier is None:
-        ended = Outcome.UNDELIVERABLE
-    message_id = identifiers.make_message_id(request.id, identifiers.number_of(origin.id) + request.total)
-    if not messages.add_fallback(tx, origin, message_id, product, content, ended, now):
-        return
-    if ended:
-        result.ended.append((product, ended))
-        return
-    assert carrier is not None
-    is_too_late = request.is_ad and dates.is_night(now, policy.zone)
-    ready_at = dates.next_night_end(now, policy.zone) if is_too_late else now
-    lane = queue.Lane.SMALL if request.total <= sending.SMALL_RECEIVERS else queue.Lane.CAMPAIGN
-    queue.add(tx, message_id, carrier, lane, ready_at)
-    result.carriers_to_wake.add(carrier)
-
-
-def _fallback_text(origin: Message, request: Request, policy: Policy) -> str:
-    if request.fallback_content is not None:
-        own = sending.fill_text(request.fallback_content, request.variables, origin.values)
-        return compose.fallback_content(own, "", (), policy)
-    content = compose.content_of(origin, request)
-    return compose.fallback_content(None, content, compose.buttons_of(origin, request), policy)

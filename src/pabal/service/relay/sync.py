@@ -122,7 +122,7 @@ class RelaySync:
         if await self._context.store.write(apply.apply_profile, profile, category, suspension, now):
             log.info(
                 "applied a profile's state at its relay",
-                extra={"profile": profile.id, "state": suspension.word if suspension else "active"},
+                extra={"profile": profile.id, "state": suspension.code if suspension else "active"},
             )
 
     async def _sync_templates(self, relay: RelayProvider, profile: Profile, sender_key: str) -> None:

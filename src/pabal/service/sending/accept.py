@@ -108,7 +108,7 @@ async def prepare_request(
 
 def announce_request(context: Context, product: Product, request: NewRequest) -> None:
     """Count a stored send in the metrics, and wake its deliverer if it is due."""
-    context.metrics.messages_accepted.add(len(request.messages), product.word)
+    context.metrics.messages_accepted.add(len(request.messages), product.code)
     if request.scheduled_at <= request.now + WAKE_HORIZON_MS:
         context.wake([request.carrier])
 

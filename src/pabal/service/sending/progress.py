@@ -5,7 +5,7 @@ from typing import NamedTuple
 from pabal.domain import identifiers
 from pabal.domain.campaign import CampaignState
 from pabal.domain.dates import MINUTE, Instant
-from pabal.domain.message import PRODUCT_BY_WORD, Product
+from pabal.domain.message import PRODUCT_BY_CODE, Product
 from pabal.service.context import Context
 from pabal.service.sending import campaigns as verbs
 from pabal.store import campaign_requests, campaigns, requests
@@ -149,7 +149,7 @@ def _campaign_item(campaign: Campaign, progress: CampaignProgress, has_ended: bo
     is_settled = campaign.state not in (CampaignState.MAKING, CampaignState.HALTED, CampaignState.CANCELLING)
     return SentItem(
         campaign.id,
-        PRODUCT_BY_WORD[campaign.kind],
+        PRODUCT_BY_CODE[campaign.kind],
         campaign,
         None,
         campaign.scheduled_at,

@@ -31,7 +31,7 @@ class StoreInUse(Exception):
     """Another process has the file open."""
 
 
-def read_file(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+def query_file(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `work` on a file without changing it or the files beside it.
 
     Raises StoreUnavailable for a file that cannot be read.
@@ -161,7 +161,7 @@ def _check(path: Path) -> None:
         if found[0] != "ok":
             raise NotAStore(f"it is damaged: {found[0]}")
 
-    read_file(path, work)
+    query_file(path, work)
 
 
 def _unopened_mtime(path: Path) -> int:
