@@ -15,8 +15,8 @@ from pabal.carriers.nhncloud.client import (
     ErrorResponse,
     NhnCloudClient,
     NoResponse,
-    Throttled,
     NotProcessed,
+    Throttled,
 )
 from pabal.settings.field import BadSetting
 from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
