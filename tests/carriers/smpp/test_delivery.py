@@ -22,6 +22,7 @@ from tests.fakes.smsc.scripted import (
     receipt,
     respond_with_status,
 )
+from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import PHONE, metric_value, outcomes_of, send, sms
 from tests.fixtures.smpp import LONG, smpp_settings, wait_until
 from tests.fixtures.virtual import (
@@ -32,7 +33,6 @@ from tests.fixtures.virtual import (
     run_in_virtual_time,
     settings_for,
 )
-from tests.service.delivery.test_receive import Unreliable
 
 Scenario = Callable[[Environment, ScriptedSmsc], Awaitable[None]]
 DONE = (Status.COMPLETED, Outcome.DELIVERED)
@@ -47,7 +47,7 @@ def run_scenario(folder: Path, scenario: Scenario, **carrier: Any) -> None:
         routes = {"sms": ["telco"], "lms": ["telco"]}
         settings = dataclasses.replace(settings_for(folder, sms_timeout_hours=1), routes=routes)
         telco = SmppCarrier(smpp_settings(**carrier), world, lambda _: None, smsc.connect)
-        store = Unreliable(open_store(folder, world))
+        store = InterruptibleStore(open_store(folder, world))
         env = await build_environment(
             folder, world=world, store=store, carriers={"telco": telco}, settings=settings
         )
@@ -226,13 +226,13 @@ def test_receipts_wait_unacknowledged_while_the_store_is_away_and_none_is_lost(t
         request = await send(env, sms(*(f"0103{number:07}" for number in range(200))))
         await wait_until(lambda: len(smsc.submits) == 200)
         await env.wait(1)
-        store = cast(Unreliable, env.store)
-        store.is_away = True
+        store = cast(InterruptibleStore, env.store)
+        store.is_unavailable = True
         for number in range(1, 201):
             smsc.open_connection.deliver(number, receipt(str(number)))
         await env.wait(600)
         assert (smsc.acknowledged, len(smsc.connections)) == ([], 1)
-        store.is_away = False
+        store.is_unavailable = False
         await wait_until(lambda: len(smsc.acknowledged) == 200)
 
         assert await outcomes_of(env, request) == [DONE] * 200
