@@ -25,11 +25,11 @@ from bench import (
     start,
     workers,
 )
-from bench.figures import Figure, table
+from bench.figures import Figure, format_table
 from bench.load import LoadFailed
-from bench.server import DoesNotWork, Place, say
+from bench.server import BenchEnvironment, BenchmarkFailed, report_progress
 
-MEASURES: dict[str, Callable[[Place], list[Figure]]] = {
+MEASURES: dict[str, Callable[[BenchEnvironment], list[Figure]]] = {
     "accept": accept.measure,
     "campaign": campaign.measure,
     "console": console.measure,
@@ -45,7 +45,7 @@ MEASURES: dict[str, Callable[[Place], list[Figure]]] = {
     "queue": queue.measure,
     "months": months.measure,
 }
-MEMORY_AIM_MB = 200
+MEMORY_TARGET_MB = 200
 _MB = 1024 * 1024
 
 
@@ -61,26 +61,28 @@ def main() -> int:
     figures: list[Figure] = []
     is_broken = False
     with tempfile.TemporaryDirectory(prefix="pabal-bench-") as root:
-        place = Place(Path(root))
-        place.prepare()
+        env = BenchEnvironment(Path(root))
+        env.prepare()
         for name in names:
-            say(f"{name}: {sys.modules[MEASURES[name].__module__].__doc__}")
+            report_progress(f"{name}: {sys.modules[MEASURES[name].__module__].__doc__}")
             try:
-                figures += MEASURES[name](place)
-            except (DoesNotWork, LoadFailed) as broken:
+                figures += MEASURES[name](env)
+            except (BenchmarkFailed, LoadFailed) as broken:
                 is_broken = True
-                say(f"  DOES NOT WORK: {broken}")
-    if place.peaks:
-        figures.append(_memory(place.peaks))
+                report_progress(f"  DOES NOT WORK: {broken}")
+    if env.peaks:
+        figures.append(_memory_figure(env.peaks))
     took_s = time.perf_counter() - began
-    say(f"\nPython {platform.python_version()}, {_cores()} cores, shared with the load; {took_s:.0f} s\n")
-    say(table(figures))
+    report_progress(
+        f"\nPython {platform.python_version()}, {_cores()} cores, shared with the load; {took_s:.0f} s\n"
+    )
+    report_progress(format_table(figures))
     return 1 if is_broken else 0
 
 
-def _memory(peaks: dict[str, int]) -> Figure:
+def _memory_figure(peaks: dict[str, int]) -> Figure:
     made_of = ", ".join(f"{doing} {peak // _MB}" for doing, peak in peaks.items())
-    return Figure("memory", "most resident", max(peaks.values()) / _MB, " MB", MEMORY_AIM_MB, "at most", made_of)
+    return Figure("memory", "most resident", max(peaks.values()) / _MB, " MB", MEMORY_TARGET_MB, "at most", made_of)
 
 
 def _cores() -> int:

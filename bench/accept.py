@@ -5,20 +5,20 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bench import bodies, load
-from bench.figures import Figure, middle, percentile
+from bench.figures import Figure, median_of, percentile
 from bench.fill import POLICY, WORLD
-from bench.server import Place, Server, say
+from bench.server import BenchEnvironment, Server, report_progress
 
-AIM = 0.3
+TARGET = 0.3
 ROUNDS = 3
 CONNECTIONS = 64
 WARM_UP_S = 1.0
 SECONDS = 3.0
 BODIES = 1000
-NOW, LATER = ", delivered meanwhile", " for later"
+DELIVERED_AT_ONCE, SCHEDULED = ", delivered meanwhile", " for later"
 
 
-class Pace(NamedTuple):
+class AcceptRate(NamedTuple):
     """How a server answered."""
 
     rate: float
@@ -29,54 +29,56 @@ class Pace(NamedTuple):
     p99_ms: float
 
 
-def measure(place: Place, most_servers: int = 1) -> list[Figure]:
+def measure(env: BenchEnvironment, max_servers: int = 1) -> list[Figure]:
     """Measure in turn, several times: the bare server, sends for now and for later, by one server or more."""
     at_once = bodies.sends(BODIES, 1)
     scheduled = bodies.sends(BODIES, 1, bodies.later(POLICY, WORLD.now()))
-    bare: list[Pace] = []
-    found: dict[tuple[str, int], list[Pace]] = {}
+    bare: list[AcceptRate] = []
+    found: dict[tuple[str, int], list[AcceptRate]] = {}
     for _ in range(ROUNDS):
-        with place.bare() as server:
-            bare.append(_paced(place, [server], at_once, "bare server"))
-        for servers in range(1, most_servers + 1):
-            for what, sends in ((NOW, at_once), (LATER, scheduled)):
-                found.setdefault((what, servers), []).append(_served(place, servers, sends, what))
+        with env.run_bare_server() as server:
+            bare.append(_measure_rate(env, [server], at_once, "bare server"))
+        for servers in range(1, max_servers + 1):
+            for what, sends in ((DELIVERED_AT_ONCE, at_once), (SCHEDULED, scheduled)):
+                found.setdefault((what, servers), []).append(_measure_service(env, servers, sends, what))
     beside = _medians(bare)
     paces = {each: _medians(rounds) for each, rounds in found.items()}
-    later, now = paces[LATER, 1], paces[NOW, 1]
+    later, now = paces[SCHEDULED, 1], paces[DELIVERED_AT_ONCE, 1]
     return [_figure(what, servers, pace, beside) for (what, servers), pace in paces.items()] + [
         Figure(
             "accept",
             "CPU of one accepted for later / bare",
             later.cpu_us / beside.cpu_us,
-            made_of=f"{later.cpu_us:.0f} of {beside.cpu_us:.0f} µs; delivered too: {now.cpu_us:.0f} µs"
+            details=f"{later.cpu_us:.0f} of {beside.cpu_us:.0f} µs; delivered too: {now.cpu_us:.0f} µs"
             + (f"; PostgreSQL {later.store_us:.0f} and {now.store_us:.0f} µs" if later.store_us else ""),
         )
     ]
 
 
-def _figure(what: str, servers: int, pace: Pace, bare: Pace) -> Figure:
+def _figure(what: str, servers: int, pace: AcceptRate, bare: AcceptRate) -> Figure:
     by = f", by {servers} servers" if servers > 1 else ""
     made_of = f"{pace.rate:,.0f}/s p99 {pace.p99_ms:.0f} ms of {bare.rate:,.0f}/s"
-    return Figure("accept", f"one-receiver sends{what}{by} / bare", pace.rate / bare.rate, aim=AIM, made_of=made_of)
+    return Figure(
+        "accept", f"one-receiver sends{what}{by} / bare", pace.rate / bare.rate, target=TARGET, details=made_of
+    )
 
 
-def _served(place: Place, servers: int, sends: list[bytes], what: str) -> Pace:
-    data = place.fresh()
+def _measure_service(env: BenchEnvironment, servers: int, sends: list[bytes], what: str) -> AcceptRate:
+    data = env.copy_store()
     with contextlib.ExitStack() as stack:
-        running = [stack.enter_context(place.pabal(data, "accept")) for _ in range(servers)]
-        return _paced(place, running, sends, f"{servers} serving{what}")
+        running = [stack.enter_context(env.run_pabal(data, "accept")) for _ in range(servers)]
+        return _measure_rate(env, running, sends, f"{servers} serving{what}")
 
 
-def _paced(place: Place, servers: Sequence[Server], sends: list[bytes], what: str) -> Pace:
+def _measure_rate(env: BenchEnvironment, servers: Sequence[Server], sends: list[bytes], what: str) -> AcceptRate:
     """Load servers with as many connections in all."""
-    before, store_before = sum(each.cpu_s() for each in servers), place.store_cpu_s()
+    before, store_before = sum(each.cpu_s() for each in servers), env.store_cpu_s()
     loads = [
-        load.begin(
-            load.Plan(
+        load.start(
+            load.LoadPlan(
                 port=server.port,
                 path=bodies.SEND_SMS,
-                key=place.key,
+                key=env.key,
                 bodies=sends,
                 connections=CONNECTIONS // len(servers),
                 warm_up_s=WARM_UP_S,
@@ -85,22 +87,22 @@ def _paced(place: Place, servers: Sequence[Server], sends: list[bytes], what: st
         )
         for server in servers
     ]
-    seen = [load.end(each) for each in loads]
+    seen = [load.finish(each) for each in loads]
     requests = sum(each.all_requests for each in seen)
     latencies_s = [one for each in seen for one in each.latencies_s]
-    pace = Pace(
+    pace = AcceptRate(
         sum(each.rate for each in seen),
         (sum(each.cpu_s() for each in servers) - before) / requests * 1e6,
-        (place.store_cpu_s() - store_before) / requests * 1e6,
+        (env.store_cpu_s() - store_before) / requests * 1e6,
         percentile(latencies_s, 0.5) * 1000,
         percentile(latencies_s, 0.99) * 1000,
     )
-    say(
+    report_progress(
         f"  {what}: {pace.rate:,.0f}/s, {pace.cpu_us:.0f} µs CPU a request, {pace.store_us:.0f} µs of the store's"
         f" processes, p50 {pace.p50_ms:.1f} ms, p99 {pace.p99_ms:.1f} ms"
     )
     return pace
 
 
-def _medians(paces: list[Pace]) -> Pace:
-    return Pace(*(middle(column) for column in zip(*paces, strict=True)))
+def _medians(paces: list[AcceptRate]) -> AcceptRate:
+    return AcceptRate(*(median_of(column) for column in zip(*paces, strict=True)))

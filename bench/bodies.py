@@ -4,7 +4,7 @@ import random
 
 import msgspec
 
-from bench.fill import REQUEST_RECEIVERS, TEXT, regular
+from bench.fill import REQUEST_RECEIVERS, TEXT, regular_receiver
 from pabal.domain import dates
 from pabal.domain.dates import HOUR
 from pabal.service.policy import Policy
@@ -15,7 +15,7 @@ SEND_ALIMTALK = "/api/message/sendAlimtalk.v1.0"
 LIST = "/api/message/list.v1.0"
 ONE_TEXT = "주문하신 상품이 오늘 도착합니다."
 SINGLES_BEGIN = "0100"
-"""How the receivers of `singles` begin; nobody gets such a number by chance."""
+"""How the receivers of `singles` begin; nobody gets such a number by rng."""
 
 
 def singles(count: int) -> list[bytes]:
@@ -25,8 +25,8 @@ def singles(count: int) -> list[bytes]:
 
 def sends(count: int, receivers: int, send_date: str | None = None) -> list[bytes]:
     """Return so many bodies of sendSMS, each to random receivers."""
-    chance = random.Random(2)
-    return [msgspec.json.encode(_send(chance, receivers, send_date)) for _ in range(count)]
+    rng = random.Random(2)
+    return [msgspec.json.encode(_send(rng, receivers, send_date)) for _ in range(count)]
 
 
 def campaigns(count: int, send_date: str | None = None) -> list[bytes]:
@@ -36,13 +36,13 @@ def campaigns(count: int, send_date: str | None = None) -> list[bytes]:
 
 def one_text(count: int, receivers: int) -> list[bytes]:
     """Return so many bodies of sendSMS, each to random receivers who all get the same text."""
-    chance = random.Random(3)
+    rng = random.Random(3)
     return [
         msgspec.json.encode(
             {
                 "content": ONE_TEXT,
                 "sender": "02-1234-5678",
-                "receivers": [{"phoneNumber": _number(chance)} for _ in range(receivers)],
+                "receivers": [{"phoneNumber": _number(rng)} for _ in range(receivers)],
             }
         )
         for _ in range(count)
@@ -51,15 +51,15 @@ def one_text(count: int, receivers: int) -> list[bytes]:
 
 def alimtalks(count: int, receivers: int) -> list[bytes]:
     """Return so many bodies of sendAlimtalk, each to random receivers who all get a text of their own."""
-    chance = random.Random(4)
+    rng = random.Random(4)
     return [
         msgspec.json.encode(
             {
                 "senderKey": SENDER_KEY,
                 "templateCode": TEMPLATE_CODE,
                 "receivers": [
-                    {"phoneNumber": _number(chance), "templateData": {"name": f"손님{place}"}}
-                    for place in range(receivers)
+                    {"phoneNumber": _number(rng), "templateData": {"name": f"손님{number}"}}
+                    for number in range(receivers)
                 ],
             }
         )
@@ -69,7 +69,9 @@ def alimtalks(count: int, receivers: int) -> list[bytes]:
 
 def lookups(regulars: int, page_size: int = 10) -> list[bytes]:
     """Return a body of the message list for each regular receiver."""
-    return [msgspec.json.encode({"receivers": regular(one), "pageSize": page_size}) for one in range(regulars)]
+    return [
+        msgspec.json.encode({"receivers": regular_receiver(one), "pageSize": page_size}) for one in range(regulars)
+    ]
 
 
 def later(policy: Policy, now: int) -> str:
@@ -77,12 +79,12 @@ def later(policy: Policy, now: int) -> str:
     return dates.format_timestamp(now + 5 * HOUR, policy.zone)[:16]
 
 
-def _send(chance: random.Random, receivers: int, send_date: str | None) -> dict[str, object]:
-    return _body([_receiver(_number(chance)) for _ in range(receivers)], send_date)
+def _send(rng: random.Random, receivers: int, send_date: str | None) -> dict[str, object]:
+    return _body([_receiver(_number(rng)) for _ in range(receivers)], send_date)
 
 
-def _number(chance: random.Random) -> str:
-    return f"010-{chance.randrange(1000, 10_000)}-{chance.randrange(1000, 10_000)}"
+def _number(rng: random.Random) -> str:
+    return f"010-{rng.randrange(1000, 10_000)}-{rng.randrange(1000, 10_000)}"
 
 
 def _body(receivers: list[dict[str, object]], send_date: str | None = None) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""PostgreSQL beside the service: a server of the bench's own, with the settings it comes with, durable."""
+"""PostgreSQL base the service: a server of the bench's own, with the settings it comes with, durable."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ from typing import Any
 
 import psycopg
 
-from bench.server import SETTINGS_FILE, Place
+from bench.server import SETTINGS_FILE, BenchEnvironment
 from tests.fixtures.postgres import Server, admin
 
 OPTIONS = {
@@ -24,8 +24,8 @@ OPTIONS = {
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-class PostgresPlace(Place):
-    """A place whose stores are databases of one server."""
+class PostgresEnvironment(BenchEnvironment):
+    """A env whose stores are databases of one server."""
 
     def __init__(self, root: Path, server: Server) -> None:
         super().__init__(root)
@@ -45,10 +45,10 @@ class PostgresPlace(Place):
         """Return the processor time that PostgreSQL has used so far, all its processes together."""
         parent = int((self._server.folder / "data" / "postmaster.pid").read_text().split()[0])
         used = 0.0
-        for place in Path("/proc").glob("[0-9]*/stat"):
+        for stat in Path("/proc").glob("[0-9]*/stat"):
             with contextlib.suppress(OSError):  # a process that has just ended: its parent has its time
-                fields = place.read_text().rpartition(")")[2].split()
-                if int(place.parent.name) == parent:
+                fields = stat.read_text().rpartition(")")[2].split()
+                if int(stat.parent.name) == parent:
                     used += sum(map(int, fields[11:15]))
                 elif int(fields[1]) == parent:
                     used += sum(map(int, fields[11:13]))
@@ -66,17 +66,17 @@ class PostgresPlace(Place):
 
 
 @contextlib.contextmanager
-def on_postgres(beside: Place) -> Iterator[PostgresPlace]:
+def postgres_environment(base: BenchEnvironment) -> Iterator[PostgresEnvironment]:
     """Start a PostgreSQL for one part of the bench, and remove it."""
     folder = Path(tempfile.mkdtemp(prefix="pabal-bench-pg-"))
     server = Server(folder, **OPTIONS)
     try:
         server.init()
         server.start()
-        place = PostgresPlace(beside.root / folder.name, server)
-        place.peaks = beside.peaks
-        place.prepare()
-        yield place
+        env = PostgresEnvironment(base.root / folder.name, server)
+        env.peaks = base.peaks
+        env.prepare()
+        yield env
     finally:
         if server.is_running:
             server.stop()

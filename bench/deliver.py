@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from bench.figures import Figure
 from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_store
-from bench.looking import reading, until_no_job
-from bench.server import DoesNotWork, Place, say
+from bench.server import BenchEnvironment, BenchmarkFailed, report_progress
+from bench.store_reader import open_reader, wait_until_queue_is_empty
 from pabal.carriers.base import DEFAULT_BATCH_SIZE, Accepted, Receipt
 from pabal.domain.dates import MINUTE, SECOND, Instant
 from pabal.domain.message import Outcome
@@ -18,12 +18,12 @@ from pabal.service.sending.compose import build_attempt
 from pabal.store import slots
 from pabal.store.engine.base import Store
 
-AIM = 0.3
+TARGET = 0.3
 MESSAGES = 100_000
 """Seldom: PostgreSQL walks all that was deleted to find out that nothing is left."""
 
 
-class Bare(NamedTuple):
+class BareTimes(NamedTuple):
     """How long the transactions of a delivery took, in seconds."""
 
     claimed_s: float
@@ -31,41 +31,41 @@ class Bare(NamedTuple):
     received_s: float
 
 
-def measure(place: Place, *, is_settled_enough: bool = False) -> list[Figure]:
+def measure(env: BenchEnvironment, *, is_settled_enough: bool = False) -> list[Figure]:
     """Deliver the same messages twice: bare, and by the service through the simulator.
 
     If settled is enough, the aim is for the claim and the settling alone, too.
     """
-    waiting = place.fresh()
+    waiting = env.copy_store()
     fill(waiting, MESSAGES // REQUEST_RECEIVERS)
-    bare = _bare(place.fresh(waiting))
+    bare = _bare(env.copy_store(waiting))
     claim_and_settle = MESSAGES / (bare.claimed_s + bare.settled_s)
     to_the_end = MESSAGES / sum(bare)
-    say(
+    report_progress(
         f"  bare: claim {bare.claimed_s:.2f} s, settle {bare.settled_s:.2f} s, receive {bare.received_s:.2f} s:"
         f" {to_the_end:,.0f} messages/s"
     )
-    rate, cpu_us = _delivered(place, waiting)
-    say(f"  delivered: {rate:,.0f} messages/s, {cpu_us:.0f} µs CPU a message")
+    rate, cpu_us = _delivered(env, waiting)
+    report_progress(f"  delivered: {rate:,.0f} messages/s, {cpu_us:.0f} µs CPU a message")
     return [
         Figure(
             "deliver",
             "to the end through the simulator / bare claim, settle, receive",
             rate / to_the_end,
-            aim=AIM,
-            made_of=f"{rate:,.0f}/s of {to_the_end:,.0f}/s, {cpu_us:.0f} µs CPU a message",
+            target=TARGET,
+            details=f"{rate:,.0f}/s of {to_the_end:,.0f}/s, {cpu_us:.0f} µs CPU a message",
         ),
         Figure(
             "deliver",
             "to the end through the simulator / bare claim, settle",
             rate / claim_and_settle,
-            aim=AIM if is_settled_enough else None,
-            made_of=f"{rate:,.0f}/s of {claim_and_settle:,.0f}/s",
+            target=TARGET if is_settled_enough else None,
+            details=f"{rate:,.0f}/s of {claim_and_settle:,.0f}/s",
         ),
     ]
 
 
-async def deliver_bare(store: Store, slot: int) -> tuple[int, Bare]:
+async def deliver_bare(store: Store, slot: int) -> tuple[int, BareTimes]:
     """Claim from a slot, settle and receive by the transactions alone; return how many ended, and the times."""
     began = time.perf_counter()
     claimed = await store.write(claim, ClaimRequest(slot, CARRIER, DEFAULT_BATCH_SIZE, MINUTE), POLICY, WORLD.now())
@@ -78,13 +78,13 @@ async def deliver_bare(store: Store, slot: int) -> tuple[int, Bare]:
     settled_s = time.perf_counter() - began
     began = time.perf_counter()
     received = await store.write(receive, CARRIER, receipts, POLICY, WORLD.now())
-    return len(received.finished.ended), Bare(claimed_s, settled_s, time.perf_counter() - began)
+    return len(received.finished.ended), BareTimes(claimed_s, settled_s, time.perf_counter() - began)
 
 
-async def deliver_all_bare(store: Store, messages: int) -> list[Bare]:
+async def deliver_all_bare(store: Store, messages: int) -> list[BareTimes]:
     """Deliver so many messages by the transactions alone, the slots in turn; return the times of each batch."""
     total = await store.read(slots.count_slots)
-    found: list[Bare] = []
+    found: list[BareTimes] = []
     ended = empty = 0
     while ended < messages:
         count, times = await deliver_bare(store, len(found) % total)
@@ -92,36 +92,36 @@ async def deliver_all_bare(store: Store, messages: int) -> list[Bare]:
         ended += count
         empty = 0 if count else empty + 1
         if empty > total:
-            raise DoesNotWork(f"{messages - ended} messages were not claimed")
+            raise BenchmarkFailed(f"{messages - ended} messages were not claimed")
     return found
 
 
-def _bare(data: Path) -> Bare:
+def _bare(data: Path) -> BareTimes:
     batches = with_store(data, lambda store: deliver_all_bare(store, MESSAGES))
-    return Bare(*map(sum, zip(*batches, strict=True)))
+    return BareTimes(*map(sum, zip(*batches, strict=True)))
 
 
-def until_ended(data: Path, messages: int) -> Instant:
+def wait_until_ended(data: Path, messages: int) -> Instant:
     """Wait until no job is left, and return when the last message ended.
 
     Raises DoesNotWork where not so many were completed.
     """
-    looking = reading(data)
-    until_no_job(looking)
-    done, ended_at = looking.rows("select count(*), max(completed_at) from messages where status = 2")[0]
-    looking.close()
+    reader = open_reader(data)
+    wait_until_queue_is_empty(reader)
+    done, ended_at = reader.fetch_all("select count(*), max(completed_at) from messages where status = 2")[0]
+    reader.close()
     if done != messages:
-        raise DoesNotWork(f"{messages - done} messages were not completed")
+        raise BenchmarkFailed(f"{messages - done} messages were not completed")
     return int(ended_at)
 
 
-def _delivered(place: Place, waiting: Path) -> tuple[float, float]:
+def _delivered(env: BenchEnvironment, waiting: Path) -> tuple[float, float]:
     """Return messages a second and the server's CPU for each, in microseconds, until no job is left."""
-    data = place.fresh(waiting)
-    with place.pabal(data, "deliver") as server:
-        looking = reading(data)
+    data = env.copy_store(waiting)
+    with env.run_pabal(data, "deliver") as server:
+        reader = open_reader(data)
         began_at, before = WORLD.now(), server.cpu_s()
-        left: int = looking.one("select count(*) from jobs")
-        looking.close()
-        ended_at = until_ended(data, MESSAGES)
+        left: int = reader.fetch_value("select count(*) from jobs")
+        reader.close()
+        ended_at = wait_until_ended(data, MESSAGES)
         return left / (ended_at - began_at) * SECOND, (server.cpu_s() - before) / left * 1e6

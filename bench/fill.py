@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from bench.looking import settings_of
+from bench.store_reader import settings_of
 from pabal.app import open_store
 from pabal.domain import identifiers
 from pabal.domain.dates import HOUR, Instant
@@ -25,7 +25,7 @@ T = TypeVar("T")
 REQUEST_RECEIVERS = 1000
 TEXT = "#{name}님, 주문하신 상품이 오늘 도착합니다."
 SENDER = "0212345678"
-SAID_EVERY = 100_000
+PROGRESS_EVERY = 100_000
 
 POLICY: Policy = build_policy(load({}))
 CARRIER = POLICY.routes.first(Product.SMS) or ""
@@ -55,28 +55,28 @@ def slots_of(data: Path) -> int:
     return with_store(data, lambda store: store.read(slots.count_slots))
 
 
-def campaigns(
-    count: int, chance: random.Random, scheduled_at: Instant | None, regulars: int = 0
-) -> Iterator[Sending]:
+def campaigns(count: int, rng: random.Random, scheduled_at: Instant | None, regulars: int = 0) -> Iterator[Sending]:
     """Yield so many sends of 1,000 random receivers; each of the `regulars` is in ten of them."""
     rounds = max(1, count // 10)
-    for place in range(count):
-        own = [Receiver(regular(one), ("단골",)) for one in range(regulars) if one % rounds == place % rounds]
+    for number in range(count):
+        own = [
+            Receiver(regular_receiver(one), ("단골",)) for one in range(regulars) if one % rounds == number % rounds
+        ]
         others = [
-            Receiver(f"010{chance.randrange(10_000_000, 100_000_000)}", ("홍길동",))
+            Receiver(f"010{rng.randrange(10_000_000, 100_000_000)}", ("홍길동",))
             for _ in range(REQUEST_RECEIVERS - len(own))
         ]
         yield Sending(Product.SMS, TEXT, own + others, scheduled_at, SENDER, variables=("name",))
 
 
-def regular(one: int) -> str:
-    """Return the number of a receiver that nobody gets by chance."""
+def regular_receiver(one: int) -> str:
+    """Return the number of a receiver that nobody gets by rng."""
     return f"0100009{one:04}"
 
 
-def ready_to_keep(sending: Sending, at: Instant, chance: random.Random, slot: int = 0) -> NewRequest:
+def build_new_request(sending: Sending, at: Instant, rng: random.Random, slot: int = 0) -> NewRequest:
     """Return a send as its transaction takes it."""
-    request_id = identifiers.make_request_id(at, slot, chance.getrandbits(identifiers.RANDOM_BITS))
+    request_id = identifiers.make_request_id(at, slot, rng.getrandbits(identifiers.RANDOM_BITS))
     scheduled_at = at if sending.scheduled_at is None else sending.scheduled_at
     return NewRequest(
         request_id,
@@ -93,9 +93,9 @@ def ready_to_keep(sending: Sending, at: Instant, chance: random.Random, slot: in
     )
 
 
-async def put(store: Store, promise: NewRequest) -> None:
+async def store_one(store: Store, new_request: NewRequest) -> None:
     """Keep a send in one transaction."""
-    await store.write(store_request, promise)
+    await store.write(store_request, new_request)
 
 
 def fill(
@@ -104,23 +104,23 @@ def fill(
     *,
     scheduled_after: int | None = None,
     regulars: int = 0,
-    say: Callable[[str], None] = lambda words: None,
+    report_progress: Callable[[str], None] = lambda words: None,
 ) -> None:
     """Put the messages of `count` campaigns into a store, as if accepted in the last hour, its slots in turn.
 
     They are due at once, or `scheduled_after` milliseconds from now.
     """
-    chance = random.Random(1)
+    rng = random.Random(1)
     now = WORLD.now()
 
     async def work(store: Store) -> None:
         total = await store.read(slots.count_slots)
         scheduled_at = None if scheduled_after is None else now + scheduled_after
-        for place, sending in enumerate(campaigns(count, chance, scheduled_at, regulars)):
-            at = now - HOUR + place * HOUR // count
-            await put(store, ready_to_keep(sending, at, chance, place % total))
-            done = (place + 1) * REQUEST_RECEIVERS
-            if done % SAID_EVERY == 0:
-                say(f"  {done:,} messages are in the store")
+        for number, sending in enumerate(campaigns(count, rng, scheduled_at, regulars)):
+            at = now - HOUR + number * HOUR // count
+            await store_one(store, build_new_request(sending, at, rng, number % total))
+            done = (number + 1) * REQUEST_RECEIVERS
+            if done % PROGRESS_EVERY == 0:
+                report_progress(f"  {done:,} messages are in the store")
 
     with_store(data, work, is_durable=False)

@@ -13,13 +13,13 @@ from typing import cast
 import msgspec
 import uvloop
 
-CONNECT_S = 10.0
+CONNECT_TIMEOUT_S = 10.0
 MAX_HEAD_BYTES = 65_536
 GRACE_S = 60.0
 """How long after its end a load waits for answers that have not come."""
 
 
-class Plan(msgspec.Struct, kw_only=True):
+class LoadPlan(msgspec.Struct, kw_only=True):
     """What to send: `bodies` in turn, until `count` requests or `seconds` have passed."""
 
     port: int
@@ -36,7 +36,7 @@ class Plan(msgspec.Struct, kw_only=True):
     keeps_answers: bool = False
 
 
-class Seen(msgspec.Struct, kw_only=True):
+class LoadResult(msgspec.Struct, kw_only=True):
     """What came back."""
 
     requests: int
@@ -56,16 +56,16 @@ class LoadFailed(Exception):
     """The load did not get the answers it should have."""
 
 
-def run(plan: Plan) -> Seen:
+def run(plan: LoadPlan) -> LoadResult:
     """Run a plan in a process of its own and return what it saw.
 
     Raises LoadFailed where an answer was not 200.
     """
-    with begin(plan) as process:
-        return end(process)
+    with start(plan) as process:
+        return finish(process)
 
 
-def begin(plan: Plan) -> "subprocess.Popen[bytes]":
+def start(plan: LoadPlan) -> "subprocess.Popen[bytes]":
     """Start a plan in a process of its own."""
     process = subprocess.Popen([sys.executable, "-m", "bench.load"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin
@@ -75,7 +75,7 @@ def begin(plan: Plan) -> "subprocess.Popen[bytes]":
     return process
 
 
-def end(process: "subprocess.Popen[bytes]") -> Seen:
+def finish(process: "subprocess.Popen[bytes]") -> LoadResult:
     """Wait for a plan's end and return what it saw.
 
     Raises LoadFailed where an answer was not 200.
@@ -83,16 +83,16 @@ def end(process: "subprocess.Popen[bytes]") -> Seen:
     output, _ = process.communicate()
     if process.returncode:
         raise LoadFailed(f"the load ended with status {process.returncode}")
-    seen = msgspec.msgpack.decode(output, type=Seen)
+    seen = msgspec.msgpack.decode(output, type=LoadResult)
     if seen.failures:
         raise LoadFailed(f"{len(seen.failures)} or more answers were not 200, the first: {seen.failures[0]!r}")
     return seen
 
 
-class _Tally:
+class _LoadState:
     """What all connections share: the requests to send and what came back."""
 
-    def __init__(self, plan: Plan, done: "asyncio.Future[None]") -> None:
+    def __init__(self, plan: LoadPlan, done: "asyncio.Future[None]") -> None:
         self.plan = plan
         self.done = done
         head = (
@@ -117,7 +117,7 @@ class _Tally:
         self._sent += 1
         return self._wires[self._sent % len(self._wires)]
 
-    def note(self, answer: bytes, sent_at: float, now: float) -> None:
+    def record(self, answer: bytes, sent_at: float, now: float) -> None:
         self.all += 1
         if not answer.startswith(b"HTTP/1.1 200") and len(self.failures) < 10:
             self.failures.append(answer[:1000])
@@ -136,8 +136,8 @@ class _Tally:
 class _Connection(asyncio.Protocol):
     """One caller."""
 
-    def __init__(self, tally: _Tally) -> None:
-        self._tally = tally
+    def __init__(self, state: _LoadState) -> None:
+        self._state = state
         self._buffer = b""
         self._sent_at = 0.0
         self._transport: asyncio.Transport
@@ -157,18 +157,18 @@ class _Connection(asyncio.Protocol):
         if len(self._buffer) < head_end + 4 + length:
             return
         answer, self._buffer = self._buffer, b""
-        self._tally.note(answer, self._sent_at, time.perf_counter())
-        if self._tally.plan.pause_s:
-            asyncio.get_running_loop().call_later(self._tally.plan.pause_s, self._send)
+        self._state.record(answer, self._sent_at, time.perf_counter())
+        if self._state.plan.pause_s:
+            asyncio.get_running_loop().call_later(self._state.plan.pause_s, self._send)
         else:
             self._send()
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._tally.close_one()
+        self._state.close_one()
 
     def _send(self) -> None:
         now = time.perf_counter()
-        wire = self._tally.next(now)
+        wire = self._state.next(now)
         if wire is None:
             self._transport.close()
             return
@@ -176,26 +176,26 @@ class _Connection(asyncio.Protocol):
         self._transport.write(wire)
 
 
-async def _load(plan: Plan) -> Seen:
+async def _load(plan: LoadPlan) -> LoadResult:
     loop = asyncio.get_running_loop()
-    tally = _Tally(plan, loop.create_future())
+    state = _LoadState(plan, loop.create_future())
     for _ in range(plan.connections):
-        async with asyncio.timeout(CONNECT_S):
-            await loop.create_connection(lambda: _Connection(tally), "127.0.0.1", plan.port)
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            await loop.create_connection(lambda: _Connection(state), "127.0.0.1", plan.port)
     async with asyncio.timeout(plan.warm_up_s + plan.seconds + GRACE_S):
-        await tally.done
-    return Seen(
-        requests=len(tally.latencies),
-        all_requests=tally.all,
-        seconds=tally.last - tally.began - plan.warm_up_s,
-        latencies_s=tally.latencies,
-        answers=tally.answers,
-        failures=tally.failures,
+        await state.done
+    return LoadResult(
+        requests=len(state.latencies),
+        all_requests=state.all,
+        seconds=state.last - state.began - plan.warm_up_s,
+        latencies_s=state.latencies,
+        answers=state.answers,
+        failures=state.failures,
     )
 
 
 def main() -> None:
-    plan = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Plan)
+    plan = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=LoadPlan)
     sys.stdout.buffer.write(msgspec.msgpack.encode(uvloop.run(_load(plan))))
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import psycopg
 
 from bench import bodies, load
-from bench.database import PostgresPlace, on_postgres
-from bench.figures import Figure, middle, milliseconds
-from bench.fill import REQUEST_RECEIVERS, SENDER, TEXT, WORLD, regular, slots_of
-from bench.looking import settings_of
-from bench.server import SETTINGS_FILE, DoesNotWork, Place, say
+from bench.database import PostgresEnvironment, postgres_environment
+from bench.figures import Figure, format_ms, median_of
+from bench.fill import REQUEST_RECEIVERS, SENDER, TEXT, WORLD, regular_receiver, slots_of
+from bench.server import SETTINGS_FILE, BenchEnvironment, BenchmarkFailed, report_progress
+from bench.store_reader import settings_of
 from pabal.domain import identifiers
 from pabal.domain.dates import DAY, SECOND, Instant
 from pabal.domain.message import Outcome, Product, Status
@@ -22,7 +22,7 @@ from pabal.store.engine import partitions
 from pabal.store.engine.postgres import connect
 from pabal.store.engine.postgres_tx import PostgresTx
 
-AIM = 1.5
+TARGET = 1.5
 MANY, FEW = 10_000_000, 100_000
 DAYS = 730
 ONE_MONTH_DAYS = 30
@@ -30,36 +30,36 @@ REGULARS = 100
 MESSAGES_OF_A_REGULAR = 10
 ROUNDS = 3
 CHECKED, WARM_UP, LOOKUPS = 5, 100, 300
-SAID_EVERY = 1_000_000
+PROGRESS_EVERY = 1_000_000
 ACCOUNT = 1
 _INDEX = "messages_by_receiver"
 
 
-def measure(place: Place) -> list[Figure]:
+def measure(env: BenchEnvironment) -> list[Figure]:
     """Look up the same receivers, in turn, in a long history, in one of as many months, and in one of one month."""
-    with on_postgres(place) as here:
-        few, young, many = here.fresh(), here.fresh(), here.fresh()
-        fill(here, few, FEW, DAYS)
-        fill(here, young, FEW, ONE_MONTH_DAYS)
-        fill(here, many, MANY, DAYS)
+    with postgres_environment(env) as postgres:
+        few, young, many = postgres.copy_store(), postgres.copy_store(), postgres.copy_store()
+        fill(postgres, few, FEW, DAYS)
+        fill(postgres, young, FEW, ONE_MONTH_DAYS)
+        fill(postgres, many, MANY, DAYS)
         found: dict[Path, list[float]] = {few: [], young: [], many: []}
         for _ in range(ROUNDS):
             for data, times in found.items():
-                times += _looked_up(here, data)
-    say("  a page among " + "; ".join(milliseconds(times) for times in found.values()))
+                times += _measure_lookups(postgres, data)
+    report_progress("  a page among " + "; ".join(format_ms(times) for times in found.values()))
     what = f"time of a receiver's page among {MANY:,} of {DAYS} days / among {FEW:,} of"
     return [
-        _figure(f"{what} {DAYS} days", found[many], found[few], AIM),
+        _figure(f"{what} {DAYS} days", found[many], found[few], TARGET),
         _figure(f"{what} {ONE_MONTH_DAYS} days", found[many], found[young]),
     ]
 
 
 def _figure(what: str, many: list[float], few: list[float], aim: float | None = None) -> Figure:
-    made_of = f"{milliseconds(many)} and {milliseconds(few)}"
-    return Figure("months", what, middle(many) / middle(few), aim=aim, side="at most", made_of=made_of)
+    made_of = f"{format_ms(many)} and {format_ms(few)}"
+    return Figure("months", what, median_of(many) / median_of(few), target=aim, bound="at most", details=made_of)
 
 
-def fill(place: PostgresPlace, data: Path, messages: int, days: int) -> None:
+def fill(env: PostgresEnvironment, data: Path, messages: int, days: int) -> None:
     """Put delivered messages of so many days into a store by COPY; the index of receivers is made at the end.
 
     Each of the regulars has ten of them, far apart.
@@ -68,8 +68,8 @@ def fill(place: PostgresPlace, data: Path, messages: int, days: int) -> None:
     slots = slots_of(data)
     with (data / SETTINGS_FILE).open("a", encoding="utf-8") as file:
         file.write(f"retention_days = {2 * DAYS}\n")  # nothing is to be blanked meanwhile
-    _make_months(data, days)
-    with place.connect(data) as connection:
+    _create_months(data, days)
+    with env.connect(data) as connection:
         index: str = connection.execute(f"select pg_get_indexdef('{_INDEX}'::regclass)").fetchall()[0][0]
         connection.execute(f"drop index {_INDEX}")
         done = 0
@@ -86,14 +86,16 @@ def fill(place: PostgresPlace, data: Path, messages: int, days: int) -> None:
                 rows,
             )
             done += rows.count(b"\n")
-            if done % SAID_EVERY == 0:
-                say(f"  {done:,} messages are in the history after {time.perf_counter() - began:.0f} s")
+            if done % PROGRESS_EVERY == 0:
+                report_progress(f"  {done:,} messages are in the history after {time.perf_counter() - began:.0f} s")
         connection.execute(index.replace(" ON ONLY ", " ON ").encode())  # with those of every month
         connection.execute("vacuum analyze")
-    say(f"  a history of {messages:,} messages and {days} days took {time.perf_counter() - began:.0f} s to fill")
+    report_progress(
+        f"  a history of {messages:,} messages and {days} days took {time.perf_counter() - began:.0f} s to fill"
+    )
 
 
-def _make_months(data: Path, days: int) -> None:
+def _create_months(data: Path, days: int) -> None:
     """Make the tables of the months that are over; those of this one and the next are there."""
     with contextlib.closing(connect(settings_of(data).store)) as connection, connection.transaction():
         month = partitions.month_at(WORLD.now() - days * DAY)
@@ -104,15 +106,15 @@ def _make_months(data: Path, days: int) -> None:
 
 def _blocks(messages: int, days: int, slots: int) -> Iterator[tuple[bytes, bytes]]:
     """Yield requests and their messages as lines of COPY, the oldest first, a thousand messages each."""
-    chance, count = Random(5), messages // REQUEST_RECEIVERS
+    rng, count = Random(5), messages // REQUEST_RECEIVERS
     first_at = WORLD.now() - days * DAY
     rounds = max(1, count // MESSAGES_OF_A_REGULAR)
-    for place in range(count):
-        at = first_at + place * days * DAY // count
-        slot = place % slots
-        one = identifiers.make_request_id(at, slot, chance.getrandbits(identifiers.RANDOM_BITS)).hex()
-        own = [int(regular(number)) for number in range(REGULARS) if number % rounds == place % rounds]
-        receivers = own + [1_000_000_000 + chance.getrandbits(26) for _ in range(REQUEST_RECEIVERS - len(own))]
+    for position in range(count):
+        at = first_at + position * days * DAY // count
+        slot = position % slots
+        one = identifiers.make_request_id(at, slot, rng.getrandbits(identifiers.RANDOM_BITS)).hex()
+        own = [int(regular_receiver(number)) for number in range(REGULARS) if number % rounds == position % rounds]
+        receivers = own + [1_000_000_000 + rng.getrandbits(26) for _ in range(REQUEST_RECEIVERS - len(own))]
         yield _request(one, slot, at), _messages(one, slot, receivers, at)
 
 
@@ -133,15 +135,15 @@ def _copy(connection: "psycopg.Connection[Any]", into: str, lines: bytes) -> Non
         copying.write(lines)
 
 
-def _looked_up(place: PostgresPlace, data: Path) -> list[float]:
-    with place.pabal(data, "months") as server:
+def _measure_lookups(env: PostgresEnvironment, data: Path) -> list[float]:
+    with env.run_pabal(data, "months") as server:
 
-        def looked_up(count: int, *, keeps_answers: bool = False) -> load.Seen:
+        def looked_up(count: int, *, keeps_answers: bool = False) -> load.LoadResult:
             return load.run(
-                load.Plan(
+                load.LoadPlan(
                     port=server.port,
                     path=bodies.LIST,
-                    key=place.key,
+                    key=env.key,
                     bodies=bodies.lookups(REGULARS),
                     count=count,
                     keeps_answers=keeps_answers,
@@ -150,6 +152,8 @@ def _looked_up(place: PostgresPlace, data: Path) -> list[float]:
 
         for answer in looked_up(CHECKED, keeps_answers=True).answers:
             if answer.count(b'"messageId"') != MESSAGES_OF_A_REGULAR:
-                raise DoesNotWork(f"a receiver's page does not show {MESSAGES_OF_A_REGULAR} messages: {answer!r}")
+                raise BenchmarkFailed(
+                    f"a receiver's page does not show {MESSAGES_OF_A_REGULAR} messages: {answer!r}"
+                )
         looked_up(WARM_UP)
         return looked_up(LOOKUPS).latencies_s

@@ -4,33 +4,33 @@ import time
 from pathlib import Path
 
 from bench import accept, campaign, deliver
-from bench.copying import copy_all
-from bench.database import PostgresPlace, on_postgres
+from bench.copy_rows import copy_all
+from bench.database import PostgresEnvironment, postgres_environment
 from bench.figures import Figure
 from bench.fill import REQUEST_RECEIVERS
-from bench.server import Place
+from bench.server import BenchEnvironment
 from pabal.service.sending.accept import NewRequest
 
 
-def measure(place: Place) -> list[Figure]:
+def measure(env: BenchEnvironment) -> list[Figure]:
     """Measure what is measured of SQLite; the bare inserts are COPY."""
-    with on_postgres(place) as here:
+    with postgres_environment(env) as postgres:
 
-        def copied(data: Path, promises: list[NewRequest]) -> float:
-            return _copied(here, data, promises)
+        def copied(data: Path, new_requests: list[NewRequest]) -> float:
+            return _measure_copy(postgres, data, new_requests)
 
         figures = [
-            *accept.measure(here, most_servers=2),
-            *campaign.measure(here, "COPY", copied),
-            *deliver.measure(here, is_settled_enough=True),
+            *accept.measure(postgres, max_servers=2),
+            *campaign.measure(postgres, "COPY", copied),
+            *deliver.measure(postgres, is_settled_enough=True),
         ]
     return [each._replace(name="postgres") for each in figures]
 
 
-def _copied(place: PostgresPlace, data: Path, promises: list[NewRequest]) -> float:
+def _measure_copy(env: PostgresEnvironment, data: Path, new_requests: list[NewRequest]) -> float:
     """Return how many receivers a second one connection copies in, a transaction each thousand."""
-    with place.connect(data) as connection:
+    with env.connect(data) as connection:
         began = time.perf_counter()
-        for each in promises:
+        for each in new_requests:
             copy_all(connection, [each])
-        return len(promises) * REQUEST_RECEIVERS / (time.perf_counter() - began)
+        return len(new_requests) * REQUEST_RECEIVERS / (time.perf_counter() - began)

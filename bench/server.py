@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-READY_WITHIN_S = 60.0
-STOP_WITHIN_S = 60.0
-POLL_S = 0.005
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 60.0
+POLL_INTERVAL_S = 0.005
 SETTINGS_FILE = "pabal.toml"
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-class DoesNotWork(Exception):
+class BenchmarkFailed(Exception):
     """A part under measurement failed; its figures would mean nothing."""
 
 
@@ -43,7 +43,7 @@ class Server(NamedTuple):
         return 0
 
 
-class Place:
+class BenchEnvironment:
     """Where everything is measured: a directory that goes away, and what was learnt on the way."""
 
     def __init__(self, root: Path) -> None:
@@ -51,19 +51,19 @@ class Place:
         self.key = ""
         self.peaks: dict[str, int] = {}
         """The most memory that a process of ours had resident, by what it was doing."""
-        self._made = 0
+        self._data_count = 0
 
     def prepare(self) -> None:
         """Make the first store, which all others are copies of, with an account and its key."""
         seed = self.root / "seed"
         seed.mkdir(parents=True, exist_ok=True)
-        self.key = command(seed, "key", "create", "--account", "bench", "--rate", "0")
-        command(seed, "migrate")
+        self.key = run_command(seed, "key", "create", "--account", "bench", "--rate", "0")
+        run_command(seed, "migrate")
 
-    def fresh(self, origin: Path | None = None) -> Path:
+    def copy_store(self, origin: Path | None = None) -> Path:
         """Return a new data directory with a copy of a store: the first one, or the one in `origin`."""
-        self._made += 1
-        data = self.root / f"data{self._made}"
+        self._data_count += 1
+        data = self.root / f"data{self._data_count}"
         data.mkdir()
         self._copy(origin or self.root / "seed", data)
         return data
@@ -72,7 +72,7 @@ class Place:
         shutil.copy(origin / "pabal.db", data / "pabal.db")
 
     @contextlib.contextmanager
-    def pabal(self, data: Path, doing: str, command: str = "serve") -> Iterator[Server]:
+    def run_pabal(self, data: Path, doing: str, command: str = "serve") -> Iterator[Server]:
         """Run `pabal serve` or `pabal work` on a data directory and by its settings file, if it has one; ready."""
         port = _free_port()
         environment = _environment(data) | {
@@ -99,7 +99,7 @@ class Place:
         return 0.0
 
     @contextlib.contextmanager
-    def bare(self) -> Iterator[Server]:
+    def run_bare_server(self) -> Iterator[Server]:
         """Run the server that has nothing behind it."""
         port = _free_port()
         process = subprocess.Popen([sys.executable, "-m", "bench.bare", str(port)], stderr=subprocess.DEVNULL)
@@ -107,7 +107,7 @@ class Place:
             yield server
 
 
-def say(words: str) -> None:
+def report_progress(words: str) -> None:
     """Tell how it goes."""
     print(words, flush=True)
 
@@ -117,14 +117,14 @@ def _running(process: "subprocess.Popen[bytes]", port: int, log: Path | None = N
     began = time.perf_counter()
     try:
         while not _is_ready(port):
-            if process.poll() is not None or time.perf_counter() - began > READY_WITHIN_S:
-                raise DoesNotWork(f"a server did not start: {log.read_text()[-2000:] if log else ''}")
-            time.sleep(POLL_S)
+            if process.poll() is not None or time.perf_counter() - began > START_TIMEOUT_S:
+                raise BenchmarkFailed(f"a server did not start: {log.read_text()[-2000:] if log else ''}")
+            time.sleep(POLL_INTERVAL_S)
         yield Server(process.pid, port, time.perf_counter() - began)
     finally:
         process.terminate()
         try:
-            process.wait(STOP_WITHIN_S)
+            process.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -147,13 +147,13 @@ def _free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def command(data: Path, *words: str) -> str:
+def run_command(data: Path, *words: str) -> str:
     """Run a command of pabal's on a data directory, and return what it said."""
     said = subprocess.run(
         [sys.executable, "-m", "pabal.cli", *words], capture_output=True, text=True, env=_environment(data)
     )
     if said.returncode:
-        raise DoesNotWork(f"pabal {' '.join(words)}: {said.stderr}")
+        raise BenchmarkFailed(f"pabal {' '.join(words)}: {said.stderr}")
     return said.stdout.strip()
 
 

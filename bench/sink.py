@@ -20,15 +20,15 @@ from typing import cast
 import msgspec
 import uvloop
 
-from bench.server import SETTINGS_FILE, DoesNotWork
+from bench.server import SETTINGS_FILE, BenchmarkFailed
 from pabal.carriers.smpp import pdu, protocol
 
-RECEIPT_AFTER_S = 0.3
+RECEIPT_DELAY_S = 0.3
 """As long as the simulator takes."""
-GATHER_S = 0.01
+RECEIPT_BATCH_S = 0.01
 """What comes within so much is reported on together."""
-COUNTED_WITHIN_S = 30.0
-LOOK_EVERY_S = 0.05
+COUNT_TIMEOUT_S = 30.0
+POLL_INTERVAL_S = 0.05
 
 WINDOW = 1000
 SETTINGS = """\
@@ -47,7 +47,7 @@ sms = ["sink"]
 """
 
 _HEADER = Struct(">IIII")
-_TAKEN = Struct(">IIII16sx")
+_SUBMIT_RESP = Struct(">IIII16sx")
 _SUBMIT_ANSWER = protocol.SUBMIT_SM | protocol.RESPONSE
 _DELIVER_ANSWER = protocol.DELIVER_SM | protocol.RESPONSE
 _ID_BITS = 22
@@ -59,7 +59,7 @@ _RECEIPT = b"\0\0\0%b\0\0\0%b\0\x04\0\0\0\0\0\0\0\0%c%b"
 _RECEIPT_TEXT = b"id:%b sub:001 dlvrd:001 submit date:%b done date:%b stat:DELIVRD err:000 text:"
 
 
-class Order(msgspec.Struct, kw_only=True, omit_defaults=True):
+class Command(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What to do once the figures are told; nothing: they are only told."""
 
     is_reset: bool = False
@@ -93,32 +93,32 @@ class Sink:
         self._process = process
         self.port: int = msgspec.json.decode(self._line(), type=int)
 
-    def carry_for(self, data: Path, rate: int = 0) -> None:
+    def write_settings(self, data: Path, rate: int = 0) -> None:
         """Write the settings by which a service on a data directory gives its SMS to this sink."""
         settings = SETTINGS.format(port=self.port, window=WINDOW, rate=rate)
         (data / SETTINGS_FILE).write_text(settings, encoding="utf-8")
 
     def figures(self) -> Figures:
         """Return what it has seen."""
-        return self._ask(Order())
+        return self._ask(Command())
 
     def reset(self, *, watched: str | None = None, receipt_after_s: float | None = None) -> Figures:
         """Return what it has seen, and let it count anew and owe nothing."""
-        return self._ask(Order(is_reset=True, watched=watched, receipt_after_s=receipt_after_s))
+        return self._ask(Command(is_reset=True, watched=watched, receipt_after_s=receipt_after_s))
 
-    def until(self, name: str, least: int, within_s: float = COUNTED_WITHIN_S) -> Figures:
+    def wait_for(self, name: str, least: int, within_s: float = COUNT_TIMEOUT_S) -> Figures:
         """Return all figures once the one named is as high as it should get.
 
         Raises DoesNotWork where that takes too long.
         """
-        give_up_at = time.perf_counter() + within_s
+        deadline = time.perf_counter() + within_s
         while (found := getattr(figures := self.figures(), name)) < least:
-            if time.perf_counter() > give_up_at:
-                raise DoesNotWork(f"the sink has seen {found} {name}, not {least}")
-            time.sleep(LOOK_EVERY_S)
+            if time.perf_counter() > deadline:
+                raise BenchmarkFailed(f"the sink has seen {found} {name}, not {least}")
+            time.sleep(POLL_INTERVAL_S)
         return figures
 
-    def _ask(self, order: Order) -> Figures:
+    def _ask(self, order: Command) -> Figures:
         assert self._process.stdin
         self._process.stdin.write(msgspec.json.encode(order) + b"\n")
         self._process.stdin.flush()
@@ -128,7 +128,7 @@ class Sink:
         assert self._process.stdout
         line = self._process.stdout.readline()
         if not line:
-            raise DoesNotWork("the sink has ended")
+            raise BenchmarkFailed("the sink has ended")
         return line
 
 
@@ -140,7 +140,7 @@ def running() -> Iterator[Sink]:
         yield Sink(process)  # its input is closed in the end, and with that it goes
 
 
-class _Tally:
+class _SinkState:
     """What all connections share."""
 
     def __init__(self) -> None:
@@ -150,49 +150,49 @@ class _Tally:
         self.next_id = time.time_ns() // 1_000_000 << _ID_BITS
         self.watched = b""
         self.receivers: list[_Connection] = []
-        self._receipt_after_s = RECEIPT_AFTER_S
-        self._owed: list[tuple[bytes, bytes, bytes]] = []
+        self._receipt_after_s = RECEIPT_DELAY_S
+        self._pending_receipts: list[tuple[bytes, bytes, bytes]] = []
 
-    def obey(self, line: bytes) -> bytes:
+    def execute(self, line: bytes) -> bytes:
         """Return the figures, then do as told."""
-        order = msgspec.json.decode(line, type=Order)
+        order = msgspec.json.decode(line, type=Command)
         self.figures.duplicates = self.figures.submits - len(self.bodies)
         self.figures.watched = len(self.figures.first_seen)
         self.figures.cpu_s = time.process_time()
         answer = msgspec.json.encode(self.figures) + b"\n"
         if order.is_reset:
-            self.figures, self.bodies, self._owed = Figures(), set(), []
+            self.figures, self.bodies, self._pending_receipts = Figures(), set(), []
         if order.watched is not None:
             self.watched = order.watched.encode()
         if order.receipt_after_s is not None:
             self._receipt_after_s = order.receipt_after_s
         return answer
 
-    def owe(self, messages: list[tuple[bytes, bytes, bytes]]) -> None:
+    def schedule_receipts(self, messages: list[tuple[bytes, bytes, bytes]]) -> None:
         """Report on messages when it is time: id, sender and receiver of each."""
-        if not self._owed:
-            asyncio.get_running_loop().call_later(GATHER_S, self._gathered)
-        self._owed += messages
+        if not self._pending_receipts:
+            asyncio.get_running_loop().call_later(RECEIPT_BATCH_S, self._gathered)
+        self._pending_receipts += messages
 
     def _gathered(self) -> None:
-        owed, self._owed = self._owed, []
-        asyncio.get_running_loop().call_later(self._receipt_after_s, self._report, owed, self.figures)
+        receipts, self._pending_receipts = self._pending_receipts, []
+        asyncio.get_running_loop().call_later(self._receipt_after_s, self._report, receipts, self.figures)
 
-    def _report(self, owed: list[tuple[bytes, bytes, bytes]], figures: Figures) -> None:
+    def _report(self, receipts: list[tuple[bytes, bytes, bytes]], figures: Figures) -> None:
         if figures is not self.figures:
-            return  # what was owed before a reset is of no use to who comes after it
+            return  # what was receipts before a reset is of no use to who comes after it
         if self.receivers:
-            self.receivers[0].report(owed)
-            self.figures.receipts += len(owed)
+            self.receivers[0].report(receipts)
+            self.figures.receipts += len(receipts)
         else:
-            self.owe(owed)
+            self.schedule_receipts(receipts)
 
 
 class _Connection(asyncio.Protocol):
     """One bind."""
 
-    def __init__(self, tally: _Tally) -> None:
-        self._tally = tally
+    def __init__(self, state: _SinkState) -> None:
+        self._state = state
         self._rest = b""
         self._sequence = 0
         self._transport: asyncio.Transport
@@ -201,16 +201,16 @@ class _Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def connection_lost(self, error: Exception | None) -> None:
-        if self in self._tally.receivers:
-            self._tally.receivers.remove(self)
+        if self in self._state.receivers:
+            self._state.receivers.remove(self)
 
     def data_received(self, data: bytes) -> None:
         now = time.time()
-        tally = self._tally
-        bodies, watched, next_id = tally.bodies, tally.watched, tally.next_id
+        state = self._state
+        bodies, watched, next_id = state.bodies, state.watched, state.next_id
         data = self._rest + data if self._rest else data
         answers: list[bytes] = []
-        owed: list[tuple[bytes, bytes, bytes]] = []
+        receipts: list[tuple[bytes, bytes, bytes]] = []
         at, size = 0, len(data)
         while size - at >= pdu.HEADER_OCTETS:
             length, command, status, sequence = _HEADER.unpack_from(data, at)
@@ -228,24 +228,24 @@ class _Connection(asyncio.Protocol):
                 bodies.add(hash(body))
                 message_id = b"%016x" % next_id
                 next_id += 1
-                answers.append(_TAKEN.pack(_TAKEN.size, _SUBMIT_ANSWER, 0, sequence, message_id))
+                answers.append(_SUBMIT_RESP.pack(_SUBMIT_RESP.size, _SUBMIT_ANSWER, 0, sequence, message_id))
                 if registered != b"\0":
-                    owed.append((message_id, sender, receiver))
+                    receipts.append((message_id, sender, receiver))
                 if watched and receiver.startswith(watched):
-                    tally.figures.first_seen.setdefault(receiver.decode(), now)
+                    state.figures.first_seen.setdefault(receiver.decode(), now)
             elif command == _DELIVER_ANSWER:
-                tally.figures.acknowledged += status == protocol.OK
+                state.figures.acknowledged += status == protocol.OK
             else:
                 self._take_in_rare(command, sequence)
             at = end
         self._rest = data[at:]
         if answers:
             self._transport.write(b"".join(answers))
-            tally.next_id = next_id
-            tally.figures.submits += len(answers)
-            tally.figures.arrivals.append((now, len(answers)))
-        if owed:
-            tally.owe(owed)
+            state.next_id = next_id
+            state.figures.submits += len(answers)
+            state.figures.arrivals.append((now, len(answers)))
+        if receipts:
+            state.schedule_receipts(receipts)
 
     def report(self, messages: list[tuple[bytes, bytes, bytes]]) -> None:
         """Send a receipt for each message."""
@@ -265,9 +265,9 @@ class _Connection(asyncio.Protocol):
             self._transport.write(
                 pdu.encode_pdu(command | protocol.RESPONSE, sequence, pdu.encode_message_id("sink"))
             )
-            self._tally.figures.binds += 1
+            self._state.figures.binds += 1
             if command != protocol.BIND_TRANSMITTER:
-                self._tally.receivers.append(self)
+                self._state.receivers.append(self)
         elif command in (protocol.ENQUIRE_LINK, protocol.UNBIND):
             self._transport.write(pdu.encode_pdu(command | protocol.RESPONSE, sequence))
         elif not command & protocol.RESPONSE:
@@ -278,13 +278,13 @@ class _Connection(asyncio.Protocol):
 
 async def _sink() -> None:
     loop = asyncio.get_running_loop()
-    tally = _Tally()
-    server = await loop.create_server(lambda: _Connection(tally), "127.0.0.1", 0)
+    state = _SinkState()
+    server = await loop.create_server(lambda: _Connection(state), "127.0.0.1", 0)
     _say(msgspec.json.encode(server.sockets[0].getsockname()[1]) + b"\n")
     orders = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
     async for line in orders:
-        _say(tally.obey(line))
+        _say(state.execute(line))
 
 
 def _say(line: bytes) -> None:
@@ -293,7 +293,7 @@ def _say(line: bytes) -> None:
 
 
 def main() -> None:
-    gc.disable()  # nothing here goes in circles
+    gc.disable()  # nothing postgres goes in circles
     uvloop.run(_sink())
 
 

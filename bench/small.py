@@ -7,8 +7,8 @@ from pathlib import Path
 from bench import bodies, load
 from bench.figures import Figure, percentile
 from bench.fill import REQUEST_RECEIVERS, WORLD, fill
-from bench.looking import reading
-from bench.server import DoesNotWork, Place, say
+from bench.server import BenchEnvironment, BenchmarkFailed, report_progress
+from bench.store_reader import open_reader
 from pabal.domain import identifiers
 
 AIM_S = 2.0
@@ -21,31 +21,31 @@ LOOK_EVERY_S = 0.05
 _REQUEST_ID = re.compile(rb'"requestId":"([0-9a-f]{26})"')
 
 
-def measure(place: Place) -> list[Figure]:
+def measure(env: BenchEnvironment) -> list[Figure]:
     """Send one by one while a full queue is delivered; then read when the simulator took each."""
-    data = place.fresh()
+    data = env.copy_store()
     fill(data, WAITING // REQUEST_RECEIVERS)
-    with place.pabal(data, "small") as server:
-        plan = load.Plan(
+    with env.run_pabal(data, "small") as server:
+        plan = load.LoadPlan(
             port=server.port,
             path=bodies.SEND_SMS,
-            key=place.key,
+            key=env.key,
             bodies=bodies.sends(100, 1),
             connections=CONNECTIONS,
             pause_s=PAUSE_S,
             seconds=SECONDS,
             keeps_answers=True,
         )
-        with load.begin(plan) as process:
+        with load.start(plan) as process:
             drained_at = _drained_at(data)
-            seen = load.end(process)
+            seen = load.finish(process)
         sent = [bytes.fromhex(found[1].decode()) for each in seen.answers if (found := _REQUEST_ID.search(each))]
         amid = [each for each in sent if identifiers.requested_at(each) < drained_at]
         waits_s = _waits_s(data, amid)
     if not waits_s:
-        raise DoesNotWork("the campaigns were gone before the first small send")
+        raise BenchmarkFailed("the campaigns were gone before the first small send")
     p50, p99 = percentile(waits_s, 0.5), percentile(waits_s, 0.99)
-    say(f"  {len(waits_s)} small sends, taken after p50 {p50 * 1000:.0f} ms, p99 {p99 * 1000:.0f} ms")
+    report_progress(f"  {len(waits_s)} small sends, taken after p50 {p50 * 1000:.0f} ms, p99 {p99 * 1000:.0f} ms")
     return [
         Figure(
             "small",
@@ -62,27 +62,27 @@ def measure(place: Place) -> list[Figure]:
 
 def _drained_at(data: Path) -> int:
     """Wait until no campaign waits any more, and return when that was, in milliseconds."""
-    looking = reading(data)
-    give_up_at = time.perf_counter() + SECONDS
-    while looking.one("select 1 from jobs where lane = 1 limit 1") and time.perf_counter() < give_up_at:
+    reader = open_reader(data)
+    deadline = time.perf_counter() + SECONDS
+    while reader.fetch_value("select 1 from jobs where lane = 1 limit 1") and time.perf_counter() < deadline:
         time.sleep(LOOK_EVERY_S)
-    looking.close()
+    reader.close()
     return WORLD.now()
 
 
 def _waits_s(data: Path, requests: list[bytes]) -> list[float]:
     """Return how long after its request each message was taken by the simulator."""
-    looking = reading(data)
-    give_up_at = time.perf_counter() + TAKEN_WITHIN_S
+    reader = open_reader(data)
+    deadline = time.perf_counter() + TAKEN_WITHIN_S
     waits_s: list[float] = []
     for each in requests:
         one = identifiers.make_message_id(each, 1)
         while (
-            at := looking.one("select accepted_at from simulated_messages where message_id = ?", (one,))
+            at := reader.fetch_value("select accepted_at from simulated_messages where message_id = ?", (one,))
         ) is None:
-            if time.perf_counter() > give_up_at:
-                raise DoesNotWork(f"a small send was not taken in {TAKEN_WITHIN_S} s")
+            if time.perf_counter() > deadline:
+                raise BenchmarkFailed(f"a small send was not taken in {TAKEN_WITHIN_S} s")
             time.sleep(LOOK_EVERY_S)
         waits_s.append((at - identifiers.requested_at(each)) / 1000)
-    looking.close()
+    reader.close()
     return waits_s

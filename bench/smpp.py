@@ -2,15 +2,15 @@
 
 from bench import sink, smpp_pace, smpp_session, smpp_through
 from bench.figures import Figure
-from bench.server import Place
+from bench.server import BenchEnvironment
 
 
-def measure(place: Place) -> list[Figure]:
+def measure(env: BenchEnvironment) -> list[Figure]:
     """Measure the bare session, then the service: at full speed, at a low rate, and amid a campaign."""
-    with sink.running() as far_end:
+    with sink.running() as sink_server:
         return [
-            *smpp_session.measure(far_end),
-            *smpp_through.measure(place, far_end),
-            *smpp_pace.measure_rate(place, far_end),
-            *smpp_pace.measure_small(place, far_end),
+            *smpp_session.measure(sink_server),
+            *smpp_through.measure(env, sink_server),
+            *smpp_pace.measure_rate(env, sink_server),
+            *smpp_pace.measure_small(env, sink_server),
         ]

@@ -8,9 +8,9 @@ from pathlib import Path
 from bench import bodies, load
 from bench.figures import Figure, percentile
 from bench.fill import REQUEST_RECEIVERS
-from bench.looking import reading
-from bench.server import DoesNotWork, Place, Server, say
+from bench.server import BenchEnvironment, BenchmarkFailed, Server, report_progress
 from bench.sink import Sink
+from bench.store_reader import open_reader
 from pabal.domain import identifiers
 from pabal.domain.dates import SECOND
 from pabal.store import queue
@@ -34,51 +34,51 @@ SEEN_WITHIN_S = 30.0
 """Beyond the time it must take."""
 
 
-def measure_rate(place: Place, far_end: Sink) -> list[Figure]:
+def measure_rate(env: BenchEnvironment, sink: Sink) -> list[Figure]:
     """Send a campaign through a carrier of a low rate, and see when each message came out."""
-    data = place.fresh()
-    far_end.carry_for(data, RATE)
-    far_end.reset()
+    data = env.copy_store()
+    sink.write_settings(data, RATE)
+    sink.reset()
     messages = RATED_REQUESTS * RATED_RECEIVERS
-    with place.pabal(data, "smpp") as server:
-        far_end.until("binds", 1)
-        _send(place, server, bodies.sends(RATED_REQUESTS, RATED_RECEIVERS), RATED_REQUESTS)
-        seen = far_end.until("submits", messages, messages / RATE + SEEN_WITHIN_S)
+    with env.run_pabal(data, "smpp") as server:
+        sink.wait_for("binds", 1)
+        _send(env, server, bodies.sends(RATED_REQUESTS, RATED_RECEIVERS), RATED_REQUESTS)
+        seen = sink.wait_for("submits", messages, messages / RATE + SEEN_WITHIN_S)
     most_at_once = _windows(seen.arrivals, INSTANT_S)[1]
     least, most = _windows(seen.arrivals, LONG_S)
     most_in_short = _windows(seen.arrivals, SHORT_S)[1]
-    say(
+    report_progress(
         f"  limited to {RATE} a second: {least} to {most} in {LONG_S:.0f} s,"
         f" at most {most_in_short} in {SHORT_S:.0f} s and {most_at_once} in {INSTANT_S} s"
     )
     what = f"limited to {RATE} a second:"
     return [
-        Figure("smpp", f"{what} least in any 10 s", least, aim=LEAST_IN_LONG),
-        Figure("smpp", f"{what} most in any 10 s", most, aim=MOST_IN_LONG, side="at most"),
+        Figure("smpp", f"{what} least in any 10 s", least, target=LEAST_IN_LONG),
+        Figure("smpp", f"{what} most in any 10 s", most, target=MOST_IN_LONG, bound="at most"),
         Figure(
             "smpp",
             f"{what} most in any second",
             most_in_short,
-            aim=MOST_IN_SHORT,
-            side="at most",
-            made_of=f"at most {most_at_once} in {INSTANT_S} s",
+            target=MOST_IN_SHORT,
+            bound="at most",
+            details=f"at most {most_at_once} in {INSTANT_S} s",
         ),
     ]
 
 
-def measure_small(place: Place, far_end: Sink) -> list[Figure]:
+def measure_small(env: BenchEnvironment, sink: Sink) -> list[Figure]:
     """Send one by one while a campaign goes out on the same carrier, and see when each came out."""
-    data = place.fresh()
-    far_end.carry_for(data, CAMPAIGN_RATE)
-    far_end.reset(watched=bodies.SINGLES_BEGIN)
-    with place.pabal(data, "smpp") as server:
-        far_end.until("binds", 1)
-        _send(place, server, bodies.campaigns(CAMPAIGN_BODIES), CAMPAIGN // REQUEST_RECEIVERS)
+    data = env.copy_store()
+    sink.write_settings(data, CAMPAIGN_RATE)
+    sink.reset(watched=bodies.SINGLES_BEGIN)
+    with env.run_pabal(data, "smpp") as server:
+        sink.wait_for("binds", 1)
+        _send(env, server, bodies.campaigns(CAMPAIGN_BODIES), CAMPAIGN // REQUEST_RECEIVERS)
         answered = load.run(
-            load.Plan(
+            load.LoadPlan(
                 port=server.port,
                 path=bodies.SEND_SMS,
-                key=place.key,
+                key=env.key,
                 bodies=bodies.singles(SMALL_BODIES),
                 connections=SMALL_CONNECTIONS,
                 pause_s=SMALL_PAUSE_S,
@@ -86,13 +86,13 @@ def measure_small(place: Place, far_end: Sink) -> list[Figure]:
             )
         )
         left = _waiting(data)
-        seen = far_end.until("watched", answered.requests, SEEN_WITHIN_S)
-        far_end.reset(watched="")
+        seen = sink.wait_for("watched", answered.requests, SEEN_WITHIN_S)
+        sink.reset(watched="")
         waits_s = _waits_s(data, seen.first_seen)
     if not left:
-        raise DoesNotWork("the campaign was gone before the last small send")
+        raise BenchmarkFailed("the campaign was gone before the last small send")
     p50, p99 = percentile(waits_s, 0.5), percentile(waits_s, 0.99)
-    say(
+    report_progress(
         f"  {len(waits_s)} small sends amid a campaign, {left:,} of it left,"
         f" at the sink after p50 {p50 * 1000:.0f} ms, p99 {p99 * 1000:.0f} ms"
     )
@@ -109,12 +109,12 @@ def measure_small(place: Place, far_end: Sink) -> list[Figure]:
     ]
 
 
-def _send(place: Place, server: Server, campaign_bodies: list[bytes], count: int) -> None:
+def _send(env: BenchEnvironment, server: Server, campaign_bodies: list[bytes], count: int) -> None:
     load.run(
-        load.Plan(
+        load.LoadPlan(
             port=server.port,
             path=bodies.SEND_SMS,
-            key=place.key,
+            key=env.key,
             bodies=campaign_bodies,
             connections=CAMPAIGN_CONNECTIONS,
             count=count,
@@ -128,25 +128,25 @@ def _windows(arrivals: Sequence[tuple[float, int]], width_s: float) -> tuple[int
     before = [0, *accumulate(count for _, count in arrivals)]
     whole = [at for at in times if at + width_s <= times[-1]]
     if not whole:
-        raise DoesNotWork(f"all came within {width_s} s")
+        raise BenchmarkFailed(f"all came within {width_s} s")
     # Fewest come in a stretch that begins just after an arrival, most in one that begins with it.
-    least = min(before[bisect_right(times, at + width_s)] - before[place + 1] for place, at in enumerate(whole))
-    most = max(before[bisect_left(times, at + width_s)] - before[place] for place, at in enumerate(times))
+    least = min(before[bisect_right(times, at + width_s)] - before[index + 1] for index, at in enumerate(whole))
+    most = max(before[bisect_left(times, at + width_s)] - before[index] for index, at in enumerate(times))
     return least, most
 
 
 def _waiting(data: Path) -> int:
     """Return how many messages of campaigns wait to be sent."""
-    looking = reading(data)
-    left: int = looking.one("select count(*) from jobs where lane = ?", (queue.Lane.CAMPAIGN,))
-    looking.close()
+    reader = open_reader(data)
+    left: int = reader.fetch_value("select count(*) from jobs where lane = ?", (queue.Lane.CAMPAIGN,))
+    reader.close()
     return left
 
 
 def _waits_s(data: Path, first_seen: dict[str, float]) -> list[float]:
     """Return how long after its request each message came to the sink."""
-    looking = reading(data)
+    reader = open_reader(data)
     first, last = (int(bodies.SINGLES_BEGIN + digit * 7) for digit in "09")
-    rows = looking.rows("select receiver, id from messages where receiver between ? and ?", (first, last))
-    looking.close()
+    rows = reader.fetch_all("select receiver, id from messages where receiver between ? and ?", (first, last))
+    reader.close()
     return [first_seen[f"0{receiver}"] - identifiers.requested_at(one) / SECOND for receiver, one in rows]

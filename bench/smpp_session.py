@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import uvloop
 
-from bench.figures import Figure, middle
+from bench.figures import Figure, median_of
 from bench.fill import SENDER, TEXT, WORLD
-from bench.server import say
+from bench.server import report_progress
 from bench.sink import Sink
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.session import BindRequest, SmppSession
@@ -37,10 +37,10 @@ class Pace(NamedTuple):
     far_cpu_us: float
 
 
-def measure(far_end: Sink) -> list[Figure]:
+def measure(sink: Sink) -> list[Figure]:
     """Measure in turn, several times: texts that are written as they go, and bodies made before."""
     writer = SubmitWriter(SmppSettings(name="sink", host="127.0.0.1", system_id="bench", receipts=False))
-    attempts = [_attempt(place) for place in range(LOT)]
+    attempts = [_attempt(number) for number in range(LOT)]
 
     def written() -> list[bytes]:
         return [body for attempt in attempts for body in writer.bodies(attempt)]
@@ -48,9 +48,9 @@ def measure(far_end: Sink) -> list[Figure]:
     prepared = written()
     found: dict[str, list[Pace]] = {"written": [], "prepared": []}
     for _ in range(ROUNDS):
-        found["written"].append(_paced(far_end, written, "texts"))
-        found["prepared"].append(_paced(far_end, lambda: prepared, "prepared bodies"))
-    texts, bodies = (Pace(*map(middle, zip(*each, strict=True))) for each in found.values())
+        found["written"].append(_paced(sink, written, "texts"))
+        found["prepared"].append(_paced(sink, lambda: prepared, "prepared bodies"))
+    texts, bodies = (Pace(*map(median_of, zip(*each, strict=True))) for each in found.values())
     return [
         Figure(
             "smpp",
@@ -58,25 +58,25 @@ def measure(far_end: Sink) -> list[Figure]:
             texts.rate,
             "/s",
             AIM,
-            made_of=f"{texts.cpu_us:.1f} µs CPU each, the sink {texts.far_cpu_us:.1f} µs;"
+            details=f"{texts.cpu_us:.1f} µs CPU each, the sink {texts.far_cpu_us:.1f} µs;"
             f" of prepared bodies {bodies.rate:,.0f}/s, {bodies.cpu_us:.1f} µs",
         )
     ]
 
 
-def _attempt(place: int) -> Attempt:
+def _attempt(number: int) -> Attempt:
     text = TEXT.replace("#{name}", "홍길동")
-    return Attempt(place.to_bytes(16, "big"), 1, 1, Product.SMS, f"010{place:08}", SENDER, None, text)
+    return Attempt(number.to_bytes(16, "big"), 1, 1, Product.SMS, f"010{number:08}", SENDER, None, text)
 
 
-def _paced(far_end: Sink, bodies: Bodies, what: str) -> Pace:
-    before = far_end.reset().cpu_s
+def _paced(sink: Sink, bodies: Bodies, what: str) -> Pace:
+    before = sink.reset().cpu_s
     began = time.process_time()
-    count, seconds = uvloop.run(_run(far_end.port, bodies))
+    count, seconds = uvloop.run(_run(sink.port, bodies))
     cpu_us = (time.process_time() - began) / count * 1e6
-    seen = far_end.figures()
+    seen = sink.figures()
     pace = Pace(count / seconds, cpu_us, (seen.cpu_s - before) / seen.submits * 1e6)
-    say(
+    report_progress(
         f"  bare session, {what}: {pace.rate:,.0f}/s, {pace.cpu_us:.1f} µs CPU a submit,"
         f" {pace.far_cpu_us:.1f} µs at the sink"
     )

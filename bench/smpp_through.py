@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench import bodies, load
-from bench.figures import Figure, middle
-from bench.looking import reading, until_no_job
-from bench.server import DoesNotWork, Place, Server, say
+from bench.figures import Figure, median_of
+from bench.server import BenchEnvironment, BenchmarkFailed, Server, report_progress
 from bench.sink import Sink
+from bench.store_reader import open_reader, wait_until_queue_is_empty
 from pabal.domain import identifiers
 from pabal.domain.dates import SECOND
 
@@ -30,24 +30,24 @@ class Pace(NamedTuple):
     cpu_us: float
 
 
-def measure(place: Place, far_end: Sink) -> list[Figure]:
+def measure(env: BenchEnvironment, sink: Sink) -> list[Figure]:
     """Send the same requests in turn, several times: through the simulator, and through SMPP."""
     requests = bodies.singles(MESSAGES)
     simulated, sent = [], []
     for _ in range(ROUNDS):
-        data = place.fresh()
-        with place.pabal(data, "smpp") as server:
-            simulated.append(_paced(place, data, server, requests, "the simulator"))
-        data = place.fresh()
-        far_end.carry_for(data)
-        far_end.reset()
-        with place.pabal(data, "smpp") as server:
-            far_end.until("binds", 1)
-            sent.append(_paced(place, data, server, requests, "SMPP"))
-            seen = far_end.until("acknowledged", MESSAGES)
+        data = env.copy_store()
+        with env.run_pabal(data, "smpp") as server:
+            simulated.append(_paced(env, data, server, requests, "the simulator"))
+        data = env.copy_store()
+        sink.write_settings(data)
+        sink.reset()
+        with env.run_pabal(data, "smpp") as server:
+            sink.wait_for("binds", 1)
+            sent.append(_paced(env, data, server, requests, "SMPP"))
+            seen = sink.wait_for("acknowledged", MESSAGES)
         if seen.submits != MESSAGES or seen.duplicates:
-            raise DoesNotWork(f"the sink has seen {seen.submits} submits, {seen.duplicates} of them twice")
-    beside, through = (Pace(*map(middle, zip(*each, strict=True))) for each in (simulated, sent))
+            raise BenchmarkFailed(f"the sink has seen {seen.submits} submits, {seen.duplicates} of them twice")
+    beside, through = (Pace(*map(median_of, zip(*each, strict=True))) for each in (simulated, sent))
     return [
         Figure(
             "smpp",
@@ -55,26 +55,26 @@ def measure(place: Place, far_end: Sink) -> list[Figure]:
             through.ended,
             "/s",
             AIM_RATE,
-            made_of=f"with start and end {through.whole:,.0f}/s, accepted {through.accepted:,.0f}/s,"
+            details=f"with start and end {through.whole:,.0f}/s, accepted {through.accepted:,.0f}/s,"
             f" {through.cpu_us:.0f} µs CPU a message",
         ),
         Figure(
             "smpp",
             "one-receiver requests through SMPP / simulator",
             through.ended / beside.ended,
-            aim=AIM_SHARE,
-            made_of=f"{through.ended:,.0f}/s of {beside.ended:,.0f}/s, {beside.cpu_us:.0f} µs CPU a message",
+            target=AIM_SHARE,
+            details=f"{through.ended:,.0f}/s of {beside.ended:,.0f}/s, {beside.cpu_us:.0f} µs CPU a message",
         ),
     ]
 
 
-def _paced(place: Place, data: Path, server: Server, requests: list[bytes], what: str) -> Pace:
+def _paced(env: BenchEnvironment, data: Path, server: Server, requests: list[bytes], what: str) -> Pace:
     before = server.cpu_s()
     seen = load.run(
-        load.Plan(
+        load.LoadPlan(
             port=server.port,
             path=bodies.SEND_SMS,
-            key=place.key,
+            key=env.key,
             bodies=requests,
             connections=CONNECTIONS,
             count=len(requests),
@@ -83,7 +83,7 @@ def _paced(place: Place, data: Path, server: Server, requests: list[bytes], what
     ended, whole = _ended(data)
     cpu_us = (server.cpu_s() - before) / len(requests) * 1e6
     pace = Pace(ended, whole, seen.rate, cpu_us)
-    say(
+    report_progress(
         f"  {what}: {pace.ended:,.0f} ended/s ({pace.whole:,.0f} with start and end),"
         f" accepted {pace.accepted:,.0f}/s, {pace.cpu_us:.0f} µs CPU a message"
     )
@@ -95,12 +95,12 @@ def _ended(data: Path) -> tuple[float, float]:
 
     Raises DoesNotWork where one was not completed.
     """
-    looking = reading(data)
-    until_no_job(looking)
-    first = looking.one("select min(id) from messages")
-    ends = [row[0] for row in looking.rows("select completed_at from messages where status = 2 order by 1")]
-    looking.close()
+    reader = open_reader(data)
+    wait_until_queue_is_empty(reader)
+    first = reader.fetch_value("select min(id) from messages")
+    ends = [row[0] for row in reader.fetch_all("select completed_at from messages where status = 2 order by 1")]
+    reader.close()
     if len(ends) != MESSAGES:
-        raise DoesNotWork(f"{MESSAGES - len(ends)} messages were not completed")
+        raise BenchmarkFailed(f"{MESSAGES - len(ends)} messages were not completed")
     amid = (MESSAGES - 2 * EDGE) / (ends[-EDGE - 1] - ends[EDGE]) * SECOND
     return amid, MESSAGES / (ends[-1] - identifiers.requested_at(first)) * SECOND

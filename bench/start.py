@@ -2,26 +2,26 @@
 
 from pathlib import Path
 
-from bench.figures import Figure, middle
-from bench.history import MANY, large
-from bench.server import Place, say
+from bench.figures import Figure, median_of
+from bench.history import MANY, large_store
+from bench.server import BenchEnvironment, report_progress
 
-AIM_S = 2.0
+TARGET_S = 2.0
 ROUNDS = 3
 
 
-def measure(place: Place) -> list[Figure]:
+def measure(env: BenchEnvironment) -> list[Figure]:
     """Start it several times on each."""
     return [
-        _started(place, place.fresh(), "an empty store"),
-        _started(place, large(place), f"{MANY:,} waiting messages"),
+        _measure_start(env, env.copy_store(), "an empty store"),
+        _measure_start(env, large_store(env), f"{MANY:,} waiting messages"),
     ]
 
 
-def _started(place: Place, data: Path, what: str) -> Figure:
+def _measure_start(env: BenchEnvironment, data: Path, what: str) -> Figure:
     took_s = []
     for _ in range(ROUNDS):
-        with place.pabal(data, "start") as server:
+        with env.run_pabal(data, "start") as server:
             took_s.append(server.ready_after_s)
-    say(f"  ready on {what} after {middle(took_s):.2f} s (median of {ROUNDS})")
-    return Figure("start", f"ready on {what}", middle(took_s), " s", AIM_S, "at most")
+    report_progress(f"  ready on {what} after {median_of(took_s):.2f} s (median of {ROUNDS})")
+    return Figure("start", f"ready on {what}", median_of(took_s), " s", TARGET_S, "at most")

@@ -1,4 +1,4 @@
-"""What tests share: an environment on a virtual clock, and the engines that its store may have."""
+"""Shared fixtures and the selection of tests by engine and by weight."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,9 +14,9 @@ Scenario = Callable[[Environment], Awaitable[None]]
 
 STORE_FIXTURES = {"tmp_path", "tx"}
 SLOW_FOLDERS = {"cli", "console", "faults", "relay"}
-"""Folders whose tests go through whole commands, pages and lives: of them only what needs no store is quick."""
+"""Folders whose tests are slow, except those that need no store."""
 SINGLE_ENGINE_FOLDERS = {"console", "relay", "web"}
-"""Folders whose tests see the store only through the service, which is tested on every engine by itself."""
+"""Folders whose tests use the store only through the service, which has its own tests on every engine."""
 EVERY_ENGINE_FILES = {
     "test_cancel.py",
     "test_fallback.py",
@@ -24,7 +24,7 @@ EVERY_ENGINE_FILES = {
     "test_isolation.py",
     "test_live.py",
 }
-"""Of these, what is to be seen on every engine in every run."""
+"""Files of SINGLE_ENGINE_FOLDERS that run on every engine all the same."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -40,16 +40,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say it where the tests on Citus were not run."""
+    """Print a line where the tests on Citus did not run."""
     if not citus.is_available():
         terminalreporter.write_line(citus.NOT_RUN)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run what needs no store once, not once for each engine; of the quick tests, only the store's on both.
+    """Run tests without a store once instead of once per engine, and mark slow and redundant tests.
 
-    What goes a long road is not among the quick ones.
+    Of the quick tests, only those of the store run on every engine.
     """
     on_others = [each for each in items if _engine_of(each) in AVAILABLE_ENGINES[1:]]
     for each in on_others:
@@ -60,9 +60,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             each.add_marker(pytest.mark.slow)
         if _is_redundant(each):
             each.add_marker(pytest.mark.torture)
-    alike = [each for each in on_others if not _uses_store(each)]
-    config.hook.pytest_deselected(items=alike)
-    items[:] = [each for each in items if each not in set(alike)]
+    repeated = [each for each in on_others if not _uses_store(each)]
+    config.hook.pytest_deselected(items=repeated)
+    items[:] = [each for each in items if each not in set(repeated)]
 
 
 def _engine_of(item: pytest.Item) -> str:
@@ -71,12 +71,16 @@ def _engine_of(item: pytest.Item) -> str:
 
 
 def _is_redundant(item: pytest.Item) -> bool:
-    """Say whether others of the same kind tell nearly as much: pages that a browser sees in the other language on
-    the other screen, and pages and calls of the interface on the other engine."""
+    """Tell whether similar tests cover nearly the same.
+
+    These are pages in the other language on the other screen, and pages and API calls on the other engine.
+    """
     if "browser" in item.path.parts:
-        return item.name.endswith(("[en-desk]", "[ko-phone]"))
-    is_above = bool(SINGLE_ENGINE_FOLDERS & set(item.path.parts)) and item.path.name not in EVERY_ENGINE_FILES
-    return is_above and _engine_of(item) in AVAILABLE_ENGINES[1:]
+        return item.name.endswith(("[en-desktop]", "[ko-phone]"))
+    is_single_engine = (
+        bool(SINGLE_ENGINE_FOLDERS & set(item.path.parts)) and item.path.name not in EVERY_ENGINE_FILES
+    )
+    return is_single_engine and _engine_of(item) in AVAILABLE_ENGINES[1:]
 
 
 def _uses_store(item: pytest.Item) -> bool:
@@ -88,7 +92,7 @@ def run_scenario(tmp_path: Path) -> Callable[..., None]:
     """Return a function that runs a scenario in a fresh environment: `run_scenario(scenario, **settings)`."""
 
     def run(scenario: Scenario, **options: Any) -> None:
-        async def whole() -> None:
+        async def run_and_stop() -> None:
             build = {name: options.pop(name) for name in ("world", "store", "carriers") if name in options}
             env = await build_environment(tmp_path, settings=settings_for(tmp_path, **options), **build)
             try:
@@ -96,6 +100,6 @@ def run_scenario(tmp_path: Path) -> Callable[..., None]:
             finally:
                 await env.service.stop()
 
-        run_in_virtual_time(whole())
+        run_in_virtual_time(run_and_stop())
 
     return run

@@ -1,4 +1,4 @@
-"""Reckons up what was asked for against what became of it: nothing lost, doubled, stuck or made up."""
+"""Compares the clients' requests with the store: no message is lost, duplicated, stuck or invented."""
 
 import asyncio
 import contextlib
@@ -11,15 +11,15 @@ from tests.crash.clients import RequestLog
 from tests.fixtures import status_checker
 
 END_TIMEOUT_S = 90
-POLL_S = 0.05
+POLL_INTERVAL_S = 0.05
 REJECTED_RECEIVER = 1000000001
-"""The receiver 010-0000-0001: its messages never reach a phone."""
+"""The receiver 010-0000-0001, whose messages the simulator rejects."""
 
 
 async def wait_until_all_ended(
     data: Path, except_requests: Collection[str] = (), timeout_s: float = END_TIMEOUT_S
 ) -> None:
-    """Return once no message waits or is on its way, but those of these requests."""
+    """Return once no message waits or is in flight, except those of `except_requests`."""
     with contextlib.closing(status_checker.connect(data)) as connection:
         async with asyncio.timeout(timeout_s):
             while True:
@@ -27,37 +27,42 @@ async def wait_until_all_ended(
                     except_requests
                 ):
                     return
-                await asyncio.sleep(POLL_S)
+                await asyncio.sleep(POLL_INTERVAL_S)
 
 
 def check_accounting(data: Path, log: RequestLog) -> None:
-    """See that every wish became one request, and each of its messages ended once, as it had to."""
+    """Check that every request was stored once, and that each message completed once, with the expected status."""
     assert not log.pending
     connection = status_checker.connect(data)
-    kept: dict[str, int] = {
+    stored: dict[str, int] = {
         row[0].hex(): row[1] for row in _fetch_all(connection, "select id, total from requests")
     }
-    assert set(log.answered.values()) == set(kept), "answered is kept, and nothing else is"
+    assert set(log.answered.values()) == set(stored), "exactly the answered requests are stored"
     assert len(set(log.answered.values())) == len(log.answered) == log.created, "one request for each key"
     messages = _fetch_all(connection, "select id, receiver, status from messages")
-    assert len(messages) == sum(kept.values()), "a message for each receiver"
+    assert len(messages) == sum(stored.values()), "one message for each receiver"
     wrong = [
-        (one.hex(), status)
-        for one, receiver, status in messages
-        if status != _expected_status(one.hex()[:26] in log.cancelled, receiver).number
+        (message_id.hex(), status)
+        for message_id, receiver, status in messages
+        if status != _expected_status(message_id.hex()[:26] in log.cancelled, receiver).number
     ]
-    assert wrong == [], "each ended as it had to"
+    assert wrong == [], "each has the expected status"
     assert _fetch_all(connection, "select count(*) from jobs") == [(0,)], "nothing is stuck"
-    assert _fetch_all(connection, "select id from witness where after >= 2 group by id having count(*) > 1") == []
-    assert _fetch_all(connection, "select * from witness where after <= before") == [], "final is final"
+    assert (
+        _fetch_all(connection, "select id from status_changes where after >= 2 group by id having count(*) > 1")
+        == []
+    )
+    assert _fetch_all(connection, "select * from status_changes where after <= before") == [], (
+        "a final status does not change"
+    )
     sent = {
-        one
-        for one, receiver, _ in messages
-        if one.hex()[:26] not in log.cancelled and receiver != REJECTED_RECEIVER
+        message_id
+        for message_id, receiver, _ in messages
+        if message_id.hex()[:26] not in log.cancelled and receiver != REJECTED_RECEIVER
     }
     on_phones = [bytes(row[0]) for row in _fetch_all(connection, "select message_id from simulated_messages")]
-    assert len(on_phones) == len(set(on_phones)), "on its phone once"
-    assert set(on_phones) == sent, "on a phone is what was to be sent, and nothing else"
+    assert len(on_phones) == len(set(on_phones)), "no phone received a message twice"
+    assert set(on_phones) == sent, "phones received exactly the messages to be sent"
     connection.close()
 
 

@@ -1,4 +1,4 @@
-"""Clients that ask until they are answered, at any number of doors, whatever happens to the store meanwhile."""
+"""Clients that retry each request until it succeeds, whatever happens to the store in the meantime."""
 
 import asyncio
 import re
@@ -17,27 +17,27 @@ from tests.faults.servers import PASSWORD
 
 CLIENTS = 8
 RETRY_DELAY_S = 0.1
-"""Sooner than Retry-After says: these are not polite."""
+"""Sooner than Retry-After asks for, as impatient clients do."""
 ANSWER_TIMEOUT_S = 60
 POLL_INTERVAL_S = 0.02
-BUSY_AT_FIRST, SECOND_THOUGHTS, NOT_ASSIGNED = "010-0000-0005", "010-0000-0008", "010-0000-0001"
+BUSY_AT_FIRST, FAILS_AFTER_ACCEPTANCE, NOT_ASSIGNED = "010-0000-0005", "010-0000-0008", "010-0000-0001"
 PHONE = re.compile(r"\b01[016789]-?[0-9]{3,4}-?[0-9]{4}\b")
 
 
 @dataclass
 class Load:
-    """What clients do at the doors of services on one store, and what they were told."""
+    """Clients of several services that share one store, and the answers they received."""
 
     base_urls: Sequence[str]
     key: str
     log: RequestLog = field(default_factory=RequestLog)
     results: Counter[str] = field(default_factory=Counter)
-    """How often which answer was given; `lost` is a connection that broke."""
+    """How often each result was received; `lost` counts broken connections."""
     slowest_s: float = 0.0
     _is_over: bool = False
 
     async def run_during(self, fault: Callable[[], Awaitable[None]], clients: int = CLIENTS) -> None:
-        """Send without pause until the trouble is over, and then until every wish is granted."""
+        """Send without pause while `fault` runs, then until every request has succeeded."""
         self._is_over = False
         async with asyncio.TaskGroup() as group:
             for number in range(clients):
@@ -46,19 +46,19 @@ class Load:
             self._is_over = True
 
     async def wait_for_answers(self, count: int) -> None:
-        """Return once so many more wishes are granted."""
-        enough = len(self.log.answered) + count
-        await wait_until(lambda: len(self.log.answered) >= enough)
+        """Return once `count` more requests have succeeded."""
+        target = len(self.log.answered) + count
+        await wait_until(lambda: len(self.log.answered) >= target)
 
     async def wait_for_result(self, result: str, count: int = 1) -> None:
-        """Return once an answer was given so many times more."""
-        enough = self.results[result] + count
-        await wait_until(lambda: self.results[result] >= enough)
+        """Return once `result` was received `count` more times."""
+        target = self.results[result] + count
+        await wait_until(lambda: self.results[result] >= target)
 
     async def _keep_sending(self, number: int) -> None:
-        door = self.base_urls[number % len(self.base_urls)]
+        base_url = self.base_urls[number % len(self.base_urls)]
         async with httpx.AsyncClient(
-            base_url=door, headers={"apiKey": self.key}, timeout=ANSWER_TIMEOUT_S
+            base_url=base_url, headers={"apiKey": self.key}, timeout=ANSWER_TIMEOUT_S
         ) as client:
             while not self._is_over:
                 is_for_later = self.log.created % 10 == 9
@@ -74,18 +74,18 @@ class Load:
         if is_for_later:
             tomorrow = datetime.now(ZoneInfo("Asia/Seoul")) + timedelta(days=1)
             return self.log.add(number, sendDate=f"{tomorrow:%Y-%m-%d %H:%M}")
-        odd = {3: BUSY_AT_FIRST, 5: SECOND_THOUGHTS, 7: NOT_ASSIGNED}.get(self.log.created % 20)
-        return self.log.add(number, *([odd] if odd else []))
+        special = {3: BUSY_AT_FIRST, 5: FAILS_AFTER_ACCEPTANCE, 7: NOT_ASSIGNED}.get(self.log.created % 20)
+        return self.log.add(number, *([special] if special else []))
 
     async def _post_until_success(
-        self, client: httpx.AsyncClient, what: str, body: dict[str, Any], key: str | None = None
+        self, client: httpx.AsyncClient, operation: str, body: dict[str, Any], key: str | None = None
     ) -> dict[str, Any]:
-        """Ask until it is granted; a no that does not say to try again is none of the store's troubles."""
+        """Retry until SUCCESS; any other answer than SERVICE_UNAVAILABLE fails the test."""
         headers = {"Idempotency-Key": key} if key else {}
         while True:
             began = asyncio.get_running_loop().time()
             try:
-                response = await client.post(f"/api/message/{what}.v1.0", json=body, headers=headers)
+                response = await client.post(f"/api/message/{operation}.v1.0", json=body, headers=headers)
             except (httpx.NetworkError, httpx.RemoteProtocolError):
                 self.results["lost"] += 1
             else:
@@ -101,7 +101,7 @@ class Load:
 
 
 async def wait_until(is_done: Callable[[], bool], timeout_s: float = ANSWER_TIMEOUT_S) -> None:
-    """Return once something is so."""
+    """Return once `is_done` returns true."""
     async with asyncio.timeout(timeout_s):
         while True:
             if is_done():
@@ -110,7 +110,7 @@ async def wait_until(is_done: Callable[[], bool], timeout_s: float = ANSWER_TIME
 
 
 async def wait_until_ready(base_url: str, is_ready: bool = True, timeout_s: float = ANSWER_TIMEOUT_S) -> None:
-    """Return once a service says that it is ready, or that it is not."""
+    """Return once a service reports that it is ready, or with `is_ready=False` that it is not."""
     async with asyncio.timeout(timeout_s), httpx.AsyncClient(base_url=base_url, timeout=timeout_s) as client:
         while True:
             if (await client.get("/readyz")).status_code == (200 if is_ready else 503):
@@ -119,7 +119,7 @@ async def wait_until_ready(base_url: str, is_ready: bool = True, timeout_s: floa
 
 
 def check_log(log: Path) -> None:
-    """See that a service noted no fault, no phone number and no password."""
+    """Check that a service logged no error, no phone number and no password."""
     text = log.read_text(encoding="utf-8")
     assert "fault" not in text
     assert "failed" not in text

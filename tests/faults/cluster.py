@@ -1,4 +1,4 @@
-"""Many processes on one store, of which one after the other is killed or paused, and started again."""
+"""Processes that share one store and can be killed, paused and restarted."""
 
 import contextlib
 import os
@@ -11,11 +11,11 @@ from typing import Self
 from tests.fixtures.live import STOP_TIMEOUT_S, LiveService, serving, working
 
 SETTINGS = {"simulator_messages": 10_000_000}
-"""Phones forget nothing until all is reckoned up."""
+"""The simulated phones keep every message until the final check."""
 
 
 class ClusterProcess:
-    """One process of the fleet; it keeps its port when it is started again."""
+    """One process of the cluster; it keeps its port when it restarts."""
 
     def __init__(self, data: Path, *, is_web: bool, number: int) -> None:
         self._name = data.parent / f"{'web' if is_web else 'work'}-{number}"
@@ -32,7 +32,7 @@ class ClusterProcess:
             self.live = self._running.enter_context(working(self._name, **SETTINGS))
 
     def kill(self) -> None:
-        """End it without a word."""
+        """Kill it with SIGKILL."""
         self.live.process.kill()
         self._running.close()
 
@@ -48,7 +48,7 @@ class ClusterProcess:
 
 
 class ProcessCluster:
-    """So many interfaces and so many workers."""
+    """Web processes and workers on one store."""
 
     def __init__(self, data: Path, webs: int, workers: int) -> None:
         self.processes = [
@@ -61,14 +61,14 @@ class ProcessCluster:
     def base_urls(self) -> list[str]:
         return [each.live.base_url for each in self.processes if each.is_web]
 
-    def pick_any(self, dice: Random) -> ClusterProcess:
-        return dice.choice(self.processes)
+    def pick_any(self, rng: Random) -> ClusterProcess:
+        return rng.choice(self.processes)
 
-    def pick_worker(self, dice: Random) -> ClusterProcess:
-        return dice.choice([each for each in self.processes if not each.is_web])
+    def pick_worker(self, rng: Random) -> ClusterProcess:
+        return rng.choice([each for each in self.processes if not each.is_web])
 
     def stop(self) -> list[int]:
-        """Tell all to stop; return how they ended."""
+        """Ask all processes to stop; return their exit statuses."""
         for each in self.processes:
             each.live.process.send_signal(signal.SIGTERM)
         return [each.live.process.wait(STOP_TIMEOUT_S) for each in self.processes]

@@ -1,4 +1,4 @@
-"""What tests of faults share: a server of a whole file's own, for scenarios on a store."""
+"""Fixtures of the fault tests: one PostgreSQL server for each test module."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ def running() -> Iterator[DedicatedServer]:
 
 @pytest.fixture
 def server(running: DedicatedServer) -> DedicatedServer:
-    """A server that runs, whose database has every table and no row, and an empty table of words."""
+    """A running server whose database has every table, all empty, and an empty table of words."""
     running.reset_database()
     run_scenario(running.store, lambda store: store.write(migrate, NOON))
     run_scenario(running.store, lambda store: store.write(create_words_table))

@@ -1,4 +1,4 @@
-"""A small disk of one test's own, which can be filled up: a file system in memory."""
+"""A small disk that a test can fill up: a file system in memory."""
 
 import contextlib
 import os
@@ -15,14 +15,14 @@ CHUNK = bytes(64 * 1024)
 
 
 class SmallDisk:
-    """A folder that holds no more than so much."""
+    """A folder with little disk space."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._filler = folder / "ballast"
 
     def fill(self) -> None:
-        """Leave not one octet free."""
+        """Use up every byte."""
         with self._filler.open("ab", buffering=0) as file:
             for chunk in (CHUNK, CHUNK[:4096], CHUNK[:1]):
                 with contextlib.suppress(OSError):
@@ -39,7 +39,7 @@ class SmallDisk:
 
 @contextlib.contextmanager
 def small_disk(folder: Path, megabytes: int) -> Iterator[SmallDisk]:
-    """Mount a small disk at a folder, which is made; a test that may not is skipped."""
+    """Mount a small disk at a folder, created if missing; skip the test where mounting is not allowed."""
     folder.mkdir(exist_ok=True)
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=700", "tmpfs", str(folder)],
@@ -47,7 +47,7 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[SmallDisk]:
         check=False,
     )
     if mounted.returncode:
-        pytest.skip("a small disk can be mounted by root alone")
+        pytest.skip("only root can mount a small disk")
     try:
         if owner := postgres.unprivileged_user():
             os.chown(folder, owner["user"], owner["group"])

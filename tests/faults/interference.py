@@ -1,4 +1,4 @@
-"""Someone else in the database, who changes and locks the same rows as the service, in another order."""
+"""Other database clients that update and lock the service's rows in the opposite order."""
 
 import contextlib
 import threading
@@ -11,7 +11,7 @@ from tests.faults.servers import DATABASE, DedicatedServer
 
 ROWS = 20
 PAUSE_S = 0.01
-"""How long a meddler lets others be in between: one who never does is noticed now and then, by chance."""
+"""The pause between two transactions; without it callers would sometimes notice the interference."""
 
 
 @contextlib.contextmanager
@@ -31,20 +31,18 @@ def interfering_writers(server: DedicatedServer, count: int = 1) -> Iterator[Non
             thread.join()
 
 
-def _write_until_stopped(server: DedicatedServer, dice: Random, is_over: threading.Event) -> None:
+def _write_until_stopped(server: DedicatedServer, rng: Random, is_over: threading.Event) -> None:
     with psycopg.connect(server.address(DATABASE)) as connection:
-        connection.execute(
-            "set deadlock_timeout = '10s'"
-        )  # of two who wait for each other, the service is found out
+        connection.execute("set deadlock_timeout = '10s'")  # so the server aborts the service's transaction
         connection.commit()
         while not is_over.wait(PAUSE_S):
-            table, column = dice.choice([("jobs", "tries"), ("messages", "receiver")])
+            table, column = rng.choice([("jobs", "tries"), ("messages", "receiver")])
             newest = f"select id from {table} order by id desc limit {ROWS}"
             for row in connection.execute(newest.encode()).fetchall():
                 connection.execute(f"update {table} set {column} = {column} where id = %s".encode(), row)
             connection.commit()
 
 
-def count_in_log(server: DedicatedServer, words: str) -> int:
-    """Return how often the server's log holds these words."""
-    return (server.folder / "log").read_text(encoding="utf-8", errors="replace").count(words)
+def count_in_log(server: DedicatedServer, text: str) -> int:
+    """Return how often the server's log contains a text."""
+    return (server.folder / "log").read_text(encoding="utf-8", errors="replace").count(text)

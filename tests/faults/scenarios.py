@@ -1,4 +1,4 @@
-"""A service under load while something happens to its store, and the reckoning afterwards."""
+"""Runs a service under load while a fault hits its store, then checks every message."""
 
 import asyncio
 import contextlib
@@ -16,21 +16,21 @@ ANSWERS_BETWEEN_FAULTS = 40
 
 
 class FaultScenario(NamedTuple):
-    """A service under load, and the server that it keeps everything in."""
+    """A service under load, and the server of its store."""
 
     server: DedicatedServer
     live: LiveService
     load: Load
 
     def run(self, fault: Callable[[], Awaitable[None]]) -> None:
-        """Have clients send during the trouble; then see that nothing is lost, doubled, stuck or made up."""
+        """Send during the fault, then check that no message is lost, duplicated, stuck or invented."""
 
-        async def whole() -> None:
+        async def run_load() -> None:
             await self.load.run_during(fault)
             await wait_until_ready(self.live.base_url)
             await wait_until_all_ended(self.live.data)
 
-        asyncio.run(whole())
+        asyncio.run(run_load())
         assert self.live.stop() == 0
         check_accounting(self.live.data, self.load.log)
         check_log(self.live.log)
@@ -40,9 +40,9 @@ class FaultScenario(NamedTuple):
 def under_load(
     server: DedicatedServer, folder: Path, address: str | None = None, checked_at: str | None = None
 ) -> Iterator[FaultScenario]:
-    """Run a service on a server, or on an address that leads there; a witness notes what becomes of messages.
+    """Run a service on a server, or on `address`, and record every change of a message's status.
 
-    `seen_at` is where the reckoning looks, if not at that server.
+    The accounting reads from `checked_at` instead of the server where it is given.
     """
     data = use_store(checked_at or server.store, folder)
     assert run("migrate", data=data).returncode == 0

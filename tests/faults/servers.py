@@ -1,4 +1,4 @@
-"""A PostgreSQL of one test's own, as durable as an operator's: it may be stopped, cut off and filled up."""
+"""A dedicated, durable PostgreSQL server that a test can stop, disconnect and fill up."""
 
 import contextlib
 import os
@@ -19,30 +19,30 @@ from tests.fixtures.postgres import Server
 DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
 ROLE, DATABASE = "messenger", "messages"
 PASSWORD = "not-to-be-seen"
-"""No server of the tests asks for it; no log may hold it."""
+"""The servers of the tests do not check it; no log may contain it."""
 MAX_CONNECTIONS = 100
 OTHER_APPLICATION = "greedy"
 POLL_INTERVAL_S = 0.05
 
 
 class DedicatedServer(Server):
-    """A server whose database belongs to a role that may do nothing else, as it should be."""
+    """A server whose database belongs to a role without further privileges, as in production."""
 
     def __init__(self, folder: Path, **options: str) -> None:
         super().__init__(folder, **(DURABLE | options))
 
     @property
     def store(self) -> str:
-        """The address that a service is given."""
+        """The store setting of a service that uses this server."""
         return store_at(self.folder)
 
     def create_database(self) -> None:
-        """Make the role and its database; the server runs."""
+        """Create the role and its database; the server must be running."""
         self.execute(f"create role {ROLE} login")
         self.execute(f"create database {DATABASE} owner {ROLE}")
 
     def is_responding(self) -> bool:
-        """Say whether it runs: one that crashed by itself leaves its mark behind."""
+        """Tell whether the server runs; a crashed one leaves its pid file behind."""
         try:
             self._run("pg_ctl", "status")
         except AssertionError:
@@ -50,29 +50,29 @@ class DedicatedServer(Server):
         return True
 
     def reset_database(self) -> None:
-        """Make the database anew."""
+        """Drop and recreate the database."""
         with contextlib.closing(psycopg.connect(self.address(), autocommit=True)) as connection:
             connection.execute(f"drop database {DATABASE} with (force)".encode())
             connection.execute(f"create database {DATABASE} owner {ROLE}".encode())
 
     def execute(self, statement: str) -> list[tuple[Any, ...]]:
-        """Have the administrator say something, in the service's database if there is one."""
+        """Execute a statement as the administrator, in the service's database unless it creates one."""
         database = "postgres" if statement.startswith("create") else DATABASE
         with contextlib.closing(psycopg.connect(self.address(database), autocommit=True)) as connection:
-            said = connection.execute(statement.encode())
-            return said.fetchall() if said.description else []
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
 
     def set_option(self, name: str, value: str | None) -> None:
-        """Change a setting of the running server; None: as it was."""
+        """Change a setting of the running server; None resets it."""
         with contextlib.closing(psycopg.connect(self.address(), autocommit=True)) as connection:
-            to = sql.SQL("set {} = {}").format(sql.Identifier(name), sql.Literal(value))
+            change = sql.SQL("set {} = {}").format(sql.Identifier(name), sql.Literal(value))
             reset = sql.SQL("reset {}").format(sql.Identifier(name))
-            connection.execute(sql.SQL("alter system ") + (reset if value is None else to))
+            connection.execute(sql.SQL("alter system ") + (reset if value is None else change))
             connection.execute("select pg_reload_conf()")
 
     @contextlib.contextmanager
     def without_replica(self) -> Iterator[None]:
-        """Have every commit wait for a replica that is not there."""
+        """Make every commit wait for a replica that does not exist."""
         self.set_option("synchronous_standby_names", "nobody")
         try:
             self._wait_until_commits_block()
@@ -81,7 +81,7 @@ class DedicatedServer(Server):
             self.set_option("synchronous_standby_names", None)
 
     def _wait_until_commits_block(self) -> None:
-        """Return once the server does as it was told: a commit waits."""
+        """Return once the setting is in effect: a commit waits."""
         canary = psycopg.connect(self.address(), autocommit=True)
         pid = canary.info.backend_pid
 
@@ -98,15 +98,15 @@ class DedicatedServer(Server):
         thread.join()
 
     def drop_connections(self) -> int:
-        """End every connection of the service; return how many there were."""
+        """Terminate every connection of the service; return how many there were."""
         ours = f"usename = '{ROLE}' and application_name <> '{OTHER_APPLICATION}'"
         return len(self.execute(f"select pg_terminate_backend(pid) from pg_stat_activity where {ours}"))
 
     @contextlib.contextmanager
     def exhaust_connections(self) -> Iterator[Callable[[], None]]:
-        """Hold every connection that the service does not have, as others may; the administrator's stay free.
+        """Use up the server's free connections; those reserved for the administrator stay free.
 
-        Yields what takes those that have become free since.
+        Yields a function that also takes the connections that became free since.
         """
         with contextlib.ExitStack() as stack:
 
@@ -119,7 +119,7 @@ class DedicatedServer(Server):
             yield take
 
     def start_without_connections(self) -> None:
-        """Start as a replica that nobody may look at: everyone is told that it is starting up."""
+        """Start as a replica without hot standby, which rejects connections because it is starting up."""
         signal = self._data / "standby.signal"
         signal.touch()
         try:
@@ -128,7 +128,7 @@ class DedicatedServer(Server):
             signal.unlink()
 
     def replicate_from(self, primary: "DedicatedServer") -> None:
-        """Become a replica of another, which from now on answers no commit before it is here too; both run."""
+        """Become a synchronous replica of `primary`; both servers run afterwards."""
         shutil.rmtree(self._data, ignore_errors=True)
         self._run("pg_basebackup", "-h", str(primary.folder), "-U", "pabal", "-R", "-X", "stream", "-c", "fast")
         self.start()
@@ -137,7 +137,7 @@ class DedicatedServer(Server):
             time.sleep(POLL_INTERVAL_S)
 
     def promote(self) -> None:
-        """Be a replica no longer."""
+        """Promote this replica to primary."""
         self._run("pg_ctl", "promote", "-w", "-t", str(postgres.START_TIMEOUT_S))
 
     def __enter__(self) -> Self:
@@ -150,15 +150,15 @@ class DedicatedServer(Server):
 
 def store_at(*folders: Path, **options: str) -> str:
     """Return the address of a service's database whose server has its socket in one of these folders."""
-    words = {"host": ",".join(str(folder) for folder in folders)} | options
+    parameters = {"host": ",".join(str(folder) for folder in folders)} | options
     return f"postgresql://{ROLE}:{PASSWORD}@/{DATABASE}?" + "&".join(
-        f"{name}={each}" for name, each in words.items()
+        f"{name}={each}" for name, each in parameters.items()
     )
 
 
 @contextlib.contextmanager
 def dedicated_folder() -> Iterator[Path]:
-    """Yield an empty folder that a server may use; its path is short, as those of sockets must be."""
+    """Yield an empty folder for a server; its path is short because socket paths must be."""
     folder = Path(tempfile.mkdtemp(prefix="pabal-pg-"))
     owner = postgres.unprivileged_user()
     if owner:
@@ -171,7 +171,7 @@ def dedicated_folder() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def dedicated_server(**options: str) -> Iterator[DedicatedServer]:
-    """Yield a server that runs, with an empty database for a service."""
+    """Yield a running server with an empty database for a service."""
     with dedicated_folder() as folder, DedicatedServer(folder, **options) as server:
         server.init()
         server.start()
@@ -180,6 +180,6 @@ def dedicated_server(**options: str) -> Iterator[DedicatedServer]:
 
 
 def use_store(address: str, folder: Path) -> Path:
-    """Have the services of a test keep everything at an address; return their data directory."""
+    """Make the services of a test use the store at an address; return their data directory."""
     (folder / postgres.ADDRESS_FILE).write_text(address, encoding="utf-8")
     return folder / "data"

@@ -1,4 +1,4 @@
-"""What befalls a server but once in a while: its machine is gone and a replica takes over, or its disk is full."""
+"""Rare failures of a database server: a replica takes over, or the disk is full."""
 
 import asyncio
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_promoted_replica_has_every_answered_request(tmp_path: Path) -> None:
         address = store_at(first.folder, second.folder, target_session_attrs="read-write")
         with under_load(first, tmp_path, address, checked_at=address) as scenario:
 
-            async def trouble() -> None:
+            async def inject_faults() -> None:
                 primary, replica = first, second
                 for _ in range(FAILOVERS):
                     await asyncio.to_thread(replica.replicate_from, primary)
@@ -35,7 +35,7 @@ def test_promoted_replica_has_every_answered_request(tmp_path: Path) -> None:
                     primary, replica = replica, primary
                 await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
 
-            scenario.run(trouble)
+            scenario.run(inject_faults)
 
 
 @pytest.mark.torture
@@ -48,7 +48,7 @@ def test_service_resumes_after_the_disk_of_postgresql_was_full(tmp_path: Path) -
             server.create_database()
             with under_load(server, tmp_path) as scenario:
 
-                async def trouble() -> None:
+                async def inject_faults() -> None:
                     for _ in range(TIMES_FULL):
                         await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
                         await asyncio.to_thread(disk.fill)
@@ -60,7 +60,7 @@ def test_service_resumes_after_the_disk_of_postgresql_was_full(tmp_path: Path) -
                         await wait_until_ready(scenario.live.base_url)
                     await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
 
-                scenario.run(trouble)
+                scenario.run(inject_faults)
 
 
 @pytest.mark.torture
@@ -73,7 +73,7 @@ def test_service_resumes_after_the_disk_of_sqlite_was_full(tmp_path: Path) -> No
         with serving(data) as live:
             load = Load([live.base_url], key)
 
-            async def trouble() -> None:
+            async def inject_faults() -> None:
                 for _ in range(TIMES_FULL):
                     await load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
                     await asyncio.to_thread(disk.fill)
@@ -83,10 +83,10 @@ def test_service_resumes_after_the_disk_of_sqlite_was_full(tmp_path: Path) -> No
                     await wait_until_ready(live.base_url)
                 await load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
 
-            async def whole() -> None:
-                await load.run_during(trouble)
+            async def run_load() -> None:
+                await load.run_during(inject_faults)
                 await wait_until_all_ended(data)
 
-            asyncio.run(whole())
+            asyncio.run(run_load())
             assert live.stop() == 0
         check_accounting(data, load.log)

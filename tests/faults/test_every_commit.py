@@ -1,4 +1,4 @@
-"""A short story on PostgreSQL in which one commit is cut off, before or after it is done: any of them."""
+"""A short scenario on PostgreSQL in which any one commit loses its connection, before or after it is done."""
 
 import os
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ from tests.sim.simulation import check_promises
 from tests.sim.test_every_fault import OneFault
 
 STEP = 2 if os.environ.get("PABAL_TORTURE") else 50
-"""Every so many commits are tried."""
+"""One of every STEP commits is cut."""
 MAX_COMMITS = 10_000
 
 
 class OneCut(OneFault):
-    """The story of a carrier and three sends, with one fall-back and one cancel, and one commit that is cut."""
+    """A scenario of three sends with one fallback and one cancellation, during which one commit is cut."""
 
     def __init__(self, folder: Path, cutter: CuttingProxy, *cuts: Cut) -> None:
         super().__init__(folder)
@@ -41,13 +41,13 @@ def cutter() -> Iterator[CuttingProxy]:
 
 
 def run_and_check(folder: Path, cutter: CuttingProxy, *cuts: Cut) -> None:
-    """Tell the story in a folder of its own, and check every promise."""
+    """Run the scenario in a new folder, and check every promise."""
     folder.mkdir()
-    address = cutter.address(postgres.create_database(f"story_{os.getpid()}"))
+    address = cutter.address(postgres.create_database(f"every_commit_{os.getpid()}"))
     (folder / postgres.ADDRESS_FILE).write_text(address, encoding="utf-8")
-    story = OneCut(folder, cutter, *cuts)
-    story.run()
-    check_promises(story)
+    simulation = OneCut(folder, cutter, *cuts)
+    simulation.run()
+    check_promises(simulation)
 
 
 @pytest.mark.slow
@@ -61,4 +61,4 @@ def test_nothing_is_lost_or_duplicated_whichever_commit_is_cut(
     for number in range(0, commits, STEP):
         run_and_check(tmp_path / str(number), cutter, *[Cut.NOT] * number, cut)
         assert cutter.cuts == [], f"commit {number} was never made"
-    postgres.drop_database(f"story_{os.getpid()}")
+    postgres.drop_database(f"every_commit_{os.getpid()}")

@@ -1,4 +1,4 @@
-"""Four interfaces and four workers on one PostgreSQL, any of them killed at any time."""
+"""Four web processes and four workers on one PostgreSQL, any of them killed at any time."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from tests.fixtures.live import run
 WEBS = WORKERS = 4
 SECONDS = 180 if os.environ.get("PABAL_TORTURE") else 20
 PAUSE_S = 8.0
-"""Longer than a worker is missed for."""
+"""Longer than a worker may miss heartbeats before it is evicted."""
 
 
 @pytest.mark.slow
@@ -27,42 +27,42 @@ def test_cluster_survives_killed_and_paused_processes_under_load(tmp_path: Path)
         assert run("migrate", data=data).returncode == 0
         key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
         status_checker.install(data)
-        dice = Random(8)
-        with ProcessCluster(data, WEBS, WORKERS) as fleet:
-            load = Load(fleet.base_urls, key)
+        rng = Random(8)
+        with ProcessCluster(data, WEBS, WORKERS) as cluster:
+            load = Load(cluster.base_urls, key)
 
-            async def trouble() -> None:
-                over_at = asyncio.get_running_loop().time() + SECONDS
-                paused, rounds = asyncio.create_task(pause_one(fleet, dice)), 0
-                while asyncio.get_running_loop().time() < over_at:
+            async def inject_faults() -> None:
+                ends_at = asyncio.get_running_loop().time() + SECONDS
+                paused, rounds = asyncio.create_task(pause_one(cluster, rng)), 0
+                while asyncio.get_running_loop().time() < ends_at:
                     rounds += 1
-                    await load.wait_for_answers(dice.randint(10, 60))
-                    victim = fleet.pick_any(dice)
+                    await load.wait_for_answers(rng.randint(10, 60))
+                    victim = cluster.pick_any(rng)
                     await asyncio.to_thread(victim.kill)
-                    await load.wait_for_answers(dice.randint(1, 30))
+                    await load.wait_for_answers(rng.randint(1, 30))
                     await asyncio.to_thread(victim.start)
                     if rounds % 5 == 3:
                         await asyncio.to_thread(server.stop, "immediate")
                         await asyncio.to_thread(server.start)
                     if paused.done():
-                        paused = asyncio.create_task(pause_one(fleet, dice))
+                        paused = asyncio.create_task(pause_one(cluster, rng))
                 await paused
 
-            async def whole() -> None:
-                await load.run_during(trouble)
+            async def run_load() -> None:
+                await load.run_during(inject_faults)
                 await wait_until_all_ended(data)
 
-            asyncio.run(whole())
-            assert load.results["lost"] > 0, "an interface was killed over a request"
-            assert fleet.stop() == [0] * (WEBS + WORKERS)
+            asyncio.run(run_load())
+            assert load.results["lost"] > 0, "a web process was killed during a request"
+            assert cluster.stop() == [0] * (WEBS + WORKERS)
         check_accounting(data, load.log)
-        for member in fleet.processes:
-            check_log(member.log)
+        for process in cluster.processes:
+            check_log(process.log)
 
 
-async def pause_one(fleet: ProcessCluster, dice: Random) -> None:
-    """Keep a worker from running for longer than it is missed for; what it had begun it goes on with."""
-    worker = fleet.pick_worker(dice)
+async def pause_one(cluster: ProcessCluster, rng: Random) -> None:
+    """Pause a worker until it is evicted, then let it continue what it had begun."""
+    worker = cluster.pick_worker(rng)
     paused = worker.live.process
     worker.pause()
     await asyncio.sleep(PAUSE_S)

@@ -1,4 +1,4 @@
-"""The real service while PostgreSQL is stopped, cut off or full: unavailable while it must be, then as before."""
+"""A service whose PostgreSQL is stopped, disconnected or full: it is unavailable, then recovers."""
 
 import asyncio
 from pathlib import Path
@@ -22,7 +22,7 @@ COMMITS, CUT_SHARE = 800, 0.03
 
 
 async def wait_until_unavailable(scenario: FaultScenario) -> None:
-    """Return once callers and those who ask after its health were told that the service cannot be used now."""
+    """Return once callers and the readiness check were told that the service is unavailable."""
     await scenario.load.wait_for_result("SERVICE_UNAVAILABLE", 5)
     await wait_until_ready(scenario.live.base_url, False)
 
@@ -57,10 +57,10 @@ async def start_slowly(scenario: FaultScenario) -> None:
 
 async def use_up_connections(scenario: FaultScenario) -> None:
     before = scenario.load.results["SERVICE_UNAVAILABLE"]
-    with scenario.server.exhaust_connections() as take_what_is_free:
+    with scenario.server.exhaust_connections() as take_free_connections:
         while scenario.load.results["SERVICE_UNAVAILABLE"] < before + 5:
             scenario.server.drop_connections()
-            await asyncio.to_thread(take_what_is_free)
+            await asyncio.to_thread(take_free_connections)
         await wait_until_ready(scenario.live.base_url, False)
         refused = await asyncio.to_thread(run, "key", "list", data=scenario.live.data)
         assert refused.returncode == 1
@@ -70,8 +70,8 @@ async def use_up_connections(scenario: FaultScenario) -> None:
 
 @pytest.mark.slow
 def test_nothing_is_lost_or_duplicated_through_server_faults(tmp_path: Path) -> None:
-    """One service lives through all of it, so that every trouble meets what the one before has left."""
-    troubles = (
+    """One service goes through all faults, so that each fault meets the state that the one before left."""
+    faults = (
         restart_server,
         drop_connections_repeatedly,
         make_read_only,
@@ -80,19 +80,19 @@ def test_nothing_is_lost_or_duplicated_through_server_faults(tmp_path: Path) -> 
     )
     with dedicated_server(max_connections="20") as server, under_load(server, tmp_path) as scenario:
 
-        async def trouble() -> None:
-            for each in troubles:
+        async def inject_faults() -> None:
+            for fault in faults:
                 await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
-                await each(scenario)
+                await fault(scenario)
             await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
 
-        scenario.run(trouble)
+        scenario.run(inject_faults)
 
 
 @pytest.mark.slow
 def test_nothing_is_lost_or_duplicated_when_commits_are_cut(tmp_path: Path) -> None:
-    dice = Random(8)
-    cuts = [dice.choice([Cut.BEFORE, Cut.AFTER]) if dice.random() < CUT_SHARE else Cut.NOT for _ in range(COMMITS)]
+    rng = Random(8)
+    cuts = [rng.choice([Cut.BEFORE, Cut.AFTER]) if rng.random() < CUT_SHARE else Cut.NOT for _ in range(COMMITS)]
     with (
         dedicated_server() as server,
         dedicated_folder() as folder,
@@ -100,12 +100,12 @@ def test_nothing_is_lost_or_duplicated_when_commits_are_cut(tmp_path: Path) -> N
         under_load(server, tmp_path, cutter.address(server.store)) as scenario,
     ):
 
-        async def trouble() -> None:
+        async def inject_faults() -> None:
             cutter.cuts[:] = cuts
             await wait_until(lambda: not cutter.cuts)
             await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
 
-        scenario.run(trouble)
+        scenario.run(inject_faults)
 
 
 @pytest.mark.slow
@@ -115,7 +115,7 @@ def test_callers_do_not_notice_an_interfering_writer(tmp_path: Path) -> None:
         under_load(server, tmp_path) as scenario,
     ):
 
-        async def trouble() -> None:
+        async def inject_faults() -> None:
             with interfering_writers(server):
                 await wait_until(lambda: count_in_log(server, "pabal ERROR:  deadlock detected") >= COLLISIONS)
                 await wait_until(
@@ -123,7 +123,7 @@ def test_callers_do_not_notice_an_interfering_writer(tmp_path: Path) -> None:
                 )
             await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
 
-        scenario.run(trouble)
+        scenario.run(inject_faults)
         assert set(scenario.load.results) == {"SUCCESS"}
 
 
@@ -131,12 +131,12 @@ def test_callers_do_not_notice_an_interfering_writer(tmp_path: Path) -> None:
 def test_callers_get_an_answer_while_another_client_locks_the_queue(tmp_path: Path) -> None:
     with dedicated_server() as server, under_load(server, tmp_path) as scenario:
 
-        async def trouble() -> None:
+        async def inject_faults() -> None:
             await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
             with psycopg.connect(server.store) as holder:
                 holder.execute("lock table jobs in exclusive mode")
                 await scenario.load.wait_for_result("SERVICE_UNAVAILABLE", 5)
             await scenario.load.wait_for_answers(ANSWERS_BETWEEN_FAULTS)
 
-        scenario.run(trouble)
+        scenario.run(inject_faults)
         assert scenario.load.slowest_s < TIMEOUT_S + 5

@@ -167,7 +167,7 @@ class Simulation:
         )
 
     async def _found(self, store: Any, world: VirtualWorld) -> None:
-        """Make the account, a profile, a template, and a witness of every change of status."""
+        """Make the account, a profile, a template, and triggers that record every change of status."""
 
         def found(tx: Tx) -> str:
             migrate(tx, world.now())
@@ -297,7 +297,7 @@ def read_final_state(simulation: Simulation) -> FinalState:
     (receipts,) = connection.execute("select count(*) from receipts where message_id is not null").fetchone() or (
         0,
     )
-    noted = connection.execute("select id, before, after from witness").fetchall()
+    noted = connection.execute("select id, before, after from status_changes").fetchall()
     connection.close()
     return FinalState(requests, messages, jobs, receipts, noted)
 

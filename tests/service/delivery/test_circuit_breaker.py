@@ -95,12 +95,12 @@ def test_a_carrier_that_is_gone_is_down_and_after_its_patience_aside_and_up_when
     async def scenario(health: CircuitBreaker, post: FakeCarrier) -> None:
         assert seen(health) == (CarrierStatus.UP, "")
         post.is_connected = False
-        assert seen(health) == (CarrierStatus.DOWN, "told to be away")
+        assert seen(health) == (CarrierStatus.DOWN, "disconnected by the test")
         await asyncio.sleep(59.9)
         assert seen(health)[0] is CarrierStatus.DOWN
 
         await asyncio.sleep(0.2)
-        assert seen(health) == (CarrierStatus.CIRCUIT_OPEN, "told to be away")
+        assert seen(health) == (CarrierStatus.CIRCUIT_OPEN, "disconnected by the test")
         post.is_connected = True
         assert seen(health) == (CarrierStatus.UP, "")
 
@@ -188,7 +188,7 @@ def test_a_carrier_that_is_aside_stays_so_when_it_loses_its_connection() -> None
         health.update()
 
         post.is_connected = False
-        assert seen(health) == (CarrierStatus.CIRCUIT_OPEN, "told to be away")
+        assert seen(health) == (CarrierStatus.CIRCUIT_OPEN, "disconnected by the test")
 
     watched(scenario)
 
@@ -453,7 +453,7 @@ def test_operators_are_told_of_a_carrier_that_is_gone_aside_and_back(
         one.is_connected = False
         await env.wait(PROBE_INTERVAL_S + 0.1)
         down = (await told(env))["one"]
-        assert (down.state, down.reason) == ("down", "told to be away")
+        assert (down.state, down.reason) == ("down", "disconnected by the test")
         assert NOON < down.since <= later(NOON, PROBE_INTERVAL_S)
         assert shown(env, "one") == (0, 0)
         assert env.context.open_circuits == set()
@@ -461,7 +461,7 @@ def test_operators_are_told_of_a_carrier_that_is_gone_aside_and_back(
         await send(env, sms())
         await env.wait(60 + OFFLINE_CHECK_INTERVAL_S)
         aside = (await told(env))["one"]
-        assert (aside.state, aside.reason) == ("aside", "told to be away")
+        assert (aside.state, aside.reason) == ("aside", "disconnected by the test")
         assert aside.since >= later(NOON, 60)
         assert shown(env, "one") == (0, 1)
         assert env.context.open_circuits == {"one"}
@@ -473,12 +473,12 @@ def test_operators_are_told_of_a_carrier_that_is_gone_aside_and_back(
         assert env.context.open_circuits == set()
         assert shown(env, "two") == (1, 0)
         assert [each for each in said() if "rerouted" not in each[1]] == [
-            ("WARNING", "carrier is down; its messages wait for it", "one", "told to be away"),
+            ("WARNING", "carrier is down; its messages wait for it", "one", "disconnected by the test"),
             (
                 "WARNING",
                 "carrier circuit opened; its messages go to the next carrier of their route",
                 "one",
-                "told to be away",
+                "disconnected by the test",
             ),
             ("INFO", "carrier is up", "one", ""),
         ]

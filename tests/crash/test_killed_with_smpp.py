@@ -1,4 +1,4 @@
-"""Kill -9 of the service with a full window at a real far end: what was in doubt is sent again, or held."""
+"""The service, killed while its SMPP window is full: messages in doubt are resent or held."""
 
 import itertools
 import os
@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from pabal.domain.message import Status
-from tests.crash.test_far_end import count_unsent, read_smsc_log, statuses, wait_for_all_receipts
+from tests.crash.test_smsc_killed import count_unsent, read_smsc_log, statuses, wait_for_all_receipts
 from tests.fakes.smsc.peer import running_peer
 from tests.fixtures.smpp_live import send, serve_with_smsc, wait_until
 
@@ -23,7 +23,7 @@ ANSWER_AFTER_MS = 10
 @pytest.mark.slow
 @pytest.mark.parametrize("on_doubt", ["resend", "hold"])
 def test_nothing_is_lost_when_killed_with_a_full_window(tmp_path: Path, on_doubt: str) -> None:
-    log = tmp_path / "far-end.log"
+    log = tmp_path / "smsc.log"
     phones = (f"010-{number // 10_000:04}-{number % 10_000:04}" for number in itertools.count(20_000_000))
     key = ""
     with running_peer("node", log=str(log), answer_after_ms=ANSWER_AFTER_MS) as peer:
@@ -41,14 +41,14 @@ def test_nothing_is_lost_when_killed_with_a_full_window(tmp_path: Path, on_doubt
             assert live.stop() == 0
 
     status = statuses(tmp_path / "data" / "pabal.db")
-    taken = Counter(int(each["destination"]) for each in read_smsc_log(log) if each["event"] == "submit_sm")
+    submits = Counter(int(each["destination"]) for each in read_smsc_log(log) if each["event"] == "submit_sm")
     assert len(status) == KILLS * CAMPAIGN
-    assert set(taken) <= set(status)
-    done = {one for one, each in status.items() if each is Status.COMPLETED}
-    held = {one for one, each in status.items() if each is Status.SENDING}
-    assert done | held == set(status)
-    assert done <= set(taken)
-    twice = [one for one, times in taken.items() if times > 1]
+    assert set(submits) <= set(status)
+    completed = {receiver for receiver, each in status.items() if each is Status.COMPLETED}
+    held = {receiver for receiver, each in status.items() if each is Status.SENDING}
+    assert completed | held == set(status)
+    assert completed <= set(submits)
+    twice = [receiver for receiver, times in submits.items() if times > 1]
     if on_doubt == "resend":
         assert not held
         assert 0 < len(twice) <= WINDOW * KILLS

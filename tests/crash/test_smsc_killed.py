@@ -1,4 +1,4 @@
-"""The far end of a real carrier, killed under load again and again: nothing lost, little or nothing doubled."""
+"""An SMSC that is killed repeatedly under load: no message is lost, and few or none are sent twice."""
 
 import asyncio
 import itertools
@@ -24,24 +24,24 @@ KILLS = 10 if os.environ.get("PABAL_TORTURE") else 3
 WINDOW = 50
 CLIENTS = 4
 SINGLES = 75
-"""How many sends to one receiver each client makes for every kill."""
+"""How many one-receiver sends each client makes for every kill."""
 CAMPAIGN = 1000
 MAX_SUBMITS_BEFORE_KILL = 800
 ANSWER_AFTER_MS = 10
-"""So that a far end has, when it dies, messages that it took and did not answer."""
+"""The delay leaves messages without a response when the SMSC is killed."""
 
 Phones = Iterator[str]
 
 
 class CarrierBehavior(NamedTuple):
-    """What becomes of messages in doubt, and whether receipts tell which message they are about."""
+    """How messages in doubt are treated, and whether receipts name their message."""
 
     on_doubt: str
     echoes_reference: bool
 
 
 class DeliveryResult(NamedTuple):
-    """What the service kept and what the far end took, by receiver: each message has one of its own."""
+    """What the service stored and what the SMSC accepted, by receiver; no two messages share a receiver."""
 
     statuses: dict[int, Status]
     submitted_per_run: list[list[int]]
@@ -61,11 +61,11 @@ def test_unanswered_messages_are_resent_when_smsc_crashes(tmp_path: Path) -> Non
 
     assert seen.receivers_with(Status.COMPLETED) == set(seen.statuses) == set(seen.submit_counts)
     assert 0 < seen.in_doubt <= WINDOW * KILLS
-    assert all(len(set(life)) == len(life) for life in seen.submitted_per_run), (
-        "no connection carries a message twice"
+    assert all(len(set(run)) == len(run) for run in seen.submitted_per_run), (
+        "no message is submitted twice on one connection"
     )
     twice = {receiver for receiver, times in seen.submit_counts.items() if times > 1}
-    assert twice <= _last_before_crash(seen.submitted_per_run), "doubled only what was in flight"
+    assert twice <= _last_before_crash(seen.submitted_per_run), "only messages in flight are sent twice"
 
 
 @pytest.mark.slow
@@ -85,19 +85,19 @@ def test_held_messages_are_never_sent_twice_when_smsc_crashes(tmp_path: Path, is
         assert held & set(seen.submit_counts) <= _last_before_crash(seen.submitted_per_run)
 
 
-def _last_before_crash(lives: list[list[int]]) -> set[int]:
-    """Return what may have been taken without an answer: a far end answers in order, so the last ones of a life."""
-    return {receiver for life in lives[:-1] for receiver in life[-WINDOW:]}
+def _last_before_crash(runs: list[list[int]]) -> set[int]:
+    """Return the receivers whose submits may lack a response: the last of each run, since they come in order."""
+    return {receiver for run in runs[:-1] for receiver in run[-WINDOW:]}
 
 
-def _run_with_crashes(folder: Path, way: CarrierBehavior) -> DeliveryResult:
-    """Run a load while the far end dies and comes back, and return what became of it."""
-    log = folder / "far-end.log"
+def _run_with_crashes(folder: Path, behavior: CarrierBehavior) -> DeliveryResult:
+    """Run a load while the SMSC is killed and restarted, and return the result."""
+    log = folder / "smsc.log"
     with (
         running_peer(
-            "node", log=str(log), echo_reference=way.echoes_reference, answer_after_ms=ANSWER_AFTER_MS
+            "node", log=str(log), echo_reference=behavior.echoes_reference, answer_after_ms=ANSWER_AFTER_MS
         ) as peer,
-        serve_with_smsc(peer, folder, window=WINDOW, on_doubt=way.on_doubt) as live,
+        serve_with_smsc(peer, folder, window=WINDOW, on_doubt=behavior.on_doubt) as live,
     ):
         sent = asyncio.run(_send_during_crashes(live, peer, Random(7)))
         wait_until(lambda: count_unsent(live), 0)
@@ -105,22 +105,22 @@ def _run_with_crashes(folder: Path, way: CarrierBehavior) -> DeliveryResult:
         in_doubt = _count_unknown(live)
         assert live.stop() == 0
     status = statuses(folder / "data" / "pabal.db")
-    assert len(status) == sent, "what was answered is kept"
+    assert len(status) == sent, "every accepted message is stored"
     return DeliveryResult(status, _submitted_per_run(log), in_doubt)
 
 
-async def _send_during_crashes(live: LiveService, peer: Peer, dice: Random) -> int:
+async def _send_during_crashes(live: LiveService, peer: Peer, rng: Random) -> int:
     """Return how many messages were sent."""
     phones = (f"010-{number // 10_000:04}-{number % 10_000:04}" for number in itertools.count(20_000_000))
     headers = {"apiKey": live.key}
     async with httpx.AsyncClient(base_url=live.base_url, headers=headers, timeout=30) as client:
         for _ in range(KILLS):
-            taken = len(peer.events("submit_sm")) + dice.randint(1, MAX_SUBMITS_BEFORE_KILL)
+            submits = len(peer.events("submit_sm")) + rng.randint(1, MAX_SUBMITS_BEFORE_KILL)
             async with asyncio.TaskGroup() as group:
                 group.create_task(_send(client, phones, CAMPAIGN))
                 for _ in range(CLIENTS):
                     group.create_task(_keep_sending(client, phones))
-                group.create_task(asyncio.to_thread(_kill_and_restart, peer, taken))
+                group.create_task(asyncio.to_thread(_kill_and_restart, peer, submits))
     return KILLS * (CAMPAIGN + CLIENTS * SINGLES)
 
 
@@ -136,21 +136,21 @@ async def _send(client: httpx.AsyncClient, phones: Phones, count: int) -> None:
     assert answer["result"] == "SUCCESS", answer
 
 
-def _kill_and_restart(peer: Peer, taken: int) -> None:
-    peer.wait_for_many("submit_sm", taken)
+def _kill_and_restart(peer: Peer, submits: int) -> None:
+    peer.wait_for_many("submit_sm", submits)
     peer.kill()
     peer.start()
 
 
 def count_unsent(live: LiveService) -> float:
-    """Return how many messages wait or are in hand, by the service's own figures."""
+    """Return how many messages wait or are in flight, according to the service's metrics."""
     depths = _read_metric(live, r"pabal_queue_jobs\{carrier=\"telco\",lane=\"(?:small|campaign)\"\}")
     assert len(depths) == 2, depths
     return sum(depths)
 
 
 def _count_unknown(live: LiveService) -> int:
-    """Return how often the service could not tell whether the far end had taken a message."""
+    """Return how often the service did not know whether the SMSC had accepted a message."""
     return int(sum(_read_metric(live, r"pabal_carrier_verdicts_total\{carrier=\"telco\",verdict=\"unknown\"\}")))
 
 
@@ -160,19 +160,19 @@ def _read_metric(live: LiveService, name: str) -> list[float]:
 
 
 def wait_for_all_receipts(peer: Peer, log: Path) -> None:
-    """Return once the far end has an answer to its receipt for every message it took."""
-    owed = {said["message_id"] for said in read_smsc_log(log) if said["event"] == "submit_sm"}
+    """Return once the service has acknowledged a receipt for every message that the SMSC accepted."""
+    unacknowledged = {event["message_id"] for event in read_smsc_log(log) if event["event"] == "submit_sm"}
 
-    def is_last(line: PeerEvent) -> bool:
-        if line["event"] == "deliver_sm_resp" and line["status"] == 0:
-            owed.discard(line["message_id"])
-        return not owed
+    def is_last(event: PeerEvent) -> bool:
+        if event["event"] == "deliver_sm_resp" and event["status"] == 0:
+            unacknowledged.discard(event["message_id"])
+        return not unacknowledged
 
     peer.wait_for(is_last)
 
 
 def statuses(path: Path) -> dict[int, Status]:
-    """Return how the message of each receiver stands in the store."""
+    """Return the stored status of each receiver's message."""
     by_number = {status.number: status for status in Status}
     connection = apsw.Connection(str(path))
     rows: list[Any] = connection.execute("select receiver, status from messages").fetchall()
@@ -181,17 +181,17 @@ def statuses(path: Path) -> dict[int, Status]:
 
 
 def read_smsc_log(log: Path) -> list[PeerEvent]:
-    """Return all that the far end ever said: its log is written before it answers, and outlives it."""
+    """Return every event of the SMSC; it writes its log before it responds, so a kill loses none."""
     return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
 
 
 def _submitted_per_run(log: Path) -> list[list[int]]:
-    """Return whose messages the far end took, in order, in each of its lives."""
-    lives: list[list[int]] = []
-    for said in read_smsc_log(log):
-        if said["event"] == "listening":
-            lives.append([])
-        if said["event"] == "submit_sm":
-            lives[-1].append(int(said["destination"]))
-    assert len(lives) == KILLS + 1
-    return lives
+    """Return the receivers of accepted messages, in order, for each run of the SMSC."""
+    runs: list[list[int]] = []
+    for event in read_smsc_log(log):
+        if event["event"] == "listening":
+            runs.append([])
+        if event["event"] == "submit_sm":
+            runs[-1].append(int(event["destination"]))
+    assert len(runs) == KILLS + 1
+    return runs

@@ -16,21 +16,21 @@ _MESSAGES = "id, slot, account_id, receiver, product, variables, content, refere
 _JOBS = "id, slot, carrier, lane, ready_at, attempt, tries"
 
 
-def copy_all(connection: "psycopg.Connection[Any]", promises: Sequence[NewRequest]) -> None:
+def copy_all(connection: "psycopg.Connection[Any]", new_requests: Sequence[NewRequest]) -> None:
     """Put in all that is kept of sends, the same rows as `accept.keep_all` does, in one transaction."""
     with connection.transaction():
-        _copy(connection, f"requests ({_REQUESTS})", (each.request for each in promises))
+        _copy(connection, f"requests ({_REQUESTS})", (each.request for each in new_requests))
         _copy(
             connection,
             f"messages ({_MESSAGES})",
-            ((*row, Status.WAITING.number) for each in promises for row in each.messages),
+            ((*row, Status.WAITING.number) for each in new_requests for row in each.messages),
         )
         _copy(
             connection,
             f"jobs ({_JOBS})",
             (
                 (row[0], row[1], each.carrier, each.lane, each.scheduled_at, 0, 0)
-                for each in promises
+                for each in new_requests
                 for row in each.messages
             ),
         )

@@ -1,4 +1,4 @@
-"""The real process, killed under load again and again: nothing lost, nothing settled twice, nothing stuck."""
+"""The service, killed repeatedly under load: no message is lost, completed twice or stuck."""
 
 import asyncio
 import os
@@ -25,26 +25,26 @@ def test_nothing_is_lost_or_duplicated_when_service_is_killed(engine: str, tmp_p
     if engine == "postgresql":
         database = postgres.create_database(f"killed_{os.getpid()}")
         (tmp_path / postgres.ADDRESS_FILE).write_text(database, encoding="utf-8")
-    wishes, dice = RequestLog(), Random(4)
+    log, rng = RequestLog(), Random(4)
     run("migrate", data=data)
     key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
     status_checker.install(data)
 
     for _ in range(ROUNDS):
         with serving(data) as live:
-            asyncio.run(_load_until_killed(live, key, wishes, dice.randint(20, MAX_ANSWERS_BEFORE_KILL)))
+            asyncio.run(_load_until_killed(live, key, log, rng.randint(20, MAX_ANSWERS_BEFORE_KILL)))
     with serving(data) as live:
-        asyncio.run(run_clients(live.base_url, key, wishes, clients=0))
+        asyncio.run(run_clients(live.base_url, key, log, clients=0))
         asyncio.run(wait_until_idle(live.base_url))
         assert live.stop() == 0
 
-    check_accounting(data, wishes)
+    check_accounting(data, log)
 
 
-async def _load_until_killed(live: LiveService, key: str, wishes: RequestLog, answers: int) -> None:
-    enough = len(wishes.answered) + answers
-    clients = asyncio.create_task(run_clients(live.base_url, key, wishes, CLIENTS))
-    while len(wishes.answered) < enough:
+async def _load_until_killed(live: LiveService, key: str, log: RequestLog, answers: int) -> None:
+    target = len(log.answered) + answers
+    clients = asyncio.create_task(run_clients(live.base_url, key, log, CLIENTS))
+    while len(log.answered) < target:
         assert not clients.done(), clients.result()
         await asyncio.sleep(0)
     live.process.kill()

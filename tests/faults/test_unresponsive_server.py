@@ -1,4 +1,4 @@
-"""A PostgreSQL that neither answers nor goes away: nobody waits for ever, and nothing is believed too early."""
+"""A PostgreSQL server that does not respond: writes time out, and none is confirmed too early."""
 
 import asyncio
 import socket
@@ -24,7 +24,7 @@ ACTIVE = f"usename = '{ROLE}' and state = 'active'"
 
 
 class ServerSocket:
-    """A folder with a socket that leads to a server, or to one who takes every call and never says a word."""
+    """A socket that leads to the server, or to a listener that accepts connections and never responds."""
 
     def __init__(self, folder: Path, server: DedicatedServer) -> None:
         self.address = store_at(folder, connect_timeout="2")
@@ -51,23 +51,25 @@ def server_socket(server: DedicatedServer) -> Iterator[ServerSocket]:
 
 
 @pytest.mark.slow
-def test_all_waiting_callers_fail_at_once_without_a_connection(server: DedicatedServer, line: ServerSocket) -> None:
-    """Not one after the other, each after a time-out of its own."""
+def test_all_waiting_callers_fail_at_once_without_a_connection(
+    server: DedicatedServer, server_socket: ServerSocket
+) -> None:
+    """They do not fail one after the other, each after a timeout of its own."""
 
     async def scenario(store: PostgresStore) -> None:
         await store.write(add_word, "a")
-        line.connect_to_silence()
+        server_socket.connect_to_silence()
         server.drop_connections()
         async with asyncio.timeout(8):
             answers = await asyncio.gather(
                 *(store.write(add_word, f"{number}") for number in range(20)), return_exceptions=True
             )
         assert [type(answer) for answer in answers] == [StoreUnavailable] * 20
-        line.connect_to_server()
+        server_socket.connect_to_server()
         await store.write(add_word, "b")
         assert await store.read(list_words) == ["a", "b"]
 
-    run_scenario(line.address, scenario, writers=1)
+    run_scenario(server_socket.address, scenario, writers=1)
 
 
 def test_write_times_out_and_is_not_done_later_if_not_begun(
@@ -106,7 +108,7 @@ def test_read_times_out(server: DedicatedServer) -> None:
 
 
 def test_writes_beyond_the_queue_limit_fail_at_once(server: DedicatedServer) -> None:
-    """Those who gave up count too, as long as what they asked for takes up room."""
+    """Timed-out writes count too, as long as they are in the queue."""
 
     async def scenario(store: PostgresStore) -> None:
         with server.without_replica():
@@ -143,15 +145,15 @@ def test_close_does_not_wait_for_an_unresponsive_server(server: DedicatedServer)
             await wait_until(lambda: server.execute(WAITING_FOR_REPLICA) != [])
             async with asyncio.timeout(2 * CLOSE_TIMEOUT_S):
                 await store.close()
-            told = await asyncio.gather(writing, reading, return_exceptions=True)
-            assert [isinstance(each, StoreUnavailable) for each in told] == [True, True]
+            results = await asyncio.gather(writing, reading, return_exceptions=True)
+            assert [isinstance(each, StoreUnavailable) for each in results] == [True, True]
 
     run_scenario(server.store, scenario)
 
 
 @pytest.mark.parametrize("key", [None, "k1"])
 def test_send_is_not_answered_before_it_is_on_the_replica(server: DedicatedServer, key: str | None) -> None:
-    """Its connection is cut while its commit waits for the replica; it is on this server's disk alone."""
+    """Its connection is cut while the commit waits for the replica and is on the primary's disk only."""
 
     async def scenario(store: PostgresStore) -> None:
         with server.without_replica():
@@ -186,12 +188,14 @@ def test_timed_out_write_is_not_done_later(server: DedicatedServer) -> None:
 
 
 def test_server_can_time_out_a_frozen_transaction(server: DedicatedServer) -> None:
-    def told(tx: Tx) -> list[tuple[str]]:
+    def read_states(tx: Tx) -> list[tuple[str]]:
         tx.fetch_one("select count(*) from words")
         states = "select state from pg_stat_activity where application_name = 'pabal' and state <> 'idle'"
         return [(str(row[0]),) for row in server.execute(states)]
 
     async def scenario(store: PostgresStore) -> None:
-        assert await store.write(told) == [("idle in transaction",)], "the server counts how long that lasts"
+        assert await store.write(read_states) == [("idle in transaction",)], (
+            "so idle_in_transaction_session_timeout applies"
+        )
 
     run_scenario(server.store, scenario, writers=1)

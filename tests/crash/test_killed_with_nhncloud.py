@@ -1,4 +1,4 @@
-"""Kill -9 of the service amid calls to a relay that loses answers: nothing is lost, doubled or stuck."""
+"""The service, killed during calls to a relay that loses answers: no message is lost, duplicated or stuck."""
 
 import asyncio
 import itertools
@@ -25,7 +25,7 @@ KILLS = 12 if os.environ.get("PABAL_TORTURE") else 2
 CAMPAIGNS, CAMPAIGN = 3, 400
 SINGLES = 30
 MESSAGES_PER_RUN = 2 * (CAMPAIGNS * CAMPAIGN + SINGLES)
-"""How many messages are sent in each life, half of them texts."""
+"""How many messages are sent before each kill, half of them texts."""
 SENDS_BEFORE_KILL = 700
 ACCOUNT = "acme"
 SLOW_S = 3.0
@@ -44,7 +44,7 @@ Phones = Iterator[str]
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "has_webhooks",
-    [pytest.param(False, id="asked for"), pytest.param(True, id="told", marks=pytest.mark.torture)],
+    [pytest.param(False, id="polling"), pytest.param(True, id="webhooks", marks=pytest.mark.torture)],
 )
 def test_nothing_is_lost_or_duplicated_when_killed_during_relay_calls(tmp_path: Path, has_webhooks: bool) -> None:
     data, config = tmp_path / "data", tmp_path / "pabal.toml"
@@ -57,8 +57,8 @@ def test_nothing_is_lost_or_duplicated_when_killed_during_relay_calls(tmp_path: 
     sent: list[str] = []
 
     with subprocess_server.running() as relay:
-        more = {"webhook_signature": signature} if has_webhooks else {}
-        config.write_text(f"check_sender_numbers = false\n{relay.settings(poll_seconds=1, **more)}", "utf-8")
+        options = {"webhook_signature": signature} if has_webhooks else {}
+        config.write_text(f"check_sender_numbers = false\n{relay.settings(poll_seconds=1, **options)}", "utf-8")
         for _ in range(KILLS):
             with serving(data, config=config, key_rate=0) as live:
                 if has_webhooks:
@@ -76,21 +76,21 @@ def test_nothing_is_lost_or_duplicated_when_killed_during_relay_calls(tmp_path: 
             assert live.stop() == 0
         seen = relay.stats(includes_keys=True)
 
-    kept, changes, doubts = _read_results(data)
+    statuses, completions, in_doubt = _read_results(data)
     assert len(sent) == KILLS * 2 * (CAMPAIGNS + SINGLES)
-    assert {one[:26] for one in kept} == set(sent), "what was answered is kept"
-    assert len(kept) == KILLS * MESSAGES_PER_RUN
+    assert {message_id[:26] for message_id in statuses} == set(sent), "every accepted request is stored"
+    assert len(statuses) == KILLS * MESSAGES_PER_RUN
     assert seen.duplicates == {}
-    assert set(seen.keys or ()) == set(kept), "the relay has had each"
-    assert set(kept.values()) == {Status.COMPLETED.number}
-    assert set(changes.values()) == {1}, "none ended twice"
+    assert set(seen.keys or ()) == set(statuses), "the relay received each message"
+    assert set(statuses.values()) == {Status.COMPLETED.number}
+    assert set(completions.values()) == {1}, "no message completed twice"
     kinds = len(FAULTS) * len(SENDS)
-    assert all(sum(seen.fault_counts[kind::kinds]) for kind in range(kinds)), "everything went wrong that was to"
-    assert len(doubts) > CAMPAIGN, "whole calls were in doubt"
+    assert all(sum(seen.fault_counts[kind::kinds]) for kind in range(kinds)), "every fault was injected"
+    assert len(in_doubt) > CAMPAIGN, "all messages of a call were in doubt"
 
 
 def _inject_faults(relay: ServerProcess) -> None:
-    relay.stats(faults=[{**trouble, "on": path} for trouble in FAULTS for path in SENDS])
+    relay.stats(faults=[{**fault, "on": path} for fault in FAULTS for path in SENDS])
 
 
 async def _open_channel(data: Path) -> None:
@@ -133,10 +133,14 @@ async def _wait_until_all_ended(base: str) -> None:
 
 
 def _read_results(data: Path) -> tuple[dict[str, int], Counter[str], set[str]]:
-    """Return each message's status by its id, how many times each has come to an end, and which were in doubt."""
+    """Return each message's status by id, how often each completed, and which were in doubt."""
     connection = status_checker.connect(data)
-    kept = {bytes(one).hex(): status for one, status in connection.execute("select id, status from messages")}
-    ends = connection.execute("select id from witness where after > 1").fetchall()
-    doubts = connection.execute("select distinct message_id from attempts where verdict = 'unknown'").fetchall()
+    rows = connection.execute("select id, status from messages").fetchall()
+    completed = connection.execute("select id from status_changes where after > 1").fetchall()
+    in_doubt = connection.execute("select distinct message_id from attempts where verdict = 'unknown'").fetchall()
     connection.close()
-    return kept, Counter(bytes(one).hex() for (one,) in ends), {bytes(one).hex() for (one,) in doubts}
+    return (
+        {bytes(message_id).hex(): status for message_id, status in rows},
+        Counter(bytes(message_id).hex() for (message_id,) in completed),
+        {bytes(message_id).hex() for (message_id,) in in_doubt},
+    )
