@@ -90,7 +90,7 @@ def _deliver(data: Path, messages: int) -> None:
 
 
 async def _measure_claims(folders: Sequence[Path]) -> list[list[float]]:
-    """Return how long claims took, by data directory, without the first claims, for which PostgreSQL makes plans."""
+    """Return how long claims took, by data directory; the first, which have no query plan yet, do not count."""
     stores = [PostgresStore(settings_of(data).store, WORLD, writers=1) for data in folders]
     watermarks = [Watermarks() for _ in folders]
     found: list[list[float]] = [[] for _ in folders]
