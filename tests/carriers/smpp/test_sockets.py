@@ -139,7 +139,7 @@ def test_untrusted_smsc_gets_no_password(loop: str, settings: dict[str, Any], wo
             carrier = SmppCarrier(smpp_settings(port=port, tls=True, **settings), RealWorld(), lambda _: None)
             running = asyncio.create_task(carrier.run(nobody))
             async with asyncio.timeout(WITHIN_S):
-                await logged("SMPP connection lost; reconnecting")
+                await logged("SMPP connection failed or lost; reconnecting")
             running.cancel()
             await asyncio.wait([running])
 
