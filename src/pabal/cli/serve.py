@@ -220,7 +220,7 @@ def _create_first_account(tx: Tx, settings: Settings, password: str, hash: str) 
     has_no_user = user_store.is_empty(tx)
     if has_no_user:
         users.create(tx, None, FIRST_USER, Role.OPERATOR, hash, world.now())
-    key = keys.issue(tx, world, FIRST_ACCOUNT, "created at the first start", rate=settings.key_rate)
+    key = keys.issue(tx, world, FIRST_ACCOUNT, "Initial key", rate=settings.key_rate)
     return FirstCredentials(key, password if has_no_user else None)
 
 

@@ -55,12 +55,14 @@ def _read_number(request: PageRequest) -> str:
 
 
 async def _render_list(request: PageRequest, refused: Refused | None = None) -> Response:
-    found = await sender_numbers.list_numbers(request.context, request.account_id)
+    registered = await sender_numbers.list_numbers(request.context, request.account_id)
     errors = {"number": refused.problems[0].message(request.locale.language)} if refused else {}
     return request.render(
         "manage/numbers.html",
         refused.code.http_status if refused else 200,
-        rows=[(number, request.phone_number(number), request.locale.format_timestamp(at)) for number, at in found],
+        rows=[
+            (number, request.phone_number(number), request.locale.format_timestamp(at)) for number, at in registered
+        ],
         must_be=request.context.policy.checks_sender_numbers,
         typed=request.field("number") if refused else "",
         errors=errors,

@@ -10,11 +10,10 @@ from pabal.checks.profiles import authenticate_profile
 from pabal.checks.profiles import register_profile as register_checked_profile
 from pabal.console.manage.category_choices import CategoryChoices, category_choices, split_levels
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import profile as profiles_are
 from pabal.domain.category import Category
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import SECOND
-from pabal.domain.profile import AuthStatus, Profile, Registration
+from pabal.domain.profile import AuthStatus, Profile, Registration, parse_channel_id
 from pabal.models.bodies import AuthSender, CreateSender
 from pabal.service.relay import categories, lookup, profiles
 from pabal.service.relay.lookup import ProfileDetails
@@ -40,19 +39,19 @@ class ProfileRow(NamedTuple):
 
 async def list_profiles(request: PageRequest) -> Response:
     """Show the account's profiles, newest first."""
-    word = request.field("page")
-    page = min(max(int(word), 1), MAX_PAGE) if word.isascii() and word.isdigit() and len(word) < 7 else 1
+    number = request.field("page")
+    page = min(max(int(number), 1), MAX_PAGE) if number.isascii() and number.isdigit() and len(number) < 7 else 1
     total, found = await lookup.find_profiles(request.context, request.account_id, page, PAGE_SIZE)
     known = await categories.sender_categories(request.context)
-    rows = [_row(request, each, known) for each in found]
+    rows = [_profile_row(request, each, known) for each in found]
     approved = request.field("approved")
-    is_news = any(each.channel == approved and each.status is AuthStatus.APPROVAL for each in rows)
+    is_just_approved = any(each.channel == approved and each.status is AuthStatus.APPROVAL for each in rows)
     return request.render(
         "manage/profiles.html",
         rows=rows,
         page=page,
         pages=max(1, -(-total // PAGE_SIZE)),
-        approved=approved if is_news else "",
+        approved=approved if is_just_approved else "",
     )
 
 
@@ -71,10 +70,10 @@ async def register_profile(request: PageRequest) -> Response:
     fields = {name: request.field(name) for name in ("category", "channelId", "cellphone")}
     audit_entry = request.audit_entry("profile.register", _normalized_channel(fields["channelId"]))
     try:
-        made = await register_checked_profile(request.api_call(CreateSender, fields, audit_entry))
+        registered = await register_checked_profile(request.api_call(CreateSender, fields, audit_entry))
     except Refused as refused:
         return await _render_registration(request, refused)
-    return request.redirect(_token_url(made.channel_id))
+    return request.redirect(_token_url(registered.channel_id))
 
 
 async def show_token_form(request: PageRequest) -> Response:
@@ -130,8 +129,8 @@ async def confirm_deletion(request: PageRequest) -> Response:
 
     Raises Refused(NOT_FOUND).
     """
-    found = (await _find_profile(request)).profile
-    return request.render("manage/profile_delete.html", channel=found.channel_id, error="")
+    profile = (await _find_profile(request)).profile
+    return request.render("manage/profile_delete.html", channel=profile.channel_id, error="")
 
 
 async def delete_profile(request: PageRequest) -> Response:
@@ -139,14 +138,14 @@ async def delete_profile(request: PageRequest) -> Response:
 
     Raises Refused(NOT_FOUND).
     """
-    found = (await _find_profile(request)).profile
+    profile = (await _find_profile(request)).profile
     try:
-        audit_entry = request.audit_entry("profile.delete", found.channel_id)
-        await profiles.delete(request.context, request.account_id, None, found.channel_id, audit_entry)
+        audit_entry = request.audit_entry("profile.delete", profile.channel_id)
+        await profiles.delete(request.context, request.account_id, None, profile.channel_id, audit_entry)
     except Refused as refused:
         error = refused.problems[0].message(request.locale.language)
         return request.render(
-            "manage/profile_delete.html", refused.code.http_status, channel=found.channel_id, error=error
+            "manage/profile_delete.html", refused.code.http_status, channel=profile.channel_id, error=error
         )
     return request.redirect(PROFILES_PATH)
 
@@ -196,12 +195,12 @@ async def _find_profile(request: PageRequest) -> ProfileDetails:
 def _normalized_channel(channel: str) -> str:
     """Return a channel as it is stored, empty if it is invalid."""
     try:
-        return profiles_are.parse_channel_id(channel)
+        return parse_channel_id(channel)
     except Refused:
         return ""
 
 
-def _row(request: PageRequest, profile: Profile, known: Mapping[str, Category]) -> ProfileRow:
+def _profile_row(request: PageRequest, profile: Profile, known: Mapping[str, Category]) -> ProfileRow:
     category = known.get(profile.category)
     return ProfileRow(
         channel=profile.channel_id,

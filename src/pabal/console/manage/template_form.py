@@ -52,30 +52,30 @@ assert BUTTON_LABELS.keys() == DEFAULT_NAMES.keys()
 _BUTTON_INDEX = re.compile(r"buttons\[([0-9]+)\]")
 
 
-def read_fields(given: Mapping[str, str]) -> dict[str, str]:
+def read_fields(form: Mapping[str, str]) -> dict[str, str]:
     """Return every field as typed, empty where it is absent."""
-    return {field: given.get(field, "").replace("\r\n", "\n") for field in FIELDS}
+    return {field: form.get(field, "").replace("\r\n", "\n") for field in FIELDS}
 
 
 def fields_of(template: Template) -> dict[str, str]:
     """Return the fields filled in from a template."""
-    fields = _design_fields(template.latest)
+    fields = _content_fields(template.latest)
     return read_fields({"senderKey": template.sender_key, "templateCode": template.code, **fields})
 
 
 def build_body(fields: Mapping[str, str], image: Image | None) -> dict[str, Any]:
     """Return the request body of the fields, without empty ones and without button rows that have no type."""
-    found: dict[str, Any] = {
+    body: dict[str, Any] = {
         field: fields[field] if field in MULTILINE_FIELDS else fields[field].strip()
         for field in TEXT_FIELDS
         if fields[field].strip()
     }
-    found["securityTemplate"] = bool(fields["securityTemplate"])
-    found["buttons"] = [_button(fields, row) for row in button_rows(fields)]
+    body["securityTemplate"] = bool(fields["securityTemplate"])
+    body["buttons"] = [_button(fields, row) for row in button_rows(fields)]
     if image:
         encoded = b64encode(image.body).decode()
-        found["image"] = {"contentType": image.content_type, "fileName": image.file_name, "body": encoded}
-    return found
+        body["image"] = {"contentType": image.content_type, "fileName": image.file_name, "body": encoded}
+    return body
 
 
 def button_rows(fields: Mapping[str, str]) -> list[int]:
@@ -83,40 +83,40 @@ def button_rows(fields: Mapping[str, str]) -> list[int]:
     return [row for row in range(MAX_BUTTONS) if fields[f"buttons[{row}].buttonType"].strip()]
 
 
-def errors_by_field(problems: Sequence[Problem], fields: Mapping[str, str], locale: str) -> dict[str, str]:
+def errors_by_field(problems: Sequence[Problem], fields: Mapping[str, str], language: str) -> dict[str, str]:
     """Return the errors by field; those of buttons by the row in the form."""
-    written = button_rows(fields)
+    rows = button_rows(fields)
 
-    def place(field: str) -> str:
+    def form_field(field: str) -> str:
         if field.startswith("image."):
             return "image"
-        return _BUTTON_INDEX.sub(lambda match: f"buttons[{written[int(match[1])]}]", field)
+        return _BUTTON_INDEX.sub(lambda match: f"buttons[{rows[int(match[1])]}]", field)
 
-    return {place(each.field): each.message(locale) for each in problems}
+    return {form_field(each.field): each.message(language) for each in problems}
 
 
 def _button(fields: Mapping[str, str], row: int) -> dict[str, str]:
-    found = {field: fields[f"buttons[{row}].{field}"].strip() for field in BUTTON_FIELDS}
-    return {field: value for field, value in found.items() if value}
+    values = {field: fields[f"buttons[{row}].{field}"].strip() for field in BUTTON_FIELDS}
+    return {field: value for field, value in values.items() if value}
 
 
-def _design_fields(design: TemplateContent) -> dict[str, str]:
-    given = {
-        "name": design.name,
-        "content": design.content,
-        "category": design.category,
-        "messageType": design.message_type,
-        "emphasisType": design.emphasis_type,
-        "emphasisTitle": design.emphasis_title,
-        "emphasisAssistPhrase": design.emphasis_assist_phrase,
-        "moreInfo": design.more_info,
-        "imageLink": design.image_link,
+def _content_fields(content: TemplateContent) -> dict[str, str]:
+    values = {
+        "name": content.name,
+        "content": content.content,
+        "category": content.category,
+        "messageType": content.message_type,
+        "emphasisType": content.emphasis_type,
+        "emphasisTitle": content.emphasis_title,
+        "emphasisAssistPhrase": content.emphasis_assist_phrase,
+        "moreInfo": content.more_info,
+        "imageLink": content.image_link,
     }
     buttons = {
         f"buttons[{row}].{field}": str(value)
-        for row, button in enumerate(design.buttons)
+        for row, button in enumerate(content.buttons)
         for field, value in to_api_fields(button).items()
         if field in BUTTON_FIELDS
     }
-    shown = {field: value for field, value in given.items() if value is not None}
-    return {**shown, **buttons, "securityTemplate": "on" if design.is_security_template else ""}
+    filled = {field: value for field, value in values.items() if value is not None}
+    return {**filled, **buttons, "securityTemplate": "on" if content.is_security_template else ""}

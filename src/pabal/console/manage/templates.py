@@ -46,18 +46,17 @@ class TemplatePreview(NamedTuple):
 
 async def list_templates(request: PageRequest) -> Response:
     """List the account's templates, newest first."""
-    word = request.field("status")
-    given = request.field("page")
-    page = int(given) if given.isascii() and given.isdigit() and len(given) < 8 else 1
+    status_code, number = request.field("status"), request.field("page")
+    page = int(number) if number.isascii() and number.isdigit() and len(number) < 8 else 1
     page = min(max(page, 1), MAX_PAGE)
-    status = TEMPLATE_STATUS_BY_CODE.get(word)
+    status = TEMPLATE_STATUS_BY_CODE.get(status_code)
     total, found = await lookup.find_templates(request.context, request.account_id, status, page, PAGE_SIZE)
     return request.render(
         "manage/templates.html",
-        found=found,
+        templates=found,
         page=page,
         pages=max(1, -(-total // PAGE_SIZE)),
-        status=word,
+        status=status_code,
         statuses=list(TemplateStatus),
     )
 
@@ -82,10 +81,10 @@ async def create_template(request: PageRequest) -> Response:
     audit_entry = request.audit_entry("template.create", fields["templateCode"].strip())
     try:
         body = template_form.build_body(fields, await _read_image(request, fields))
-        made = await template_checks.create_template(request.api_call(WriteTemplate, body, audit_entry))
+        created = await template_checks.create_template(request.api_call(WriteTemplate, body, audit_entry))
     except Refused as refused:
         return await _render_form(request, fields, refused)
-    return request.redirect(f"{TEMPLATES_PATH}/{made.id}")
+    return request.redirect(f"{TEMPLATES_PATH}/{created.id}")
 
 
 async def show_edit_form(request: PageRequest) -> Response:
@@ -170,7 +169,7 @@ async def show_preview(request: PageRequest) -> Response:
     )
 
 
-_LIMITS = {"most": MAX_CONTENT_CHARACTERS, "most_picture_bytes": MAX_IMAGE_BYTES}
+_LIMITS = {"max_characters": MAX_CONTENT_CHARACTERS, "max_image_bytes": MAX_IMAGE_BYTES}
 
 
 def is_editable(template: Template) -> bool:
@@ -182,15 +181,15 @@ async def _requested_template(request: PageRequest) -> Template:
     return await _find_template(request, str(request.http.path_params["template"]))
 
 
-async def _find_template(request: PageRequest, word: str) -> Template:
+async def _find_template(request: PageRequest, template_id: str) -> Template:
     """Return the account's template with this id.
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
-    is_number = word.isascii() and word.isdigit() and len(word) < 19
+    is_number = template_id.isascii() and template_id.isdigit() and len(template_id) < 19
     if not is_number:
         raise Refused(Code.NOT_FOUND)
-    return await lookup.get_template(request.context, request.account_id, int(word))
+    return await lookup.get_template(request.context, request.account_id, int(template_id))
 
 
 def _image_field(template: Template) -> dict[str, str]:
@@ -202,11 +201,11 @@ async def _read_image(request: PageRequest, fields: Mapping[str, str]) -> Image 
 
     Raises Refused(NOT_FOUND) if the stored one is another account's.
     """
-    emphasis, given = fields["emphasisType"], request.files.get("image")
-    if given and emphasis == "image":
+    emphasis, upload = fields["emphasisType"], request.files.get("image")
+    if upload and emphasis == "image":
         # What is cut off exceeds the limit anyway and is refused.
-        name = given.name[-MAX_FILE_NAME_CHARACTERS:]
-        return Image(given.content_type, name, given.body[: MAX_IMAGE_BYTES + 1])
+        name = upload.name[-MAX_FILE_NAME_CHARACTERS:]
+        return Image(upload.content_type, name, upload.body[: MAX_IMAGE_BYTES + 1])
     if not fields[template_form.IMAGE_OF]:
         return None
     template = await _find_template(request, fields[template_form.IMAGE_OF])

@@ -143,16 +143,16 @@ async def render_account(
 ) -> Response:
     """Answer with an account's page; after a refusal, with the fields as typed and the errors."""
     keys, users = await administration.get_members(request.context, account.id)
-    first = {"name": "", "expires": "", "allow": "", "rate": str(request.site.settings.key_rate)}
+    defaults = {"name": "", "expires": "", "allow": "", "rate": str(request.site.settings.key_rate)}
     return request.render(
         "operate/account.html",
         refused.code.http_status if refused else 200,
         account=account,
-        made=request.locale.format_timestamp(account.created_at),
+        created_at=request.locale.format_timestamp(account.created_at),
         keys=[_key_row(request, each) for each in reversed(keys)],
         newest_key=keys[-1].id if keys else 0,
         users=[_user_row(request, each) for each in users],
-        key=key_fields or first | {f"scope_{scope}": "1" for scope in SCOPES},
+        key=key_fields or defaults | {f"scope_{scope}": "1" for scope in SCOPES},
         user=user_fields or {"user": "", "role": Role.SENDER.code},
         scopes=SCOPES,
         roles=ACCOUNT_ROLES,
@@ -160,20 +160,20 @@ async def render_account(
     )
 
 
-def parse_id(word: str) -> int:
+def parse_id(text: str) -> int:
     """Return an id as a number, 0 if it is invalid."""
-    return int(word) if word.isascii() and word.isdigit() and len(word) < 19 else 0
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
 async def _render_list(request: PageRequest, refused: Refused | None = None) -> Response:
-    found = await administration.list_accounts(request.context)
+    accounts = await administration.list_accounts(request.context)
     return request.render(
         "operate/accounts.html",
         refused.code.http_status if refused else 200,
         rows=[(each.id, each.name, request.locale.format_timestamp(each.created_at), each.disabled_at is not None)
-              for each in found],
+              for each in accounts],
         typed=request.field("name") if refused else "",
-        most=MAX_NAME_CHARACTERS,
+        max_characters=MAX_NAME_CHARACTERS,
         errors=_errors_by_field(request, refused.problems if refused else ()),
     )  # fmt: skip
 
@@ -196,7 +196,7 @@ def _errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[
 
 
 def _key_row(request: PageRequest, key: ApiKey) -> KeyRow:
-    is_over = key.expires_at is not None and key.expires_at <= request.now
+    is_expired = key.expires_at is not None and key.expires_at <= request.now
     return KeyRow(
         id=key.id,
         name=key.name,
@@ -205,7 +205,7 @@ def _key_row(request: PageRequest, key: ApiKey) -> KeyRow:
         rate=key.rate,
         created_at=request.locale.format_timestamp(key.created_at),
         expires=_last_day(request, key.expires_at) if key.expires_at is not None else "",
-        state="revoked" if key.revoked_at is not None else "expired" if is_over else "live",
+        state="revoked" if key.revoked_at is not None else "expired" if is_expired else "live",
     )
 
 

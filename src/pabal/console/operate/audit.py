@@ -41,16 +41,16 @@ async def show_audit(request: PageRequest) -> Response:
     shown = found[:PAGE_SIZE]
     return request.render(
         "operate/audit.html",
-        rows=[_row(request, each) for each in shown],
+        rows=[_audit_row(request, each) for each in shown],
         user=user_name,
-        most=MAX_NAME_CHARACTERS,
+        max_characters=MAX_NAME_CHARACTERS,
         has_accounts=is_operator,
         older=_audit_url(user_name, shown[-1].id) if len(found) > PAGE_SIZE else "",
         newest=_audit_url(user_name) if is_cursor else "",
     )
 
 
-def _row(request: PageRequest, listed: ListedEntry) -> AuditRow:
+def _audit_row(request: PageRequest, listed: ListedEntry) -> AuditRow:
     entry = listed.entry
     key = f"audit_action.{entry.action}"
     return AuditRow(

@@ -16,24 +16,24 @@ MAX_NETWORKS = 100
 MAX_RATE = 1_000_000
 
 
-def read_grant(fields: Mapping[str, str], now: Instant, zone: ZoneInfo) -> NewKey:
+def read_new_key(fields: Mapping[str, str], now: Instant, zone: ZoneInfo) -> NewKey:
     """Return the key that the fields describe.
 
     Raises Refused with every problem of the fields.
     """
     problems: list[Problem] = []
 
-    def wrong(field: str, ko: str, en: str) -> None:
+    def add_problem(field: str, ko: str, en: str) -> None:
         problems.append(Problem(Code.INVALID_PARAMETER, field, Text(ko, en)))
 
     name = fields["name"]
     if len(name) > MAX_NAME_CHARACTERS:
-        wrong(
+        add_problem(
             "name", f"{MAX_NAME_CHARACTERS}자까지 입력할 수 있습니다.", f"At most {MAX_NAME_CHARACTERS} characters."
         )
     scopes = [scope for scope in SCOPES if fields[f"scope_{scope}"]]
     if not scopes:
-        wrong("scope", "하나 이상 선택하세요.", "Choose at least one.")
+        add_problem("scope", "하나 이상 선택하세요.", "Choose at least one.")
     expires_at = None
     if fields["expires"]:
         try:
@@ -42,27 +42,27 @@ def read_grant(fields: Mapping[str, str], now: Instant, zone: ZoneInfo) -> NewKe
             problems.append(refused.problems[0]._replace(field="expires"))
         else:
             if expires_at is None or expires_at <= now:
-                wrong("expires", "오늘 또는 이후 날짜를 입력하세요.", "Enter today or a later date.")
-    allow = [word for word in re.split(r"[\s,]+", fields["allow"]) if word]
+                add_problem("expires", "오늘 또는 이후 날짜를 입력하세요.", "Enter today or a later date.")
+    allow = [network for network in re.split(r"[\s,]+", fields["allow"]) if network]
     if len(allow) > MAX_NETWORKS:
-        wrong("allow", f"{MAX_NETWORKS}개까지 입력할 수 있습니다.", f"At most {MAX_NETWORKS}.")
-    elif bad := [word for word in allow if not _is_network(word)]:
-        wrong(
+        add_problem("allow", f"{MAX_NETWORKS}개까지 입력할 수 있습니다.", f"At most {MAX_NETWORKS}.")
+    elif invalid := [network for network in allow if not _is_network(network)]:
+        add_problem(
             "allow",
-            f"IP 주소나 대역이 아닙니다: {bad[0][:50]}. 192.0.2.7이나 192.0.2.0/24처럼 입력하세요.",
-            f"Not an IP address or network: {bad[0][:50]}. Write 192.0.2.7 or 192.0.2.0/24.",
+            f"IP 주소나 대역이 아닙니다: {invalid[0][:50]}. 192.0.2.7이나 192.0.2.0/24처럼 입력하세요.",
+            f"Not an IP address or network: {invalid[0][:50]}. Write 192.0.2.7 or 192.0.2.0/24.",
         )
     rate = fields["rate"]
     if not (rate.isascii() and rate.isdigit() and len(rate) < 10 and int(rate) <= MAX_RATE):
-        wrong("rate", f"0부터 {MAX_RATE}까지의 숫자를 입력하세요.", f"Enter a number from 0 to {MAX_RATE}.")
+        add_problem("rate", f"0부터 {MAX_RATE}까지의 숫자를 입력하세요.", f"Enter a number from 0 to {MAX_RATE}.")
     if problems:
         raise Refused.from_problems(problems)
     return NewKey(name, scopes, allow, int(rate), expires_at)
 
 
-def _is_network(word: str) -> bool:
+def _is_network(network: str) -> bool:
     try:
-        ip_network(word)
+        ip_network(network)
     except ValueError:
         return False
     return True

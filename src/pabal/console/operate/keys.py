@@ -18,13 +18,13 @@ async def create_key(request: PageRequest) -> Response:
     account = await find_account(request)
     typed = {name: request.field(name) for name in key_form.FIELDS}
     try:
-        grant = key_form.read_grant(typed, request.now, request.locale.zone)
-        key, after = new_api_key(request.context.world), parse_id(request.field("after"))
+        new_key = key_form.read_new_key(typed, request.now, request.locale.zone)
+        key, newest_known_id = new_api_key(request.context.world), parse_id(request.field("after"))
         audit_entry = request.audit_entry("key.create", account_id=account.id)
-        await administration.create_key(request.context, account.id, key, grant, after, audit_entry)
+        await administration.create_key(request.context, account.id, key, new_key, newest_known_id, audit_entry)
     except Refused as refused:
         return await render_account(request, account, key_fields=typed, refused=refused)
-    return request.render("operate/secret.html", account=account, secret=key, kind="key", name=grant.name)
+    return request.render("operate/secret.html", account=account, secret=key, kind="key", name=new_key.name)
 
 
 async def revoke_key(request: PageRequest) -> Response:

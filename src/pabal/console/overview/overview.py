@@ -79,24 +79,24 @@ class CarrierSummary(NamedTuple):
 
 async def show_overview(request: PageRequest) -> Response:
     """Show the account's statistics."""
-    word = request.field("days")
-    span = int(word) if word in map(str, PERIODS_DAYS) else DEFAULT_PERIOD_DAYS
+    chosen = request.field("days")
+    period_days = int(chosen) if chosen in map(str, PERIODS_DAYS) else DEFAULT_PERIOD_DAYS
     dates = _shown_dates(request)
-    periods = [dates_module.parse_period(each.isoformat(), request.locale.zone) for each in dates]
-    found, states, as_of = await reports.get_account_report(request.context, request.account_id, periods)
-    within = _add_days(found[-span:])
+    periods = [dates_module.parse_period(day.isoformat(), request.locale.zone) for day in dates]
+    daily, carrier_states, as_of = await reports.get_account_report(request.context, request.account_id, periods)
+    in_period = _add_days(daily[-period_days:])
     return request.render(
         "overview/overview.html",
-        today=_count_states(found[-1]),
-        days=_day_charts(dates, found),
-        most=max([1, *(_count_states(each).total for each in found)]),
+        today=_count_states(daily[-1]),
+        days=_day_charts(dates, daily),
+        busiest=max([1, *(_count_states(day).total for day in daily)]),
         width=SHOWN_DAYS * charts.COLUMN_STEP,
-        span=span,
-        spans=PERIODS_DAYS,
-        kinds=_product_charts(request, within),
-        reasons=_failure_reasons(request, within),
-        failed=_failed_messages_url(dates[-span], dates[-1]),
-        carriers=_carrier_summaries(request, states),
+        period=period_days,
+        periods=PERIODS_DAYS,
+        products=_product_charts(request, in_period),
+        reasons=_failure_reasons(request, in_period),
+        failed=_failed_messages_url(dates[-period_days], dates[-1]),
+        carriers=_carrier_summaries(request, carrier_states),
         as_of=request.locale.format_timestamp(as_of if as_of is not None else request.now),
         legend=STATES,
     )
@@ -110,58 +110,62 @@ def _shown_dates(request: PageRequest) -> list[date]:
 
 def _add_days(days: Iterable[Mapping[StatisticsKey, int]]) -> Counter[StatisticsKey]:
     total: Counter[StatisticsKey] = Counter()
-    for each in days:
-        total.update(each)
+    for day in days:
+        total.update(day)
     return total
 
 
-def _count_states(found: Mapping[StatisticsKey, int]) -> StateCounts:
-    by_kind: Counter[str] = Counter()
-    for (_, status, _), number in found.items():
-        by_kind[_STATE_BY_STATUS[STATUS_BY_NUMBER[status]]] += number
-    return StateCounts(*(by_kind[kind] for kind in STATES))
+def _count_states(statistics: Mapping[StatisticsKey, int]) -> StateCounts:
+    by_state: Counter[str] = Counter()
+    for (_, status, _), count in statistics.items():
+        by_state[_STATE_BY_STATUS[STATUS_BY_NUMBER[status]]] += count
+    return StateCounts(*(by_state[state] for state in STATES))
 
 
-def _amounts(sums: StateCounts) -> list[tuple[str, int]]:
-    return list(zip(STATES, sums, strict=True))
+def _amounts(counts: StateCounts) -> list[tuple[str, int]]:
+    return list(zip(STATES, counts, strict=True))
 
 
-def _day_charts(dates: list[date], found: list[dict[StatisticsKey, int]]) -> list[DayChart]:
-    sums = [_count_states(each) for each in found]
-    most = max([1, *(each.total for each in sums)])
+def _day_charts(dates: list[date], daily: list[dict[StatisticsKey, int]]) -> list[DayChart]:
+    counts = [_count_states(day) for day in daily]
+    largest = max([1, *(each.total for each in counts)])
     return [
-        DayChart(day.isoformat(), each, charts.build_column(place, _amounts(each), most))
-        for place, (day, each) in enumerate(zip(dates, sums, strict=True))
+        DayChart(day.isoformat(), each, charts.build_column(index, _amounts(each), largest))
+        for index, (day, each) in enumerate(zip(dates, counts, strict=True))
     ]
 
 
-def _product_charts(request: PageRequest, found: Mapping[StatisticsKey, int]) -> list[ProductChart]:
-    products = sorted({product for product, _, _ in found})
-    sums = {
-        number: _count_states({kind: many for kind, many in found.items() if kind[0] == number})
-        for number in products
+def _product_charts(request: PageRequest, statistics: Mapping[StatisticsKey, int]) -> list[ProductChart]:
+    counts = {
+        number: _count_states({key: count for key, count in statistics.items() if key[0] == number})
+        for number in sorted({product for product, _, _ in statistics})
     }
-    most = max([1, *(each.total for each in sums.values())])
+    largest = max([1, *(each.total for each in counts.values())])
     return [
         ProductChart(
-            request.translate(PRODUCT_BY_NUMBER[number].label), each, charts.build_bar(_amounts(each), most)
+            request.translate(PRODUCT_BY_NUMBER[number].label), each, charts.build_bar(_amounts(each), largest)
         )
-        for number, each in sums.items()
+        for number, each in counts.items()
     ]
 
 
 def _failure_reasons(
-    request: PageRequest, found: Mapping[StatisticsKey, int]
+    request: PageRequest, statistics: Mapping[StatisticsKey, int]
 ) -> list[tuple[str, int, int, list[Rectangle]]]:
     """Return text, result code, count and bar of each failure reason, most frequent first."""
     failed: Counter[int] = Counter()
-    for (_, status, outcome), many in found.items():
+    for (_, status, outcome), count in statistics.items():
         if STATUS_BY_NUMBER[status] is Status.FAIL:
-            failed[outcome] += many
-    most = max([1, *failed.values()])
+            failed[outcome] += count
+    largest = max([1, *failed.values()])
     return [
-        (request.translate(OUTCOME_BY_NUMBER[number].label), number, many, charts.build_bar([("fail", many)], most))
-        for number, many in failed.most_common()
+        (
+            request.translate(OUTCOME_BY_NUMBER[code].label),
+            code,
+            count,
+            charts.build_bar([("fail", count)], largest),
+        )
+        for code, count in failed.most_common()
     ]
 
 
@@ -173,18 +177,18 @@ def _failed_messages_url(first: date, last: date) -> str:
 
 def _carrier_summaries(request: PageRequest, states: list[CarrierState]) -> list[CarrierSummary]:
     """Return the configured carriers, each in the worst state that a worker reports."""
-    worst = {"up": 0, "aside": 1, "down": 2}
-    rows = []
+    severity = {"up": 0, "aside": 1, "down": 2}
+    summaries = []
     for name, carrier in request.context.carriers.items():
-        of_it = [each for each in states if each.name == name]
-        state = max(of_it, key=lambda each: worst.get(each.state, 0), default=None)
-        rows.append(
+        reported = [each for each in states if each.name == name]
+        state = max(reported, key=lambda each: severity.get(each.state, 0), default=None)
+        summaries.append(
             CarrierSummary(
                 name,
                 state.state if state else "unused",
                 request.locale.format_timestamp(state.since) if state else "",
-                sum(each.throughput_at(request.now) for each in of_it),
+                sum(each.throughput_at(request.now) for each in reported),
                 round(carrier.rate),
             )
         )
-    return rows
+    return summaries
