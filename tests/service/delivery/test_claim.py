@@ -1,4 +1,4 @@
-"""Whose turn it is among slots: the oldest small send's, and every so often a campaign's."""
+"""The slot to claim from is that of the oldest small send, or at times that of the oldest campaign."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,41 +7,55 @@ from pabal.service.delivery.claim import SlotChoice, choose_slot
 from pabal.store.queue import Lane, is_campaigns_turn
 from tests.fixtures.virtual import NOON
 
-THEIRS = next(at for at in range(NOON, NOON + 1000) if is_campaigns_turn(at))
-"""A time at which it is the campaigns' turn."""
-OURS = next(at for at in range(NOON, NOON + 1000) if not is_campaigns_turn(at))
+CAMPAIGNS_TURN = next(at for at in range(NOON, NOON + 1000) if is_campaigns_turn(at))
+"""A time at which campaigns go first."""
+SMALL_SENDS_TURN = next(at for at in range(NOON, NOON + 1000) if not is_campaigns_turn(at))
+"""A time at which small sends go first."""
 
 
-def test_where_nothing_is_there_it_is_nobodys_turn() -> None:
+def test_no_slot_is_chosen_when_there_are_no_jobs() -> None:
     assert choose_slot([], NOON) == SlotChoice(None, False, None)
 
 
-def test_where_nothing_is_due_the_time_of_the_first_is_told() -> None:
+def test_the_time_of_the_first_job_is_returned_when_none_is_due() -> None:
     assert choose_slot([(1, Lane.SMALL, NOON + 9), (2, Lane.CAMPAIGN, NOON + 5)], NOON) == SlotChoice(
         None, False, NOON + 5
     )
 
 
-def test_the_oldest_small_send_comes_before_older_campaigns() -> None:
-    found = [(1, Lane.CAMPAIGN, OURS - 90), (2, Lane.SMALL, OURS - 5), (3, Lane.SMALL, OURS - 7)]
+def test_the_oldest_small_send_goes_before_older_campaigns() -> None:
+    found = [
+        (1, Lane.CAMPAIGN, SMALL_SENDS_TURN - 90),
+        (2, Lane.SMALL, SMALL_SENDS_TURN - 5),
+        (3, Lane.SMALL, SMALL_SENDS_TURN - 7),
+    ]
 
-    assert choose_slot(found, OURS) == SlotChoice(3, True, None, fills_with_campaigns=False)
-
-
-def test_every_so_often_the_oldest_campaign_comes_first_though_small_sends_wait() -> None:
-    found = [(1, Lane.CAMPAIGN, THEIRS - 10), (2, Lane.SMALL, THEIRS - 50), (3, Lane.CAMPAIGN, THEIRS - 20)]
-
-    assert choose_slot(found, THEIRS) == SlotChoice(3, True, None, fills_with_campaigns=False)
-    assert choose_slot([(2, Lane.SMALL, THEIRS - 50)], THEIRS) == SlotChoice(2, False, None)
+    assert choose_slot(found, SMALL_SENDS_TURN) == SlotChoice(3, True, None, fills_with_campaigns=False)
 
 
-def test_campaigns_of_its_slot_go_along_with_a_small_send_that_no_other_waits_behind() -> None:
-    found = [(1, Lane.SMALL, OURS), (1, Lane.CAMPAIGN, OURS), (2, Lane.CAMPAIGN, OURS), (3, Lane.SMALL, OURS + 1)]
+def test_on_the_campaigns_turn_the_oldest_campaign_goes_before_small_sends() -> None:
+    found = [
+        (1, Lane.CAMPAIGN, CAMPAIGNS_TURN - 10),
+        (2, Lane.SMALL, CAMPAIGNS_TURN - 50),
+        (3, Lane.CAMPAIGN, CAMPAIGNS_TURN - 20),
+    ]
 
-    assert choose_slot(found, OURS) == SlotChoice(1, True, None, fills_with_campaigns=True)
+    assert choose_slot(found, CAMPAIGNS_TURN) == SlotChoice(3, True, None, fills_with_campaigns=False)
+    assert choose_slot([(2, Lane.SMALL, CAMPAIGNS_TURN - 50)], CAMPAIGNS_TURN) == SlotChoice(2, False, None)
 
 
-def test_what_is_due_just_now_is_due() -> None:
+def test_a_batch_fills_with_campaigns_when_no_other_slot_has_a_due_small_send() -> None:
+    found = [
+        (1, Lane.SMALL, SMALL_SENDS_TURN),
+        (1, Lane.CAMPAIGN, SMALL_SENDS_TURN),
+        (2, Lane.CAMPAIGN, SMALL_SENDS_TURN),
+        (3, Lane.SMALL, SMALL_SENDS_TURN + 1),
+    ]
+
+    assert choose_slot(found, SMALL_SENDS_TURN) == SlotChoice(1, True, None, fills_with_campaigns=True)
+
+
+def test_a_job_is_due_at_its_exact_time() -> None:
     assert choose_slot([(4, Lane.SMALL, NOON)], NOON).slot == 4
     assert choose_slot([(4, Lane.SMALL, NOON + 1)], NOON).slot is None
 
@@ -53,16 +67,16 @@ jobs_found = st.lists(
 
 
 @given(jobs_found, st.integers(NOON - 60, NOON + 60))
-def test_whenever_something_is_due_it_is_the_turn_of_a_slot_that_has_it(
-    found: list[tuple[int, int, int]], now: int
-) -> None:
+def test_a_slot_with_a_due_job_is_chosen_whenever_there_is_one(found: list[tuple[int, int, int]], now: int) -> None:
     due = [each for each in found if each[2] <= now]
 
-    whose = choose_slot(found, now)
+    choice = choose_slot(found, now)
 
-    assert (whose.slot is not None) == bool(due)
-    assert whose.has_other_due_slots == (len({slot for slot, _, _ in due}) > 1)
+    assert (choice.slot is not None) == bool(due)
+    assert choice.has_other_due_slots == (len({slot for slot, _, _ in due}) > 1)
     if due:
-        lanes = {lane for slot, lane, _ in due if slot == whose.slot}
-        assert whose.fills_with_campaigns == all(slot == whose.slot for slot, lane, _ in due if lane == Lane.SMALL)
+        lanes = {lane for slot, lane, _ in due if slot == choice.slot}
+        assert choice.fills_with_campaigns == all(
+            slot == choice.slot for slot, lane, _ in due if lane == Lane.SMALL
+        )
         assert Lane.SMALL in lanes or is_campaigns_turn(now) or not any(lane == Lane.SMALL for _, lane, _ in due)

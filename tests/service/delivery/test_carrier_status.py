@@ -1,0 +1,130 @@
+"""Operators see the status of each carrier in the store, the metrics and the log."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pabal.service.delivery.deliver import OFFLINE_CHECK_INTERVAL_S, PROBE_INTERVAL_S
+from pabal.store.carrier_states import CarrierState
+from pabal.store.engine.base import Store, StoreUnavailable
+from tests.fixtures.circuit_breaker import SMS_TO_BOTH, stored_states, two_carriers, up_and_open_metrics
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, later, run_scenario_with, send, sms
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld, open_store
+
+
+def test_status_metrics_and_log_follow_a_carrier_down_circuit_open_and_up(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    one, two = two_carriers()
+    caplog.set_level(logging.INFO, "pabal.deliver")
+
+    def log_entries() -> list[tuple[str, str, str, str]]:
+        return [
+            (each.levelname, each.getMessage(), vars(each)["carrier"], vars(each).get("reason", ""))
+            for each in caplog.records
+            if each.name == "pabal.deliver" and vars(each).get("carrier") == "one"
+        ]
+
+    async def scenario(env: Environment) -> None:
+        await env.wait(0.1)
+        assert (await stored_states(env))["one"] == CarrierState("one", "up", NOON, "")
+        assert up_and_open_metrics(env, "one") == (1, 0)
+
+        one.is_connected = False
+        await env.wait(PROBE_INTERVAL_S + 0.1)
+        down = (await stored_states(env))["one"]
+        assert (down.state, down.reason) == ("down", "disconnected by the test")
+        assert NOON < down.since <= later(NOON, PROBE_INTERVAL_S)
+        assert up_and_open_metrics(env, "one") == (0, 0)
+        assert env.context.open_circuits == set()
+
+        await send(env, sms())
+        await env.wait(60 + OFFLINE_CHECK_INTERVAL_S)
+        opened = (await stored_states(env))["one"]
+        assert (opened.state, opened.reason) == ("aside", "disconnected by the test")
+        assert opened.since >= later(NOON, 60)
+        assert up_and_open_metrics(env, "one") == (0, 1)
+        assert env.context.open_circuits == {"one"}
+
+        one.is_connected = True
+        await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.1)
+        assert (await stored_states(env))["one"].state == "up"
+        assert up_and_open_metrics(env, "one") == (1, 0)
+        assert env.context.open_circuits == set()
+        assert up_and_open_metrics(env, "two") == (1, 0)
+        assert [each for each in log_entries() if "rerouted" not in each[1]] == [
+            ("WARNING", "carrier is down; its messages wait for it", "one", "disconnected by the test"),
+            (
+                "WARNING",
+                "carrier circuit opened; its messages go to the next carrier of their route",
+                "one",
+                "disconnected by the test",
+            ),
+            ("INFO", "carrier is up", "one", ""),
+        ]
+        assert (
+            "WARNING",
+            "carrier circuit is open; messages rerouted to other carriers",
+            "one",
+            "",
+        ) in log_entries()
+
+    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, SMS_TO_BOTH)
+
+
+def test_a_restart_replaces_the_status_from_the_previous_run(run_scenario: RunScenario) -> None:
+    offline = FakeCarrier(failover_after_s=5)
+    offline.is_connected = False
+
+    async def until_circuit_open(env: Environment) -> None:
+        await env.wait(10)
+        assert (await stored_states(env))[DEFAULT_CARRIER].state == "aside"
+
+    async def after_restart(env: Environment) -> None:
+        await env.wait(1)
+
+        assert (await stored_states(env))[DEFAULT_CARRIER][:4] == CarrierState(
+            DEFAULT_CARRIER, "up", later(NOON, 60), ""
+        )[:4]
+
+    run_scenario(until_circuit_open, carriers={DEFAULT_CARRIER: offline})
+    run_scenario(after_restart, carriers={DEFAULT_CARRIER: FakeCarrier()}, world=VirtualWorld(1, later(NOON, 60)))
+
+
+class UnreliableStore:
+    """A store whose writes can be made to fail."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.is_unavailable = False
+        self.read = store.read
+        self.write_relaxed = store.write_relaxed
+        self.close = store.close
+
+    async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if self.is_unavailable:
+            raise StoreUnavailable("unavailable in this test")
+        return await self._store.write(work, *args, **kwargs)
+
+
+def test_a_status_is_stored_once_the_store_is_available_again(run_scenario: RunScenario, tmp_path: Path) -> None:
+    world = VirtualWorld()
+    store = UnreliableStore(open_store(tmp_path, world))
+    carrier = FakeCarrier()
+
+    async def scenario(env: Environment) -> None:
+        await env.wait(1)
+        store.is_unavailable = True
+        carrier.is_connected = False
+        await env.wait(20)
+        assert (await stored_states(env))[DEFAULT_CARRIER].state == "up"
+
+        store.is_unavailable = False
+        await env.wait(2)
+
+        assert (await stored_states(env))[DEFAULT_CARRIER].state == "down"
+
+    run_scenario(scenario, world=world, store=store, carriers={DEFAULT_CARRIER: carrier})
