@@ -1,1 +1,1 @@
-"""Measures the service: what its own work costs, as ratios to the bare parts it stands on."""
+"""Benchmarks of the service, as ratios to the bare components that it uses."""

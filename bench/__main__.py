@@ -1,4 +1,4 @@
-"""`python -m bench [NAME…]`: measures what is named, or everything, and prints one table."""
+"""`python -m bench [NAME…]`: runs the named benchmarks, or all, and prints one table."""
 
 import argparse
 import os
@@ -29,7 +29,7 @@ from bench.figures import Figure, format_table
 from bench.load import LoadFailed
 from bench.server import BenchEnvironment, BenchmarkFailed, report_progress
 
-MEASURES: dict[str, Callable[[BenchEnvironment], list[Figure]]] = {
+BENCHMARKS: dict[str, Callable[[BenchEnvironment], list[Figure]]] = {
     "accept": accept.measure,
     "campaign": campaign.measure,
     "console": console.measure,
@@ -50,26 +50,26 @@ _MB = 1024 * 1024
 
 
 def main() -> int:
-    """Measure, print the table, and return 0 unless something did not work."""
+    """Run the benchmarks, print the table, and return 1 if one failed, else 0."""
     parser = argparse.ArgumentParser("bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"what to measure: {', '.join(MEASURES)}")
-    names = parser.parse_args().names or list(MEASURES)
-    unknown = [name for name in names if name not in MEASURES]
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"benchmarks to run: {', '.join(BENCHMARKS)}")
+    names = parser.parse_args().names or list(BENCHMARKS)
+    unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
-        parser.error(f"no such measure: {', '.join(unknown)}")
+        parser.error(f"no such benchmark: {', '.join(unknown)}")
     began = time.perf_counter()
     figures: list[Figure] = []
-    is_broken = False
+    has_failed = False
     with tempfile.TemporaryDirectory(prefix="pabal-bench-") as root:
         env = BenchEnvironment(Path(root))
         env.prepare()
         for name in names:
-            report_progress(f"{name}: {sys.modules[MEASURES[name].__module__].__doc__}")
+            report_progress(f"{name}: {sys.modules[BENCHMARKS[name].__module__].__doc__}")
             try:
-                figures += MEASURES[name](env)
-            except (BenchmarkFailed, LoadFailed) as broken:
-                is_broken = True
-                report_progress(f"  DOES NOT WORK: {broken}")
+                figures += BENCHMARKS[name](env)
+            except (BenchmarkFailed, LoadFailed) as error:
+                has_failed = True
+                report_progress(f"  FAILED: {error}")
     if env.peaks:
         figures.append(_memory_figure(env.peaks))
     took_s = time.perf_counter() - began
@@ -77,12 +77,12 @@ def main() -> int:
         f"\nPython {platform.python_version()}, {_cores()} cores, shared with the load; {took_s:.0f} s\n"
     )
     report_progress(format_table(figures))
-    return 1 if is_broken else 0
+    return 1 if has_failed else 0
 
 
 def _memory_figure(peaks: dict[str, int]) -> Figure:
-    made_of = ", ".join(f"{doing} {peak // _MB}" for doing, peak in peaks.items())
-    return Figure("memory", "most resident", max(peaks.values()) / _MB, " MB", MEMORY_TARGET_MB, "at most", made_of)
+    details = ", ".join(f"{benchmark} {peak // _MB}" for benchmark, peak in peaks.items())
+    return Figure("memory", "peak resident", max(peaks.values()) / _MB, " MB", MEMORY_TARGET_MB, "at most", details)
 
 
 def _cores() -> int:

@@ -1,4 +1,4 @@
-"""The same HTTP server with nothing behind it: reads a send, answers an envelope of the same size."""
+"""A bare HTTP server that decodes a send and returns a response of the same size as the service's."""
 
 import socket
 import sys
@@ -22,7 +22,7 @@ _encoder = msgspec.json.Encoder()
 async def app(
     scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
 ) -> None:
-    """Answer as the service would, without guard and without store."""
+    """Respond as the service would, without authentication and without a store."""
     body = b""
     for _ in range(MAX_PARTS):
         message = await receive()
@@ -54,7 +54,7 @@ async def app(
 
 
 def main() -> None:
-    """Serve on the port that the command line names, set up as `pabal serve` sets it up."""
+    """Serve on the port given on the command line, configured as in `pabal serve`."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", int(sys.argv[1])))

@@ -1,4 +1,4 @@
-"""The bodies that the load sends."""
+"""Request bodies of the load."""
 
 import random
 
@@ -15,27 +15,27 @@ SEND_ALIMTALK = "/api/message/sendAlimtalk.v1.0"
 LIST = "/api/message/list.v1.0"
 ONE_TEXT = "주문하신 상품이 오늘 도착합니다."
 SINGLES_BEGIN = "0100"
-"""How the receivers of `singles` begin; nobody gets such a number by rng."""
+"""Prefix of the receivers of `singles`; random numbers never start like this."""
 
 
 def singles(count: int) -> list[bytes]:
-    """Return so many bodies of sendSMS to one receiver each, no two of them the same."""
+    """Return `count` different sendSMS bodies with one receiver each."""
     return [msgspec.json.encode(_body([_receiver(f"{SINGLES_BEGIN}{1_000_000 + one}")])) for one in range(count)]
 
 
 def sends(count: int, receivers: int, send_date: str | None = None) -> list[bytes]:
-    """Return so many bodies of sendSMS, each to random receivers."""
+    """Return `count` sendSMS bodies with random receivers."""
     rng = random.Random(2)
     return [msgspec.json.encode(_send(rng, receivers, send_date)) for _ in range(count)]
 
 
 def campaigns(count: int, send_date: str | None = None) -> list[bytes]:
-    """Return so many bodies of sendSMS to a thousand receivers each."""
+    """Return `count` sendSMS bodies with a thousand receivers each."""
     return sends(count, REQUEST_RECEIVERS, send_date)
 
 
 def one_text(count: int, receivers: int) -> list[bytes]:
-    """Return so many bodies of sendSMS, each to random receivers who all get the same text."""
+    """Return `count` sendSMS bodies with random receivers and one text for all."""
     rng = random.Random(3)
     return [
         msgspec.json.encode(
@@ -50,7 +50,7 @@ def one_text(count: int, receivers: int) -> list[bytes]:
 
 
 def alimtalks(count: int, receivers: int) -> list[bytes]:
-    """Return so many bodies of sendAlimtalk, each to random receivers who all get a text of their own."""
+    """Return `count` sendAlimtalk bodies with random receivers and a different text for each."""
     rng = random.Random(4)
     return [
         msgspec.json.encode(
@@ -68,14 +68,14 @@ def alimtalks(count: int, receivers: int) -> list[bytes]:
 
 
 def lookups(regulars: int, page_size: int = 10) -> list[bytes]:
-    """Return a body of the message list for each regular receiver."""
+    """Return a message list body for each regular receiver."""
     return [
         msgspec.json.encode({"receivers": regular_receiver(one), "pageSize": page_size}) for one in range(regulars)
     ]
 
 
 def later(policy: Policy, now: int) -> str:
-    """Return a sendDate in a few hours, so that nothing is delivered meanwhile."""
+    """Return a sendDate in a few hours, so that nothing is delivered during the benchmark."""
     return dates.format_timestamp(now + 5 * HOUR, policy.zone)[:16]
 
 

@@ -1,4 +1,4 @@
-"""How many receivers of campaigns a second are accepted, beside bare inserts of the same rows."""
+"""How many campaign receivers per second are accepted, compared with bare inserts of the same rows."""
 
 import random
 import time
@@ -29,11 +29,11 @@ REQUESTS = 100
 BODIES = 20
 
 BareInsert = Callable[[Path, list[NewRequest]], float]
-"""Puts the rows of sends into the store of a data directory, a transaction each; returns receivers a second."""
+"""Inserts the rows of sends into a store, one transaction each, and returns receivers per second."""
 
 
 def insert_bare(data: Path, new_requests: list[NewRequest]) -> float:
-    """Put them in by the statements of the service itself, one transaction after the other."""
+    """Insert them with the service's own statements, one transaction after the other."""
 
     async def work(store: Store) -> float:
         began = time.perf_counter()
@@ -44,25 +44,25 @@ def insert_bare(data: Path, new_requests: list[NewRequest]) -> float:
     return with_store(data, work)
 
 
-def measure(env: BenchEnvironment, bare_is: str = "insert", put_bare: BareInsert = insert_bare) -> list[Figure]:
-    """Measure in turn, several times: the same rows bare, campaigns for later, and campaigns for now."""
+def measure(env: BenchEnvironment, bare_name: str = "insert", put_bare: BareInsert = insert_bare) -> list[Figure]:
+    """Measure in several rounds: bare inserts, scheduled campaigns, and immediate campaigns."""
     bare, later, now, cpu_us = [], [], [], []
     scheduled = bodies.campaigns(BODIES, bodies.later(POLICY, WORLD.now()))
     at_once = bodies.campaigns(BODIES)
     for _ in range(ROUNDS):
         bare.append(_measure_bare(env, put_bare))
-        report_progress(f"  bare {bare_is}: {bare[-1]:,.0f} receivers/s")
+        report_progress(f"  bare {bare_name}: {bare[-1]:,.0f} receivers/s")
         rate, cpu = _measure_accepted(env, scheduled)
         later.append(rate)
         cpu_us.append(cpu)
-        report_progress(f"  campaigns for later: {rate:,.0f} receivers/s, {cpu:.1f} µs CPU a receiver")
+        report_progress(f"  scheduled campaigns: {rate:,.0f} receivers/s, {cpu:.1f} µs CPU per receiver")
         rate, _ = _measure_accepted(env, at_once)
         now.append(rate)
-        report_progress(f"  campaigns, delivered meanwhile: {rate:,.0f} receivers/s")
+        report_progress(f"  campaigns delivered at once: {rate:,.0f} receivers/s")
     return [
         Figure(
             "campaign",
-            f"receivers accepted for later / bare {bare_is}",
+            f"receivers accepted, scheduled / bare {bare_name}",
             median_of(later) / median_of(bare),
             target=TARGET,
             details=f"{median_of(later):,.0f}/s of {median_of(bare):,.0f}/s,"
@@ -70,7 +70,7 @@ def measure(env: BenchEnvironment, bare_is: str = "insert", put_bare: BareInsert
         ),
         Figure(
             "campaign",
-            f"receivers accepted, delivered meanwhile / bare {bare_is}",
+            f"receivers accepted, delivered at once / bare {bare_name}",
             median_of(now) / median_of(bare),
             details=f"{median_of(now):,.0f}/s",
         ),
@@ -78,7 +78,7 @@ def measure(env: BenchEnvironment, bare_is: str = "insert", put_bare: BareInsert
 
 
 def _measure_accepted(env: BenchEnvironment, campaign_bodies: list[bytes]) -> tuple[float, float]:
-    """Return receivers a second, and the server's CPU for each, in microseconds."""
+    """Return receivers per second, and the server's CPU time per receiver in microseconds."""
     with env.run_pabal(env.copy_store(), "campaign") as server:
         before = server.cpu_s()
         seen = load.run(

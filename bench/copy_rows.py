@@ -1,4 +1,4 @@
-"""Puts rows into PostgreSQL by COPY: the quickest way there is, which others are measured by."""
+"""Inserts rows into PostgreSQL by COPY, the fastest way, as a baseline."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ _JOBS = "id, slot, carrier, lane, ready_at, attempt, tries"
 
 
 def copy_all(connection: "psycopg.Connection[Any]", new_requests: Sequence[NewRequest]) -> None:
-    """Put in all that is kept of sends, the same rows as `accept.keep_all` does, in one transaction."""
+    """Insert the rows of sends in one transaction, the same as `accept.store_requests` does."""
     with connection.transaction():
         _copy(connection, f"requests ({_REQUESTS})", (each.request for each in new_requests))
         _copy(

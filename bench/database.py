@@ -1,4 +1,4 @@
-"""PostgreSQL base the service: a server of the bench's own, with the settings it comes with, durable."""
+"""A PostgreSQL server for the benchmarks, durable and with default settings."""
 
 import contextlib
 import os
@@ -20,12 +20,12 @@ OPTIONS = {
     "shared_buffers": "128MB",
     "autovacuum_naptime": "1min",
 }
-"""PostgreSQL's own defaults: the tests' server has others."""
+"""PostgreSQL's defaults; the server of the tests overrides them."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class PostgresEnvironment(BenchEnvironment):
-    """A env whose stores are databases of one server."""
+    """An environment whose stores are databases of one server."""
 
     def __init__(self, root: Path, server: Server) -> None:
         super().__init__(root)
@@ -38,15 +38,15 @@ class PostgresEnvironment(BenchEnvironment):
         super().prepare()
 
     def connect(self, data: Path) -> "psycopg.Connection[Any]":
-        """Return a connection to the database of a data directory, each statement a transaction of its own."""
+        """Return a connection to the database of a data directory, in autocommit mode."""
         return psycopg.connect(self._server.address(data.name), autocommit=True)
 
     def store_cpu_s(self) -> float:
-        """Return the processor time that PostgreSQL has used so far, all its processes together."""
+        """Return the CPU time that all PostgreSQL processes have used so far."""
         parent = int((self._server.folder / "data" / "postmaster.pid").read_text().split()[0])
         used = 0.0
         for stat in Path("/proc").glob("[0-9]*/stat"):
-            with contextlib.suppress(OSError):  # a process that has just ended: its parent has its time
+            with contextlib.suppress(OSError):  # the process has just ended; its time counts for its parent
                 fields = stat.read_text().rpartition(")")[2].split()
                 if int(stat.parent.name) == parent:
                     used += sum(map(int, fields[11:15]))
@@ -60,14 +60,14 @@ class PostgresEnvironment(BenchEnvironment):
         self._point(data)
 
     def _point(self, data: Path) -> None:
-        """Have whoever works on a data directory use the database of its name."""
+        """Make services on a data directory use the database of the same name."""
         data.mkdir(parents=True, exist_ok=True)
         (data / SETTINGS_FILE).write_text(f'store = "{self._server.address(data.name)}"\n', encoding="utf-8")
 
 
 @contextlib.contextmanager
 def postgres_environment(base: BenchEnvironment) -> Iterator[PostgresEnvironment]:
-    """Start a PostgreSQL for one part of the bench, and remove it."""
+    """Run a PostgreSQL server until the end of the block, then remove it."""
     folder = Path(tempfile.mkdtemp(prefix="pabal-bench-pg-"))
     server = Server(folder, **OPTIONS)
     try:

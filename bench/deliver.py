@@ -1,4 +1,4 @@
-"""How fast waiting messages reach their end, beside the bare transactions that this takes."""
+"""How fast waiting messages are delivered, compared with the bare transactions."""
 
 import time
 from pathlib import Path
@@ -20,11 +20,10 @@ from pabal.store.engine.base import Store
 
 TARGET = 0.3
 MESSAGES = 100_000
-"""Seldom: PostgreSQL walks all that was deleted to find out that nothing is left."""
 
 
 class BareTimes(NamedTuple):
-    """How long the transactions of a delivery took, in seconds."""
+    """The duration of the transactions of a delivery."""
 
     claimed_s: float
     settled_s: float
@@ -34,7 +33,7 @@ class BareTimes(NamedTuple):
 def measure(env: BenchEnvironment, *, is_settled_enough: bool = False) -> list[Figure]:
     """Deliver the same messages twice: bare, and by the service through the simulator.
 
-    If settled is enough, the aim is for the claim and the settling alone, too.
+    With `is_settled_enough`, the ratio to claim and settle alone has a target, too.
     """
     waiting = env.copy_store()
     fill(waiting, MESSAGES // REQUEST_RECEIVERS)
@@ -46,18 +45,18 @@ def measure(env: BenchEnvironment, *, is_settled_enough: bool = False) -> list[F
         f" {to_the_end:,.0f} messages/s"
     )
     rate, cpu_us = _delivered(env, waiting)
-    report_progress(f"  delivered: {rate:,.0f} messages/s, {cpu_us:.0f} µs CPU a message")
+    report_progress(f"  delivered: {rate:,.0f} messages/s, {cpu_us:.0f} µs CPU per message")
     return [
         Figure(
             "deliver",
-            "to the end through the simulator / bare claim, settle, receive",
+            "delivered through the simulator / bare claim, settle, receive",
             rate / to_the_end,
             target=TARGET,
-            details=f"{rate:,.0f}/s of {to_the_end:,.0f}/s, {cpu_us:.0f} µs CPU a message",
+            details=f"{rate:,.0f}/s of {to_the_end:,.0f}/s, {cpu_us:.0f} µs CPU per message",
         ),
         Figure(
             "deliver",
-            "to the end through the simulator / bare claim, settle",
+            "delivered through the simulator / bare claim, settle",
             rate / claim_and_settle,
             target=TARGET if is_settled_enough else None,
             details=f"{rate:,.0f}/s of {claim_and_settle:,.0f}/s",
@@ -66,7 +65,7 @@ def measure(env: BenchEnvironment, *, is_settled_enough: bool = False) -> list[F
 
 
 async def deliver_bare(store: Store, slot: int) -> tuple[int, BareTimes]:
-    """Claim from a slot, settle and receive by the transactions alone; return how many ended, and the times."""
+    """Claim, settle and receive a batch by the bare transactions; return how many completed, and the times."""
     began = time.perf_counter()
     claimed = await store.write(claim, ClaimRequest(slot, CARRIER, DEFAULT_BATCH_SIZE, MINUTE), POLICY, WORLD.now())
     claimed_s = time.perf_counter() - began
@@ -82,7 +81,7 @@ async def deliver_bare(store: Store, slot: int) -> tuple[int, BareTimes]:
 
 
 async def deliver_all_bare(store: Store, messages: int) -> list[BareTimes]:
-    """Deliver so many messages by the transactions alone, the slots in turn; return the times of each batch."""
+    """Deliver messages by the bare transactions, slot after slot; return the times of each batch."""
     total = await store.read(slots.count_slots)
     found: list[BareTimes] = []
     ended = empty = 0
@@ -102,9 +101,9 @@ def _bare(data: Path) -> BareTimes:
 
 
 def wait_until_ended(data: Path, messages: int) -> Instant:
-    """Wait until no job is left, and return when the last message ended.
+    """Wait until the queue is empty, and return when the last message completed.
 
-    Raises DoesNotWork where not so many were completed.
+    Raises BenchmarkFailed if fewer than `messages` completed.
     """
     reader = open_reader(data)
     wait_until_queue_is_empty(reader)
@@ -116,7 +115,7 @@ def wait_until_ended(data: Path, messages: int) -> Instant:
 
 
 def _delivered(env: BenchEnvironment, waiting: Path) -> tuple[float, float]:
-    """Return messages a second and the server's CPU for each, in microseconds, until no job is left."""
+    """Return messages per second and the server's CPU time per message in microseconds."""
     data = env.copy_store(waiting)
     with env.run_pabal(data, "deliver") as server:
         reader = open_reader(data)

@@ -1,15 +1,15 @@
-"""Figures that were measured, and the table that shows them."""
+"""Measured figures, and their table."""
 
 from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import Literal, NamedTuple
 
 NO_DECIMALS_FROM = 100
-"""From postgres on, nobody wants to see decimals."""
+"""Values from here on are printed without decimals."""
 
 
 class Figure(NamedTuple):
-    """One measured ratio (or plain figure), what it was made of, and what it should be; no aim: only told."""
+    """One measured ratio or value, its details, and its target, if it has one."""
 
     name: str
     what: str
@@ -28,7 +28,7 @@ class Figure(NamedTuple):
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the value that so large a share of the values does not exceed."""
+    """Return the value that `share` of the values do not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
@@ -39,18 +39,18 @@ def median_of(values: Iterable[float]) -> float:
 
 
 def format_ms(values: Sequence[float]) -> str:
-    """Return the median and the slower ones of so many seconds, in words."""
+    """Return the median and the 95th percentile of durations in seconds, as text."""
     return f"{median_of(values) * 1000:.2f} ms (p95 {percentile(values, 0.95) * 1000:.2f})"
 
 
 def format_table(figures: Sequence[Figure]) -> str:
-    """Return the figures as lines of text, the columns aligned."""
-    rows = [("name", "what", "measured", "aim", "", "made of")]
+    """Return the figures as lines of text with aligned columns."""
+    rows = [("name", "what", "measured", "target", "", "details")]
     for each in figures:
         sign = {"at least": ">=", "at most": "<="}[each.bound]
-        aim = "" if each.target is None else f"{sign} {each.target:,g}{each.unit}"
+        target = "" if each.target is None else f"{sign} {each.target:,g}{each.unit}"
         measured = f"{each.value:,.{0 if each.value >= NO_DECIMALS_FROM else 2}f}{each.unit}"
-        rows.append((each.name, each.what, measured, aim, each.verdict, each.details))
+        rows.append((each.name, each.what, measured, target, each.verdict, each.details))
     widths = [max(len(row[column]) for row in rows) for column in range(6)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

@@ -33,7 +33,7 @@ WORLD = RealWorld()
 
 
 def with_store(data: Path, work: Callable[[Store], Awaitable[T]], *, is_durable: bool = True) -> T:
-    """Open the store of a data directory, do the work, close it. PostgreSQL is always durable."""
+    """Open the store of a data directory, run `work`, and close it; PostgreSQL is always durable."""
     settings = settings_of(data)
 
     async def run() -> T:
@@ -56,7 +56,7 @@ def slots_of(data: Path) -> int:
 
 
 def campaigns(count: int, rng: random.Random, scheduled_at: Instant | None, regulars: int = 0) -> Iterator[Sending]:
-    """Yield so many sends of 1,000 random receivers; each of the `regulars` is in ten of them."""
+    """Yield `count` sends to 1,000 random receivers; each of the `regulars` is in ten of them."""
     rounds = max(1, count // 10)
     for number in range(count):
         own = [
@@ -70,12 +70,12 @@ def campaigns(count: int, rng: random.Random, scheduled_at: Instant | None, regu
 
 
 def regular_receiver(one: int) -> str:
-    """Return the number of a receiver that nobody gets by rng."""
+    """Return the phone number of a regular receiver; no random number is the same."""
     return f"0100009{one:04}"
 
 
 def build_new_request(sending: Sending, at: Instant, rng: random.Random, slot: int = 0) -> NewRequest:
-    """Return a send as its transaction takes it."""
+    """Return a send as the argument of `store_request`."""
     request_id = identifiers.make_request_id(at, slot, rng.getrandbits(identifiers.RANDOM_BITS))
     scheduled_at = at if sending.scheduled_at is None else sending.scheduled_at
     return NewRequest(
@@ -94,7 +94,7 @@ def build_new_request(sending: Sending, at: Instant, rng: random.Random, slot: i
 
 
 async def store_one(store: Store, new_request: NewRequest) -> None:
-    """Keep a send in one transaction."""
+    """Store a send in one transaction."""
     await store.write(store_request, new_request)
 
 
@@ -106,7 +106,7 @@ def fill(
     regulars: int = 0,
     report_progress: Callable[[str], None] = lambda words: None,
 ) -> None:
-    """Put the messages of `count` campaigns into a store, as if accepted in the last hour, its slots in turn.
+    """Store `count` campaigns in the slots in turn, as if accepted during the last hour.
 
     They are due at once, or `scheduled_after` milliseconds from now.
     """

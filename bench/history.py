@@ -1,4 +1,4 @@
-"""Whether looking things up and claiming stay as quick when there is much: a million beside ten thousand."""
+"""How much slower searches and claims are among a million messages than among ten thousand."""
 
 import time
 from pathlib import Path
@@ -15,7 +15,7 @@ from pabal.store.engine.base import Store
 TARGET = 1.5
 MANY, FEW = 1_000_000, 10_000
 REGULARS = 100
-"""Receivers that have ten messages each among all the others."""
+"""Receivers with ten messages each."""
 ROUNDS = 3
 LOOKUPS = 300
 CLAIMS = 12
@@ -23,7 +23,7 @@ LATER = 10 * HOUR
 
 
 def large_store(env: BenchEnvironment) -> Path:
-    """Return a data directory with a million waiting messages, made if new."""
+    """Return a data directory with a million waiting messages, created if missing."""
     data = env.root / "large"
     if not data.exists():
         env.copy_store().rename(data)
@@ -39,7 +39,7 @@ def large_store(env: BenchEnvironment) -> Path:
 
 
 def measure(env: BenchEnvironment) -> list[Figure]:
-    """Look up the same receivers in both stores in turn, then claim from both."""
+    """Search for the same receivers in both stores in turn, then claim from both."""
     many, few = large_store(env), env.copy_store()
     fill(few, FEW // REQUEST_RECEIVERS, scheduled_after=LATER, regulars=REGULARS)
     in_many: list[float] = []

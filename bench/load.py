@@ -1,7 +1,7 @@
-"""The load: keep-alive connections that each send the next request when the last has been answered.
+"""The load: keep-alive connections, each of which sends its next request after the last response.
 
-It runs in a process of its own (`python -m bench.load`), reads a plan from standard input and writes what
-it saw to standard output. It speaks just enough HTTP/1.1 for our own servers, so that it costs little.
+It runs as a separate process (`python -m bench.load`), reads a plan from standard input and writes the result to
+standard output. It implements just enough HTTP/1.1 for our own servers, to cost little CPU time.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ import uvloop
 CONNECT_TIMEOUT_S = 10.0
 MAX_HEAD_BYTES = 65_536
 GRACE_S = 60.0
-"""How long after its end a load waits for answers that have not come."""
+"""How long a load waits for missing responses after its end."""
 
 
 class LoadPlan(msgspec.Struct, kw_only=True):
@@ -28,7 +28,7 @@ class LoadPlan(msgspec.Struct, kw_only=True):
     bodies: list[bytes]
     connections: int = 1
     warm_up_s: float = 0.0
-    """Requests answered before this has passed count only in `Seen.all_requests`."""
+    """Responses before this time count only in `LoadResult.all_requests`."""
     seconds: float = 0.0
     count: int = 0
     pause_s: float = 0.0
@@ -37,7 +37,7 @@ class LoadPlan(msgspec.Struct, kw_only=True):
 
 
 class LoadResult(msgspec.Struct, kw_only=True):
-    """What came back."""
+    """The responses to a load."""
 
     requests: int
     all_requests: int
@@ -45,7 +45,7 @@ class LoadResult(msgspec.Struct, kw_only=True):
     latencies_s: list[float]
     answers: list[bytes]
     failures: list[bytes]
-    """Answers that were not 200, the first few."""
+    """The first few responses other than 200."""
 
     @property
     def rate(self) -> float:
@@ -53,20 +53,20 @@ class LoadResult(msgspec.Struct, kw_only=True):
 
 
 class LoadFailed(Exception):
-    """The load did not get the answers it should have."""
+    """The load did not get the expected responses."""
 
 
 def run(plan: LoadPlan) -> LoadResult:
-    """Run a plan in a process of its own and return what it saw.
+    """Run a plan in a separate process and return the result.
 
-    Raises LoadFailed where an answer was not 200.
+    Raises LoadFailed if a response was not 200.
     """
     with start(plan) as process:
         return finish(process)
 
 
 def start(plan: LoadPlan) -> "subprocess.Popen[bytes]":
-    """Start a plan in a process of its own."""
+    """Start a plan in a separate process."""
     process = subprocess.Popen([sys.executable, "-m", "bench.load"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin
     process.stdin.write(msgspec.msgpack.encode(plan))
@@ -76,21 +76,21 @@ def start(plan: LoadPlan) -> "subprocess.Popen[bytes]":
 
 
 def finish(process: "subprocess.Popen[bytes]") -> LoadResult:
-    """Wait for a plan's end and return what it saw.
+    """Wait for the end of a plan and return the result.
 
-    Raises LoadFailed where an answer was not 200.
+    Raises LoadFailed if a response was not 200.
     """
     output, _ = process.communicate()
     if process.returncode:
         raise LoadFailed(f"the load ended with status {process.returncode}")
     seen = msgspec.msgpack.decode(output, type=LoadResult)
     if seen.failures:
-        raise LoadFailed(f"{len(seen.failures)} or more answers were not 200, the first: {seen.failures[0]!r}")
+        raise LoadFailed(f"{len(seen.failures)} or more responses were not 200, the first: {seen.failures[0]!r}")
     return seen
 
 
 class _LoadState:
-    """What all connections share: the requests to send and what came back."""
+    """The state that all connections share: the requests to send, and the responses."""
 
     def __init__(self, plan: LoadPlan, done: "asyncio.Future[None]") -> None:
         self.plan = plan
@@ -134,7 +134,7 @@ class _LoadState:
 
 
 class _Connection(asyncio.Protocol):
-    """One caller."""
+    """One connection."""
 
     def __init__(self, state: _LoadState) -> None:
         self._state = state

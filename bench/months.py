@@ -1,4 +1,4 @@
-"""Whether one receiver's page on PostgreSQL stays as quick when there are 24 months of messages: ten million."""
+"""How much slower a receiver's page on PostgreSQL is among ten million messages of 24 months."""
 
 import contextlib
 import time
@@ -36,7 +36,7 @@ _INDEX = "messages_by_receiver"
 
 
 def measure(env: BenchEnvironment) -> list[Figure]:
-    """Look up the same receivers, in turn, in a long history, in one of as many months, and in one of one month."""
+    """Search for the same receivers in a large history, in a small one of 24 months, and in one of one month."""
     with postgres_environment(env) as postgres:
         few, young, many = postgres.copy_store(), postgres.copy_store(), postgres.copy_store()
         fill(postgres, few, FEW, DAYS)
@@ -54,20 +54,20 @@ def measure(env: BenchEnvironment) -> list[Figure]:
     ]
 
 
-def _figure(what: str, many: list[float], few: list[float], aim: float | None = None) -> Figure:
-    made_of = f"{format_ms(many)} and {format_ms(few)}"
-    return Figure("months", what, median_of(many) / median_of(few), target=aim, bound="at most", details=made_of)
+def _figure(what: str, many: list[float], few: list[float], target: float | None = None) -> Figure:
+    details = f"{format_ms(many)} and {format_ms(few)}"
+    return Figure("months", what, median_of(many) / median_of(few), target=target, bound="at most", details=details)
 
 
 def fill(env: PostgresEnvironment, data: Path, messages: int, days: int) -> None:
-    """Put delivered messages of so many days into a store by COPY; the index of receivers is made at the end.
+    """Store delivered messages of the last `days` by COPY; create the index of receivers at the end.
 
-    Each of the regulars has ten of them, far apart.
+    Each regular receiver has ten of them, far apart.
     """
     began = time.perf_counter()
     slots = slots_of(data)
     with (data / SETTINGS_FILE).open("a", encoding="utf-8") as file:
-        file.write(f"retention_days = {2 * DAYS}\n")  # nothing is to be blanked meanwhile
+        file.write(f"retention_days = {2 * DAYS}\n")  # so that housekeeping erases nothing
     _create_months(data, days)
     with env.connect(data) as connection:
         index: str = connection.execute(f"select pg_get_indexdef('{_INDEX}'::regclass)").fetchall()[0][0]
@@ -88,7 +88,7 @@ def fill(env: PostgresEnvironment, data: Path, messages: int, days: int) -> None
             done += rows.count(b"\n")
             if done % PROGRESS_EVERY == 0:
                 report_progress(f"  {done:,} messages are in the history after {time.perf_counter() - began:.0f} s")
-        connection.execute(index.replace(" ON ONLY ", " ON ").encode())  # with those of every month
+        connection.execute(index.replace(" ON ONLY ", " ON ").encode())  # also creates the index of every month
         connection.execute("vacuum analyze")
     report_progress(
         f"  a history of {messages:,} messages and {days} days took {time.perf_counter() - began:.0f} s to fill"
@@ -96,7 +96,7 @@ def fill(env: PostgresEnvironment, data: Path, messages: int, days: int) -> None
 
 
 def _create_months(data: Path, days: int) -> None:
-    """Make the tables of the months that are over; those of this one and the next are there."""
+    """Create the partitions of past months; those of this and the next month exist."""
     with contextlib.closing(connect(settings_of(data).store)) as connection, connection.transaction():
         month = partitions.month_at(WORLD.now() - days * DAY)
         while month < partitions.month_at(WORLD.now()):
@@ -105,7 +105,7 @@ def _create_months(data: Path, days: int) -> None:
 
 
 def _blocks(messages: int, days: int, slots: int) -> Iterator[tuple[bytes, bytes]]:
-    """Yield requests and their messages as lines of COPY, the oldest first, a thousand messages each."""
+    """Yield requests of a thousand messages, oldest first, as COPY lines of requests and of messages."""
     rng, count = Random(5), messages // REQUEST_RECEIVERS
     first_at = WORLD.now() - days * DAY
     rounds = max(1, count // MESSAGES_OF_A_REGULAR)
@@ -119,8 +119,8 @@ def _blocks(messages: int, days: int, slots: int) -> Iterator[tuple[bytes, bytes
 
 
 def _request(one: str, slot: int, at: Instant) -> bytes:
-    kept = (f"\\\\x{one}", slot, ACCOUNT, Product.SMS.number, REQUEST_RECEIVERS, at, SENDER, TEXT, '["name"]', 0, 0)
-    return ("\t".join(map(str, kept)) + "\n").encode()
+    row = (f"\\\\x{one}", slot, ACCOUNT, Product.SMS.number, REQUEST_RECEIVERS, at, SENDER, TEXT, '["name"]', 0, 0)
+    return ("\t".join(map(str, row)) + "\n").encode()
 
 
 def _messages(one: str, slot: int, receivers: list[int], at: Instant) -> bytes:

@@ -1,4 +1,4 @@
-"""How fast messages go by NHN Cloud's interfaces, before a server that answers as their documentation says."""
+"""How fast messages are sent through NHN Cloud's API, with a fake server that follows its documentation."""
 
 from bench import nhncloud_bare, nhncloud_through
 from bench.database import postgres_environment
@@ -10,6 +10,6 @@ def measure(env: BenchEnvironment) -> list[Figure]:
     """Measure the bare server, then the service on SQLite and on PostgreSQL, then small sends."""
     bare = nhncloud_bare.measure()
     figures = nhncloud_through.measure_campaigns(env, bare, "SQLite")
-    with postgres_environment(env) as beside:
-        figures += nhncloud_through.measure_campaigns(beside, bare, "PostgreSQL")
+    with postgres_environment(env) as postgres:
+        figures += nhncloud_through.measure_campaigns(postgres, bare, "PostgreSQL")
     return figures + nhncloud_through.measure_small(env)

@@ -1,6 +1,6 @@
-"""How fast a small client makes the calls that messages take at NHN Cloud, with nothing behind it.
+"""How fast a minimal client makes the NHN Cloud calls that messages need.
 
-It runs in a process of its own (`python -m bench.nhncloud_bare PORT`) and writes messages a second to standard
+It runs as a separate process (`python -m bench.nhncloud_bare PORT`) and writes messages per second to standard
 output.
 """
 
@@ -24,7 +24,7 @@ from tests.fakes.nhncloud.channel import SENDER, SENDER_KEY, TEMPLATE, TEMPLATE_
 
 ROUNDS = 2
 REQUESTS = 50
-"""Of texts, and as many of Alimtalk."""
+"""Requests of texts, and as many of Alimtalk."""
 MAX_PARALLEL_CALLS = 8
 PAGE_SIZE = 1000
 POLL_INTERVAL_S = 0.5
@@ -35,7 +35,7 @@ JSON = {"Content-Type": "application/json;charset=UTF-8"}
 
 
 def measure() -> float:
-    """Return how many messages a second it hands over and learns the results of."""
+    """Return how many messages per second are submitted and have their results fetched."""
     found = []
     for _ in range(ROUNDS):
         with subprocess_server.running() as relay:
@@ -95,13 +95,13 @@ async def _run(port: int) -> float:
         messages = len(made) * REQUEST_RECEIVERS
         async with asyncio.timeout(RESULTS_TIMEOUT_S):
             for is_text in (True, False):
-                while await _count_results(client, is_text=is_text) < messages // 2:  # noqa: ASYNC110 - told by nobody
+                while await _count_results(client, is_text=is_text) < messages // 2:  # noqa: ASYNC110 - no event to await
                     await asyncio.sleep(POLL_INTERVAL_S)
         return messages / (time.perf_counter() - began)
 
 
 async def _count_results(client: httpx.AsyncClient, *, is_text: bool) -> int:
-    """Return how many results there are, having read them all."""
+    """Fetch all results and return their number."""
     now = datetime.now(UTC) + timedelta(hours=SEOUL_UTC_OFFSET_H)
     spelling = "%Y-%m-%d %H:%M:%S" if is_text else "%Y-%m-%d %H:%M"
     query: dict[str, str | int] = {
@@ -113,8 +113,8 @@ async def _count_results(client: httpx.AsyncClient, *, is_text: bool) -> int:
     while True:
         path = f"{TEXTS if is_text else TALK}/message-results"
         answer = await client.get(path, params=query | {"pageNum": number}, headers=_secret_header(is_text=is_text))
-        said = msgspec.json.decode(answer.content)
-        rows = said["body"]["data"] if is_text else said["messages"]
+        content = msgspec.json.decode(answer.content)
+        rows = content["body"]["data"] if is_text else content["messages"]
         count += len(rows)
         if len(rows) < PAGE_SIZE:
             return count

@@ -1,4 +1,4 @@
-"""Accepting, campaigns and delivery on PostgreSQL, on the same cores, beside what it and the server do bare."""
+"""Accepting, campaigns and delivery on PostgreSQL on the same cores, compared with bare operations."""
 
 import time
 from pathlib import Path
@@ -13,7 +13,7 @@ from pabal.service.sending.accept import NewRequest
 
 
 def measure(env: BenchEnvironment) -> list[Figure]:
-    """Measure what is measured of SQLite; the bare inserts are COPY."""
+    """Run the benchmarks of SQLite on PostgreSQL; the bare inserts use COPY."""
     with postgres_environment(env) as postgres:
 
         def copied(data: Path, new_requests: list[NewRequest]) -> float:
@@ -28,7 +28,7 @@ def measure(env: BenchEnvironment) -> list[Figure]:
 
 
 def _measure_copy(env: PostgresEnvironment, data: Path, new_requests: list[NewRequest]) -> float:
-    """Return how many receivers a second one connection copies in, a transaction each thousand."""
+    """Return how many receivers per second one connection copies, in transactions of a thousand."""
     with env.connect(data) as connection:
         began = time.perf_counter()
         for each in new_requests:

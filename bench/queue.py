@@ -1,4 +1,4 @@
-"""Whether a claim on PostgreSQL stays as quick with much waiting, after many deliveries, and amid a backup."""
+"""How much slower a claim on PostgreSQL is with a long queue, after many deliveries, and during a backup."""
 
 import asyncio
 import contextlib
@@ -24,36 +24,38 @@ from pabal.store.engine.postgres import PostgresStore
 
 TARGET = 1.5
 MANY, FEW = 1_000_000, 10_000
-MANY_SEEN = 100_000
-"""Deliveries whose rows cannot be tidied up, since somebody still sees them."""
+VISIBLE_TO_BACKUP = 100_000
+"""Deliveries whose dead rows cannot be vacuumed, since a backup still sees them."""
 CLAIMS, WARM_UP_CLAIMS = 16, 6
 REQUESTS_PER_COPY = 20
 
 
 def measure(env: BenchEnvironment) -> list[Figure]:
-    """Claim in turn from queues that differ in what waits, and in what has been there before."""
+    """Claim in turn from queues that differ in length and in earlier deliveries."""
     with postgres_environment(env) as postgres, contextlib.ExitStack() as stack:
-        fresh, large, seen, used = (_filled_store(postgres, messages) for messages in (FEW, MANY, MANY_SEEN, MANY))
+        fresh, large, seen, used = (
+            _filled_store(postgres, messages) for messages in (FEW, MANY, VISIBLE_TO_BACKUP, MANY)
+        )
         backup = stack.enter_context(postgres.connect(seen))
         backup.execute("begin isolation level repeatable read")
         backup.execute("select 1 from jobs limit 1")
-        for data, messages in ((seen, MANY_SEEN), (used, MANY)):
+        for data, messages in ((seen, VISIBLE_TO_BACKUP), (used, MANY)):
             _deliver(data, messages)
             _fill(postgres, data, FEW)
         times = asyncio.run(_measure_claims([fresh, large, used, seen]))
     return [
         _figure(f"with {MANY:,} waiting / with {FEW:,}", times[1], times[0], TARGET),
         _figure(f"after {MANY:,} deliveries / fresh", times[2], times[0], TARGET),
-        _figure(f"after {MANY_SEEN:,} deliveries that a backup still sees / fresh", times[3], times[0]),
+        _figure(f"after {VISIBLE_TO_BACKUP:,} deliveries that a backup still sees / fresh", times[3], times[0]),
     ]
 
 
-def _figure(what: str, found: list[float], fresh: list[float], aim: float | None = None) -> Figure:
+def _figure(what: str, found: list[float], fresh: list[float], target: float | None = None) -> Figure:
     return Figure(
         "queue",
         f"time of a claim of {DEFAULT_BATCH_SIZE} {what}",
         median_of(found) / median_of(fresh),
-        target=aim,
+        target=target,
         bound="at most",
         details=f"{format_ms(found)} and {format_ms(fresh)}",
     )
@@ -66,7 +68,7 @@ def _filled_store(env: PostgresEnvironment, messages: int) -> Path:
 
 
 def _fill(env: PostgresEnvironment, data: Path, messages: int) -> None:
-    """Put campaigns into a queue, due at once, its slots in turn."""
+    """Add campaigns that are due at once to the slots in turn."""
     total, rng, now = slots_of(data), random.Random(), WORLD.now()
     with env.connect(data) as connection:
         for begin in range(0, messages // REQUEST_RECEIVERS, REQUESTS_PER_COPY):
@@ -103,7 +105,7 @@ async def _measure_claims(folders: Sequence[Path]) -> list[list[float]]:
 
 
 async def _time_claim(store: Store, watermarks: Watermarks, number: int) -> float:
-    """Claim as a deliverer does: see what comes next in all slots, then claim from one."""
+    """Claim as a worker does: read what is due next in all slots, then claim from one."""
     total = await store.read(slots.count_slots)
     began, now = time.perf_counter(), WORLD.now()
     lanes = watermarks.lanes(range(total), now)

@@ -1,4 +1,4 @@
-"""Servers under measurement: each a process of its own, on a free port."""
+"""Servers under test, each a separate process on a free port."""
 
 import contextlib
 import http.client
@@ -20,7 +20,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class BenchmarkFailed(Exception):
-    """A part under measurement failed; its figures would mean nothing."""
+    """A benchmark failed, so its figures would be meaningless."""
 
 
 class Server(NamedTuple):
@@ -31,12 +31,12 @@ class Server(NamedTuple):
     ready_after_s: float
 
     def cpu_s(self) -> float:
-        """Return the processor time it has used so far."""
+        """Return the CPU time it has used so far."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
     def peak_bytes(self) -> int:
-        """Return the most memory it has had resident."""
+        """Return its peak resident memory."""
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024
@@ -44,24 +44,24 @@ class Server(NamedTuple):
 
 
 class BenchEnvironment:
-    """Where everything is measured: a directory that goes away, and what was learnt on the way."""
+    """A temporary directory with the stores of the benchmarks, and their peak memory."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.key = ""
         self.peaks: dict[str, int] = {}
-        """The most memory that a process of ours had resident, by what it was doing."""
+        """The peak resident memory of the service, by benchmark."""
         self._data_count = 0
 
     def prepare(self) -> None:
-        """Make the first store, which all others are copies of, with an account and its key."""
+        """Create the seed store, which all others are copied from, with an account and its key."""
         seed = self.root / "seed"
         seed.mkdir(parents=True, exist_ok=True)
         self.key = run_command(seed, "key", "create", "--account", "bench", "--rate", "0")
         run_command(seed, "migrate")
 
     def copy_store(self, origin: Path | None = None) -> Path:
-        """Return a new data directory with a copy of a store: the first one, or the one in `origin`."""
+        """Return a new data directory with a copy of the seed store, or of the one in `origin`."""
         self._data_count += 1
         data = self.root / f"data{self._data_count}"
         data.mkdir()
@@ -72,8 +72,8 @@ class BenchEnvironment:
         shutil.copy(origin / "pabal.db", data / "pabal.db")
 
     @contextlib.contextmanager
-    def run_pabal(self, data: Path, doing: str, command: str = "serve") -> Iterator[Server]:
-        """Run `pabal serve` or `pabal work` on a data directory and by its settings file, if it has one; ready."""
+    def run_pabal(self, data: Path, benchmark: str, command: str = "serve") -> Iterator[Server]:
+        """Run `pabal serve` or `pabal work` on a data directory, with its settings file; yield it when ready."""
         port = _free_port()
         environment = _environment(data) | {
             "PABAL_WORK_PORT" if command == "work" else "PABAL_PORT": str(port),
@@ -92,24 +92,24 @@ class BenchEnvironment:
                     yield server
                 finally:
                     if process.poll() is None:
-                        self.peaks[doing] = max(self.peaks.get(doing, 0), server.peak_bytes())
+                        self.peaks[benchmark] = max(self.peaks.get(benchmark, 0), server.peak_bytes())
 
     def store_cpu_s(self) -> float:
-        """Return the processor time that processes of the store have used so far: the embedded one has none."""
+        """Return the CPU time that processes of the store have used so far; SQLite has none."""
         return 0.0
 
     @contextlib.contextmanager
     def run_bare_server(self) -> Iterator[Server]:
-        """Run the server that has nothing behind it."""
+        """Run the bare HTTP server."""
         port = _free_port()
         process = subprocess.Popen([sys.executable, "-m", "bench.bare", str(port)], stderr=subprocess.DEVNULL)
         with _running(process, port) as server:
             yield server
 
 
-def report_progress(words: str) -> None:
-    """Tell how it goes."""
-    print(words, flush=True)
+def report_progress(text: str) -> None:
+    """Print a line at once."""
+    print(text, flush=True)
 
 
 @contextlib.contextmanager
@@ -148,13 +148,13 @@ def _free_port() -> int:
 
 
 def run_command(data: Path, *words: str) -> str:
-    """Run a command of pabal's on a data directory, and return what it said."""
-    said = subprocess.run(
+    """Run a pabal command on a data directory, and return its output."""
+    completed = subprocess.run(
         [sys.executable, "-m", "pabal.cli", *words], capture_output=True, text=True, env=_environment(data)
     )
-    if said.returncode:
-        raise BenchmarkFailed(f"pabal {' '.join(words)}: {said.stderr}")
-    return said.stdout.strip()
+    if completed.returncode:
+        raise BenchmarkFailed(f"pabal {' '.join(words)}: {completed.stderr}")
+    return completed.stdout.strip()
 
 
 def _environment(data: Path) -> dict[str, str]:

@@ -1,8 +1,8 @@
-"""An SMPP far end that takes every message, reports on each after a while, and counts.
+"""An SMSC that accepts every message, sends a receipt after a delay, and counts.
 
-It runs in a process of its own (`python -m bench.sink`): it tells its port on standard output, then reads
-orders from standard input and answers each with its figures, a line of JSON every time. It ends with its
-input. It reads just enough SMPP for our own carrier, so that it costs little.
+It runs as a separate process (`python -m bench.sink`). It writes its port to standard output, then reads commands
+from standard input and answers each with its figures, one line of JSON each. It exits when its input ends. It
+implements just enough SMPP for our own carrier, to cost little CPU time.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ from bench.server import SETTINGS_FILE, BenchmarkFailed
 from pabal.carriers.smpp import pdu, protocol
 
 RECEIPT_DELAY_S = 0.3
-"""As long as the simulator takes."""
+"""The same delay as the simulator's."""
 RECEIPT_BATCH_S = 0.01
-"""What comes within so much is reported on together."""
+"""Messages that arrive within this time have their receipts sent together."""
 COUNT_TIMEOUT_S = 30.0
 POLL_INTERVAL_S = 0.05
 
@@ -51,7 +51,7 @@ _SUBMIT_RESP = Struct(">IIII16sx")
 _SUBMIT_ANSWER = protocol.SUBMIT_SM | protocol.RESPONSE
 _DELIVER_ANSWER = protocol.DELIVER_SM | protocol.RESPONSE
 _ID_BITS = 22
-"""Ids count on from the milliseconds of the start, shifted by so much: no later start comes upon them again."""
+"""Ids start at the current milliseconds shifted by this, so that no later start repeats one."""
 _ENDED = rb"([^\0]*+)\0"
 _SUBMIT = re.compile(rb"[^\0]*+\0.." + _ENDED + rb".." + _ENDED + rb"...[^\0]*+\0[^\0]*+\0(.)", re.DOTALL)
 """Sender, receiver, registered_delivery."""
@@ -60,67 +60,67 @@ _RECEIPT_TEXT = b"id:%b sub:001 dlvrd:001 submit date:%b done date:%b stat:DELIV
 
 
 class Command(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What to do once the figures are told; nothing: they are only told."""
+    """A command to the sink, which always returns its figures before it acts."""
 
     is_reset: bool = False
     watched: str | None = None
-    """Of receivers whose numbers begin like this, it is noted when they were first seen."""
+    """A prefix of phone numbers whose first submit is recorded with its time."""
     receipt_after_s: float | None = None
 
 
 class Figures(msgspec.Struct, kw_only=True):
-    """What the sink has seen since the last reset; times are those of the wall clock, in seconds."""
+    """What the sink received since the last reset; times are seconds of the wall clock."""
 
     binds: int = 0
     submits: int = 0
     duplicates: int = 0
-    """Submits that said exactly what an earlier one said: a load must make all its messages different."""
+    """Submits identical to an earlier one; a load must make all its messages different."""
     receipts: int = 0
     acknowledged: int = 0
     arrivals: list[tuple[float, int]] = msgspec.field(default_factory=list)
-    """When submits came, and how many at once."""
+    """When submits arrived, and how many together."""
     watched: int = 0
-    """How many are in `first_seen`."""
+    """The size of `first_seen`."""
     first_seen: dict[str, float] = msgspec.field(default_factory=dict)
     cpu_s: float = 0.0
-    """The processor time the sink has used since its start."""
+    """The CPU time of the sink since its start."""
 
 
 class Sink:
-    """A running sink, as seen by who started it."""
+    """Controls a running sink."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self._process = process
         self.port: int = msgspec.json.decode(self._line(), type=int)
 
     def write_settings(self, data: Path, rate: int = 0) -> None:
-        """Write the settings by which a service on a data directory gives its SMS to this sink."""
+        """Write settings that make a service on a data directory send its SMS to this sink."""
         settings = SETTINGS.format(port=self.port, window=WINDOW, rate=rate)
         (data / SETTINGS_FILE).write_text(settings, encoding="utf-8")
 
     def figures(self) -> Figures:
-        """Return what it has seen."""
+        """Return its figures."""
         return self._ask(Command())
 
     def reset(self, *, watched: str | None = None, receipt_after_s: float | None = None) -> Figures:
-        """Return what it has seen, and let it count anew and owe nothing."""
+        """Return its figures, then reset them and drop pending receipts."""
         return self._ask(Command(is_reset=True, watched=watched, receipt_after_s=receipt_after_s))
 
     def wait_for(self, name: str, least: int, within_s: float = COUNT_TIMEOUT_S) -> Figures:
-        """Return all figures once the one named is as high as it should get.
+        """Return the figures once the one named has reached `least`.
 
-        Raises DoesNotWork where that takes too long.
+        Raises BenchmarkFailed if that takes too long.
         """
         deadline = time.perf_counter() + within_s
         while (found := getattr(figures := self.figures(), name)) < least:
             if time.perf_counter() > deadline:
-                raise BenchmarkFailed(f"the sink has seen {found} {name}, not {least}")
+                raise BenchmarkFailed(f"the sink counted {found} {name}, not {least}")
             time.sleep(POLL_INTERVAL_S)
         return figures
 
-    def _ask(self, order: Command) -> Figures:
+    def _ask(self, command: Command) -> Figures:
         assert self._process.stdin
-        self._process.stdin.write(msgspec.json.encode(order) + b"\n")
+        self._process.stdin.write(msgspec.json.encode(command) + b"\n")
         self._process.stdin.flush()
         return msgspec.json.decode(self._line(), type=Figures)
 
@@ -128,7 +128,7 @@ class Sink:
         assert self._process.stdout
         line = self._process.stdout.readline()
         if not line:
-            raise BenchmarkFailed("the sink has ended")
+            raise BenchmarkFailed("the sink has exited")
         return line
 
 
@@ -137,16 +137,16 @@ def running() -> Iterator[Sink]:
     """Run a sink."""
     command = [sys.executable, "-m", "bench.sink"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        yield Sink(process)  # its input is closed in the end, and with that it goes
+        yield Sink(process)  # it exits when its input is closed
 
 
 class _SinkState:
-    """What all connections share."""
+    """The state that all connections share."""
 
     def __init__(self) -> None:
         self.figures = Figures()
         self.bodies: set[int] = set()
-        """The hashes of what submits said."""
+        """The hashes of submit bodies."""
         self.next_id = time.time_ns() // 1_000_000 << _ID_BITS
         self.watched = b""
         self.receivers: list[_Connection] = []
@@ -154,33 +154,33 @@ class _SinkState:
         self._pending_receipts: list[tuple[bytes, bytes, bytes]] = []
 
     def execute(self, line: bytes) -> bytes:
-        """Return the figures, then do as told."""
-        order = msgspec.json.decode(line, type=Command)
+        """Return the figures, then execute a command."""
+        command = msgspec.json.decode(line, type=Command)
         self.figures.duplicates = self.figures.submits - len(self.bodies)
         self.figures.watched = len(self.figures.first_seen)
         self.figures.cpu_s = time.process_time()
         answer = msgspec.json.encode(self.figures) + b"\n"
-        if order.is_reset:
+        if command.is_reset:
             self.figures, self.bodies, self._pending_receipts = Figures(), set(), []
-        if order.watched is not None:
-            self.watched = order.watched.encode()
-        if order.receipt_after_s is not None:
-            self._receipt_after_s = order.receipt_after_s
+        if command.watched is not None:
+            self.watched = command.watched.encode()
+        if command.receipt_after_s is not None:
+            self._receipt_after_s = command.receipt_after_s
         return answer
 
     def schedule_receipts(self, messages: list[tuple[bytes, bytes, bytes]]) -> None:
-        """Report on messages when it is time: id, sender and receiver of each."""
+        """Schedule receipts for messages: id, sender and receiver of each."""
         if not self._pending_receipts:
-            asyncio.get_running_loop().call_later(RECEIPT_BATCH_S, self._gathered)
+            asyncio.get_running_loop().call_later(RECEIPT_BATCH_S, self._schedule_batch)
         self._pending_receipts += messages
 
-    def _gathered(self) -> None:
+    def _schedule_batch(self) -> None:
         receipts, self._pending_receipts = self._pending_receipts, []
         asyncio.get_running_loop().call_later(self._receipt_after_s, self._report, receipts, self.figures)
 
     def _report(self, receipts: list[tuple[bytes, bytes, bytes]], figures: Figures) -> None:
         if figures is not self.figures:
-            return  # what was receipts before a reset is of no use to who comes after it
+            return  # the sink was reset in the meantime
         if self.receivers:
             self.receivers[0].report(receipts)
             self.figures.receipts += len(receipts)
@@ -189,7 +189,7 @@ class _SinkState:
 
 
 class _Connection(asyncio.Protocol):
-    """One bind."""
+    """One SMPP connection."""
 
     def __init__(self, state: _SinkState) -> None:
         self._state = state
@@ -236,7 +236,7 @@ class _Connection(asyncio.Protocol):
             elif command == _DELIVER_ANSWER:
                 state.figures.acknowledged += status == protocol.OK
             else:
-                self._take_in_rare(command, sequence)
+                self._handle_other(command, sequence)
             at = end
         self._rest = data[at:]
         if answers:
@@ -260,7 +260,7 @@ class _Connection(asyncio.Protocol):
             )
         self._transport.write(b"".join(frames))
 
-    def _take_in_rare(self, command: int, sequence: int) -> None:
+    def _handle_other(self, command: int, sequence: int) -> None:
         if command in (protocol.BIND_TRANSCEIVER, protocol.BIND_TRANSMITTER, protocol.BIND_RECEIVER):
             self._transport.write(
                 pdu.encode_pdu(command | protocol.RESPONSE, sequence, pdu.encode_message_id("sink"))
@@ -280,20 +280,20 @@ async def _sink() -> None:
     loop = asyncio.get_running_loop()
     state = _SinkState()
     server = await loop.create_server(lambda: _Connection(state), "127.0.0.1", 0)
-    _say(msgspec.json.encode(server.sockets[0].getsockname()[1]) + b"\n")
-    orders = asyncio.StreamReader()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
-    async for line in orders:
-        _say(state.execute(line))
+    _write_line(msgspec.json.encode(server.sockets[0].getsockname()[1]) + b"\n")
+    commands = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
+    async for line in commands:
+        _write_line(state.execute(line))
 
 
-def _say(line: bytes) -> None:
+def _write_line(line: bytes) -> None:
     sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
 
 
 def main() -> None:
-    gc.disable()  # nothing postgres goes in circles
+    gc.disable()  # no reference cycles here
     uvloop.run(_sink())
 
 

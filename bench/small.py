@@ -1,4 +1,4 @@
-"""How long a one-receiver send waits for its carrier while campaigns of many receivers wait too."""
+"""How long a one-receiver send waits for its carrier while campaigns are in the queue."""
 
 import re
 import time
@@ -11,18 +11,18 @@ from bench.server import BenchEnvironment, BenchmarkFailed, report_progress
 from bench.store_reader import open_reader
 from pabal.domain import identifiers
 
-AIM_S = 2.0
+TARGET_S = 2.0
 WAITING = 100_000
 CONNECTIONS = 8
 PAUSE_S = 0.04
 SECONDS = 8.0
-TAKEN_WITHIN_S = 30.0
-LOOK_EVERY_S = 0.05
+ACCEPT_TIMEOUT_S = 30.0
+POLL_INTERVAL_S = 0.05
 _REQUEST_ID = re.compile(rb'"requestId":"([0-9a-f]{26})"')
 
 
 def measure(env: BenchEnvironment) -> list[Figure]:
-    """Send one by one while a full queue is delivered; then read when the simulator took each."""
+    """Send single messages while a full queue is delivered; then read when the simulator accepted each."""
     data = env.copy_store()
     fill(data, WAITING // REQUEST_RECEIVERS)
     with env.run_pabal(data, "small") as server:
@@ -40,19 +40,19 @@ def measure(env: BenchEnvironment) -> list[Figure]:
             drained_at = _drained_at(data)
             seen = load.finish(process)
         sent = [bytes.fromhex(found[1].decode()) for each in seen.answers if (found := _REQUEST_ID.search(each))]
-        amid = [each for each in sent if identifiers.requested_at(each) < drained_at]
-        waits_s = _waits_s(data, amid)
+        during_campaigns = [each for each in sent if identifiers.requested_at(each) < drained_at]
+        waits_s = _waits_s(data, during_campaigns)
     if not waits_s:
-        raise BenchmarkFailed("the campaigns were gone before the first small send")
+        raise BenchmarkFailed("the campaigns were delivered before the first small send")
     p50, p99 = percentile(waits_s, 0.5), percentile(waits_s, 0.99)
-    report_progress(f"  {len(waits_s)} small sends, taken after p50 {p50 * 1000:.0f} ms, p99 {p99 * 1000:.0f} ms")
+    report_progress(f"  {len(waits_s)} small sends accepted after p50 {p50 * 1000:.0f} ms, p99 {p99 * 1000:.0f} ms")
     return [
         Figure(
             "small",
-            "a small send amid campaigns, until it is taken, p99",
+            "a small send during campaigns, until the simulator accepts it, p99",
             p99,
             " s",
-            AIM_S,
+            TARGET_S,
             "at most",
             f"p50 {p50 * 1000:.0f} ms of {len(waits_s)}; answered in p99"
             f" {percentile(seen.latencies_s, 0.99) * 1000:.0f} ms",
@@ -61,19 +61,19 @@ def measure(env: BenchEnvironment) -> list[Figure]:
 
 
 def _drained_at(data: Path) -> int:
-    """Wait until no campaign waits any more, and return when that was, in milliseconds."""
+    """Wait until the campaigns are delivered, and return that time in milliseconds."""
     reader = open_reader(data)
     deadline = time.perf_counter() + SECONDS
     while reader.fetch_value("select 1 from jobs where lane = 1 limit 1") and time.perf_counter() < deadline:
-        time.sleep(LOOK_EVERY_S)
+        time.sleep(POLL_INTERVAL_S)
     reader.close()
     return WORLD.now()
 
 
 def _waits_s(data: Path, requests: list[bytes]) -> list[float]:
-    """Return how long after its request each message was taken by the simulator."""
+    """Return how long after its request the simulator accepted each message."""
     reader = open_reader(data)
-    deadline = time.perf_counter() + TAKEN_WITHIN_S
+    deadline = time.perf_counter() + ACCEPT_TIMEOUT_S
     waits_s: list[float] = []
     for each in requests:
         one = identifiers.make_message_id(each, 1)
@@ -81,8 +81,8 @@ def _waits_s(data: Path, requests: list[bytes]) -> list[float]:
             at := reader.fetch_value("select accepted_at from simulated_messages where message_id = ?", (one,))
         ) is None:
             if time.perf_counter() > deadline:
-                raise BenchmarkFailed(f"a small send was not taken in {TAKEN_WITHIN_S} s")
-            time.sleep(LOOK_EVERY_S)
+                raise BenchmarkFailed(f"the simulator did not accept a small send in {ACCEPT_TIMEOUT_S} s")
+            time.sleep(POLL_INTERVAL_S)
         waits_s.append((at - identifiers.requested_at(each)) / 1000)
     reader.close()
     return waits_s

@@ -1,4 +1,4 @@
-"""How fast messages go to a carrier that speaks SMPP, how evenly, and how long small ones wait behind others."""
+"""How fast and how evenly messages go to an SMPP carrier, and how long small sends wait."""
 
 from bench import sink, smpp_pace, smpp_session, smpp_through
 from bench.figures import Figure
@@ -6,7 +6,7 @@ from bench.server import BenchEnvironment
 
 
 def measure(env: BenchEnvironment) -> list[Figure]:
-    """Measure the bare session, then the service: at full speed, at a low rate, and amid a campaign."""
+    """Measure the bare session, then the service: at full speed, at a low rate, and during a campaign."""
     with sink.running() as sink_server:
         return [
             *smpp_session.measure(sink_server),

@@ -1,4 +1,4 @@
-"""How fast one-receiver requests reach their end through HTTP, SMPP and receipt, beside the simulator."""
+"""How fast one-receiver requests complete through HTTP, SMPP and receipt, compared with the simulator."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -11,64 +11,67 @@ from bench.store_reader import open_reader, wait_until_queue_is_empty
 from pabal.domain import identifiers
 from pabal.domain.dates import SECOND
 
-AIM_RATE = 3000
-AIM_SHARE = 0.5
+TARGET_RATE = 3000
+TARGET_SHARE = 0.5
 ROUNDS = 2
 CONNECTIONS = 64
 MESSAGES = 20_000
 EDGE = MESSAGES // 10
-"""What ends at the beginning and at the end of a run is left out of its pace: it starts up, and it waits."""
+"""The first and last messages of a run are left out of its rate, since the run starts up and runs out."""
 
 
-class Pace(NamedTuple):
-    """How requests were accepted and messages ended."""
+class RequestRate(NamedTuple):
+    """How fast requests were accepted and messages completed."""
 
     ended: float
     whole: float
-    """How many ended a second from the first request to the last end, the wait for the last receipts included."""
+    """Messages per second from the first request to the last completion, with the wait for the last receipts."""
     accepted: float
     cpu_us: float
 
 
 def measure(env: BenchEnvironment, sink: Sink) -> list[Figure]:
-    """Send the same requests in turn, several times: through the simulator, and through SMPP."""
+    """Send the same requests in several rounds through the simulator and through SMPP."""
     requests = bodies.singles(MESSAGES)
     simulated, sent = [], []
     for _ in range(ROUNDS):
         data = env.copy_store()
         with env.run_pabal(data, "smpp") as server:
-            simulated.append(_paced(env, data, server, requests, "the simulator"))
+            simulated.append(_measure_rate(env, data, server, requests, "the simulator"))
         data = env.copy_store()
         sink.write_settings(data)
         sink.reset()
         with env.run_pabal(data, "smpp") as server:
             sink.wait_for("binds", 1)
-            sent.append(_paced(env, data, server, requests, "SMPP"))
+            sent.append(_measure_rate(env, data, server, requests, "SMPP"))
             seen = sink.wait_for("acknowledged", MESSAGES)
         if seen.submits != MESSAGES or seen.duplicates:
-            raise BenchmarkFailed(f"the sink has seen {seen.submits} submits, {seen.duplicates} of them twice")
-    beside, through = (Pace(*map(median_of, zip(*each, strict=True))) for each in (simulated, sent))
+            raise BenchmarkFailed(f"the sink received {seen.submits} submits, {seen.duplicates} of them twice")
+    simulator, through = (RequestRate(*map(median_of, zip(*each, strict=True))) for each in (simulated, sent))
     return [
         Figure(
             "smpp",
             "one-receiver requests, HTTP to SMPP to receipt to history",
             through.ended,
             "/s",
-            AIM_RATE,
+            TARGET_RATE,
             details=f"with start and end {through.whole:,.0f}/s, accepted {through.accepted:,.0f}/s,"
-            f" {through.cpu_us:.0f} µs CPU a message",
+            f" {through.cpu_us:.0f} µs CPU per message",
         ),
         Figure(
             "smpp",
             "one-receiver requests through SMPP / simulator",
-            through.ended / beside.ended,
-            target=AIM_SHARE,
-            details=f"{through.ended:,.0f}/s of {beside.ended:,.0f}/s, {beside.cpu_us:.0f} µs CPU a message",
+            through.ended / simulator.ended,
+            target=TARGET_SHARE,
+            details=f"{through.ended:,.0f}/s of {simulator.ended:,.0f}/s,"
+            f" {simulator.cpu_us:.0f} µs CPU per message",
         ),
     ]
 
 
-def _paced(env: BenchEnvironment, data: Path, server: Server, requests: list[bytes], what: str) -> Pace:
+def _measure_rate(
+    env: BenchEnvironment, data: Path, server: Server, requests: list[bytes], what: str
+) -> RequestRate:
     before = server.cpu_s()
     seen = load.run(
         load.LoadPlan(
@@ -82,18 +85,18 @@ def _paced(env: BenchEnvironment, data: Path, server: Server, requests: list[byt
     )
     ended, whole = _ended(data)
     cpu_us = (server.cpu_s() - before) / len(requests) * 1e6
-    pace = Pace(ended, whole, seen.rate, cpu_us)
+    rate = RequestRate(ended, whole, seen.rate, cpu_us)
     report_progress(
-        f"  {what}: {pace.ended:,.0f} ended/s ({pace.whole:,.0f} with start and end),"
-        f" accepted {pace.accepted:,.0f}/s, {pace.cpu_us:.0f} µs CPU a message"
+        f"  {what}: {rate.ended:,.0f} ended/s ({rate.whole:,.0f} with start and end),"
+        f" accepted {rate.accepted:,.0f}/s, {rate.cpu_us:.0f} µs CPU per message"
     )
-    return pace
+    return rate
 
 
 def _ended(data: Path) -> tuple[float, float]:
-    """Wait until all messages have ended, and return how many did a second: amid the run, and in the whole of it.
+    """Wait until all messages have completed; return messages per second without the edges, and in the whole run.
 
-    Raises DoesNotWork where one was not completed.
+    Raises BenchmarkFailed if one did not complete.
     """
     reader = open_reader(data)
     wait_until_queue_is_empty(reader)
@@ -102,5 +105,5 @@ def _ended(data: Path) -> tuple[float, float]:
     reader.close()
     if len(ends) != MESSAGES:
         raise BenchmarkFailed(f"{MESSAGES - len(ends)} messages were not completed")
-    amid = (MESSAGES - 2 * EDGE) / (ends[-EDGE - 1] - ends[EDGE]) * SECOND
-    return amid, MESSAGES / (ends[-1] - identifiers.requested_at(first)) * SECOND
+    without_edges = (MESSAGES - 2 * EDGE) / (ends[-EDGE - 1] - ends[EDGE]) * SECOND
+    return without_edges, MESSAGES / (ends[-1] - identifiers.requested_at(first)) * SECOND

@@ -11,7 +11,7 @@ ROUNDS = 3
 
 
 def measure(env: BenchEnvironment) -> list[Figure]:
-    """Start it several times on each."""
+    """Start the service several times on each store."""
     return [
         _measure_start(env, env.copy_store(), "an empty store"),
         _measure_start(env, large_store(env), f"{MANY:,} waiting messages"),

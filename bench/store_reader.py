@@ -1,4 +1,4 @@
-"""Looks at a store from outside, beside the server that uses it."""
+"""Reads a store while a service uses it."""
 
 import time
 from abc import ABC, abstractmethod
@@ -18,42 +18,42 @@ POLL_INTERVAL_S = 0.05
 
 
 class StoreReader(ABC):
-    """A connection that only looks."""
+    """A read-only connection to a store."""
 
     @abstractmethod
     def fetch_all(self, sql: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return all that a query finds."""
+        """Return all rows of a query."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of it."""
+        """Close the connection."""
 
     def fetch_value(self, sql: str, args: Sequence[Any] = ()) -> Any:
-        """Return the first value that a query finds, None where it finds none."""
+        """Return the first value of a query's first row, None without rows."""
         rows = self.fetch_all(sql, args)
         return rows[0][0] if rows else None
 
 
 def wait_until_queue_is_empty(reader: StoreReader) -> None:
-    """Wait until no message waits or is on its way.
+    """Wait until no message waits or is in flight.
 
-    Raises DoesNotWork where that takes too long.
+    Raises BenchmarkFailed if that takes too long.
     """
     deadline = time.perf_counter() + QUEUE_TIMEOUT_S
     while reader.fetch_value("select 1 from jobs limit 1"):
         if time.perf_counter() > deadline:
-            raise BenchmarkFailed(f"after {QUEUE_TIMEOUT_S:.0f} s there are messages that have not ended")
+            raise BenchmarkFailed(f"after {QUEUE_TIMEOUT_S:.0f} s the queue is not empty")
         time.sleep(POLL_INTERVAL_S)
 
 
 def settings_of(data: Path) -> Settings:
-    """Return the settings that a service on this data directory has."""
+    """Return the settings of a service on this data directory."""
     file = data / SETTINGS_FILE
     return load({}, file if file.exists() else None, data=data)
 
 
 def open_reader(data: Path) -> StoreReader:
-    """Return a connection that looks at the store of a data directory."""
+    """Return a read-only connection to the store of a data directory."""
     settings = settings_of(data)
     return _PostgresReader(settings.store) if settings.is_on_postgresql else _SqliteReader(settings.store_path)
 

@@ -1,4 +1,4 @@
-"""Whether two processes that deliver from one PostgreSQL deliver no less than one, and what each message costs."""
+"""Whether two workers on one PostgreSQL are as fast as one, and the CPU time per message."""
 
 import contextlib
 import random
@@ -25,7 +25,7 @@ _HOLDERS = "select count(*) from slots where worker_id is not null group by work
 
 
 class DeliveryRate(NamedTuple):
-    """How fast messages ended, and the processor time of each: in our processes, and in PostgreSQL's."""
+    """Messages per second, and the CPU time per message in the workers and in PostgreSQL."""
 
     rate: float
     service_us: float
@@ -33,22 +33,22 @@ class DeliveryRate(NamedTuple):
 
 
 def measure(env: BenchEnvironment) -> list[Figure]:
-    """Deliver the same messages in turn, several times: by one worker, and by two."""
+    """Deliver the same messages in several rounds by one worker and by two."""
     found: dict[int, list[DeliveryRate]] = {1: [], 2: []}
     with postgres_environment(env) as postgres:
         for _ in range(ROUNDS):
-            for workers, paces in found.items():
-                paces.append(_measure_rate(postgres, workers))
-    one, two = (DeliveryRate(*map(median_of, zip(*paces, strict=True))) for paces in found.values())
+            for workers, rates in found.items():
+                rates.append(_measure_rate(postgres, workers))
+    one, two = (DeliveryRate(*map(median_of, zip(*rates, strict=True))) for rates in found.values())
     return [
         Figure(
             "workers",
-            "messages a second by two workers / by one",
+            "messages per second by two workers / by one",
             two.rate / one.rate,
             target=TARGET_RATE,
             details=f"{two.rate:,.0f}/s and {one.rate:,.0f}/s",
         ),
-        _cpu("our processes", one.service_us, two.service_us),
+        _cpu("the workers", one.service_us, two.service_us),
         _cpu("PostgreSQL", one.postgres_us, two.postgres_us),
     ]
 
@@ -56,7 +56,7 @@ def measure(env: BenchEnvironment) -> list[Figure]:
 def _cpu(whose: str, one_us: float, two_us: float) -> Figure:
     return Figure(
         "workers",
-        f"CPU a message of {whose}, two workers / one",
+        f"CPU per message in {whose}, two workers / one",
         two_us / one_us,
         target=TARGET_CPU,
         bound="at most",
@@ -65,7 +65,7 @@ def _cpu(whose: str, one_us: float, two_us: float) -> Figure:
 
 
 def _measure_rate(env: PostgresEnvironment, workers: int) -> DeliveryRate:
-    """Give a queue to workers that have shared the slots among themselves, and see how it gets empty."""
+    """Fill the queue of workers that have balanced their slots, and measure its delivery."""
     data = env.copy_store()
     total = slots_of(data)
     rng = random.Random(4)
@@ -73,21 +73,21 @@ def _measure_rate(env: PostgresEnvironment, workers: int) -> DeliveryRate:
     new_requests = [build_new_request(each, WORLD.now(), rng, number % total) for number, each in sends]
     with contextlib.ExitStack() as stack:
         running = [stack.enter_context(env.run_pabal(data, "workers", "work")) for _ in range(workers)]
-        _until_shared(data, workers)
+        _wait_until_balanced(data, workers)
         with env.connect(data) as connection:
             copy_all(connection, new_requests)
         began_at, before, its_before = WORLD.now(), sum(each.cpu_s() for each in running), env.store_cpu_s()
         took_s = (wait_until_ended(data, MESSAGES) - began_at) / SECOND
         ours, its = sum(each.cpu_s() for each in running) - before, env.store_cpu_s() - its_before
-    pace = DeliveryRate(MESSAGES / took_s, ours / MESSAGES * 1e6, its / MESSAGES * 1e6)
+    rate = DeliveryRate(MESSAGES / took_s, ours / MESSAGES * 1e6, its / MESSAGES * 1e6)
     report_progress(
-        f"  {workers} at work: {pace.rate:,.0f} messages/s,"
-        f" {pace.service_us:.0f} µs CPU a message and {pace.postgres_us:.0f} µs of PostgreSQL's"
+        f"  {workers} workers: {rate.rate:,.0f} messages/s,"
+        f" {rate.service_us:.0f} µs CPU per message and {rate.postgres_us:.0f} µs in PostgreSQL"
     )
-    return pace
+    return rate
 
 
-def _until_shared(data: Path, workers: int) -> None:
+def _wait_until_balanced(data: Path, workers: int) -> None:
     """Wait until each worker holds its fair share of the slots."""
     fair = slots_of(data) // workers
     reader = open_reader(data)
