@@ -1,4 +1,4 @@
-"""The history as an Excel workbook: every message, and every cell a text."""
+"""The Excel export of the history: every message, every cell a text."""
 
 from typing import Any
 

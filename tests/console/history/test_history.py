@@ -1,4 +1,4 @@
-"""The history page: every filter, one message's story, and the exported file."""
+"""The history pages: every filter, a message's timeline, and the CSV export."""
 
 import asyncio
 import csv
@@ -33,8 +33,8 @@ ESCAPED = "&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"
 FORMULAS = ["=1+1", "+82", "-1", "@SUM(A1)", "\t=1", "＝1"]
 
 
-async def furnished(env: Environment) -> tuple[Caller, str, dict[str, Any]]:
-    """Send a few things, and return what a search must tell apart."""
+async def send_messages(env: Environment) -> tuple[Caller, str, dict[str, Any]]:
+    """Send messages that a search must tell apart."""
     call, sender_key = await set_up_sender(env)
     await call_ok(call, "message/sendSMS", sms_body(PHONE, content="잘 간다"))
     await call_ok(call, "message/sendSMS", sms_body("010-0000-0001", content="못 간다"))
@@ -50,7 +50,7 @@ STATE = re.compile(r'"state (\w+)"')
 
 
 def kinds(shown: Any) -> list[str]:
-    """Return kind and state of each row of the list."""
+    """Return message type and status of each row."""
     rows = ROW.findall(shown.text)
     return [f"{CELL.findall(row)[1].strip()} {STATE.findall(row)[0]}" for row in rows]
 
@@ -92,7 +92,7 @@ SEARCHES = [
 
 def test_search_finds_same_messages_on_page_and_in_export(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, failed = await furnished(env)
+        _, sender_key, failed = await send_messages(env)
         browser = await signed_in_browser(env)
         for query, found in SEARCHES:
             asked = query.format(sender_key=sender_key, request=failed["requestId"], message=failed["messageId"])
@@ -155,7 +155,7 @@ def test_history_pages_have_no_gaps_and_no_duplicates(run_scenario: RunScenario)
 
 def test_failed_message_and_its_fallback_link_to_each_other(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, _, _ = await furnished(env)
+        call, _, _ = await send_messages(env)
         fallback, failed = await list_messages(call, NO_USER)
         browser = await signed_in_browser(env)
 
@@ -278,7 +278,7 @@ def test_csv_export_lists_messages_newest_first_without_formula_cells(run_scenar
 
 def test_viewer_sees_only_masked_numbers(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, _, _ = await furnished(env)
+        call, _, _ = await send_messages(env)
         message = (await list_messages(call, PHONE))[0]["messageId"]
         viewer = await signed_in_browser(env, Role.VIEWER)
         owner = await signed_in_browser(env, Role.OWNER)

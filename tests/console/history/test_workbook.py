@@ -1,4 +1,4 @@
-"""A workbook: what cannot be said is replaced, full sheets are followed by others, and nothing is kept."""
+"""The workbook writer: invalid characters, full sheets, and constant memory."""
 
 import tracemalloc
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""Sender numbers: registered and removed by those who may, and by nobody else."""
+"""Sender numbers: registered and removed by owners and operators only."""
 
 import pytest
 
@@ -45,16 +45,16 @@ def test_sender_number_is_registered_used_and_removed_after_confirmation(
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"), [("", "비어"), ("119", "발신번호로 쓸 수 없는"), ("<b>", "숫자와 하이픈")]
+    ("typed", "error"), [("", "비어"), ("119", "발신번호로 쓸 수 없는"), ("<b>", "숫자와 하이픈")]
 )
-def test_invalid_sender_number_is_reported_at_its_field(run_scenario: RunScenario, typed: str, told: str) -> None:
+def test_invalid_sender_number_is_reported_at_its_field(run_scenario: RunScenario, typed: str, error: str) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
 
         shown = await browser.submit("/console/numbers", number=typed)
 
         assert shown.status == 400
-        assert told in shown.text
+        assert error in shown.text
         assert 'aria-describedby="wrong-number"' in shown.text
         assert "<b>" not in shown.text
         assert await env.store.read(accounts.list_numbers) == []

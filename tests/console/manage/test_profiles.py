@@ -1,4 +1,4 @@
-"""Sender profiles: registered step by step, proved by the token, deleted after a question."""
+"""Sender profiles: registered, verified by token, deleted after confirmation."""
 
 import re
 
@@ -41,7 +41,7 @@ async def enter(browser: Browser, token: str) -> PageResponse:
     return await browser.submit("/console/profiles/token", channel=CHANNEL, token=token)
 
 
-async def noted(env: Environment) -> list[tuple[str, str]]:
+async def audit_lines(env: Environment) -> list[tuple[str, str]]:
     found = await env.store.read(latest_entries, None, 10)
     return [(each.action, each.target) for each in found if each.action.startswith("profile.")]
 
@@ -62,7 +62,7 @@ def test_channel_is_registered_verified_by_token_and_used_for_sending(run_scenar
         (profile,) = (await call("sender/list")).items
         assert profile["senderKey"] in listed.text
         assert "건강 › 병원 › 종합병원" in listed.text
-        assert await noted(env) == [("profile.approve", CHANNEL), ("profile.register", CHANNEL)]
+        assert await audit_lines(env) == [("profile.approve", CHANNEL), ("profile.register", CHANNEL)]
         assert (await browser.get(asked.location)).location == "/console/profiles", "there is no token to enter"
 
     run_scenario(scenario)
@@ -80,7 +80,7 @@ def test_invalid_registration_is_reported_at_its_field_and_keeps_input(run_scena
         assert HOSTILE not in shown.text
         assert 'value="119"' in shown.text
         assert '<option value="병원" selected>' in shown.text
-        assert await noted(env) == []
+        assert await audit_lines(env) == []
 
     run_scenario(scenario)
 
@@ -181,7 +181,7 @@ def test_deleting_profile_asks_first_and_cancels_waiting_messages(
         assert "@shop 채널을 삭제하시겠습니까?" in question.text
         assert (before, describe_outcome(await get_message(call))) == ("waiting", "cancel")
         assert (done.location, again.status) == ("/console/profiles", 404)
-        assert await noted(env) == [("profile.delete", CHANNEL)]
+        assert await audit_lines(env) == [("profile.delete", CHANNEL)]
         assert "아직 등록한 채널이 없습니다" in (await browser.get("/console/profiles")).text
 
     run_scenario(scenario)

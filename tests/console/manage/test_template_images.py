@@ -1,11 +1,11 @@
-"""Pictures of templates: brought along by the form, checked as the interface does, shown to one account only."""
+"""Emphasis images of templates: uploaded, validated as the API does, shown to one account only."""
 
 import pytest
 
 from pabal.domain.image import MAX_IMAGE_BYTES
 from pabal.domain.user import Role
 from pabal.store import templates as kept_templates
-from tests.console.manage.test_templates import furnished, only, save, written
+from tests.console.manage.test_templates import form_fields, only_template, save, set_up_sender
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import RunScenario, call_ok, image_body, template_body
@@ -16,12 +16,12 @@ NEW = "/console/templates/new"
 
 
 def emphasised(sender_key: str, **changes: str) -> dict[str, str]:
-    return written(sender_key, emphasisType="image", imageLink="https://shop.example/", **changes)
+    return form_fields(sender_key, emphasisType="image", imageLink="https://shop.example/", **changes)
 
 
 def test_template_image_is_stored_shown_replaced_and_kept_on_edit(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await furnished(env)
+        _, sender_key, browser = await set_up_sender(env)
 
         path = (
             await browser.submit_with_file(NEW, ("봄.jpg", "image/jpeg", JPEG), emphasised(sender_key))
@@ -30,7 +30,7 @@ def test_template_image_is_stored_shown_replaced_and_kept_on_edit(run_scenario: 
         first = await browser.get(f"{path}/picture")
         form = await browser.get(f"{path}/edit")
         await save(browser, f"{path}/edit", emphasised(sender_key, content="새 글"))
-        kept = await browser.get(f"{path}/picture")
+        stored = await browser.get(f"{path}/picture")
         await browser.submit_with_file(f"{path}/edit", ("b.jpg", "image/jpeg", OTHER), emphasised(sender_key))
         changed = await browser.get(f"{path}/picture")
 
@@ -39,8 +39,8 @@ def test_template_image_is_stored_shown_replaced_and_kept_on_edit(run_scenario: 
         assert first.headers["x-content-type-options"] == "nosniff"
         assert 'value="https://shop.example/"' in form.text
         assert "현재 이미지를 그대로" in form.text
-        assert (kept.body, changed.body) == (JPEG, OTHER)
-        design = (await only(env)).latest
+        assert (stored.body, changed.body) == (JPEG, OTHER)
+        design = (await only_template(env)).latest
         assert (design.image_name, design.emphasis_type, design.image_link) == (
             "b.jpg",
             "image",
@@ -52,14 +52,14 @@ def test_template_image_is_stored_shown_replaced_and_kept_on_edit(run_scenario: 
 
 def test_template_image_is_removed_with_image_emphasis(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await furnished(env)
+        _, sender_key, browser = await set_up_sender(env)
         path = (await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
 
-        await save(browser, f"{path}/edit", written(sender_key))
+        await save(browser, f"{path}/edit", form_fields(sender_key))
         gone = await browser.get(f"{path}/picture")
 
         assert gone.status == 404
-        assert (await only(env)).latest.image_name is None
+        assert (await only_template(env)).latest.image_name is None
 
     run_scenario(scenario)
 
@@ -68,20 +68,20 @@ def test_template_image_set_by_api_survives_edit_with_any_emphasis(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key, browser = await furnished(env)
+        call, sender_key, browser = await set_up_sender(env)
         made = await call_ok(call, "template/create", template_body(sender_key, image=image_body()))
         path = f"/console/templates/{made.item['id']}"
 
-        await save(browser, f"{path}/edit", written(sender_key, content="새 글"))
+        await save(browser, f"{path}/edit", form_fields(sender_key, content="새 글"))
 
         assert (await browser.get(f"{path}/picture")).status == 200
-        assert (await only(env)).latest.image_name == "photo.jpg"
+        assert (await only_template(env)).latest.image_name == "photo.jpg"
 
     run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
-    ("kind", "body", "told"),
+    ("kind", "body", "error"),
     [
         ("image/png", b"\x89PNG", "image/jpeg"),
         ("image/jpeg", b"\x89PNG", "JPEG 파일이 아닙니다"),
@@ -91,10 +91,10 @@ def test_template_image_set_by_api_survives_edit_with_any_emphasis(
     ],
 )
 def test_invalid_template_image_is_reported_at_its_field(
-    run_scenario: RunScenario, kind: str, body: bytes, told: str
+    run_scenario: RunScenario, kind: str, body: bytes, error: str
 ) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await furnished(env)
+        _, sender_key, browser = await set_up_sender(env)
 
         shown = await browser.submit_with_file(
             NEW, ("a.jpg", kind, body), emphasised(sender_key, content="다시 쓰지 않게")
@@ -102,7 +102,7 @@ def test_invalid_template_image_is_reported_at_its_field(
 
         assert shown.status == 400
         assert 'id="wrong-image"' in shown.text
-        assert told in shown.text
+        assert error in shown.text
         assert "다시 쓰지 않게" in shown.text
         assert await env.store.read(kept_templates.list_all) == []
 
@@ -111,7 +111,7 @@ def test_invalid_template_image_is_reported_at_its_field(
 
 def test_image_emphasis_requires_an_image(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await furnished(env)
+        _, sender_key, browser = await set_up_sender(env)
 
         shown = await save(browser, NEW, emphasised(sender_key))
 
@@ -123,7 +123,7 @@ def test_image_emphasis_requires_an_image(run_scenario: RunScenario) -> None:
 
 def test_template_copy_keeps_image_but_never_one_of_another_account(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await furnished(env)
+        _, sender_key, browser = await set_up_sender(env)
         path = (await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
         number = path.rpartition("/")[2]
         stranger = await signed_in_browser(env, Role.OWNER, "other")
@@ -146,14 +146,14 @@ def test_template_copy_keeps_image_but_never_one_of_another_account(run_scenario
 
 def test_preview_shows_image_placeholder(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await furnished(env)
+        _, sender_key, browser = await set_up_sender(env)
 
         new = await save(browser, "/console/templates/preview", emphasised(sender_key))
-        kept = await save(browser, "/console/templates/preview", emphasised(sender_key, pictureOf="7"))
+        stored = await save(browser, "/console/templates/preview", emphasised(sender_key, pictureOf="7"))
         odd = await save(browser, "/console/templates/preview", emphasised(sender_key, pictureOf='"><b>'))
 
         assert '<p class="picture">' in new.text
-        assert 'src="/console/templates/7/picture"' in kept.text
+        assert 'src="/console/templates/7/picture"' in stored.text
         assert "<b>" not in odd.text
         assert "<canvas" in new.text
 
@@ -175,7 +175,7 @@ def test_malformed_multipart_form_is_refused(run_scenario: RunScenario, kind: st
 
 def test_multipart_form_requires_csrf_token(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await furnished(env)
+        _, sender_key, browser = await set_up_sender(env)
 
         shown = await browser.submit_with_file(
             NEW, ("a.jpg", "image/jpeg", JPEG), {**emphasised(sender_key), "csrf": "0" * 64}

@@ -1,4 +1,4 @@
-"""Templates in the console: written with a preview, sent to review, decided on, and never another account's."""
+"""Templates: written with a preview, reviewed, and never another account's."""
 
 import re
 from typing import Any
@@ -16,13 +16,13 @@ from tests.fixtures.web import TEMPLATE_CATEGORY, RunScenario, call_ok, register
 HOSTILE = '"><script>alert(1)</script>'
 
 
-async def furnished(env: Environment) -> tuple[Any, str, Browser]:
+async def set_up_sender(env: Environment) -> tuple[Any, str, Browser]:
     call = await env.caller()
     return call, await register_channel(call), await signed_in_browser(env, Role.SENDER)
 
 
-def written(sender_key: str, **changes: str) -> dict[str, str]:
-    """Return the fields of the form; every one is sent, as a browser does."""
+def form_fields(sender_key: str, **changes: str) -> dict[str, str]:
+    """Return the fields of the form; all of them, as a browser sends them."""
     fields = {field: "" for field in FIELDS if field != "securityTemplate"}
     return {
         **fields,
@@ -41,7 +41,7 @@ async def save(browser: Browser, path: str, fields: dict[str, str]) -> PageRespo
     return await browser.post(path, {"csrf": await browser.csrf(), **fields})
 
 
-async def only(env: Environment) -> Any:
+async def only_template(env: Environment) -> Any:
     def work(tx: Any) -> Any:
         return kept_templates.find(tx, TemplateFilter(1), 1, 10)[1]
 
@@ -51,10 +51,10 @@ async def only(env: Environment) -> Any:
 
 def test_template_is_created_sent_to_review_and_approved(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await furnished(env)
+        _, sender_key, browser = await set_up_sender(env)
         buttons = {"buttons[2].buttonType": "webLink", "buttons[2].mobileUrl": "https://a.example/#{id}"}
 
-        made = await save(browser, "/console/templates/new", written(sender_key, **buttons))
+        made = await save(browser, "/console/templates/new", form_fields(sender_key, **buttons))
         page = await browser.get(made.location)
         await save(browser, f"{made.location}/request", {})
         approved = await browser.get(made.location)
@@ -63,10 +63,10 @@ def test_template_is_created_sent_to_review_and_approved(run_scenario: RunScenar
         assert "<mark>#{name}</mark>님,\n출발했습니다." in page.text
         assert "state registered" in page.text
         assert "state approved" in approved.text
-        kept = await only(env)
-        assert kept.latest.content == "#{name}님,\n출발했습니다."
-        assert kept.latest.buttons[0].mobile_url == "https://a.example/#{id}"
-        assert kept.latest.variables == ("name", "id")
+        stored = await only_template(env)
+        assert stored.latest.content == "#{name}님,\n출발했습니다."
+        assert stored.latest.buttons[0].mobile_url == "https://a.example/#{id}"
+        assert stored.latest.variables == ("name", "id")
         done = [(deed.actor, deed.action, deed.target) for deed in await env.store.read(latest_entries, 1, 2)]
         assert done == [("sender-of-acme", "template.request", "T1"), ("sender-of-acme", "template.create", "T1")]
 
@@ -75,8 +75,8 @@ def test_template_is_created_sent_to_review_and_approved(run_scenario: RunScenar
 
 def test_every_template_error_is_reported_at_its_field_and_keeps_input(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await furnished(env)
-        wrong = written(
+        _, sender_key, browser = await set_up_sender(env)
+        wrong = form_fields(
             sender_key,
             name="",
             content="가" * 1001,
@@ -101,14 +101,14 @@ def test_edited_template_stays_in_use_until_operator_approves_the_edit(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await furnished(env)
-        path = (await save(browser, "/console/templates/new", written(sender_key))).location
+        _, sender_key, browser = await set_up_sender(env)
+        path = (await save(browser, "/console/templates/new", form_fields(sender_key))).location
         await save(browser, f"{path}/request", {})
 
-        edited = await save(browser, f"{path}/edit", written("ignored", name="보류 안내", content="새 내용"))
+        edited = await save(browser, f"{path}/edit", form_fields("ignored", name="보류 안내", content="새 내용"))
         before = await browser.get(path)
         await save(browser, f"{path}/request", {})
-        again = await save(browser, f"{path}/edit", written(sender_key))
+        again = await save(browser, f"{path}/edit", form_fields(sender_key))
         operator = await signed_in_browser(env, Role.OPERATOR)
         review = await operator.get(path)
         silent = await save(operator, f"{path}/review", {"decision": "reject"})
@@ -123,16 +123,16 @@ def test_edited_template_stays_in_use_until_operator_approves_the_edit(
         assert silent.status == 400
         assert "state rejected" in rejected.text
         assert "&lt;script&gt;alert(1)" in rejected.text
-        kept = await only(env)
-        assert (kept.approved.content, kept.latest.content) == ("#{name}님,\n출발했습니다.", "새 내용")
+        stored = await only_template(env)
+        assert (stored.approved.content, stored.latest.content) == ("#{name}님,\n출발했습니다.", "새 내용")
 
     run_scenario(scenario)
 
 
 def test_template_content_is_escaped_on_every_page(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await furnished(env)
-        fields = written(
+        _, sender_key, browser = await set_up_sender(env)
+        fields = form_fields(
             sender_key,
             name=HOSTILE,
             templateCode=HOSTILE[:20],
@@ -158,8 +158,8 @@ def test_template_content_is_escaped_on_every_page(run_scenario: RunScenario) ->
 
 def test_template_is_copied_and_deleted(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await furnished(env)
-        path = (await save(browser, "/console/templates/new", written(sender_key, name="원래"))).location
+        _, sender_key, browser = await set_up_sender(env)
+        path = (await save(browser, "/console/templates/new", form_fields(sender_key, name="원래"))).location
 
         copy = await browser.get(f"/console/templates/new?copy={path.rpartition('/')[2]}")
         gone = await save(browser, f"{path}/delete", {})
@@ -176,15 +176,15 @@ def test_template_is_copied_and_deleted(run_scenario: RunScenario) -> None:
 
 def test_approved_template_cannot_be_deleted(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await furnished(env)
-        path = (await save(browser, "/console/templates/new", written(sender_key))).location
+        _, sender_key, browser = await set_up_sender(env)
+        path = (await save(browser, "/console/templates/new", form_fields(sender_key))).location
         await save(browser, f"{path}/request", {})
 
         refused = await save(browser, f"{path}/delete", {})
 
         assert refused.status == 409
         assert 'role="alert"' in refused.text
-        assert (await only(env)).code == "T1"
+        assert (await only_template(env)).code == "T1"
 
     run_scenario(scenario)
 
@@ -193,12 +193,12 @@ def test_template_with_item_list_cannot_be_edited_in_console(
     run_scenario: RunScenario,
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key, browser = await furnished(env)
+        call, sender_key, browser = await set_up_sender(env)
         made = await call_ok(call, "template/create", template_body(sender_key, emphasisType="itemList"))
         path = f"/console/templates/{made.item['id']}"
 
         shown = await browser.get(f"{path}/edit")
-        tried = await save(browser, f"{path}/edit", written(sender_key))
+        tried = await save(browser, f"{path}/edit", form_fields(sender_key))
 
         assert "API로 수정하세요" in shown.text
         assert tried.status == 409
@@ -208,8 +208,8 @@ def test_template_with_item_list_cannot_be_edited_in_console(
 
 def test_template_preview_shows_text_and_its_length(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await furnished(env)
-        fields = written(
+        _, sender_key, browser = await set_up_sender(env)
+        fields = form_fields(
             sender_key,
             content=f"{HOSTILE}#{{이름}}",
             emphasisType="text",
@@ -231,7 +231,7 @@ def test_template_preview_shows_text_and_its_length(run_scenario: RunScenario) -
 
 def test_template_list_is_filtered_by_status_and_paged(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key, browser = await furnished(env)
+        call, sender_key, browser = await set_up_sender(env)
         for number in range(51):
             await call_ok(call, "template/create", template_body(sender_key, templateCode=f"T{number}"))
 
@@ -251,10 +251,10 @@ def test_template_list_is_filtered_by_status_and_paged(run_scenario: RunScenario
 
 def test_template_cannot_use_profile_of_another_account(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        _, sender_key, _ = await furnished(env)
+        _, sender_key, _ = await set_up_sender(env)
         stranger = await signed_in_browser(env, Role.OWNER, "other")
 
-        tried = await save(stranger, "/console/templates/new", written(sender_key))
+        tried = await save(stranger, "/console/templates/new", form_fields(sender_key))
 
         assert tried.status == 404
         assert "@shop" not in tried.text

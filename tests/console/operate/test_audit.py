@@ -1,4 +1,4 @@
-"""The log of who did what: an owner's account only, everything for operators, in pages, of one user."""
+"""The audit log: owners see their account, operators everything; paged and filtered by user."""
 
 import re
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from pabal.store import accounts, audit_log
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import StoreUnavailable, Tx
 from tests.console.manage.test_profiles import CELLPHONE
-from tests.console.manage.test_templates import written
+from tests.console.manage.test_templates import form_fields
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import PageResponse, signed_in_browser
 from tests.fixtures.console_send import form, hidden_fields, review
@@ -106,7 +106,7 @@ def test_history_export_is_recorded_in_audit_log(run_scenario: RunScenario) -> N
 
 
 class DyingStore(FailingStore):
-    """A store that is gone after the next thing it is asked to keep, as if the service had been killed there."""
+    """A store that fails after its next write, as if the service had been killed there."""
 
     is_dying = False
 
@@ -135,7 +135,7 @@ def test_audit_entry_is_stored_even_if_service_dies_right_after_the_change(tmp_p
         await owner.submit("/console/profiles/resend", channel="@new")
         await done("/console/profiles/token", channel="@new", token=await get_latest_token(call))
         await done("/console/profiles/delete", channel="@new")
-        texts = written(await register_channel(call))
+        texts = form_fields(await register_channel(call))
         await done("/console/templates/new", **texts)
         await done("/console/templates/1/edit", **{**texts, "content": "다른 말"})
         await done("/console/templates/1/request")
@@ -166,12 +166,12 @@ def test_audit_entry_is_stored_even_if_service_dies_right_after_the_change(tmp_p
 
 def test_every_audit_action_has_a_text() -> None:
     lines = [line for file in SOURCE.rglob("*.py") for line in file.read_text(encoding="utf-8").splitlines()]
-    noted = {
+    actions = {
         what
         for line in lines
         if re.search(r"deed\(|audit_entry\(|AuditEntry\(", line, re.IGNORECASE)
         for what in WHAT.findall(line)
     }
 
-    assert noted >= {"session.begin", "user.create", "template.approve", "template.reject"}
-    assert [what for what in noted if f"audit_action.{what}" not in TEXTS.texts] == []
+    assert actions >= {"session.begin", "user.create", "template.approve", "template.reject"}
+    assert [action for action in actions if f"audit_action.{action}" not in TEXTS.texts] == []

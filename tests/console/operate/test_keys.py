@@ -42,8 +42,8 @@ def test_key_is_created_shown_once_used_and_revoked(run_scenario: RunScenario) -
         call = Caller(env.service, key)
         await call_ok(call, "message/sendSMS", sms_body())
         page = await operator.get(account)
-        (kept,) = await env.store.read(accounts.list_keys)
-        gone = await operator.submit(f"{account}/keys/revoke", key=str(kept.id))
+        (stored,) = await env.store.read(accounts.list_keys)
+        gone = await operator.submit(f"{account}/keys/revoke", key=str(stored.id))
         await env.wait(1)
 
         assert "계산대" in page.text
@@ -51,10 +51,10 @@ def test_key_is_created_shown_once_used_and_revoked(run_scenario: RunScenario) -
         assert gone.location == account
         assert (await call("message/sendSMS", sms_body())).result == "UNAUTHORIZED"
         assert "폐기됨" in (await operator.get(account)).text
-        assert (await operator.submit(f"{account}/keys/revoke", key=str(kept.id))).status == 404
+        assert (await operator.submit(f"{account}/keys/revoke", key=str(stored.id))).status == 404
         assert await audit_lines(env) == [
-            f"operator-of-acme key.revoke {kept.id}",
-            f"operator-of-acme key.create {kept.id}",
+            f"operator-of-acme key.revoke {stored.id}",
+            f"operator-of-acme key.create {stored.id}",
             "command line user.create operator-of-acme",
         ]
 
@@ -68,9 +68,9 @@ def test_key_is_limited_to_its_scopes_networks_and_expiry_date(run_scenario: Run
 
         call = Caller(env.service, shown_secret(await operator.submit(f"{account}/keys", **fields)))
 
-        (kept,) = await env.store.read(accounts.list_keys)
-        assert (set(kept.scopes), kept.rate) == ({"read"}, 5)
-        assert kept.expires_at == NOON + 36 * 3600 * 1000
+        (stored,) = await env.store.read(accounts.list_keys)
+        assert (set(stored.scopes), stored.rate) == ({"read"}, 5)
+        assert stored.expires_at == NOON + 36 * 3600 * 1000
         assert (await call("message/sendSMS", sms_body())).result == "FORBIDDEN"
         assert (await call("sender/list")).result == "SUCCESS"
         assert (await call("sender/list", peer="192.0.3.1")).result != "SUCCESS"

@@ -1,4 +1,4 @@
-"""The overview: figures of one account, as its messages stand; charts that are tables as well."""
+"""The overview page: statistics of one account, and charts that are also tables."""
 
 import re
 
@@ -28,7 +28,7 @@ def tiles(text: str) -> dict[str, int]:
 
 
 def row(text: str, first: str) -> list[str]:
-    """Return the cells of the row that begins with this, without marks."""
+    """Return the cells of the row that starts with this text, without markup."""
     (found,) = re.findall(rf"<tr><td[^>]*>(?:<time>)?{first}(?:</time>)?</td>(.*?)</tr>", text, re.DOTALL)
     return [re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", found, re.DOTALL)]
 

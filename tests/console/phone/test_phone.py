@@ -1,4 +1,4 @@
-"""The simulated phone: shows what arrived, and asks only for what is new."""
+"""The simulated phone: shows received messages, and polls for new ones."""
 
 import dataclasses
 import re
