@@ -55,7 +55,7 @@ def run_and_check(folder: Path, cutter: CuttingProxy, *cuts: Cut) -> None:
 def test_nothing_is_lost_or_duplicated_whichever_commit_is_cut(
     cut: Cut, cutter: CuttingProxy, tmp_path: Path
 ) -> None:
-    run_and_check(tmp_path / "whole", cutter, *[Cut.NOT] * MAX_COMMITS)
+    run_and_check(tmp_path / "uncut", cutter, *[Cut.NOT] * MAX_COMMITS)
     commits = MAX_COMMITS - len(cutter.cuts)
     assert commits > 50
     for number in range(0, commits, STEP):
