@@ -13,7 +13,7 @@ from pabal.domain.button import Button
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.profile import Registration
-from pabal.domain.simulated_message import TOKEN_KIND, SimulatedMessage
+from pabal.domain.simulated_message import TOKEN_KIND, DueReceipt, SimulatedMessage
 from pabal.domain.template import ReviewDecision, TemplateContent
 from pabal.settings.carriers import SimulatorSettings
 from pabal.store import simulator as simulator_module
@@ -32,7 +32,6 @@ from tests.fixtures.service import (
 from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld, run_in_virtual_time
 
-Owed = tuple[Instant, bytes, Outcome]
 DONE, FAILED, SENDING = Status.COMPLETED, Status.FAIL, Status.SENDING
 GOOD = Outcome.DELIVERED
 SIM = SimulatorSettings(name="sim", window=10)
@@ -44,7 +43,7 @@ class InMemorySimulatorStore:
     def __init__(self) -> None:
         self.taken: dict[bytes | None, SimulatedMessage] = {}
         self.tokens: list[SimulatedMessage] = []
-        self.debts: list[Owed] = []
+        self.debts: list[DueReceipt] = []
         self.busy: Counter[bytes] = Counter()
 
     async def store_messages(self, messages: Sequence[SimulatedMessage]) -> None:
@@ -53,19 +52,19 @@ class InMemorySimulatorStore:
                 self.tokens.append(each)
             elif each.message_id not in self.taken:
                 self.taken[each.message_id] = each
-                self.debts += [(due_at, each.message_id, outcome) for due_at, outcome in each.receipts]
+                self.debts += [DueReceipt(due_at, each.message_id, outcome) for due_at, outcome in each.receipts]
 
     async def count_busy_attempts(self, message_ids: Sequence[bytes]) -> dict[bytes, int]:
         self.busy.update(message_ids)
         return {one: self.busy[one] for one in message_ids}
 
-    async def due_receipts(self, now: Instant, limit: int) -> list[Owed]:
+    async def due_receipts(self, now: Instant, limit: int) -> list[DueReceipt]:
         return sorted((each for each in self.debts if each[0] <= now), key=lambda each: each[:2])[:limit]
 
     async def next_receipt_at(self) -> Instant | None:
         return min((due_at for due_at, _, _ in self.debts), default=None)
 
-    async def delete_receipts(self, receipts: Sequence[Owed]) -> None:
+    async def delete_receipts(self, receipts: Sequence[DueReceipt]) -> None:
         self.debts = [each for each in self.debts if each not in receipts]
 
 

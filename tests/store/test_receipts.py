@@ -6,6 +6,7 @@ from pabal.domain.dates import HOUR
 from pabal.domain.message import Outcome
 from pabal.store import receipts
 from pabal.store.engine.base import Tx
+from pabal.store.receipts import EndedReference, ExpectedReceipt
 from tests.fixtures.rows import CARRIER, ExplainingTx, message_id
 from tests.fixtures.virtual import NOON
 
@@ -20,7 +21,7 @@ def kept(tx: Tx) -> int:
 
 
 def test_receipt_after_the_answer_matches_its_message(tx: Tx) -> None:
-    assert receipts.expect(tx, CARRIER, [("r1", ONE, 1), ("r2", OTHER, 1)]) == []
+    assert receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1), ExpectedReceipt("r2", OTHER, 1)]) == []
 
     assert receipts.record(tx, CARRIER, [("r2", BAD)], NOON) == ([(OTHER, BAD)], [])
 
@@ -28,18 +29,20 @@ def test_receipt_after_the_answer_matches_its_message(tx: Tx) -> None:
 def test_receipt_before_the_answer_is_stored_until_the_answer(tx: Tx) -> None:
     assert receipts.record(tx, CARRIER, [("r1", BAD)], NOON) == ([], ["r1"])
 
-    assert receipts.expect(tx, CARRIER, [("r1", ONE, 1), ("r2", OTHER, 1)]) == [(ONE, BAD)]
+    assert receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1), ExpectedReceipt("r2", OTHER, 1)]) == [
+        (ONE, BAD)
+    ]
 
 
 def test_first_of_two_receipts_counts(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
+    receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1)])
     receipts.record(tx, CARRIER, [("r1", GOOD)], NOON)
 
     assert receipts.record(tx, CARRIER, [("r1", BAD)], NOON + 1) == ([(ONE, GOOD)], [])
 
 
 def test_first_of_two_receipts_in_one_batch_counts(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
+    receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1)])
 
     assert receipts.record(tx, CARRIER, [("r1", BAD), ("r1", GOOD), ("r1", GOOD)], NOON) == ([(ONE, BAD)], [])
 
@@ -48,24 +51,24 @@ def test_first_of_two_receipts_before_the_answer_counts(tx: Tx) -> None:
     receipts.record(tx, CARRIER, [("r1", GOOD)], NOON)
     receipts.record(tx, CARRIER, [("r1", BAD)], NOON + 1)
 
-    assert receipts.expect(tx, CARRIER, [("r1", ONE, 1)]) == [(ONE, GOOD)]
+    assert receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1)]) == [(ONE, GOOD)]
 
 
 def test_reference_given_twice_belongs_to_the_later_message(tx: Tx) -> None:
-    assert receipts.expect(tx, CARRIER, [("r1", ONE, 1), ("r1", OTHER, 1)]) == []
+    assert receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1), ExpectedReceipt("r1", OTHER, 1)]) == []
 
     assert receipts.record(tx, CARRIER, [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
 
 
 def test_same_reference_at_two_carriers_is_not_shared(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
-    receipts.expect(tx, "another", [("r1", OTHER, 1)])
+    receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1)])
+    receipts.expect(tx, "another", [ExpectedReceipt("r1", OTHER, 1)])
 
     assert receipts.record(tx, "another", [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
 
 
 def test_many_receipts_at_once_are_all_matched(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [(f"r{number}", message_id(number), 1) for number in range(250)])
+    receipts.expect(tx, CARRIER, [ExpectedReceipt(f"r{number}", message_id(number), 1) for number in range(250)])
 
     matched, unmatched = receipts.record(tx, CARRIER, [(f"r{number}", GOOD) for number in range(300)], NOON)
 
@@ -79,26 +82,26 @@ def test_no_receipts_give_no_matches(tx: Tx) -> None:
 
 
 def test_references_of_ended_messages_are_deleted(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [("r1", ONE, 1), ("r2", OTHER, 1)])
+    receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1), ExpectedReceipt("r2", OTHER, 1)])
 
-    receipts.delete(tx, [(CARRIER, "r1", ONE), ("another", "r2", OTHER)])
+    receipts.delete(tx, [EndedReference(CARRIER, "r1", ONE), EndedReference("another", "r2", OTHER)])
 
     assert receipts.record(tx, CARRIER, [("r1", GOOD), ("r2", GOOD)], NOON) == ([(OTHER, GOOD)], ["r1"])
 
 
 def test_reference_reused_for_another_message_is_not_deleted(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
-    receipts.expect(tx, CARRIER, [("r1", OTHER, 1)])
+    receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1)])
+    receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", OTHER, 1)])
     receipts.record(tx, CARRIER, [("stray", GOOD)], NOON)
 
-    receipts.delete(tx, [(CARRIER, "r1", ONE), (CARRIER, "stray", ONE)])
+    receipts.delete(tx, [EndedReference(CARRIER, "r1", ONE), EndedReference(CARRIER, "stray", ONE)])
 
     assert kept(tx) == 2
     assert receipts.record(tx, CARRIER, [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
 
 
 def test_only_unmatched_receipts_are_deleted_by_reference(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [("r1", ONE, 1)])
+    receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1)])
     receipts.record(tx, CARRIER, [("a", GOOD), ("b", GOOD)], NOON)
     receipts.record(tx, "another", [("a", GOOD)], NOON)
 
@@ -111,7 +114,7 @@ def test_only_unmatched_receipts_are_deleted_by_reference(tx: Tx) -> None:
 def test_only_old_unmatched_receipts_are_deleted_in_batches(tx: Tx) -> None:
     receipts.record(tx, CARRIER, [(f"old{number}", GOOD) for number in range(5)], NOON - HOUR)
     receipts.record(tx, CARRIER, [("new", GOOD)], NOON)
-    receipts.expect(tx, CARRIER, [("old0", ONE, 1), ("waiting", OTHER, 1)])
+    receipts.expect(tx, CARRIER, [ExpectedReceipt("old0", ONE, 1), ExpectedReceipt("waiting", OTHER, 1)])
 
     assert receipts.delete_old_unmatched(tx, NOON, 3) == 3
     assert receipts.delete_old_unmatched(tx, NOON, 3) == 1
@@ -120,7 +123,19 @@ def test_only_old_unmatched_receipts_are_deleted_in_batches(tx: Tx) -> None:
 
 
 def test_multipart_message_is_delivered_when_every_part_is(tx: Tx) -> None:
-    assert receipts.expect(tx, CARRIER, [("a", ONE, 3), ("b", ONE, 3), ("c", ONE, 3), ("r", OTHER, 1)]) == []
+    assert (
+        receipts.expect(
+            tx,
+            CARRIER,
+            [
+                ExpectedReceipt("a", ONE, 3),
+                ExpectedReceipt("b", ONE, 3),
+                ExpectedReceipt("c", ONE, 3),
+                ExpectedReceipt("r", OTHER, 1),
+            ],
+        )
+        == []
+    )
 
     assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON) == ([], [])
     assert receipts.record(tx, CARRIER, [("r", GOOD), ("a", GOOD)], NOON) == ([(OTHER, GOOD)], [])
@@ -128,7 +143,16 @@ def test_multipart_message_is_delivered_when_every_part_is(tx: Tx) -> None:
 
 
 def test_receipts_of_all_parts_may_arrive_at_once(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [("a", ONE, 2), ("b", ONE, 2), ("c", OTHER, 2), ("d", OTHER, 2)])
+    receipts.expect(
+        tx,
+        CARRIER,
+        [
+            ExpectedReceipt("a", ONE, 2),
+            ExpectedReceipt("b", ONE, 2),
+            ExpectedReceipt("c", OTHER, 2),
+            ExpectedReceipt("d", OTHER, 2),
+        ],
+    )
 
     ended, unmatched = receipts.record(tx, CARRIER, [(each, GOOD) for each in "adbc"], NOON)
 
@@ -137,7 +161,9 @@ def test_receipts_of_all_parts_may_arrive_at_once(tx: Tx) -> None:
 
 @pytest.mark.parametrize("bad", [0, 1, 2])
 def test_multipart_message_fails_as_soon_as_one_part_fails(tx: Tx, bad: int) -> None:
-    receipts.expect(tx, CARRIER, [("a", ONE, 3), ("b", ONE, 3), ("c", ONE, 3)])
+    receipts.expect(
+        tx, CARRIER, [ExpectedReceipt("a", ONE, 3), ExpectedReceipt("b", ONE, 3), ExpectedReceipt("c", ONE, 3)]
+    )
     words = [BAD if number == bad else GOOD for number in range(3)]
 
     ends = [
@@ -149,28 +175,34 @@ def test_multipart_message_fails_as_soon_as_one_part_fails(tx: Tx, bad: int) -> 
 
 
 def test_failed_part_among_delivered_ones_fails_the_message(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [("a", ONE, 3), ("b", ONE, 3), ("c", ONE, 3)])
+    receipts.expect(
+        tx, CARRIER, [ExpectedReceipt("a", ONE, 3), ExpectedReceipt("b", ONE, 3), ExpectedReceipt("c", ONE, 3)]
+    )
 
     assert receipts.record(tx, CARRIER, [("a", GOOD), ("b", BAD), ("c", GOOD)], NOON) == ([(ONE, BAD)], [])
 
 
 def test_part_receipts_before_the_answer_are_stored_until_the_answer(tx: Tx) -> None:
     assert receipts.record(tx, CARRIER, [("a", GOOD)], NOON) == ([], ["a"])
-    assert receipts.expect(tx, CARRIER, [("a", ONE, 2), ("b", ONE, 2)]) == []
+    assert receipts.expect(tx, CARRIER, [ExpectedReceipt("a", ONE, 2), ExpectedReceipt("b", ONE, 2)]) == []
     assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON) == ([(ONE, GOOD)], [])
 
     receipts.record(tx, CARRIER, [("c", GOOD), ("d", GOOD)], NOON)
-    assert receipts.expect(tx, CARRIER, [("c", OTHER, 2), ("d", OTHER, 2)]) == [(OTHER, GOOD)]
+    assert receipts.expect(tx, CARRIER, [ExpectedReceipt("c", OTHER, 2), ExpectedReceipt("d", OTHER, 2)]) == [
+        (OTHER, GOOD)
+    ]
 
 
 def test_failed_part_before_the_answer_fails_the_message_at_the_answer(tx: Tx) -> None:
     receipts.record(tx, CARRIER, [("b", BAD)], NOON)
 
-    assert receipts.expect(tx, CARRIER, [("a", ONE, 2), ("b", ONE, 2)]) == [(ONE, BAD)]
+    assert receipts.expect(tx, CARRIER, [ExpectedReceipt("a", ONE, 2), ExpectedReceipt("b", ONE, 2)]) == [
+        (ONE, BAD)
+    ]
 
 
 def test_repeated_receipt_of_a_part_counts_once(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [("a", ONE, 2), ("b", ONE, 2)])
+    receipts.expect(tx, CARRIER, [ExpectedReceipt("a", ONE, 2), ExpectedReceipt("b", ONE, 2)])
 
     for _ in range(3):
         assert receipts.record(tx, CARRIER, [("a", GOOD), ("a", GOOD)], NOON) == ([], [])
@@ -180,7 +212,9 @@ def test_repeated_receipt_of_a_part_counts_once(tx: Tx) -> None:
 
 
 def test_parts_of_many_messages_are_counted_separately(tx: Tx) -> None:
-    expected = [(f"{number}.{part}", message_id(number), 3) for number in range(120) for part in range(3)]
+    expected = [
+        ExpectedReceipt(f"{number}.{part}", message_id(number), 3) for number in range(120) for part in range(3)
+    ]
     receipts.expect(tx, CARRIER, expected)
 
     ended, unmatched = receipts.record(tx, CARRIER, [(each, GOOD) for each, _, _ in expected[:-1]], NOON)
@@ -190,8 +224,8 @@ def test_parts_of_many_messages_are_counted_separately(tx: Tx) -> None:
 
 
 def test_message_in_doubt_is_found_by_reference_at_its_carrier_only(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [("?one", ONE, 1), ("?other", OTHER, 1)])
-    receipts.expect(tx, "another", [("?third", message_id(3), 1)])
+    receipts.expect(tx, CARRIER, [ExpectedReceipt("?one", ONE, 1), ExpectedReceipt("?other", OTHER, 1)])
+    receipts.expect(tx, "another", [ExpectedReceipt("?third", message_id(3), 1)])
     receipts.record(tx, CARRIER, [("?stray", GOOD)], NOON)
 
     held = receipts.find_held(tx, CARRIER, ["?one", "?third", "?stray", "?nobody"])
@@ -202,12 +236,12 @@ def test_message_in_doubt_is_found_by_reference_at_its_carrier_only(tx: Tx) -> N
 
 
 def test_receipt_queries_use_the_key_and_never_scan_the_table(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [(f"r{number}", message_id(number), 1) for number in range(500)])
+    receipts.expect(tx, CARRIER, [ExpectedReceipt(f"r{number}", message_id(number), 1) for number in range(500)])
     explaining = ExplainingTx(tx)
 
-    receipts.expect(explaining, CARRIER, [("r1", ONE, 1)])
+    receipts.expect(explaining, CARRIER, [ExpectedReceipt("r1", ONE, 1)])
     receipts.record(explaining, CARRIER, [("r1", GOOD)], NOON)
-    receipts.expect(explaining, CARRIER, [("a", OTHER, 2), ("b", OTHER, 2)])
+    receipts.expect(explaining, CARRIER, [ExpectedReceipt("a", OTHER, 2), ExpectedReceipt("b", OTHER, 2)])
     receipts.record(explaining, CARRIER, [("a", GOOD)], NOON)
     receipts.find_held(explaining, CARRIER, ["r1", "r2"])
     receipts.delete_old_unmatched(explaining, NOON, 10)
@@ -219,10 +253,10 @@ def test_receipt_queries_use_the_key_and_never_scan_the_table(tx: Tx) -> None:
 
 
 def test_ended_references_are_deleted_by_key(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [(f"r{number}", message_id(number), 1) for number in range(500)])
+    receipts.expect(tx, CARRIER, [ExpectedReceipt(f"r{number}", message_id(number), 1) for number in range(500)])
     ended, strays = ExplainingTx(tx), ExplainingTx(tx)
 
-    receipts.delete(ended, [(CARRIER, f"r{number}", message_id(number)) for number in range(150)])
+    receipts.delete(ended, [EndedReference(CARRIER, f"r{number}", message_id(number)) for number in range(150)])
     receipts.delete_unmatched_references(strays, CARRIER, ["r1", "r2"])
 
     for explaining in (ended, strays):

@@ -21,7 +21,7 @@ from pabal.domain.dates import SECOND, Instant
 from pabal.domain.image import Image
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.profile import Registration
-from pabal.domain.simulated_message import TOKEN_KIND, SimulatedMessage
+from pabal.domain.simulated_message import TOKEN_KIND, DueReceipt, SimulatedMessage
 from pabal.domain.template import ReviewDecision, TemplateContent
 from pabal.settings.carriers import SimulatorSettings
 from pabal.world import World
@@ -83,13 +83,13 @@ class SimulatorStore(Protocol):
     async def count_busy_attempts(self, message_ids: Sequence[bytes]) -> dict[bytes, int]:
         """Count one more attempt of each message, and return the counts."""
 
-    async def due_receipts(self, now: Instant, limit: int) -> list[tuple[Instant, bytes, Outcome]]:
+    async def due_receipts(self, now: Instant, limit: int) -> list[DueReceipt]:
         """Return receipts that are due: when, for which message, with which outcome."""
 
     async def next_receipt_at(self) -> Instant | None:
         """Return when the next receipt is due."""
 
-    async def delete_receipts(self, receipts: Sequence[tuple[Instant, bytes, Outcome]]) -> None:
+    async def delete_receipts(self, receipts: Sequence[DueReceipt]) -> None:
         """Delete receipts that the service has stored."""
 
 
@@ -150,7 +150,7 @@ class Simulator(Carrier):
         while True:
             due = await self._store.due_receipts(self._world.now(), MAX_RECEIPTS_PER_BATCH)
             if due:
-                await on_receipts([Receipt(message_id.hex(), outcome) for _, message_id, outcome in due])
+                await on_receipts([Receipt(each.message_id.hex(), each.outcome) for each in due])
                 await self._store.delete_receipts(due)
             if len(due) < MAX_RECEIPTS_PER_BATCH:
                 await asyncio.sleep(RECEIPT_INTERVAL_S)

@@ -11,6 +11,14 @@ TOKEN_KIND = "token"
 """The kind of a message with the token of a sender profile."""
 
 
+class DueReceipt(NamedTuple):
+    """A receipt that the simulator sends when it is due."""
+
+    due_at: Instant
+    message_id: bytes
+    outcome: Outcome
+
+
 class SimulatedMessage(NamedTuple):
     """A message that the simulator accepted; `arrives_at` is None where it never arrives."""
 

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from pabal.domain.dates import Instant
-from pabal.domain.message import Outcome
-from pabal.domain.simulated_message import SimulatedMessage
+from pabal.domain.simulated_message import DueReceipt, SimulatedMessage
 from pabal.service.slots import RESULT_POLLING_SLOT, Slots
 from pabal.store import cursors, simulator
 from pabal.store.engine.base import Store
@@ -24,13 +23,13 @@ class StoredSimulatorState:
     async def count_busy_attempts(self, message_ids: Sequence[bytes]) -> dict[bytes, int]:
         return await self._store.write(simulator.count_busy, self._carrier, message_ids)
 
-    async def due_receipts(self, now: Instant, limit: int) -> list[tuple[Instant, bytes, Outcome]]:
+    async def due_receipts(self, now: Instant, limit: int) -> list[DueReceipt]:
         return await self._store.read(simulator.find_due_receipts, self._carrier, self._slots.held, now, limit)
 
     async def next_receipt_at(self) -> Instant | None:
         return await self._store.read(simulator.next_receipt_at, self._carrier, self._slots.held)
 
-    async def delete_receipts(self, receipts: Sequence[tuple[Instant, bytes, Outcome]]) -> None:
+    async def delete_receipts(self, receipts: Sequence[DueReceipt]) -> None:
         await self._store.write(simulator.delete_receipts, self._carrier, receipts)
 
 

@@ -142,13 +142,13 @@ def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at:
     `changed_at` is when this reader wrote last.
     """
     block = findings.block
-    good = block.receivers if block else 0
+    valid = block.receivers if block else 0
     if not tx.fetch_all(
         "update campaigns set receivers = receivers + ?, invalid_rows = invalid_rows + ?, duplicates ="
         " duplicates + ?, changed_at = ?"
         " where id = ? and state = ? and changed_at = ? returning id",
         (
-            good,
+            valid,
             len(findings.invalid_rows),
             findings.duplicates,
             now,
@@ -165,7 +165,7 @@ def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at:
         )
     tx.execute_many(
         "insert into campaign_invalid_rows (campaign_id, number, cells, reason)"
-        " select ?, v.column1, v.column2, v.column3 from (values {rows}) as v",
+        " select ?, v.number, v.cells, v.reason from (values {rows}) as v(number, cells, reason)",
         [(each.number, _to_json(each.cells), _to_json(each.reason)) for each in findings.invalid_rows],
         (campaign_id,),
     )
@@ -182,14 +182,13 @@ class FileSummary(NamedTuple):
 
 def end_reading(tx: Tx, campaign_id: bytes, summary: FileSummary, changed_at: Instant, now: Instant) -> bool:
     """Record that the whole file is read; say no if another file is being read instead."""
-    shared, columns, unused = summary
     return bool(
         tx.fetch_all(
             "update campaigns set state = ?, sending = ?, columns = ?, unused_columns = ?, changed_at = ?"
             " where id = ? and state = ? and changed_at = ? returning id",
             (
-                CampaignState.CHECKED.code, shared, _to_json(columns), _to_json(unused), now,
-                campaign_id, CampaignState.READING.code, changed_at,
+                CampaignState.CHECKED.code, summary.sending, _to_json(summary.columns),
+                _to_json(summary.unused_columns), now, campaign_id, CampaignState.READING.code, changed_at,
             ),
         )
     )  # fmt: skip
@@ -232,10 +231,10 @@ def change_state(
     tx: Tx, campaign_id: bytes, from_states: Sequence[CampaignState], to_state: CampaignState, now: Instant
 ) -> bool:
     """Change the state of a campaign if it is in one of some states; say whether it was."""
-    places = ", ".join("?" * len(from_states))
+    marks = ", ".join("?" * len(from_states))
     return bool(
         tx.fetch_all(
-            f"update campaigns set state = ?, changed_at = ? where id = ? and state in ({places}) returning id",
+            f"update campaigns set state = ?, changed_at = ? where id = ? and state in ({marks}) returning id",
             (to_state.code, now, campaign_id, *(each.code for each in from_states)),
         )
     )
@@ -298,12 +297,12 @@ def take_block(tx: Tx, campaign: Campaign, number: int, now: Instant) -> bool:
 
     Says no if another process has done it, or if the campaign has been stopped or rescheduled.
     """
-    at = _AT_ONCE if campaign.scheduled_at is None else campaign.scheduled_at
+    scheduled_at = _AT_ONCE if campaign.scheduled_at is None else campaign.scheduled_at
     taken = tx.fetch_all(
         "delete from campaign_blocks where campaign_id = ? and number = ? and exists"
         " (select 1 from campaigns c where c.id = campaign_id and c.state = ? and coalesce(c.scheduled_at, ?) = ?)"
         " returning receivers",
-        (campaign.id, number, CampaignState.MAKING.code, _AT_ONCE, at),
+        (campaign.id, number, CampaignState.MAKING.code, _AT_ONCE, scheduled_at),
     )
     if taken:
         tx.execute(

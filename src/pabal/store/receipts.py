@@ -9,6 +9,30 @@ from pabal.store import queue
 from pabal.store.engine.base import Tx
 
 
+class ExpectedReceipt(NamedTuple):
+    """A reference that a carrier gave to a message, and in how many parts the message was sent."""
+
+    reference: str
+    message_id: bytes
+    parts: int
+
+
+class EndedReference(NamedTuple):
+    """A reference of a message that has ended."""
+
+    carrier: str
+    reference: str
+    message_id: bytes
+
+
+class _PartOutcome(NamedTuple):
+    """The outcome of a message, or of one of its parts."""
+
+    message_id: bytes
+    outcome: int
+    parts: int
+
+
 class MatchedReceipts(NamedTuple):
     """The outcomes of messages whose receipts arrived, and the references that match no message yet."""
 
@@ -16,28 +40,29 @@ class MatchedReceipts(NamedTuple):
     unmatched: list[str]
 
 
-def expect(tx: Tx, carrier: str, accepted: Iterable[tuple[str, bytes, int]]) -> list[tuple[bytes, Outcome]]:
+def expect(tx: Tx, carrier: str, accepted: Iterable[ExpectedReceipt]) -> list[tuple[bytes, Outcome]]:
     """Record the references that a carrier gave to messages, and in how many parts each was sent.
 
     A reference that was given twice belongs to the later message. Returns the outcomes of messages whose receipts
     arrived first.
     """
     rows = tx.execute_many(
-        "insert into receipts (carrier, reference, message_id, parts) select ?, v.* from (values {rows}) as v"
+        "insert into receipts (carrier, reference, message_id, parts)"
+        " select ?, v.reference, v.message_id, v.parts from (values {rows}) as v(reference, message_id, parts)"
         " where true on conflict (carrier, reference) do update"
         " set message_id = excluded.message_id, parts = excluded.parts"
         " returning message_id, outcome, parts",
-        list({each[0]: each for each in accepted}.values()),  # PostgreSQL updates no row twice in one statement
+        list({one.reference: one for one in accepted}.values()),  # PostgreSQL updates no row twice in one statement
         (carrier,),
     )
-    return _ended(tx, [row for row in rows if row[1] is not None])
+    return _ended(tx, [_PartOutcome(*row) for row in rows if row[1] is not None])
 
 
 def record(tx: Tx, carrier: str, receipts: Iterable[tuple[str, Outcome]], now: Instant) -> MatchedReceipts:
     """Record receipts; the first one for a reference counts."""
     rows = tx.execute_many(
         "insert into receipts (carrier, arrived_at, reference, outcome)"
-        " select ?, ?, v.* from (values {rows}) as v where true"
+        " select ?, ?, v.reference, v.outcome from (values {rows}) as v(reference, outcome) where true"
         " on conflict (carrier, reference) do update"
         " set outcome = coalesce(receipts.outcome, excluded.outcome),"
         " arrived_at = coalesce(receipts.arrived_at, excluded.arrived_at)"
@@ -46,22 +71,23 @@ def record(tx: Tx, carrier: str, receipts: Iterable[tuple[str, Outcome]], now: I
         (carrier, now),
     )
     return MatchedReceipts(
-        _ended(tx, [row[:3] for row in rows if row[0] is not None]), [row[3] for row in rows if row[0] is None]
+        ended=_ended(tx, [_PartOutcome(*row[:3]) for row in rows if row[0] is not None]),
+        unmatched=[row[3] for row in rows if row[0] is None],
     )
 
 
-def find_held(tx: Tx, carrier: str, names: Iterable[str]) -> dict[str, bytes]:
+def find_held(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, bytes]:
     """Return the messages in doubt with these references."""
     rows = tx.execute_many(
         "select reference, message_id from receipts where (carrier, reference) in (values {rows})"
         " and message_id is not null",
-        [(carrier, name) for name in names],
+        [(carrier, reference) for reference in references],
     )
     return dict(rows)
 
 
-def delete(tx: Tx, ended: Iterable[tuple[str, str, bytes]]) -> None:
-    """Delete the rows (carrier, reference, message) of messages that have ended.
+def delete(tx: Tx, ended: Iterable[EndedReference]) -> None:
+    """Delete the references of messages that have ended.
 
     A reference that the carrier has given to another message since is not deleted.
     """
@@ -86,18 +112,18 @@ def delete_old_unmatched(tx: Tx, before: Instant, limit: int) -> int:
     return len(rows)
 
 
-def _ended(tx: Tx, rows: Sequence[tuple[bytes, int, int]]) -> list[tuple[bytes, Outcome]]:
+def _ended(tx: Tx, rows: Sequence[_PartOutcome]) -> list[tuple[bytes, Outcome]]:
     """Return outcomes: delivered when every part is delivered, failed when one part is."""
     ended = [
         (message_id, outcome)
         for message_id, number, parts in rows
         if (outcome := OUTCOME_BY_NUMBER[number]) is not Outcome.DELIVERED or parts == 1
     ]
-    partly = {message_id: parts for message_id, _, parts in rows if parts > 1}
-    queue.lock(tx, sorted(partly))  # otherwise two parts' receipts would not see each other
+    parts_of = {message_id: parts for message_id, _, parts in rows if parts > 1}
+    queue.lock(tx, sorted(parts_of))  # otherwise two parts' receipts would not see each other
     counts = tx.execute_many(
         "select message_id, count(*) from receipts where parts > 1 and outcome = 1000 and message_id in ({list})"
         " group by message_id",
-        [(one,) for one in partly],
+        [(message_id,) for message_id in parts_of],
     )
-    return ended + [(one, Outcome.DELIVERED) for one, count in counts if count == partly[one]]
+    return ended + [(one, Outcome.DELIVERED) for one, delivered in counts if delivered == parts_of[one]]

@@ -5,22 +5,23 @@ from collections.abc import Iterable, Sequence
 from pabal.domain import identifiers
 from pabal.domain.button import decode_buttons, encode_buttons
 from pabal.domain.dates import Instant
-from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome
-from pabal.domain.simulated_message import SimulatedMessage
+from pabal.domain.message import OUTCOME_BY_NUMBER
+from pabal.domain.simulated_message import DueReceipt, SimulatedMessage
 from pabal.store.engine.base import Tx
 
 RECENT_MESSAGES = 2000
 """How many of the newest messages of all accounts decide which phones are in use."""
 
 
-def add_messages(tx: Tx, carrier: str, arrivals: Sequence[SimulatedMessage]) -> None:
+def add_messages(tx: Tx, carrier: str, new_messages: Sequence[SimulatedMessage]) -> None:
     """Add messages and their receipts; a message that was added before is ignored."""
     rows = tx.execute_many(
         "insert into simulated_messages (carrier, message_id, account_id, phone, accepted_at, arrives_at, kind,"
-        " sender,"
-        " subject, content, buttons, has_image) select ?, v.column1{as_bytes}, v.column2, v.column3, v.column4,"
-        " v.column5{as_big}, v.column6, v.column7, v.column8, v.column9, v.column10, v.column11"
-        " from (values {rows}) as v where true"
+        " sender, subject, content, buttons, has_image)"
+        " select ?, v.message_id{as_bytes}, v.account_id, v.phone, v.accepted_at, v.arrives_at{as_big}, v.kind,"
+        " v.sender, v.subject, v.content, v.buttons, v.has_image"
+        " from (values {rows}) as v(message_id, account_id, phone, accepted_at, arrives_at, kind, sender, subject,"
+        " content, buttons, has_image) where true"
         " on conflict (message_id, carrier) do nothing returning message_id",
         [
             (
@@ -36,17 +37,18 @@ def add_messages(tx: Tx, carrier: str, arrivals: Sequence[SimulatedMessage]) -> 
                 encode_buttons(one.buttons),
                 int(one.has_image),
             )
-            for one in arrivals
+            for one in new_messages
         ],
         (carrier,),
     )
     new = {row[0] for row in rows}
     tx.execute_many(
         "insert into simulated_receipts (carrier, slot, message_id, due_at, outcome)"
-        " select ?, v.* from (values {rows}) as v",
+        " select ?, v.slot, v.message_id, v.due_at, v.outcome"
+        " from (values {rows}) as v(slot, message_id, due_at, outcome)",
         [
             (identifiers.slot_of(one.message_id), one.message_id, due_at, outcome.number)
-            for one in arrivals
+            for one in new_messages
             if one.message_id is not None and one.message_id in new
             for due_at, outcome in one.receipts
         ],
@@ -58,7 +60,7 @@ def count_busy(tx: Tx, carrier: str, message_ids: Iterable[bytes]) -> dict[bytes
     """Count a busy answer for each message, and return how many each has had."""
     rows = tx.execute_many(
         "insert into simulated_busy (carrier, message_id, times)"
-        " select ?, v.column1, 1 from (values {rows}) as v where true"
+        " select ?, v.message_id, 1 from (values {rows}) as v(message_id) where true"
         " on conflict (message_id, carrier) do update set times = simulated_busy.times + 1"
         " returning message_id, times",
         [(one,) for one in message_ids],
@@ -67,9 +69,7 @@ def count_busy(tx: Tx, carrier: str, message_ids: Iterable[bytes]) -> dict[bytes
     return dict(rows)
 
 
-def find_due_receipts(
-    tx: Tx, carrier: str, slots: Sequence[int], now: Instant, limit: int
-) -> list[tuple[Instant, bytes, Outcome]]:
+def find_due_receipts(tx: Tx, carrier: str, slots: Sequence[int], now: Instant, limit: int) -> list[DueReceipt]:
     """Return due receipts for messages of these slots, the oldest of each slot, about `limit` in all."""
     rows = [
         row
@@ -80,7 +80,9 @@ def find_due_receipts(
             (carrier, slot, now, -(-limit // len(slots))),
         )
     ]
-    return [(due_at, message_id, OUTCOME_BY_NUMBER[outcome]) for due_at, message_id, outcome in sorted(rows)]
+    return [
+        DueReceipt(due_at, message_id, OUTCOME_BY_NUMBER[outcome]) for due_at, message_id, outcome in sorted(rows)
+    ]
 
 
 def next_receipt_at(tx: Tx, carrier: str, slots: Iterable[int]) -> Instant | None:
@@ -92,7 +94,7 @@ def next_receipt_at(tx: Tx, carrier: str, slots: Iterable[int]) -> Instant | Non
     return min((row[0] for row in found if row and row[0] is not None), default=None)
 
 
-def delete_receipts(tx: Tx, carrier: str, receipts: Iterable[tuple[Instant, bytes, Outcome]]) -> None:
+def delete_receipts(tx: Tx, carrier: str, receipts: Iterable[DueReceipt]) -> None:
     """Delete receipts that have been sent."""
     tx.execute_many(
         "delete from simulated_receipts where (carrier, slot, due_at, message_id, outcome) in (values {rows})",
@@ -121,7 +123,7 @@ def list_on_phone(
             message_id,
             account_id,
             phone,
-            taken_at,
+            accepted_at,
             arrives_at,
             kind,
             sender,
@@ -130,7 +132,7 @@ def list_on_phone(
             decode_buttons(buttons),
             bool(has_image),
         )
-        for message_id, taken_at, arrives_at, kind, sender, subject, content, buttons, has_image in rows
+        for message_id, accepted_at, arrives_at, kind, sender, subject, content, buttons, has_image in rows
     ]
     return (int(row[0]) if row else 0), found
 
@@ -146,10 +148,10 @@ def list_recent_phones(tx: Tx, account_id: int, now: Instant, limit: int) -> lis
 
 
 def trim(tx: Tx, max_messages: int, before: Instant, forget_before: Instant, limit: int) -> int:
-    """Drop the oldest messages, those beyond `keep` or older than `forget_before`; return how many.
+    """Delete the oldest messages: those beyond `max_messages` or from before `forget_before`; return how many.
 
-    At most so many go at once. A message's row is what the simulator knows a repeated hand-over by, so only
-    those go that were taken before `before`.
+    At most `limit` are deleted. The simulator recognizes a repeated submit by the row of its message, so messages
+    that were accepted since `before` are not deleted.
     """
     rows = tx.fetch_all(
         "delete from simulated_messages where id in (select id from simulated_messages where id > 0 order by id"

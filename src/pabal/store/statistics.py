@@ -25,6 +25,16 @@ class CountedQuarter(NamedTuple):
     duration_ms: int
 
 
+class MessageCount(NamedTuple):
+    """How many messages an account has with a product, a status and an outcome (0: none)."""
+
+    account_id: int
+    product: int
+    status: int
+    outcome: int
+    messages: int
+
+
 def quarter_start(at: Instant) -> Instant:
     """Return the first instant of the quarter of an instant."""
     return at - at % QUARTER
@@ -50,13 +60,14 @@ def queue_digest(tx: Tx, since: Instant, until: Instant) -> str:
     return f"{jobs} {attempts} {times}" if jobs else ""
 
 
-def count_messages(tx: Tx, since: Instant, until: Instant) -> list[tuple[int, int, int, int, int]]:
-    """Return account, product, status, outcome and number of the messages requested in a period."""
-    return tx.fetch_all(
+def count_messages(tx: Tx, since: Instant, until: Instant) -> list[MessageCount]:
+    """Return the number of messages requested in a period, by account, product, status and outcome."""
+    rows = tx.fetch_all(
         "select account_id, product, status, coalesce(outcome, 0), count(*) from messages"
         " where id >= ? and id < ? group by account_id, product, status, coalesce(outcome, 0)",
         _bounds(since, until),
     )
+    return [MessageCount(*row) for row in rows]
 
 
 def save(tx: Tx, counted: CountedQuarter, found: Mapping[tuple[int, int, int, int], int]) -> None:
@@ -64,7 +75,8 @@ def save(tx: Tx, counted: CountedQuarter, found: Mapping[tuple[int, int, int, in
     tx.execute("delete from statistics where quarter = ?", (counted.quarter,))
     tx.execute_many(
         "insert into statistics (quarter, account_id, product, status, outcome, messages)"
-        " select v.* from (values {rows}) as v where true",
+        " select v.quarter, v.account_id, v.product, v.status, v.outcome, v.messages"
+        " from (values {rows}) as v(quarter, account_id, product, status, outcome, messages)",
         [(counted.quarter, *key, number) for key, number in sorted(found.items())],
     )
     tx.execute(

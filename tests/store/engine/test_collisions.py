@@ -15,7 +15,7 @@ from pabal.service.sending.accept import AcceptedRequest, NewRequest
 from pabal.store import accounts, idempotency_keys, receipts
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.engine.postgres import MAX_RETRIES, PostgresStore
-from pabal.store.receipts import MatchedReceipts
+from pabal.store.receipts import ExpectedReceipt, MatchedReceipts
 from pabal.world import RealWorld
 from tests.fixtures.postgres_store import new_request, query_outside, row_counts, run_scenario, stored_words
 from tests.fixtures.rows import ACCOUNT, CARRIER, message_id
@@ -171,7 +171,7 @@ def test_concurrent_part_receipts_end_the_message(address: str) -> None:
     async def scenario(store: PostgresStore) -> None:
         one = message_id(1)
         await store.write(accept.store_request, new_request(1))
-        await store.write(receipts.expect, CARRIER, [("r1", one, 2), ("r2", one, 2)])
+        await store.write(receipts.expect, CARRIER, [ExpectedReceipt("r1", one, 2), ExpectedReceipt("r2", one, 2)])
         other = PostgresStore(address, RealWorld())
         first, second = await asyncio.gather(store.write(arrive, "r1"), other.write(arrive, "r2"))
         await other.close()

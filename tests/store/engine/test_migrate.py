@@ -13,6 +13,7 @@ import pytest
 
 from pabal.domain.dates import HOUR
 from pabal.domain.message import Outcome
+from pabal.domain.simulated_message import DueReceipt
 from pabal.store import carrier_states, queue, receipts, simulator, slots
 from pabal.store.engine import partitions
 from pabal.store.engine.base import Store, Tx
@@ -199,7 +200,7 @@ def test_store_of_the_first_version_keeps_its_rows(empty: Tx) -> None:
 @pytest.mark.usefixtures("second_step")
 def test_migrated_store_keeps_its_pending_simulated_receipts(empty: Tx) -> None:
     first_steps(empty, 1)
-    owed = [(NOON + number, message_id(number), Outcome.DELIVERED) for number in range(3)]
+    owed = [DueReceipt(NOON + number, message_id(number), Outcome.DELIVERED) for number in range(3)]
     for due_at, one, outcome in owed:
         empty.execute(
             "insert into simulated_receipts (carrier, slot, due_at, message_id, outcome) values (?, 0, ?, ?, ?)",

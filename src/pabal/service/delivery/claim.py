@@ -143,7 +143,9 @@ def hold_in_doubt(tx: Tx, carrier: str, in_doubt: Iterable[Message], policy: Pol
             for message, reference in named
         ],
     )
-    ended = receipts.expect(tx, carrier, [(reference, message.id, 1) for message, reference in named])
+    ended = receipts.expect(
+        tx, carrier, [receipts.ExpectedReceipt(reference, message.id, 1) for message, reference in named]
+    )
     return finish(tx, ended, policy, now)
 
 

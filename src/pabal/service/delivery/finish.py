@@ -20,7 +20,7 @@ def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: 
     receipts.delete(
         tx,
         [
-            (carrier, reference, one)
+            receipts.EndedReference(carrier, reference, one)
             for one, carrier, references in removed
             if references is not None
             for reference in references.split(queue.REFERENCE_SEPARATOR)

@@ -62,7 +62,11 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
     ended += receipts.expect(
         tx,
         carrier,
-        [(reference, one.message_id, len(references)) for one, references in accepted for reference in references],
+        [
+            receipts.ExpectedReceipt(reference, one.message_id, len(references))
+            for one, references in accepted
+            for reference in references
+        ],
     )
     unsettled = [
         (one, verdict) for one, verdict in results if isinstance(verdict, Declined | Busy | NotSent | Unknown)
