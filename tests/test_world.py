@@ -1,4 +1,4 @@
-"""Time, chance and identity: what is minted has the shape and the spread that is promised."""
+"""Time and randomness: ids, keys and tokens have the specified format and distribution."""
 
 import re
 import string
@@ -12,7 +12,7 @@ from tests.fixtures.virtual import NOON
 
 
 class Numbered(RealWorld):
-    """A world in which the random numbers are those it was given."""
+    """A world with given random numbers."""
 
     def __init__(self, *numbers: int) -> None:
         self._numbers = iter(numbers)

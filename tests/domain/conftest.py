@@ -1,4 +1,4 @@
-"""Properties are checked without a deadline: a busy machine is no reason to fail."""
+"""Property tests have no deadline, because the machine may be busy."""
 
 from hypothesis import settings
 

@@ -41,7 +41,7 @@ FORBIDDEN = [
 
 
 def wrong_fields(*buttons: Fields, most: int = MAX_BUTTONS) -> list[str]:
-    """Return the fields that these buttons are refused for."""
+    """Return the fields for which these buttons are refused."""
     with pytest.raises(Refused) as refusal:
         parse_buttons(buttons, most)
     assert {problem.code for problem in refusal.value.problems} == {Code.INVALID_BUTTON}
@@ -168,7 +168,7 @@ def test_no_buttons_are_allowed() -> None:
         ([1, 1, 1], "abc"),
         ([2, 2, 1], "cab"),
         ([9, None, None], "bca"),
-        ([2, None, None], "abc"),  # one without a number counts as its place, from 1
+        ([2, None, None], "abc"),  # a button without a number counts by its position, from 1
         ([3, None, None], "bac"),
     ],
 )

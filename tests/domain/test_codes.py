@@ -2,7 +2,7 @@ import pytest
 
 from pabal.domain.codes import LANGUAGES, MAX_PROBLEMS, Code, Problem, Refused, Text
 
-# As the table of result codes in the decisions has them.
+# The table of result codes in the specification.
 HTTP_STATUS = {
     200: "SUCCESS",
     400: """INVALID_JSON MISSING_PARAMETER INVALID_PARAMETER INVALID_PHONE_NUMBER INVALID_DATE
@@ -25,7 +25,7 @@ DECIDED = {name: status for status, names in HTTP_STATUS.items() for name in nam
 
 
 def test_codes_are_those_of_the_specification() -> None:
-    # Members with equal values would be one code under two names, so the aliases count too.
+    # Members with equal values are aliases of one code, so aliases are compared too.
     assert set(Code.__members__) == set(DECIDED)
     assert len(Code) == len(DECIDED)
 

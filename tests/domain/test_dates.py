@@ -17,7 +17,7 @@ instants = st.integers(631_152_000_000, 4_102_444_800_000)
 
 
 def at(spelling: str) -> Instant:
-    """Return the instant that an ISO 8601 date with an offset names."""
+    """Return the instant of an ISO 8601 date with an offset."""
     return (datetime.fromisoformat(spelling) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
 

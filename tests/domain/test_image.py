@@ -29,7 +29,7 @@ def field_of(refusal: Refused) -> str:
         ("IMAGE/JPEG", "image/jpeg"),
         (" image/jpeg ", "image/jpeg"),
         ("image/vnd.wap.sis", SIS),
-        ("image,vnd.wap.sis", SIS),  # the interface's own spelling
+        ("image,vnd.wap.sis", SIS),  # the spelling of the interface
     ],
 )
 def test_image_of_an_allowed_type_is_accepted(content_type: str, kept: str) -> None:
@@ -72,7 +72,7 @@ def test_larger_image_is_refused_for_its_size(size: int) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "/9j/4",  # one character can be no byte
+        "/9j/4",  # one character is less than a byte
         "/9j/4A",  # padding is missing
         "/9j/4A=",
         "/9j/4A===",
@@ -80,8 +80,8 @@ def test_larger_image_is_refused_for_its_size(size: int) -> None:
         "/9j/=",
         "=/9j/",
         "/9=j/",
-        "/9j/4A==/9j/",  # more after the padding
-        "/9j/4B==",  # bits that stand for nothing are set
+        "/9j/4A==/9j/",  # characters after the padding
+        "/9j/4B==",  # unused bits are set
         "/9j/4AB=",
         "/9j/\n",
         "/9j/\r\n4AAQ",
@@ -89,7 +89,7 @@ def test_larger_image_is_refused_for_its_size(size: int) -> None:
         " /9j/",
         "/9j/ ",
         "/9j/\t",
-        "_9j_",  # the alphabet of addresses
+        "_9j_",  # the URL-safe alphabet
         "/9j/!!!!",
         "/9j/4A\0\0",
         "data:image/jpeg;base64,/9j/",

@@ -23,8 +23,8 @@ sender_digits = st.one_of(
 )
 
 
-def apart(digits: str, separators: list[str]) -> str:
-    """Return `digits` with the separators between the first of them."""
+def with_separators(digits: str, separators: list[str]) -> str:
+    """Return `digits` with the separators between the first digits."""
     pairs = zip_longest(digits, separators[: len(digits) - 1], fillvalue="")
     return "".join(digit + separator for digit, separator in pairs)
 
@@ -32,7 +32,7 @@ def apart(digits: str, separators: list[str]) -> str:
 @pytest.mark.parametrize(
     ("spelling", "digits"),
     [
-        ("010-0000-0000", "01000000000"),  # the interface's own example
+        ("010-0000-0000", "01000000000"),  # the example of the interface
         ("01000000000", "01000000000"),
         ("010 1234 5678", "01012345678"),
         ("010-12345678", "01012345678"),
@@ -43,9 +43,9 @@ def apart(digits: str, separators: list[str]) -> str:
         ("+82 10-1234-5678", "01012345678"),
         ("+82-10-1234-5678", "01012345678"),
         ("+821012345678", "01012345678"),
-        ("+82 010-1234-5678", "01012345678"),  # as people write it who do not know to drop the zero
+        ("+82 010-1234-5678", "01012345678"),  # with the zero that should be dropped
         ("+82 11 123 4567", "0111234567"),
-        ("+82 16 123 4567", "0161234567"),  # no 16xx number, though it looks like one
+        ("+82 16 123 4567", "0161234567"),  # looks like a 16xx number but is not
         ("+82 18 1234 5678", "01812345678"),
         ("011-123-4567", "0111234567"),
         ("011-1234-5678", "01112345678"),
@@ -68,7 +68,7 @@ def test_mobile_number_is_parsed_in_any_usual_format(spelling: str, digits: str)
         "+",
         "+82",
         "010",
-        "010-123-4567",  # 010 has eight digits more, never seven
+        "010-123-4567",  # 010 is followed by eight digits, never seven
         "010-1234-567",
         "010-1234-56789",
         "011-123-456",
@@ -130,8 +130,8 @@ def test_input_of_more_than_32_characters_is_refused() -> None:
 
 @given(mobile_digits, st.lists(st.sampled_from(["", "-", " ", " -"]), max_size=10))
 def test_every_format_of_a_mobile_number_gives_the_same_digits(digits: str, separators: list[str]) -> None:
-    assert phone.parse_mobile(apart(digits, separators)) == digits
-    assert phone.parse_mobile(f"+82 {apart(digits[1:], separators)}") == digits
+    assert phone.parse_mobile(with_separators(digits, separators)) == digits
+    assert phone.parse_mobile(f"+82 {with_separators(digits[1:], separators)}") == digits
     assert phone.parse_mobile(phone.hyphenate(digits)) == digits
 
 
@@ -161,7 +161,7 @@ def test_any_text_is_a_number_or_refused(spelling: str) -> None:
         ("02-123-4567", "021234567", "02-123-4567"),
         ("02-1234-5678", "0212345678", "02-1234-5678"),
         ("+82 2 1234 5678", "0212345678", "02-1234-5678"),
-        ("02-158-8000", "021588000", "02-158-8000"),  # seven digits are no 15xx number
+        ("02-158-8000", "021588000", "02-158-8000"),  # seven digits are not a 15xx number
         ("02-1788-0000", "0217880000", "02-1788-0000"),
         ("031-123-4567", "0311234567", "031-123-4567"),
         ("031-1234-5678", "03112345678", "031-1234-5678"),

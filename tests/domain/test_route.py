@@ -36,7 +36,7 @@ def test_message_moves_to_the_next_carrier_until_none_is_left(
         ("telco", {"backup"}, "last"),
         ("telco", {"last"}, "backup"),
         ("telco", {"telco"}, "backup"),
-        ("telco", {"backup", "last"}, "backup"),  # rather one of these than none
+        ("telco", {"backup", "last"}, "backup"),  # a carrier to avoid is better than none
         ("backup", {"last"}, "last"),
         ("last", {"telco"}, None),
         ("gone", {"telco"}, None),

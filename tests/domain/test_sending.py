@@ -76,7 +76,7 @@ def test_alimtalk_and_friend_talk_accept_any_unicode(product: Product) -> None:
 
 @pytest.mark.parametrize(("value", "fits"), [("가" * 43 + "ab", True), ("가" * 43 + "abc", False)])
 def test_limit_applies_to_the_text_after_substitution(value: str, fits: bool) -> None:
-    """`#{n}님` is short; 90 bytes is what the receiver gets, and 91 is too long."""
+    """`#{n}님` is short, but the limit of 90 bytes applies to the text that the receiver gets."""
     content = sending.fill_text("#{n}님", ("n",), (value,))
 
     if fits:
@@ -124,7 +124,7 @@ def test_filled_text_is_cleaned(value: str, content: str) -> None:
 
 
 def test_filled_text_is_cleaned_as_a_whole() -> None:
-    """What a value begins with may belong to the letter before it."""
+    """A value may begin with a character that combines with the letter before it."""
     assert sending.fill_text("e#{a}", ("a",), ("\u0301",)) == "é"
     assert sending.fill_text("하#{a}", ("a",), ("\u11ab",)) == "한"
     assert sending.fill_text("a\r#{a}", ("a",), ("\nb",)) == "a\nb"

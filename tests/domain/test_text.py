@@ -93,7 +93,7 @@ def test_bytes_of_a_text_are_the_sum_of_its_characters(content: str) -> None:
         ("café", "é (U+00E9)"),
         ("안녕😀", "😀 (U+1F600)"),
         ("½🙂🙂é🙂", "🙂 (U+1F642), é (U+00E9)"),
-        ("a\u200bb", "U+200B"),  # cannot be seen, so only its number is told
+        ("a\u200bb", "U+200B"),  # invisible, so only its code point is named
         ("a\xa0b", "U+00A0"),
         ("a\ud83d", "U+D83D"),
     ],
@@ -181,7 +181,7 @@ def test_decomposed_text_counts_like_composed_text() -> None:
         ("\ud800", "U+D800"),
         ("a\udfff", "U+DFFF"),
         ("가\udc00\0\udc00", "U+DC00, U+0000"),
-        ("\ude00\ud83d", "U+DE00, U+D83D"),  # a pair the wrong way round
+        ("\ude00\ud83d", "U+DE00, U+D83D"),  # a surrogate pair in reverse order
     ],
 )
 def test_nul_and_lone_surrogates_are_refused_everywhere(given_text: str, named: str) -> None:

@@ -1,4 +1,4 @@
-"""What tests of the store share: one open transaction on a fresh store, on each engine."""
+"""Fixtures for tests of the store: one open transaction on an empty store, on each engine."""
 
 import os
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def tx(engine: str) -> Iterator[Tx]:
-    """A transaction on a fresh store that has every table and no row."""
+    """A transaction on an empty store with every table."""
     if engine != "sqlite":
         reached = connect(empty_database(engine))
         reached.execute(b"begin isolation level repeatable read")
@@ -43,7 +43,7 @@ def tx(engine: str) -> Iterator[Tx]:
 
 @pytest.fixture(params=[THREADS, INLINE])
 def modes(request: pytest.FixtureRequest, engine: str, tmp_path: Path) -> StoreMode:
-    """A store to be opened, in either mode."""
+    """A way to open a store, in either mode."""
     if engine != "sqlite":
         (tmp_path / postgres.ADDRESS_FILE).write_text(empty_database(engine), encoding="utf-8")
     return StoreMode(tmp_path / "kept.db", request.param)
@@ -51,19 +51,19 @@ def modes(request: pytest.FixtureRequest, engine: str, tmp_path: Path) -> StoreM
 
 @pytest.fixture(params=AVAILABLE_ENGINES[1:])
 def address(request: pytest.FixtureRequest) -> str:
-    """A database of PostgreSQL with every table and no row, and an empty table of words."""
+    """The address of an empty PostgreSQL database with every table and a table of words."""
     return with_words(empty_database(request.param))
 
 
 def with_words(found: str) -> str:
-    """Return the address of a database in which a table of words has been made."""
+    """Create a table of words in a database; return its address."""
     run_scenario(found, lambda store: store.write(create_words_table))
     return found
 
 
 @pytest.fixture
 def cutter(address: str) -> Iterator[CuttingProxy]:
-    """What stands between a store and its server, and cuts commits off."""
+    """A proxy between a store and its server that cuts connections at commits."""
     folder = postgres.server().folder / f"cut_{os.getpid()}"
     folder.mkdir(exist_ok=True)
     with cutting_proxy(postgres.server().folder, folder) as found:

@@ -1,4 +1,4 @@
-"""Accounts, their keys and their sender numbers, as they are kept."""
+"""Stored accounts, their keys and their sender numbers."""
 
 from ipaddress import ip_network
 

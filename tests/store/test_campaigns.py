@@ -1,4 +1,4 @@
-"""Campaigns in the store: whoever reads, makes, cancels or hurries one does so alone, and says no to all others."""
+"""Stored campaigns: only one process at a time reads, creates, cancels or expedites one."""
 
 import json
 
@@ -26,7 +26,7 @@ def add(tx: Tx, campaign_id: bytes = ONE, now: int = NOON) -> None:
 
 
 def make_ready(tx: Tx, *blocks: int) -> None:
-    """Keep a campaign that is being made, with blocks of so many receivers."""
+    """Store a campaign whose requests are being created, with blocks of these sizes."""
     add(tx)
     campaigns.begin_reading(tx, ONE, "a.csv", True, NOON, NOON)
     for number, receivers in enumerate(blocks, 1):
@@ -105,8 +105,8 @@ def test_block_is_taken_once_and_only_at_the_campaign_time(tx: Tx) -> None:
     assert campaigns.expedite(tx, ONE, NOON + 1)
     assert not campaigns.take_block(tx, campaign, 2, NOON), "it is to be sent at another time now"
     assert campaigns.change_state(tx, ONE, (CampaignState.MAKING,), CampaignState.CANCELLING, NOON)
-    hurried = campaign._replace(scheduled_at=NOON + 1)
-    assert not campaigns.take_block(tx, hurried, 2, NOON)
+    rescheduled = campaign._replace(scheduled_at=NOON + 1)
+    assert not campaigns.take_block(tx, rescheduled, 2, NOON)
     kept = campaigns.get(tx, ONE)
     assert kept is not None
     assert kept.requested == 2
@@ -191,7 +191,7 @@ def test_send_now_affects_only_scheduled_messages_never_in_flight(tx: Tx) -> Non
 def test_no_request_is_created_after_a_concurrent_cancel(address: str) -> None:
     runs: list[None] = []
 
-    def make(tx: Tx) -> bool:
+    def create_request(tx: Tx) -> bool:
         runs.append(None)
         campaign = campaigns.get(tx, ONE)
         assert campaign is not None
@@ -201,7 +201,7 @@ def test_no_request_is_created_after_a_concurrent_cancel(address: str) -> None:
 
     async def scenario(store: PostgresStore) -> None:
         await store.write(make_ready, 2)
-        assert not await store.write(make)
+        assert not await store.write(create_request)
 
     run_scenario(address, scenario)
     assert len(runs) == 2
@@ -215,14 +215,14 @@ def test_concurrent_workers_create_a_request_once(address: str) -> None:
         assert campaign is not None
         runs: list[None] = []
 
-        def make(tx: Tx) -> bool:
+        def create_request(tx: Tx) -> bool:
             runs.append(None)
-            tx.fetch_all("select 1 from campaigns")  # a look at how things are
+            tx.fetch_all("select 1 from campaigns")  # reads the state before the other process changes it
             if len(runs) == 1:
                 query_outside(address, "delete from campaign_blocks; update campaigns set requested = 2")
             return service._store_request(tx, campaign, 1, new_request(1))
 
-        assert not await store.write(make)
+        assert not await store.write(create_request)
         assert len(runs) == 2
 
     run_scenario(address, scenario)
@@ -233,22 +233,22 @@ def test_cancelled_messages_are_not_sent_by_a_concurrent_send_now(address: str) 
     async def scenario(store: PostgresStore) -> None:
         kept = new_request(1)
 
-        def keep(tx: Tx) -> None:
+        def store_requests(tx: Tx) -> None:
             requests.add_all(tx, [kept.request])
             messages.add_all(tx, kept.messages)
             queue.add_requests(tx, [queue.NewJobs(kept.request_id, "c", 0, NOON + 5 * SECOND)])
 
-        await store.write(keep)
+        await store.write(store_requests)
         runs: list[None] = []
 
-        def hurried(tx: Tx) -> int:
+        def expedite_after_cancel(tx: Tx) -> int:
             runs.append(None)
             tx.fetch_all("select 1 from jobs")
             if len(runs) == 1:
                 query_outside(address, "delete from jobs; update messages set status = 4")
             return expedite(tx, kept.request_id, NOON).messages
 
-        assert await store.write(hurried) == 0
+        assert await store.write(expedite_after_cancel) == 0
         assert len(runs) == 2
         assert await store.read(messages.find_waiting, ACCOUNT, kept.request_id, None) == []
 

@@ -1,4 +1,4 @@
-"""Marks: how far housekeeping has come, and what processes write to see whether they can."""
+"""Cursors: how far housekeeping has come, and test writes of processes."""
 
 from pabal.domain.dates import DAY
 from pabal.store import cursors

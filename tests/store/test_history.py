@@ -1,4 +1,4 @@
-"""Looking messages up: what fits, newest first, page by page, and never by walking everything."""
+"""Message history: filtered, newest first, paged, and without table scans."""
 
 import pytest
 

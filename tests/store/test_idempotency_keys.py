@@ -1,4 +1,4 @@
-"""What an Idempotency-Key was answered with, for as long as it is remembered."""
+"""Idempotency keys: their answers are found until they expire."""
 
 from pabal.store import idempotency_keys
 from pabal.store.engine.base import Tx

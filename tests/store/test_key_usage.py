@@ -1,4 +1,4 @@
-"""How much of its rate a key has used: never more than a bucket and what has filled since, however it is taken."""
+"""Token buckets of keys: grants never exceed the bucket and its refill."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

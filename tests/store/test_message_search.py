@@ -1,4 +1,4 @@
-"""Looking through an account's messages by way of its requests: the same as looking at every one, only sooner."""
+"""Message search through an account's requests: finds the same as a full scan."""
 
 from random import Random
 
@@ -21,8 +21,8 @@ EVERYTHING = 100_000
 pytestmark = pytest.mark.slow
 
 
-def furnish(tx: Tx, requests: int = 60) -> None:
-    """Keep requests of two accounts and several kinds, some with fallbacks, and let some end."""
+def add_requests(tx: Tx, requests: int = 60) -> None:
+    """Store requests of two accounts and several kinds, some with fallbacks, some of them ended."""
     chance = Random(7)
     for number in range(requests):
         product = chance.choice([Product.SMS, Product.LMS, Product.FRIENDTALK_TEXT])
@@ -53,8 +53,8 @@ def end(tx: Tx, request: bytes, place: int, total: int, product: Product, chance
         messages.add_fallback(tx, origin, stand_in, Product.SMS, "text", None, NOON)
 
 
-def walked(tx: Tx, wanted: MessageFilter, page_size: int) -> list[Message]:
-    """Return all that is found, page by page."""
+def search_all(tx: Tx, wanted: MessageFilter, page_size: int) -> list[Message]:
+    """Return all results, read page by page."""
     found: list[Message] = []
     before: bytes | None = NEWEST
     while before:
@@ -85,12 +85,12 @@ def walked(tx: Tx, wanted: MessageFilter, page_size: int) -> list[Message]:
     ],
 )
 def test_search_finds_the_same_as_a_full_scan(tx: Tx, asked: dict[str, object], page_size: int) -> None:
-    furnish(tx, 60 if page_size > 1 else 12)
+    add_requests(tx, 60 if page_size > 1 else 12)
     wanted = MessageFilter(ACCOUNT, **asked)  # type: ignore[arg-type]
 
     expected = [message for message, _ in history.find(tx, wanted, 1, EVERYTHING).found]
 
-    assert walked(tx, wanted, page_size) == expected
+    assert search_all(tx, wanted, page_size) == expected
     assert expected or asked in (
         {"status": Status.CANCEL},
         {"requested": Period(None, NOON)},
@@ -124,7 +124,7 @@ def test_requests_that_do_not_match_count_as_examined(tx: Tx, asked: dict[str, o
 
 
 def test_search_reads_by_account_requests_and_never_scans_messages(tx: Tx) -> None:
-    furnish(tx)
+    add_requests(tx)
     explaining = ExplainingTx(tx)
 
     message_search.search(explaining, MessageFilter(ACCOUNT, status=Status.FAIL), NEWEST, 50)

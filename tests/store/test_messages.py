@@ -1,4 +1,4 @@
-"""Messages: what is kept of each receiver, and that an end is an end."""
+"""Stored messages: one row per receiver, which ends only once."""
 
 from pabal.domain.message import Outcome, Product, Status
 from pabal.domain.sending import Receiver

@@ -1,4 +1,4 @@
-"""Sender profiles and their tokens, as they are kept."""
+"""Stored sender profiles and their tokens."""
 
 import pytest
 
@@ -204,9 +204,11 @@ def test_profile_and_token_queries_never_scan_a_table(tx: Tx) -> None:
     profiles.approve(explaining, 1, KEY, NOON)
 
     walked = [step for step, _ in explaining.scans]
-    swept = ["SCAN profiles USING COVERING INDEX profiles_to_sweep"]  # it holds only what is to be swept
+    swept = ["SCAN profiles USING COVERING INDEX profiles_to_sweep"]  # this index has only unswept profiles
     assert walked == ([] if explaining.is_on_postgresql else swept)
-    by_age = explaining.is_on_postgresql and explaining.uses("tokens_by_age")  # one account: as good
+    by_age = explaining.is_on_postgresql and explaining.uses(
+        "tokens_by_age"
+    )  # with one account this index serves as well
     assert by_age or explaining.uses("tokens_by_account (account_id=? AND sent_at>?)")
     assert explaining.uses("tokens_by_profile (profile_id=?)")
     assert explaining.uses("profiles_by_account (account_id=? AND channel_id=?)")

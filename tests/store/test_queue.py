@@ -1,4 +1,4 @@
-"""The queue: what is due, what is claimed, and whose verdict still counts."""
+"""The queue: which jobs are due, which are claimed, and whose verdict still counts."""
 
 import pytest
 

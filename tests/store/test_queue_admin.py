@@ -84,7 +84,7 @@ def test_only_due_unclaimed_jobs_are_reroutable(tx: Tx) -> None:
         tx, SLOT, CARRIER, [Product.LMS.number], NOON, 2, includes_in_doubt=False
     ) == [(message_id(8), Product.LMS.number)]
     later = queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, includes_in_doubt=False)
-    assert message_id(4) not in [one for one, _ in later]  # in doubt, though its lease is out
+    assert message_id(4) not in [one for one, _ in later]  # in doubt, although its lease has expired
     doubted = queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, includes_in_doubt=True)
     assert {*doubted} - {*later} == {(message_id(4), Product.SMS.number)}
 

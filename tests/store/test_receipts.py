@@ -1,4 +1,4 @@
-"""Where a carrier's answer and its receipt meet, in whichever order they come."""
+"""Matching of carriers' answers and receipts, in either order."""
 
 import pytest
 
@@ -14,7 +14,7 @@ ONE, OTHER = message_id(1), message_id(2)
 GOOD, BAD = Outcome.DELIVERED, Outcome.PHONE_OFF
 
 
-def kept(tx: Tx) -> int:
+def stored_references(tx: Tx) -> int:
     row = tx.fetch_one("select count(*) from receipts")
     assert row is not None
     return int(row[0])
@@ -96,7 +96,7 @@ def test_reference_reused_for_another_message_is_not_deleted(tx: Tx) -> None:
 
     receipts.delete(tx, [EndedReference(CARRIER, "r1", ONE), EndedReference(CARRIER, "stray", ONE)])
 
-    assert kept(tx) == 2
+    assert stored_references(tx) == 2
     assert receipts.record(tx, CARRIER, [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
 
 
@@ -119,7 +119,7 @@ def test_only_old_unmatched_receipts_are_deleted_in_batches(tx: Tx) -> None:
     assert receipts.delete_old_unmatched(tx, NOON, 3) == 3
     assert receipts.delete_old_unmatched(tx, NOON, 3) == 1
     assert receipts.delete_old_unmatched(tx, NOON, 3) == 0
-    assert kept(tx) == 3
+    assert stored_references(tx) == 3
 
 
 def test_multipart_message_is_delivered_when_every_part_is(tx: Tx) -> None:
@@ -207,7 +207,7 @@ def test_repeated_receipt_of_a_part_counts_once(tx: Tx) -> None:
     for _ in range(3):
         assert receipts.record(tx, CARRIER, [("a", GOOD), ("a", GOOD)], NOON) == ([], [])
 
-    assert receipts.record(tx, CARRIER, [("a", BAD)], NOON) == ([], [])  # the first word counts
+    assert receipts.record(tx, CARRIER, [("a", BAD)], NOON) == ([], [])  # the first receipt counts
     assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON) == ([(ONE, GOOD)], [])
 
 
@@ -262,6 +262,6 @@ def test_ended_references_are_deleted_by_key(tx: Tx) -> None:
     for explaining in (ended, strays):
         assert explaining.scans == []
     assert ended.uses("PRIMARY KEY (carrier=? AND reference=?)")
-    by_those_without = strays.is_on_postgresql and strays.uses("receipts_unmatched")  # there are none: as good
+    by_those_without = strays.is_on_postgresql and strays.uses("receipts_unmatched")  # no such row: equally good
     assert by_those_without or strays.uses("PRIMARY KEY (carrier=? AND reference=?)")
-    assert kept(tx) == 350
+    assert stored_references(tx) == 350

@@ -1,4 +1,4 @@
-"""Send requests: what is kept of one, and what is left when it is forgotten."""
+"""Send requests: their stored fields, and what remains after they are blanked."""
 
 from pabal.domain.button import Button
 from pabal.domain.dates import HOUR
@@ -81,7 +81,7 @@ def test_no_ids_give_no_requests(tx: Tx) -> None:
 
 def test_requests_of_a_profile_are_read_in_order_without_gaps(tx: Tx) -> None:
     profile = add_profile(tx)
-    for number in range(25):  # more than a batch at one and the same time
+    for number in range(25):  # more than one batch with the same time
         add_request(tx, request_id(number), 1, talk(profile), NOON + HOUR)
     add_request(tx, request_id(90), 1, talk(profile), NOON - HOUR)
     add_request(tx, request_id(91), 1, sms(), NOON + HOUR)

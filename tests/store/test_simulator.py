@@ -1,4 +1,4 @@
-"""What the simulator keeps: its phones, and the receipts that it owes."""
+"""The simulator's rows: messages on its phones, and pending receipts."""
 
 from pabal.domain import identifiers
 from pabal.domain.button import Button
@@ -146,7 +146,7 @@ def test_simulator_queries_never_scan_a_table(tx: Tx) -> None:
     simulator.trim(explaining, 10, NOON + MINUTE, 0, 10)
     simulator.next_receipt_at(explaining, CARRIER, SLOTS)
 
-    # The least key of an index is its first entry: SQLite calls that a search without a constraint.
+    # SQLite reads the minimum from the first entry of an index: a search without a constraint.
     assert explaining.scans == []
 
 

@@ -1,4 +1,4 @@
-"""Slots: shared evenly by any number of workers, each in one pair of hands, whoever comes, goes or dies."""
+"""Slots: shared evenly by workers that join, leave or die, and never held by two."""
 
 import asyncio
 import itertools
@@ -23,8 +23,8 @@ THREADS = 6
 ROUNDS = 15
 
 
-def begun(tx: Tx, count: int, *workers: bytes) -> None:
-    """Cut the queue into so many slots, and let workers join and take their shares."""
+def divide_and_join(tx: Tx, count: int, *workers: bytes) -> None:
+    """Divide the queue into slots, and let workers join and take their shares."""
     slots.ensure_slots(tx, count)
     for worker in workers:
         slots.register(tx, worker, f"host:{worker[0]}", NOON)
@@ -66,7 +66,7 @@ def test_store_may_have_more_slots_than_rows_in_a_statement(tx: Tx) -> None:
 
 
 def test_only_worker_takes_every_slot_at_its_first_heartbeat(tx: Tx) -> None:
-    begun(tx, 4)
+    divide_and_join(tx, 4)
     slots.register(tx, ONE, "host:1", NOON)
 
     assert beat(tx, ONE) == SlotAssignment({ONE: 1}, [0, 1, 2, 3], [])
@@ -75,7 +75,7 @@ def test_only_worker_takes_every_slot_at_its_first_heartbeat(tx: Tx) -> None:
 
 
 def test_new_worker_gets_its_share_after_the_others_release_slots(tx: Tx) -> None:
-    begun(tx, 4, ONE)
+    divide_and_join(tx, 4, ONE)
     slots.register(tx, TWO, "host:2", NOON)
 
     assert beat(tx, TWO).held == []
@@ -84,7 +84,7 @@ def test_new_worker_gets_its_share_after_the_others_release_slots(tx: Tx) -> Non
 
 
 def test_released_slots_are_not_orphaned(tx: Tx) -> None:
-    begun(tx, 4, ONE, TWO)
+    divide_and_join(tx, 4, ONE, TWO)
     slots.unregister(tx, TWO)
 
     found = beat(tx, ONE)
@@ -94,7 +94,7 @@ def test_released_slots_are_not_orphaned(tx: Tx) -> None:
 
 
 def test_slots_of_an_evicted_worker_are_orphaned_until_taken_over(tx: Tx) -> None:
-    begun(tx, 6, ONE, TWO, THREE)
+    divide_and_join(tx, 6, ONE, TWO, THREE)
 
     found = beat(tx, ONE, (THREE, 2))
     assert (found.held, found.orphaned) == ([0, 1, 4], [4])
@@ -106,7 +106,7 @@ def test_slots_of_an_evicted_worker_are_orphaned_until_taken_over(tx: Tx) -> Non
 
 
 def test_worker_with_a_recent_heartbeat_is_not_evicted(tx: Tx) -> None:
-    begun(tx, 4, ONE, TWO)
+    divide_and_join(tx, 4, ONE, TWO)
 
     found = beat(tx, ONE, (TWO, 1))
 
@@ -115,7 +115,7 @@ def test_worker_with_a_recent_heartbeat_is_not_evicted(tx: Tx) -> None:
 
 
 def test_heartbeat_of_an_evicted_worker_is_refused_and_takes_no_slot(tx: Tx) -> None:
-    begun(tx, 4, ONE, TWO)
+    divide_and_join(tx, 4, ONE, TWO)
     beat(tx, ONE, (TWO, 2))
 
     assert slots.heartbeat(tx, TWO, [(ONE, 3)]) is None
@@ -126,13 +126,13 @@ def test_heartbeat_of_an_evicted_worker_is_refused_and_takes_no_slot(tx: Tx) -> 
 
 
 def test_heartbeat_of_an_unregistered_worker_is_refused(tx: Tx) -> None:
-    begun(tx, 4)
+    divide_and_join(tx, 4)
 
     assert slots.heartbeat(tx, ONE, ()) is None
 
 
 def test_slot_is_held_only_by_its_worker(tx: Tx) -> None:
-    begun(tx, 2, ONE, TWO)
+    divide_and_join(tx, 2, ONE, TWO)
 
     assert slots.is_held(tx, 0, ONE)
     assert not slots.is_held(tx, 0, TWO)
@@ -142,7 +142,7 @@ def test_slot_is_held_only_by_its_worker(tx: Tx) -> None:
 
 
 def test_leaving_frees_only_own_slots_and_is_idempotent(tx: Tx) -> None:
-    begun(tx, 4, ONE, TWO)
+    divide_and_join(tx, 4, ONE, TWO)
 
     slots.unregister(tx, TWO)
     slots.unregister(tx, TWO)
@@ -152,7 +152,7 @@ def test_leaving_frees_only_own_slots_and_is_idempotent(tx: Tx) -> None:
 
 
 def test_orphaned_slots_not_cleaned_up_stay_orphaned_when_released(tx: Tx) -> None:
-    begun(tx, 4, ONE)
+    divide_and_join(tx, 4, ONE)
     slots.register(tx, TWO, "host:2", NOON)
 
     slots.heartbeat(tx, ONE, (), unprepared=[0, 3])
@@ -165,7 +165,7 @@ def test_orphaned_slots_not_cleaned_up_stay_orphaned_when_released(tx: Tx) -> No
 
 
 def test_worker_that_repeats_its_registration_is_registered_once(tx: Tx) -> None:
-    begun(tx, 4, ONE)
+    divide_and_join(tx, 4, ONE)
 
     slots.register(tx, ONE, "host:1", NOON + 1)
 
@@ -174,7 +174,7 @@ def test_worker_that_repeats_its_registration_is_registered_once(tx: Tx) -> None
 
 
 def test_slot_work_is_refused_unless_the_worker_holds_the_slot(tx: Tx) -> None:
-    begun(tx, 2, ONE, TWO)
+    divide_and_join(tx, 2, ONE, TWO)
 
     assert slots.run_if_held(tx, 0, ONE, slots.count_slots) == 2
     assert slots.run_if_held(tx, 0, None, slots.count_slots) == 2
@@ -183,7 +183,7 @@ def test_slot_work_is_refused_unless_the_worker_holds_the_slot(tx: Tx) -> None:
 
 
 def test_surplus_workers_stand_by_until_a_slot_is_free(tx: Tx) -> None:
-    begun(tx, 2, ONE, TWO, THREE)
+    divide_and_join(tx, 2, ONE, TWO, THREE)
     assert sizes(tx) == [1, 1, 0]
 
     slots.unregister(tx, ONE)
@@ -199,8 +199,8 @@ def test_fair_shares_cover_all_slots_and_differ_by_at_most_one(workers: int, cou
     assert max(shares) - min(shares) <= 1
 
 
-class Crowd:
-    """Workers that come, go and die, and what is known of them outside the store."""
+class SimulatedWorkers:
+    """Workers that join, leave and die, and their expected state."""
 
     def __init__(self, tx: Tx) -> None:
         self._tx = tx
@@ -209,7 +209,7 @@ class Crowd:
         self.dead: list[bytes] = []
 
     def join(self, chance: int) -> None:
-        """Let one join whose id stands anywhere among those of the others."""
+        """Let a worker join; its id may sort anywhere among the others."""
         worker = chance.to_bytes(2, "big") + next(self._ids).to_bytes(14, "big")
         slots.register(self._tx, worker, "host", NOON)
         self.living.append(worker)
@@ -242,7 +242,7 @@ def test_every_slot_has_one_owner_after_workers_join_leave_and_die(
     tx.execute("delete from slots")
     tx.execute("delete from workers")
     slots.ensure_slots(tx, count)
-    crowd = Crowd(tx)
+    crowd = SimulatedWorkers(tx)
     crowd.join(500)
 
     for event, chance in events:
@@ -256,11 +256,11 @@ def test_every_slot_has_one_owner_after_workers_join_leave_and_die(
     assert max(sizes(tx)) - min(sizes(tx)) <= 1
 
 
-# Several at once, each with connections of its own.
+# Several threads at once, each with its own connections.
 
 
-def at_once(work: Callable[[int, PostgresStore], Any], count: int) -> list[Any]:
-    """Have so many threads work on one database at the same time; return what each found."""
+def run_concurrently(work: Callable[[int, PostgresStore], Any], count: int) -> list[Any]:
+    """Run work in several threads on one database at the same time; return their results."""
     address, start = postgres.empty_database(), threading.Barrier(count)
     found: dict[int, Any] = {}
 
@@ -287,7 +287,7 @@ def test_concurrent_division_into_slots_is_decided_by_one() -> None:
         return await store.write(slots.ensure_slots, wanted[number])
 
     for _ in range(5):
-        found = set(at_once(ensure, len(wanted)))
+        found = set(run_concurrently(ensure, len(wanted)))
 
         assert len(found) == 1
         assert found <= set(wanted)
@@ -316,7 +316,7 @@ def test_concurrent_heartbeats_never_take_the_same_slot() -> None:
     async def all_are_done(store: PostgresStore) -> None:
         await asyncio.to_thread(done.wait)
 
-    held = at_once(live, THREADS)
+    held = run_concurrently(live, THREADS)
 
     assert sorted(itertools.chain(*held)) == list(range(16))
     assert sorted(map(len, held)) == [2, 2, 3, 3, 3, 3]
@@ -325,7 +325,7 @@ def test_concurrent_heartbeats_never_take_the_same_slot() -> None:
 def test_concurrent_mutual_evictions_leave_all_slots_to_live_workers() -> None:
     both = threading.Barrier(2)
 
-    async def strike(number: int, store: PostgresStore) -> SlotAssignment | None:
+    async def evict(number: int, store: PostgresStore) -> SlotAssignment | None:
         me, other = bytes([number]) * 16, bytes([1 - number]) * 16
         await store.write(slots.ensure_slots, 4)
         await store.write(slots.register, me, f"host:{number}", NOON)
@@ -337,7 +337,7 @@ def test_concurrent_mutual_evictions_leave_all_slots_to_live_workers() -> None:
         return found
 
     for _ in range(5):
-        found = at_once(strike, 2)
+        found = run_concurrently(evict, 2)
         living = [each for each in found if each is not None]
 
         assert sorted(slot for each in living for slot in each.held) == [0, 1, 2, 3]

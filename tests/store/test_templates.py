@@ -1,4 +1,4 @@
-"""Templates, as they are kept through their review."""
+"""Stored templates, before, during and after their review."""
 
 import pytest
 

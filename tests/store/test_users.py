@@ -1,4 +1,4 @@
-"""Users, their sessions, counts of wrong sign-ins and deeds, as they are kept."""
+"""Stored users, their sessions, sign-in attempts and audit log."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""API keys: seen once, kept as a hash, recognised quickly, and gone within a second of being revoked."""
+"""API keys: shown once, stored as a hash, recognized quickly, and invalid within a second of revocation."""
 
 import re
 

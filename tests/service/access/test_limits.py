@@ -1,4 +1,4 @@
-"""Rates: a second's worth at once, then evenly, and no more after a long pause than after a short one."""
+"""Rate limits: one second of requests at once, then evenly, with nothing saved during long pauses."""
 
 import asyncio
 import itertools
@@ -17,7 +17,7 @@ from tests.fixtures.virtual import VirtualWorld, open_store, run_in_virtual_time
 
 
 class Clock(RealWorld):
-    """A world whose monotonic clock stands still until it is moved."""
+    """A world whose monotonic clock is moved by hand."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -114,7 +114,7 @@ Scenario = Callable[[list[SharedRateLimiter], list[StoreProxy], VirtualWorld], A
 
 
 def run_shared_scenario(folder: Path, scenario: Scenario, number: int) -> None:
-    """Run a scenario with so many limiters on one store, each with a door of its own."""
+    """Run a scenario with several limiters on one store, each with its own connection."""
 
     async def whole() -> None:
         world = VirtualWorld()
@@ -129,8 +129,10 @@ def run_shared_scenario(folder: Path, scenario: Scenario, number: int) -> None:
     run_in_virtual_time(whole())
 
 
-async def press(limiter: SharedRateLimiter, rate: int, every_s: float, for_s: float, passed: list[float]) -> None:
-    """Ask again and again; note when a request passed."""
+async def ask_repeatedly(
+    limiter: SharedRateLimiter, rate: int, every_s: float, for_s: float, passed: list[float]
+) -> None:
+    """Ask repeatedly; record when a request was granted."""
     loop = asyncio.get_running_loop()
     until = loop.time() + for_s
     while loop.time() < until:
@@ -146,7 +148,7 @@ def test_unevenly_loaded_processes_share_the_full_rate(tmp_path: Path, rate: int
     async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         paces = [1 / (3 * rate), 1 / (2 * rate), 5 / rate]
         await asyncio.gather(
-            *(press(each, rate, pace, 6.0, passed) for each, pace in zip(limiters, paces, strict=True))
+            *(ask_repeatedly(each, rate, pace, 6.0, passed) for each, pace in zip(limiters, paces, strict=True))
         )
 
     run_shared_scenario(tmp_path, scenario, 3)
@@ -207,7 +209,7 @@ def test_most_requests_of_a_high_rate_need_no_store_call(tmp_path: Path) -> None
 
 def test_tokens_taken_in_advance_expire_after_a_second(tmp_path: Path) -> None:
     async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
-        await limiters[0].take(1, 1000)  # nine more are in its purse
+        await limiters[0].take(1, 1000)  # nine more are in its local bucket
         await asyncio.sleep(PREFETCH_TTL_MS / SECOND)
         for _ in range(1000):
             assert (await limiters[1].take(1, 1000)).is_allowed
@@ -264,12 +266,12 @@ def test_clock_set_back_an_hour_blocks_a_key_for_at_most_a_second(tmp_path: Path
 
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 def test_limited_key_is_refused_while_the_store_is_unavailable(tmp_path: Path) -> None:
-    async def scenario(crowd: Cluster) -> None:
-        web = await crowd.start_process("web", delivers=False)
+    async def scenario(cluster: Cluster) -> None:
+        web = await cluster.start_process("web", delivers=False)
         caller = await web.env.caller(rate=5)
         passed = await caller("message/list", {"receivers": "010-1234-5678"})
         assert (passed.status, passed.headers["ratelimit-limit"]) == (200, "5")
-        await crowd.wait(0.5)  # its key is still known, and nothing is left in its purse
+        await cluster.wait(0.5)  # its key is still cached, and its local bucket is empty
 
         web.store_proxy.is_unavailable = True
         refused = await caller("message/list", {"receivers": "010-1234-5678"})
@@ -283,8 +285,8 @@ def test_limited_key_is_refused_while_the_store_is_unavailable(tmp_path: Path) -
 
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 def test_rate_of_a_key_applies_to_all_processes_together(tmp_path: Path) -> None:
-    async def scenario(crowd: Cluster) -> None:
-        one, two = [await crowd.start_process(name, delivers=False) for name in ("one", "two")]
+    async def scenario(cluster: Cluster) -> None:
+        one, two = [await cluster.start_process(name, delivers=False) for name in ("one", "two")]
         caller = await one.env.caller(rate=6)
         other = type(caller)(two.env.service, caller.key)
         found = [await each("message/list", {"receivers": "010-1234-5678"}) for each in [caller, other] * 5]

@@ -1,4 +1,4 @@
-"""Signing in to the console: throttled, alike for everyone who may not, and over after a while."""
+"""Sign-in to the console: throttled, the same refusal for everyone, and limited in time."""
 
 from ipaddress import ip_address
 from typing import Any
@@ -39,7 +39,7 @@ async def enter(env: Environment, name: str = "kim", word: str = WORD, address: 
 
 
 async def is_locked(env: Environment, **given: Any) -> bool:
-    """Say whether a right password has to wait, and that it is told for how long."""
+    """Say whether the right password is throttled; if so, check that the delay is given."""
     try:
         await enter(env, **given)
     except Refused as refused:

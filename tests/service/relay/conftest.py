@@ -1,4 +1,4 @@
-"""Every test of this floor runs on each engine."""
+"""Every test in this folder runs on each engine."""
 
 from tests.fixtures.engines import engine
 from tests.fixtures.relay import stage

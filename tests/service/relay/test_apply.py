@@ -1,4 +1,4 @@
-"""What a relay's word makes of a template, whatever state ours is in."""
+"""How a relay's answer changes a stored template, whatever its state."""
 
 from typing import NamedTuple
 
@@ -41,7 +41,7 @@ def theirs(
 
 
 class Case(NamedTuple):
-    """What we have and what the relay says, and what is to come of it."""
+    """A stored template, the relay's answer, and the expected result."""
 
     mine: Template
     sheet: RemoteTemplate

@@ -1,4 +1,4 @@
-"""Sender profiles: registered, proved by a token, deleted."""
+"""Sender profiles: registered, verified by a token, deleted."""
 
 import re
 from typing import NamedTuple
@@ -22,7 +22,7 @@ KEY = re.compile(r"[0-9a-f]{40}")
 
 
 class Sent(NamedTuple):
-    """A token on its way."""
+    """A token that was sent."""
 
     account_id: int
     cellphone: str
@@ -30,8 +30,8 @@ class Sent(NamedTuple):
     token: str
 
 
-class Operator:
-    """An operator of channels that remembers the tokens it sent."""
+class RecordingProvider:
+    """A profile provider that records the tokens it sent."""
 
     def __init__(self) -> None:
         self.sent: list[Sent] = []
@@ -47,11 +47,11 @@ class Operator:
 
 
 class Stage:
-    """An environment whose channels have an operator."""
+    """An environment with a profile provider."""
 
     def __init__(self, run_scenario: RunScenario) -> None:
         self._play = run_scenario
-        self.operator = Operator()
+        self.operator = RecordingProvider()
         self.post = FakeCarrier()
         desk: ProfileProvider = self.operator
         self.post.provider = desk

@@ -1,4 +1,4 @@
-"""The relay is away, slow, busy or odd, or its answer is lost: nothing is left half-way, what was done is found."""
+"""Relay failures and lost answers leave no half-finished change."""
 
 import asyncio
 from collections import Counter
@@ -22,7 +22,7 @@ from tests.fixtures.relay import (
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import call_ok, channel_body, summarize_refusal
 
-pytestmark = pytest.mark.slow  # each is quick, but they are many
+pytestmark = pytest.mark.slow  # each is quick, but there are many
 
 AWAY = [
     ("refuse", {}, "cannot be reached"),
@@ -41,8 +41,8 @@ def right(stage: RelayEnvironment) -> dict[str, str]:
     return {"channelId": CHANNEL, "token": str(stage.relay.last_token)}
 
 
-def check_away(answer: ApiResponse, words: str) -> None:
-    """Expect a refusal that says what the matter is, and nothing of the inside."""
+def check_unavailable(answer: ApiResponse, words: str) -> None:
+    """Expect a refusal that names the problem and no internals."""
     assert answer.result == "SERVICE_UNAVAILABLE"
     message = str(answer.body["resultMessage"]) + str(answer.body.get("errors", ""))
     assert words in message
@@ -50,8 +50,8 @@ def check_away(answer: ApiResponse, words: str) -> None:
         assert secret not in str(answer.body)
 
 
-async def quiet(env: Environment, stage: RelayEnvironment) -> Caller:
-    """Return a caller in English, when the relay has been looked at and will not be for a while."""
+async def caller_between_syncs(env: Environment, stage: RelayEnvironment) -> Caller:
+    """Return a caller in English, just after a sync."""
     await connected_caller(env)
     return await env.caller(language="en")
 
@@ -62,10 +62,10 @@ def test_registration_that_does_not_reach_the_relay_stores_nothing(
     stage: RelayEnvironment, step: str, kind: str, how: dict[str, Any], words: str
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         stage.relay.inject_fault(kind, step, **how)
 
-        check_away(await call("sender/create", channel_body()), words)
+        check_unavailable(await call("sender/create", channel_body()), words)
 
         assert (await call("sender/list")).items == []
         assert stage.relay.tokens_sent == []
@@ -80,11 +80,11 @@ def test_token_that_does_not_reach_the_relay_stays_valid(
     stage: RelayEnvironment, step: str, kind: str, how: dict[str, Any], words: str
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         await call_ok(call, "sender/create", channel_body())
         stage.relay.inject_fault(kind, step, **how)
 
-        check_away(await call("sender/auth", right(stage)), words)
+        check_unavailable(await call("sender/auth", right(stage)), words)
 
         assert (await get_sender(call))["authStatus"]["value"] == "waiting"
         await call_ok(call, "sender/auth", right(stage))
@@ -97,12 +97,12 @@ def test_profile_verified_with_a_lost_answer_must_be_adopted_by_the_operator(
     stage: RelayEnvironment, kind: str
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         await call_ok(call, "sender/create", channel_body())
         proof = right(stage)
         stage.relay.inject_fault(kind, "POST")
 
-        check_away(await call("sender/auth", proof), "did not answer")
+        check_unavailable(await call("sender/auth", proof), "did not answer")
         await env.wait(SYNC_ROUND_S)
         again = await call("sender/auth", proof)
 
@@ -115,9 +115,9 @@ def test_profile_verified_with_a_lost_answer_must_be_adopted_by_the_operator(
 
 def test_two_wrong_tokens_at_once_verify_nothing(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         await call_ok(call, "sender/create", channel_body())
-        stage.profile().token = None  # somebody has proved it in the console, for another account
+        stage.profile().token = None  # verified in the relay's console, for another account
         stage.relay.inject_fault("slow", "GET", times=3, seconds=0.05)
         wrong = {"channelId": CHANNEL, "token": "1"}
         first = asyncio.ensure_future(call("sender/auth", wrong))
@@ -133,7 +133,7 @@ def test_two_wrong_tokens_at_once_verify_nothing(stage: RelayEnvironment) -> Non
 
 def test_concurrent_token_guesses_count_like_sequential_ones(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         await call_ok(call, "sender/create", channel_body())
         stage.relay.inject_fault("slow", "POST", times=1e9, seconds=1)
         guesses = [call("sender/auth", {"channelId": CHANNEL, "token": str(one)}) for one in range(1, 21)]
@@ -148,9 +148,9 @@ def test_wrong_token_does_not_claim_a_profile_registered_in_the_console(
     stage: RelayEnvironment,
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         await call_ok(call, "sender/create", channel_body())
-        stage.profile().token = None  # somebody has proved it in the console
+        stage.profile().token = None  # verified in the relay's console
 
         answer = await call("sender/auth", {"channelId": CHANNEL, "token": "1"})
         await env.wait(2 * SYNC_ROUND_S)
@@ -166,13 +166,13 @@ def test_deletion_that_does_not_reach_the_relay_deletes_nothing(
     stage: RelayEnvironment, kind: str, how: dict[str, Any], words: str
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         key = await stage.register_channel(call)
         await call_ok(call, "template/create", template_body(key))
         stage.relay.inject_fault(kind, "DELETE", times=2, **how)
 
-        check_away(await call("sender/delete", {"senderKey": key}), words)
-        check_away(await call("template/delete", {"senderKey": key, "templateCode": "T1"}), words)
+        check_unavailable(await call("sender/delete", {"senderKey": key}), words)
+        check_unavailable(await call("template/delete", {"senderKey": key, "templateCode": "T1"}), words)
 
         assert (await get_sender(call))["enable"] is True
         assert await template_status(call) == "registered"
@@ -188,11 +188,11 @@ def test_profile_deleted_with_a_lost_answer_is_suspended_and_can_be_deleted(
     stage: RelayEnvironment, kind: str
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         key = await stage.register_channel(call)
         stage.relay.inject_fault(kind, "DELETE")
 
-        check_away(await call("sender/delete", {"senderKey": key}), "did not answer")
+        check_unavailable(await call("sender/delete", {"senderKey": key}), "did not answer")
         await env.wait(SYNC_ROUND_S)
 
         assert (await get_sender(call))["disabledReason"]["value"] == "gone"
@@ -208,7 +208,7 @@ def test_template_that_does_not_reach_the_relay_stays_registered(
     stage: RelayEnvironment, step: str, passed: int, kind: str, how: dict[str, Any], words: str
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         key = await stage.register_channel(call)
         if step == "PUT" or passed:
             await stage.approve_template(env, call, key)
@@ -219,7 +219,7 @@ def test_template_that_does_not_reach_the_relay_stays_registered(
         stage.relay.inject_fault(kind, f"{step} /alimtalk", passed=passed, **how)
         place = {"senderKey": key, "templateCode": "T1"}
 
-        check_away(await call("template/request", place), words)
+        check_unavailable(await call("template/request", place), words)
 
         assert await template_status(call) == "registered"
         assert stage.relay.templates == before
@@ -236,7 +236,7 @@ def test_template_submitted_with_a_lost_answer_is_submitted_once(
     stage: RelayEnvironment, does_ask_again: bool, step: str, kind: str
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         key = await stage.register_channel(call)
         if step == "PUT":
             await stage.approve_template(env, call, key)
@@ -246,7 +246,7 @@ def test_template_submitted_with_a_lost_answer_is_submitted_once(
         stage.relay.inject_fault(kind, f"{step} /alimtalk")
         place = {"senderKey": key, "templateCode": "T1"}
 
-        check_away(await call("template/request", place), "did not answer")
+        check_unavailable(await call("template/request", place), "did not answer")
         if does_ask_again:
             await call_ok(call, "template/request", place)
             assert await template_status(call) == "inspecting"
@@ -262,7 +262,7 @@ def test_template_submitted_with_a_lost_answer_is_submitted_once(
 
 def test_profile_unknown_to_the_relay_must_be_registered_again(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         account_id = await env.store.write(accounts.ensure_account, "acme", env.world.now())
 
         def keep(tx: Tx) -> None:
@@ -286,12 +286,12 @@ def test_lost_answer_does_not_give_away_a_channel_verified_by_another_account(
     stage: RelayEnvironment,
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         await call_ok(call, "sender/create", channel_body())
         stage.relay.inject_fault("lose request", "POST")
-        check_away(await call("sender/auth", right(stage)), "did not answer")
+        check_unavailable(await call("sender/auth", right(stage)), "did not answer")
         await env.wait(31 * 60)
-        stage.profile().token = None  # the operator has proved it in the console
+        stage.profile().token = None  # the operator has verified it in the relay's console
 
         await env.wait(2 * SYNC_ROUND_S)
 

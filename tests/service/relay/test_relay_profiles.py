@@ -1,4 +1,4 @@
-"""Sender profiles that NHN Cloud keeps: registered, proved and deleted there, and looked at."""
+"""Sender profiles at NHN Cloud: registered, verified, deleted and synced."""
 
 import asyncio
 import dataclasses
@@ -344,10 +344,10 @@ def test_process_without_workers_uses_the_synced_categories(stage: RelayEnvironm
     async def scenario(env: Environment) -> None:
         call = await connected_caller(env)
         asked = stage.calls("GET", "categories")
-        desk_only = build_context(load({}), env.store, env.world, Metrics(), {CARRIER: stage.carrier()})
+        without_workers = build_context(load({}), env.store, env.world, Metrics(), {CARRIER: stage.carrier()})
 
-        assert "00200010009" in await categories.sender_categories(desk_only)
-        assert "002009" in await categories.template_categories(desk_only)
+        assert "00200010009" in await categories.sender_categories(without_workers)
+        assert "002009" in await categories.template_categories(without_workers)
         assert stage.calls("GET", "categories") == asked
         assert (await call("sender/list")).items == []
 

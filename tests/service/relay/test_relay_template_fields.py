@@ -1,4 +1,4 @@
-"""Contents of templates on their way to a relay and back."""
+"""Fields of templates that are submitted to a relay and read back."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Templates that NHN Cloud reviews: handed in, decided there, changed while in use, changed by its console."""
+"""Templates that NHN Cloud reviews: submitted, decided, and changed in its console."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ async def opened(stage: RelayEnvironment, env: Environment) -> tuple[Caller, str
     return call, await stage.register_channel(call)
 
 
-async def handed_in(stage: RelayEnvironment, env: Environment, **changes: Any) -> tuple[Caller, str]:
+async def submitted(stage: RelayEnvironment, env: Environment, **changes: Any) -> tuple[Caller, str]:
     call, key = await opened(stage, env)
     await call_ok(call, "template/create", template_body(key, **changes))
     await request_review(call, key)
@@ -60,7 +60,7 @@ def test_template_is_registered_at_relay_when_review_is_requested(stage: RelayEn
 
 def test_approval_is_applied_within_a_minute(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call, key = await handed_in(stage, env, buttons=[BUTTON])
+        call, key = await submitted(stage, env, buttons=[BUTTON])
         before = await get_template(call)
 
         stage.relay.console.approve(key, "T1")
@@ -80,7 +80,7 @@ def test_approval_is_applied_within_a_minute(stage: RelayEnvironment) -> None:
 
 def test_rejection_has_a_comment_and_the_edit_is_reviewed_again(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call, key = await handed_in(stage, env)
+        call, key = await submitted(stage, env)
         stage.relay.console.reject(key, "T1", "내용이 모자랍니다.")
         await env.wait(SYNC_ROUND_S)
 
@@ -190,7 +190,7 @@ def test_blocked_or_dormant_template_is_suspended_until_it_is_released(
 
 def test_template_is_deleted_at_the_relay_too(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call, key = await handed_in(stage, env)
+        call, key = await submitted(stage, env)
         place = {"senderKey": key, "templateCode": "T1"}
         assert (await call("template/delete", place)).result == "INVALID_STATE"
         stage.relay.console.reject(key, "T1")
@@ -227,7 +227,7 @@ def test_template_gone_at_the_relay_can_be_deleted_or_submitted_again(stage: Rel
 
 def test_template_removed_during_review_can_be_submitted_again(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call, key = await handed_in(stage, env)
+        call, key = await submitted(stage, env)
         stage.relay.console.remove_template(key, "T1")
         await env.wait(3 * ONE_MINUTE_S)
 
@@ -261,7 +261,7 @@ def test_other_change_under_review_is_not_overwritten(stage: RelayEnvironment) -
 
 def test_operator_cannot_decide_what_the_relay_reviews(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call, _ = await handed_in(stage, env)
+        call, _ = await submitted(stage, env)
         number = int((await get_template(call))["id"])
 
         with pytest.raises(Refused) as refused:

@@ -21,7 +21,7 @@ from tests.fixtures.relay import (
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import call_ok, channel_body
 
-pytestmark = pytest.mark.slow  # each is quick, but they are many
+pytestmark = pytest.mark.slow  # each is quick, but there are many
 
 AWAY = [
     ("refuse", {}, "cannot be reached"),
@@ -40,8 +40,8 @@ def right(stage: RelayEnvironment) -> dict[str, str]:
     return {"channelId": CHANNEL, "token": str(stage.relay.last_token)}
 
 
-def check_away(answer: ApiResponse, words: str) -> None:
-    """Expect a refusal that says what the matter is, and nothing of the inside."""
+def check_unavailable(answer: ApiResponse, words: str) -> None:
+    """Expect a refusal that names the problem and no internals."""
     assert answer.result == "SERVICE_UNAVAILABLE"
     message = str(answer.body["resultMessage"]) + str(answer.body.get("errors", ""))
     assert words in message
@@ -49,8 +49,8 @@ def check_away(answer: ApiResponse, words: str) -> None:
         assert secret not in str(answer.body)
 
 
-async def quiet(env: Environment, stage: RelayEnvironment) -> Caller:
-    """Return a caller in English, when the relay has been looked at and will not be for a while."""
+async def caller_between_syncs(env: Environment, stage: RelayEnvironment) -> Caller:
+    """Return a caller in English, just after a sync."""
     await connected_caller(env)
     return await env.caller(language="en")
 
@@ -61,7 +61,7 @@ def test_relay_that_does_not_answer_changes_nothing(
     stage: RelayEnvironment, step: str, kind: str, how: dict[str, Any], words: str
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         key = await stage.register_channel(call)
         await stage.approve_template(env, call, key)
         before = await get_sender(call), await get_template(call)
@@ -81,7 +81,7 @@ def test_relay_that_does_not_answer_changes_nothing(
 
 def test_failing_profile_does_not_delay_the_others(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         keys = [
             await stage.register_channel(call, channelId=f"@shop{number}", cellphone=f"010-9999-000{number}")
             for number in range(5)
@@ -99,7 +99,7 @@ def test_failing_profile_does_not_delay_the_others(stage: RelayEnvironment) -> N
 
 def test_malformed_answer_changes_nothing(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         key = await stage.register_channel(call)
         await stage.approve_template(env, call, key)
         stage.template().current.fields["templateName"] = None
@@ -115,7 +115,7 @@ def test_malformed_answer_changes_nothing(stage: RelayEnvironment) -> None:
 
 def test_template_deleted_during_a_sync_does_not_come_back(stage: RelayEnvironment) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         key = await stage.register_channel(call)
         await call_ok(call, "template/create", template_body(key))
         await request_review(call, key)
@@ -138,7 +138,7 @@ def test_relay_changes_are_applied_when_the_store_is_available_again(
     stage: RelayEnvironment, step: str, operation: str
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         await call_ok(call, "sender/create", channel_body())
         await call_ok(call, "sender/auth", right(stage))
         key = stage.profile().sender_key
@@ -165,14 +165,14 @@ def test_refused_relay_keys_are_logged_for_the_operator(
     stage: RelayEnvironment, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario(env: Environment) -> None:
-        call = await quiet(env, stage)
+        call = await caller_between_syncs(env, stage)
         key = await stage.register_channel(call)
         stage.relay.talk_secret_key = "another"
 
         answer = await call("sender/create", channel_body(channelId="@other"))
         await env.wait(5 * SYNC_ROUND_S)
 
-        check_away(answer, "Tell the operator")
+        check_unavailable(answer, "Tell the operator")
         assert (await get_sender(call))["senderKey"] == key
         told_of = [each for each in caplog.records if each.name == "pabal.relay_sync"]
         assert [(each.getMessage(), each.__dict__["reason"]) for each in told_of] == [

@@ -1,4 +1,4 @@
-"""Templates: written, reviewed, edited while the old text stays in use, deleted."""
+"""Templates: created, reviewed, edited while the old content stays in use, deleted."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -23,7 +23,7 @@ EDITED = DESIGN._replace(content="고친 글")
 
 
 class Reviewer:
-    """Someone who decides as told, and may take time over it."""
+    """A provider that decides as configured, at once or later."""
 
     def __init__(self) -> None:
         self.decision: ReviewDecision | None = None
@@ -43,7 +43,7 @@ class Reviewer:
 
 
 class Stage:
-    """An environment whose templates have a reviewer."""
+    """An environment with a reviewer of templates."""
 
     def __init__(self, run_scenario: RunScenario) -> None:
         self._play = run_scenario
@@ -61,7 +61,7 @@ def stage(run_scenario: RunScenario) -> Stage:
 
 
 async def place(env: Environment, code: str = "order") -> TemplateRef:
-    """Return where a template of an approved profile belongs."""
+    """Return the key of a template of an approved profile."""
     return TemplateRef(await account_id_of(env), f"{await add_profile(env):040x}", code)
 
 
@@ -72,14 +72,14 @@ async def refusal(work: Awaitable[Any]) -> Code:
 
 
 async def at(env: Environment, where: TemplateRef) -> Template:
-    """Return a template as it is now."""
+    """Return the current template."""
     wanted = kept.TemplateFilter(where.account_id, where.sender_key, where.code)
     _, (found,) = await env.store.read(kept.find, wanted, 1, 1)
     return found
 
 
 async def put_in(env: Environment, stage: Stage, where: TemplateRef, status: TemplateStatus) -> Template:
-    """Bring a new template into a state."""
+    """Create a template in this state."""
     template = await templates.create(env.context, where, DESIGN, None)
     if status is REGISTERED:
         return template

@@ -1,4 +1,4 @@
-"""Accepting: a request is kept whole, once, with the promise to deliver each of its messages, or not at all."""
+"""Accepting: a request is stored completely and once, with a job for each message, or not at all."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -48,7 +48,7 @@ DESIGN = TemplateContent("주문", "주문", "999999")
 
 
 def idle() -> dict[str, FakeCarrier]:
-    """Return a carrier that takes nothing, so that what is accepted stays as it is."""
+    """Return a carrier that accepts nothing, so that stored messages do not change."""
     post = FakeCarrier()
     post.is_connected = False
     return {DEFAULT_CARRIER: post}

@@ -53,8 +53,8 @@ def received(post: FakeCarrier) -> list[str]:
     return sorted(attempt.receiver for _, attempt in post.submitted)
 
 
-async def until_made(env: Environment, least: int) -> None:
-    """Let the others go on, turn by turn, until so many requests are made."""
+async def until_created(env: Environment, least: int) -> None:
+    """Let other tasks run until this many requests exist."""
     for _ in range(1000):
         if await count_rows(env, "campaign_requests") >= least:
             return
@@ -70,7 +70,7 @@ def test_cancelled_campaign_sends_nothing_more(run_scenario: RunScenario) -> Non
         await start_campaign(env, campaign_id, LATER)
         campaign = await get_campaign(env, campaign_id)
         making = asyncio.create_task(service.advance_all(env.context))
-        await until_made(env, 2)
+        await until_created(env, 2)
         assert await service.cancel_campaign(env.context, campaign, audit_entry(env))
         await asyncio.gather(making)
         await env.wait(600)
@@ -159,7 +159,7 @@ def test_campaign_sent_now_while_requests_are_created_is_sent_completely(run_sce
         campaign_id = await checked_campaign(env, *[phones(2, 10 * number) for number in range(5)])
         await start_campaign(env, campaign_id, LATER)
         making = asyncio.create_task(service.advance_all(env.context))
-        await until_made(env, 2)
+        await until_created(env, 2)
         await service.send_campaign_now(env.context, await get_campaign(env, campaign_id), audit_entry(env))
         await asyncio.gather(making)
         await env.wait(20)

@@ -1,4 +1,4 @@
-"""Campaigns: every receiver of a checked file gets its message once, whatever happens in between."""
+"""Campaigns: every receiver of a validated file gets one message, despite restarts and failures."""
 
 import asyncio
 from pathlib import Path

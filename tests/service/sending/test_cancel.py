@@ -1,4 +1,4 @@
-"""Cancelling: whatever is answered as cancelled is never handed over, whichever comes first."""
+"""Cancelling: a message that was reported as cancelled is never submitted."""
 
 import asyncio
 
@@ -73,7 +73,7 @@ def test_single_message_can_be_cancelled(run_scenario: RunScenario) -> None:
 def test_message_once_in_flight_is_not_cancelled(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
-        await env.wait(1)  # it was refused for now, and nobody has it in hand
+        await env.wait(1)  # the carrier answered busy, and the message is not in flight
 
         assert await cancel(env, request_id) == CancelResult(1, 0)
         assert await outcomes_of(env, request_id) == [(SENDING, None)]
@@ -175,7 +175,7 @@ def test_housekeeping_finishes_a_cancel_interrupted_by_a_crash(run_scenario: Run
         sent.extend([await send(env, alimtalk(profile, scheduled_at=NOON + DAY)) for _ in range(50)])
         deleting = asyncio.ensure_future(delete(env.context, await account_id_of(env), f"{profile:040x}", None))
         while await count_rows(env, "profiles where deleted_at is not null") == 0:
-            pass  # looking takes a turn of the loop, in which the deletion goes on
+            pass  # each query yields to the event loop, so the deletion proceeds
         deleting.cancel()
         await asyncio.gather(deleting, return_exceptions=True)
         assert (WAITING, None) in [(await outcomes_of(env, request_id))[0] for request_id in sent]

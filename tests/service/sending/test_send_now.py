@@ -1,4 +1,4 @@
-"""Sending now what was scheduled: once, and only what still waits."""
+"""Sending scheduled messages now: each once, and only those that still wait."""
 
 import asyncio
 

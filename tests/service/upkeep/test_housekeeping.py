@@ -1,4 +1,4 @@
-"""Keeping house: every message ends, and what need not be known any more is forgotten."""
+"""Housekeeping: every message ends, and old data is deleted."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ WAITING, SENDING, DONE, FAILED = Status.WAITING, Status.SENDING, Status.COMPLETE
 
 
 def after(milliseconds: int) -> VirtualWorld:
-    """Return the world so long after the first scenario, for a service that starts then."""
+    """Return a world this long after the first scenario, for a service that starts then."""
     return VirtualWorld(1, NOON + milliseconds)
 
 
@@ -228,7 +228,7 @@ def test_simulator_is_trimmed_but_pending_receipts_stay(run_scenario: RunScenari
         await env.wait(30)
         assert (
             await count_rows(env, "simulated_messages") == 40
-        )  # a repeated hand-over is known by its row for a while
+        )  # the row stays for a while, to recognize a repeated submit
 
         await env.wait(60)
 

@@ -1,4 +1,4 @@
-"""Months as time goes by: made before they begin, dropped with all they hold when the retention is over."""
+"""Monthly partitions over time: created ahead, dropped when their retention ends."""
 
 from pabal.domain.dates import DAY, MINUTE
 from pabal.domain.message import Outcome, Product, Status
@@ -11,7 +11,7 @@ from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 RETENTION = 180 * DAY
 END = partitions.month_start(202612)
-"""The end of the month in which tests begin."""
+"""The end of the month in which the virtual clock starts."""
 
 
 @partitioned_only

@@ -1,4 +1,4 @@
-"""Counting for the overview: it says what the messages say, whenever they end, and old ones cost nothing."""
+"""Statistics for the overview: they equal the messages, and finished quarters are not read again."""
 
 from random import Random
 
@@ -30,29 +30,29 @@ EVER = Period(0, NOON + 400 * DAY)
 
 
 async def seen(env: Environment, period: Period = EVER) -> dict[str, int]:
-    """Return what is counted of the usual account, such as `sms completed 1000`: 3."""
+    """Return the statistics of the default account, such as `sms completed 1000`: 3."""
     (found,) = await env.store.read(statistics.count_by_account, await account_id_of(env), [period])
-    return _spelled(found)
+    return _format_counts(found)
 
 
-def _spelled(found: dict[tuple[int, int, int], int]) -> dict[str, int]:
+def _format_counts(found: dict[tuple[int, int, int], int]) -> dict[str, int]:
     return {
         f"{PRODUCT_BY_NUMBER[product].code} {STATUS_BY_NUMBER[status].code} {outcome}": number
         for (product, status, outcome), number in found.items()
     }
 
 
-def _really(tx: Tx) -> dict[str, int]:
-    """Return what a look at every message says."""
+def _count_all_messages(tx: Tx) -> dict[str, int]:
+    """Return the counts of a scan of all messages."""
     rows = tx.fetch_all(
         "select product, status, coalesce(outcome, 0), count(*) from messages"
         " group by product, status, coalesce(outcome, 0)"
     )
-    return _spelled({row[:3]: row[3] for row in rows})
+    return _format_counts({row[:3]: row[3] for row in rows})
 
 
-async def pass_by(env: Environment, minutes: float) -> None:
-    """Let time pass, most of it at a leap, with a thorough round of housekeeping at the end."""
+async def advance(env: Environment, minutes: float) -> None:
+    """Advance the clock, mostly in one step, and run housekeeping at the end."""
     assert isinstance(env.world, AdjustableWorld)
     env.world.move_clock(minutes * 60 - ROUND_S)
     await env.wait(ROUND_S)
@@ -71,10 +71,10 @@ def test_messages_are_recounted_until_they_have_ended(run_scenario: RunScenario)
         await post.report((one.hex(), Outcome.DELIVERED), (two.hex(), Outcome.PHONE_OFF))
         await update_statistics(env.context)
         second = await seen(env)
-        await pass_by(env, 30)
+        await advance(env, 30)
         await update_statistics(env.context)
         (left,) = await env.store.read(statistics.list_unfinished)
-        await pass_by(env, 31)
+        await advance(env, 31)
         await post.report((post.ids[2].hex(), Outcome.DELIVERED))
         await update_statistics(env.context)
 
@@ -94,7 +94,7 @@ def test_late_fallbacks_and_cancels_update_their_quarter(run_scenario: RunScenar
         profile = await add_profile(env)
         await send(env, alimtalk(profile))
         request_id = await send(env, sms(scheduled_at=NOON + 2 * HOUR))
-        await pass_by(env, 60)
+        await advance(env, 60)
         before = await seen(env)
         await post.report((post.ids[0].hex(), Outcome.NOT_A_USER))
         await env.wait(61)
@@ -113,16 +113,16 @@ def test_late_fallbacks_and_cancels_update_their_quarter(run_scenario: RunScenar
 def test_finished_quarter_is_never_counted_again(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await send(env, sms())
-        await pass_by(env, 30)
+        await advance(env, 30)
         await update_statistics(env.context)
         kept = await seen(env)
 
-        def meddle(tx: Tx) -> None:
+        def change_message(tx: Tx) -> None:
             tx.execute("update messages set outcome = 9999")
 
-        await env.store.write(meddle)
+        await env.store.write(change_message)
         await send(env, sms())
-        await pass_by(env, 30)
+        await advance(env, 30)
 
         assert kept == {"sms completed 1000": 1}
         assert await seen(env) == {"sms completed 1000": 2}
@@ -139,7 +139,7 @@ def test_statistics_are_separate_by_day_and_account(run_scenario: RunScenario) -
         await send(env, sms())
         other = await account_id_of(env, "other")
         await accept(env.context, other, sms())
-        await pass_by(env, 13 * 60)
+        await advance(env, 13 * 60)
         await send(env, sms("01000000001", "01000000002"))
         await env.wait(61)
 
@@ -165,14 +165,14 @@ def test_statistics_always_equal_the_messages(run_scenario: RunScenario) -> None
             at = env.world.now() + random.choice([0, 0, 20 * MINUTE, 3 * HOUR])
             sending = random.choice([sms("01000000001", "01000000002"), alimtalk(profile)])
             await send(env, sending._replace(scheduled_at=at))
-            await pass_by(env, random.randrange(2, 10))
+            await advance(env, random.randrange(2, 10))
         await update_statistics(env.context)
-        in_between, then = await seen(env), await env.store.read(_really)
-        await pass_by(env, 4 * 60)
+        in_between, then = await seen(env), await env.store.read(_count_all_messages)
+        await advance(env, 4 * 60)
 
         assert in_between == then
         assert "sms waiting 0" in in_between
-        assert await seen(env) == await env.store.read(_really)
+        assert await seen(env) == await env.store.read(_count_all_messages)
         assert not {each for each in await seen(env) if "waiting" in each or "sending" in each}
         assert await env.store.read(statistics.list_unfinished) == []
 

@@ -1,4 +1,4 @@
-"""How fast carriers take messages is told every ten seconds, while they do."""
+"""Throughput of carriers, measured every ten seconds."""
 
 from pabal.carriers.base import Accepted, Busy
 from pabal.store import carrier_states
@@ -7,7 +7,7 @@ from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, se
 from tests.fixtures.virtual import Environment
 
 
-async def told(env: Environment) -> CarrierState:
+async def stored_throughput(env: Environment) -> CarrierState:
     (state,) = await env.store.read(carrier_states.list_all)
     return state
 
@@ -15,16 +15,16 @@ async def told(env: Environment) -> CarrierState:
 def test_throughput_is_what_was_accepted_in_the_last_ten_seconds(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await env.wait(1)
-        before = await told(env)
+        before = await stored_throughput(env)
         await send(env, sms(*["01012345678"] * 50))
         await env.wait(10)
-        busy = await told(env)
+        busy = await stored_throughput(env)
         await env.wait(10)
-        idle = await told(env)
+        idle = await stored_throughput(env)
         await env.wait(30)
 
         assert (before.messages_per_minute, busy.messages_per_minute, idle.messages_per_minute) == (None, 300, 0)
-        assert await told(env) == idle, "where nothing moves, nothing is written"
+        assert await stored_throughput(env) == idle, "where nothing moves, nothing is written"
 
     run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted("x"))})
 
@@ -34,6 +34,6 @@ def test_messages_answered_busy_are_not_counted(run_scenario: RunScenario) -> No
         await send(env, sms())
         await env.wait(21)
 
-        assert (await told(env)).messages_per_minute is None
+        assert (await stored_throughput(env)).messages_per_minute is None
 
     run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Busy())})

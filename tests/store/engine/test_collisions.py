@@ -1,4 +1,4 @@
-"""Several who write at once on PostgreSQL: who comes second sees what the first has done."""
+"""Concurrent writes on PostgreSQL: the second one sees the changes of the first."""
 
 import asyncio
 import threading
@@ -79,9 +79,11 @@ def test_write_is_retried_after_a_deadlock(address: str) -> None:
             is_waiting.wait()
             connection.execute("update words set word = 'x!' where number = 1")
 
-    def entangled(tx: Tx) -> None:
+    def deadlock(tx: Tx) -> None:
         runs.append(None)
-        tx.execute("set local deadlock_timeout = '50ms'")  # ours is found out first
+        tx.execute(
+            "set local deadlock_timeout = '50ms'"
+        )  # PostgreSQL detects the deadlock in our transaction first
         change(tx, "?")
         is_waiting.set()
         tx.execute("update words set word = word || '?' where number = 2")
@@ -93,7 +95,7 @@ def test_write_is_retried_after_a_deadlock(address: str) -> None:
         thread.start()
         await asyncio.to_thread(holds.wait)
 
-        await store.write(entangled)
+        await store.write(deadlock)
 
         thread.join()
 
@@ -106,18 +108,18 @@ def test_concurrent_requests_with_one_key_share_one_answer(address: str) -> None
     both_looked = threading.Barrier(2)
     looked: set[bytes] = set()
 
-    def keep_after_both_looked(tx: Tx, promise: NewRequest) -> AcceptedRequest:
+    def store_after_both_read(tx: Tx, request: NewRequest) -> AcceptedRequest:
         idempotency_keys.find(tx, 0, ACCOUNT, "k1", 0)
-        if promise.request_id not in looked:
-            looked.add(promise.request_id)
+        if request.request_id not in looked:
+            looked.add(request.request_id)
             both_looked.wait()
-        return accept.store_request(tx, promise)
+        return accept.store_request(tx, request)
 
     async def scenario(store: PostgresStore) -> None:
         other = PostgresStore(address, RealWorld())
         first, second = await asyncio.gather(
-            store.write(keep_after_both_looked, new_request(1, "k1")),
-            other.write(keep_after_both_looked, new_request(2, "k1")),
+            store.write(store_after_both_read, new_request(1, "k1")),
+            other.write(store_after_both_read, new_request(2, "k1")),
         )
         await other.close()
 

@@ -1,4 +1,4 @@
-"""Group commit: what a write returns is durable, and one caller's failure is nobody else's."""
+"""Group commit: a returned write is durable, and a failed write fails no other."""
 
 import asyncio
 from pathlib import Path
@@ -93,14 +93,14 @@ def test_constraint_error_reaches_only_its_caller(modes: StoreMode) -> None:
 def test_invalid_statement_raises_the_engine_error(
     modes: StoreMode,
 ) -> None:
-    def nonsense(tx: Tx) -> None:
+    def execute_invalid_sql(tx: Tx) -> None:
         tx.execute("select nothing from nowhere")
 
     async def scenario(store: GroupCommitStore) -> None:
         with pytest.raises(SQL_ERRORS):
-            await store.write(nonsense)
+            await store.write(execute_invalid_sql)
         with pytest.raises(SQL_ERRORS):
-            await store.read(nonsense)
+            await store.read(execute_invalid_sql)
 
     modes.run(scenario)
 
@@ -218,7 +218,7 @@ def test_close_is_idempotent(modes: StoreMode) -> None:
 
 
 def test_exclusive_write_has_a_transaction_of_its_own(tmp_path: Path) -> None:
-    modes = StoreMode(tmp_path / "kept.db", INLINE)  # in threads, who comes together is chance
+    modes = StoreMode(tmp_path / "kept.db", INLINE)  # in threads, which writes share a commit is random
     batches: list[CommitStats] = []
 
     @transaction(exclusive=True)

@@ -1,4 +1,4 @@
-"""The schema: made once, brought up to date by whoever comes first, never run backwards."""
+"""Migrations: applied once and in order, by any one process, and never reversed."""
 
 import asyncio
 import contextlib
@@ -40,7 +40,7 @@ UPGRADED = [*ALL, LABEL]
 
 @contextlib.contextmanager
 def new_place(engine: str, folder: Path, name: str) -> Iterator[str]:
-    """Yield where a store is to be made: a file, or the address of an empty database."""
+    """Yield a place for a new store: a file, or the address of an empty database."""
     database = f"{name}_{os.getpid()}"
     if engine == "sqlite":
         yield str(folder / f"{name}.db")
@@ -62,7 +62,7 @@ def new_tx(place: str) -> Iterator[Tx]:
 
 @pytest.fixture
 def place(engine: str, tmp_path: Path) -> Iterator[str]:
-    """Where a store is to be made."""
+    """A place for a new store."""
     with new_place(engine, tmp_path, "empty") as place:
         yield place
 
@@ -161,7 +161,7 @@ def test_migrations_are_numbered_from_one_without_gaps() -> None:
 
 
 def first_steps(tx: Tx, count: int) -> None:
-    """Bring a store to where a version stood that knew only so many steps."""
+    """Apply only the first migrations, as an older version did."""
     tx.execute(
         "create table migrations (number integer primary key, name text not null, applied_at {big} not null)"
     )
@@ -229,7 +229,7 @@ def test_migrated_store_has_the_same_schema_as_a_new_one(empty: Tx, other_empty:
 
 
 def described(tx: Tx) -> list[list[tuple[object, ...]]]:
-    """Return every column and every index there is."""
+    """Return every column and every index."""
     if isinstance(tx, PostgresTx):
         columns = "select table_name, column_name, data_type, is_nullable, column_default"
         return [

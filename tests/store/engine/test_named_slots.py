@@ -1,4 +1,4 @@
-"""Slots: what one statement is told of messages in several slots is done to all of them, and to no other."""
+"""Statements on messages of several slots affect all of these messages and no others."""
 
 from pabal.domain import identifiers
 from pabal.domain.dates import HOUR
@@ -13,7 +13,7 @@ SLOTS = (3, 4, 4095)
 
 
 def keep(tx: Tx) -> list[bytes]:
-    """Keep a message in each slot; return their ids."""
+    """Store a message in each slot; return their ids."""
     ids = [identifiers.make_request_id(NOON, slot, slot) for slot in SLOTS]
     for one in ids:
         add_request(tx, one, ACCOUNT, sms(), NOON)

@@ -1,4 +1,4 @@
-"""Months on PostgreSQL: made ahead, found by ids, dropped whole; what has no month is kept all the same."""
+"""Monthly partitions on PostgreSQL: created ahead, found by id, dropped as a whole."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from tests.fixtures.virtual import NOON
 
 NOVEMBER, DECEMBER, JANUARY = 202611, 202612, 202701
 EARLIER = partitions.month_start(202605)
-"""In a month that no store of the tests has."""
+"""In a month for which test stores have no partition."""
 PICTURE = Image("image/jpeg", "a.jpg", b"\xff\xd8\xff")
 
 
@@ -25,7 +25,7 @@ def rows_in(tx: Tx, table: str) -> int:
 
 
 def end(tx: Tx, *ids: bytes) -> None:
-    """Bring messages to their end as the service does."""
+    """End messages as the service does."""
     queue.remove(tx, ids)
     messages.finish(tx, [(one, Outcome.DELIVERED) for one in ids], NOON)
 
@@ -153,14 +153,14 @@ def test_old_rows_in_default_partition_are_deleted_in_batches_after_counting(tx:
 
     assert set(messages.get(tx, [*old, message_id(10)])) == {message_id(10)}
     assert rows_in(tx, "images") == 0
-    assert rows_in(tx, "messages_default") == rows_in(tx, "requests_default") == 1  # it has not ended
+    assert rows_in(tx, "messages_default") == rows_in(tx, "requests_default") == 1  # one message has not ended
     assert partitions.month_statistics(tx) == {
         (202605, ACCOUNT, Product.SMS.number, Status.COMPLETED.number, Outcome.DELIVERED.number): 5
     }
 
 
-def months_touched(explaining: ExplainingTx) -> set[str]:
-    """Return the months, and the rest, whose tables a plan reads."""
+def partitions_read(explaining: ExplainingTx) -> set[str]:
+    """Return the months whose partitions a plan reads, and the default partition."""
     words = {word for step, _ in explaining.plans if "on " in step for word in step.split()}
     return {part for word in words for part in ("rest", "202611", "202612", "202701") if f"s_{part}" in word}
 
@@ -177,7 +177,7 @@ def test_queries_by_id_read_only_the_partitions_of_the_ids(tx: Tx) -> None:
     requests.get(explaining, [request_id(1)])
     messages.count_by_status(explaining, ACCOUNT, *identifiers.message_id_range(request_id(1)))
 
-    assert months_touched(explaining) == {str(NOVEMBER)}
+    assert partitions_read(explaining) == {str(NOVEMBER)}
 
 
 @partitioned_only
@@ -189,7 +189,7 @@ def test_search_by_period_reads_only_its_partitions(tx: Tx) -> None:
     page = history.find(explaining, MessageFilter(ACCOUNT, receiver=PHONE, requested=november), 1, 10)
 
     assert page.total == 1
-    assert months_touched(explaining) == {str(NOVEMBER)}
+    assert partitions_read(explaining) == {str(NOVEMBER)}
 
 
 @partitioned_only

@@ -1,4 +1,4 @@
-"""The store on PostgreSQL: lost connections, commits that nobody saw end, and what its server must be like."""
+"""The store on PostgreSQL: lost connections, unknown commit results, and required server settings."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ from tests.store.conftest import with_words
 
 
 def cut_all(address: str) -> None:
-    """End every connection of the service to the database, as a server that is shut down does."""
+    """Close every connection of the service to the database, as a server does at shutdown."""
     ours = "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'pabal'"
     query_outside(address, f"{ours} and datname = current_database()")
 
@@ -45,7 +45,7 @@ def test_connection_lost_while_idle_is_reopened(address: str) -> None:
 def test_write_is_retried_when_connection_is_lost_before_commit(address: str) -> None:
     runs: list[None] = []
 
-    def lose_it(tx: Tx) -> int:
+    def lose_connection(tx: Tx) -> int:
         runs.append(None)
         number = add_word(tx, "once")
         if len(runs) == 1:
@@ -54,7 +54,7 @@ def test_write_is_retried_when_connection_is_lost_before_commit(address: str) ->
         return number
 
     async def scenario(store: PostgresStore) -> None:
-        await store.write(lose_it)
+        await store.write(lose_connection)
 
     run_scenario(address, scenario)
     assert (len(runs), stored_words(address)) == (2, ["once"])
@@ -62,7 +62,7 @@ def test_write_is_retried_when_connection_is_lost_before_commit(address: str) ->
 
 @pytest.fixture
 def address() -> str:
-    """A database of the tests' own server, which is reached by a socket that can be cut."""
+    """A database of the test server, reached through a socket that can be cut."""
     return with_words(postgres.empty_database())
 
 
@@ -102,16 +102,18 @@ def test_send_with_an_unknown_commit_result_is_stored_once_and_accepted(
 
 
 def test_send_delivered_before_its_answer_is_not_sent_again(address: str, cutter: CuttingProxy) -> None:
-    """Its jobs are gone by then; what is left of it is its request."""
+    """Its jobs are deleted by then; only its request remains."""
     is_first = True
 
-    def deliver_first(tx: Tx, promise: NewRequest) -> AcceptedRequest:
+    def deliver_first(tx: Tx, request: NewRequest) -> AcceptedRequest:
         nonlocal is_first
         if tx.is_retry and is_first:
             is_first = False
-            while not query_outside(address, "delete from jobs returning id"):  # the cut commit may take a moment
+            while not query_outside(
+                address, "delete from jobs returning id"
+            ):  # the commit may take a moment after the cut
                 pass
-        return accept.store_request(tx, promise)
+        return accept.store_request(tx, request)
 
     async def scenario(store: PostgresStore) -> None:
         cutter.cuts.append(Cut.AFTER)
@@ -164,7 +166,7 @@ def test_invalid_address_is_unavailable_and_not_shown() -> None:
 
 
 def test_statement_after_a_failed_one_does_not_count_as_prepared(address: str) -> None:
-    """It is prepared when it is used often; behind a failure the server passes over it, unseen."""
+    """A statement is prepared after several uses; the server skips it after a failure, without an error."""
 
     def add(tx: Tx, *words: str) -> None:
         for word in words:
@@ -176,7 +178,9 @@ def test_statement_after_a_failed_one_does_not_count_as_prepared(address: str) -
 
     async def scenario(store: PostgresStore) -> None:
         with pytest.raises(LookupError):
-            await store.write(add_word_then_fail, "nothing")  # else the next roll-back makes psycopg forget all
+            await store.write(
+                add_word_then_fail, "nothing"
+            )  # otherwise the next rollback clears psycopg's list of prepared statements
         await store.write(add, "a", "b", "c", "d", "e")
         with pytest.raises(psycopg.IntegrityError):
             await store.write(fail_then_add)

@@ -1,4 +1,4 @@
-"""Reads: each has one consistent view, and commits nothing."""
+"""Reads: each has one snapshot, and commits nothing."""
 
 import asyncio
 import contextlib
@@ -20,12 +20,12 @@ from tests.fixtures.store_modes import (
 def test_read_sees_only_committed_rows(modes: StoreMode) -> None:
     seen: list[list[str]] = []
 
-    def put_and_look_from_outside(tx: Tx) -> None:
+    def write_and_query_outside(tx: Tx) -> None:
         add_word(tx, "not yet")
         seen.append(modes.words_on_disk())
 
     async def scenario(store: GroupCommitStore) -> None:
-        await store.write(put_and_look_from_outside)
+        await store.write(write_and_query_outside)
 
         assert seen == [[]]
         assert await store.read(list_words) == ["not yet"]
@@ -34,7 +34,7 @@ def test_read_sees_only_committed_rows(modes: StoreMode) -> None:
 
 
 def test_read_sees_one_snapshot_while_others_write(modes: StoreMode) -> None:
-    def look_twice(tx: Tx) -> tuple[list[str], list[str]]:
+    def read_twice(tx: Tx) -> tuple[list[str], list[str]]:
         before = list_words(tx)
         modes.query_outside("insert into words (word) values ('meanwhile')")
         return before, list_words(tx)
@@ -42,7 +42,7 @@ def test_read_sees_one_snapshot_while_others_write(modes: StoreMode) -> None:
     async def scenario(store: GroupCommitStore) -> None:
         await store.write(add_word, "kept")
 
-        assert await store.read(look_twice) == (["kept"], ["kept"])
+        assert await store.read(read_twice) == (["kept"], ["kept"])
         assert await store.read(list_words) == ["kept", "meanwhile"]
 
     modes.run(scenario)
@@ -50,7 +50,7 @@ def test_read_sees_one_snapshot_while_others_write(modes: StoreMode) -> None:
 
 def test_read_commits_nothing(modes: StoreMode) -> None:
     async def scenario(store: GroupCommitStore) -> None:
-        with contextlib.suppress(psycopg.errors.ReadOnlySqlTransaction):  # one engine says so, the other undoes it
+        with contextlib.suppress(psycopg.errors.ReadOnlySqlTransaction):  # one engine raises, the other rolls back
             await store.read(add_word, "not kept")
 
         assert await store.read(list_words) == []
@@ -58,7 +58,7 @@ def test_read_commits_nothing(modes: StoreMode) -> None:
     modes.run(scenario)
 
 
-def look_then_fail(tx: Tx) -> None:
+def read_then_fail(tx: Tx) -> None:
     list_words(tx)
     raise LookupError
 
@@ -66,7 +66,7 @@ def look_then_fail(tx: Tx) -> None:
 def test_read_raises_what_its_function_raises(modes: StoreMode) -> None:
     async def scenario(store: GroupCommitStore) -> None:
         with pytest.raises(LookupError):
-            await store.read(look_then_fail)
+            await store.read(read_then_fail)
 
         assert await store.read(list_words) == []
 

@@ -1,4 +1,4 @@
-"""The real works on PostgreSQL, collided with and cut off at their commit: run again, they come to the same."""
+"""Retried transactions on PostgreSQL: after a conflict or a lost commit the result is the same."""
 
 import contextlib
 import os
@@ -97,7 +97,7 @@ def touch(table: str, column: str) -> Callable[[Tx], Any]:
 
 
 class Case(NamedTuple):
-    """A work with what goes before it, what another does to collide with it, and what it leaves."""
+    """A transaction: its preparation, a conflicting transaction, and the expected rows."""
 
     before: Callable[[Tx], Any]
     work: Callable[[Tx], Any]
@@ -159,7 +159,7 @@ CASES = {
 
 @pytest.fixture
 def address() -> str:
-    """A database of the tests' own server, which is reached by a socket that can be cut."""
+    """A database of the test server, reached through a socket that can be cut."""
     return with_words(postgres.empty_database())
 
 
@@ -170,7 +170,7 @@ def test_transaction_is_repeated_after_a_serialization_failure(address: str, nam
 
     def collide(tx: Tx) -> Any:
         runs.append(None)
-        tx.fetch_all("select 1 from words")  # from here on it sees nothing of what others do
+        tx.fetch_all("select 1 from words")  # takes the snapshot: later commits of others are invisible
         if len(runs) == 1:
             with contextlib.closing(connect(address)) as connection:
                 case.other(PostgresTx(connection))
@@ -181,7 +181,7 @@ def test_transaction_is_repeated_after_a_serialization_failure(address: str, nam
         await store.write(collide)
 
     run_scenario(address, scenario)
-    assert len(runs) == 2, "it has collided"
+    assert len(runs) == 2, "the conflict did not happen"
     assert query_outside(address, case.seen) == case.left
 
 
@@ -198,9 +198,9 @@ def test_transaction_retried_after_a_lost_commit_is_applied_once(
         try:
             await store.write(case.work)
         except StoreUnavailable:
-            while query_outside(address, UNDER_WAY):  # the server may not have noticed yet
+            while query_outside(address, UNDER_WAY):  # the server may not have noticed the cut yet
                 pass
-            with contextlib.suppress(Refused):  # what is deleted is not found
+            with contextlib.suppress(Refused):  # a deleted row is not found again
                 await store.write(case.work)
 
     run_scenario(cutter.address(address), scenario)

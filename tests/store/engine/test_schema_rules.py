@@ -1,4 +1,4 @@
-"""Old and new versions work side by side on one store: what migrations may do, and how statements are written."""
+"""Old and new versions share one store: rules for migrations and for statements."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The embedded store: what is its own, of disks and files."""
+"""The embedded store: failures of disks and files."""
 
 import asyncio
 import contextlib
@@ -23,20 +23,20 @@ def modes(request: pytest.FixtureRequest, tmp_path: Path) -> StoreMode:
 
 
 class FailingCommits:
-    """Lets every commit fail while it is on, as a broken disk would."""
+    """Makes every commit fail while it is on, like a broken disk."""
 
     are_on = False
 
-    def watch_over(self, connection: apsw.Connection) -> None:
+    def attach(self, connection: apsw.Connection) -> None:
         connection.set_commit_hook(lambda: self.are_on)
 
 
 @pytest.fixture
 def failing_commits() -> Iterator[FailingCommits]:
     switch = FailingCommits()
-    apsw.connection_hooks.append(switch.watch_over)
+    apsw.connection_hooks.append(switch.attach)
     yield switch
-    apsw.connection_hooks.remove(switch.watch_over)
+    apsw.connection_hooks.remove(switch.attach)
 
 
 def test_failed_commit_fails_all_its_writes_and_stores_nothing(
@@ -75,17 +75,17 @@ def test_after_a_failed_commit_the_next_one_works(modes: StoreMode, failing_comm
 
 
 def test_full_disk_fails_every_write_until_there_is_space(modes: StoreMode) -> None:
-    def leave_no_room(tx: Tx) -> None:
+    def fill_disk(tx: Tx) -> None:
         row = tx.fetch_one("pragma page_count")
         assert row is not None
         tx.fetch_all(f"pragma max_page_count = {row[0]}")
 
-    def make_room(tx: Tx) -> None:
+    def free_disk(tx: Tx) -> None:
         tx.fetch_all("pragma max_page_count = 1000000")
 
     async def scenario(store: GroupCommitStore) -> None:
         await store.write(add_word, "small")
-        await store.write(leave_no_room)
+        await store.write(fill_disk)
 
         answers = await asyncio.gather(
             *(store.write(add_word, f"{number}" * 100_000) for number in range(3)), return_exceptions=True
@@ -93,7 +93,7 @@ def test_full_disk_fails_every_write_until_there_is_space(modes: StoreMode) -> N
 
         assert [type(answer) for answer in answers] == [StoreUnavailable] * 3
         assert modes.words_on_disk() == ["small"]
-        await store.write(make_room)
+        await store.write(free_disk)
         await store.write(add_word, "large" * 20_000)
         assert len(modes.words_on_disk()) == 2
 
@@ -101,11 +101,11 @@ def test_full_disk_fails_every_write_until_there_is_space(modes: StoreMode) -> N
 
 
 def test_locked_file_makes_the_store_unavailable_until_released(modes: StoreMode) -> None:
-    def be_impatient(tx: Tx) -> None:
+    def disable_busy_timeout(tx: Tx) -> None:
         tx.fetch_all("pragma busy_timeout = 1")
 
     async def scenario(store: GroupCommitStore) -> None:
-        await store.write(be_impatient)
+        await store.write(disable_busy_timeout)
         with contextlib.closing(apsw.Connection(str(modes.path))) as other:
             other.execute("begin immediate")
 
@@ -131,13 +131,13 @@ def test_second_opener_of_a_new_file_waits_for_the_first(tmp_path: Path) -> None
     first = apsw.Connection(str(path))
     first.execute("begin immediate")
 
-    def be_done_when_waited_for(cursor: Any, sql: str, bindings: Any) -> bool:
+    def finish_when_waited_for(cursor: Any, sql: str, bindings: Any) -> bool:
         if sql == "begin immediate":
             first.execute("rollback")
         return True
 
     def watch(connection: apsw.Connection) -> None:
-        connection.exec_trace = be_done_when_waited_for
+        connection.exec_trace = finish_when_waited_for
 
     async def scenario() -> None:
         apsw.connection_hooks.append(watch)
@@ -175,13 +175,13 @@ def pragma(tx: Tx, name: str) -> Any:
 
 
 def test_no_automatic_index_is_created(tmp_path: Path) -> None:
-    def said(tx: Tx) -> object:
+    def read_pragma(tx: Tx) -> object:
         return tx.fetch_one("pragma automatic_index")
 
     async def scenario() -> object:
         store = SqliteStore(tmp_path / "kept.db", RealWorld())
         try:
-            return await store.write(said)
+            return await store.write(read_pragma)
         finally:
             await store.close()
 

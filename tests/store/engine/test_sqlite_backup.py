@@ -1,4 +1,4 @@
-"""Copies of the embedded store's file: whole or not there, of one moment, and nobody waits for them."""
+"""Backups of the embedded store: one snapshot, complete or absent, without blocking writers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def writer(source: Path) -> Iterator[apsw.Connection]:
-    """The connection of a service that is at work on the file, and does not wait for others."""
+    """The connection of a service that writes to the file and does not wait for locks."""
     connection = apsw.Connection(str(source))
     connection.execute("pragma journal_mode = wal; pragma synchronous = off")
     migrate(SqliteTx(connection), NOON)
@@ -40,7 +40,7 @@ def marks(tx: Tx) -> list[str]:
 
 
 def ignore(pages: int, total: int) -> None:
-    """Be told how far it has come."""
+    """Ignore the progress."""
 
 
 def there(folder: Path) -> set[str]:

@@ -1,4 +1,4 @@
-"""Statements: many rows at once, and the words of each dialect."""
+"""Statements: many rows at once, and dialect words."""
 
 from typing import Any
 
