@@ -87,11 +87,11 @@ def test_refusal_with_several_problems_has_the_first_code() -> None:
     assert refusal.retry_after_s is None
 
 
-@pytest.mark.parametrize(("found", "told"), [(99, 99), (100, 100), (101, 100), (1000, 100)])
-def test_refusal_lists_the_first_100_problems(found: int, told: int) -> None:
+@pytest.mark.parametrize(("found", "listed"), [(99, 99), (100, 100), (101, 100), (1000, 100)])
+def test_refusal_lists_the_first_100_problems(found: int, listed: int) -> None:
     problems = [Problem(Code.INVALID_PHONE_NUMBER, f"receivers[{i}].phoneNumber") for i in range(found)]
 
     refusal = Refused.from_problems(problems)
 
     assert MAX_PROBLEMS == 100
-    assert list(refusal.problems) == problems[:told]
+    assert list(refusal.problems) == problems[:listed]

@@ -119,8 +119,8 @@ def test_at_most_20_unsupported_characters_are_named() -> None:
     with pytest.raises(Refused) as refusal:
         text.carried_bytes("".join(faces))
 
-    told = named_in(refusal.value)
-    assert [face in told for face in faces] == [True] * 20 + [False]
+    named = named_in(refusal.value)
+    assert [face in named for face in faces] == [True] * 20 + [False]
 
 
 @pytest.mark.parametrize(

@@ -65,8 +65,8 @@ def test_findings_of_a_file_add_up_until_a_new_file_replaces_them(tx: Tx) -> Non
 def test_stale_file_reader_adds_no_findings(tx: Tx) -> None:
     add(tx)
     assert campaigns.begin_reading(tx, ONE, "a", True, NOON, NOON)
-    assert not campaigns.begin_reading(tx, ONE, "b", True, NOON, NOON + 1), "one at a time"
-    assert campaigns.begin_reading(tx, ONE, "b", True, NOON + 1, NOON + 2), "but not for ever"
+    assert not campaigns.begin_reading(tx, ONE, "b", True, NOON, NOON + 1), "only one file is read at a time"
+    assert campaigns.begin_reading(tx, ONE, "b", True, NOON + 1, NOON + 2), "a stale reader is replaced"
 
     assert not campaigns.add_findings(tx, ONE, FileFindings(ReceiverBlock(1, 1, "[]"), (), 0), NOON, NOON + 3)
     assert not campaigns.end_reading(tx, ONE, FileSummary("{}", (), ()), NOON, NOON + 3)
@@ -91,7 +91,7 @@ def test_campaign_without_receivers_or_already_sent_cannot_be_started(tx: Tx) ->
     assert not campaigns.start(tx, ONE, NOON, "x", None, NOON)
     campaigns.begin_reading(tx, ONE, "a", True, NOON, NOON)
     campaigns.end_reading(tx, ONE, FileSummary(None, (), ()), NOON, NOON)
-    assert not campaigns.start(tx, ONE, NOON, "x", None, NOON), "all rows are bad"
+    assert not campaigns.start(tx, ONE, NOON, "x", None, NOON), "no row is valid"
 
 
 def test_block_is_taken_once_and_only_at_the_campaign_time(tx: Tx) -> None:
@@ -103,7 +103,7 @@ def test_block_is_taken_once_and_only_at_the_campaign_time(tx: Tx) -> None:
     assert campaigns.take_block(tx, campaign, 1, NOON)
     assert not campaigns.take_block(tx, campaign, 1, NOON)
     assert campaigns.expedite(tx, ONE, NOON + 1)
-    assert not campaigns.take_block(tx, campaign, 2, NOON), "it is to be sent at another time now"
+    assert not campaigns.take_block(tx, campaign, 2, NOON), "it has been rescheduled"
     assert campaigns.change_state(tx, ONE, (CampaignState.MAKING,), CampaignState.CANCELLING, NOON)
     rescheduled = campaign._replace(scheduled_at=NOON + 1)
     assert not campaigns.take_block(tx, rescheduled, 2, NOON)

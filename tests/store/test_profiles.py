@@ -203,9 +203,9 @@ def test_profile_and_token_queries_never_scan_a_table(tx: Tx) -> None:
     profiles.delete_expired_tokens(explaining, NOON, 10)
     profiles.approve(explaining, 1, KEY, NOON)
 
-    walked = [step for step, _ in explaining.scans]
+    scanned = [step for step, _ in explaining.scans]
     swept = ["SCAN profiles USING COVERING INDEX profiles_to_sweep"]  # this index has only unswept profiles
-    assert walked == ([] if explaining.is_on_postgresql else swept)
+    assert scanned == ([] if explaining.is_on_postgresql else swept)
     by_age = explaining.is_on_postgresql and explaining.uses(
         "tokens_by_age"
     )  # with one account this index serves as well

@@ -242,17 +242,17 @@ def test_every_slot_has_one_owner_after_workers_join_leave_and_die(
     tx.execute("delete from slots")
     tx.execute("delete from workers")
     slots.ensure_slots(tx, count)
-    crowd = SimulatedWorkers(tx)
-    crowd.join(500)
+    workers = SimulatedWorkers(tx)
+    workers.join(500)
 
     for event, chance in events:
-        crowd.act(event, chance)
+        workers.act(event, chance)
     last = {worker.id: worker.heartbeat for worker, _ in slots.list_workers(tx)}
-    struck_off = [(one, last[one]) for one in crowd.dead]
-    held = [beat(tx, one, *struck_off).held for _ in range(2) for one in crowd.living][-len(crowd.living) :]
+    evicted = [(one, last[one]) for one in workers.dead]
+    held = [beat(tx, one, *evicted).held for _ in range(2) for one in workers.living][-len(workers.living) :]
 
     assert sorted(itertools.chain(*held)) == list(range(count))
-    assert set(owners(tx).values()) <= set(crowd.living)
+    assert set(owners(tx).values()) <= set(workers.living)
     assert max(sizes(tx)) - min(sizes(tx)) <= 1
 
 
@@ -303,7 +303,7 @@ def test_concurrent_heartbeats_never_take_the_same_slot() -> None:
             assert holding is not None
             assert holding.orphaned == []
             held = [await store.read(slots.is_held, slot, me) for slot in holding.held]
-            assert all(held), "nobody takes a slot from one that lives"
+            assert all(held), "no slot is taken from a live worker"
         await all_are_done(store)
         await store.write(slots.heartbeat, me, ())
         await all_are_done(store)

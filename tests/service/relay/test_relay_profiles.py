@@ -135,7 +135,7 @@ def test_channel_registered_by_another_account_is_refused_as_taken(stage: RelayE
 
         for answer in (again, proof):
             assert summarize_refusal(answer) == ("DUPLICATE", {"channelId": "DUPLICATE"})
-            assert "one sender key for each" in answer.body["errors"][0]["message"]
+            assert "one sender key per channel" in answer.body["errors"][0]["message"]
 
     stage.run(scenario)
 

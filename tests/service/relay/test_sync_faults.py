@@ -147,7 +147,7 @@ def test_relay_changes_are_applied_when_the_store_is_available_again(
         stage.relay.inject_fault("slow", f"{step} /alimtalk", seconds=2)
         asked = asyncio.ensure_future(call(operation, body))
         await env.wait(1)
-        stage.store.write_error = StoreUnavailable("told to be")
+        stage.store.write_error = StoreUnavailable("simulated failure")
 
         assert (await asked).result == "SERVICE_UNAVAILABLE"
         stage.store.write_error = None

@@ -69,7 +69,7 @@ def test_every_receiver_gets_one_message_and_progress_completes(run_scenario: Ru
     async def scenario(env: Environment) -> None:
         campaign_id = await checked_campaign(env, phones(12), phones(5, 100), phones(1, 200))
         assert await start_campaign(env, campaign_id)
-        assert not await start_campaign(env, campaign_id), "once is enough"
+        assert not await start_campaign(env, campaign_id), "a campaign starts only once"
         await env.wait(10)
 
         assert received(post) == sorted([*phones(12), *phones(5, 100), *phones(1, 200)])

@@ -41,9 +41,9 @@ def test_waiting_messages_are_sent_at_once_and_not_again_later(run_scenario: Run
         request_id = await send(env, sms(*[PHONE] * receivers, scheduled_at=LATER))
         await env.wait(60)
 
-        hurried = await send_now(env.context, await account_id_of(env), request_id)
+        expedited = await send_now(env.context, await account_id_of(env), request_id)
 
-        assert hurried == Expedited(receivers, frozenset({DEFAULT_CARRIER}))
+        assert expedited == Expedited(receivers, frozenset({DEFAULT_CARRIER}))
         await env.wait(6)
         assert {status for status, _ in await outcomes_of(env, request_id)} == {Status.COMPLETED}
         kept = (await env.store.read(requests.get, [request_id]))[request_id]

@@ -24,7 +24,7 @@ def test_throughput_is_what_was_accepted_in_the_last_ten_seconds(run_scenario: R
         await env.wait(30)
 
         assert (before.messages_per_minute, busy.messages_per_minute, idle.messages_per_minute) == (None, 300, 0)
-        assert await stored_throughput(env) == idle, "where nothing moves, nothing is written"
+        assert await stored_throughput(env) == idle, "nothing is written without traffic"
 
     run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted("x"))})
 

@@ -185,4 +185,4 @@ def test_no_automatic_index_is_created(tmp_path: Path) -> None:
         finally:
             await store.close()
 
-    assert asyncio.run(scenario()) == (0,), "one over all messages would be made at every send"
+    assert asyncio.run(scenario()) == (0,), "SQLite would index all messages at every send"

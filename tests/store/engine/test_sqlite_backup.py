@@ -61,7 +61,7 @@ def test_backup_in_steps_is_one_snapshot_and_does_not_block_writers(
         sqlite_backup.install(part, tmp_path / "copy")
 
     assert sqlite_backup.query_file(tmp_path / "copy", marks) == ["before"]
-    assert len(steps) == 3, "it never began again"
+    assert len(steps) == 3, "the backup did not restart"
     assert steps[-1][0] == steps[-1][1] > 2 * PAGES_PER_STEP
     assert len(sqlite_backup.query_file(source, marks)) == 4
 
@@ -79,7 +79,7 @@ def test_backup_is_one_file_readable_only_by_its_owner(
     assert there(folder) == {"copy"}
     assert (folder / "copy").stat().st_mode & 0o777 == 0o600
     assert sqlite_backup.query_file(folder / "copy", sqlite_backup.schema_version) > 0
-    assert there(folder) == {"copy"}, "looking leaves nothing beside it"
+    assert there(folder) == {"copy"}, "inspecting leaves no other file"
 
 
 def test_backup_of_a_symlinked_store_includes_its_wal(
@@ -128,17 +128,17 @@ def test_inspecting_an_unreadable_file_raises(tmp_path: Path) -> None:
     assert there(tmp_path) == {"text"}
 
 
-def test_file_set_aside_includes_its_wal(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
+def test_archived_file_includes_its_wal(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
     mark(writer, "ahead")
     writer.close()
 
-    sqlite_backup.archive(source, tmp_path / "aside")
+    sqlite_backup.archive(source, tmp_path / "archived")
 
-    assert there(tmp_path) == {"pabal.db", "aside"}
-    assert sqlite_backup.query_file(tmp_path / "aside", marks) == ["ahead"]
+    assert there(tmp_path) == {"pabal.db", "archived"}
+    assert sqlite_backup.query_file(tmp_path / "archived", marks) == ["ahead"]
 
 
-def test_wal_of_a_damaged_file_is_set_aside_with_it(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
+def test_wal_of_a_damaged_file_is_archived_with_it(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
     writer.execute("pragma wal_checkpoint(truncate)")
     mark(writer, "ahead")
     log = (tmp_path / "pabal.db-wal").read_bytes()
@@ -146,16 +146,16 @@ def test_wal_of_a_damaged_file_is_set_aside_with_it(source: Path, writer: apsw.C
     source.write_bytes(b"no header" * PAGE_BYTES)
     (tmp_path / "pabal.db-wal").write_bytes(log)
 
-    sqlite_backup.archive(source, tmp_path / "aside")
+    sqlite_backup.archive(source, tmp_path / "archived")
 
-    assert there(tmp_path) == {"pabal.db", "aside", "aside-wal"}
-    assert (tmp_path / "aside-wal").read_bytes() == log
+    assert there(tmp_path) == {"pabal.db", "archived", "archived-wal"}
+    assert (tmp_path / "archived-wal").read_bytes() == log
 
 
-def test_file_in_use_is_not_set_aside(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
+def test_file_in_use_is_not_archived(source: Path, writer: apsw.Connection, tmp_path: Path) -> None:
     before = there(tmp_path)
 
     with pytest.raises(sqlite_backup.StoreInUse):
-        sqlite_backup.archive(source, tmp_path / "aside")
+        sqlite_backup.archive(source, tmp_path / "archived")
 
     assert there(tmp_path) == before
