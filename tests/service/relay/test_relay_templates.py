@@ -171,7 +171,7 @@ def link(name: str, **changes: Any) -> dict[str, Any]:
     return {"ordering": 1, "type": "WL", "name": name, "linkMo": "https://example.com", **changes}
 
 
-@pytest.mark.parametrize("happen", ["block_template", "let_template_sleep"])
+@pytest.mark.parametrize("happen", ["block_template", "set_template_dormant"])
 def test_blocked_or_dormant_template_is_suspended_until_it_is_released(
     stage: RelayEnvironment, happen: str
 ) -> None:

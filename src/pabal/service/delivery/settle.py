@@ -59,15 +59,12 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
             for one, references in accepted
         ],
     )
-    ended += receipts.expect(
-        tx,
-        carrier,
-        [
-            receipts.ExpectedReceipt(reference, one.message_id, len(references))
-            for one, references in accepted
-            for reference in references
-        ],
-    )
+    expected = [
+        receipts.ExpectedReceipt(reference, one.message_id, len(references))
+        for one, references in accepted
+        for reference in references
+    ]
+    ended += receipts.expect(tx, carrier, expected)
     unsettled = [
         (one, verdict) for one, verdict in results if isinstance(verdict, Declined | Busy | NotSent | Unknown)
     ]
