@@ -80,11 +80,7 @@ def measure(env: BenchEnvironment) -> list[Figure]:
     many, few = large_store(env), env.copy_store()
     fill(few, FEW // REQUEST_RECEIVERS, scheduled_after=LATER, regulars=REGULARS)
     passwords = [_create_user(each) for each in (many, few)]
-    by_api: list[float] = []
-    in_many: list[float] = []
-    in_few: list[float] = []
-    newest_in_many: list[float] = []
-    newest_in_few: list[float] = []
+    by_api, in_many, in_few, newest_in_many, newest_in_few = (list[float]() for _ in range(5))
     with env.run_pabal(many, "pages") as among_many, env.run_pabal(few, "pages") as among_few:
         large_one, small_one = (
             PageClient(env, among_many, passwords[0]),
