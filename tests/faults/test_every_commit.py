@@ -9,8 +9,8 @@ import pytest
 from tests.fixtures import postgres
 from tests.fixtures.cutting_proxy import Cut, CuttingProxy, cutting_proxy
 from tests.fixtures.virtual import Caller, Environment
-from tests.sim.simulation import check_promises
-from tests.sim.test_every_fault import OneFault
+from tests.sim.one_fault import OneFault
+from tests.sim.promises import check_promises
 
 STEP = 2 if os.environ.get("PABAL_TORTURE") else 50
 """One of every STEP commits is cut."""

@@ -1,4 +1,4 @@
-"""The unmodified service through crashes and cruel carriers, by seed."""
+"""The unmodified service with crashes and faulty carriers, by seed."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures import postgres
-from tests.sim.simulation import Simulation, check_promises
+from tests.sim.promises import check_promises
+from tests.sim.simulation import Simulation
 
 SEEDS = 1000 if os.environ.get("PABAL_TORTURE") else 30
 SEEDS_ON_POSTGRESQL = SEEDS // 10
@@ -14,13 +15,13 @@ SEEDS_ON_POSTGRESQL = SEEDS // 10
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_every_promise_holds_through_crashes_and_a_cruel_carrier(seed: int, tmp_path: Path) -> None:
+def test_every_promise_holds_through_crashes_and_with_a_faulty_carrier(seed: int, tmp_path: Path) -> None:
     simulation = Simulation(seed, tmp_path)
 
     simulation.run()
 
-    books = check_promises(simulation)
-    assert len(books.requests) > 20
+    final_state = check_promises(simulation)
+    assert len(final_state.requests) > 20
 
 
 @pytest.mark.slow
@@ -32,6 +33,6 @@ def test_every_promise_holds_on_postgresql_too(seed: int, tmp_path: Path) -> Non
 
     simulation.run()
 
-    books = check_promises(simulation)
+    final_state = check_promises(simulation)
     postgres.drop_database(name)
-    assert len(books.requests) > 20
+    assert len(final_state.requests) > 20

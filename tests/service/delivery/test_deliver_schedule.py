@@ -101,13 +101,13 @@ def test_advertisement_held_overnight_is_sent_at_eight_and_can_be_cancelled(run_
 
     async def scenario(env: Environment) -> None:
         profile = await add_profile(env)
-        kept, cancelled_request = await send(env, friendtalk_ad(profile)), await send(env, friendtalk_ad(profile))
+        remaining, cancelled_request = await send(env, friendtalk_ad(profile)), await send(env, friendtalk_ad(profile))
         await env.wait(60)
         cancelled = await cancel_request(env.context, await account_id_of(env), cancelled_request, None)
         assert cancelled == (1, 1)
         await env.wait(300)
 
-        assert carrier.ids == [message_id_of(kept)]
+        assert carrier.ids == [message_id_of(remaining)]
         assert at(8) <= begins_at + carrier.times[0] * SECOND <= at(8) + SECOND
 
     run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier}, world=VirtualWorld(0, begins_at))

@@ -1,4 +1,4 @@
-"""A carrier that can find out about messages in doubt: it is told of them, and nobody else gets them meanwhile."""
+"""Carriers that look up messages in doubt: they are told of the doubt, and no other carrier gets the message."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,13 +8,13 @@ import pytest
 
 from pabal.carriers.base import Accepted, Busy, Carrier, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.domain.dates import HOUR, MINUTE, SECOND
-from pabal.domain.message import Attempt, Outcome, Status
+from pabal.domain.message import Outcome, Status
 from pabal.domain.retry import MAX_DELAY_MS, MAX_TRIES
 from pabal.service.delivery.claim import lease_duration_ms
 from pabal.service.delivery.settle import MAX_LOOKUPS
-from pabal.store.engine.base import Tx
 from tests.fixtures import cluster
 from tests.fixtures.cluster import Cluster
+from tests.fixtures.delivery import accept_without_receipt, recorded_attempts
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
     FakeCarrier,
@@ -39,286 +39,285 @@ from tests.fixtures.virtual import (
 )
 
 DELIVERED, SENDING = (Status.COMPLETED, Outcome.DELIVERED), (Status.SENDING, None)
-ONE_TWO = {"sms": ["one", "two"]}
+FIRST_SECOND = {"sms": ["first", "second"]}
 
 
-def taking(attempt: Attempt) -> Verdict:
-    return Accepted(None)
+def doubt_flags(carrier: FakeCarrier) -> list[bool]:
+    """Return for each submitted attempt whether it was marked as in doubt."""
+    return [attempt.is_in_doubt for _, attempt in carrier.submitted]
 
 
-def doubts(post: FakeCarrier) -> list[bool]:
-    """Return of each attempt that a carrier was handed whether it was told that it may have the message."""
-    return [attempt.is_in_doubt for _, attempt in post.submitted]
-
-
-async def noted(env: Environment) -> list[tuple[int, str, str]]:
-    """Return number, carrier and verdict of the attempts that ended in neither yes nor no."""
-
-    def look(tx: Tx) -> list[tuple[int, str, str]]:
-        return list(tx.fetch_all("select number, carrier, verdict from attempts order by message_id, number"))
-
-    return [(number, carrier, verdict) for number, carrier, verdict in await env.store.read(look)]
-
-
-async def asked_before(env: Environment, times: int) -> None:
-    """Have the one message be as if it had been asked about so often already."""
+async def set_lookup_count(env: Environment, times: int) -> None:
+    """Set how often the only message has been looked up."""
     await env.store.write(lambda tx: tx.execute("update jobs set tries = ?", (times,)))
 
 
-# What it is told.
+# What the carrier is told.
 
 
-def test_an_attempt_that_nobody_knows_the_end_of_is_in_doubt_from_then_on(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(answer=answer_in_order(Busy(), Unknown(), Busy(), Accepted(None)), can_look_up=True)
+def test_message_is_in_doubt_after_an_unknown_verdict(run_scenario: RunScenario) -> None:
+    carrier = FakeCarrier(answer=answer_in_order(Busy(), Unknown(), Busy(), Accepted(None)), can_look_up=True)
 
     async def scenario(env: Environment) -> None:
-        sent = await send(env, sms())
+        request_id = await send(env, sms())
         await env.wait(30)
 
-        assert doubts(post) == [False, False, True, True]
-        assert await noted(env) == [
+        assert doubt_flags(carrier) == [False, False, True, True]
+        assert await recorded_attempts(env) == [
             (1, DEFAULT_CARRIER, "busy"),
             (2, DEFAULT_CARRIER, "unknown"),
             (3, DEFAULT_CARRIER, "busy"),
         ]
-        assert await outcomes_of(env, sent) == [DELIVERED]
+        assert await outcomes_of(env, request_id) == [DELIVERED]
 
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
 
 
 @pytest.mark.parametrize("verdict", [Busy(), NotSent()])
-def test_what_it_surely_did_not_take_is_in_no_doubt(run_scenario: RunScenario, verdict: Verdict) -> None:
-    post = FakeCarrier(answer=answer_in_order(verdict, verdict, Accepted(None)), can_look_up=True)
+def test_message_that_was_surely_not_accepted_is_not_in_doubt(run_scenario: RunScenario, verdict: Verdict) -> None:
+    carrier = FakeCarrier(answer=answer_in_order(verdict, verdict, Accepted(None)), can_look_up=True)
 
     async def scenario(env: Environment) -> None:
         await send(env, sms())
         await env.wait(30)
 
-        assert doubts(post) == [False, False, False]
+        assert doubt_flags(carrier) == [False, False, False]
 
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
 
 
-def test_one_that_cannot_ask_is_told_of_no_doubt(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(answer=answer_in_order(Unknown(), Accepted(None)))
+def test_carrier_that_cannot_look_up_is_not_told_of_doubt(run_scenario: RunScenario) -> None:
+    carrier = FakeCarrier(answer=answer_in_order(Unknown(), Accepted(None)))
 
     async def scenario(env: Environment) -> None:
         await send(env, sms())
         await env.wait(30)
 
-        assert doubts(post) == [False, False]
+        assert doubt_flags(carrier) == [False, False]
 
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
 
 
-def test_only_those_of_a_batch_are_in_doubt_that_nobody_knows_of(run_scenario: RunScenario) -> None:
-    words: dict[str, Verdict] = {"01000000011": Busy(), "01000000012": Unknown(), "01000000013": NotSent()}
-    post = FakeCarrier(
-        answer=lambda attempt: words[attempt.receiver] if attempt.number == 1 else Accepted(None), can_look_up=True
+def test_only_the_unknown_messages_of_a_batch_are_in_doubt(run_scenario: RunScenario) -> None:
+    verdicts: dict[str, Verdict] = {"01000000011": Busy(), "01000000012": Unknown(), "01000000013": NotSent()}
+    carrier = FakeCarrier(
+        answer=lambda attempt: verdicts[attempt.receiver] if attempt.number == 1 else Accepted(None),
+        can_look_up=True,
     )
 
     async def scenario(env: Environment) -> None:
-        await send(env, sms(*words))
+        await send(env, sms(*verdicts))
         await env.wait(30)
 
-        again = {attempt.receiver: attempt.is_in_doubt for _, attempt in post.submitted if attempt.number > 1}
-        assert again == {"01000000011": False, "01000000012": True, "01000000013": False}
+        later_attempts = {
+            attempt.receiver: attempt.is_in_doubt for _, attempt in carrier.submitted if attempt.number > 1
+        }
+        assert later_attempts == {"01000000011": False, "01000000012": True, "01000000013": False}
 
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
 
 
-def test_doubt_is_of_one_carrier_only(tmp_path: Path) -> None:
-    one, two = (
-        FakeCarrier("one", answer_in_order(Unknown(), Declined(Outcome.SPAM)), can_look_up=True),
-        FakeCarrier("two", taking, can_look_up=True),
+def test_doubt_concerns_one_carrier_only(tmp_path: Path) -> None:
+    first, second = (
+        FakeCarrier("first", answer_in_order(Unknown(), Declined(Outcome.SPAM)), can_look_up=True),
+        FakeCarrier("second", accept_without_receipt, can_look_up=True),
     )
 
     async def scenario(env: Environment) -> None:
-        sent = await send(env, sms())
+        request_id = await send(env, sms())
         await env.wait(30)
 
-        assert (doubts(one), doubts(two)) == ([False, True], [False])
-        assert await outcomes_of(env, sent) == [DELIVERED]
+        assert (doubt_flags(first), doubt_flags(second)) == ([False, True], [False])
+        assert await outcomes_of(env, request_id) == [DELIVERED]
 
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, ONE_TWO)
-
-
-# Where it goes.
+    run_scenario_with(tmp_path, scenario, {"first": first, "second": second}, FIRST_SECOND)
 
 
-def test_what_is_in_doubt_goes_to_no_other_carrier_however_often_it_is_asked(tmp_path: Path) -> None:
-    one, two = FakeCarrier("one", lambda _: Unknown(), can_look_up=True), FakeCarrier("two", taking)
+# Where the message goes.
+
+
+def test_message_in_doubt_goes_to_no_other_carrier(tmp_path: Path) -> None:
+    first, second = (
+        FakeCarrier("first", lambda _: Unknown(), can_look_up=True),
+        FakeCarrier("second", accept_without_receipt),
+    )
 
     async def scenario(env: Environment) -> None:
-        sent = await send(env, sms())
+        request_id = await send(env, sms())
         await env.wait(0.5)
-        await asked_before(env, MAX_TRIES)
+        await set_lookup_count(env, MAX_TRIES)
         await env.wait(2 * MAX_DELAY_MS / SECOND)
 
-        assert one.submitted[-1][1].tries > MAX_TRIES
-        assert two.submitted == []
-        assert await outcomes_of(env, sent) == [SENDING]
+        assert first.submitted[-1][1].tries > MAX_TRIES
+        assert second.submitted == []
+        assert await outcomes_of(env, request_id) == [SENDING]
 
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, ONE_TWO)
+    run_scenario_with(tmp_path, scenario, {"first": first, "second": second}, FIRST_SECOND)
 
 
-def test_what_is_in_doubt_stays_when_its_carrier_is_gone_and_the_others_move_on(tmp_path: Path) -> None:
-    one, two = (
-        FakeCarrier("one", answer_in_order(Unknown(), Accepted(None)), can_look_up=True, failover_after_s=60),
-        FakeCarrier("two", taking),
+def test_message_in_doubt_stays_when_its_carrier_disconnects(tmp_path: Path) -> None:
+    first, second = (
+        FakeCarrier("first", answer_in_order(Unknown(), Accepted(None)), can_look_up=True, failover_after_s=60),
+        FakeCarrier("second", accept_without_receipt),
     )
 
     async def scenario(env: Environment) -> None:
-        doubtful = await send(env, sms())
+        in_doubt = await send(env, sms())
         await env.wait(0.5)
-        one.is_connected = False
-        sure = await send(env, sms("01087654321"))
+        first.is_connected = False
+        certain = await send(env, sms("01087654321"))
         await env.wait(600)
 
-        assert [attempt.receiver for _, attempt in two.submitted] == ["01087654321"]
-        assert (await outcomes_of(env, sure), await outcomes_of(env, doubtful)) == ([DELIVERED], [SENDING])
-        one.is_connected = True
+        assert [attempt.receiver for _, attempt in second.submitted] == ["01087654321"]
+        assert (await outcomes_of(env, certain), await outcomes_of(env, in_doubt)) == ([DELIVERED], [SENDING])
+        first.is_connected = True
         await env.wait(60)
-        assert await outcomes_of(env, doubtful) == [DELIVERED]
-        assert doubts(one) == [False, True]
+        assert await outcomes_of(env, in_doubt) == [DELIVERED]
+        assert doubt_flags(first) == [False, True]
 
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, ONE_TWO)
+    run_scenario_with(tmp_path, scenario, {"first": first, "second": second}, FIRST_SECOND)
 
 
-def test_what_is_in_doubt_stays_though_a_carrier_set_aside_says_it_has_not_left_our_hands_again(
-    tmp_path: Path,
-) -> None:
-    """That it has not left them this time says nothing of the time before."""
-    one = FakeCarrier(
-        "one", answer_in_order(Unknown(), *[NotSent()] * 500, Accepted(None)), can_look_up=True, failover_after_s=5
+def test_message_in_doubt_stays_when_a_later_attempt_was_not_sent(tmp_path: Path) -> None:
+    """That the later attempt was not sent says nothing about the first one."""
+    first = FakeCarrier(
+        "first",
+        answer_in_order(Unknown(), *[NotSent()] * 500, Accepted(None)),
+        can_look_up=True,
+        failover_after_s=5,
     )
-    two = FakeCarrier("two", taking)
+    second = FakeCarrier("second", accept_without_receipt)
 
     async def scenario(env: Environment) -> None:
-        sent = await send(env, sms())
+        request_id = await send(env, sms())
         await env.wait(120)
 
-        assert len(one.submitted) > 10
-        assert two.submitted == []
-        assert await outcomes_of(env, sent) == [SENDING]
+        assert len(first.submitted) > 10
+        assert second.submitted == []
+        assert await outcomes_of(env, request_id) == [SENDING]
 
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, ONE_TWO)
-
-
-def test_what_it_surely_does_not_have_goes_to_the_next_carrier(tmp_path: Path) -> None:
-    one, two = FakeCarrier("one", answer_in_order(Unknown(), Busy()), can_look_up=True), FakeCarrier("two", taking)
-
-    async def scenario(env: Environment) -> None:
-        sent = await send(env, sms())
-        await env.wait(0.5)
-        await asked_before(env, MAX_TRIES)
-        await env.wait(3)
-
-        assert (doubts(one), len(two.submitted)) == ([False, True], 1)
-        assert await outcomes_of(env, sent) == [DELIVERED]
-
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, ONE_TWO)
+    run_scenario_with(tmp_path, scenario, {"first": first, "second": second}, FIRST_SECOND)
 
 
-# How it ends.
-
-
-def test_after_so_many_questions_it_ends_as_unknown(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(answer=lambda _: Unknown(), can_look_up=True)
+def test_message_that_the_carrier_does_not_have_goes_to_the_next_carrier(tmp_path: Path) -> None:
+    first, second = (
+        FakeCarrier("first", answer_in_order(Unknown(), Busy()), can_look_up=True),
+        FakeCarrier("second", accept_without_receipt),
+    )
 
     async def scenario(env: Environment) -> None:
-        sent = await send(env, sms())
+        request_id = await send(env, sms())
         await env.wait(0.5)
-        await asked_before(env, MAX_LOOKUPS - 2)
+        await set_lookup_count(env, MAX_TRIES)
         await env.wait(3)
-        assert await outcomes_of(env, sent) == [SENDING]
+
+        assert (doubt_flags(first), len(second.submitted)) == ([False, True], 1)
+        assert await outcomes_of(env, request_id) == [DELIVERED]
+
+    run_scenario_with(tmp_path, scenario, {"first": first, "second": second}, FIRST_SECOND)
+
+
+# How the message ends.
+
+
+def test_message_ends_as_unknown_after_the_last_lookup(run_scenario: RunScenario) -> None:
+    carrier = FakeCarrier(answer=lambda _: Unknown(), can_look_up=True)
+
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(0.5)
+        await set_lookup_count(env, MAX_LOOKUPS - 2)
+        await env.wait(3)
+        assert await outcomes_of(env, request_id) == [SENDING]
         await env.wait(MAX_DELAY_MS / SECOND)
 
-        assert await outcomes_of(env, sent) == [(Status.FAIL, Outcome.UNKNOWN)]
-        assert [attempt.tries for _, attempt in post.submitted] == [0, MAX_LOOKUPS - 2, MAX_LOOKUPS - 1]
-        assert await job_of(env, message_id_of(sent)) is None
+        assert await outcomes_of(env, request_id) == [(Status.FAIL, Outcome.UNKNOWN)]
+        assert [attempt.tries for _, attempt in carrier.submitted] == [0, MAX_LOOKUPS - 2, MAX_LOOKUPS - 1]
+        assert await job_of(env, message_id_of(request_id)) is None
 
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
 
 
-def test_questions_do_not_use_up_the_tries_of_one_that_is_busy_afterwards(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(answer=answer_in_order(Unknown(), Busy(), Busy(), Accepted(None)), can_look_up=True)
+def test_lookups_use_no_tries(run_scenario: RunScenario) -> None:
+    carrier = FakeCarrier(answer=answer_in_order(Unknown(), Busy(), Busy(), Accepted(None)), can_look_up=True)
 
     async def scenario(env: Environment) -> None:
-        sent = await send(env, sms())
+        request_id = await send(env, sms())
         await env.wait(0.5)
-        await asked_before(env, MAX_TRIES + 2)
+        await set_lookup_count(env, MAX_TRIES + 2)
         await env.wait(3 * MAX_DELAY_MS / SECOND)
 
-        assert await outcomes_of(env, sent) == [DELIVERED]
+        assert await outcomes_of(env, request_id) == [DELIVERED]
 
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
 
 
-def test_one_that_is_asked_and_busy_for_ever_ends(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(answer=lambda attempt: Busy() if attempt.number % 2 else Unknown(), can_look_up=True)
+def test_message_that_is_busy_and_unknown_in_turns_ends(run_scenario: RunScenario) -> None:
+    carrier = FakeCarrier(answer=lambda attempt: Busy() if attempt.number % 2 else Unknown(), can_look_up=True)
 
     async def scenario(env: Environment) -> None:
-        sent = await send(env, sms())
+        request_id = await send(env, sms())
         await env.wait(5)
-        assert len(post.submitted) > 2
-        await asked_before(env, MAX_LOOKUPS - 2)
+        assert len(carrier.submitted) > 2
+        await set_lookup_count(env, MAX_LOOKUPS - 2)
         await env.wait(3 * MAX_DELAY_MS / SECOND)
 
-        ((status, _),) = await outcomes_of(env, sent)
+        ((status, _),) = await outcomes_of(env, request_id)
         assert status is Status.FAIL
-        assert await job_of(env, message_id_of(sent)) is None
+        assert await job_of(env, message_id_of(request_id)) is None
 
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
 
 
 @pytest.mark.parametrize(
-    ("word", "end"),
+    ("verdict", "expected"),
     [(Accepted(None), Outcome.DELIVERED), (Rejected(Outcome.PHONE_OFF), Outcome.PHONE_OFF)],
 )
-def test_what_it_finds_out_ends_the_message(run_scenario: RunScenario, word: Verdict, end: Outcome) -> None:
-    post = FakeCarrier(answer=answer_in_order(Unknown(), word), can_look_up=True)
+def test_result_of_the_lookup_ends_the_message(
+    run_scenario: RunScenario, verdict: Verdict, expected: Outcome
+) -> None:
+    carrier = FakeCarrier(answer=answer_in_order(Unknown(), verdict), can_look_up=True)
 
     async def scenario(env: Environment) -> None:
-        sent = await send(env, sms())
+        request_id = await send(env, sms())
         await env.wait(5)
 
-        assert (await message_of(env, sent)).outcome is end
+        assert (await message_of(env, request_id)).outcome is expected
 
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
 
 
-def test_what_it_has_is_awaited_under_the_name_it_found(run_scenario: RunScenario) -> None:
-    post = FakeCarrier(answer=answer_in_order(Unknown(), Accepted("found")), can_look_up=True)
+def test_receipt_is_awaited_under_the_reference_that_the_lookup_found(run_scenario: RunScenario) -> None:
+    carrier = FakeCarrier(answer=answer_in_order(Unknown(), Accepted("found")), can_look_up=True)
 
     async def scenario(env: Environment) -> None:
-        sent = await send(env, sms())
+        request_id = await send(env, sms())
         await env.wait(5)
-        await post.report(("found", Outcome.PHONE_OFF))
+        await carrier.report(("found", Outcome.PHONE_OFF))
 
-        assert (await message_of(env, sent)).outcome is Outcome.PHONE_OFF
+        assert (await message_of(env, request_id)).outcome is Outcome.PHONE_OFF
 
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
-
-
-# Leases that are lost.
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
 
 
-def test_after_a_crash_what_was_in_hand_is_in_doubt_and_nothing_else(tmp_path: Path) -> None:
-    async def whole() -> None:
+# Lost leases.
+
+
+def test_only_messages_in_flight_are_in_doubt_after_a_crash(tmp_path: Path) -> None:
+    async def run() -> None:
         world = VirtualWorld()
         before = FakeCarrier(delay_s=20.0, timeout_s=30.0, can_look_up=True, window=2)
         env = await build_environment(
             tmp_path, world=world, carriers={DEFAULT_CARRIER: before}, settings=settings_for(tmp_path)
         )
-        in_hand = await send(env, sms("01000000011", "01000000012"))
+        in_flight = await send(env, sms("01000000011", "01000000012"))
         await env.wait(1)
         waiting = await send(env, sms("01000000013"))
         await env.wait(1)
         assert len(before.submitted) == 2
-        await killed(env)
+        await kill(env)
 
-        after = FakeCarrier(answer=taking, can_look_up=True)
+        after = FakeCarrier(answer=accept_without_receipt, can_look_up=True)
         env = await build_environment(
             tmp_path,
             world=world,
@@ -328,42 +327,42 @@ def test_after_a_crash_what_was_in_hand_is_in_doubt_and_nothing_else(tmp_path: P
         )
         await env.wait(lease_duration_ms(after) / SECOND + 10)
 
-        told = {attempt.receiver: (attempt.is_in_doubt, attempt.number) for _, attempt in after.submitted}
-        assert told == {"01000000011": (True, 2), "01000000012": (True, 2), "01000000013": (False, 1)}
-        assert await noted(env) == [(1, DEFAULT_CARRIER, "unknown"), (1, DEFAULT_CARRIER, "unknown")]
-        assert await outcomes_of(env, in_hand) + await outcomes_of(env, waiting) == [DELIVERED] * 3
+        attempts = {attempt.receiver: (attempt.is_in_doubt, attempt.number) for _, attempt in after.submitted}
+        assert attempts == {"01000000011": (True, 2), "01000000012": (True, 2), "01000000013": (False, 1)}
+        assert await recorded_attempts(env) == [(1, DEFAULT_CARRIER, "unknown"), (1, DEFAULT_CARRIER, "unknown")]
+        assert await outcomes_of(env, in_flight) + await outcomes_of(env, waiting) == [DELIVERED] * 3
         await env.service.stop()
 
-    run_in_virtual_time(whole())
+    run_in_virtual_time(run())
 
 
-def test_what_a_dead_process_had_in_hand_is_in_doubt_for_who_takes_it_over(tmp_path: Path) -> None:
+def test_messages_in_flight_of_a_dead_process_are_in_doubt_for_its_successor(tmp_path: Path) -> None:
     def carriers() -> Mapping[str, Carrier]:
-        return {DEFAULT_CARRIER: FakeCarrier(answer=taking, can_look_up=True)}
+        return {DEFAULT_CARRIER: FakeCarrier(answer=accept_without_receipt, can_look_up=True)}
 
     async def scenario(processes: Cluster) -> None:
-        one = await processes.start_process("one")
+        first = await processes.start_process("first")
         await processes.wait(3)
-        post = one.carriers[DEFAULT_CARRIER]
-        assert isinstance(post, FakeCarrier)
-        post.delay_s = 20.0
-        sent = await send(one.env, sms())
+        carrier = first.carriers[DEFAULT_CARRIER]
+        assert isinstance(carrier, FakeCarrier)
+        carrier.delay_s = 20.0
+        request_id = await send(first.env, sms())
         await processes.wait(1)
-        assert len(post.submitted) == 1
-        two = await processes.start_process("two")
-        await one.die()
+        assert len(carrier.submitted) == 1
+        second = await processes.start_process("second")
+        await first.die()
         await processes.wait(60)
 
-        other = two.carriers[DEFAULT_CARRIER]
-        assert isinstance(other, FakeCarrier)
-        assert doubts(other) == [True]
-        assert await outcomes_of(two.env, sent) == [DELIVERED]
+        second_carrier = second.carriers[DEFAULT_CARRIER]
+        assert isinstance(second_carrier, FakeCarrier)
+        assert doubt_flags(second_carrier) == [True]
+        assert await outcomes_of(second.env, request_id) == [DELIVERED]
 
     cluster.run_scenario(tmp_path, scenario, carriers=carriers)
 
 
-async def killed(env: Environment) -> None:
-    """End a service as a killed process ends: nothing in hand is finished, nothing more is kept."""
+async def kill(env: Environment) -> None:
+    """Stop a service as a killed process stops: nothing in flight is finished, and nothing more is stored."""
     work = env.service._work
     assert work is not None
     tasks = [*work._tasks, *(task for each in work._deliverers for task in each._submitter._tasks)]
@@ -373,8 +372,8 @@ async def killed(env: Environment) -> None:
     await env.store.close()
 
 
-def test_an_advertisement_in_doubt_is_so_in_the_morning_too(tmp_path: Path) -> None:
-    async def whole() -> None:
+def test_advertisement_in_doubt_is_still_in_doubt_in_the_morning(tmp_path: Path) -> None:
+    async def run() -> None:
         world = VirtualWorld(starts_at=NOON + 8 * HOUR + 49 * MINUTE)
         before = FakeCarrier(delay_s=20.0, timeout_s=30.0, can_look_up=True)
         settings = settings_for(tmp_path)
@@ -382,9 +381,9 @@ def test_an_advertisement_in_doubt_is_so_in_the_morning_too(tmp_path: Path) -> N
         await send(env, sms("01000000011", "01000000012")._replace(is_ad=True))
         await env.wait(1)
         assert len(before.submitted) == 2
-        await killed(env)
+        await kill(env)
         await asyncio.sleep(120)
-        after = FakeCarrier(answer=taking, can_look_up=True)
+        after = FakeCarrier(answer=accept_without_receipt, can_look_up=True)
         store = open_store(tmp_path, world)
         env = await build_environment(
             tmp_path, world=world, store=store, carriers={DEFAULT_CARRIER: after}, settings=settings
@@ -394,7 +393,7 @@ def test_an_advertisement_in_doubt_is_so_in_the_morning_too(tmp_path: Path) -> N
         world.starts_at += 11 * HOUR
         await env.wait(600)
 
-        assert doubts(after) == [True, True]
+        assert doubt_flags(after) == [True, True]
         await env.service.stop()
 
-    run_in_virtual_time(whole())
+    run_in_virtual_time(run())

@@ -1,4 +1,4 @@
-"""A claim that was kept, though its commit was not seen to end: what it took is handed over at once, and once."""
+"""Claims that were committed without confirmation: their messages are submitted at once, and only once."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,57 +16,57 @@ from tests.fixtures.service import DEFAULT_CARRIER, PHONE, FakeCarrier, RunScena
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 
 
-class Forgetful:
-    """A store that keeps everything, and loses the answer to a claim that has taken something."""
+class LosesClaimResults:
+    """A store that commits every write but loses the result of the first claims that leased messages."""
 
     def __init__(self, inner: Store, lost: int) -> None:
         self._inner = inner
-        self.left = lost
+        self.results_to_lose = lost
         self.read = inner.read
         self.close = inner.close
 
     async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        answer = await self._inner.write(work, *args, **kwargs)
-        if self.left and isinstance(answer, ClaimedBatch) and answer.leased:
-            self.left -= 1
-            raise StoreUnavailable("lost")
-        return answer
+        result = await self._inner.write(work, *args, **kwargs)
+        if self.results_to_lose and isinstance(result, ClaimedBatch) and result.leased:
+            self.results_to_lose -= 1
+            raise StoreUnavailable("the result was lost")
+        return result
 
 
 @pytest.mark.parametrize("holds_in_doubt", [False, True])
 @pytest.mark.parametrize("lost", [1, 3])
-def test_what_an_unseen_claim_took_is_handed_over_at_once_and_is_in_no_doubt(
+def test_messages_of_an_unconfirmed_claim_are_submitted_at_once_and_only_once(
     run_scenario: RunScenario, tmp_path: Path, holds_in_doubt: bool, lost: int
 ) -> None:
-    post, world = (
+    carrier, world = (
         FakeCarrier(answer=lambda _: Accepted(None), timeout_s=60, holds_in_doubt=holds_in_doubt),
         VirtualWorld(),
     )
-    store = Forgetful(open_store(tmp_path, world), lost)
+    store = LosesClaimResults(open_store(tmp_path, world), lost)
 
     async def scenario(env: Environment) -> None:
-        sent = await send(env, sms(PHONE, "01087654321"))
+        request_id = await send(env, sms(PHONE, "01087654321"))
         await env.wait(lost * 1.0 + 2)
 
-        assert store.left == 0
-        assert await outcomes_of(env, sent) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
-        assert len(post.submitted) == 2
+        assert store.results_to_lose == 0
+        assert await outcomes_of(env, request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+        assert len(carrier.submitted) == 2
 
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post}, world=world, store=store)
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier}, world=world, store=store)
 
 
-class Away:
-    """A store that is away from a settlement on, for so many seconds."""
+class UnavailableFromSettlement:
+    """A store that is unavailable for some seconds from the first settlement on."""
 
     def __init__(self, inner: Store, seconds: float) -> None:
         self._inner = inner
         self._seconds = seconds
-        self._back_at: float | None = None
+        self._available_at: float | None = None
         self.close = inner.close
 
     async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if work is settle:
-            self._back_at = self._back_at or asyncio.get_running_loop().time() + self._seconds
+            self._available_at = self._available_at or asyncio.get_running_loop().time() + self._seconds
         self._check()
         return await self._inner.write(work, *args, **kwargs)
 
@@ -75,26 +75,29 @@ class Away:
         return await self._inner.read(work, *args, **kwargs)
 
     def _check(self) -> None:
-        if self._back_at is not None and asyncio.get_running_loop().time() < self._back_at:
-            raise StoreUnavailable("away")
+        if self._available_at is not None and asyncio.get_running_loop().time() < self._available_at:
+            raise StoreUnavailable("outage")
 
 
 @pytest.mark.parametrize("holds_in_doubt", [False, True])
-def test_what_a_carrier_took_before_the_store_went_away_for_long_is_not_handed_over_again(
+def test_messages_accepted_before_a_long_store_outage_are_not_submitted_again(
     run_scenario: RunScenario, tmp_path: Path, holds_in_doubt: bool
 ) -> None:
-    post, world = (
+    carrier, world = (
         FakeCarrier(answer=lambda _: Accepted(None), timeout_s=2, holds_in_doubt=holds_in_doubt),
         VirtualWorld(),
     )
 
     async def scenario(env: Environment) -> None:
-        sent = await send(env, sms(PHONE, "01087654321"))
+        request_id = await send(env, sms(PHONE, "01087654321"))
         await env.wait(100)
 
-        assert await outcomes_of(env, sent) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
-        assert len(post.submitted) == 2
+        assert await outcomes_of(env, request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+        assert len(carrier.submitted) == 2
 
     run_scenario(
-        scenario, carriers={DEFAULT_CARRIER: post}, world=world, store=Away(open_store(tmp_path, world), 60)
+        scenario,
+        carriers={DEFAULT_CARRIER: carrier},
+        world=world,
+        store=UnavailableFromSettlement(open_store(tmp_path, world), 60),
     )

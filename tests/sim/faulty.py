@@ -1,4 +1,4 @@
-"""The cruel part of the simulation: a carrier and a store that fail in every way they are allowed to."""
+"""The faulty parts of the simulation: a carrier and a store that fail in every way they are allowed to."""
 
 import asyncio
 from collections import defaultdict
@@ -33,21 +33,21 @@ from pabal.world import World
 
 
 class Crash(SystemExit):
-    """The process is gone: leaves the loop at once, whatever was under way."""
+    """The process has crashed: leaves the event loop at once, whatever is in progress."""
 
 
 @dataclass
 class FaultPlan:
-    """When the process dies or the store fails: after so many calls, and how."""
+    """Which call crashes the process or fails, counted from now, and how."""
 
     calls_left: int
     kind: str
-    """crash-before, crash-after, away-before or away-after; `never` for no fault."""
+    """crash-before, crash-after, unavailable-before or unavailable-after; `never` for no fault."""
     has_crashed: bool = False
     has_fired: bool = False
 
     def next_fault(self) -> str:
-        """Count one call; return what happens to it."""
+        """Count one call and return its fault, or `never`."""
         self.calls_left -= 1
         if self.calls_left == 0:
             self.has_fired = True
@@ -56,39 +56,39 @@ class FaultPlan:
 
 
 class FaultyStore:
-    """A store that fails, or takes the process with it, at a chosen write."""
+    """A store that is unavailable, or crashes the process, at a chosen call."""
 
-    def __init__(self, inner: Store, fate: FaultPlan, read_fate: FaultPlan) -> None:
+    def __init__(self, inner: Store, fault_plan: FaultPlan, read_fault_plan: FaultPlan) -> None:
         self._inner = inner
-        self._fate = fate
-        self._read_fate = read_fate
+        self._fault_plan = fault_plan
+        self._read_fault_plan = read_fault_plan
         self.writes = 0
         self.reads = 0
 
     async def write(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._check_alive()
         self.writes += 1
-        fault = self._fate.next_fault()
-        if fault == "away-before":
+        fault = self._fault_plan.next_fault()
+        if fault == "unavailable-before":
             raise StoreUnavailable("fault")
         if fault == "crash-before":
-            self._die()
-        answer = await self._inner.write(work, *args, **kwargs)
+            self._crash()
+        result = await self._inner.write(work, *args, **kwargs)
         self._check_alive()
-        if fault == "away-after":
+        if fault == "unavailable-after":
             raise StoreUnavailable("fault")
         if fault == "crash-after":
-            self._die()
-        return answer
+            self._crash()
+        return result
 
     async def read(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._check_alive()
         self.reads += 1
-        fault = self._read_fate.next_fault()
-        if fault == "away-before":
+        fault = self._read_fault_plan.next_fault()
+        if fault == "unavailable-before":
             raise StoreUnavailable("fault")
         if fault == "crash-before":
-            self._die()
+            self._crash()
         return await self._inner.read(work, *args, **kwargs)
 
     async def write_relaxed(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -97,18 +97,18 @@ class FaultyStore:
     async def close(self) -> None:
         await self._inner.close()
 
-    def _die(self) -> None:
-        self._fate.has_crashed = True
+    def _crash(self) -> None:
+        self._fault_plan.has_crashed = True
         raise Crash
 
     def _check_alive(self) -> None:
-        if self._fate.has_crashed:
-            raise StoreUnavailable("the process is gone")
+        if self._fault_plan.has_crashed:
+            raise StoreUnavailable("the process has crashed")
 
 
 @dataclass
 class Submission:
-    """One message handed to the carrier: when, in which life, and how it was answered."""
+    """One submission of a message: when, in which run of the service, and with which verdict."""
 
     at: Instant
     run: int
@@ -117,7 +117,7 @@ class Submission:
 
 @dataclass
 class CarrierLedger:
-    """What the carrier knows, on its side of the wire: it outlives the service's crashes."""
+    """What the carriers know; it survives crashes of the service."""
 
     submissions: defaultdict[bytes, list[Submission]] = field(default_factory=lambda: defaultdict(list))
     accepted: dict[tuple[str, bytes], tuple[str, ...]] = field(default_factory=dict)
@@ -126,11 +126,11 @@ class CarrierLedger:
     )
     receipts: defaultdict[str, list[Outcome]] = field(default_factory=lambda: defaultdict(list))
     references: defaultdict[bytes, list[tuple[str, ...]]] = field(default_factory=lambda: defaultdict(list))
-    """For each message the references of each time it was taken, a reference a part."""
+    """For each message the references of each time it was accepted, one reference per part."""
 
 
 class UnreliableCarrier(Carrier):
-    """A carrier that is busy, slow, forgetful and contradictory, by seed."""
+    """A carrier that is busy, slow, loses answers and contradicts itself, by seed."""
 
     products = frozenset(Product)
     window = 20
@@ -144,7 +144,7 @@ class UnreliableCarrier(Carrier):
         world: World,
         random: Random,
         *,
-        life: int,
+        run_number: int,
         dedups: bool,
         is_calm: bool,
         holds_in_doubt: bool = False,
@@ -152,12 +152,12 @@ class UnreliableCarrier(Carrier):
         self.name = name
         self.dedups = dedups
         self.holds_in_doubt = holds_in_doubt
-        self._gone_until = 0
+        self._disconnected_until = 0
         self.provider: ProfileProvider | None = self
         self._ledger = ledger
         self._world = world
         self._random = random
-        self._life = life
+        self._run_number = run_number
         self._is_calm = is_calm
 
     @property
@@ -165,20 +165,20 @@ class UnreliableCarrier(Carrier):
         if self._is_calm:
             return True
         if self._random.random() < 0.01:
-            self._gone_until = self._world.now() + self._random.choice((200, 5_000, 30_000))
-        return self._world.now() >= self._gone_until
+            self._disconnected_until = self._world.now() + self._random.choice((200, 5_000, 30_000))
+        return self._world.now() >= self._disconnected_until
 
     async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
-        dice = self._random
-        notes = [self._note(attempt) for attempt in attempts]
-        if not self._is_calm and dice.random() < 0.1:
-            await asyncio.sleep(dice.choice((0.5, 2.9, 10)))  # the last is longer than it may take
+        rng = self._random
+        submissions = [self._record(attempt) for attempt in attempts]
+        if not self._is_calm and rng.random() < 0.1:
+            await asyncio.sleep(rng.choice((0.5, 2.9, 10)))  # the last is longer than the timeout
         verdicts = [self._verdict(attempt) for attempt in attempts]
-        await asyncio.sleep(dice.random() * 0.3)
-        if not self._is_calm and dice.random() < 0.05:
-            raise ConnectionError("lost after it was taken")
-        for note, verdict in zip(notes, verdicts, strict=True):
-            note.verdict = type(verdict).__name__
+        await asyncio.sleep(rng.random() * 0.3)
+        if not self._is_calm and rng.random() < 0.05:
+            raise ConnectionError("lost after it was accepted")
+        for submission, verdict in zip(submissions, verdicts, strict=True):
+            submission.verdict = type(verdict).__name__
         return verdicts
 
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
@@ -187,14 +187,14 @@ class UnreliableCarrier(Carrier):
     async def run(self, on_receipts: OnReceipts) -> None:
         while True:
             now = self._world.now()
-            owed = self._ledger.pending_receipts[self.name]
-            due = [(at, receipt) for at, receipt in owed if at <= now]
+            pending = self._ledger.pending_receipts[self.name]
+            due = [(at, receipt) for at, receipt in pending if at <= now]
             for entry in due:
                 await on_receipts([entry[1]])
                 if not self._is_calm and self._random.random() < 0.1:
-                    continue  # the acknowledgement was lost: it will come again
-                owed.remove(entry)
-            await asyncio.sleep(0.2 if owed or not self._is_calm else 2)
+                    continue  # the acknowledgement was lost: the receipt is sent again
+                pending.remove(entry)
+            await asyncio.sleep(0.2 if pending or not self._is_calm else 2)
 
     async def register_profile(self, account_id: int, registration: Registration, token: str | None) -> None:
         raise AssertionError("the simulation registers its profiles directly")
@@ -204,14 +204,14 @@ class UnreliableCarrier(Carrier):
     ) -> ReviewDecision | None:
         return ReviewDecision(REJECTED_TEMPLATE_WORD not in content.name)
 
-    def _note(self, attempt: Attempt) -> Submission:
-        note = Submission(self._world.now(), self._life, "none")
-        self._ledger.submissions[attempt.message_id].append(note)
-        return note
+    def _record(self, attempt: Attempt) -> Submission:
+        submission = Submission(self._world.now(), self._run_number, "none")
+        self._ledger.submissions[attempt.message_id].append(submission)
+        return submission
 
     def _verdict(self, attempt: Attempt) -> Verdict:
-        dice = self._random
-        roll = 1.0 if self._is_calm else dice.random()
+        rng = self._random
+        roll = 1.0 if self._is_calm else rng.random()
         if roll < 0.1:
             return Busy()
         if roll < 0.13:
@@ -222,12 +222,12 @@ class UnreliableCarrier(Carrier):
             return Declined(Outcome.UNDELIVERABLE)
         if roll < 0.22:
             return NotSent()
-        references = self._take(attempt)
+        references = self._accept(attempt)
         if roll < 0.26:
-            return Unknown()  # it has it, and never said so
+            return Unknown()  # accepted, but the answer is lost
         return Accepted(references[0], references[1:])
 
-    def _take(self, attempt: Attempt) -> tuple[str, ...]:
+    def _accept(self, attempt: Attempt) -> tuple[str, ...]:
         known = self._ledger.accepted.get((self.name, attempt.message_id))
         if self.dedups and known:
             return known
@@ -240,18 +240,20 @@ class UnreliableCarrier(Carrier):
             identifiers.user_message_reference(attempt.message_id), attempt.receiver
         )
         for reference in references:
-            self._promise(reference, doubt if parts == 1 else None)
+            self._schedule_receipts(reference, doubt if parts == 1 else None)
         return references
 
-    def _promise(self, reference: str, doubt: str | None) -> None:
-        """Decide which receipts will come: none, one, early, twice, or two that contradict each other."""
-        dice = self._random
+    def _schedule_receipts(self, reference: str, doubt: str | None) -> None:
+        """Schedule receipts: none, one, an early one, two, or two that contradict each other."""
+        rng = self._random
         now = self._world.now()
-        kind = "one" if self._is_calm else dice.choice(("none", "one", "one", "one", "early", "twice", "contrary"))
-        first = Outcome.DELIVERED if dice.random() < 0.7 else Outcome.PHONE_OFF
+        kind = (
+            "one" if self._is_calm else rng.choice(("none", "one", "one", "one", "early", "twice", "contradicting"))
+        )
+        first = Outcome.DELIVERED if rng.random() < 0.7 else Outcome.PHONE_OFF
         other = Outcome.PHONE_OFF if first is Outcome.DELIVERED else Outcome.DELIVERED
-        waits = {"none": [], "one": [800], "early": [0], "twice": [300, 2000], "contrary": [300, 2500]}[kind]
+        waits = {"none": [], "one": [800], "early": [0], "twice": [300, 2000], "contradicting": [300, 2500]}[kind]
         for index, wait in enumerate(waits):
-            outcome = other if kind == "contrary" and index == 1 else first
+            outcome = other if kind == "contradicting" and index == 1 else first
             self._ledger.pending_receipts[self.name].append((now + wait, Receipt(reference, outcome, doubt)))
             self._ledger.receipts[reference].append(outcome)
