@@ -101,7 +101,10 @@ def test_advertisement_held_overnight_is_sent_at_eight_and_can_be_cancelled(run_
 
     async def scenario(env: Environment) -> None:
         profile = await add_profile(env)
-        remaining, cancelled_request = await send(env, friendtalk_ad(profile)), await send(env, friendtalk_ad(profile))
+        remaining, cancelled_request = (
+            await send(env, friendtalk_ad(profile)),
+            await send(env, friendtalk_ad(profile)),
+        )
         await env.wait(60)
         cancelled = await cancel_request(env.context, await account_id_of(env), cancelled_request, None)
         assert cancelled == (1, 1)
