@@ -7,7 +7,7 @@ from pabal.console.overview import overview
 from pabal.console.phone import phone
 from pabal.console.requests import requests
 from pabal.console.send import send
-from pabal.console.shell.page import EVERYONE, OPERATORS, OWNERS, SENDERS, Page
+from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.sign_in import sign_in
 from pabal.console.upload import campaign_file, upload
 
@@ -36,10 +36,10 @@ PICTURE_BYTES = 8 * 1024 * 1024
 """A form with a photo from a phone: that is too large to send, but the error is shown at its field."""
 
 PAGES = (
-    Page("/console", overview.show_overview, EVERYONE, menu="menu.overview"),
+    Page("/console", overview.show_overview, SIGNED_IN, menu="menu.overview"),
     Page("/console/login", sign_in.show_sign_in, None),
     Page("/console/login", sign_in.do_sign_in, None, "POST", max_body_bytes=16 * 1024),
-    Page("/console/logout", sign_in.do_sign_out, EVERYONE, "POST", needs_account=False),
+    Page("/console/logout", sign_in.do_sign_out, SIGNED_IN, "POST", needs_account=False),
     Page("/console/language", sign_in.choose_language, None, "POST"),
     Page("/console/accounts", sign_in.show_accounts, OPERATORS, needs_account=False),
     Page("/console/accounts", sign_in.choose_account, OPERATORS, "POST", needs_account=False),
@@ -47,7 +47,7 @@ PAGES = (
     Page("/console/send", send.send, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/form", send.change_form, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/look", send.update_preview, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
-    Page("/console/send/check", send.confirm, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
+    Page("/console/send/check", send.show_confirmation, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/test", send.send_test, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/done/{request}", send.show_sent, SENDERS),
     Page("/console/send/upload", upload.create_campaign, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
@@ -63,23 +63,23 @@ PAGES = (
         max_body_bytes=campaign_file.MAX_FORM_BYTES,
     ),
     Page("/console/send/upload/{campaign}/send", upload.send_campaign, SENDERS, "POST"),
-    Page("/console/requests", requests.list_requests, EVERYONE, menu="menu.requests"),
-    Page("/console/requests/progress", requests.show_progress, EVERYONE, is_polled=True),
-    Page("/console/requests/{request}", requests.show_request, EVERYONE),
+    Page("/console/requests", requests.list_requests, SIGNED_IN, menu="menu.requests"),
+    Page("/console/requests/progress", requests.show_progress, SIGNED_IN, is_polled=True),
+    Page("/console/requests/{request}", requests.show_request, SIGNED_IN),
     Page("/console/requests/{request}/cancel", requests.cancel_request_or_campaign, SENDERS, "POST"),
     Page("/console/requests/{request}/now", requests.send_request_now, SENDERS, "POST"),
     Page("/console/requests/{request}/go-on", requests.resume_campaign, SENDERS, "POST"),
-    Page("/console/history", history.show_history, EVERYONE, menu="menu.history"),
-    Page("/console/history.csv", export.export_csv, EVERYONE),
-    Page("/console/history.xlsx", export.export_xlsx, EVERYONE),
-    Page("/console/history/{message}", history.show_message, EVERYONE),
-    Page("/console/templates", templates.list_templates, EVERYONE, menu="menu.templates"),
+    Page("/console/history", history.show_history, SIGNED_IN, menu="menu.history"),
+    Page("/console/history.csv", export.export_csv, SIGNED_IN),
+    Page("/console/history.xlsx", export.export_xlsx, SIGNED_IN),
+    Page("/console/history/{message}", history.show_message, SIGNED_IN),
+    Page("/console/templates", templates.list_templates, SIGNED_IN, menu="menu.templates"),
     Page("/console/templates/new", templates.show_new_form, SENDERS),
     Page("/console/templates/new", templates.create_template, SENDERS, "POST", max_body_bytes=PICTURE_BYTES),
     Page("/console/templates/preview", templates.show_preview, SENDERS, "POST"),
-    Page("/console/templates/{template}", templates.show_template, EVERYONE),
+    Page("/console/templates/{template}", templates.show_template, SIGNED_IN),
     Page("/console/templates/{template}/edit", templates.show_edit_form, SENDERS),
-    Page("/console/templates/{template}/picture", templates.show_image, EVERYONE),
+    Page("/console/templates/{template}/picture", templates.show_image, SIGNED_IN),
     Page(
         "/console/templates/{template}/edit",
         templates.update_template,
@@ -90,7 +90,7 @@ PAGES = (
     Page("/console/templates/{template}/request", templates.request_review, SENDERS, "POST"),
     Page("/console/templates/{template}/delete", templates.delete_template, SENDERS, "POST"),
     Page("/console/templates/{template}/review", templates.decide_review, OPERATORS, "POST"),
-    Page("/console/profiles", profiles.list_profiles, EVERYONE, menu="menu.profiles"),
+    Page("/console/profiles", profiles.list_profiles, SIGNED_IN, menu="menu.profiles"),
     Page("/console/profiles/new", profiles.show_registration, OWNERS),
     Page("/console/profiles/new", profiles.register_profile, OWNERS, "POST"),
     Page("/console/profiles/categories", profiles.show_categories, OWNERS),

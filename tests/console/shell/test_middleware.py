@@ -9,7 +9,7 @@ import pytest
 from pabal.console.pages import PAGES
 from pabal.console.shell import assets
 from pabal.console.shell.middleware import HEADERS
-from pabal.console.shell.page_request import HOME, local_path
+from pabal.console.shell.page_request import HOME, safe_redirect_path
 from pabal.domain.user import Role
 from pabal.service.access.sign_in import MAX_ATTEMPTS_PER_NAME_AND_ADDRESS
 from pabal.store.engine.base import StoreUnavailable
@@ -141,12 +141,12 @@ def test_wrong_password_and_unknown_name_get_the_same_answer(run_scenario: RunSc
      "javascript:alert(1)", "/consoles", "/console/login?next=/console", "/console/\n", "console"],
 )  # fmt: skip
 def test_redirects_never_leave_the_console(path: str) -> None:
-    assert local_path(path) == HOME
+    assert safe_redirect_path(path) == HOME
 
 
 @pytest.mark.parametrize("path", ["/console", "/console/history?status=fail&receiver=010", "/console/phone"])
 def test_local_paths_are_kept_for_redirects(path: str) -> None:
-    assert local_path(path) == path
+    assert safe_redirect_path(path) == path
 
 
 def test_sign_in_leads_to_the_requested_page(run_scenario: RunScenario) -> None:

@@ -8,7 +8,7 @@ import pytest
 from pabal.domain.codes import Code, Refused
 from pabal.domain.user import Role
 from pabal.service.access import passwords, sign_in, users
-from pabal.service.access.passwords import HashingThreads
+from pabal.service.access.passwords import WorkerThreads
 from pabal.service.access.sign_in import (
     ATTEMPT_WINDOW_MS,
     IDLE_TIMEOUT_MS,
@@ -35,7 +35,7 @@ async def make(env: Environment, name: str = "kim", account: str | None = "acme"
 
 
 async def enter(env: Environment, name: str = "kim", word: str = WORD, address: Any = HERE) -> NewSession | None:
-    return await sign_in.sign_in(env.context, HashingThreads(env.world), name, word, address)
+    return await sign_in.sign_in(env.context, WorkerThreads(env.world), name, word, address)
 
 
 async def is_locked(env: Environment, **given: Any) -> bool:

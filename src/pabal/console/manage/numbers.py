@@ -63,7 +63,7 @@ async def _render_list(request: PageRequest, refused: Refused | None = None) -> 
         rows=[
             (number, request.phone_number(number), request.locale.format_timestamp(at)) for number, at in registered
         ],
-        must_be=request.context.policy.checks_sender_numbers,
+        registration_required=request.context.policy.checks_sender_numbers,
         typed=request.field("number") if refused else "",
         errors=errors,
     )

@@ -57,6 +57,7 @@ class Confirmation(NamedTuple):
     is_postponed: bool
     key: str
     digest: str
+    """The digest of the draft, followed by that of its reviewed text."""
 
 
 async def show_form(request: PageRequest) -> Response:
@@ -79,7 +80,7 @@ async def update_preview(request: PageRequest) -> Response:
     )
 
 
-async def confirm(request: PageRequest) -> Response:
+async def show_confirmation(request: PageRequest) -> Response:
     """Show how many messages would be sent and when, or the errors."""
     review = await review_draft(request, drafts.read_draft(request.fields))
     try:
@@ -100,24 +101,27 @@ async def send(request: PageRequest) -> Response:
     draft = drafts.read_draft(request.fields)
     digest, key = _draft_digest(draft), request.field("key")[:KEY_CHARACTERS]
     if not request.field("digest").startswith(digest) or not _is_key_current(request, key):
-        return await confirm(request)
-    repeatable = IdempotencyKey(f"console-{key}", bytes.fromhex(digest))
-    before = await find_accepted(request.context, request.account_id, repeatable)
+        return await show_confirmation(request)
+    idempotency_key = IdempotencyKey(f"console-{key}", bytes.fromhex(digest))
+    before = await find_accepted(request.context, request.account_id, idempotency_key)
     if before:  # already sent: whether it is still valid does not matter
         return request.redirect(f"{SEND_PATH}/done/{before.hex()}")
     review = await review_draft(request, draft)
     if request.field("digest") != digest + _text_digest(review):
-        return await confirm(request)
+        return await show_confirmation(request)
     try:
         found = await validate_review(request, review)
-        request_id = await _accept(request, found, repeatable, "send")
+        request_id = await _accept(request, found, idempotency_key, "send")
     except Refused as refused:
         return await _render_form(request, review, refused)
     return request.redirect(f"{SEND_PATH}/done/{request_id.hex()}")
 
 
 async def send_test(request: PageRequest) -> Response:
-    """Send the message to the user's own phone, now, with the values of the first receiver."""
+    """Send the message now to the number given, which becomes the user's test number.
+
+    It has the values of the first receiver; a variable without one stays as it is written.
+    """
     draft, key = drafts.read_draft(request.fields), request.field("test_key")[:KEY_CHARACTERS]
     draft = replace(draft, checkboxes={**draft.checkboxes, "later": False})
     try:
@@ -126,13 +130,13 @@ async def send_test(request: PageRequest) -> Response:
         review = await review_draft(request, draft)
         values = {name: f"#{{{name}}}" for name in review.message.variables} | first_values(review.receivers)
         found = await validate_send(request, draft, [TypedReceiver(1, number, values)])
-        repeatable = IdempotencyKey(f"console-test-{key}", bytes.fromhex(_draft_digest(draft, number)))
-        request_id = await _accept(request, found, repeatable, "test")
+        idempotency_key = IdempotencyKey(f"console-test-{key}", bytes.fromhex(_draft_digest(draft, number)))
+        request_id = await _accept(request, found, idempotency_key, "test")
     except Refused as refused:
-        told = [each.message(request.locale.language) for each in refused.problems]
-        return request.render("send/send_tested.html", told=told, request_id="", test_key=key, is_part=True)
+        errors = [each.message(request.locale.language) for each in refused.problems]
+        return request.render("send/send_tested.html", errors=errors, request_id="", test_key=key, is_part=True)
     return request.render(
-        "send/send_tested.html", told=[], request_id=request_id.hex(), test_key=_new_key(request), is_part=True
+        "send/send_tested.html", errors=[], request_id=request_id.hex(), test_key=_new_key(request), is_part=True
     )
 
 
@@ -160,13 +164,16 @@ async def show_sent(request: PageRequest) -> Response:
 async def _render_form(
     request: PageRequest, review: Review, refused: Refused | None = None, confirmation: Confirmation | None = None
 ) -> Response:
-    """Answer with the whole page and its errors; htmx swaps in nothing but a success."""
-    told = errors_by_field(request, refused.problems) if refused else {}
-    is_part = request.http.headers.get("hx-request") == "true"
+    """Answer with the whole page and its errors.
+
+    htmx discards answers that are not a success, so it gets a refused form with status 200.
+    """
+    errors = errors_by_field(request, refused.problems) if refused else {}
+    is_htmx = request.http.headers.get("hx-request") == "true"
     return request.render(
         "send/send.html",
-        refused.code.http_status if refused and not is_part else 200,
-        review=review._replace(errors={**review.errors, **told}),
+        refused.code.http_status if refused and not is_htmx else 200,
+        review=review._replace(errors={**review.errors, **errors}),
         draft=review.draft,
         is_part=False,
         is_refused=refused is not None,
@@ -211,9 +218,9 @@ async def _with_default_sender(request: PageRequest, draft: MessageDraft) -> Mes
     return replace(draft, texts={**draft.texts, field: sender})
 
 
-async def _accept(request: PageRequest, sending: Sending, repeatable: IdempotencyKey, action: str) -> bytes:
+async def _accept(request: PageRequest, sending: Sending, idempotency_key: IdempotencyKey, action: str) -> bytes:
     return await accept(
-        request.context, request.account_id, sending, repeatable, request.audit_entry(f"message.{action}")
+        request.context, request.account_id, sending, idempotency_key, request.audit_entry(f"message.{action}")
     )
 
 
@@ -230,7 +237,7 @@ def _confirmation(request: PageRequest, review: Review, sending: Sending) -> Con
 
 
 def _draft_digest(draft: MessageDraft, own_number: str = "") -> str:
-    """Return a hash that differs for any two drafts."""
+    """Return a hash of everything in the draft."""
     whole = [own_number, draft.kind.word, dict(draft.texts), dict(draft.checkboxes), draft.buttons]
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
@@ -247,7 +254,7 @@ def _new_key(request: PageRequest) -> str:
 
 
 def _is_key_current(request: PageRequest, key: str) -> bool:
-    """Return whether a used key would still be stored: an older one could send a second time."""
+    """Return whether a key is well-formed and young enough that its first use would still be stored."""
     made_at = key[:_TIME_DIGITS]
-    is_ours = len(key) == KEY_CHARACTERS and set(key) <= set(hexdigits)
-    return is_ours and request.now < int(made_at, 16) + request.context.policy.idempotency_ms
+    is_well_formed = len(key) == KEY_CHARACTERS and set(key) <= set(hexdigits)
+    return is_well_formed and request.now < int(made_at, 16) + request.context.policy.idempotency_ms

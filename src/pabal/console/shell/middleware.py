@@ -13,7 +13,7 @@ from pabal.checks.addresses import IpNetwork, get_caller_address, is_in_networks
 from pabal.checks.locale import Locale
 from pabal.console.shell import cookies, multipart
 from pabal.console.shell.page import Page
-from pabal.console.shell.page_request import HOME, SIGN_IN, PageRequest, local_path
+from pabal.console.shell.page_request import HOME, SIGN_IN, PageRequest, safe_redirect_path
 from pabal.console.shell.site import Site
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.service.access import sign_in
@@ -23,7 +23,7 @@ from pabal.service.errors import StoreUnavailable, describe_error
 CSRF_FIELD = "csrf"
 CSRF_HEADER = "x-csrf-token"
 MAX_FIELDS = 1000
-FORM_TYPE = "application/x-www-form-urlencoded"
+URLENCODED_TYPE = "application/x-www-form-urlencoded"
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
@@ -91,7 +91,7 @@ class Middleware:
             return await page.handle(request)
         finally:
             for file in request.files.values():
-                file.content.close()
+                file.stream.close()
 
     def _client(self, http: Request) -> tuple[IpAddress | None, bool]:
         """Return where a request comes from, and whether over TLS; a trusted proxy's word counts for both."""
@@ -133,11 +133,11 @@ class Middleware:
         """
         media_type = request.http.headers.get("content-type", "").partition(";")[0].strip().lower()
         stream = _limited_stream(request.http, page.max_body_bytes)
-        if media_type == multipart.FORM_TYPE:
+        if media_type == multipart.MULTIPART_TYPE:
             form = await multipart.parse_form(request.http.headers, stream, MAX_FIELDS, page.max_body_bytes)
             return dataclasses.replace(request, fields=_by_name(form.fields), files=form.files)
         body = b"".join([chunk async for chunk in stream])
-        if body and media_type != FORM_TYPE:
+        if body and media_type != URLENCODED_TYPE:
             raise Refused(Code.UNSUPPORTED_MEDIA_TYPE)
         return dataclasses.replace(request, fields=_parse_fields(body.decode("latin-1")))
 
@@ -146,7 +146,7 @@ class Middleware:
         http = request.http
         is_part = http.headers.get("hx-request") == "true"
         url = urlsplit(http.headers.get("hx-current-url", "") if is_part else str(http.url))
-        requested = local_path(f"{url.path}?{url.query}" if url.query else url.path)
+        requested = safe_redirect_path(f"{url.path}?{url.query}" if url.query else url.path)
         returns = requested != HOME and (is_part or http.method == "GET")
         path = f"{SIGN_IN}?{urlencode({'next': requested})}" if returns else SIGN_IN
         if is_part:

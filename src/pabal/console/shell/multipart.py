@@ -8,7 +8,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from pabal.domain.codes import Code, Refused
 
-FORM_TYPE = "multipart/form-data"
+MULTIPART_TYPE = "multipart/form-data"
 MAX_FILES = 1
 
 
@@ -18,14 +18,14 @@ class File(NamedTuple):
     name: str
     content_type: str
     size_bytes: int
-    content: BinaryIO
+    stream: BinaryIO
     """Open while the request is handled."""
 
     @property
     def body(self) -> bytes:
         """The whole file; only for pages that accept small files."""
-        self.content.seek(0)
-        return self.content.read()
+        self.stream.seek(0)
+        return self.stream.read()
 
 
 class ParsedForm(NamedTuple):

@@ -11,7 +11,8 @@ from pabal.domain.user import Role
 
 Handler = Callable[[PageRequest], Awaitable[Response]]
 
-EVERYONE = frozenset(Role)
+SIGNED_IN = frozenset(Role)
+"""Every role; a page for people who are not signed in has None."""
 SENDERS = frozenset({Role.OWNER, Role.SENDER, Role.OPERATOR})
 OWNERS = frozenset({Role.OWNER, Role.OPERATOR})
 OPERATORS = frozenset({Role.OPERATOR})

@@ -97,7 +97,7 @@ class PageRequest:
         return self.fields.get(name, "").strip()
 
     def is_allowed(self, path: str, method: str = "GET") -> bool:
-        """Return whether the user may open a page."""
+        """Return whether the signed-in user may open a page; False when nobody is signed in."""
         return self.session is not None and self.site.is_allowed(path, method, self.user.role)
 
     def t(self, key: str, **values: object) -> str:
@@ -109,7 +109,7 @@ class PageRequest:
         return text.in_language(self.locale.language)
 
     def pick_language(self, sentences: Sequence[str]) -> list[str]:
-        """Return the sentences in the user's language, of a list that holds each in all languages in turn."""
+        """Return those in the user's language; `sentences` interleaves the languages: ko, en, ko, en …"""
         return list(sentences[LANGUAGES.index(self.locale.language) :: len(LANGUAGES)])
 
     def phone_number(self, digits: str) -> str:
@@ -154,8 +154,8 @@ class PageRequest:
         ]
 
 
-def local_path(path: str) -> str:
-    """Return a path to redirect to; the home page for one that leads out of the console."""
+def safe_redirect_path(path: str) -> str:
+    """Return a path to redirect to; home for one that is malformed, outside the console, or the sign-in page."""
     split = urlsplit(path)
     is_ours = split.path == HOME or split.path.startswith(f"{HOME}/")
     is_plain = path.isprintable() and "\\" not in path and not split.scheme and not split.netloc

@@ -8,7 +8,7 @@ from pabal.console.shell.rendering import load_templates
 from pabal.console.shell.texts import TextCatalog
 from pabal.domain.codes import LANGUAGES
 from pabal.domain.user import Role
-from pabal.service.access.passwords import HashingThreads
+from pabal.service.access.passwords import WorkerThreads
 from pabal.service.context import Context
 from pabal.settings.settings import Settings
 
@@ -42,7 +42,7 @@ class Site:
         self.menu = menu
         self.is_test_environment = not settings.has_real_carriers
         """Whether the simulator is the only carrier, so that no message leaves the machine."""
-        self.threads = HashingThreads(context.world)
+        self.threads = WorkerThreads(context.world)
         self.assets = assets.load()
         self._templates = {language: load_templates(texts, language) for language in LANGUAGES}
         self._roles = roles

@@ -5,7 +5,7 @@ import math
 from starlette.responses import Response
 
 from pabal.console.shell import cookies
-from pabal.console.shell.page_request import HOME, SIGN_IN, PageRequest, local_path
+from pabal.console.shell.page_request import HOME, SIGN_IN, PageRequest, safe_redirect_path
 from pabal.domain.codes import LANGUAGES, Code, Refused
 from pabal.service.access import sign_in
 
@@ -15,7 +15,7 @@ STATUS_THROTTLED = 429
 
 async def show_sign_in(request: PageRequest) -> Response:
     """Show the form; who is signed in is redirected."""
-    wanted = local_path(request.field("next"))
+    wanted = safe_redirect_path(request.field("next"))
     if request.session:
         return request.redirect(wanted)
     return _render_form(request, wanted)
@@ -23,7 +23,7 @@ async def show_sign_in(request: PageRequest) -> Response:
 
 async def do_sign_in(request: PageRequest) -> Response:
     """Sign in, always with a new session."""
-    wanted = local_path(request.field("next"))
+    wanted = safe_redirect_path(request.field("next"))
     password = request.fields.get("password", "")
     try:
         signed = await sign_in.sign_in(
@@ -82,4 +82,4 @@ def _render_form(request: PageRequest, next_path: str, error: str = "", status: 
 def _return_path(request: PageRequest) -> str:
     """Return the page to come back to, which may be the sign-in page."""
     wanted = request.field("next")
-    return wanted if wanted == SIGN_IN or wanted.startswith(f"{SIGN_IN}?") else local_path(wanted)
+    return wanted if wanted == SIGN_IN or wanted.startswith(f"{SIGN_IN}?") else safe_redirect_path(wanted)

@@ -43,7 +43,7 @@ async def receive_file(request: PageRequest) -> Response:
         raise Refused(Code.MISSING_PARAMETER, "file")
     if file.size_bytes > sheet.MAX_FILE_BYTES:
         raise Refused(Code.PAYLOAD_TOO_LARGE, "file", _TOO_LARGE)
-    await _validate_file(request, campaign, validator, file.name, file.content)
+    await _validate_file(request, campaign, validator, file.name, file.stream)
     return request.redirect(f"{UPLOAD_PATH}/{campaign.id.hex()}")
 
 

@@ -15,7 +15,7 @@ T = TypeVar("T")
 HASH_MEMORY_KIB = 19 * 1024
 HASH_ROUNDS = 2
 SALT_BYTES = 16
-MAX_CONCURRENT_HASHES = 2
+MAX_WORKER_THREADS = 2
 """Each hash takes 19 MiB and a core."""
 
 
@@ -58,12 +58,12 @@ def verify(hash: str | None, password: str) -> bool:
     return hash is not None
 
 
-class HashingThreads:
-    """Runs password hashing in threads, a few at a time."""
+class WorkerThreads:
+    """Runs slow work of the console, such as password hashing and exports, in threads, a few at a time."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._free_slots = asyncio.Semaphore(MAX_CONCURRENT_HASHES)
+        self._free_slots = asyncio.Semaphore(MAX_WORKER_THREADS)
 
     async def run(self, work: Callable[..., T], *args: object) -> T:
         """Return the result of `work`; without threads, it runs here."""

@@ -10,7 +10,7 @@ from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import HOUR, MINUTE, SECOND, Instant
 from pabal.domain.user import Role, User
 from pabal.service.access import passwords
-from pabal.service.access.passwords import HashingThreads
+from pabal.service.access.passwords import WorkerThreads
 from pabal.service.context import Context
 from pabal.store import accounts, audit_log, sessions, sign_in_attempts, users
 from pabal.store.accounts import Account
@@ -55,7 +55,7 @@ def hash_token(token: str) -> bytes:
 
 
 async def sign_in(
-    context: Context, hashing_threads: HashingThreads, spelling: str, password: str, address: IpAddress | None
+    context: Context, hashing_threads: WorkerThreads, spelling: str, password: str, address: IpAddress | None
 ) -> NewSession | None:
     """Start a session and return it, None where the name or password is wrong.
 

@@ -62,7 +62,7 @@ def write_file(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args,
 def schema_version(tx: Tx) -> int:
     """Return the number of the last applied migration."""
     row = tx.fetch_one("select max(number) from migrations")
-    return int(row[0]) if row else 0
+    return int(row[0] or 0) if row else 0
 
 
 @contextlib.contextmanager
@@ -100,8 +100,9 @@ def install(part: Path, target: Path) -> None:
 
 
 def archive(path: Path, archive_path: Path) -> None:
-    """Link a store's file to another name, after folding its write-ahead log into it.
+    """Hard-link a store's file under another name, and remove its WAL files so that it can be replaced.
 
+    The write-ahead log is folded into the file first.
     A log that cannot be folded into a damaged file is linked beside the other name.
     Raises StoreInUse where another process has the file open.
     """
@@ -131,7 +132,7 @@ def copy_owner(path: Path, like: Path) -> None:
 
 def _copy(source: Path, part: Path, descriptor: int, on_progress: ProgressCallback) -> None:
     """Copy in steps within one read transaction: otherwise each commit would restart the copy."""
-    before = _unopened_mtime(source)
+    before = _mtime_without_wal(source)
     with (
         contextlib.closing(_open_read_only(source)) as there,
         contextlib.closing(apsw.Connection(str(part))) as here,
@@ -146,7 +147,7 @@ def _copy(source: Path, part: Path, descriptor: int, on_progress: ProgressCallba
                 os.fsync(descriptor)
                 on_progress(backup.page_count - backup.remaining, backup.page_count)
         here.execute("pragma journal_mode = delete")  # a single file that opens anywhere
-    if before and _unopened_mtime(source) != before:
+    if before and _mtime_without_wal(source) != before:
         raise StoreUnavailable("a service began to use it meanwhile; try again")
     os.fsync(descriptor)
 
@@ -157,15 +158,15 @@ def _check(path: Path) -> None:
     def work(tx: Tx) -> None:
         if REQUIRED_TABLES - {row[0] for row in tx.fetch_all("select name from {tables} as t")}:
             raise NotAStore("it is not a store of Pabal's")
-        found: Any = tx.fetch_one("pragma quick_check(1)")
-        if found[0] != "ok":
-            raise NotAStore(f"it is damaged: {found[0]}")
+        result: Any = tx.fetch_one("pragma quick_check(1)")
+        if result[0] != "ok":
+            raise NotAStore(f"it is damaged: {result[0]}")
 
     query_file(path, work)
 
 
-def _unopened_mtime(path: Path) -> int:
-    """Return when a file that is not open anywhere was last changed; 0 where it is open and SQLite guards it."""
+def _mtime_without_wal(path: Path) -> int:
+    """Return when a file was last changed; 0 if it has a write-ahead log: then it is open, and SQLite guards it."""
     path = path.resolve()
     return 0 if _beside(path, "-wal").exists() else path.stat().st_mtime_ns
 
@@ -176,8 +177,8 @@ def _open_read_only(path: Path) -> apsw.Connection:
     A file that is not open anywhere is opened as immutable, or reading it would leave files beside it.
     """
     path = path.resolve()  # SQLite puts its files beside the target of a link
-    is_still = not _beside(path, "-wal").exists()
-    address = f"file:{quote(str(path))}?mode=ro{'&immutable=1' if is_still else ''}"
+    has_no_wal = not _beside(path, "-wal").exists()
+    address = f"file:{quote(str(path))}?mode=ro{'&immutable=1' if has_no_wal else ''}"
     connection = apsw.Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     return connection
