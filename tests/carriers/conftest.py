@@ -1,4 +1,4 @@
-"""Properties are checked without a deadline: a busy machine is no reason to fail."""
+"""Property tests have no deadline, so that they do not fail on a busy machine."""
 
 from hypothesis import settings
 

@@ -2,16 +2,16 @@
 
 from bisect import bisect_left
 
-Gone = list[tuple[float, int]]
-"""When how many went."""
+Departures = list[tuple[float, int]]
+"""Time and number of messages sent."""
 
 
-def times(gone: Gone) -> list[float]:
-    """Return when each message went."""
-    return [at for at, count in gone for _ in range(count)]
+def departure_times(departures: Departures) -> list[float]:
+    """Return the time of each message."""
+    return [at for at, count in departures for _ in range(count)]
 
 
-def most_within(gone: Gone, seconds: float) -> int:
-    """Return how many went in the worst stretch of so many seconds."""
-    each = sorted(times(gone))
+def max_within(departures: Departures, seconds: float) -> int:
+    """Return the maximum number of messages within any interval of this length."""
+    each = sorted(departure_times(departures))
     return max(bisect_left(each, start + seconds) - index for index, start in enumerate(each))

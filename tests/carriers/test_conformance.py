@@ -9,62 +9,73 @@ import pytest
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.carriers.pace import CLOCK_TOLERANCE_S
 from pabal.domain.message import Outcome, Product, Status
-from tests.carriers.conformance import ADAPTERS, BUSY, REFUSED, Adapter
-from tests.carriers.stage import (
+from tests.carriers.conformance import ADAPTERS, BUSY_NUMBER, REJECTED_NUMBER, Adapter
+from tests.carriers.harness import (
     LONG,
-    REPORTS_WITHIN_S,
-    SOON_S,
+    POLL_INTERVAL_S,
+    REPORT_TIMEOUT_S,
     WINDOW,
-    Refuser,
+    CarrierHarness,
     Scenario,
-    Stage,
-    at_work,
+    StoreFailed,
+    attempt,
+    attempts,
     kinds,
     references,
-    text,
-    texts,
-    until,
+    running_harness,
+    wait_until,
 )
 from tests.fixtures.virtual import run_in_virtual_time
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Try every property on every kind of carrier but those whose adapter says why it cannot apply."""
+    """Run every test for every kind of carrier, except those in the adapter's exemptions."""
     if "adapter" in metafunc.fixturenames:
-        shapes = [shape for shape in ADAPTERS if metafunc.function.__name__ not in shape.excused]
-        metafunc.parametrize("adapter", shapes, ids=[shape.kind for shape in shapes], indirect=True)
+        adapters = [
+            adapter_type for adapter_type in ADAPTERS if metafunc.function.__name__ not in adapter_type.exemptions
+        ]
+        metafunc.parametrize(
+            "adapter", adapters, ids=[adapter_type.kind for adapter_type in adapters], indirect=True
+        )
 
 
 @pytest.fixture
 def adapter(request: pytest.FixtureRequest) -> Adapter:
-    """A fresh far end."""
-    shape: type[Adapter] = request.param
-    return shape()
+    """A new adapter with its own peer."""
+    adapter_type: type[Adapter] = request.param
+    return adapter_type()
 
 
 def run_scenario(adapter: Adapter, scenario: Scenario, *, window: int = WINDOW, rate: int = 0) -> None:
-    """Run a scenario with a carrier at work."""
+    """Run a scenario with a running carrier."""
 
-    async def whole() -> None:
-        async with at_work(adapter, window=window, rate=rate) as stage:
-            await scenario(stage)
+    async def main() -> None:
+        async with running_harness(adapter, window=window, rate=rate) as harness:
+            await scenario(harness)
 
-    run_in_virtual_time(whole())
+    run_in_virtual_time(main())
 
 
-@pytest.mark.parametrize("shape", ADAPTERS)
-def test_adapters_are_excused_only_from_existing_tests(shape: type[Adapter]) -> None:
-    for name, reason in shape.excused.items():
+@pytest.mark.parametrize("adapter_type", ADAPTERS)
+def test_adapters_are_exempt_only_from_existing_tests(adapter_type: type[Adapter]) -> None:
+    for name, reason in adapter_type.exemptions.items():
         assert callable(globals()[name])
         assert reason
 
 
-# Handing over.
+# Submitting.
 
 
 def test_each_attempt_gets_its_verdict(adapter: Adapter) -> None:
-    async def scenario(stage: Stage) -> None:
-        verdicts = await stage.send(text(1), text(2, REFUSED), text(3), text(4, BUSY), text(5, REFUSED), text(6))
+    async def scenario(harness: CarrierHarness) -> None:
+        verdicts = await harness.send(
+            attempt(1),
+            attempt(2, REJECTED_NUMBER),
+            attempt(3),
+            attempt(4, BUSY_NUMBER),
+            attempt(5, REJECTED_NUMBER),
+            attempt(6),
+        )
 
         assert [kind is Accepted for kind in kinds(verdicts)] == [True, False, True, False, False, True]
         assert kinds(verdicts)[3] is Busy
@@ -73,21 +84,21 @@ def test_each_attempt_gets_its_verdict(adapter: Adapter) -> None:
 
 
 def test_empty_batch_takes_no_time(adapter: Adapter) -> None:
-    async def scenario(stage: Stage) -> None:
+    async def scenario(harness: CarrierHarness) -> None:
         began = asyncio.get_running_loop().time()
 
-        assert await stage.send() == []
+        assert await harness.send() == []
         assert asyncio.get_running_loop().time() == began
 
     run_scenario(adapter, scenario)
 
 
 def test_all_declared_products_are_accepted(adapter: Adapter) -> None:
-    async def scenario(stage: Stage) -> None:
-        products = sorted(stage.carrier.products, key=lambda product: product.number)
-        verdicts = await stage.send(
+    async def scenario(harness: CarrierHarness) -> None:
+        products = sorted(harness.carrier.products, key=lambda product: product.number)
+        verdicts = await harness.send(
             *(
-                text(number, content=LONG if product is Product.LMS else "안녕하세요", product=product)
+                attempt(number, content=LONG if product is Product.LMS else "안녕하세요", product=product)
                 for number, product in enumerate(products, 1)
             )
         )
@@ -99,9 +110,9 @@ def test_all_declared_products_are_accepted(adapter: Adapter) -> None:
 
 
 def test_batches_may_be_submitted_concurrently(adapter: Adapter) -> None:
-    async def scenario(stage: Stage) -> None:
-        batches = [texts(20)[first : first + 4] for first in range(0, 20, 4)]
-        verdicts = await asyncio.gather(*(stage.send(*batch) for batch in batches))
+    async def scenario(harness: CarrierHarness) -> None:
+        batches = [attempts(20)[first : first + 4] for first in range(0, 20, 4)]
+        verdicts = await asyncio.gather(*(harness.send(*batch) for batch in batches))
 
         assert [kinds(each) for each in verdicts] == [[Accepted] * 4] * 5
         assert len(references([one for each in verdicts for one in each])) == 20
@@ -110,8 +121,8 @@ def test_batches_may_be_submitted_concurrently(adapter: Adapter) -> None:
 
 
 def test_rejection_has_a_failure_outcome(adapter: Adapter) -> None:
-    async def scenario(stage: Stage) -> None:
-        (verdict,) = await stage.send(text(1, REFUSED))
+    async def scenario(harness: CarrierHarness) -> None:
+        (verdict,) = await harness.send(attempt(1, REJECTED_NUMBER))
 
         assert isinstance(verdict, Rejected | Declined)
         assert isinstance(verdict.outcome, Outcome)
@@ -121,48 +132,48 @@ def test_rejection_has_a_failure_outcome(adapter: Adapter) -> None:
 
 
 def test_temporary_refusal_is_busy(adapter: Adapter) -> None:
-    async def scenario(stage: Stage) -> None:
-        assert kinds(await stage.send(text(1, BUSY))) == [Busy]
+    async def scenario(harness: CarrierHarness) -> None:
+        assert kinds(await harness.send(attempt(1, BUSY_NUMBER))) == [Busy]
 
     run_scenario(adapter, scenario)
 
 
 def test_resubmitted_message_is_deduplicated(adapter: Adapter) -> None:
-    async def scenario(stage: Stage) -> None:
-        first = await stage.send(*texts(3))
-        again = await stage.send(*(each._replace(number=2) for each in texts(3)))
-        await asyncio.sleep(REPORTS_WITHIN_S)
+    async def scenario(harness: CarrierHarness) -> None:
+        first = await harness.send(*attempts(3))
+        again = await harness.send(*(each._replace(number=2) for each in attempts(3)))
+        await asyncio.sleep(REPORT_TIMEOUT_S)
 
         assert first == again
-        assert len(stage.kept) == 3
+        assert len(harness.stored) == 3
 
     run_scenario(adapter, scenario)
 
 
 def test_silence_ends_as_unknown_in_time_and_leaves_no_trace(adapter: Adapter) -> None:
-    async def scenario(stage: Stage) -> None:
-        adapter.fall_silent()
-        verdicts = await stage.send(*texts(WINDOW))
+    async def scenario(harness: CarrierHarness) -> None:
+        adapter.stop_responding()
+        verdicts = await harness.send(*attempts(WINDOW))
 
         assert set(kinds(verdicts)) <= {Unknown, NotSent}
         assert Unknown in kinds(verdicts)
-        adapter.come_back()
-        await until(lambda: stage.carrier.is_connected)
-        assert kinds(await stage.send(*texts(WINDOW))) == [Accepted] * WINDOW
+        adapter.recover()
+        await wait_until(lambda: harness.carrier.is_connected)
+        assert kinds(await harness.send(*attempts(WINDOW))) == [Accepted] * WINDOW
 
     run_scenario(adapter, scenario)
 
 
 def test_cancelled_submit_leaves_no_trace(adapter: Adapter) -> None:
-    async def scenario(stage: Stage) -> None:
-        adapter.fall_silent()
-        sending = asyncio.create_task(stage.send(*texts(WINDOW)))
+    async def scenario(harness: CarrierHarness) -> None:
+        adapter.stop_responding()
+        sending = asyncio.create_task(harness.send(*attempts(WINDOW)))
         await asyncio.sleep(0.5)
         sending.cancel()
         await asyncio.wait([sending])
-        adapter.come_back()
+        adapter.recover()
 
-        assert kinds(await stage.send(*texts(WINDOW))) == [Accepted] * WINDOW
+        assert kinds(await harness.send(*attempts(WINDOW))) == [Accepted] * WINDOW
 
     run_scenario(adapter, scenario)
 
@@ -171,30 +182,30 @@ def test_cancelled_submit_leaves_no_trace(adapter: Adapter) -> None:
 
 
 def test_window_is_never_exceeded(adapter: Adapter) -> None:
-    async def scenario(stage: Stage) -> None:
-        batches = [texts(3 * WINDOW), [text(99, content=LONG, product=Product.LMS)], texts(5)]
-        verdicts = await asyncio.gather(*(stage.send(*batch) for batch in batches))
+    async def scenario(harness: CarrierHarness) -> None:
+        batches = [attempts(3 * WINDOW), [attempt(99, content=LONG, product=Product.LMS)], attempts(5)]
+        verdicts = await asyncio.gather(*(harness.send(*batch) for batch in batches))
 
         assert {kind for each in verdicts for kind in kinds(each)} == {Accepted}
-        assert 1 < adapter.most_in_hand <= WINDOW
+        assert 1 < adapter.max_in_flight <= WINDOW
 
     run_scenario(adapter, scenario)
 
 
 @pytest.mark.parametrize("rate", [10, 200])
 def test_rate_is_kept_evenly_without_a_burst_after_a_pause(adapter: Adapter, rate: int) -> None:
-    async def scenario(stage: Stage) -> None:
-        assert stage.carrier.rate == rate
-        assert stage.carrier.backlog_s == 0
+    async def scenario(harness: CarrierHarness) -> None:
+        assert harness.carrier.rate == rate
+        assert harness.carrier.backlog_s == 0
         share = rate // 10
         for _ in range(2):
-            batches = [asyncio.create_task(stage.send(*texts(share))) for _ in range(15)]
+            batches = [asyncio.create_task(harness.send(*attempts(share))) for _ in range(15)]
             await asyncio.sleep(0.1)
-            assert 1.0 <= stage.carrier.backlog_s <= 1.6
+            assert 1.0 <= harness.carrier.backlog_s <= 1.6
             await asyncio.wait(batches)
             await asyncio.sleep(10)
 
-        at = adapter.given_at
+        at = adapter.submitted_at
         assert len(at) == 2 * 15 * share
         for place, began in enumerate(at):
             assert bisect_left(at, began + 1 - CLOCK_TOLERANCE_S) - place <= rate * 1.06 + 1
@@ -207,101 +218,106 @@ def test_rate_is_kept_evenly_without_a_burst_after_a_pause(adapter: Adapter, rat
 
 
 def test_accepted_messages_get_receipts_with_their_references(adapter: Adapter) -> None:
-    async def scenario(stage: Stage) -> None:
-        verdicts = await stage.send(*texts(5), text(6, content=LONG, product=Product.LMS))
-        await until(lambda: len(stage.kept) == len(references(verdicts)), REPORTS_WITHIN_S)
+    async def scenario(harness: CarrierHarness) -> None:
+        verdicts = await harness.send(*attempts(5), attempt(6, content=LONG, product=Product.LMS))
+        await wait_until(lambda: len(harness.stored) == len(references(verdicts)), REPORT_TIMEOUT_S)
 
-        assert {each.reference for each in stage.kept} == references(verdicts)
-        assert {each.outcome for each in stage.kept} == {Outcome.DELIVERED}
-        await until(lambda: adapter.unacknowledged == 0)
+        assert {each.reference for each in harness.stored} == references(verdicts)
+        assert {each.outcome for each in harness.stored} == {Outcome.DELIVERED}
+        await wait_until(lambda: adapter.unacknowledged == 0)
 
     run_scenario(adapter, scenario)
 
 
 def test_receipt_is_acknowledged_only_after_it_is_stored(adapter: Adapter) -> None:
-    async def scenario(stage: Stage) -> None:
-        stage.may_keep.clear()
-        await stage.send(*texts(3))
+    async def scenario(harness: CarrierHarness) -> None:
+        harness.may_store.clear()
+        await harness.send(*attempts(3))
         await asyncio.sleep(100)
-        assert (stage.asked > 0, stage.kept, adapter.unacknowledged) == (True, [], 3)
-        assert kinds(await stage.send(text(4))) == [Accepted], "who is slow to keep receipts may still send"
-        stage.may_keep.set()
-        await until(lambda: adapter.unacknowledged == 0)
+        assert (harness.offered > 0, harness.stored, adapter.unacknowledged) == (True, [], 3)
+        assert kinds(await harness.send(attempt(4))) == [Accepted], (
+            "slow storing of receipts does not block sending"
+        )
+        harness.may_store.set()
+        await wait_until(lambda: adapter.unacknowledged == 0)
 
-        assert len({each.reference for each in stage.kept}) == 4
+        assert len({each.reference for each in harness.stored}) == 4
 
     run_scenario(adapter, scenario)
 
 
 def test_receipt_that_failed_to_store_is_reported_again(adapter: Adapter) -> None:
-    async def scenario(stage: Stage) -> None:
-        stage.refuses = True
-        verdicts = await stage.send(*texts(3))
-        assert stage.running is not None
-        with pytest.raises(Refuser):
-            await stage.running
-        assert (stage.kept, adapter.unacknowledged) == ([], 3)
-        stage.refuses = False
-        stage.begin()
-        await until(lambda: adapter.unacknowledged == 0)
+    async def scenario(harness: CarrierHarness) -> None:
+        harness.fails_to_store = True
+        verdicts = await harness.send(*attempts(3))
+        assert harness.running is not None
+        with pytest.raises(StoreFailed):
+            await harness.running
+        assert (harness.stored, adapter.unacknowledged) == ([], 3)
+        harness.fails_to_store = False
+        harness.start()
+        await wait_until(lambda: adapter.unacknowledged == 0)
 
-        assert {each.reference for each in stage.kept} == references(verdicts)
+        assert {each.reference for each in harness.stored} == references(verdicts)
 
     run_scenario(adapter, scenario)
 
 
 def test_receipt_that_failed_to_store_survives_a_restart(adapter: Adapter) -> None:
-    taken: list[Verdict] = []
+    verdicts: list[Verdict] = []
 
-    async def first(stage: Stage) -> None:
-        stage.may_keep.clear()
-        taken.extend(await stage.send(*texts(3)))
-        await until(lambda: stage.asked)
+    async def first(harness: CarrierHarness) -> None:
+        harness.may_store.clear()
+        verdicts.extend(await harness.send(*attempts(3)))
+        await wait_until(lambda: harness.offered)
 
-    async def second(stage: Stage) -> None:
-        await until(lambda: adapter.unacknowledged == 0)
+    async def second(harness: CarrierHarness) -> None:
+        await wait_until(lambda: adapter.unacknowledged == 0)
 
-        assert {each.reference for each in stage.kept} == references(taken)
+        assert {each.reference for each in harness.stored} == references(verdicts)
 
-    async def whole() -> None:
-        async with at_work(adapter) as stage:
-            await first(stage)
+    async def main() -> None:
+        async with running_harness(adapter) as harness:
+            await first(harness)
         assert adapter.unacknowledged == 3
-        async with at_work(adapter) as stage:
-            await second(stage)
+        async with running_harness(adapter) as harness:
+            await second(harness)
 
-    run_in_virtual_time(whole())
+    run_in_virtual_time(main())
 
 
-# Out of reach.
+# Unreachable peers.
 
 
 def test_nothing_is_accepted_before_run(adapter: Adapter) -> None:
     async def scenario() -> None:
-        stage = Stage(adapter)
+        harness = CarrierHarness(adapter)
 
-        assert not stage.carrier.is_connected
-        assert " " in stage.carrier.problem
-        assert kinds(await stage.send(*texts(2))) == [NotSent, NotSent]
+        assert not harness.carrier.is_connected
+        assert " " in harness.carrier.problem
+        assert kinds(await harness.send(*attempts(2))) == [NotSent, NotSent]
 
     run_in_virtual_time(scenario())
 
 
 def test_unreachable_carrier_says_so_sends_nothing_and_recovers(adapter: Adapter) -> None:
-    async def scenario(stage: Stage) -> None:
-        carrier = stage.carrier
+    async def scenario(harness: CarrierHarness) -> None:
+        carrier = harness.carrier
         assert (carrier.is_connected, carrier.problem) == (True, "")
-        adapter.go_away()
-        await until(lambda: not carrier.is_connected)
+        adapter.disconnect()
+        await wait_until(lambda: not carrier.is_connected)
         await asyncio.sleep(60)
 
         assert not carrier.is_connected
-        assert " " in carrier.problem, "in words"
-        assert kinds(await stage.send(*texts(3), text(4, REFUSED), text(5, BUSY))) == [NotSent] * 5
-        adapter.come_back()
-        await until(lambda: carrier.is_connected)
-        await until(lambda: carrier.problem == "")
-        assert kinds(await stage.send(*texts(3))) == [Accepted] * 3
+        assert " " in carrier.problem, "the problem is described"
+        assert (
+            kinds(await harness.send(*attempts(3), attempt(4, REJECTED_NUMBER), attempt(5, BUSY_NUMBER)))
+            == [NotSent] * 5
+        )
+        adapter.recover()
+        await wait_until(lambda: carrier.is_connected)
+        await wait_until(lambda: carrier.problem == "")
+        assert kinds(await harness.send(*attempts(3))) == [Accepted] * 3
 
     run_scenario(adapter, scenario)
 
@@ -309,44 +325,44 @@ def test_unreachable_carrier_says_so_sends_nothing_and_recovers(adapter: Adapter
 def test_locked_out_carrier_says_so_without_its_secret(adapter: Adapter, caplog: pytest.LogCaptureFixture) -> None:
     shown: list[str] = []
 
-    async def scenario(stage: Stage) -> None:
-        adapter.lock_out()
-        await until(lambda: not stage.carrier.is_connected)
+    async def scenario(harness: CarrierHarness) -> None:
+        adapter.reject_credentials()
+        await wait_until(lambda: not harness.carrier.is_connected)
         await asyncio.sleep(60)
-        carrier = stage.carrier
+        carrier = harness.carrier
         shown.append(f"{carrier!r} {carrier} {vars(carrier)} {carrier.problem}")
         assert not carrier.is_connected
         assert " " in carrier.problem
-        assert kinds(await stage.send(text())) == [NotSent]
-        adapter.come_back()
-        await until(lambda: carrier.is_connected)
+        assert kinds(await harness.send(attempt())) == [NotSent]
+        adapter.recover()
+        await wait_until(lambda: carrier.is_connected)
 
     caplog.set_level(logging.DEBUG)
     run_scenario(adapter, scenario)
 
-    told = "".join(shown) + caplog.text + str([vars(record) for record in caplog.records])
+    output = "".join(shown) + caplog.text + str([vars(record) for record in caplog.records])
     assert adapter.secrets
-    assert not [secret for secret in adapter.secrets if secret in told]
+    assert not [secret for secret in adapter.secrets if secret in output]
 
 
-# The end.
+# Shutdown.
 
 
 def test_cancellation_at_any_moment_leaves_no_task(adapter: Adapter) -> None:
     async def scenario() -> None:
         for moment in range(10):
-            await cut_short(moment * 0.05)
+            await stop_after(moment * 0.05)
 
-    async def cut_short(after_s: float) -> None:
+    async def stop_after(after_s: float) -> None:
         before = asyncio.all_tasks()
-        stage = Stage(adapter)
-        stage.begin()
-        await until(lambda: stage.carrier.is_connected)
-        sending = asyncio.create_task(stage.send(*texts(3)))
+        harness = CarrierHarness(adapter)
+        harness.start()
+        await wait_until(lambda: harness.carrier.is_connected)
+        sending = asyncio.create_task(harness.send(*attempts(3)))
         await asyncio.sleep(after_s)
-        await stage.end()
+        await harness.stop()
         verdicts = await sending
-        await asyncio.sleep(SOON_S)
+        await asyncio.sleep(POLL_INTERVAL_S)
 
         assert set(kinds(verdicts)) <= {Accepted, Unknown, NotSent}
         assert asyncio.all_tasks() == before

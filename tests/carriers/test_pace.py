@@ -7,15 +7,15 @@ from itertools import pairwise
 import pytest
 
 from pabal.carriers.pace import MAX_CATCH_UP_S, TICK_S, Pacer
-from tests.carriers.pace_fixture import Gone, most_within, times
+from tests.carriers.pace_fixture import Departures, departure_times, max_within
 from tests.fixtures.virtual import (
     VirtualWorld,
     run_in_virtual_time,
 )
 
 
-async def go(pacer: Pacer, count: int, gone: Gone, stalls: Sequence[tuple[int, float]] = ()) -> None:
-    """Let a row of messages go at a pacer's word; after so many of them, stall for so many seconds."""
+async def go(pacer: Pacer, count: int, gone: Departures, stalls: Sequence[tuple[int, float]] = ()) -> None:
+    """Send messages at the pacer's times; stall once, after so many messages, for so many seconds."""
     loop = asyncio.get_running_loop()
     first = pacer.reserve(count)
     left = dict(stalls)
@@ -30,7 +30,7 @@ async def go(pacer: Pacer, count: int, gone: Gone, stalls: Sequence[tuple[int, f
 
 @pytest.mark.parametrize("rate", [1, 3, 7, 50, 100])
 def test_messages_go_out_one_by_one_at_even_intervals(rate: int) -> None:
-    gone: Gone = []
+    gone: Departures = []
 
     async def scenario() -> None:
         await asyncio.sleep(10)
@@ -38,15 +38,17 @@ def test_messages_go_out_one_by_one_at_even_intervals(rate: int) -> None:
 
     run_in_virtual_time(scenario())
     credit = int(MAX_CATCH_UP_S * rate)
-    gaps = [after - before for before, after in pairwise(times(gone))]
-    assert len(times(gone)) == 10 * rate
+    gaps = [after - before for before, after in pairwise(departure_times(gone))]
+    assert len(departure_times(gone)) == 10 * rate
     assert all(gap == pytest.approx(1 / rate, abs=0.02 / rate) for gap in gaps[credit + 1 :])
-    assert times(gone)[-1] - times(gone)[0] == pytest.approx((10 * rate - 1) / rate, abs=MAX_CATCH_UP_S + 1e-6)
+    assert departure_times(gone)[-1] - departure_times(gone)[0] == pytest.approx(
+        (10 * rate - 1) / rate, abs=MAX_CATCH_UP_S + 1e-6
+    )
 
 
 @pytest.mark.parametrize("rate", [1, 50, 333, 5000])
 def test_no_second_exceeds_the_rate(rate: int) -> None:
-    gone: Gone = []
+    gone: Departures = []
 
     async def scenario() -> None:
         await asyncio.sleep(100)
@@ -55,18 +57,18 @@ def test_no_second_exceeds_the_rate(rate: int) -> None:
             await go(pacer, max(1, rate // 2), gone)
 
     run_in_virtual_time(scenario())
-    assert most_within(gone, 1.0) <= rate * (1 + MAX_CATCH_UP_S + TICK_S) + 1
+    assert max_within(gone, 1.0) <= rate * (1 + MAX_CATCH_UP_S + TICK_S) + 1
 
 
 @pytest.mark.parametrize("rate", [1, 50, 333, 5000])
 def test_nearly_all_of_the_rate_is_used(rate: int) -> None:
-    gone: Gone = []
+    gone: Departures = []
 
     async def scenario() -> None:
         pacer = Pacer(rate, VirtualWorld())
         while True:
             await go(pacer, max(1, rate // 2), gone)
-            await asyncio.sleep(0.004)  # the next batch is never there at once
+            await asyncio.sleep(0.004)  # the next batch always comes a little later
 
     async def whole() -> None:
         with pytest.raises(TimeoutError):
@@ -78,7 +80,7 @@ def test_nearly_all_of_the_rate_is_used(rate: int) -> None:
 
 
 def test_high_rate_goes_out_in_small_groups() -> None:
-    gone: Gone = []
+    gone: Departures = []
 
     async def scenario() -> None:
         await go(Pacer(5000, VirtualWorld()), 5000, gone)
@@ -92,8 +94,8 @@ def test_high_rate_goes_out_in_small_groups() -> None:
 
 @pytest.mark.parametrize("rate", [1, 50, 5000])
 def test_pause_is_not_followed_by_a_burst(rate: int) -> None:
-    before: Gone = []
-    gone: Gone = []
+    before: Departures = []
+    gone: Departures = []
 
     async def scenario() -> None:
         pacer = Pacer(rate, VirtualWorld())
@@ -104,59 +106,59 @@ def test_pause_is_not_followed_by_a_burst(rate: int) -> None:
 
     run_in_virtual_time(scenario())
     assert gone[0][1] <= rate * MAX_CATCH_UP_S + 1
-    assert most_within(gone, 1.0) <= rate * (1 + MAX_CATCH_UP_S + TICK_S) + 1
+    assert max_within(gone, 1.0) <= rate * (1 + MAX_CATCH_UP_S + TICK_S) + 1
 
 
 def test_stalled_batch_does_not_catch_up_with_a_burst() -> None:
-    first: Gone = []
-    second: Gone = []
+    first: Departures = []
+    second: Departures = []
 
     async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
         await asyncio.gather(go(pacer, 25, first, stalls=[(5, 0.3), (20, 3.0)]), go(pacer, 100, second))
 
     run_in_virtual_time(scenario())
-    assert most_within(first + second, 1.0) <= 50 * (1 + MAX_CATCH_UP_S + TICK_S) + 1
-    assert (len(times(first)), len(times(second))) == (25, 100)
+    assert max_within(first + second, 1.0) <= 50 * (1 + MAX_CATCH_UP_S + TICK_S) + 1
+    assert (len(departure_times(first)), len(departure_times(second))) == (25, 100)
 
 
 def test_order_and_backlog_are_kept_after_a_stall() -> None:
-    first: Gone = []
-    second: Gone = []
+    first: Departures = []
+    second: Departures = []
 
     async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
         going = asyncio.gather(go(pacer, 25, first, stalls=[(5, 0.35)]), go(pacer, 25, second))
         await asyncio.sleep(0.46)
-        assert pacer.backlog_s == pytest.approx((50 - len(times(first))) / 50, abs=0.04)
+        assert pacer.backlog_s == pytest.approx((50 - len(departure_times(first))) / 50, abs=0.04)
         await going
 
     run_in_virtual_time(scenario())
-    assert times(first)[-1] < times(second)[0]
+    assert departure_times(first)[-1] < departure_times(second)[0]
 
 
 def test_small_delays_are_caught_up() -> None:
-    gone: Gone = []
+    gone: Departures = []
 
     async def scenario() -> None:
         stalls = [(after, 0.8 * MAX_CATCH_UP_S) for after in range(5, 500, 5)]
         await go(Pacer(50, VirtualWorld()), 500, gone, stalls)
 
     run_in_virtual_time(scenario())
-    assert times(gone)[-1] == pytest.approx(499 / 50, abs=0.1)
+    assert departure_times(gone)[-1] == pytest.approx(499 / 50, abs=0.1)
 
 
 def test_first_of_two_batches_goes_first() -> None:
-    first: Gone = []
-    second: Gone = []
+    first: Departures = []
+    second: Departures = []
 
     async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
         await asyncio.gather(go(pacer, 40, first), go(pacer, 40, second))
 
     run_in_virtual_time(scenario())
-    assert times(first)[-1] < times(second)[0]
-    assert most_within(first + second, 1.0) <= 50 * (1 + MAX_CATCH_UP_S + TICK_S) + 1
+    assert departure_times(first)[-1] < departure_times(second)[0]
+    assert max_within(first + second, 1.0) <= 50 * (1 + MAX_CATCH_UP_S + TICK_S) + 1
 
 
 def test_backlog_shrinks_to_zero() -> None:
@@ -190,7 +192,7 @@ def test_backlog_after_a_pause_is_what_was_reserved() -> None:
 
 
 def test_without_a_rate_all_goes_at_once_without_backlog() -> None:
-    gone: Gone = []
+    gone: Departures = []
 
     async def scenario() -> None:
         pacer = Pacer(0, VirtualWorld())
@@ -201,8 +203,8 @@ def test_without_a_rate_all_goes_at_once_without_backlog() -> None:
     assert gone == [(0.0, 10_000)]
 
 
-async def go_on(pacer: Pacer, lot: int, gone: Gone) -> None:
-    """Let rows of messages go, one after the other and two at a time, as deliverers ask for them."""
+async def go_on(pacer: Pacer, lot: int, gone: Departures) -> None:
+    """Send batches of messages, two at a time, as deliverers do."""
     while True:
         if pacer.backlog_s > 0.5:
             await asyncio.sleep(pacer.backlog_s - 0.5)
@@ -214,7 +216,7 @@ async def go_on(pacer: Pacer, lot: int, gone: Gone) -> None:
 
 @pytest.mark.parametrize("rate", [48, 4800])
 def test_smaller_share_applies_to_reserved_messages(rate: int) -> None:
-    gone: Gone = []
+    gone: Departures = []
     shares = [1.0, 0.5, 0.25, 0.375, 0.125, 1.0]
 
     async def scenario() -> None:
@@ -229,12 +231,12 @@ def test_smaller_share_applies_to_reserved_messages(rate: int) -> None:
     run_in_virtual_time(scenario())
     for number, share in enumerate(shares):
         within = [(at, count) for at, count in gone if 8 * number <= at < 8 * number + 8]
-        assert most_within(within, 1.0) <= share * rate * (1 + MAX_CATCH_UP_S + TICK_S) + 2
+        assert max_within(within, 1.0) <= share * rate * (1 + MAX_CATCH_UP_S + TICK_S) + 2
         assert sum(count for _, count in within) >= 0.94 * 8 * share * rate - 1
 
 
 def test_share_of_zero_keeps_the_current_rate() -> None:
-    gone: Gone = []
+    gone: Departures = []
 
     async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
@@ -243,11 +245,11 @@ def test_share_of_zero_keeps_the_current_rate() -> None:
         await go(pacer, 25, gone)
 
     run_in_virtual_time(scenario())
-    assert times(gone)[-1] == pytest.approx(24 / 25, abs=0.1)
+    assert departure_times(gone)[-1] == pytest.approx(24 / 25, abs=0.1)
 
 
 def test_share_of_no_rate_is_no_rate() -> None:
-    gone: Gone = []
+    gone: Departures = []
 
     async def scenario() -> None:
         pacer = Pacer(0, VirtualWorld())
@@ -260,7 +262,7 @@ def test_share_of_no_rate_is_no_rate() -> None:
 
 
 def test_pause_before_a_change_of_share_earns_no_burst() -> None:
-    gone: Gone = []
+    gone: Departures = []
 
     async def scenario() -> None:
         pacer = Pacer(50, VirtualWorld())
@@ -272,4 +274,4 @@ def test_pause_before_a_change_of_share_earns_no_burst() -> None:
         await go(pacer, 100, gone)
 
     run_in_virtual_time(scenario())
-    assert most_within(gone, 1.0) <= 50 * (1 + MAX_CATCH_UP_S + TICK_S) + 1
+    assert max_within(gone, 1.0) <= 50 * (1 + MAX_CATCH_UP_S + TICK_S) + 1

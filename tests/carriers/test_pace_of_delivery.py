@@ -11,7 +11,7 @@ from pabal.domain.dates import SECOND
 from pabal.domain.message import Outcome, Status
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.engine.base import Tx
-from tests.carriers.pace_fixture import most_within
+from tests.carriers.pace_fixture import max_within
 from tests.fixtures.service import DEFAULT_CARRIER, Scenario, message_id_of, metric_value, outcomes_of, send, sms
 from tests.fixtures.virtual import (
     NOON,
@@ -25,7 +25,7 @@ from tests.fixtures.virtual import (
 
 
 def run_scenario_at_rate(folder: Path, rate: int, scenario: Scenario) -> None:
-    """Run a scenario in an environment whose simulator keeps a rate."""
+    """Run a scenario in an environment whose simulator has a rate."""
     carriers: dict[str, CarrierSettings] = {DEFAULT_CARRIER: SimulatorSettings(name=DEFAULT_CARRIER, rate=rate)}
     settings = dataclasses.replace(settings_for(folder, max_receivers=100_000), carriers=carriers)
 
@@ -39,8 +39,8 @@ def run_scenario_at_rate(folder: Path, rate: int, scenario: Scenario) -> None:
     run_in_virtual_time(whole())
 
 
-async def taken(env: Environment) -> list[tuple[float, bytes]]:
-    """Return when the simulator took each message, and which, in order."""
+async def list_accepted(env: Environment) -> list[tuple[float, bytes]]:
+    """Return time and id of each message that the simulator accepted, in order."""
 
     def look(tx: Tx) -> list[tuple[int, bytes]]:
         return [
@@ -60,11 +60,11 @@ def test_campaign_goes_out_evenly_at_the_carriers_rate(tmp_path: Path, rate: int
     async def scenario(env: Environment) -> None:
         campaign = await send(env, sms(*phones(12 * rate)))
         await env.wait(11)
-        times = [at for at, _ in await taken(env)]
+        times = [at for at, _ in await list_accepted(env)]
         by_half_a_second = [sum(1 for at in times if half / 2 <= at < half / 2 + 0.5) for half in range(2, 22)]
 
         assert 0.96 * 10 * rate <= sum(1 for at in times if 1 <= at < 11) <= 10 * rate + 1
-        assert most_within([(at, 1) for at in times], 1.0) <= 1.1 * rate + 1
+        assert max_within([(at, 1) for at in times], 1.0) <= 1.1 * rate + 1
         assert max(by_half_a_second) - min(by_half_a_second) <= 0.1 * rate + 1
         await env.wait(3)
         assert await outcomes_of(env, campaign) == [(Status.COMPLETED, Outcome.DELIVERED)] * (12 * rate)
@@ -78,7 +78,7 @@ def test_rate_of_5000_goes_out_in_small_groups(tmp_path: Path) -> None:
     async def scenario(env: Environment) -> None:
         await send(env, sms(*phones(12_000)))
         await env.wait(2.1)
-        times = [at for at, _ in await taken(env)]
+        times = [at for at, _ in await list_accepted(env)]
 
         lots = [times.count(at) for at in dict.fromkeys(times)]
         assert max(lots) <= 5000 * (MAX_CATCH_UP_S + TICK_S) + 1
@@ -94,9 +94,9 @@ def test_campaign_after_a_pause_begins_without_a_burst(tmp_path: Path) -> None:
         await send(env, sms(*phones(200)))
         await env.wait(10)
 
-        times = [at for at, _ in await taken(env) if at >= 60]
+        times = [at for at, _ in await list_accepted(env) if at >= 60]
         assert len(times) == 200
-        assert most_within([(at, 1) for at in times], 1.0) <= 55
+        assert max_within([(at, 1) for at in times], 1.0) <= 55
 
     run_scenario_at_rate(tmp_path, 50, scenario)
 
@@ -106,7 +106,7 @@ def test_messages_go_out_in_the_order_of_their_request(tmp_path: Path) -> None:
         campaign = await send(env, sms(*phones(200)))
         await env.wait(10)
 
-        went = [one for _, one in await taken(env)]
+        went = [one for _, one in await list_accepted(env)]
         assert went == [message_id_of(campaign, number) for number in range(1, 201)]
 
     run_scenario_at_rate(tmp_path, 50, scenario)
@@ -122,10 +122,10 @@ def test_small_send_during_a_campaign_is_submitted_within_two_seconds(tmp_path: 
             await env.wait(0.37)
         await env.wait(3)
 
-        went = {one: at for at, one in await taken(env)}
+        went = {one: at for at, one in await list_accepted(env)}
         assert max(went[one] - at for one, at in sent.items()) <= 2
         of_campaign = [one for one in went if identifiers.request_id_of(one) == campaign]
-        assert len(of_campaign) < 2000  # it was still under way
+        assert len(of_campaign) < 2000  # the campaign was still running
         assert len(went) >= 0.96 * 50 * 13
 
     run_scenario_at_rate(tmp_path, 50, scenario)

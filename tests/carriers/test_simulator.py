@@ -38,10 +38,10 @@ SIM = SimulatorSettings(name="sim", window=10)
 
 
 class InMemorySimulatorStore:
-    """A memory that lasts as long as the test."""
+    """A simulator store in memory."""
 
     def __init__(self) -> None:
-        self.taken: dict[bytes | None, SimulatedMessage] = {}
+        self.accepted: dict[bytes | None, SimulatedMessage] = {}
         self.tokens: list[SimulatedMessage] = []
         self.debts: list[DueReceipt] = []
         self.busy: Counter[bytes] = Counter()
@@ -50,8 +50,8 @@ class InMemorySimulatorStore:
         for each in messages:
             if each.message_id is None:
                 self.tokens.append(each)
-            elif each.message_id not in self.taken:
-                self.taken[each.message_id] = each
+            elif each.message_id not in self.accepted:
+                self.accepted[each.message_id] = each
                 self.debts += [DueReceipt(due_at, each.message_id, outcome) for due_at, outcome in each.receipts]
 
     async def count_busy_attempts(self, message_ids: Sequence[bytes]) -> dict[bytes, int]:
@@ -69,7 +69,7 @@ class InMemorySimulatorStore:
 
 
 class Desk:
-    """A simulator at work, and the receipts that it hands on."""
+    """A running simulator, and its receipts."""
 
     def __init__(self, memory: InMemorySimulatorStore, begins_at: Instant = NOON) -> None:
         self.simulator = Simulator(
@@ -78,14 +78,14 @@ class Desk:
         self.received: list[tuple[float, Receipt]] = []
 
     async def __aenter__(self) -> "Desk":
-        self._running = asyncio.create_task(self.simulator.run(self._hand_on))
+        self._running = asyncio.create_task(self.simulator.run(self._on_receipts))
         return self
 
     async def __aexit__(self, *_: object) -> None:
         self._running.cancel()
         await asyncio.gather(self._running, return_exceptions=True)
 
-    async def _hand_on(self, arrived: Sequence[Receipt]) -> None:
+    async def _on_receipts(self, arrived: Sequence[Receipt]) -> None:
         at = asyncio.get_running_loop().time()
         self.received += [(at, receipt) for receipt in arrived]
 
@@ -104,11 +104,11 @@ def test_simulator_carries_all_products() -> None:
 
 def test_message_is_delivered_within_a_second() -> None:
     async def scenario() -> None:
-        async with Desk(InMemorySimulatorStore()) as desk:
-            assert await submit(desk.simulator, [attempt()]) == [Accepted(attempt().message_id.hex())]
+        async with Desk(InMemorySimulatorStore()) as runner:
+            assert await submit(runner.simulator, [attempt()]) == [Accepted(attempt().message_id.hex())]
             await asyncio.sleep(1)
 
-            ((at, receipt),) = desk.received
+            ((at, receipt),) = runner.received
             assert receipt == Receipt(attempt().message_id.hex(), GOOD)
             assert 0 < at <= 1
 
@@ -137,35 +137,35 @@ def test_number_with_a_fixed_outcome_gets_it(receiver: str, product: Product) ->
     verdict, outcomes = FATES[receiver, product]
 
     async def scenario() -> None:
-        async with Desk(InMemorySimulatorStore()) as desk:
-            (said,) = await submit(desk.simulator, [attempt(1, receiver, product)])
+        async with Desk(InMemorySimulatorStore()) as runner:
+            (reported,) = await submit(runner.simulator, [attempt(1, receiver, product)])
             await asyncio.sleep(60)
 
-            assert said == verdict or type(said) is verdict
-            assert [receipt.outcome for _, receipt in desk.received] == outcomes
+            assert reported == verdict or type(reported) is verdict
+            assert [receipt.outcome for _, receipt in runner.received] == outcomes
 
     run_in_virtual_time(scenario())
 
 
 def test_late_number_reports_after_ten_seconds() -> None:
     async def scenario() -> None:
-        async with Desk(InMemorySimulatorStore()) as desk:
-            await submit(desk.simulator, [attempt(1, "01000000007")])
+        async with Desk(InMemorySimulatorStore()) as runner:
+            await submit(runner.simulator, [attempt(1, "01000000007")])
             await asyncio.sleep(60)
 
-            assert 10 <= desk.received[0][0] <= 10.5
+            assert 10 <= runner.received[0][0] <= 10.5
 
     run_in_virtual_time(scenario())
 
 
 def test_busy_number_is_busy_twice_and_then_accepted() -> None:
     async def scenario() -> None:
-        async with Desk(InMemorySimulatorStore()) as desk:
-            verdicts = [(await submit(desk.simulator, [attempt(1, "01000000005")]))[0] for _ in range(3)]
+        async with Desk(InMemorySimulatorStore()) as runner:
+            verdicts = [(await submit(runner.simulator, [attempt(1, "01000000005")]))[0] for _ in range(3)]
             await asyncio.sleep(1)
 
             assert [type(verdict) for verdict in verdicts] == [Busy, Busy, Accepted]
-            assert [receipt.outcome for _, receipt in desk.received] == [GOOD]
+            assert [receipt.outcome for _, receipt in runner.received] == [GOOD]
 
     run_in_virtual_time(scenario())
 
@@ -186,16 +186,16 @@ def test_resubmitted_message_gets_one_receipt() -> None:
     memory = InMemorySimulatorStore()
 
     async def scenario() -> None:
-        async with Desk(memory) as desk:
-            first = await submit(desk.simulator, [attempt()])
-            again = await submit(desk.simulator, [attempt()._replace(number=2)])
+        async with Desk(memory) as runner:
+            first = await submit(runner.simulator, [attempt()])
+            again = await submit(runner.simulator, [attempt()._replace(number=2)])
             await asyncio.sleep(5)
-            late = await submit(desk.simulator, [attempt()._replace(number=3)])
+            late = await submit(runner.simulator, [attempt()._replace(number=3)])
             await asyncio.sleep(5)
 
             assert first == again == late
-            assert len(memory.taken) == 1
-            assert len(desk.received) == 1
+            assert len(memory.accepted) == 1
+            assert len(runner.received) == 1
 
     run_in_virtual_time(scenario())
 
@@ -238,11 +238,11 @@ def test_due_receipts_are_reported_after_a_restart() -> None:
         await submit(simulator, [attempt(1), attempt(2, "01000000007")])
 
     async def after() -> None:
-        async with Desk(memory, NOON + 5 * SECOND) as desk:
+        async with Desk(memory, NOON + 5 * SECOND) as runner:
             await asyncio.sleep(1)
-            assert [receipt.reference for _, receipt in desk.received] == [attempt(1).message_id.hex()]
+            assert [receipt.reference for _, receipt in runner.received] == [attempt(1).message_id.hex()]
             await asyncio.sleep(5)
-            assert len(desk.received) == 2
+            assert len(runner.received) == 2
 
     run_in_virtual_time(before())
     run_in_virtual_time(after())
@@ -250,11 +250,11 @@ def test_due_receipts_are_reported_after_a_restart() -> None:
 
 def test_many_receipts_are_reported_in_batches() -> None:
     async def scenario() -> None:
-        async with Desk(InMemorySimulatorStore()) as desk:
-            await submit(desk.simulator, [attempt(number) for number in range(2 * MAX_RECEIPTS_PER_BATCH + 5)])
+        async with Desk(InMemorySimulatorStore()) as runner:
+            await submit(runner.simulator, [attempt(number) for number in range(2 * MAX_RECEIPTS_PER_BATCH + 5)])
             await asyncio.sleep(5)
 
-            assert len({receipt.reference for _, receipt in desk.received}) == 2 * MAX_RECEIPTS_PER_BATCH + 5
+            assert len({receipt.reference for _, receipt in runner.received}) == 2 * MAX_RECEIPTS_PER_BATCH + 5
 
     run_in_virtual_time(scenario())
 
@@ -271,7 +271,7 @@ def test_phone_shows_delivered_messages_only() -> None:
         await submit(simulator, [talk, attempt(2), attempt(3, "01000000002"), attempt(4, "01000000006")])
 
     run_in_virtual_time(scenario())
-    shown, text, off, silent = memory.taken.values()
+    shown, text, off, silent = memory.accepted.values()
     assert (shown.kind, shown.sender, shown.subject, shown.content) == ("alimTalk", "@shop", "제목", "안녕하세요")
     assert (shown.buttons[0].name, shown.has_image) == ("보기", True)
     assert (text.kind, text.sender, text.has_image) == ("sms", "02-1234-5678", False)
@@ -355,7 +355,7 @@ def test_with_the_real_store_every_message_gets_its_outcome(run_scenario: RunSce
             (FAILED, Outcome.NOT_A_USER),
             (FAILED, Outcome.BLOCKED_BY_USER),
             (DONE, GOOD),
-            (DONE, GOOD),  # the texts that stand in for the first two
+            (DONE, GOOD),  # the fallback texts of the first two
             (DONE, GOOD),
         ]
         assert await count_rows(env, "simulated_receipts") == 0

@@ -6,17 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 WIRE_BYTES = 64 * 1024
-"""How much lies between two ends, unread, before the writer has to keep the rest."""
+"""How many unread bytes fit between two ends before the writer must buffer the rest."""
 HIGH_WATER_BYTES, LOW_WATER_BYTES = 64 * 1024, 16 * 1024
-"""With more than the first kept back a writer is told to pause, with the second to go on, as asyncio does."""
+"""The write buffer limits of asyncio: above the first, writing is paused; below the second, it resumes."""
 
 
 class Pipe(asyncio.Transport):
     """One end of a connection.
 
-    As with a socket, what one end writes reaches the other in later turns of the loop, in as large pieces as
-    have gathered; what is on the wire when an end closes is still read; and each protocol is told once that
-    its connection is lost.
+    As with a socket, data reaches the other end in later iterations of the loop, in chunks as large as
+    possible. Data in transit when an end closes is still read. Each protocol gets connection_lost once.
     """
 
     def __init__(self, protocol: asyncio.Protocol) -> None:
@@ -26,13 +25,13 @@ class Pipe(asyncio.Transport):
         self._other: Pipe | None = None
         self._unsent = bytearray()
         self._wire = bytearray()
-        """What has arrived here and is not yet read."""
+        """Data that arrived and is not yet read."""
         self._is_paused = False
         self._is_closing = False
         self._is_lost = False
         self._has_fin = False
-        """Whether the other end will write no more."""
-        self._has_told_eof = False
+        """Whether the other end has finished writing."""
+        self._has_reported_eof = False
         self._is_broken = False
         self._is_full = False
         self._is_awake = False
@@ -44,7 +43,7 @@ class Pipe(asyncio.Transport):
         assert self._other is not None
         return self._other
 
-    # What a protocol may ask of it.
+    # The interface of asyncio.Transport.
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         return default
@@ -92,14 +91,14 @@ class Pipe(asyncio.Transport):
             self._flush()
 
     def abort(self) -> None:
-        """Be gone at once: what is on the wire still arrives, what is kept back does not."""
+        """Close at once: data in transit still arrives, buffered data does not."""
         self._is_closing = True
         self._is_full = False
         self._unsent.clear()
         self._flush()
 
     def reset(self) -> None:
-        """Be gone at once, and take what the other end has not read along; it notices when it reads or writes."""
+        """Close at once and discard what the other end has not read; it notices when it reads or writes."""
         self._is_closing = True
         self._unsent.clear()
         self._loop.call_soon(self._lose, None)
@@ -107,10 +106,10 @@ class Pipe(asyncio.Transport):
         self.other._is_broken = True
         self.other._wake()
 
-    # How it works.
+    # Internals.
 
     def _flush(self) -> None:
-        """Put on the wire what it holds; when nothing is left, finish what was to be finished then."""
+        """Move buffered data to the other end; when nothing is left, complete a close or write_eof."""
         if self._is_lost:
             return
         other = self.other
@@ -148,15 +147,15 @@ class Pipe(asyncio.Transport):
             self.other._flush()
             if self._has_fin:
                 self._wake()
-        elif self._has_fin and not self._has_told_eof:
-            self._has_told_eof = True
+        elif self._has_fin and not self._has_reported_eof:
+            self._has_reported_eof = True
             if not self._notify(self._protocol.eof_received):
                 self.close()
 
-    def _notify(self, what: Callable[..., Any], *words: Any) -> Any:
-        """Tell the protocol; one that fails loses its connection, and whoever looks after the loop is told."""
+    def _notify(self, callback: Callable[..., Any], *arguments: Any) -> Any:
+        """Call the protocol; if it fails, abort and report to the loop's exception handler."""
         try:
-            return what(*words)
+            return callback(*arguments)
         except Exception as error:
             self._loop.call_exception_handler({"message": "a protocol failed", "exception": error})
             self.abort()

@@ -37,6 +37,6 @@ SENDS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-async def ended(call: Any, number: str = PHONE) -> list[str]:
-    """Return what became of a receiver's messages, oldest first."""
+async def outcomes_for(call: Any, number: str = PHONE) -> list[str]:
+    """Return product and outcome of a receiver's messages, oldest first."""
     return [f"{product_of(each)} {describe_outcome(each)}" for each in reversed(await list_messages(call, number))]

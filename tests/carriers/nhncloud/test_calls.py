@@ -20,7 +20,7 @@ SENDER, KEY, UNSUBSCRIBE = "0212345678", "5e" * 20, "0801234567"
 
 
 def message(number: int = 1, request: int = 1, **fields: Any) -> Attempt:
-    """Return the message of this number, of the request of this number."""
+    """Return a message by its number and its request's number."""
     message_id = request.to_bytes(13, "big") + number.to_bytes(3, "big")
     one = Attempt(message_id, 1, 1, Product.SMS, f"0102{number:07}", SENDER, None, "안녕하세요")
     return one._replace(**fields)
@@ -48,7 +48,7 @@ def name(attempt: Attempt) -> str:
     return attempt.message_id.hex()
 
 
-# What goes together.
+# Grouping.
 
 
 def test_no_messages_make_no_call() -> None:
@@ -124,7 +124,7 @@ def test_images_of_different_requests_go_apart() -> None:
     assert sizes(mms) == [1, 1]
 
 
-# What a call says, to the letter.
+# Bodies.
 
 
 def test_sms_body() -> None:

@@ -23,7 +23,7 @@ from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
 
 TLS = Path(__file__).parents[2] / "fixtures" / "tls"
 AUTHORITY = TLS / "authority.pem"
-"""To read those of the system takes longer than a test."""
+"""Reading the system's authorities takes longer than a test."""
 PATH = "/sms/v3.0/appKeys/{appkey}/sendNos"
 SECRETS = ("smsAppKey0123456", "smsSecret")
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -35,7 +35,7 @@ async def ask(client: NhnCloudClient, path: str = PATH, timeout_s: float = 10.0,
 
 @asynccontextmanager
 async def calling(**changes: str) -> AsyncIterator[tuple[FakeNhnCloudServer, NhnCloudClient]]:
-    """Run the documented server, and a client of its SMS interface."""
+    """Run the fake server and a client of its SMS API."""
     async with serving() as relay:
         keys: dict[str, Any] = {
             "address": relay.address,
@@ -50,12 +50,12 @@ async def calling(**changes: str) -> AsyncIterator[tuple[FakeNhnCloudServer, Nhn
 
 
 async def failure(client: NhnCloudClient, **more: Any) -> Exception:
-    """Return how a call failed, after a look for secrets in everything that it tells."""
+    """Return the error of a call; check that it shows no secrets."""
     with pytest.raises((NotProcessed, NoResponse, Throttled, ErrorResponse)) as caught:
         await ask(client, **more)
     error = caught.value
-    for told in (str(error), repr(error), repr(error.args), repr(client), str(error.__cause__)):
-        assert not any(secret in told for secret in SECRETS), told
+    for shown in (str(error), repr(error), repr(error.args), repr(client), str(error.__cause__)):
+        assert not any(secret in shown for secret in SECRETS), shown
     assert error.__cause__ is None
     return error
 
@@ -98,7 +98,7 @@ def test_unknown_host_is_unreachable() -> None:
         async with calling(address="https://nobody.invalid") as (_, client):
             error = await failure(client)
             assert isinstance(error, NotProcessed)
-            assert "the connection failed" not in str(error)  # but what the resolver says, in its words
+            assert "the connection failed" not in str(error)  # it is the resolver's own message
 
     asyncio.run(main())
 
@@ -166,7 +166,7 @@ def test_wrong_key_is_an_error_response(key: str, words: str) -> None:
 async def answering(
     raw: bytes, context: ssl.SSLContext | None = None, until: bytes = b"\r\n\r\n"
 ) -> AsyncIterator[int]:
-    """Answer every call with these bytes, once it has said so much; return the port."""
+    """Answer every call with these bytes after reading so much of it; return the port."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -219,8 +219,8 @@ def test_any_response_is_an_answer_or_a_known_error(raw: bytes, error: type) -> 
 
 
 def test_error_message_is_one_short_line_without_keys() -> None:
-    said = f"Unknown {SECRETS[0]} with\\n{SECRETS[1]} " + "x" * 1000
-    body = b'{"header": {"isSuccessful": false, "resultCode": -1, "resultMessage": "%s"}}' % said.encode()
+    message = f"Unknown {SECRETS[0]} with\\n{SECRETS[1]} " + "x" * 1000
+    body = b'{"header": {"isSuccessful": false, "resultCode": -1, "resultMessage": "%s"}}' % message.encode()
 
     async def main() -> None:
         async with answering(whole(body)) as port:
@@ -301,6 +301,6 @@ def test_no_log_record_contains_a_key(caplog: pytest.LogCaptureFixture) -> None:
 
     asyncio.run(main())
 
-    assert any(record.name.startswith("httpcore") for record in caplog.records)  # it does log
+    assert any(record.name.startswith("httpcore") for record in caplog.records)  # httpcore does log
     for record in caplog.records:
         assert not any(secret in f"{record.getMessage()} {vars(record)}" for secret in SECRETS), record

@@ -47,7 +47,7 @@ SHARED = {
     True: (-2004, -2312, -2313, -6000, -6004, 4, -9999, -2052),
     False: (-1027, -2017, -3003, -3005, -9992, 4, -9999, -8010),
 }
-"""Codes about what all messages of a call share: the same call in halves would be refused again."""
+"""Errors of fields that all messages of a call share: halves of the call would be refused again."""
 ALONE = {True: (-2018, -2019, -6001), False: (-4019, -5000, -3301, -8008, -3010, -3011, -2019, -2024)}
 
 

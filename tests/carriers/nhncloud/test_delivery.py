@@ -1,10 +1,10 @@
-"""Delivery by NHN Cloud: what is sent, and how messages end."""
+"""Delivery by NHN Cloud: sent messages and their outcomes."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, SENDS, ended
+from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, SENDS, outcomes_for
 from tests.fixtures.nhncloud import (
     SENDER_KEY,
     TEMPLATE,
@@ -34,14 +34,14 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("kind", SENDS)
 def test_each_product_arrives(tmp_path: Path, kind: str) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         operation, body = SENDS[kind]
         await call_ok(call, operation, body)
         await env.wait(10)
 
-        assert await ended(call) == [f"{kind} completed 1000"]
-        assert [each.recipient_no for each in scenery.taken] == ["01012345678"]
+        assert await outcomes_for(call) == [f"{kind} completed 1000"]
+        assert [each.recipient_no for each in fixture.accepted] == ["01012345678"]
 
     run_scenario(tmp_path, scenario)
 
@@ -60,79 +60,79 @@ def test_each_product_arrives(tmp_path: Path, kind: str) -> None:
     ],
 )
 def test_relay_codes_become_outcomes(tmp_path: Path, receiver: str, kind: str, end: str) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         operation, body = SENDS[kind]
         await call_ok(call, operation, {**body, "receivers": receivers_of(receiver, **NAMED)})
         await env.wait(3700 if end == "fail 2000" else 20)
 
-        assert await ended(call, receiver) == [f"{kind} {end}"]
+        assert await outcomes_for(call, receiver) == [f"{kind} {end}"]
 
     run_scenario(tmp_path, scenario)
 
 
 def test_thousand_receivers_of_one_template_go_in_one_call(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await call_ok(call, "message/sendSMS", sms_body(*MANY))
         await env.wait(20)
-        assert scenery.calls("/sender/sms") == [1000]
+        assert fixture.calls("/sender/sms") == [1000]
         receivers = [
             {"phoneNumber": each, "templateData": {"name": f"{place}호"}} for place, each in enumerate(MANY)
         ]
         await call_ok(call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers))
         await env.wait(20)
 
-        assert scenery.calls("/raw-messages") == [1000]
-        assert {each.content for each in scenery.taken[1000:]} == {
+        assert fixture.calls("/raw-messages") == [1000]
+        assert {each.content for each in fixture.accepted[1000:]} == {
             f"배송이 시작되었습니다. {place}호님" for place in range(1000)
         }
-        assert await ended(call, MANY[7]) == ["sms completed 1000", "alimTalk completed 1000"]
+        assert await outcomes_for(call, MANY[7]) == ["sms completed 1000", "alimTalk completed 1000"]
 
     run_scenario(tmp_path, scenario)
 
 
 def test_single_sends_of_one_template_share_calls(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
-        scenery.leave()
+        fixture.disconnect()
         await env.wait(10)
         for number in MANY[:30]:
             await call_ok(
                 call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(number, **NAMED))
             )
-        scenery.come_back()
+        fixture.reconnect()
         await env.wait(20)
 
-        assert sum(scenery.calls("/raw-messages")) == 30
-        assert len(scenery.calls("/raw-messages")) <= 3
+        assert sum(fixture.calls("/raw-messages")) == 30
+        assert len(fixture.calls("/raw-messages")) <= 3
 
     run_scenario(tmp_path, scenario)
 
 
 def test_relay_fallback_is_off_and_our_fallback_is_sent(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
-        scenery.relay.profiles[SENDER_KEY].resends = True
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        fixture.relay.profiles[SENDER_KEY].resends = True
         call = await with_channel(env)
         body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
         await call_ok(call, "message/sendAlimtalk", body)
         await env.wait(20)
 
-        assert await ended(call, NO_USER) == ["alimTalk fail 3019", "sms completed 1000"]
-        assert [each.kind for each in scenery.taken] == ["ALIMTALK", "SMS"]
-        assert {each.resend_status for each in scenery.taken} == {"RSC01"}
+        assert await outcomes_for(call, NO_USER) == ["alimTalk fail 3019", "sms completed 1000"]
+        assert [each.kind for each in fixture.accepted] == ["ALIMTALK", "SMS"]
+        assert {each.resend_status for each in fixture.accepted} == {"RSC01"}
 
     run_scenario(tmp_path, scenario)
 
 
 def test_fallback_may_use_another_carrier(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
         await call_ok(call, "message/sendAlimtalk", body)
         await env.wait(20)
 
-        assert [each.kind for each in scenery.taken] == ["ALIMTALK"]
+        assert [each.kind for each in fixture.accepted] == ["ALIMTALK"]
         assert [each.content for _, each in telco.submitted] == ["배송이 시작되었습니다. 길동님"]
 
     telco = FakeCarrier("telco")
@@ -142,7 +142,7 @@ def test_fallback_may_use_another_carrier(tmp_path: Path) -> None:
 def test_friendtalk_has_image_link_buttons_and_ad_flag(
     tmp_path: Path,
 ) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         buttons = [BUTTON, {"buttonType": "botKeyword", "name": "묻기"}]
         more = {"image": image_body(2000), "imageLink": "https://shop.example/sale", "buttons": buttons}
@@ -150,23 +150,23 @@ def test_friendtalk_has_image_link_buttons_and_ad_flag(
         await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, MANY[3], **more))
         await env.wait(10)
 
-        first, *_, last = sorted(scenery.taken, key=lambda each: each.recipient_no)
-        image = scenery.relay.pictures[first.recipient.imageUrl]
+        first, *_, last = sorted(fixture.accepted, key=lambda each: each.recipient_no)
+        image = fixture.relay.pictures[first.recipient.imageUrl]
         assert (first.recipient.isAd, last.recipient.isAd) == (True, False)
         assert (len(image.body), image.is_wide, first.recipient.imageLink) == (2000, False, more["imageLink"])
         assert [(each.type, each.name, each.linkMo) for each in first.recipient.buttons] == [
             ("WL", "열기", "https://shop.example/1"),
             ("BK", "묻기", None),
         ]
-        assert len(scenery.relay.pictures) == 2, "one upload a request"
+        assert len(fixture.relay.pictures) == 2, "one upload per request"
 
     run_scenario(tmp_path, scenario)
 
 
 def test_emphasized_title_is_filled_in(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env, title="#{name}님께")
-        scenery.relay.add_template(
+        fixture.relay.add_template(
             SENDER_KEY, "T2", TEMPLATE, templateEmphasizeType="TEXT", templateTitle="#{name}님께"
         )
         await call_ok(
@@ -176,7 +176,7 @@ def test_emphasized_title_is_filled_in(tmp_path: Path) -> None:
         )
         await env.wait(10)
 
-        assert [each.recipient.templateTitle for each in scenery.taken] == ["길동님께"]
+        assert [each.recipient.templateTitle for each in fixture.accepted] == ["길동님께"]
         (record,) = await list_messages(call)
         assert (describe_outcome(record), record["subject"]) == ("completed 1000", "길동님께")
 
@@ -184,38 +184,38 @@ def test_emphasized_title_is_filled_in(tmp_path: Path) -> None:
 
 
 def test_image_of_an_mms_is_uploaded_once(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await call_ok(call, "message/sendMMS", sms_body(*MANY, image=image_body(3000)))
         await env.wait(20)
 
-        (attached,) = scenery.relay.attachments.values()
+        (attached,) = fixture.relay.attachments.values()
         assert len(attached.body) == 3000
-        assert {tuple(each.call.attachFileIdList) for each in scenery.taken} == {(attached.number,)}
-        assert {each.kind for each in scenery.taken} == {"MMS"}
+        assert {tuple(each.call.attachFileIdList) for each in fixture.accepted} == {(attached.number,)}
+        assert {each.kind for each in fixture.accepted} == {"MMS"}
 
     run_scenario(tmp_path, scenario)
 
 
 def test_first_line_is_the_title_of_a_text_without_a_subject(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await call_ok(call, "message/sendLMS", sms_body(content="가" * 30 + "\n둘째 줄"))
         await env.wait(10)
 
-        assert [each.call.title for each in scenery.taken] == ["가" * 20]
+        assert [each.call.title for each in fixture.accepted] == ["가" * 20]
 
     run_scenario(tmp_path, scenario)
 
 
 def test_message_cancelled_in_time_is_never_submitted(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         sent = await call_ok(call, "message/sendSMS", sms_body(*MANY[:5], sendDate="2026-11-15 12:10"))
         cancelled = await call_ok(call, "message/cancel", {"requestId": sent.request_id})
         await env.wait(900)
 
         assert cancelled.item == {"requestedCount": 5, "canceledCount": 5}
-        assert scenery.taken == []
+        assert fixture.accepted == []
 
     run_scenario(tmp_path, scenario)

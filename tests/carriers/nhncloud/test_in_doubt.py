@@ -24,13 +24,13 @@ LONG_AGO_S = 60.0
 
 
 async def keep(receipts: Sequence[Receipt]) -> None:
-    """Take receipts."""
+    """Ignore receipts."""
 
 
 @asynccontextmanager
-async def running(scenery: NhnCloudFixture, store: Store, world: VirtualWorld) -> AsyncIterator[NhnCloudCarrier]:
+async def running(fixture: NhnCloudFixture, store: Store, world: VirtualWorld) -> AsyncIterator[NhnCloudCarrier]:
     """Run a carrier, as one of several processes does."""
-    carrier = scenery.carrier(store, world)
+    carrier = fixture.carrier(store, world)
     task = asyncio.create_task(carrier.run(keep))
     await asyncio.sleep(1)
     assert carrier.is_connected
@@ -42,7 +42,7 @@ async def running(scenery: NhnCloudFixture, store: Store, world: VirtualWorld) -
 
 
 def message(world: VirtualWorld, product: Product, number: int = 1) -> Attempt:
-    """Return a message that was requested just now."""
+    """Return a message of a request made just now."""
     message_id = identifiers.make_message_id(identifiers.make_request_id(world.now(), 0, 7), number)
     content = "배송이 시작되었습니다. 길동님" if product is Product.ALIMTALK else "안녕하세요"
     one = Attempt(message_id, 1, 1, product, f"0102000{number:04}", SENDER, None, content)
@@ -57,10 +57,10 @@ async def word(carrier: NhnCloudCarrier, attempt: Attempt) -> Verdict:
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
 def test_message_just_submitted_by_another_process_is_not_resubmitted(tmp_path: Path, product: Product) -> None:
     async def whole() -> None:
-        scenery, world = NhnCloudFixture(lists_lag_s=10, receipt_after_s=3000), VirtualWorld()
+        fixture, world = NhnCloudFixture(lists_lag_s=10, receipt_after_s=3000), VirtualWorld()
         store = open_store(tmp_path, world)
         await store.write(migrate, world.now())
-        async with running(scenery, store, world) as here, running(scenery, store, world) as there:
+        async with running(fixture, store, world) as here, running(fixture, store, world) as there:
             await asyncio.sleep(LONG_AGO_S)
             one = message(world, product)
             taken = await word(there, one)
@@ -69,7 +69,7 @@ def test_message_just_submitted_by_another_process_is_not_resubmitted(tmp_path: 
             assert await word(here, again) == Unknown()
             await asyncio.sleep(LIST_LAG_S + 1)
             assert await word(here, again._replace(number=3)) == taken
-            assert (len(scenery.taken), scenery.relay.duplicates()) == (1, {})
+            assert (len(fixture.accepted), fixture.relay.duplicates()) == (1, {})
         await store.close()
 
     run_in_virtual_time(whole())
@@ -80,22 +80,22 @@ def test_message_just_submitted_by_another_process_is_not_resubmitted(tmp_path: 
 def test_message_missing_in_the_lists_is_submitted_after_the_lag(
     tmp_path: Path, product: Product, pause_s: float
 ) -> None:
-    """However long the pause between two questions is, and whatever else was in doubt meanwhile."""
+    """This holds for any pause between lookups, and with other messages in doubt meanwhile."""
 
     async def whole() -> None:
-        scenery, world = NhnCloudFixture(), VirtualWorld()
+        fixture, world = NhnCloudFixture(), VirtualWorld()
         store = open_store(tmp_path, world)
         await store.write(migrate, world.now())
-        async with running(scenery, store, world) as carrier:
+        async with running(fixture, store, world) as carrier:
             await asyncio.sleep(LONG_AGO_S)
             one = message(world, product)._replace(number=2, tries=1, is_in_doubt=True)
             assert await word(carrier, one) == Unknown()
             await asyncio.sleep(pause_s)
-            scenery.relay.inject_fault("lose request", "POST")
+            fixture.relay.inject_fault("lose request", "POST")
             assert await word(carrier, message(world, Product.SMS, 2)) == Unknown()
 
             assert isinstance(await word(carrier, one._replace(number=3)), Accepted)
-            assert [each.recipient_no for each in scenery.taken] == [one.receiver]
+            assert [each.recipient_no for each in fixture.accepted] == [one.receiver]
         await store.close()
 
     run_in_virtual_time(whole())
@@ -103,10 +103,10 @@ def test_message_missing_in_the_lists_is_submitted_after_the_lag(
 
 def test_lag_is_measured_when_each_list_was_read(tmp_path: Path) -> None:
     async def whole() -> None:
-        scenery, world = NhnCloudFixture(receipt_after_s=3000), VirtualWorld()
+        fixture, world = NhnCloudFixture(receipt_after_s=3000), VirtualWorld()
         store = open_store(tmp_path, world)
         await store.write(migrate, world.now())
-        async with running(scenery, store, world) as carrier:
+        async with running(fixture, store, world) as carrier:
             await asyncio.sleep(60)
             many = [
                 Attempt(
@@ -121,16 +121,16 @@ def test_lag_is_measured_when_each_list_was_read(tmp_path: Path) -> None:
                 )
                 for number in range(1, 60)
             ]
-            scenery.relay.inject_fault("slow to accept", "POST", seconds=15)
+            fixture.relay.inject_fault("slow to accept", "POST", seconds=15)
             await submit(carrier, many)
             await asyncio.sleep(1)
-            scenery.relay.inject_fault(
+            fixture.relay.inject_fault(
                 "slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=8.5
             )
             await submit(carrier, [each._replace(number=2, tries=1, is_in_doubt=True) for each in many])
             await asyncio.sleep(30)
 
-            assert (len(scenery.taken), scenery.relay.duplicates()) == (59, {})
+            assert (len(fixture.accepted), fixture.relay.duplicates()) == (59, {})
         await store.close()
 
     run_in_virtual_time(whole())

@@ -29,15 +29,15 @@ SIGNATURE = "a signature nobody guesses"
 UNASSIGNED, OFF, PHONE = "010-0000-0001", "010-0000-0002", "010-2000-0001"
 PRODUCTS = ("sms", "lms", "mms", "alimTalk", "friendTalkText", "friendTalkImage", "friendTalkWideImage")
 NAMED = {"templateData": {"이름": "길동"}}
-MOST_LINES = 100
+MAX_LINES = 100
 
 
 class Documented(NamedTuple):
-    """The documented server as its command tells of it."""
+    """The fake server, as described by its command's output."""
 
     address: str
     table: str
-    """The table of a settings file that it offers."""
+    """The settings table that it prints."""
     sender_key: str
 
 
@@ -51,14 +51,14 @@ class Scenario(NamedTuple):
 
 @contextlib.contextmanager
 def documented(*words: str) -> Iterator[Documented]:
-    """Run the documented server by its command, until the end of the block."""
+    """Run the command of the fake server until the end of the block."""
     command = [sys.executable, "-m", "tests.fakes.nhncloud", "--port", "0", "--no-nights", *words]
     last = "webhook_signature" if "--webhook" in words else "unsubscribe_number"
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
         assert process.stdout
         try:
             greeting = ""
-            for line, _ in zip(process.stdout, range(MOST_LINES), strict=False):
+            for line, _ in zip(process.stdout, range(MAX_LINES), strict=False):
                 greeting += line
                 if line.startswith(last):
                     break
@@ -72,7 +72,7 @@ def documented(*words: str) -> Iterator[Documented]:
 
 @pytest.fixture(params=["webhook", "asking"])
 def scenario(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scenario]:
-    """The service set up with what the documented server prints; it hears of results in one of two ways."""
+    """The service with the printed settings; it gets results by polling or by webhook."""
     data, config, port = tmp_path / "data", tmp_path / "pabal.toml", _free_port()
     hook = ("--webhook", f"http://127.0.0.1:{port}/hooks/relay", "--signature", SIGNATURE)
     with documented(*(hook if request.param == "webhook" else ())) as relay:
@@ -109,7 +109,7 @@ def _send(scenario: Scenario, operation: str, body: dict[str, Any]) -> str:
 
 
 def _ends(scenario: Scenario, request_id: str) -> list[str]:
-    """Return how the messages of a request stand, in the order of receivers, fallbacks last."""
+    """Return the status of a request's messages, in the order of receivers, fallbacks last."""
     items = scenario.client.get("/api/message/request.v1.0", params={"requestId": request_id}).json()["items"]
     items.sort(key=lambda each: each["messageId"])
     return [

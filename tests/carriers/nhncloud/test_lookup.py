@@ -14,36 +14,36 @@ TEXTS, TALKS = "/sms/v3.0/appKeys/{appKey}/sender/sms", "/alimtalk/v2.3/appkeys/
 
 
 async def ends(call: Caller, numbers: list[str]) -> set[str]:
-    """Return how the messages of some receivers stand."""
+    """Return the status of the messages of some receivers."""
     return {
         describe_outcome(each) for one in numbers for each in (await call("message/list", {"receivers": one})).items
     }
 
 
-def lists(scenery: NhnCloudFixture, path: str) -> int:
-    """Return how many times a list was asked for."""
-    return sum(each.method == "GET" and each.path == path for each in scenery.relay.calls)
+def lists(fixture: NhnCloudFixture, path: str) -> int:
+    """Return the number of calls of a list."""
+    return sum(each.method == "GET" and each.path == path for each in fixture.relay.calls)
 
 
 def test_messages_of_a_request_are_looked_up_together(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
-        scenery.relay.inject_fault("lose request", "/sender/sms")
+        fixture.relay.inject_fault("lose request", "/sender/sms")
         await call_ok(call, "message/sendSMS", sms_body(*MANY))
         await env.wait(120)
 
         assert await ends(call, MANY) == {"completed 1000"}
-        assert 0 < lists(scenery, TEXTS) < 50, "of 300, asked for several times"
+        assert 0 < lists(fixture, TEXTS) < 50, "of 300, asked for several times"
 
     run_scenario(tmp_path, scenario)
 
 
 def test_messages_of_one_call_are_found_with_the_first(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)
         for path in ("/sender/sms", "/raw-messages"):
-            scenery.relay.inject_fault("lose answer", f"{path}")
+            fixture.relay.inject_fault("lose answer", f"{path}")
         for number in MANY[:100]:
             await call_ok(call, "message/sendSMS", sms_body(number))
             await call_ok(
@@ -52,20 +52,20 @@ def test_messages_of_one_call_are_found_with_the_first(tmp_path: Path) -> None:
         await env.wait(60)
 
         assert await ends(call, MANY[:100]) == {"completed 1000"}
-        assert len(scenery.taken) == 200
-        assert 0 < lists(scenery, TEXTS) < 40
-        assert 0 < lists(scenery, TALKS) < 40
+        assert len(fixture.accepted) == 200
+        assert 0 < lists(fixture, TEXTS) < 40
+        assert 0 < lists(fixture, TALKS) < 40
 
     run_scenario(tmp_path, scenario)
 
 
 @pytest.mark.slow
 def test_slow_lists_delay_only_messages_in_doubt(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)
-        scenery.relay.inject_fault("lose request", "POST", times=2)
-        scenery.relay.inject_fault(
+        fixture.relay.inject_fault("lose request", "POST", times=2)
+        fixture.relay.inject_fault(
             "slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=9
         )
         for number in MANY[:60]:
@@ -73,6 +73,6 @@ def test_slow_lists_delay_only_messages_in_doubt(tmp_path: Path) -> None:
         await env.wait(900)
 
         assert await ends(call, MANY[:60]) == {"completed 1000"}
-        assert len(scenery.taken) == 60
+        assert len(fixture.accepted) == 60
 
     run_scenario(tmp_path, scenario)

@@ -22,7 +22,7 @@ def sender(number: int) -> dict[str, Any]:
 
 
 def asked(answer: Answering) -> list[RemoteProfile]:
-    """Ask for every profile of a peer that answers so to each page."""
+    """List every profile of a peer that gives this answer to each page."""
 
     async def scenario() -> list[RemoteProfile]:
         def reply(request: httpx.Request) -> httpx.Response:

@@ -25,17 +25,17 @@ async def tell(call: Caller, body: Any, signature: str | None = SIGNATURE, **opt
     return await call(HOOK, raw, headers=headers, method="POST", **options)
 
 
-def hook(scenery: NhnCloudFixture, code: str = "1000", **changes: Any) -> dict[str, Any]:
-    """Return the body of a webhook on the first message the relay took."""
-    one = scenery.taken[0]
+def hook(fixture: NhnCloudFixture, code: str = "1000", **changes: Any) -> dict[str, Any]:
+    """Return the webhook body for the first message that the relay accepted."""
+    one = fixture.accepted[0]
     row = {"requestId": one.request_id, "recipientSeq": one.recipient_seq, "resultCode": code}
-    app_key = scenery.relay.sms_app_key if one.product == "sms" else scenery.relay.talk_app_key
+    app_key = fixture.relay.sms_app_key if one.product == "sms" else fixture.relay.talk_app_key
     return {"hooksId": "1", "appKey": app_key, "event": "MESSAGE_RESULT_UPDATE", "hooks": [row], **changes}
 
 
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
 def test_webhook_ends_a_message_at_once(tmp_path: Path, kind: str) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         if kind == "sms":
             await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
@@ -45,20 +45,20 @@ def test_webhook_ends_a_message_at_once(tmp_path: Path, kind: str) -> None:
             )
         await env.wait(6)
         assert describe_outcome(await get_message(call, MANY[0])) == "sending"
-        answer = await tell(call, hook(scenery))
+        answer = await tell(call, hook(fixture))
 
         assert (answer.status, answer.result) == (200, "SUCCESS")
         assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
 
-    run_scenario(tmp_path, scenario, manners={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
+    run_scenario(tmp_path, scenario, behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
 
 
 def test_webhook_with_a_wrong_signature_is_refused(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
         await env.wait(6)
-        body = hook(scenery)
+        body = hook(fixture)
         for signature in (None, "", "a signature nobody guesse", SIGNATURE + " ", "서명"):
             header = None if signature is None else signature.encode().decode("latin-1")
             assert (await tell(call, body, header)).result == "UNAUTHORIZED"
@@ -67,7 +67,7 @@ def test_webhook_with_a_wrong_signature_is_refused(tmp_path: Path) -> None:
 
         assert describe_outcome(await get_message(call, MANY[0])) == "sending"
 
-    run_scenario(tmp_path, scenario, manners={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
+    run_scenario(tmp_path, scenario, behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_webhook_with_a_wrong_signature_is_refused(tmp_path: Path) -> None:
     [b"", b"{", b"[]", b"null", b"7", b"{}", b'{"event": "MESSAGE_RESULT_UPDATE"}', b"\xff\xfe"],
 )
 def test_invalid_webhook_body_is_refused(tmp_path: Path, body: bytes) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         assert (await tell(call, body)).result == "INVALID_JSON"
 
@@ -84,20 +84,20 @@ def test_invalid_webhook_body_is_refused(tmp_path: Path, body: bytes) -> None:
 
 @pytest.mark.parametrize("rows", [None, 7, [None], [7], [{"requestId": "a", "resultCode": "1000"}]])
 def test_invalid_webhook_rows_are_refused(tmp_path: Path, rows: Any) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
         await env.wait(6)
-        assert (await tell(call, hook(scenery, hooks=rows))).result == "INVALID_JSON"
+        assert (await tell(call, hook(fixture, hooks=rows))).result == "INVALID_JSON"
 
     run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
 
 
 def test_other_events_are_accepted_and_ignored(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         body = {
-            "appKey": scenery.relay.sms_app_key,
+            "appKey": fixture.relay.sms_app_key,
             "event": "UNSUBSCRIBE",
             "hooks": [{"recipientNo": "01012341234"}],
         }
@@ -107,7 +107,7 @@ def test_other_events_are_accepted_and_ignored(tmp_path: Path) -> None:
 
 
 def test_webhooks_need_a_configured_signature(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         assert (await tell(call, {}, "")).result == "NOT_FOUND"
         assert (await call("/hooks/nobody", b"{}", method="POST")).result == "NOT_FOUND"
@@ -117,7 +117,7 @@ def test_webhooks_need_a_configured_signature(tmp_path: Path) -> None:
 
 
 def test_repeated_results_in_any_order_are_stored_once(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await call_ok(call, "message/sendSMS", sms_body(*MANY))
         await call_ok(
@@ -130,13 +130,13 @@ def test_repeated_results_in_any_order_are_stored_once(tmp_path: Path) -> None:
             assert [describe_outcome(each) for each in items] == ["completed 1000"] * 2
         assert metric_value(env, "pabal_receipts_unmatched_total", carrier=RELAY) == 0
 
-    run_scenario(tmp_path, scenario, manners={"result_copies": 3, "shuffles_results": True})
+    run_scenario(tmp_path, scenario, behavior={"result_copies": 3, "shuffles_results": True})
 
 
 def test_results_of_foreign_messages_are_ignored(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
-        relay = scenery.relay
+        relay = fixture.relay
         someone = NhnCloudClient(
             "http://127.0.0.1", relay.sms_app_key, relay.sms_secret_key, transport=relay.transport()
         )
@@ -152,7 +152,7 @@ def test_results_of_foreign_messages_are_ignored(tmp_path: Path) -> None:
 
 
 def test_results_are_polled_if_webhooks_get_lost(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
         await env.wait(130)
@@ -164,7 +164,7 @@ def test_results_are_polled_if_webhooks_get_lost(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_results_beyond_one_page_are_read(tmp_path: Path) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         sent = [f"010-{number // 10000:04}-{number % 10000:04}" for number in range(30_000_000, 30_002_500)]
         for place in range(0, 2500, 500):
@@ -172,16 +172,16 @@ def test_results_beyond_one_page_are_read(tmp_path: Path) -> None:
         await env.wait(60)
 
         assert {describe_outcome(await get_message(call, number)) for number in sent[::250]} == {"completed 1000"}
-        pages = [each for each in scenery.relay.calls if each.path.endswith("message-results")]
+        pages = [each for each in fixture.relay.calls if each.path.endswith("message-results")]
         assert len(pages) < 60
 
-    run_scenario(tmp_path, scenario, manners={"receipt_after_s": 20})
+    run_scenario(tmp_path, scenario, behavior={"receipt_after_s": 20})
 
 
 @pytest.mark.parametrize("minutes", [-90, -3, 3, 90])
 def test_results_are_read_by_the_relays_clock(tmp_path: Path, minutes: int) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
-        scenery.set_clock(minutes)
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        fixture.set_clock(minutes)
         call = await with_channel(env)
         await env.wait(10)
         await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
@@ -193,9 +193,9 @@ def test_results_are_read_by_the_relays_clock(tmp_path: Path, minutes: int) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "most"), [("sms", 30), ("alimTalk", 50)])
-def test_results_are_seldom_read_again(tmp_path: Path, kind: str, most: int) -> None:
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
+@pytest.mark.parametrize(("kind", "limit"), [("sms", 30), ("alimTalk", 50)])
+def test_results_are_seldom_read_again(tmp_path: Path, kind: str, limit: int) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         await env.wait(10)
         many = [f"010-20{number // 1000:02}-{number % 10_000:04}" for number in range(3000)]
@@ -210,10 +210,10 @@ def test_results_are_seldom_read_again(tmp_path: Path, kind: str, most: int) -> 
         await env.wait(300)
 
         path = "/sms/" if kind == "sms" else "/alimtalk/"
-        pages = sum(path in each.path and "message-results" in each.path for each in scenery.relay.calls)
+        pages = sum(path in each.path and "message-results" in each.path for each in fixture.relay.calls)
         assert describe_outcome(await get_message(call, many[-1])) == "completed 1000"
         rounds = 62
-        assert rounds < pages <= rounds + most, (
+        assert rounds < pages <= rounds + limit, (
             "some rounds have three pages more; dates are to the minute for talks"
         )
 

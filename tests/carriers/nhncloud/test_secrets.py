@@ -15,16 +15,16 @@ from tests.fixtures.web import alimtalk_body, call_ok, friendtalk_body, image_bo
 SIGNATURE = "a signature nobody guesses"
 NAMED = {"templateData": {"name": "길동"}}
 PERSONAL = ("01020000001", "010-2000-0001", "길동")
-"""A number and a name: these are told to nobody either."""
+"""A number and a name: these must not be shown either."""
 
 
-def secrets_of(scenery: NhnCloudFixture) -> tuple[str, ...]:
-    relay = scenery.relay
+def secrets_of(fixture: NhnCloudFixture) -> tuple[str, ...]:
+    relay = fixture.relay
     return relay.sms_app_key, relay.sms_secret_key, relay.talk_app_key, relay.talk_secret_key, SIGNATURE
 
 
 def with_keys(folder: Path, secrets: tuple[str, ...]) -> Path:
-    """Write the file that an operator of this relay would have."""
+    """Write the settings file of an operator of this relay."""
     names = ("sms_app_key", "sms_secret_key", "talk_app_key", "talk_secret_key", "webhook_signature")
     lines = [f'{name} = "{value}"' for name, value in zip(names, secrets, strict=True)]
     file = folder / "pabal.toml"
@@ -37,11 +37,11 @@ def test_no_error_reveals_a_key(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    told: list[str] = []
+    shown: list[str] = []
     secrets: list[str] = []
 
-    async def scenario(env: Environment, scenery: NhnCloudFixture) -> None:
-        secrets.extend(secrets_of(scenery))
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        secrets.extend(secrets_of(fixture))
         carrier = env.context.carriers[RELAY]
         assert isinstance(carrier, NhnCloudCarrier)
         call = await with_channel(env)
@@ -57,10 +57,12 @@ def test_no_error_reveals_a_key(
 
         async def look() -> None:
             metrics = await call("/metrics")
-            told.extend([bytes(metrics.body).decode(), carrier.problem, repr(carrier), str(vars(scenery)["noted"])])
+            shown.extend(
+                [bytes(metrics.body).decode(), carrier.problem, repr(carrier), str(vars(fixture)["anomalies"])]
+            )
 
         for kind in KINDS:
-            scenery.relay.inject_fault(kind, times=4, seconds=15)
+            fixture.relay.inject_fault(kind, times=4, seconds=15)
             await send_all()
             await env.wait(30)
             await look()
@@ -68,13 +70,13 @@ def test_no_error_reveals_a_key(
             answer = await call(
                 f"/hooks/{RELAY}", body, method="POST", headers={"X-Toast-Webhook-Signature": signature}
             )
-            told.append(str(answer))
-        scenery.relay.sms_secret_key = scenery.relay.talk_app_key = "changed meanwhile"
+            shown.append(str(answer))
+        fixture.relay.sms_secret_key = fixture.relay.talk_app_key = "changed meanwhile"
         await send_all()
         await env.wait(100)
         assert not carrier.is_connected
         await look()
-        scenery.leave()
+        fixture.disconnect()
         await env.wait(100)
         await look()
 
@@ -82,14 +84,14 @@ def test_no_error_reveals_a_key(
     file = with_keys(tmp_path, tuple(secrets))
     for command in ("settings", "doctor"):
         main([command, "--data", str(tmp_path), "--config", str(file)])
-    told.extend(capsys.readouterr())
+    shown.extend(capsys.readouterr())
 
-    assert "carriers.relay.sms_secret_key = (set)" in told[-2]
-    assert "the carrier relay has been" in told[-2]
+    assert "carriers.relay.sms_secret_key = (set)" in shown[-2]
+    assert "the carrier relay has been" in shown[-2]
     records = [f"{record.getMessage()} {vars(record)}" for record in caplog.records]
     assert any("carrier is down" in record for record in records)
-    for each in (*told, *records):
+    for each in (*shown, *records):
         assert not any(secret in each for secret in secrets), each
     ours = [f"{each.getMessage()} {vars(each)}" for each in caplog.records if each.name.startswith("pabal")]
-    for each in (*told, *ours):
+    for each in (*shown, *ours):
         assert not any(word in each for word in PERSONAL), each

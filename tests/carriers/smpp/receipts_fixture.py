@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pabal.carriers.base import Receipt
 
 
-class Slow:
-    """Someone who keeps receipts only when let."""
+class SlowReceiptStore:
+    """Stores receipts only when the test allows it."""
 
     def __init__(self) -> None:
-        self.may_keep = asyncio.Event()
+        self.may_store = asyncio.Event()
         self.asked: list[Sequence[Receipt]] = []
-        self.kept: list[Receipt] = []
+        self.stored: list[Receipt] = []
 
-    async def hand_on(self, receipts: Sequence[Receipt]) -> None:
+    async def store_receipts(self, receipts: Sequence[Receipt]) -> None:
         self.asked.append(receipts)
-        await self.may_keep.wait()
-        self.kept += receipts
+        await self.may_store.wait()
+        self.stored += receipts

@@ -29,8 +29,8 @@ ENQUIRE_S = 30.0
 BODY = b"a body of a submit"
 
 
-class WatchedWorld(VirtualWorld):
-    """A world that knows how often it was asked for the time."""
+class CountingWorld(VirtualWorld):
+    """A world that counts the reads of its clock."""
 
     looks = 0
 
@@ -39,26 +39,26 @@ class WatchedWorld(VirtualWorld):
         return super().monotonic()
 
 
-class Talk:
+class SessionFixture:
     """A session and its peer."""
 
     def __init__(self, command: int = protocol.BIND_TRANSCEIVER) -> None:
-        self.world = WatchedWorld()
+        self.world = CountingWorld()
         self.smsc = ScriptedSmsc()
         self.smsc.handlers[protocol.SUBMIT_SM] = no_response
         self.anomalies: Counter[str] = Counter()
         self.delivered: list[Pdu] = []
-        self.room_told = 0
-        self.faults: list[object] = []
+        self.room_reported = 0
+        self.loop_errors: list[object] = []
         bind = BindRequest(command, pdu.encode_bind("pabal", PASSWORD))
-        self.session = SmppSession(bind, WINDOW, ENQUIRE_S, self.world, self._note, self._deliver, self._tell_room)
+        self.session = SmppSession(bind, WINDOW, ENQUIRE_S, self.world, self._note, self._deliver, self._on_room)
 
-    async def begin(self) -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: self.faults.append(context))
+    async def connect(self) -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: self.loop_errors.append(context))
         await connect(lambda: self.session, self.smsc.new_connection())
 
     @property
-    def line(self) -> SmscConnection:
+    def smsc_connection(self) -> SmscConnection:
         return self.smsc.connections[0]
 
     def submit(self, count: int = 1) -> SubmitGroup:
@@ -67,7 +67,7 @@ class Talk:
         return group
 
     @property
-    def numbers(self) -> list[int]:
+    def sequence_numbers(self) -> list[int]:
         """The sequence numbers of the submits that the SMSC has."""
         return [each.pdu.sequence for each in self.smsc.received(protocol.SUBMIT_SM)]
 
@@ -78,30 +78,30 @@ class Talk:
         assert session is self.session
         self.delivered += pdus
 
-    def _tell_room(self) -> None:
-        self.room_told += 1
+    def _on_room(self) -> None:
+        self.room_reported += 1
 
 
-def run_scenario(scenario: Callable[[Talk], Awaitable[None]], *, is_bound: bool = True) -> Talk:
-    """Run a scenario with a bound session, or with one whose bind the scenario sees to."""
+def run_scenario(scenario: Callable[[SessionFixture], Awaitable[None]], *, is_bound: bool = True) -> SessionFixture:
+    """Run a scenario with a bound session, or with one that the scenario binds itself."""
 
-    async def whole() -> Talk:
-        talk = Talk()
+    async def main() -> SessionFixture:
+        fixture = SessionFixture()
         if is_bound:
-            await talk.begin()
-            await talk.session.bound
-        await scenario(talk)
-        assert talk.faults == []
-        return talk
+            await fixture.connect()
+            await fixture.session.bound
+        await scenario(fixture)
+        assert fixture.loop_errors == []
+        return fixture
 
-    return run_in_virtual_time(whole())
+    return run_in_virtual_time(main())
 
 
-async def turn() -> None:
-    """Let everything that was said arrive, and be answered."""
+async def let_pdus_arrive() -> None:
+    """Wait until all sent PDUs have arrived and are answered."""
     await asyncio.sleep(0.001)
 
 
-def answers(group: SubmitGroup) -> list[SubmitResult]:
+def results_of(group: SubmitGroup) -> list[SubmitResult]:
     assert group.completed.done()
     return group.results

@@ -64,10 +64,10 @@ def test_verdicts_match_attempts_whatever_the_order_of_responses() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc) as here:
-            sending = asyncio.create_task(submit(here.carrier, attempts(3)))
+        async with running_carrier(smsc) as runner:
+            sending = asyncio.create_task(submit(runner.carrier, attempts(3)))
             await wait_until(lambda: len(smsc.submits) == 3)
-            first, second, third = smsc.open_connection.owed
+            first, second, third = smsc.open_connection.unanswered
             smsc.open_connection.send(SUBMIT_SM_RESP, third, b"c\0")
             smsc.open_connection.send(SUBMIT_SM_RESP, second, status=protocol.RINVDSTADR)
             smsc.open_connection.send(SUBMIT_SM_RESP, first, b"a\0")
@@ -81,10 +81,10 @@ def test_verdicts_match_attempts_whatever_the_order_of_responses() -> None:
 
 def test_empty_batch_has_no_verdicts_and_takes_no_time() -> None:
     async def scenario() -> None:
-        async with running_carrier(ScriptedSmsc()) as here:
+        async with running_carrier(ScriptedSmsc()) as runner:
             began = now()
 
-            assert await submit(here.carrier, []) == []
+            assert await submit(runner.carrier, []) == []
             assert now() == began
 
     run_in_virtual_time(scenario())
@@ -93,11 +93,11 @@ def test_empty_batch_has_no_verdicts_and_takes_no_time() -> None:
 def test_unencodable_message_is_declined_and_delays_no_other() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc, encoding="cp949") as here:
+        async with running_carrier(smsc, encoding="cp949") as runner:
             began = now()
-            alone = await submit(here.carrier, [attempt(content="🐎")])
+            alone = await submit(runner.carrier, [attempt(content="🐎")])
             among = await submit(
-                here.carrier, [attempt(1), attempt(2, "🐎"), attempt(3), attempt(4, sender="0" * 21)]
+                runner.carrier, [attempt(1), attempt(2, "🐎"), attempt(3), attempt(4, sender="0" * 21)]
             )
 
             assert describe_verdicts(alone) == describe_verdicts([Declined(Outcome.UNDELIVERABLE)])
@@ -114,11 +114,11 @@ def test_every_status_has_a_verdict_and_keeps_the_connection(status: int) -> Non
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = in_sequence(respond_with_status(status), accept)
-        async with running_carrier(smsc) as here:
-            assert describe_verdicts(await submit(here.carrier, [attempt()])) == describe_verdicts(
+        async with running_carrier(smsc) as runner:
+            assert describe_verdicts(await submit(runner.carrier, [attempt()])) == describe_verdicts(
                 [verdict_for_status(status)]
             )
-            assert kinds(await submit(here.carrier, [attempt()])) == [Accepted]
+            assert kinds(await submit(runner.carrier, [attempt()])) == [Accepted]
             assert len(smsc.connections) == 1
 
     run_in_virtual_time(scenario())
@@ -128,10 +128,10 @@ def test_session_is_rebound_after_rinvbndsts_and_no_message_fails() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = in_sequence(respond_with_status(protocol.RINVBNDSTS), accept)
-        async with running_carrier(smsc) as here:
-            assert describe_verdicts(await submit(here.carrier, [attempt()])) == describe_verdicts([Busy()])
-            await wait_until(lambda: len(smsc.connections) == 2 and here.carrier.is_connected)
-            assert kinds(await submit(here.carrier, [attempt()])) == [Accepted]
+        async with running_carrier(smsc) as runner:
+            assert describe_verdicts(await submit(runner.carrier, [attempt()])) == describe_verdicts([Busy()])
+            await wait_until(lambda: len(smsc.connections) == 2 and runner.carrier.is_connected)
+            assert kinds(await submit(runner.carrier, [attempt()])) == [Accepted]
 
     run_in_virtual_time(scenario())
 
@@ -143,14 +143,14 @@ def test_throttled_message_is_busy(status: int) -> None:
 
 def test_without_receipts_accepted_messages_have_no_reference() -> None:
     async def scenario() -> None:
-        async with running_carrier(ScriptedSmsc(), receipts=False, long_messages="parts") as here:
-            assert await submit(here.carrier, [attempt(1), attempt(2, LONG)]) == [Accepted(None), Accepted(None)]
+        async with running_carrier(ScriptedSmsc(), receipts=False, long_messages="parts") as runner:
+            assert await submit(runner.carrier, [attempt(1), attempt(2, LONG)]) == [Accepted(None), Accepted(None)]
 
     run_in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize(
-    ("base", "told", "reference"),
+    ("base", "message_id", "reference"),
     [
         ("text", "00ABCDEF", "00ABCDEF"),
         ("hex", "00ABCDEF", "11259375"),
@@ -158,54 +158,56 @@ def test_without_receipts_accepted_messages_have_no_reference() -> None:
         ("decimal", "not-a-number", "not-a-number"),
     ],
 )
-def test_message_id_of_a_response_is_read_in_the_configured_base(base: str, told: str, reference: str) -> None:
-    def act(line: SmscConnection, one: Pdu) -> None:
-        line.send(SUBMIT_SM_RESP, one.sequence, pdu.encode_message_id(told))
+def test_message_id_of_a_response_is_read_in_the_configured_base(
+    base: str, message_id: str, reference: str
+) -> None:
+    def handler(connection: SmscConnection, request: Pdu) -> None:
+        connection.send(SUBMIT_SM_RESP, request.sequence, pdu.encode_message_id(message_id))
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = act
-        async with running_carrier(smsc, submit_ids=base) as here:
-            assert await submit(here.carrier, [attempt()]) == [Accepted(reference)]
+        smsc.handlers[protocol.SUBMIT_SM] = handler
+        async with running_carrier(smsc, submit_ids=base) as runner:
+            assert await submit(runner.carrier, [attempt()]) == [Accepted(reference)]
 
     run_in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize("body", [b"", b"\0", b" \0"])
 def test_response_without_an_id_uses_the_in_doubt_reference(body: bytes) -> None:
-    def act(line: SmscConnection, one: Pdu) -> None:
-        line.send(SUBMIT_SM_RESP, one.sequence, body)
+    def handler(connection: SmscConnection, request: Pdu) -> None:
+        connection.send(SUBMIT_SM_RESP, request.sequence, body)
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = act
-        async with running_carrier(smsc) as here:
+        smsc.handlers[protocol.SUBMIT_SM] = handler
+        async with running_carrier(smsc) as runner:
             name = identifiers.in_doubt_reference(identifiers.user_message_reference(attempt().message_id), PHONE)
 
-            assert await submit(here.carrier, [attempt()]) == [Accepted(name)]
-            assert here.anomalies == {"submit_sm_resp without a message_id": 1}
+            assert await submit(runner.carrier, [attempt()]) == [Accepted(name)]
+            assert runner.anomalies == {"submit_sm_resp without a message_id": 1}
 
     run_in_virtual_time(scenario())
 
 
-# Silence, and the end of a connection.
+# Missing responses and lost connections.
 
 
 def test_unanswered_submits_are_unknown_in_time_and_the_connection_reopens() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = smsc.handlers[protocol.ENQUIRE_LINK] = no_response
-        async with running_carrier(smsc, window=5) as here:
+        async with running_carrier(smsc, window=5) as runner:
             began = now()
-            verdicts = await submit(here.carrier, attempts(5))
+            verdicts = await submit(runner.carrier, attempts(5))
 
             assert kinds(verdicts) == [Unknown] * 5
             assert now() - began < TIMEOUT_S
             assert len(smsc.received(protocol.ENQUIRE_LINK)) == 1
             assert not smsc.connections[0].is_up
             smsc.handlers[protocol.SUBMIT_SM] = accept
-            await wait_until(lambda: here.carrier.is_connected)
-            assert kinds(await submit(here.carrier, attempts(5))) == [Accepted] * 5
+            await wait_until(lambda: runner.carrier.is_connected)
+            assert kinds(await submit(runner.carrier, attempts(5))) == [Accepted] * 5
 
     run_in_virtual_time(scenario())
 
@@ -214,18 +216,18 @@ def test_unanswered_submits_on_a_live_connection_free_the_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response, no_response, accept)
-        async with running_carrier(smsc, window=3) as here:
+        async with running_carrier(smsc, window=3) as runner:
             began = now()
-            verdicts = await submit(here.carrier, attempts(3))
+            verdicts = await submit(runner.carrier, attempts(3))
 
             assert kinds(verdicts) == [Accepted, Unknown, Unknown]
             assert now() - began == pytest.approx(TIMEOUT_S - TIMEOUT_MARGIN_S)
-            assert here.anomalies == {"no submit_sm_resp in time": 2}
+            assert runner.anomalies == {"no submit_sm_resp in time": 2}
             assert len(smsc.connections) == 1
-            assert kinds(await submit(here.carrier, attempts(3))) == [Accepted] * 3
-            for number in list(smsc.open_connection.owed):
-                accept(smsc.open_connection, smsc.open_connection.owed[number])
-            await wait_until(lambda: here.anomalies["submit_sm_resp without a submit_sm"] == 2)
+            assert kinds(await submit(runner.carrier, attempts(3))) == [Accepted] * 3
+            for number in list(smsc.open_connection.unanswered):
+                accept(smsc.open_connection, smsc.open_connection.unanswered[number])
+            await wait_until(lambda: runner.anomalies["submit_sm_resp without a submit_sm"] == 2)
 
     run_in_virtual_time(scenario())
 
@@ -234,8 +236,8 @@ def test_cancelled_submit_frees_the_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, window=2, rate=100) as here:
-            sending = [asyncio.create_task(submit(here.carrier, attempts(4))) for _ in range(2)]
+        async with running_carrier(smsc, window=2, rate=100) as runner:
+            sending = [asyncio.create_task(submit(runner.carrier, attempts(4))) for _ in range(2)]
             await wait_until(lambda: len(smsc.submits) == 2)
             for task in sending:
                 task.cancel()
@@ -243,8 +245,8 @@ def test_cancelled_submit_frees_the_window() -> None:
             smsc.handlers[protocol.SUBMIT_SM] = accept
             await asyncio.sleep(0.5)
 
-            assert here.carrier.backlog_s == 0
-            assert kinds(await submit(here.carrier, attempts(4))) == [Accepted] * 4
+            assert runner.carrier.backlog_s == 0
+            assert kinds(await submit(runner.carrier, attempts(4))) == [Accepted] * 4
 
     run_in_virtual_time(scenario())
 
@@ -253,15 +255,15 @@ def test_after_a_reset_sent_messages_are_unknown_and_others_not_sent() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response)
-        async with running_carrier(smsc, window=3) as here:
-            sending = asyncio.create_task(submit(here.carrier, attempts(6)))
+        async with running_carrier(smsc, window=3) as runner:
+            sending = asyncio.create_task(submit(runner.carrier, attempts(6)))
             await wait_until(lambda: len(smsc.submits) == 4)
             smsc.open_connection.pipe.reset()
 
             assert kinds(await sending) == [Accepted, Unknown, Unknown, Unknown, NotSent, NotSent]
-            assert here.carrier.problem
-            await wait_until(lambda: here.carrier.is_connected)
-            assert here.carrier.problem == ""
+            assert runner.carrier.problem
+            await wait_until(lambda: runner.carrier.is_connected)
+            assert runner.carrier.problem == ""
 
     run_in_virtual_time(scenario())
 
@@ -270,11 +272,11 @@ def test_without_a_connection_messages_are_not_sent() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.is_down = True
-        async with running_carrier(smsc, is_up=False, long_messages="parts", rate=1) as here:
+        async with running_carrier(smsc, is_up=False, long_messages="parts", rate=1) as runner:
             await asyncio.sleep(1)
             began = now()
 
-            assert kinds(await submit(here.carrier, [*attempts(3), attempt(4, LONG)])) == [NotSent] * 4
+            assert kinds(await submit(runner.carrier, [*attempts(3), attempt(4, LONG)])) == [NotSent] * 4
             assert now() == began
 
     run_in_virtual_time(scenario())
@@ -284,10 +286,10 @@ def test_messages_that_wait_too_long_for_the_window_are_not_sent() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, window=1) as here:
+        async with running_carrier(smsc, window=1) as runner:
             began = now()
 
-            assert kinds(await submit(here.carrier, attempts(3))) == [Unknown, NotSent, NotSent]
+            assert kinds(await submit(runner.carrier, attempts(3))) == [Unknown, NotSent, NotSent]
             assert now() - began < TIMEOUT_S
 
     run_in_virtual_time(scenario())
@@ -297,20 +299,20 @@ def test_unbind_with_a_full_window_costs_only_unanswered_submits() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, window=4) as here:
-            sending = asyncio.create_task(submit(here.carrier, attempts(6)))
+        async with running_carrier(smsc, window=4) as runner:
+            sending = asyncio.create_task(submit(runner.carrier, attempts(6)))
             await wait_until(lambda: len(smsc.submits) == 4)
-            line = smsc.open_connection
-            line.send(protocol.UNBIND, 99)
-            first, second, *_ = line.owed
-            line.send(SUBMIT_SM_RESP, first, b"a\0")
-            line.send(SUBMIT_SM_RESP, second, status=protocol.RTHROTTLED)
+            connection = smsc.open_connection
+            connection.send(protocol.UNBIND, 99)
+            first, second, *_ = connection.unanswered
+            connection.send(SUBMIT_SM_RESP, first, b"a\0")
+            connection.send(SUBMIT_SM_RESP, second, status=protocol.RTHROTTLED)
 
             assert describe_verdicts(await sending) == describe_verdicts(
                 [Accepted("a"), Busy(), Unknown(), Unknown(), NotSent(), NotSent()]
             )
             assert len(smsc.received(protocol.UNBIND | protocol.RESPONSE)) == 1
-            await wait_until(lambda: here.carrier.is_connected)
+            await wait_until(lambda: runner.carrier.is_connected)
             assert len(smsc.connections) == 2
 
     run_in_virtual_time(scenario())
@@ -320,16 +322,16 @@ def test_invalid_length_closes_the_connection_but_earlier_responses_count() -> N
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc) as here:
-            sending = asyncio.create_task(submit(here.carrier, attempts(2)))
+        async with running_carrier(smsc) as runner:
+            sending = asyncio.create_task(submit(runner.carrier, attempts(2)))
             await wait_until(lambda: len(smsc.submits) == 2)
-            line = smsc.open_connection
-            first, _ = line.owed
+            connection = smsc.open_connection
+            first, _ = connection.unanswered
             good = pdu.encode_pdu(SUBMIT_SM_RESP, first, b"a\0")
-            line.transport.write(good + (15).to_bytes(4, "big"))
+            connection.transport.write(good + (15).to_bytes(4, "big"))
 
             assert describe_verdicts(await sending) == describe_verdicts([Accepted("a"), Unknown()])
-            await wait_until(lambda: here.carrier.is_connected)
-            assert here.anomalies == {"invalid command_length": 1}
+            await wait_until(lambda: runner.carrier.is_connected)
+            assert runner.anomalies == {"invalid command_length": 1}
 
     run_in_virtual_time(scenario())

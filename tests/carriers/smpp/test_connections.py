@@ -37,29 +37,29 @@ from tests.fixtures.smpp import (
 from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import run_in_virtual_time
 
-# Holding the connection.
+# Keeping the connection open.
 
 
 def test_refused_bind_is_described_without_the_password(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> str:
         smsc = ScriptedSmsc()
         smsc.handlers.update(dict.fromkeys(BINDS, respond_with_status(protocol.RINVPASWD)))
-        async with running_carrier(smsc, is_up=False) as here:
+        async with running_carrier(smsc, is_up=False) as runner:
             await asyncio.sleep(30)
-            carrier = here.carrier
+            carrier = runner.carrier
 
             assert not carrier.is_connected
             assert carrier.problem == "bind refused: ESME_RINVPASWD"
             assert len(smsc.connections) > 5
-            told = pdu.decode_bind(smsc.received(protocol.BIND_TRANSCEIVER)[0].pdu.body)
-            assert told.password == PASSWORD, "else it would be no wonder"
+            bind = pdu.decode_bind(smsc.received(protocol.BIND_TRANSCEIVER)[0].pdu.body)
+            assert bind.password == PASSWORD, "the password was really sent"
             return f"{carrier!r} {vars(carrier)} {carrier.problem}"
 
     caplog.set_level(logging.DEBUG)
     shown = run_in_virtual_time(scenario())
 
     reasons = [getattr(record, "reason", "") for record in caplog.records]
-    assert reasons.count("bind refused: ESME_RINVPASWD") == 1, "told once, not at every try"
+    assert reasons.count("bind refused: ESME_RINVPASWD") == 1, "logged once, not at every attempt"
     assert PASSWORD not in shown + caplog.text + str([vars(record) for record in caplog.records])
 
 
@@ -78,11 +78,11 @@ def test_refused_bind_is_described_without_the_password(caplog: pytest.LogCaptur
 def test_unreachable_smsc_is_described(fault: Exception | None, reason: str) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.refusal, smsc.is_lost = fault, fault is None
-        async with running_carrier(smsc, is_up=False) as here:
-            assert (here.carrier.is_connected, here.carrier.problem) == (False, "not connected yet")
+        smsc.refusal, smsc.drops_connects = fault, fault is None
+        async with running_carrier(smsc, is_up=False) as runner:
+            assert (runner.carrier.is_connected, runner.carrier.problem) == (False, "not connected yet")
             await asyncio.sleep(BIND_TIMEOUT_S + 1)
-            assert (here.carrier.is_connected, here.carrier.problem) == (False, reason)
+            assert (runner.carrier.is_connected, runner.carrier.problem) == (False, reason)
 
     run_in_virtual_time(scenario())
 
@@ -112,10 +112,10 @@ def test_unanswered_bind_does_not_reset_the_reconnect_delay() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers.update(dict.fromkeys(BINDS, no_response))
-        async with running_carrier(smsc, is_up=False) as here:
+        async with running_carrier(smsc, is_up=False) as runner:
             await asyncio.sleep(120)
 
-            assert here.carrier.problem == "the SMSC does not answer the bind"
+            assert runner.carrier.problem == "the SMSC does not answer the bind"
         assert min(pauses(smsc)[4:]) > BIND_TIMEOUT_S + MAX_RECONNECT_DELAY_S * (1 - JITTER) - 0.1
 
     run_in_virtual_time(scenario())
@@ -125,10 +125,10 @@ def test_stable_connection_resets_the_reconnect_delay() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.is_down = True
-        async with running_carrier(smsc, is_up=False) as here:
+        async with running_carrier(smsc, is_up=False) as runner:
             await asyncio.sleep(60)
             smsc.is_down = False
-            await wait_until(lambda: here.carrier.is_connected)
+            await wait_until(lambda: runner.carrier.is_connected)
             await asyncio.sleep(STABLE_AFTER_S)
             smsc.open_connection.pipe.close()
             lost_at = now()
@@ -140,13 +140,13 @@ def test_stable_connection_resets_the_reconnect_delay() -> None:
 
 
 def test_reconnect_delay_grows_if_the_smsc_closes_after_each_bind() -> None:
-    def bind_and_go(line: SmscConnection, one: Pdu) -> None:
-        respond(line, one)
-        line.pipe.close()
+    def bind_and_close(connection: SmscConnection, request: Pdu) -> None:
+        respond(connection, request)
+        connection.pipe.close()
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.BIND_TRANSCEIVER] = bind_and_go
+        smsc.handlers[protocol.BIND_TRANSCEIVER] = bind_and_close
         async with running_carrier(smsc, is_up=False):
             await asyncio.sleep(60)
 
@@ -158,15 +158,15 @@ def test_reconnect_delay_grows_if_the_smsc_closes_after_each_bind() -> None:
 def test_cancelled_carrier_unbinds() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc, binds=3) as here:
+        async with running_carrier(smsc, binds=3) as runner:
             await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 3)
             await asyncio.sleep(1)
             began = now()
-            await here.close()
+            await runner.stop()
 
             assert len(smsc.received(protocol.UNBIND)) == 3
             assert now() - began < 0.1
-            assert not here.carrier.is_connected
+            assert not runner.carrier.is_connected
             await asyncio.sleep(60)
             assert smsc.open_connections == []
             assert len(smsc.connections) == 3
@@ -178,11 +178,11 @@ def test_cancelled_carrier_does_not_wait_for_a_silent_smsc() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.UNBIND] = smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc) as here:
-            sending = asyncio.create_task(submit(here.carrier, attempts(2)))
+        async with running_carrier(smsc) as runner:
+            sending = asyncio.create_task(submit(runner.carrier, attempts(2)))
             await wait_until(lambda: len(smsc.submits) == 2)
             began = now()
-            await here.close()
+            await runner.stop()
 
             assert now() - began == pytest.approx(UNBIND_TIMEOUT_S, abs=0.1)
             assert kinds(await sending) == [Unknown, Unknown]
@@ -190,16 +190,16 @@ def test_cancelled_carrier_does_not_wait_for_a_silent_smsc() -> None:
     run_in_virtual_time(scenario())
 
 
-@pytest.mark.parametrize("state", ["is_lost", "is_down", "silent"])
+@pytest.mark.parametrize("state", ["unreachable", "is_down", "silent"])
 def test_cancelled_carrier_ends_before_it_is_bound(state: str) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.is_lost, smsc.is_down = state == "is_lost", state == "is_down"
+        smsc.drops_connects, smsc.is_down = state == "unreachable", state == "is_down"
         smsc.handlers[protocol.BIND_TRANSCEIVER] = no_response
-        async with running_carrier(smsc, is_up=False) as here:
+        async with running_carrier(smsc, is_up=False) as runner:
             await asyncio.sleep(1)
             began = now()
-            await here.close()
+            await runner.stop()
 
             assert now() - began < 0.1
             assert smsc.received(protocol.UNBIND) == []

@@ -40,9 +40,9 @@ SENDING = (Status.SENDING, None)
 
 
 def run_scenario(folder: Path, scenario: Scenario, **carrier: Any) -> None:
-    """Run a scenario in an environment whose texts go by SMPP."""
+    """Run a scenario in an environment that sends texts by SMPP."""
 
-    async def whole() -> None:
+    async def main() -> None:
         smsc, world = ScriptedSmsc(), VirtualWorld()
         routes = {"sms": ["telco"], "lms": ["telco"]}
         settings = dataclasses.replace(settings_for(folder, sms_timeout_hours=1), routes=routes)
@@ -57,29 +57,29 @@ def run_scenario(folder: Path, scenario: Scenario, **carrier: Any) -> None:
         finally:
             await env.service.stop()
 
-    run_in_virtual_time(whole())
+    run_in_virtual_time(main())
 
 
-def report(*stats: str, before_the_answer: bool = False) -> Callable[[SmscConnection, Pdu], None]:
-    """Take a message, and say how it ended, before or after the answer."""
+def report(*stats: str, before_response: bool = False) -> Callable[[SmscConnection, Pdu], None]:
+    """Return a handler that accepts a message and sends receipts, before or after the response."""
 
-    def act(line: SmscConnection, one: Pdu) -> None:
-        name = f"id-{one.sequence}"
+    def handler(connection: SmscConnection, request: Pdu) -> None:
+        name = f"id-{request.sequence}"
 
-        def take_it() -> None:
-            line.send(SUBMIT_SM_RESP, one.sequence, pdu.encode_message_id(name))
+        def send_response() -> None:
+            connection.send(SUBMIT_SM_RESP, request.sequence, pdu.encode_message_id(name))
 
-        if not before_the_answer:
-            take_it()
+        if not before_response:
+            send_response()
         for stat in stats:
-            line.deliver(one.sequence, receipt(name, stat))
-        if before_the_answer:
-            asyncio.get_running_loop().call_later(5, take_it)
+            connection.deliver(request.sequence, receipt(name, stat))
+        if before_response:
+            asyncio.get_running_loop().call_later(5, send_response)
 
-    return act
+    return handler
 
 
-@pytest.mark.parametrize("before_the_answer", [False, True])
+@pytest.mark.parametrize("before_response", [False, True])
 @pytest.mark.parametrize(
     ("stats", "end"),
     [
@@ -90,14 +90,14 @@ def report(*stats: str, before_the_answer: bool = False) -> Callable[[SmscConnec
         (["ENROUTE", "DELIVRD"], DONE),
     ],
 )
-def test_the_first_final_receipt_is_the_end_whenever_it_comes(
-    tmp_path: Path, before_the_answer: bool, stats: list[str], end: Any
+def test_first_final_receipt_decides_the_outcome(
+    tmp_path: Path, before_response: bool, stats: list[str], end: Any
 ) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.handlers[protocol.SUBMIT_SM] = report(*stats, before_the_answer=before_the_answer)
+        smsc.handlers[protocol.SUBMIT_SM] = report(*stats, before_response=before_response)
         request = await send(env, sms())
         await env.wait(2)
-        assert await outcomes_of(env, request) == [SENDING if before_the_answer else end]
+        assert await outcomes_of(env, request) == [SENDING if before_response else end]
         await env.wait(10)
 
         assert await outcomes_of(env, request) == [end]
@@ -107,7 +107,7 @@ def test_the_first_final_receipt_is_the_end_whenever_it_comes(
     run_scenario(tmp_path, scenario)
 
 
-def test_a_receipt_for_an_unknown_id_is_acknowledged_and_counted_and_ends_nothing(tmp_path: Path) -> None:
+def test_receipt_with_an_unknown_id_is_acknowledged_and_counted(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         request = await send(env, sms())
         await wait_until(lambda: smsc.submits)
@@ -121,7 +121,7 @@ def test_a_receipt_for_an_unknown_id_is_acknowledged_and_counted_and_ends_nothin
     run_scenario(tmp_path, scenario)
 
 
-def test_a_text_in_parts_is_complete_when_every_part_is(tmp_path: Path) -> None:
+def test_segmented_text_is_completed_when_every_segment_is(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         request = await send(env, sms(product=Product.LMS, content=LONG))
         await wait_until(lambda: len(smsc.submits) == 4)
@@ -138,7 +138,7 @@ def test_a_text_in_parts_is_complete_when_every_part_is(tmp_path: Path) -> None:
     run_scenario(tmp_path, scenario, long_messages="parts")
 
 
-def test_a_text_in_parts_fails_when_one_part_does(tmp_path: Path) -> None:
+def test_segmented_text_fails_when_one_segment_fails(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         request = await send(env, sms(product=Product.LMS, content=LONG))
         await wait_until(lambda: len(smsc.submits) == 4)
@@ -151,7 +151,7 @@ def test_a_text_in_parts_fails_when_one_part_does(tmp_path: Path) -> None:
     run_scenario(tmp_path, scenario, long_messages="parts")
 
 
-def test_what_is_throttled_is_tried_again_until_it_is_taken(tmp_path: Path) -> None:
+def test_throttled_message_is_retried_until_accepted(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         smsc.handlers[protocol.SUBMIT_SM] = in_sequence(
             respond_with_status(protocol.RTHROTTLED), respond_with_status(protocol.RMSGQFUL), report("DELIVRD")
@@ -165,7 +165,7 @@ def test_what_is_throttled_is_tried_again_until_it_is_taken(tmp_path: Path) -> N
     run_scenario(tmp_path, scenario)
 
 
-def test_a_far_end_that_is_away_costs_no_try_however_long(tmp_path: Path) -> None:
+def test_unreachable_smsc_costs_no_attempt(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         smsc.is_down = True
         smsc.open_connection.pipe.reset()
@@ -182,7 +182,7 @@ def test_a_far_end_that_is_away_costs_no_try_however_long(tmp_path: Path) -> Non
     run_scenario(tmp_path, scenario)
 
 
-def test_after_a_reset_what_is_in_doubt_is_sent_again(tmp_path: Path) -> None:
+def test_message_in_doubt_is_resent_after_a_reset(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         smsc.handlers[protocol.SUBMIT_SM] = no_response
         request = await send(env, sms())
@@ -198,19 +198,19 @@ def test_after_a_reset_what_is_in_doubt_is_sent_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("has_arrived", [True, False])
-def test_after_a_reset_what_is_held_in_doubt_is_never_sent_again(tmp_path: Path, has_arrived: bool) -> None:
+def test_held_message_in_doubt_is_never_resent_after_a_reset(tmp_path: Path, has_arrived: bool) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         smsc.handlers[protocol.SUBMIT_SM] = no_response
         request = await send(env, sms())
         await wait_until(lambda: smsc.submits)
         (submit,) = smsc.submits
-        mark = int.from_bytes(submit.tlvs[protocol.USER_MESSAGE_REFERENCE], "big")
+        reference = int.from_bytes(submit.tlvs[protocol.USER_MESSAGE_REFERENCE], "big")
         smsc.handlers[protocol.SUBMIT_SM] = accept
         smsc.open_connection.pipe.reset()
         await env.wait(60)
         assert await outcomes_of(env, request) == [SENDING]
         if has_arrived:
-            smsc.open_connection.deliver(1, receipt("an-id-we-never-heard", phone=PHONE, reference=mark))
+            smsc.open_connection.deliver(1, receipt("an-id-we-never-heard", phone=PHONE, reference=reference))
             await env.wait(5)
         else:
             await env.wait(3600 + 60)
@@ -221,7 +221,7 @@ def test_after_a_reset_what_is_held_in_doubt_is_never_sent_again(tmp_path: Path,
     run_scenario(tmp_path, scenario, on_doubt="hold")
 
 
-def test_receipts_wait_unacknowledged_while_the_store_is_away_and_none_is_lost(tmp_path: Path) -> None:
+def test_receipts_wait_unacknowledged_while_the_store_is_unavailable(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         request = await send(env, sms(*(f"0103{number:07}" for number in range(200))))
         await wait_until(lambda: len(smsc.submits) == 200)

@@ -19,7 +19,7 @@ CARRIED = "".join(c for i in range(0x10000) if is_supported(c := chr(i)))
 
 
 def long_texts(characters: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Return texts of which many take several parts."""
+    """Return texts, many of which need several segments."""
     return st.builds(lambda text, times: text * times, st.text(characters, max_size=60), st.integers(1, 12))
 
 
@@ -67,10 +67,10 @@ def test_one_character_outside_gsm_7_makes_the_text_ucs_2(text: str, spelling: s
 
 
 @pytest.mark.parametrize(
-    ("encoding", "data_coding", "told"),
+    ("encoding", "data_coding", "expected"),
     [
         ("auto", None, 0),
-        ("auto", 0x18, 0),  # GSM 7 has one number everywhere
+        ("auto", 0x18, 0),  # GSM 7 always has data_coding 0
         ("ucs2", None, 8),
         ("ucs2", 0x18, 0x18),
         ("cp949", None, 14),
@@ -78,8 +78,8 @@ def test_one_character_outside_gsm_7_makes_the_text_ucs_2(text: str, spelling: s
         ("cp949", 0, 0),
     ],
 )
-def test_data_coding_is_standard_or_configured(encoding: Encoding, data_coding: int | None, told: int) -> None:
-    assert encode_text("plain", encoding, data_coding).data_coding == told
+def test_data_coding_is_standard_or_configured(encoding: Encoding, data_coding: int | None, expected: int) -> None:
+    assert encode_text("plain", encoding, data_coding).data_coding == expected
 
 
 def test_cp949_encodes_every_syllable_in_two_octets() -> None:
@@ -137,7 +137,7 @@ def test_reference_is_cut_to_16_bits() -> None:
     ("text", "encoding", "sizes"),
     [
         ("a" * 304, "auto", [152, 152]),
-        ("a" * 151 + "€" + "a" * 150, "auto", [151, 152]),  # the escape goes along with what it escapes
+        ("a" * 151 + "€" + "a" * 150, "auto", [151, 152]),  # an escape stays with the escaped character
         ("a" * 150 + "€" + "a" * 150, "auto", [152, 150]),
         ("가" * 132, "ucs2", [132, 132]),
         ("가" * 65 + "😀" + "가" * 10, "ucs2", [130, 24]),
@@ -209,7 +209,7 @@ def test_undefined_data_coding_is_decoded_as_cp949(text: str, data_coding: int) 
         ("61E9", 4, "aé"),
         ("6180", 0, "a\ufffd"),
         ("1B", 0, ""),
-        ("1B61", 0, "a"),  # no such escape: what stands behind it is shown
+        ("1B61", 0, "a"),  # unknown escape: the next character is shown
         ("611B1B65", 0, "a€"),
         ("AC00D8", 8, "가\ufffd"),
         ("D83D0061", 8, "\ufffda"),

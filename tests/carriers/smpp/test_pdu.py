@@ -22,8 +22,8 @@ word32 = st.integers(0, 0xFFFFFFFF)
 latin_1 = st.characters(min_codepoint=1, max_codepoint=0xFF)
 
 
-def field(most: int) -> st.SearchStrategy[str]:
-    return st.text(latin_1, max_size=most)
+def field(max_length: int) -> st.SearchStrategy[str]:
+    return st.text(latin_1, max_size=max_length)
 
 
 addresses = st.builds(Address, octet, octet, field(20))
@@ -56,7 +56,7 @@ def framed(each: Pdu) -> bytes:
 
 
 def octets(spelling: str) -> bytes:
-    """Return the octets that hex digits spell, apart from what stands in brackets."""
+    """Return the octets of hex digits; text in brackets is a comment."""
     return bytes.fromhex(re.sub(r"\[.*?\]", " ", spelling))
 
 
@@ -81,8 +81,8 @@ def test_submit_sm_is_encoded_as_specified() -> None:
     )
 
     assert pdu.encode_pdu(protocol.SUBMIT_SM, 7, pdu.encode_short_message(submit)) == octets(SUBMIT_HEX)
-    [read], taken = pdu.split_pdus(octets(SUBMIT_HEX))
-    assert taken == 0x37
+    [read], consumed = pdu.split_pdus(octets(SUBMIT_HEX))
+    assert consumed == 0x37
     assert read[:3] == (protocol.SUBMIT_SM, protocol.OK, 7)
     assert pdu.decode_short_message(read.body) == submit
 
@@ -193,9 +193,9 @@ def test_pdus_are_the_same_in_any_chunks(joined: list[Pdu], cuts: list[int]) -> 
     held = b""
     for start, end in pairwise(edges):
         held += data[start:end]
-        found, taken = pdu.split_pdus(held)
+        found, consumed = pdu.split_pdus(held)
         read += found
-        held = held[taken:]
+        held = held[consumed:]
 
     assert read == joined
     assert held == b""
@@ -204,11 +204,11 @@ def test_pdus_are_the_same_in_any_chunks(joined: list[Pdu], cuts: list[int]) -> 
 @given(st.binary(max_size=200))
 def test_any_octets_are_split_or_have_an_invalid_length(data: bytes) -> None:
     try:
-        found, taken = pdu.split_pdus(data)
+        found, consumed = pdu.split_pdus(data)
     except InvalidLength as bad:
-        found, taken = bad.preceding, sum(pdu.HEADER_OCTETS + len(each.body) for each in bad.preceding)
+        found, consumed = bad.preceding, sum(pdu.HEADER_OCTETS + len(each.body) for each in bad.preceding)
 
-    assert b"".join(map(framed, found)) == data[:taken]
+    assert b"".join(map(framed, found)) == data[:consumed]
 
 
 @given(submits)
@@ -303,7 +303,7 @@ def test_user_data_is_in_short_message_or_payload() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "most", "written"),
+    ("name", "max_length", "written"),
     [
         ("system_id", 15, lambda text: pdu.encode_bind(text, "", "")),
         ("password", 8, lambda text: pdu.encode_bind("", text, "")),
@@ -317,10 +317,12 @@ def test_user_data_is_in_short_message_or_payload() -> None:
         ("message_id", 64, pdu.encode_message_id),
     ],
 )
-def test_field_refuses_long_values_nul_and_hangul(name: str, most: int, written: Callable[[str], bytes]) -> None:
-    assert b"x" * most + b"\0" in written("x" * most)
+def test_field_refuses_long_values_nul_and_hangul(
+    name: str, max_length: int, written: Callable[[str], bytes]
+) -> None:
+    assert b"x" * max_length + b"\0" in written("x" * max_length)
 
-    for wrong in ("x" * (most + 1), "a\0b", "가"):
+    for wrong in ("x" * (max_length + 1), "a\0b", "가"):
         with pytest.raises(ValueError, match=f"^{name} has") as error:
             written(wrong)
         assert wrong not in str(error.value)

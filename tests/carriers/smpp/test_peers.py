@@ -22,7 +22,7 @@ WRONG_PASSWORD = 0x0E
 
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
-    """Which far end."""
+    """The kind of SMSC."""
     return str(request.param)
 
 
@@ -31,11 +31,13 @@ def _part_number(part: PeerEvent) -> int:
 
 
 def _joined(parts: list[PeerEvent]) -> str:
-    """Return the text of a message in parts, after a look at what joins them."""
+    """Return the joined text of a segmented message; check its headers."""
     numbers = sorted(_part_number(part) for part in parts)
     assert numbers == list(range(1, len(parts) + 1))
     assert {part["esm_class"] for part in parts} == {UDHI}
-    assert {part["udh"][:-2] for part in parts} == {parts[0]["udh"][:-2]}, "all but the number is the same"
+    assert {part["udh"][:-2] for part in parts} == {parts[0]["udh"][:-2]}, (
+        "all headers differ only in the segment number"
+    )
     assert int(parts[0]["udh"][-4:-2], 16) == len(parts)
     return "".join(part["text"] for part in sorted(parts, key=_part_number))
 
@@ -63,14 +65,14 @@ def test_texts_arrive_readable_and_receipts_complete_them(
             lambda: [message_status(client, phone) for phone in (PHONE, SECOND, THIRD)], ["completed 1000"] * 3
         )
 
-    by_phone = {line["destination"]: line for line in peer.submits}
+    by_phone = {event["destination"]: event for event in peer.submits}
     hangul, latin, long = (by_phone[phone.replace("-", "")] for phone in (PHONE, SECOND, THIRD))
     assert len(peer.submits) == 3
     assert [hangul["text"], latin["text"], long["text"]] == [HANGUL, LATIN, f"제목\n{LONG}"]
     assert [hangul["data_coding"], latin["data_coding"], long["data_coding"]] == codings
     assert [hangul["is_payload"], latin["is_payload"], long["is_payload"]] == [False, False, True]
-    assert {line["source"] for line in peer.submits} == {"0212345678"}
-    assert {line["registered_delivery"] for line in peer.submits} == {1}
+    assert {event["source"] for event in peer.submits} == {"0212345678"}
+    assert {event["registered_delivery"] for event in peer.submits} == {1}
     if encoding == "cp949":
         assert bytes.fromhex(hangul["raw"]).decode("cp949") == HANGUL
 
@@ -84,7 +86,7 @@ def test_segmented_text_ends_when_every_segment_is_reported(kind: str, tmp_path:
     ):
         send(client, "LMS", LONG, PHONE)
         send(client, "LMS", LONG_LATIN, SECOND)
-        peer.wait_for(lambda line: line["event"] == "submit_sm" and line["destination"].endswith("5679"))
+        peer.wait_for(lambda event: event["event"] == "submit_sm" and event["destination"].endswith("5679"))
         wait_until(lambda: _has_all_parts(peer.submits), True)
         peer.wait_for_many("deliver_sm_resp", len(peer.submits) - 2)
         before = [message_status(client, phone) for phone in (PHONE, SECOND)]
@@ -92,12 +94,12 @@ def test_segmented_text_ends_when_every_segment_is_reported(kind: str, tmp_path:
         wait_until(lambda: [message_status(client, phone) for phone in (PHONE, SECOND)], ["completed 1000"] * 2)
 
     assert before == ["sending", "sending"]
-    assert _joined([line for line in peer.submits if line["destination"].endswith("5678")]) == LONG
-    assert _joined([line for line in peer.submits if line["destination"].endswith("5679")]) == LONG_LATIN
+    assert _joined([event for event in peer.submits if event["destination"].endswith("5678")]) == LONG
+    assert _joined([event for event in peer.submits if event["destination"].endswith("5679")]) == LONG_LATIN
 
 
 def _has_all_parts(parts: list[PeerEvent]) -> bool:
-    """Say whether the two long texts are there, by what their headers say."""
+    """Return whether both long texts are complete, by their headers."""
     wanted = {part["destination"]: int(part["udh"][-4:-2], 16) for part in parts}
     return len(wanted) == 2 and sum(wanted.values()) == len(parts)
 
@@ -141,8 +143,8 @@ def test_transmitter_and_receiver_work_like_a_transceiver(kind: str, tmp_path: P
 
         wait_until(lambda: message_status(client, PHONE), "completed 1000")
 
-    assert sorted(line["kind"] for line in peer.events("bind")) == ["bind_receiver", "bind_transmitter"]
-    assert [line["destination"] for line in peer.submits] == ["821012345678"]
+    assert sorted(event["kind"] for event in peer.events("bind")) == ["bind_receiver", "bind_transmitter"]
+    assert [event["destination"] for event in peer.submits] == ["821012345678"]
 
 
 def test_throttled_message_is_retried_and_arrives_once(kind: str, tmp_path: Path) -> None:
@@ -157,7 +159,7 @@ def test_throttled_message_is_retried_and_arrives_once(kind: str, tmp_path: Path
         wait_until(lambda: _completed(client, request), len(phones))
 
     assert len(peer.events("submit_sm")) > len(peer.submits)
-    assert sorted(line["destination"] for line in peer.submits) == [phone.replace("-", "") for phone in phones]
+    assert sorted(event["destination"] for event in peer.submits) == [phone.replace("-", "") for phone in phones]
 
 
 def _completed(client: httpx.Client, request: str) -> int:
@@ -173,7 +175,7 @@ def test_with_a_wrong_password_messages_wait_and_the_service_stays_up(kind: str,
         live.client() as client,
     ):
         send(client, "SMS", HANGUL, PHONE)
-        refused = peer.wait_for(lambda line: line["event"] == "bind")
+        refused = peer.wait_for(lambda event: event["event"] == "bind")
         peer.wait_for_many("bind", 2)
         before = message_record(client, PHONE)["sendingStatus"]["value"]
         ready = client.get("/readyz").status_code
@@ -184,5 +186,5 @@ def test_with_a_wrong_password_messages_wait_and_the_service_stays_up(kind: str,
 
     assert refused["status"] == WRONG_PASSWORD
     assert (before, ready) == ("waiting", 200)
-    assert [line["text"] for line in peer.submits] == [HANGUL]
+    assert [event["text"] for event in peer.submits] == [HANGUL]
     assert stopped == 0

@@ -116,10 +116,10 @@ def test_receipt_is_read_in_any_text_encoding(deliver: ShortMessage) -> None:
 
 @pytest.mark.parametrize("esm_class", [0x00, 0x01, 0x03, 0x80])
 def test_unmarked_receipt_is_recognized_by_its_id(esm_class: int) -> None:
-    told = {protocol.RECEIPTED_MESSAGE_ID: b"9\0"}
+    tlvs = {protocol.RECEIPTED_MESSAGE_ID: b"9\0"}
 
-    assert reported(receipt("", esm_class, told)).message_id == "9"
-    assert parse_receipt(receipt(USUAL, esm_class, told)) == parse_receipt(receipt(USUAL, tlvs=told))
+    assert reported(receipt("", esm_class, tlvs)).message_id == "9"
+    assert parse_receipt(receipt(USUAL, esm_class, tlvs)) == parse_receipt(receipt(USUAL, tlvs=tlvs))
 
 
 @pytest.mark.parametrize("esm_class", [0x00, 0x01, 0x03, 0x80])

@@ -7,7 +7,7 @@ import pytest
 from pabal.carriers.base import Accepted
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.receipts import MAX_RECEIPTS_PER_BATCH, MAX_WAITING_DELIVERS
-from tests.carriers.smpp.receipts_fixture import Slow
+from tests.carriers.smpp.receipts_fixture import SlowReceiptStore
 from tests.fakes.pipes import WIRE_BYTES
 from tests.fakes.smsc.scripted import ScriptedSmsc, frames, receipt
 from tests.fixtures.smpp import attempt, running_carrier, wait_until
@@ -31,10 +31,10 @@ def flood(count: int) -> bytes:
 def test_flood_of_receipts_is_read_no_faster_than_stored() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        slow = Slow()
+        slow = SlowReceiptStore()
         octets = flood(FLOOD)
         size = len(octets) / FLOOD
-        async with running_carrier(smsc, hand_on=slow.hand_on) as here:
+        async with running_carrier(smsc, on_receipts=slow.store_receipts) as runner:
             smsc.open_connection.transport.write(octets)
             await asyncio.sleep(300)
 
@@ -42,12 +42,12 @@ def test_flood_of_receipts_is_read_no_faster_than_stored() -> None:
             most_read = MAX_WAITING_DELIVERS + 2 * WIRE_BYTES / size
             assert unread >= len(octets) - most_read * size - WIRE_BYTES
             assert (smsc.acknowledged, len(smsc.connections)) == ([], 1)
-            assert here.carrier.is_connected
-            slow.may_keep.set()
+            assert runner.carrier.is_connected
+            slow.may_store.set()
             await wait_until(lambda: len(smsc.received_pdus) > FLOOD)
 
             assert smsc.acknowledged == [(number, 0) for number in range(FLOOD)]
-            assert [each.reference for each in slow.kept] == [f"{number:05}" for number in range(FLOOD)]
+            assert [each.reference for each in slow.stored] == [f"{number:05}" for number in range(FLOOD)]
             assert max(map(len, slow.asked)) <= MAX_RECEIPTS_PER_BATCH
             assert len(smsc.connections) == 1
 
@@ -57,14 +57,14 @@ def test_flood_of_receipts_is_read_no_faster_than_stored() -> None:
 def test_submits_wait_during_a_flood_of_receipts() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        slow = Slow()
-        async with running_carrier(smsc, hand_on=slow.hand_on) as here:
+        slow = SlowReceiptStore()
+        async with running_carrier(smsc, on_receipts=slow.store_receipts) as runner:
             smsc.open_connection.transport.write(flood(3 * MAX_WAITING_DELIVERS))
             await asyncio.sleep(1)
-            sending = asyncio.create_task(submit(here.carrier, [attempt()]))
+            sending = asyncio.create_task(submit(runner.carrier, [attempt()]))
             await asyncio.sleep(5)
-            assert smsc.submits == [], "the answer could not be read"
-            slow.may_keep.set()
+            assert smsc.submits == [], "responses cannot be read while reading is paused"
+            slow.may_store.set()
 
             assert await sending == [Accepted("1")]
 
@@ -74,13 +74,13 @@ def test_submits_wait_during_a_flood_of_receipts() -> None:
 def test_flood_on_one_connection_does_not_block_the_other() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        slow = Slow()
-        async with running_carrier(smsc, hand_on=slow.hand_on, binds=2) as here:
+        slow = SlowReceiptStore()
+        async with running_carrier(smsc, on_receipts=slow.store_receipts, binds=2) as runner:
             await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 2)
             smsc.connections[0].transport.write(flood(3 * MAX_WAITING_DELIVERS))
             await asyncio.sleep(1)
 
-            assert await submit(here.carrier, [attempt()]) == [Accepted("1")]
+            assert await submit(runner.carrier, [attempt()]) == [Accepted("1")]
             assert smsc.received(protocol.SUBMIT_SM)[0].connection is smsc.connections[1]
 
     run_in_virtual_time(scenario())
@@ -89,14 +89,14 @@ def test_flood_on_one_connection_does_not_block_the_other() -> None:
 def test_smsc_that_floods_and_does_not_read_is_disconnected() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc) as here:
+        async with running_carrier(smsc) as runner:
             smsc.open_connection.transport.pause_reading()
             smsc.open_connection.transport.write(flood(20_000))
-            await wait_until(lambda: not here.carrier.is_connected)
+            await wait_until(lambda: not runner.carrier.is_connected)
             await asyncio.sleep(0.1)
 
-            assert here.carrier.problem == "the SMSC does not read"
-            assert len(here.received) == 20_000
+            assert runner.carrier.problem == "the SMSC does not read"
+            assert len(runner.received) == 20_000
 
     run_in_virtual_time(scenario())
 
@@ -104,16 +104,16 @@ def test_smsc_that_floods_and_does_not_read_is_disconnected() -> None:
 def test_connection_lost_while_paused_is_reopened() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        slow = Slow()
-        async with running_carrier(smsc, hand_on=slow.hand_on) as here:
+        slow = SlowReceiptStore()
+        async with running_carrier(smsc, on_receipts=slow.store_receipts) as runner:
             smsc.open_connection.transport.write(flood(3 * MAX_WAITING_DELIVERS))
             await asyncio.sleep(1)
             smsc.open_connection.pipe.reset()
             await asyncio.sleep(100)
-            slow.may_keep.set()
-            await wait_until(lambda: len(slow.kept) > MAX_WAITING_DELIVERS and here.carrier.is_connected)
+            slow.may_store.set()
+            await wait_until(lambda: len(slow.stored) > MAX_WAITING_DELIVERS and runner.carrier.is_connected)
 
             assert len(smsc.connections) == 2
-            assert await submit(here.carrier, [attempt()]) == [Accepted("1")]
+            assert await submit(runner.carrier, [attempt()]) == [Accepted("1")]
 
     run_in_virtual_time(scenario())

@@ -11,7 +11,7 @@ from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.pdu import Address, Pdu, ShortMessage
 from pabal.domain import identifiers
 from pabal.domain.message import Outcome
-from tests.carriers.smpp.receipts_fixture import Slow
+from tests.carriers.smpp.receipts_fixture import SlowReceiptStore
 from tests.fakes.smsc.scripted import INTERMEDIATE, SUBMIT_SM_RESP, ScriptedSmsc, SmscConnection, receipt
 from tests.fixtures.smpp import PHONE, CarrierRunner, attempt, running_carrier, wait_until
 from tests.fixtures.verdicts import submit
@@ -21,39 +21,39 @@ GOOD = Outcome.DELIVERED
 
 
 def read(message: ShortMessage, **settings: Any) -> Receipt | None:
-    """Return what a deliver_sm is handed on as, if it is; it must be acknowledged as well received."""
+    """Return the receipt of a deliver_sm, if it is one; it must be acknowledged with status OK."""
 
     async def scenario() -> Receipt | None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc, **settings) as here:
+        async with running_carrier(smsc, **settings) as runner:
             smsc.open_connection.deliver(1, message)
             await wait_until(lambda: smsc.acknowledged)
 
             assert smsc.acknowledged == [(1, protocol.OK)]
-            return here.received[0] if here.received else None
+            return runner.received[0] if runner.received else None
 
     return run_in_virtual_time(scenario())
 
 
-# What a receipt says.
+# Content of receipts.
 
 
 def test_receipt_has_the_reference_of_its_message() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc) as here:
-            (verdict,) = await submit(here.carrier, [attempt()])
+        async with running_carrier(smsc) as runner:
+            (verdict,) = await submit(runner.carrier, [attempt()])
             assert isinstance(verdict, Accepted)
             smsc.open_connection.deliver(1, receipt("1"))
             await wait_until(lambda: smsc.acknowledged)
 
-            assert here.received == [Receipt(str(verdict.reference), GOOD)]
+            assert runner.received == [Receipt(str(verdict.reference), GOOD)]
 
     run_in_virtual_time(scenario())
 
 
 @pytest.mark.parametrize(
-    ("base", "told", "reference"),
+    ("base", "message_id", "reference"),
     [
         ("text", "00abcdef", "00abcdef"),
         ("hex", "00abcdef", "11259375"),
@@ -61,23 +61,23 @@ def test_receipt_has_the_reference_of_its_message() -> None:
         ("decimal", "0011259375", "11259375"),
     ],
 )
-def test_id_in_a_receipt_is_read_in_the_configured_base(base: str, told: str, reference: str) -> None:
-    assert read(receipt(told), receipt_ids=base) == Receipt(reference, GOOD)
+def test_id_in_a_receipt_is_read_in_the_configured_base(base: str, message_id: str, reference: str) -> None:
+    assert read(receipt(message_id), receipt_ids=base) == Receipt(reference, GOOD)
 
 
 def test_ids_match_with_hex_responses_and_decimal_receipts() -> None:
-    def act(line: SmscConnection, one: Pdu) -> None:
-        line.send(SUBMIT_SM_RESP, one.sequence, b"00FF\0")
-        line.deliver(1, receipt("0000000255"))
+    def handler(connection: SmscConnection, request: Pdu) -> None:
+        connection.send(SUBMIT_SM_RESP, request.sequence, b"00FF\0")
+        connection.deliver(1, receipt("0000000255"))
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = act
-        async with running_carrier(smsc, submit_ids="hex", receipt_ids="decimal") as here:
-            verdicts = await submit(here.carrier, [attempt()])
-            await wait_until(lambda: here.received)
+        smsc.handlers[protocol.SUBMIT_SM] = handler
+        async with running_carrier(smsc, submit_ids="hex", receipt_ids="decimal") as runner:
+            verdicts = await submit(runner.carrier, [attempt()])
+            await wait_until(lambda: runner.received)
 
-            assert (verdicts, here.received) == ([Accepted("255")], [Receipt("255", GOOD)])
+            assert (verdicts, runner.received) == ([Accepted("255")], [Receipt("255", GOOD)])
 
     run_in_virtual_time(scenario())
 
@@ -141,11 +141,11 @@ def test_non_final_receipts_are_acknowledged_and_not_stored(message: ShortMessag
 def test_anomalies_are_counted(message: ShortMessage, noted: dict[str, int]) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc) as here:
+        async with running_carrier(smsc) as runner:
             smsc.open_connection.deliver(1, message)
             await wait_until(lambda: smsc.acknowledged)
 
-            assert here.anomalies == noted
+            assert runner.anomalies == noted
 
     run_in_virtual_time(scenario())
 
@@ -153,7 +153,7 @@ def test_anomalies_are_counted(message: ShortMessage, noted: dict[str, int]) -> 
 def test_invalid_deliver_sm_is_refused_and_the_connection_kept() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc) as here:
+        async with running_carrier(smsc) as runner:
             whole = pdu.encode_short_message(receipt("7"))
             smsc.open_connection.send(protocol.DELIVER_SM, 1, b"")
             smsc.open_connection.send(protocol.DELIVER_SM, 2, whole[:-5])
@@ -167,29 +167,31 @@ def test_invalid_deliver_sm_is_refused_and_the_connection_kept() -> None:
                 (3, protocol.RINVMSGLEN),
                 (4, protocol.OK),
             ]
-            assert here.received == [Receipt("7", GOOD)]
-            assert here.anomalies == {"invalid deliver_sm": 3}
+            assert runner.received == [Receipt("7", GOOD)]
+            assert runner.anomalies == {"invalid deliver_sm": 3}
             assert len(smsc.connections) == 1
 
     run_in_virtual_time(scenario())
 
 
-# When a receipt comes.
+# Order and timing of receipts.
 
 
 def test_receipt_before_the_submit_response_is_stored() -> None:
-    def act(line: SmscConnection, one: Pdu) -> None:
-        line.deliver(1, receipt("early"))
-        asyncio.get_running_loop().call_later(5, lambda: line.send(SUBMIT_SM_RESP, one.sequence, b"early\0"))
+    def handler(connection: SmscConnection, request: Pdu) -> None:
+        connection.deliver(1, receipt("early"))
+        asyncio.get_running_loop().call_later(
+            5, lambda: connection.send(SUBMIT_SM_RESP, request.sequence, b"early\0")
+        )
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = act
-        async with running_carrier(smsc) as here:
-            sending = asyncio.create_task(submit(here.carrier, [attempt()]))
+        smsc.handlers[protocol.SUBMIT_SM] = handler
+        async with running_carrier(smsc) as runner:
+            sending = asyncio.create_task(submit(runner.carrier, [attempt()]))
             await wait_until(lambda: smsc.acknowledged)
 
-            assert (here.received, sending.done()) == ([Receipt("early", GOOD)], False)
+            assert (runner.received, sending.done()) == ([Receipt("early", GOOD)], False)
             assert await sending == [Accepted("early")]
 
     run_in_virtual_time(scenario())
@@ -198,8 +200,8 @@ def test_receipt_before_the_submit_response_is_stored() -> None:
 def test_repeated_and_contradictory_receipts_are_stored_and_acknowledged() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc) as here:
-            await submit(here.carrier, [attempt()])
+        async with running_carrier(smsc) as runner:
+            await submit(runner.carrier, [attempt()])
             smsc.open_connection.deliver(1, receipt("1"))
             smsc.open_connection.deliver(2, receipt("1"))
             smsc.open_connection.deliver(2, receipt("1", "UNDELIV"))
@@ -207,7 +209,7 @@ def test_repeated_and_contradictory_receipts_are_stored_and_acknowledged() -> No
             await wait_until(lambda: len(smsc.acknowledged) == 4)
 
             assert smsc.acknowledged == [(1, 0), (2, 0), (2, 0), (3, 0)]
-            assert here.received == [
+            assert runner.received == [
                 Receipt("1", GOOD),
                 Receipt("1", GOOD),
                 Receipt("1", Outcome.UNDELIVERABLE),
@@ -220,19 +222,19 @@ def test_repeated_and_contradictory_receipts_are_stored_and_acknowledged() -> No
 def test_receipts_are_acknowledged_on_the_connection_they_came_on() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc, bind="pair", binds=2) as here:
+        async with running_carrier(smsc, bind="pair", binds=2) as runner:
             await wait_until(lambda: len(smsc.connections) == 4)
             receivers = smsc.connections_bound_by(protocol.BIND_RECEIVER)
-            for number, line in enumerate(receivers):
-                line.deliver(10 + number, receipt(str(number)))
+            for number, connection in enumerate(receivers):
+                connection.deliver(10 + number, receipt(str(number)))
             await wait_until(lambda: len(smsc.acknowledged) == 2)
 
-            told = {
+            acknowledged = {
                 (each.connection, each.pdu.sequence)
                 for each in smsc.received(protocol.DELIVER_SM | protocol.RESPONSE)
             }
-            assert told == {(receivers[0], 10), (receivers[1], 11)}
-            assert {each.reference for each in here.received} == {"0", "1"}
+            assert acknowledged == {(receivers[0], 10), (receivers[1], 11)}
+            assert {each.reference for each in runner.received} == {"0", "1"}
 
     run_in_virtual_time(scenario())
 
@@ -240,19 +242,19 @@ def test_receipts_are_acknowledged_on_the_connection_they_came_on() -> None:
 def test_receipts_are_acknowledged_only_after_they_are_stored() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        slow = Slow()
-        async with running_carrier(smsc, hand_on=slow.hand_on) as here:
+        slow = SlowReceiptStore()
+        async with running_carrier(smsc, on_receipts=slow.store_receipts) as runner:
             smsc.open_connection.deliver(1, receipt("1"))
             smsc.open_connection.deliver(2, receipt("2"))
             await asyncio.sleep(300)
             assert (len(slow.asked), smsc.acknowledged) == (1, [])
             assert len(smsc.connections) == 1
-            assert await submit(here.carrier, [attempt()]) == [Accepted("1")], "submits go on"
-            slow.may_keep.set()
+            assert await submit(runner.carrier, [attempt()]) == [Accepted("1")], "submits go on"
+            slow.may_store.set()
             await wait_until(lambda: smsc.acknowledged)
 
             assert smsc.acknowledged == [(1, 0), (2, 0)]
-            assert [each.reference for each in slow.kept] == ["1", "2"]
+            assert [each.reference for each in slow.stored] == ["1", "2"]
 
     run_in_virtual_time(scenario())
 
@@ -263,23 +265,23 @@ def test_receipts_that_failed_to_store_are_stored_again() -> None:
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        here = CarrierRunner(smsc, hand_on=fail)
-        here.open()
-        await wait_until(lambda: here.carrier.is_connected)
+        runner = CarrierRunner(smsc, on_receipts=fail)
+        runner.start()
+        await wait_until(lambda: runner.carrier.is_connected)
         smsc.open_connection.deliver(1, receipt("1"))
-        assert here.running is not None
+        assert runner.running is not None
         with pytest.raises(ConnectionError, match="the disk is full"):
-            await here.running
+            await runner.running
         assert smsc.acknowledged == []
         assert smsc.open_connections == []
         assert len(smsc.received(protocol.UNBIND)) == 1
 
-        running = asyncio.create_task(here.carrier.run(here.keep))
-        await wait_until(lambda: here.received)
+        running = asyncio.create_task(runner.carrier.run(runner.store_receipts))
+        await wait_until(lambda: runner.received)
         smsc.open_connection.deliver(1, receipt("1"))
         await wait_until(lambda: smsc.acknowledged)
 
-        assert here.received == [Receipt("1", GOOD)] * 2, "once from our memory, once as the SMSC has no answer"
+        assert runner.received == [Receipt("1", GOOD)] * 2, "once from our memory, once as the SMSC has no answer"
         assert smsc.acknowledged == [(1, 0)]
         running.cancel()
         await asyncio.wait([running])
@@ -290,17 +292,17 @@ def test_receipts_that_failed_to_store_are_stored_again() -> None:
 def test_receipt_is_stored_even_if_its_connection_is_lost() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        slow = Slow()
-        async with running_carrier(smsc, hand_on=slow.hand_on) as here:
+        slow = SlowReceiptStore()
+        async with running_carrier(smsc, on_receipts=slow.store_receipts) as runner:
             smsc.open_connection.deliver(1, receipt("1"))
             await wait_until(lambda: slow.asked)
             smsc.open_connection.pipe.reset()
-            await wait_until(lambda: len(smsc.connections) == 2 and here.carrier.is_connected)
-            slow.may_keep.set()
+            await wait_until(lambda: len(smsc.connections) == 2 and runner.carrier.is_connected)
+            slow.may_store.set()
             smsc.open_connection.deliver(1, receipt("1"))
             await wait_until(lambda: smsc.acknowledged)
 
             assert smsc.acknowledged == [(1, 0)]
-            assert [each.reference for each in slow.kept] == ["1", "1"]
+            assert [each.reference for each in slow.stored] == ["1", "1"]
 
     run_in_virtual_time(scenario())

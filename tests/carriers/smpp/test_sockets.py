@@ -22,7 +22,7 @@ from tests.fixtures.smpp import attempts, smpp_settings
 from tests.fixtures.verdicts import submit
 
 TLS = Path(__file__).parents[2] / "fixtures" / "tls"
-WITHIN_S = 30.0
+TIMEOUT_S = 30.0
 COUNT = 300
 LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
 
@@ -30,7 +30,7 @@ in_every_loop = pytest.mark.parametrize("loop", LOOPS)
 
 
 async def logged(message: str) -> None:
-    """Return when the carrier has logged so."""
+    """Wait until the carrier has logged this."""
     is_logged = asyncio.Event()
 
     class Listener(logging.Handler):
@@ -49,22 +49,22 @@ async def logged(message: str) -> None:
         log.setLevel(level)
 
 
-def take_and_report(line: SmscConnection, one: Pdu) -> None:
-    accept(line, one)
-    line.deliver(one.sequence, receipt(str(one.sequence)))
+def accept_and_report(connection: SmscConnection, request: Pdu) -> None:
+    accept(connection, request)
+    connection.deliver(request.sequence, receipt(str(request.sequence)))
 
 
 @contextlib.asynccontextmanager
 async def listening(smsc: ScriptedSmsc, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
-    """Have an SMSC listen on a port."""
+    """Run an SMSC that listens on a port."""
     loop = asyncio.get_running_loop()
     server = await loop.create_server(smsc.new_connection, "127.0.0.1", 0, ssl=tls)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
-        for line in smsc.open_connections:
-            line.transport.abort()
+        for connection in smsc.open_connections:
+            connection.transport.abort()
         await server.wait_closed()
 
 
@@ -75,19 +75,19 @@ def server_context() -> ssl.SSLContext:
 
 
 async def sent_and_reported(smsc: ScriptedSmsc, port: int, **settings: Any) -> None:
-    """Send some messages, wait for their receipts, and leave."""
-    kept: list[Receipt] = []
+    """Send some messages, wait for their receipts, and stop."""
+    stored: list[Receipt] = []
     has_all = asyncio.Event()
 
-    async def hand_on(receipts: Sequence[Receipt]) -> None:
-        kept.extend(receipts)
-        if len(kept) == COUNT:
+    async def on_receipts(receipts: Sequence[Receipt]) -> None:
+        stored.extend(receipts)
+        if len(stored) == COUNT:
             has_all.set()
 
     carrier = SmppCarrier(smpp_settings(port=port, **settings), RealWorld(), lambda _: None)
-    smsc.handlers[protocol.SUBMIT_SM] = take_and_report
-    running = asyncio.create_task(carrier.run(hand_on))
-    async with asyncio.timeout(WITHIN_S):
+    smsc.handlers[protocol.SUBMIT_SM] = accept_and_report
+    running = asyncio.create_task(carrier.run(on_receipts))
+    async with asyncio.timeout(TIMEOUT_S):
         await logged("SMPP connection bound")
         verdicts = await submit(carrier, attempts(COUNT))
         await has_all.wait()
@@ -95,7 +95,7 @@ async def sent_and_reported(smsc: ScriptedSmsc, port: int, **settings: Any) -> N
         await asyncio.wait([running])
 
     assert verdicts == [Accepted(str(number)) for number in range(1, COUNT + 1)]
-    assert [each.outcome for each in kept] == [Outcome.DELIVERED] * COUNT
+    assert [each.outcome for each in stored] == [Outcome.DELIVERED] * COUNT
     assert len(smsc.received(protocol.UNBIND)) == 1
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
@@ -138,7 +138,7 @@ def test_untrusted_smsc_gets_no_password(loop: str, settings: dict[str, Any], wo
         async with listening(smsc, server_context()) as port:
             carrier = SmppCarrier(smpp_settings(port=port, tls=True, **settings), RealWorld(), lambda _: None)
             running = asyncio.create_task(carrier.run(nobody))
-            async with asyncio.timeout(WITHIN_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 await logged("SMPP connection failed or lost; reconnecting")
             running.cancel()
             await asyncio.wait([running])

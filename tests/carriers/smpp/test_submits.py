@@ -1,4 +1,4 @@
-"""The submit_sm of a message, by the settings of an operator."""
+"""The submit_sm of a message, by the carrier's settings."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ from tests.fixtures.virtual import run_in_virtual_time
 
 
 def submitted(message: Attempt, **settings: Any) -> list[pdu.ShortMessage]:
-    """Return the submits that a message makes."""
+    """Return the submits of a message."""
 
     async def scenario() -> list[pdu.ShortMessage]:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc, **settings) as here:
-            assert kinds(await submit(here.carrier, [message])) == [Accepted]
+        async with running_carrier(smsc, **settings) as runner:
+            assert kinds(await submit(runner.carrier, [message])) == [Accepted]
         return smsc.submits
 
     return run_in_virtual_time(scenario())
@@ -98,7 +98,7 @@ def test_cost_of_a_message_is_its_number_of_submits(encoding: str, long_messages
     message = attempt(content=content)
 
     async def scenario() -> int:
-        async with running_carrier(ScriptedSmsc(), **settings) as here:
-            return here.carrier.cost([message, message])
+        async with running_carrier(ScriptedSmsc(), **settings) as runner:
+            return runner.carrier.cost([message, message])
 
     assert run_in_virtual_time(scenario()) == 2 * len(submitted(message, **settings))

@@ -28,9 +28,9 @@ from tests.fixtures.virtual import run_in_virtual_time
 def test_pair_sends_on_the_transmitter_only() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc, bind="pair", binds=2) as here:
+        async with running_carrier(smsc, bind="pair", binds=2) as runner:
             await wait_until(lambda: len(smsc.connections) == 4)
-            assert kinds(await submit(here.carrier, attempts(50))) == [Accepted] * 50
+            assert kinds(await submit(runner.carrier, attempts(50))) == [Accepted] * 50
 
             transmitters = smsc.connections_bound_by(protocol.BIND_TRANSMITTER)
             assert len(transmitters) == len(smsc.connections_bound_by(protocol.BIND_RECEIVER)) == 2
@@ -43,16 +43,16 @@ def test_receiver_alone_does_not_count_as_connected() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.BIND_TRANSMITTER] = respond_with_status(protocol.RALYBND)
-        async with running_carrier(smsc, is_up=False, bind="pair") as here:
+        async with running_carrier(smsc, is_up=False, bind="pair") as runner:
             for _ in range(20):
                 await asyncio.sleep(1)
-                assert not here.carrier.is_connected
-                assert here.carrier.problem == "bind refused: ESME_RALYBND"
+                assert not runner.carrier.is_connected
+                assert runner.carrier.problem == "bind refused: ESME_RALYBND"
             smsc.connections_bound_by(protocol.BIND_RECEIVER)[0].pipe.close()
             for _ in range(100):
                 await asyncio.sleep(0.1)
-                assert here.carrier.problem == "bind refused: ESME_RALYBND"
-            assert kinds(await submit(here.carrier, [attempt()])) == [NotSent]
+                assert runner.carrier.problem == "bind refused: ESME_RALYBND"
+            assert kinds(await submit(runner.carrier, [attempt()])) == [NotSent]
 
     run_in_virtual_time(scenario())
 
@@ -61,11 +61,11 @@ def test_several_connections_share_the_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, binds=3, window=9) as here:
+        async with running_carrier(smsc, binds=3, window=9) as runner:
             await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 3)
-            sending = asyncio.create_task(submit(here.carrier, attempts(30)))
+            sending = asyncio.create_task(submit(runner.carrier, attempts(30)))
             await asyncio.sleep(1)
-            assert [len(line.owed) for line in smsc.open_connections] == [3, 3, 3]
+            assert [len(connection.unanswered) for connection in smsc.open_connections] == [3, 3, 3]
             smsc.handlers[protocol.SUBMIT_SM] = accept
             smsc.answer_all()
 
@@ -79,9 +79,9 @@ def test_more_connections_than_window_do_not_exceed_it() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, binds=5, window=2) as here:
+        async with running_carrier(smsc, binds=5, window=2) as runner:
             await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 5)
-            sending = asyncio.create_task(submit(here.carrier, attempts(10)))
+            sending = asyncio.create_task(submit(runner.carrier, attempts(10)))
             await asyncio.sleep(1)
             smsc.handlers[protocol.SUBMIT_SM] = accept
             smsc.answer_all()
@@ -99,8 +99,8 @@ def test_later_connection_takes_waiting_submits() -> None:
             respond, respond_with_status(protocol.RALYBND), respond
         )
         smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, binds=2, window=2) as here:
-            sending = asyncio.create_task(submit(here.carrier, attempts(2)))
+        async with running_carrier(smsc, binds=2, window=2) as runner:
+            sending = asyncio.create_task(submit(runner.carrier, attempts(2)))
             await wait_until(lambda: len(smsc.submits) == 2)
 
             assert len(smsc.open_connections) == 2
@@ -115,15 +115,15 @@ def test_lost_connection_affects_only_its_own_submits() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, binds=2, window=8) as here:
+        async with running_carrier(smsc, binds=2, window=8) as runner:
             await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 2)
-            sending = asyncio.create_task(submit(here.carrier, attempts(12)))
+            sending = asyncio.create_task(submit(runner.carrier, attempts(12)))
             await wait_until(lambda: len(smsc.submits) == 8)
             dying = smsc.open_connections[0]
             smsc.handlers[protocol.SUBMIT_SM] = accept
             dying.pipe.reset()
             await asyncio.sleep(0.1)
-            assert here.carrier.is_connected
+            assert runner.carrier.is_connected
             smsc.answer_all()
             verdicts = await sending
 
@@ -139,15 +139,15 @@ def test_lost_connection_affects_only_its_own_submits() -> None:
 
 @pytest.mark.parametrize("settings", [{}, {"binds": 3}, {"bind": "pair"}, {"rate": 200}])
 def test_window_is_never_exceeded_by_concurrent_batches(settings: dict[str, Any]) -> None:
-    def late(line: SmscConnection, one: Pdu) -> None:
-        asyncio.get_running_loop().call_later(0.1, lambda: accept(line, one))
+    def late(connection: SmscConnection, request: Pdu) -> None:
+        asyncio.get_running_loop().call_later(0.1, lambda: accept(connection, request))
 
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = late
-        async with running_carrier(smsc, window=7, long_messages="parts", **settings) as here:
+        async with running_carrier(smsc, window=7, long_messages="parts", **settings) as runner:
             batches = [attempts(5), [attempt(6, LONG)], attempts(20), [attempt(7, LONG), attempt(8)]]
-            verdicts = await asyncio.gather(*(submit(here.carrier, batch) for batch in batches))
+            verdicts = await asyncio.gather(*(submit(runner.carrier, batch) for batch in batches))
 
             assert [len(each) for each in verdicts] == [5, 1, 20, 2]
             assert {type(one) for each in verdicts for one in each} == {Accepted}
@@ -158,7 +158,7 @@ def test_window_is_never_exceeded_by_concurrent_batches(settings: dict[str, Any]
 
 
 def check_rate(at: Sequence[float], rate: int) -> None:
-    """No second may hold more than a second's worth, and what a late wake-up is allowed to make up for."""
+    """Assert that no second exceeds the rate, plus the tolerance for late wake-ups."""
     for place, began in enumerate(at):
         assert bisect_left(at, began + 1) - place <= rate * 1.06 + 1
 
@@ -167,9 +167,9 @@ def check_rate(at: Sequence[float], rate: int) -> None:
 def test_rate_is_kept_and_used(rate: int) -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=rate, window=1000) as here:
+        async with running_carrier(smsc, rate=rate, window=1000) as runner:
             count = rate * 5
-            verdicts = await asyncio.gather(*(submit(here.carrier, attempts(rate)) for _ in range(5)))
+            verdicts = await asyncio.gather(*(submit(runner.carrier, attempts(rate)) for _ in range(5)))
 
             assert sum(map(len, verdicts)) == count
             at = smsc.submitted_at
@@ -183,8 +183,8 @@ def test_rate_is_kept_and_used(rate: int) -> None:
 def test_every_segment_counts_towards_the_rate() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=10, long_messages="parts") as here:
-            await submit(here.carrier, [attempt(number, LONG) for number in range(1, 11)])
+        async with running_carrier(smsc, rate=10, long_messages="parts") as runner:
+            await submit(runner.carrier, [attempt(number, LONG) for number in range(1, 11)])
 
             assert len(smsc.submits) == 10 * PARTS
             check_rate(smsc.submitted_at, 10)
@@ -195,10 +195,10 @@ def test_every_segment_counts_towards_the_rate() -> None:
 def test_no_burst_after_a_pause() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=20) as here:
-            await submit(here.carrier, attempts(20))
+        async with running_carrier(smsc, rate=20) as runner:
+            await submit(runner.carrier, attempts(20))
             await asyncio.sleep(60)
-            await submit(here.carrier, attempts(40))
+            await submit(runner.carrier, attempts(40))
 
             check_rate(smsc.submitted_at, 20)
 
@@ -209,8 +209,8 @@ def test_no_burst_after_a_stalled_window() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, rate=20, window=5) as here:
-            batches = [asyncio.create_task(submit(here.carrier, attempts(20))) for _ in range(3)]
+        async with running_carrier(smsc, rate=20, window=5) as runner:
+            batches = [asyncio.create_task(submit(runner.carrier, attempts(20))) for _ in range(3)]
             await asyncio.sleep(10)
             assert len(smsc.submits) == 5
             smsc.handlers[protocol.SUBMIT_SM] = accept
@@ -226,13 +226,13 @@ def test_no_burst_after_a_stalled_window() -> None:
 def test_backlog_is_known() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=10) as here:
-            assert here.carrier.backlog_s == 0
-            batches = [asyncio.create_task(submit(here.carrier, attempts(20))) for _ in range(3)]
+        async with running_carrier(smsc, rate=10) as runner:
+            assert runner.carrier.backlog_s == 0
+            batches = [asyncio.create_task(submit(runner.carrier, attempts(20))) for _ in range(3)]
             await asyncio.sleep(1)
-            assert 4.5 <= here.carrier.backlog_s <= 5.2
+            assert 4.5 <= runner.carrier.backlog_s <= 5.2
             await asyncio.wait(batches)
-            assert here.carrier.backlog_s <= 0.1
+            assert runner.carrier.backlog_s <= 0.1
 
     run_in_virtual_time(scenario())
 
@@ -240,13 +240,13 @@ def test_backlog_is_known() -> None:
 def test_messages_beyond_the_timeout_are_not_sent() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=1) as here:
+        async with running_carrier(smsc, rate=1) as runner:
             began = now()
-            verdicts = await submit(here.carrier, attempts(100))
+            verdicts = await submit(runner.carrier, attempts(100))
 
             assert now() - began < TIMEOUT_S
             sent = len(smsc.submits)
-            assert 17 <= sent <= 20  # none is begun that would have no time to be answered
+            assert 17 <= sent <= 20  # none is sent without time for its response
             assert kinds(verdicts) == [Accepted] * sent + [NotSent] * (100 - sent)
 
     run_in_virtual_time(scenario())
@@ -255,8 +255,8 @@ def test_messages_beyond_the_timeout_are_not_sent() -> None:
 def test_paced_messages_are_not_sent_if_the_connection_breaks() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=1) as here:
-            sending = asyncio.create_task(submit(here.carrier, attempts(5)))
+        async with running_carrier(smsc, rate=1) as runner:
+            sending = asyncio.create_task(submit(runner.carrier, attempts(5)))
             await asyncio.sleep(1.5)
             smsc.is_down = True
             smsc.open_connection.pipe.reset()
@@ -269,10 +269,10 @@ def test_paced_messages_are_not_sent_if_the_connection_breaks() -> None:
 def test_batches_are_sent_in_order() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=50) as here:
-            first = asyncio.create_task(submit(here.carrier, attempts(10)))
+        async with running_carrier(smsc, rate=50) as runner:
+            first = asyncio.create_task(submit(runner.carrier, attempts(10)))
             await asyncio.sleep(0)
-            second = asyncio.create_task(submit(here.carrier, [attempt(99, receiver="01099999999")]))
+            second = asyncio.create_task(submit(runner.carrier, [attempt(99, receiver="01099999999")]))
             await asyncio.wait([first, second])
 
             assert smsc.submits[-1].destination.digits == "01099999999"
@@ -284,19 +284,21 @@ def test_late_response_delays_no_other_verdict() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response, accept)
-        async with running_carrier(smsc) as here:
-            told: list[tuple[float, int, type]] = []
+        async with running_carrier(smsc) as runner:
+            reported: list[tuple[float, int, type]] = []
             began = now()
             batch = attempts(10)
 
-            await here.carrier.submit(
+            await runner.carrier.submit(
                 batch,
-                lambda said: told.extend((now() - began, batch.index(one), type(what)) for one, what in said),
+                lambda verdicts: reported.extend(
+                    (now() - began, batch.index(one), type(what)) for one, what in verdicts
+                ),
             )
 
-            early = [(number, kind) for at, number, kind in told if at < 1]
+            early = [(number, kind) for at, number, kind in reported if at < 1]
             assert early == [(number, Accepted) for number in (0, *range(2, 10))]
-            (late,) = [each for each in told if each[0] >= 1]
+            (late,) = [each for each in reported if each[0] >= 1]
             assert late[1:] == (1, Unknown)
             assert late[0] < TIMEOUT_S
 
@@ -306,8 +308,8 @@ def test_late_response_delays_no_other_verdict() -> None:
 def test_segmented_message_is_not_begun_without_time_for_all_segments() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=1, long_messages="parts") as here:
-            verdicts = await submit(here.carrier, [attempt(number, LONG) for number in range(1, 8)])
+        async with running_carrier(smsc, rate=1, long_messages="parts") as runner:
+            verdicts = await submit(runner.carrier, [attempt(number, LONG) for number in range(1, 8)])
 
             begun = len(smsc.submits) // PARTS
             assert len(smsc.submits) == begun * PARTS
@@ -321,29 +323,29 @@ def test_pair_with_a_refused_receiver_describes_the_problem() -> None:
     async def scenario() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.BIND_RECEIVER] = respond_with_status(protocol.RINVPASWD)
-        async with running_carrier(smsc, bind="pair") as here:
-            await wait_until(lambda: "ESME_RINVPASWD" in here.carrier.problem)
+        async with running_carrier(smsc, bind="pair") as runner:
+            await wait_until(lambda: "ESME_RINVPASWD" in runner.carrier.problem)
 
-            assert here.carrier.is_connected
-            assert here.carrier.problem == "1 of 2 connections are down: bind refused: ESME_RINVPASWD"
+            assert runner.carrier.is_connected
+            assert runner.carrier.problem == "1 of 2 connections are down: bind refused: ESME_RINVPASWD"
 
     run_in_virtual_time(scenario())
 
 
 def test_backlog_is_known_as_soon_as_a_batch_is_submitted() -> None:
     async def scenario() -> None:
-        async with running_carrier(ScriptedSmsc(), rate=50, long_messages="parts") as here:
-            sending = asyncio.create_task(submit(here.carrier, [attempt(1, LONG), attempt(2, LONG)]))
+        async with running_carrier(ScriptedSmsc(), rate=50, long_messages="parts") as runner:
+            sending = asyncio.create_task(submit(runner.carrier, [attempt(1, LONG), attempt(2, LONG)]))
             await asyncio.sleep(0)
 
-            assert here.carrier.backlog_s == pytest.approx(2 * PARTS / 50)
+            assert runner.carrier.backlog_s == pytest.approx(2 * PARTS / 50)
             assert kinds(await sending) == [Accepted, Accepted]
-            assert here.carrier.backlog_s == pytest.approx(0, abs=0.1)
+            assert runner.carrier.backlog_s == pytest.approx(0, abs=0.1)
 
-            sending = asyncio.create_task(submit(here.carrier, [attempt(3, LONG)]))
+            sending = asyncio.create_task(submit(runner.carrier, [attempt(3, LONG)]))
             await asyncio.sleep(0)
             sending.cancel()
             await asyncio.wait([sending])
-            assert here.carrier.backlog_s < 0.1
+            assert runner.carrier.backlog_s < 0.1
 
     run_in_virtual_time(scenario())

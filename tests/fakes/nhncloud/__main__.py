@@ -11,18 +11,20 @@ CHANNEL = "@pabal"
 TEMPLATE = "welcome"
 CONTENT = "#{이름}님, 가입해 주셔서 고맙습니다."
 GC_THRESHOLD = 200_000
-"""It keeps everything it is sent: looking for what can be let go is mostly in vain, and must not slow a bench."""
+"""The server stores every message, so garbage collection frees little. A high threshold keeps benchmarks fast."""
 
 
-def _words() -> argparse.Namespace:
+def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fakes.nhncloud", description=__doc__)
-    parser.add_argument("--port", type=int, default=7080, help="port on 127.0.0.1; 0: any that is free")
-    parser.add_argument("--number", action="append", default=[], help="one more sender number; may be repeated")
+    parser.add_argument("--port", type=int, default=7080, help="port on 127.0.0.1; 0: any free port")
+    parser.add_argument("--number", action="append", default=[], help="additional sender number; may be repeated")
     parser.add_argument("--receipt-after", type=float, default=0.3, help="seconds until a result is known")
-    parser.add_argument("--review-after", type=float, default=10, help="seconds a review takes; negative: by hand")
-    parser.add_argument("--webhook", help="address to post results and states of templates to")
-    parser.add_argument("--signature", default="documented-signature", help="signature that webhooks carry")
-    parser.add_argument("--no-nights", action="store_true", help="let advertisements arrive at night too")
+    parser.add_argument(
+        "--review-after", type=float, default=10, help="seconds that a review takes; negative: reviewed by hand"
+    )
+    parser.add_argument("--webhook", help="address that results and template states are posted to")
+    parser.add_argument("--signature", default="documented-signature", help="signature of the webhooks")
+    parser.add_argument("--no-nights", action="store_true", help="deliver advertisements at night too")
     return parser.parse_args()
 
 
@@ -47,32 +49,32 @@ unsubscribe_number = "{min(relay.unsubscribe_numbers)}"
 {hook}"""
 
 
-async def _run(words: argparse.Namespace) -> None:
-    review_after_s = None if words.review_after < 0 else words.review_after
+async def _run(arguments: argparse.Namespace) -> None:
+    review_after_s = None if arguments.review_after < 0 else arguments.review_after
     async with serving(
-        words.port,
-        receipt_after_s=words.receipt_after,
+        arguments.port,
+        receipt_after_s=arguments.receipt_after,
         review_after_s=review_after_s,
-        has_nights=not words.no_nights,
+        has_nights=not arguments.no_nights,
     ) as relay:
-        for number in words.number:
+        for number in arguments.number:
             relay.add_number(number.replace("-", ""))
         profile = relay.add_profile(CHANNEL)
         relay.add_template(profile.sender_key, TEMPLATE, CONTENT)
-        if words.webhook:
-            relay.webhooks.set(words.webhook, words.signature)
-        print(_greeting(relay, profile.sender_key, words.signature if words.webhook else None), flush=True)
-        is_over = asyncio.Event()
-        for each in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(each, is_over.set)
-        await is_over.wait()
+        if arguments.webhook:
+            relay.webhooks.set(arguments.webhook, arguments.signature)
+        print(_greeting(relay, profile.sender_key, arguments.signature if arguments.webhook else None), flush=True)
+        stopped = asyncio.Event()
+        for signal_number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(signal_number, stopped.set)
+        await stopped.wait()
 
 
 def main() -> None:
-    """Run until told to stop."""
-    words = _words()
+    """Run until SIGINT or SIGTERM."""
+    arguments = _parse_arguments()
     gc.set_threshold(GC_THRESHOLD, 20, 100)
-    asyncio.run(_run(words))
+    asyncio.run(_run(arguments))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ TITLE_DIFFERS = "3028"
 
 
 class RawRecipient(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A recipient with the whole text."""
+    """A recipient with the complete text."""
 
     recipientNo: str | None = None
     content: str | None = None
@@ -36,7 +36,7 @@ class RawRecipient(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class TemplateRecipient(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A recipient with what is to be filled in."""
+    """A recipient with template parameters."""
 
     recipientNo: str | None = None
     templateParameter: dict[str, str] | None = None
@@ -73,13 +73,13 @@ _TEMPLATE = msgspec.json.Decoder(TemplateCall)
 
 
 def send_raw(state: State, request: Request) -> Json:
-    """Take messages with their whole text: POST `raw-messages`."""
+    """Accept messages with their complete text: POST `raw-messages`."""
     call: RawCall = kakaotalk.decode_body(_RAW, request.body)
     return _send(state, request, call)
 
 
 def send_from_template(state: State, request: Request) -> Json:
-    """Take messages with what is to be filled into the template: POST `messages`."""
+    """Accept messages with template parameters: POST `messages`."""
     call: TemplateCall = kakaotalk.decode_body(_TEMPLATE, request.body)
     return _send(state, request, call)
 
@@ -133,7 +133,7 @@ def _get_usable_template(state: State, sender_key: str, code: str) -> Template:
 def _read(
     profile: Profile, fields: Json, buttons: Sequence[Json], given: RawRecipient | TemplateRecipient
 ) -> tuple[str, Refusal]:
-    """Return the text of a message, and why it is refused."""
+    """Return the text of a message, and the refusal."""
     refusal = kakaotalk.check_recipient(profile, given)
     if isinstance(given, TemplateRecipient):
         parameters = given.templateParameter or {}
@@ -165,7 +165,7 @@ def _compare(fields: Json, buttons: Sequence[Json], given: RawRecipient, content
 
 
 def matches(template: str, text: str) -> bool:
-    """Whether a text is a template with something in place of each variable."""
+    """Return whether a text is a template with each variable replaced."""
     return _pattern(template).fullmatch(text) is not None
 
 
@@ -176,7 +176,7 @@ def _pattern(template: str) -> "re.Pattern[str]":
 
 
 def _buttons_match(registered: Sequence[Json], given: Sequence[Button]) -> bool:
-    """Whether buttons are those of the template, which are in order."""
+    """Return whether buttons match those of the template, which are sorted."""
     if len(registered) != len(given) or any(each.ordering is None for each in given):
         return False
     in_order = sorted(given, key=lambda each: each.ordering or 0) if len(given) > 1 else given
@@ -199,7 +199,7 @@ def _link_matches(registered: str | None, given: str | None) -> bool:
 
 
 def _title_code(fields: Json, given: RawRecipient | TemplateRecipient) -> str | None:
-    """Return the result that Kakao answers with if the emphasised title is another one."""
+    """Return Kakao's result code if the emphasized title differs from the template's."""
     if isinstance(given, TemplateRecipient):
         return None
     return None if matches(fields["templateTitle"] or "", given.templateTitle or "") else TITLE_DIFFERS

@@ -21,7 +21,7 @@ DEFAULT_PAGE_SIZE = 15
 
 
 class ApiError(Exception):
-    """The interface says no; `extra` is what it answers beside the header."""
+    """An error response; `extra` is the rest of the body beside the header."""
 
     def __init__(self, code: int, message: str, extra: Json | None = None) -> None:
         super().__init__(f"{code} {message}")
@@ -31,7 +31,7 @@ class ApiError(Exception):
 
 
 class Reply(NamedTuple):
-    """An answer as HTTP has it."""
+    """An HTTP response."""
 
     status: int
     content_type: str
@@ -39,7 +39,7 @@ class Reply(NamedTuple):
 
 
 class File(NamedTuple):
-    """A file of a form."""
+    """An uploaded file of a form."""
 
     name: str
     body: bytes
@@ -47,7 +47,7 @@ class File(NamedTuple):
 
 @dataclass(slots=True)
 class Request:
-    """A request as HTTP has it; header names in lower case."""
+    """An HTTP request; header names are in lower case."""
 
     method: str
     path: str
@@ -55,9 +55,9 @@ class Request:
     headers: Mapping[str, str]
     body: bytes
     path_params: dict[str, str] = field(default_factory=dict)
-    """What stood in the path where the documentation has names in braces."""
+    """Values of the path parameters, which the documentation writes in braces."""
     recipient_count: int = 0
-    """How many recipients it names."""
+    """Number of recipients in the body."""
 
     def form(self) -> dict[str, str | File]:
         """Return the fields of a multipart form."""
@@ -74,27 +74,27 @@ class Request:
 
 
 def header(code: int = 0, message: str = "SUCCESS") -> Json:
-    """Return the header that every answer has."""
+    """Return the header of every response."""
     return {"header": {"isSuccessful": code == 0, "resultCode": code, "resultMessage": message}}
 
 
 def json_reply(answer: Json, status: int = 200) -> Reply:
-    """Return an answer as the interfaces give it."""
+    """Return a JSON response."""
     return Reply(status, "application/json;charset=UTF-8", msgspec.json.encode(answer))
 
 
 def format_seoul(at: int | None, form: str = SECONDS_FORMAT) -> str | None:
-    """Return a moment, in epoch milliseconds, as a date in Seoul."""
+    """Return a time in epoch milliseconds as a date in Seoul."""
     return None if at is None else datetime.fromtimestamp(at / 1000, SEOUL).strftime(form)
 
 
 def format_with_tenths(at: int | None) -> str | None:
-    """Return a moment as the SMS interface tells it: 2018-08-10 10:06:30.0."""
+    """Return a time in the format of the SMS API: 2018-08-10 10:06:30.0."""
     return None if at is None else f"{format_seoul(at)}.0"
 
 
 def parse_seoul(given: str, form: str) -> int | None:
-    """Return the moment of a date in Seoul, in epoch milliseconds; none if it is not written so."""
+    """Return a date in Seoul as epoch milliseconds; None if the format differs."""
     try:
         parsed = datetime.strptime(given, form).replace(tzinfo=SEOUL)
     except ValueError:
@@ -105,13 +105,13 @@ def parse_seoul(given: str, form: str) -> int | None:
 
 
 def minute_of_day(at: int) -> int:
-    """Return how many minutes of the day have passed in Seoul."""
+    """Return the minute of the day in Seoul."""
     local = datetime.fromtimestamp(at / 1000, SEOUL)
     return local.hour * 60 + local.minute
 
 
 def paginate(found: Sequence[T], query: Mapping[str, str], refusal: ApiError) -> tuple[int, int, Sequence[T]]:
-    """Return number, size and content of the page that is asked for; `refusal` is raised for one that cannot be."""
+    """Return number, size and content of the requested page. Raises `refusal` for invalid parameters."""
     try:
         number, size = int(query.get("pageNum") or 1), int(query.get("pageSize") or DEFAULT_PAGE_SIZE)
     except ValueError:

@@ -13,7 +13,7 @@ JPEG = b"\xff\xd8\xff\xe0" + bytes(100)
 
 
 class ManualClock:
-    """A clock that stands until it is moved."""
+    """A clock that a test advances."""
 
     def __init__(self, at: int = NOON) -> None:
         self.at = at
@@ -22,12 +22,12 @@ class ManualClock:
         return self.at
 
     def advance_s(self, seconds: float) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self.at += round(seconds * 1000)
 
 
 class Caller:
-    """Calls a server as the guides do."""
+    """Calls the APIs as the guides describe."""
 
     def __init__(self, relay: FakeNhnCloud, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self.relay = relay
@@ -36,17 +36,17 @@ class Caller:
         )
 
     async def sms(self, method: str, path: str, body: Any = None, **more: Any) -> Json:
-        """Call the SMS interface."""
+        """Call the SMS API."""
         base = f"/sms/v3.0/appKeys/{self.relay.sms_app_key}/"
         return await self._ask(method, base + path, self.relay.sms_secret_key, body, **more)
 
     async def alimtalk(self, method: str, path: str, body: Any = None, **more: Any) -> Json:
-        """Call the Alimtalk interface, which has profiles and templates too."""
+        """Call the Alimtalk API, which includes profiles and templates."""
         base = f"/alimtalk/v2.3/appkeys/{self.relay.talk_app_key}/"
         return await self._ask(method, base + path, self.relay.talk_secret_key, body, **more)
 
     async def friendtalk(self, method: str, path: str, body: Any = None, **more: Any) -> Json:
-        """Call the friend talk interface."""
+        """Call the friend talk API."""
         base = f"/friendtalk/v2.4/appkeys/{self.relay.talk_app_key}/"
         return await self._ask(method, base + path, self.relay.talk_secret_key, body, **more)
 
@@ -59,14 +59,14 @@ class Caller:
 
 
 def result_code(answer: Json) -> int:
-    """Return the code that a call was answered with."""
+    """Return the result code of a response."""
     header = answer["header"]
     assert header["isSuccessful"] is (header["resultCode"] == 0)
     return int(header["resultCode"])
 
 
 def sms_body(*numbers: str, **changes: Any) -> Json:
-    """Return the body of a call that sends a text."""
+    """Return the body of a call that sends an SMS."""
     recipients = [{"recipientNo": each, "recipientGroupingKey": f"key-{each}"} for each in numbers]
     return {
         "body": "안녕하세요",
@@ -78,7 +78,7 @@ def sms_body(*numbers: str, **changes: Any) -> Json:
 
 
 def alimtalk_body(relay: FakeNhnCloud, *numbers: str, content: str = "가람님, 안녕하세요.", **changes: Any) -> Json:
-    """Return the body of a call that sends Alimtalk with a template that is approved."""
+    """Return the body of a call that sends Alimtalk with an approved template."""
     profile = next(iter(relay.profiles.values()), None) or relay.add_profile()
     if (profile.sender_key, "hello") not in relay.templates:
         relay.add_template(profile.sender_key, "hello", "#{이름}님, 안녕하세요.")

@@ -1,4 +1,4 @@
-"""A sender profile with templates that both the fake NHN Cloud and our store have."""
+"""A sender profile with templates, in the fake NHN Cloud and in our store."""
 
 from pabal.domain.profile import AuthStatus
 from pabal.domain.template import TemplateContent, TemplateStatus
@@ -14,7 +14,7 @@ TEMPLATE = "배송이 시작되었습니다. #{name}님"
 
 
 def add_to_relay(relay: FakeNhnCloud) -> None:
-    """Let the server have the channel with template T1, and the number that texts are sent from."""
+    """Add the channel with template T1, and the sender number of texts, to the server."""
     relay.add_number(SENDER)
     relay.profiles[SENDER_KEY] = Profile(CHANNEL, SENDER_KEY, PHONE, CATEGORY, 0)
     relay.add_template(SENDER_KEY, TEMPLATE_CODE, TEMPLATE)
@@ -28,7 +28,7 @@ def add_to_store(
     sender_key: str = SENDER_KEY,
     template: tuple[str, str] = (TEMPLATE_CODE, TEMPLATE),
 ) -> None:
-    """Let an account have the channel and a template, by code and content; with a title also T2, which shows it."""
+    """Add the channel and a template (code, content) to an account; with a title, also T2, which shows it."""
     row = tx.fetch_one("select id from accounts where name = ?", (account,))
     assert row is not None
     account_id = int(row[0])
@@ -36,9 +36,9 @@ def add_to_store(
     profiles.approve(tx, profile_id, sender_key, now)
     assert profiles.get_by_sender_key(tx, account_id, sender_key).status is AuthStatus.APPROVAL  # type: ignore[union-attr]
     code, content = template
-    designs = {code: TemplateContent("배송", content, "006003")}
+    contents = {code: TemplateContent("배송", content, "006003")}
     if title:
-        designs["T2"] = designs[code]._replace(emphasis_type="text", emphasis_title=title)
-    for each, design in designs.items():
-        template_id = templates.add(tx, account_id, profile_id, each, design, None, now)
+        contents["T2"] = contents[code]._replace(emphasis_type="text", emphasis_title=title)
+    for template_code, template_content in contents.items():
+        template_id = templates.add(tx, account_id, profile_id, template_code, template_content, None, now)
         templates.set_status(tx, template_id, TemplateStatus.APPROVED, None, now)

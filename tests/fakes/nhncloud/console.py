@@ -1,4 +1,4 @@
-"""What a person can do in NHN Cloud's console: review, change, block and delete."""
+"""The actions of NHN Cloud's console: review, change, block and delete."""
 
 from typing import Any
 
@@ -7,13 +7,13 @@ from tests.fakes.nhncloud.state import Draft, State
 
 
 class Console:
-    """Its console, for tests and for the page."""
+    """The console, for tests and for the page."""
 
     def __init__(self, state: State) -> None:
         self._state = state
 
     def block_number(self, number: str, reason: str | None = "도용 신고") -> None:
-        """Block a sender number; without a reason, allow it again."""
+        """Block a sender number; without a reason, unblock it."""
         self._state.numbers[number].block_reason = reason
 
     def remove_number(self, number: str) -> None:
@@ -21,12 +21,12 @@ class Console:
         del self._state.numbers[number]
 
     def block_profile(self, sender_key: str, is_blocked: bool = True) -> None:
-        """Block a profile, or allow it again."""
+        """Block or unblock a profile."""
         profile = self._state.profiles[sender_key]
         profile.is_blocked, profile.kakao_status = is_blocked, "S" if is_blocked else "A"
 
     def set_profile_dormant(self, sender_key: str, is_dormant: bool = True) -> None:
-        """Make a profile dormant, or wake it."""
+        """Make a profile dormant, or active again."""
         self._state.profiles[sender_key].is_dormant = is_dormant
 
     def remove_profile(self, sender_key: str) -> None:
@@ -44,14 +44,14 @@ class Console:
         templates.decide(self._state, template, template.pending_change or template.current, False, comment)
 
     def comment(self, sender_key: str, code: str, content: str) -> None:
-        """Answer beside a template."""
+        """Add a reviewer's comment to a template."""
         template = self._state.templates[sender_key, code]
         draft = template.pending_change or template.current
         templates.add_comment(self._state, draft, content, templates.KAKAO, "REP")
         self._state.add_template_event(template, draft)
 
     def change_template(self, sender_key: str, code: str, **fields: Any) -> None:
-        """Change an approved template; the change is in force at once."""
+        """Change an approved template; the change takes effect at once."""
         template = self._state.templates[sender_key, code]
         now = self._state.clock()
         old = template.current
@@ -59,13 +59,13 @@ class Console:
         self._state.add_template_event(template, template.current)
 
     def block_template(self, sender_key: str, code: str, is_blocked: bool = True) -> None:
-        """Block a template, or allow it again."""
+        """Block or unblock a template."""
         self._state.templates[sender_key, code].is_blocked = is_blocked
 
     def set_template_dormant(self, sender_key: str, code: str, is_dormant: bool = True) -> None:
-        """Make a template dormant, or wake it."""
+        """Make a template dormant, or active again."""
         self._state.templates[sender_key, code].is_dormant = is_dormant
 
     def remove_template(self, sender_key: str, code: str) -> None:
-        """Remove a template, sent with or not."""
+        """Remove a template, even one that was recently used."""
         templates.delete(self._state, self._state.templates[sender_key, code])

@@ -9,17 +9,17 @@ from tests.fakes.nhncloud.answers import Reply, Request, header, json_reply
 
 KINDS = (
     "slow",  # answers `seconds` late
-    "slow to accept",  # does nothing for `seconds`, then takes the call and answers
-    "lose request",  # the connection breaks before anything is taken
-    "lose answer",  # the call is taken, and the connection breaks instead of an answer
-    "refuse",  # nobody listens (over sockets: the connection breaks at once; see Served.gone for more)
-    "twice",  # the answer comes twice, as one body
-    "garbage",  # the call is taken, and the answer is none
-    "html 502",  # a gateway answers with a page; the call is not taken
-    "html 502 accepted",  # the same, but the call is taken
+    "slow to accept",  # waits `seconds`, then accepts the call and answers
+    "lose request",  # the connection breaks before the call is accepted
+    "lose answer",  # the call is accepted, and the connection breaks before the answer
+    "refuse",  # the connection is refused (over sockets: it breaks at once; see stop_listening)
+    "twice",  # the body contains the answer twice
+    "garbage",  # the call is accepted, and the answer is truncated JSON
+    "html 502",  # a gateway answers with an HTML page; the call is not accepted
+    "html 502 accepted",  # the same, but the call is accepted
     "throttle",  # HTTP 429
-    "system error",  # -9999; the call is not taken
-    "system error accepted",  # -9999, but the call is taken
+    "system error",  # -9999; the call is not accepted
+    "system error accepted",  # -9999, but the call is accepted
 )
 SYSTEM_ERROR = json_reply(header(-9999, "System error. Please inquire at support@toast.com."))
 THROTTLED = Reply(429, "text/plain", b"Too Many Requests")
@@ -31,27 +31,27 @@ Handler = Callable[[Request], Awaitable[Reply]]
 
 
 class ConnectionCut(Exception):
-    """The connection is to be broken without an answer."""
+    """Break the connection without an answer."""
 
 
 class ConnectionRefused(ConnectionCut):
-    """The connection is not to be accepted."""
+    """Do not accept the connection."""
 
 
 @dataclass(slots=True)
 class Fault:
-    """One thing that goes wrong, so many times, with calls of which `on` is a part of "METHOD path"."""
+    """A fault in the next `times` calls whose "METHOD path" contains `on`."""
 
     kind: str
     on: str = ""
     times: float = 1
     seconds: float = 0.0
     passed: int = 0
-    """How many calls are to be left alone before it begins."""
+    """Number of matching calls that are not affected first."""
     done: int = 0
 
     def applies_to(self, request: Request) -> bool:
-        """Whether it happens to this call; counts it if so."""
+        """Return whether the fault applies to this call; count it if so."""
         if self.done >= self.times or self.on not in f"{request.method} {request.path}":
             return False
         if self.passed > 0:
@@ -62,15 +62,15 @@ class Fault:
 
 
 class FaultInjector:
-    """Everything that is to go wrong."""
+    """The injected faults, and the rate limit."""
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
         self._recent: deque[int] = deque()
 
     def add(self, fault: Fault) -> Fault:
-        """Let something go wrong from now on."""
-        assert fault.kind in KINDS, f"there is no {fault.kind!r}, only {', '.join(KINDS)}"
+        """Inject a fault from now on."""
+        assert fault.kind in KINDS, f"unknown kind {fault.kind!r}; known: {', '.join(KINDS)}"
         self.faults.append(fault)
         return fault
 
@@ -86,10 +86,10 @@ class FaultInjector:
         return False
 
     async def apply(self, request: Request, answer: Handler) -> Reply:
-        """Return the answer to a call, or what has become of it."""
-        for meddle in self.faults:
-            if meddle.applies_to(request):
-                return await _apply(meddle, request, answer)
+        """Return the answer to a call, changed by the first fault that applies."""
+        for fault in self.faults:
+            if fault.applies_to(request):
+                return await _apply(fault, request, answer)
         return await answer(request)
 
 

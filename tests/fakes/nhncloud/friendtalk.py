@@ -1,6 +1,6 @@
-"""Friend talk API v2.4, as it is still answered for calls that are to become brand messages.
+"""Friend talk API v2.4, which still accepts calls that are converted to brand messages.
 
-Text, image and wide image; item lists, carousels, videos and commerce are refused as fields that are not valid.
+Text, image and wide image; item lists, carousels, videos and commerce are refused as invalid fields.
 """
 
 from typing import Any
@@ -49,7 +49,7 @@ _CALL = msgspec.json.Decoder(Call)
 
 
 def send(state: State, request: Request) -> Json:
-    """Take messages: POST `messages`."""
+    """Accept messages: POST `messages`."""
     if request.headers.get(CONVERT_HEADER, "").lower() != "true":
         why = "The API is no longer supported. Please migrate to the new brand-message endpoint/API."
         raise ApiError(-9992, why)
@@ -132,7 +132,7 @@ def _buttons_refusal(given: Recipient, buttons: list[Button]) -> Refusal:
 
 
 def upload(state: State, request: Request) -> Json:
-    """Take a picture: POST `images`, with the file in `image` and perhaps `wide`."""
+    """Accept an image: POST `images`, with the file in `image` and optionally `wide`."""
     if not any(each.is_registered for each in state.profiles.values()):
         raise ApiError(-8005, "Your project doesn't have any plus friends. Please register it at first.")
     picture = images.store_image(state, request, "image")

@@ -13,7 +13,7 @@ WIDE_SIZE = (800, 600)
 
 
 def store_image(state: State, request: Request, field: str) -> UploadedFile:
-    """Keep the picture in a field of the form, and return it."""
+    """Store the image in a form field, and return it."""
     form = request.form()
     file = form.get(field)
     if not isinstance(file, File):
@@ -42,7 +42,7 @@ def _has_valid_size(body: bytes, is_wide: bool) -> bool:
 
 
 def measure(body: bytes) -> tuple[int, int]:
-    """Return width and height of a picture; zero if that cannot be told."""
+    """Return width and height of an image; zero if they cannot be read."""
     if body.startswith(_PNG) and len(body) >= 24:
         width, height = struct.unpack(">II", body[16:24])
         return width, height

@@ -56,7 +56,7 @@ class Button(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class Resend(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """What is to be sent as a text if the message fails."""
+    """The text to send if the message fails."""
 
     isResend: bool | None = None
     resendType: str | None = None
@@ -67,7 +67,7 @@ class Resend(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 def decode_body(decoder: "msgspec.json.Decoder[Any]", body: bytes) -> Any:
-    """Return a body as the documentation describes it."""
+    """Return a decoded body. Raises ApiError."""
     try:
         return decoder.decode(body)
     except msgspec.ValidationError:
@@ -77,7 +77,7 @@ def decode_body(decoder: "msgspec.json.Decoder[Any]", body: bytes) -> Any:
 
 
 def require_text(name: str, value: str | None, limit: int) -> str:
-    """Return a text that must be there, at most so long."""
+    """Return a required text of limited length. Raises ApiError."""
     if value is None:
         raise ApiError(-2002, f"The '{name}' must not be null.")
     if not value.strip():
@@ -86,14 +86,14 @@ def require_text(name: str, value: str | None, limit: int) -> str:
 
 
 def check_length(name: str, value: str, limit: int) -> str:
-    """Return a text that is at most so long."""
+    """Return a text of limited length. Raises ApiError."""
     if len(value) > limit:
         raise ApiError(-2000, f"The '{name}' must be at less than or equal to {limit}.")
     return value
 
 
 def check_call(state: State, request: Request, app_key: str, call: Any) -> tuple[Profile, int]:
-    """Return the profile a call sends as and when it sends. Raises No for what concerns all recipients."""
+    """Return the profile and the send time of a call. Raises ApiError for errors of the whole call."""
     recipients = call.recipientList
     request.recipient_count = len(recipients or ())
     check_idempotency_key(state, request, app_key)
@@ -101,8 +101,8 @@ def check_call(state: State, request: Request, app_key: str, call: Any) -> tuple
         raise ApiError(-2002, "The 'recipientList' must not be null.")
     if not 1 <= len(recipients) <= MAX_RECIPIENTS:
         raise ApiError(-2004, f"The 'recipientList' must be between 1 and {MAX_RECIPIENTS}.")
-    for name, most in (("senderGroupingKey", 100), ("createUser", 100), ("statsId", 8)):
-        check_length(name, getattr(call, name) or "", most)
+    for name, limit in (("senderGroupingKey", 100), ("createUser", 100), ("statsId", 8)):
+        check_length(name, getattr(call, name) or "", limit)
     profile = state.profiles.get(require_text("senderKey", call.senderKey, 40))
     if profile is None or not profile.is_registered:
         raise ApiError(-2017, "Not exist plus friend.")
@@ -112,7 +112,7 @@ def check_call(state: State, request: Request, app_key: str, call: Any) -> tuple
 
 
 def check_idempotency_key(state: State, request: Request, app_key: str) -> None:
-    """Raises No for an idempotency key that a call was taken with in the last ten minutes."""
+    """Raises ApiError for an idempotency key that was used in the last ten minutes."""
     key = request.headers.get(IDEMPOTENCY_KEY)
     used_at = state.keys_used.get((app_key, key)) if key else None
     if used_at is not None and state.clock() - used_at < IDEMPOTENCY_KEY_MINUTES * 60_000:
@@ -134,7 +134,7 @@ def _send_time(state: State, given: str | None) -> int:
 
 
 def check_recipient(profile: Profile, recipient: Any) -> Refusal:
-    """Return why a recipient cannot be sent to."""
+    """Return why a recipient is refused."""
     number = recipient.recipientNo
     if number is None or not number.strip():
         return -2001, "The 'recipientNo' must not be blank."
@@ -148,7 +148,7 @@ def check_recipient(profile: Profile, recipient: Any) -> Refusal:
 
 
 def check_links(button: Any) -> Refusal:
-    """Return what a button lacks to lead somewhere."""
+    """Return which link a button lacks."""
     if button.type == "WL" and not button.linkMo:
         return -3000, "If template have a WL(webLink), must input linkMo"
     if button.type == "AL" and sum(map(bool, (button.schemeAndroid, button.schemeIos, button.linkMo))) < 2:
@@ -171,7 +171,7 @@ def accept(
     made: list[tuple[Message, str]],
     late_code: Callable[[Message], str | None] | None = None,
 ) -> Json:
-    """Keep the messages that were not refused and answer with what became of each."""
+    """Store the messages that were not refused, and return the result of each."""
     failed = [(message, why) for message, why in made if message.refused]
     if failed and state.behavior.refuses_whole_calls:
         raise ApiError(failed[0][0].refused, failed[0][1])
@@ -207,7 +207,7 @@ def accept(
 
 
 def search(state: State, request: Request, product: str) -> list[Message]:
-    """Return the messages that a list is asked for, newest first."""
+    """Return the messages that match a query, newest first."""
     query = request.query
     request_id = query.get("requestId")
     span = None if request_id else _span(state, query)
@@ -239,7 +239,7 @@ def _span(state: State, query: Mapping[str, str]) -> tuple[str, int, int]:
 
 
 def parse_range(state: State, query: Mapping[str, str], name: str) -> tuple[int, int]:
-    """Return from when to when is asked about, to the minute."""
+    """Return start and end of a range given in minutes."""
     first = parse_seoul(query.get(f"start{name}Date", ""), MINUTES_FORMAT)
     last = parse_seoul(query.get(f"end{name}Date", ""), MINUTES_FORMAT)
     if first is None or last is None or last < first:
@@ -263,18 +263,18 @@ def _matches(message: Message, query: Mapping[str, str]) -> bool:
 
 
 def page(found: list[Any], query: Mapping[str, str]) -> list[Any]:
-    """Return the page that is asked for."""
+    """Return the requested page."""
     refusal = ApiError(-2005, f"The 'pageSize' must be less than or equal to {MAX_PAGE_SIZE}.")
     return list(paginate(found, query, refusal)[2])
 
 
 def status_of(message: Message) -> str:
-    """Return the state of a message: it failed, or it has not."""
+    """Return the status of a message: FAILED or COMPLETED."""
     return "FAILED" if message.refused or message.code not in (None, DELIVERED) else "COMPLETED"
 
 
 def result_row(message: Message) -> Json:
-    """Return what lists and results tell of a message alike."""
+    """Return the fields that lists and results share."""
     return {
         "requestId": message.request_id,
         "recipientSeq": message.recipient_seq,
@@ -290,7 +290,7 @@ def result_row(message: Message) -> Json:
 
 
 def message_row(state: State, message: Message) -> Json:
-    """Return what a list tells of a message."""
+    """Return the row of a message in a list."""
     profile = state.profiles.get(message.sender)
     return {
         **result_row(message),
@@ -305,7 +305,7 @@ def message_row(state: State, message: Message) -> Json:
 
 
 def find_message(state: State, request: Request, product: str) -> Message:
-    """Return the message that a path names."""
+    """Return the message of a path."""
     for each in state.find_messages(product, request.path_params["requestId"], None):
         if str(each.recipient_seq) == request.path_params["recipientSeq"]:
             return each
@@ -313,7 +313,7 @@ def find_message(state: State, request: Request, product: str) -> Message:
 
 
 def list_updated(state: State, request: Request, product: str) -> list[Message]:
-    """Return the results that are asked for, by the time they were updated."""
+    """Return the results in the requested range of update times."""
     for name in ("startUpdateDate", "endUpdateDate"):
         if not request.query.get(name):
             raise ApiError(-2001, f"The '{name}' must not be blank.")

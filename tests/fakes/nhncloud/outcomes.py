@@ -1,14 +1,14 @@
-"""What becomes of messages, by recipient: some numbers have a fixed fate, as with the built-in simulator.
+"""Results by recipient: some numbers have a fixed outcome, as with the built-in simulator.
 
 | Recipient | Texts | Alimtalk | Friend talk |
 |---|---|---|---|
 | 010-0000-0001 | 3003 not assigned | 3008 bad number | 3008 |
 | 010-0000-0002 | 2003 phone off | 3005 not confirmed | 3005 |
-| 010-0000-0003 | arrives | 3019 no user of KakaoTalk | 3019 |
-| 010-0000-0004 | arrives | 3020 blocks Alimtalk | 3018 cannot be sent to (no friend) |
-| 010-0000-0006 | no result ever | the same | the same |
+| 010-0000-0003 | arrives | 3019 not a user of KakaoTalk | 3019 |
+| 010-0000-0004 | arrives | 3020 blocks Alimtalk | 3018 cannot be delivered (not a friend) |
+| 010-0000-0006 | never gets a result | the same | the same |
 | 010-0000-0007 | arrives after 10 s | the same | the same |
-| 010-0000-0008 | arrives; 1 s later it has failed (2001, 3006) | the same | the same |
+| 010-0000-0008 | arrives; corrected to failed 1 s later (2001, 3006) | the same | the same |
 """
 
 from collections.abc import Callable
@@ -25,9 +25,9 @@ _CODES = {
     "01000000003": {ALIMTALK: "3019", FRIENDTALK: "3019"},
     "01000000004": {ALIMTALK: "3020", FRIENDTALK: "3018"},
 }
-_SILENT, _LATE, _UNSURE = "01000000006", "01000000007", "01000000008"
+_SILENT, _LATE, _CORRECTED = "01000000006", "01000000007", "01000000008"
 _CORRECTIONS = {SMS: "2001", ALIMTALK: "3006", FRIENDTALK: "3006"}
-_SPECIAL_NUMBERS = {*_CODES, _SILENT, _LATE, _UNSURE}
+_SPECIAL_NUMBERS = {*_CODES, _SILENT, _LATE, _CORRECTED}
 
 _TALK_NAMES = {
     "3005": "메시지를 발송했으나 수신 확인이 안 됨",
@@ -64,21 +64,23 @@ def schedule_results(
     results: Results,
     code_of: Callable[[Message], str | None] | None = None,
 ) -> None:
-    """Let messages come to what is fixed for their recipients, unless `code_of` knows better."""
+    """Schedule the results of messages: the code of `code_of`, or the outcome of the recipient."""
     usual_s = behavior.receipt_after_s
     for message in messages:
         if message.refused:
             continue
         number = message.recipient_no.replace("-", "")
-        fate = behavior.outcomes.get((message.product, number))
-        if fate is None:
-            sure = code_of(message) if code_of else None
-            sure = sure or _code_at_night(message, behavior)
-            if sure is None and number not in _SPECIAL_NUMBERS:
-                fate = ((usual_s, DELIVERED),)
+        outcome = behavior.outcomes.get((message.product, number))
+        if outcome is None:
+            fixed_code = code_of(message) if code_of else None
+            fixed_code = fixed_code or _code_at_night(message, behavior)
+            if fixed_code is None and number not in _SPECIAL_NUMBERS:
+                outcome = ((usual_s, DELIVERED),)
             else:
-                fate = ((usual_s, sure),) if sure else _special_results(message.product, number, usual_s)
-        for after_s, each in fate:
+                outcome = (
+                    ((usual_s, fixed_code),) if fixed_code else _special_results(message.product, number, usual_s)
+                )
+        for after_s, each in outcome:
             results.schedule(message, message.send_at + round(after_s * 1000), each)
 
 
@@ -87,7 +89,7 @@ def _special_results(product: str, number: str, usual_s: float) -> tuple[tuple[f
         return ()
     if number == _LATE:
         return ((max(LATE_S, usual_s), DELIVERED),)
-    if number == _UNSURE:
+    if number == _CORRECTED:
         return ((usual_s, DELIVERED), (usual_s + CORRECTED_AFTER_S, _CORRECTIONS[product]))
     return ((usual_s, _CODES[number].get(product, DELIVERED)),)
 

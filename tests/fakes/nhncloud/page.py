@@ -33,7 +33,7 @@ _ACTIONS: dict[str, Callable[..., None]] = {
 
 
 def answer(state: State, console: Console, request: Request) -> Reply:
-    """Show the page, a picture, or do what a button asks for."""
+    """Return the page or an image, or perform the action of a button."""
     if request.method == "POST" and request.path == "/console":
         return _do(console, request)
     if request.path.startswith("/pictures/"):

@@ -12,7 +12,7 @@ CATEGORIES: tuple[Any, ...] = (
     ("001", "건강", (("0001", "병원", (("0001", "종합병원"), ("0002", "피부과"))),)),
     ("002", "교육", (("0001", "학원", (("0001", "어학원"), ("0009", "등대지기 학원"))),)),
 )
-"""A few, one of them of its own, so that a caller can be seen to use these and no others."""
+"""A few; one exists only here, so that a test can tell that a caller uses this list."""
 CODES = frozenset(
     first + second + third for first, _, below in CATEGORIES for second, _, lowest in below for third, _ in lowest
 )
@@ -30,7 +30,7 @@ class Registration(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Verification(msgspec.Struct, forbid_unknown_fields=True):
-    """The body that proves a registration."""
+    """The body of a token verification."""
 
     plusFriendId: str | None = None
     token: int | None = None
@@ -81,7 +81,7 @@ def find_by_channel(state: State, channel: str) -> Profile | None:
 
 
 def verify(state: State, request: Request) -> Json:
-    """Prove a registration: POST `sender/token`."""
+    """Verify the token of a registration: POST `sender/token`."""
     given: Verification = kakaotalk.decode_body(_VERIFICATION, request.body)
     profile = find_by_channel(state, kakaotalk.require_text("plusFriendId", given.plusFriendId, 30))
     if given.token is None:
@@ -97,7 +97,7 @@ def verify(state: State, request: Request) -> Json:
 
 
 def get_registered(state: State, sender_key: str) -> Profile:
-    """Return the profile that has this key."""
+    """Return the registered profile with this key."""
     profile = state.profiles.get(sender_key)
     if profile is None or not profile.is_registered:
         raise ApiError(-2017, "Not exist plus friend.")
@@ -112,7 +112,7 @@ def remove(state: State, request: Request) -> Json:
 
 
 def delete(state: State, sender_key: str) -> None:
-    """Let a profile and its templates be gone."""
+    """Delete a profile and its templates."""
     del state.profiles[sender_key]
     for key in [key for key in state.templates if key[0] == sender_key]:
         del state.templates[key]
@@ -135,7 +135,7 @@ def search(state: State, request: Request) -> Json:
 
 
 def _row(profile: Profile) -> Json:
-    """Return what is told of a profile; before its token was proved it has no key and no state at Kakao."""
+    """Return the row of a profile; until its token is verified it has no key and no state at Kakao."""
     is_known = profile.is_registered
     resending = {"resendAppKey": None, "isResend": profile.resends, "resendSendNo": None}
     counts = {"dailyMaxCount": 0, "sentCount": 0}

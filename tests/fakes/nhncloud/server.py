@@ -1,6 +1,6 @@
-"""A local server that answers as NHN Cloud's public documentation says: SMS v3.0 and KakaoTalk Bizmessage v2.x.
+"""A local server that answers as NHN Cloud documents it: SMS v3.0 and KakaoTalk Bizmessage v2.x.
 
-It was written from the documentation alone. Where that contradicts itself, its examples are followed:
+It was written from the documentation alone. Where it contradicts itself, the examples are followed:
 
 - SMS `message-results`: rows in `body.data`, as in the example; the table has `body.data.resultUpdateList`.
 - SMS webhook: `_link` as in the example (the table has `_links`), and both `recipientGropuingKey` as in the example
@@ -11,35 +11,36 @@ It was written from the documentation alone. Where that contradicts itself, its 
   examples.
 - Friend talk: at most 1,000 characters, as its tables say, refused with -2024, whose words say 1,300.
 - A time to send at: at most 60 days ahead, as the tables say; the words of -2026 say 90.
-- Lists of KakaoTalk: the guide says at most 30 days, the code -4003 says 31; 31 it is.
+- Lists of KakaoTalk: the guide says at most 30 days, the code -4003 says 31; the fake uses 31.
 - -2014 of SMS is documented as "title or body is empty" with words about a recipient; those words are answered.
 - The list of templates has no `block` and no `dormant`, as in the example; one template has them.
 - Alimtalk `message-results` has no `totalCount` and no grouping keys; that of friend talk has both.
 
-Where it says nothing, this was chosen; what is in Manners can be set the other way:
+Choices where the documentation says nothing; those in Behavior can be changed:
 
-- A wrong secret key of SMS: -1000, for want of a code of its own. Every answer with a header has HTTP status 200.
+- A wrong secret key of SMS: -1000, because it has no code of its own. Every answer with a header has HTTP status
+  200.
 - Recipients are refused one by one (-2018, -2019, -2024, -2044, -6001; -2001, -5000, -3004, -3010, -3011 and the
-  like), the rest of the call is taken; KakaoTalk says -1031, with each result, if all are refused; SMS then says
-  statusCode 3. Refused recipients are not in lists. An idempotency key counts once something was taken with it,
-  for ten minutes, per app key; it is looked at before all else in the body.
+  like), the rest of the call is accepted; KakaoTalk says -1031, with each result, if all are refused; SMS then says
+  statusCode 3. Refused recipients are not in lists. An idempotency key is used once a call with it is accepted,
+  for ten minutes, per app key; it is checked before the rest of the body.
 - Fields that the documentation does not have are refused: 4 for SMS, -3002 for KakaoTalk.
 - More than 1000 recipients: -2004 for KakaoTalk. Too large a page: -2005, for SMS 4. Results of SMS over more
-  than a day: -1005. Dates that are none: -4000 for KakaoTalk.
+  than a day: -1005. Invalid dates: -4000 for KakaoTalk.
 - The end of a span includes its whole second; an end without seconds, as KakaoTalk has, is the minute's first
   second.
-- Numbers: -2019 and -5000 unless they begin with 0 and have 9 to 12 digits; -2023 for what is beyond U+FFFF, and
+- Numbers: -2019 and -5000 unless they begin with 0 and have 9 to 12 digits; -2023 for characters beyond U+FFFF, and
   for dingbats that EUC-KR does not have.
-- A title that differs from the template's: the result 3028, as Kakao would report it. Friend talk to somebody who
-  is no friend: the result 3018. Friend talk at night: the result 3022; a text that is an advertisement: E919.
+- A title that differs from the template's: the result 3028, as Kakao would report it. Friend talk to a person who
+  is not a friend: the result 3018. Friend talk at night: the result 3022; a text that is an advertisement: E919.
 - `messageStatus` is COMPLETED until a result says otherwise, then FAILED.
 - A channel that Kakao does not know or that is registered already, and a wrong token: -7000. A profile whose
-  token is not proved is listed with YSC02 and no key.
+  token is not verified is listed with YSC02 and no key.
 - A rejected template that is changed is replaced; an approved one keeps its text until the change is approved,
   and the change is listed under modifications. A change under review does not show in the list of templates.
 - The event of a template's webhook has no documented name: TEMPLATE_STATUS_UPDATE. A webhook is posted again
   every second, ten times, until it is answered with 2xx.
-- Pictures of templates: the limits of friend talk's (JPG or PNG, 5 MB).
+- Images of templates: the limits of friend talk images (JPG or PNG, 5 MB).
 - `X-Convert-To-Brand-Message: true` is needed to send friend talk, not to list it.
 """
 
@@ -111,22 +112,22 @@ for _method, _path, _handler in _ROUTES:
 
 
 def real_clock() -> int:
-    """Return the moment by this machine, in epoch milliseconds."""
+    """Return the time of this machine in epoch milliseconds."""
     return time.time_ns() // 1_000_000
 
 
 class FakeNhnCloud(State):
-    """The server: an ASGI application, with everything it keeps as plain attributes."""
+    """The server as an ASGI application; its state is in plain attributes."""
 
-    def __init__(self, clock: Clock = real_clock, seed: int | None = None, **manners: Any) -> None:
-        super().__init__(clock, seed, Behavior(**manners))
+    def __init__(self, clock: Clock = real_clock, seed: int | None = None, **behavior: Any) -> None:
+        super().__init__(clock, seed, Behavior(**behavior))
         self.faults = FaultInjector()
         self.console = Console(self)
         self.webhooks = Webhooks(self, self.process_due)
         self.add_number("15880000")
         self.unsubscribe_numbers.add("0801234567")
 
-    # What is there before anyone calls.
+    # Setup before the first call.
 
     def add_number(self, number: str) -> SendNumber:
         """Register a sender number."""
@@ -134,13 +135,13 @@ class FakeNhnCloud(State):
         return self.numbers[number]
 
     def add_profile(self, channel: str = "@pabal", category: str = "00100010001") -> Profile:
-        """Register a sender profile, proved already."""
+        """Add a registered sender profile."""
         profile = Profile(channel, self.new_key(), "01012345678", category, self.clock())
         self.profiles[profile.sender_key] = profile
         return profile
 
     def add_template(self, sender_key: str, code: str, content: str, **fields: Any) -> Template:
-        """Register a template, approved already; `fields` as a registration has them."""
+        """Add an approved template; `fields` are those of a registration."""
         now = self.clock()
         given = {"templateCode": code, "templateName": code, "templateContent": content, **fields}
         template = Template(sender_key, code, self.new_key(), Draft(given, now, "TSC03", updated_at=now))
@@ -153,18 +154,18 @@ class FakeNhnCloud(State):
         return self.tokens_sent[-1][3]
 
     def process_due(self) -> None:
-        """Let everything become known that is due by now: results, and reviews of templates."""
+        """Apply the results and template reviews that are due."""
         super().process_due()
         templates.process_due_reviews(self)
 
     def inject_fault(self, kind: str, on: str = "", times: float = 1, **more: Any) -> Fault:
-        """Let something go wrong; see meddling.py for the kinds. `on` is part of "METHOD path"."""
+        """Inject a fault; see faults.py for the kinds. `on` is part of "METHOD path"."""
         return self.faults.add(Fault(kind, on, times, **more))
 
-    # How it answers.
+    # Answering requests.
 
     async def answer(self, request: Request) -> Reply:
-        """Return the answer to a request. Raises Cut where the connection is to be broken."""
+        """Return the answer to a request. Raises ConnectionCut to break the connection."""
         if not request.path.startswith(INTERFACES):
             self.process_due()
             return page.answer(self, self.console, request)
@@ -195,7 +196,7 @@ class FakeNhnCloud(State):
         self.calls.append(Call(self.clock(), request.method, path, request.recipient_count, key, status, code))
 
     def _check(self, request: Request) -> None:
-        """Raises No for wrong keys and for a body that is no JSON."""
+        """Raises ApiError for wrong keys and for a content type that is not supported."""
         is_sms = "appKey" in request.path_params
         app_key = request.path_params["appKey"] if is_sms else request.path_params["appkey"]
         secret_key = request.headers.get("x-secret-key")
@@ -208,7 +209,7 @@ class FakeNhnCloud(State):
             raise ApiError(-9996, "Only application/json Content-type is supported.")
 
     async def __call__(self, scope: Any, receive: Callable[[], Awaitable[Any]], send: Any) -> None:
-        """Answer as an ASGI application. Raises Cut where the connection is to be broken."""
+        """Answer as an ASGI application. Raises ConnectionCut to break the connection."""
         body = b""
         while True:
             event = await receive()
@@ -223,29 +224,29 @@ class FakeNhnCloud(State):
         await send({"type": "http.response.body", "body": reply.body})
 
     def transport(self) -> httpx.AsyncBaseTransport:
-        """Return a transport for httpx that needs no sockets, for use on a virtual clock."""
+        """Return an httpx transport without sockets, for use with a virtual clock."""
         return FakeNhnCloudTransport(self)
 
 
 class FakeNhnCloudTransport(httpx.AsyncBaseTransport):
-    """Calls the server in this process; it keeps to the caller's time limit and breaks as connections do.
+    """Calls the server in this process, with the caller's timeout and the errors of real connections.
 
-    As over a socket, a call goes on when its caller has lost patience, until the transport is closed.
+    As over a socket, a call continues after its caller timed out, until the transport is closed.
     """
 
     def __init__(self, relay: FakeNhnCloud) -> None:
         self._inner = httpx.ASGITransport(relay)
-        self._under_way: set[asyncio.Task[httpx.Response]] = set()
-        self.is_gone = False
+        self._running_calls: set[asyncio.Task[httpx.Response]] = set()
+        self.is_unreachable = False
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        if self.is_gone:
+        if self.is_unreachable:
             raise httpx.ConnectError("All connection attempts failed", request=request)
-        within_s = request.extensions.get("timeout", {}).get("read")
+        timeout_s = request.extensions.get("timeout", {}).get("read")
         call = asyncio.create_task(self._inner.handle_async_request(request))
-        self._under_way.add(call)
+        self._running_calls.add(call)
         call.add_done_callback(self._on_done)
-        await asyncio.wait((call,), timeout=within_s)
+        await asyncio.wait((call,), timeout=timeout_s)
         if not call.done():
             raise httpx.ReadTimeout("no answer in time", request=request)
         try:
@@ -259,21 +260,21 @@ class FakeNhnCloudTransport(httpx.AsyncBaseTransport):
             raise httpx.RemoteProtocolError(why, request=request) from None
 
     async def aclose(self) -> None:
-        """End what nobody waits for any more."""
-        left = tuple(self._under_way)
+        """Cancel the calls whose callers timed out."""
+        left = tuple(self._running_calls)
         for call in left:
             call.cancel()
         await asyncio.gather(*left, return_exceptions=True)
 
     def _on_done(self, call: "asyncio.Task[httpx.Response]") -> None:
-        self._under_way.discard(call)
+        self._running_calls.discard(call)
         if not call.cancelled() and (error := call.exception()) and not isinstance(error, ConnectionCut):
-            context = {"message": "the documented server failed", "exception": error}
+            context = {"message": "the fake server failed", "exception": error}
             asyncio.get_running_loop().call_exception_handler(context)
 
 
 def _route(request: Request) -> tuple[str, Handler]:
-    """Return the path as the documentation has it and who answers it; what it names is put into the request."""
+    """Return the documented path and its handler; set the path parameters of the request."""
     given = request.path.split("/")
     for path, segments, handler in _BY_LENGTH.get((request.method, len(given) - 1), ()):
         if all(want == have or want[:1] == "{" for want, have in zip(segments, given, strict=True)):
@@ -286,27 +287,27 @@ def _route(request: Request) -> tuple[str, Handler]:
 
 
 class FakeNhnCloudServer(FakeNhnCloud):
-    """A server that is listening."""
+    """A server that listens on a port."""
 
     listener: Listener
 
     @property
     def address(self) -> str:
-        """Where it listens."""
+        """The base URL of the server."""
         return f"http://127.0.0.1:{self.listener.port}"
 
     async def stop_listening(self) -> None:
-        """Listen no more, and break all connections."""
+        """Stop listening, and break all connections."""
         await self.listener.stop()
 
     async def resume_listening(self) -> None:
-        """Listen again, where it did before."""
+        """Listen again on the same port."""
         await self.listener.listen()
 
 
 @contextlib.asynccontextmanager
 async def serving(port: int = 0, **options: Any) -> AsyncIterator[FakeNhnCloudServer]:
-    """Run a server in this event loop until the end of the block; options are those of Relay."""
+    """Run a server in this event loop until the end of the block; options are those of FakeNhnCloud."""
     relay = FakeNhnCloudServer(**options)
     async with listening(relay.answer, port) as relay.listener:
         relay.base = relay.address

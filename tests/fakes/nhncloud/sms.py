@@ -64,7 +64,7 @@ _UPLOAD = msgspec.json.Decoder(Upload)
 
 
 def decode_body(decoder: "msgspec.json.Decoder[Any]", body: bytes) -> Any:
-    """Return a body as the documentation describes it."""
+    """Return a decoded body. Raises ApiError."""
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as error:
@@ -74,7 +74,7 @@ def decode_body(decoder: "msgspec.json.Decoder[Any]", body: bytes) -> Any:
 
 
 def send(state: State, request: Request) -> Json:
-    """Take texts: `sender/sms`, `mms`, `ad-sms`, `ad-mms`."""
+    """Accept texts: `sender/sms`, `mms`, `ad-sms`, `ad-mms`."""
     kind = request.path_params["kind"]
     is_ad, interface = kind.startswith("ad-"), kind.removeprefix("ad-")
     sending: SendBody = decode_body(_SEND_BODY, request.body)
@@ -171,7 +171,7 @@ def _refusal(state: State, recipient: Recipient, interface: str, unsubscribe_num
 
 
 def _check(state: State, sending: SendBody, interface: str, is_ad: bool) -> int:
-    """Return when the texts are to be sent. Raises No for what concerns all of them."""
+    """Return the time to send the texts. Raises ApiError for errors of the whole call."""
     if not sending.recipientList:
         raise ApiError(-2001, "RecipientList can not be null.")
     if len(sending.recipientList) > MAX_RECIPIENTS:
@@ -187,8 +187,8 @@ def _check(state: State, sending: SendBody, interface: str, is_ad: bool) -> int:
         raise ApiError(-2312, "Not regist sendno.")
     if number.block_reason is not None:
         raise ApiError(-2313, "This sendno is blocked.")
-    for name, most in (("senderGroupingKey", 100), ("userId", 100), ("statsId", 10), ("originCode", 9)):
-        if len(getattr(sending, name) or "") > most:
+    for name, limit in (("senderGroupingKey", 100), ("userId", 100), ("statsId", 10), ("originCode", 9)):
+        if len(getattr(sending, name) or "") > limit:
             raise ApiError(4, f"The {name} is too long.")
     if sending.templateId is not None:
         raise ApiError(-2110, "Template is not exist.")
@@ -199,7 +199,7 @@ def _check(state: State, sending: SendBody, interface: str, is_ad: bool) -> int:
 
 
 def _is_korean(character: str) -> bool:
-    """Whether EUC-KR has a character; it has some that look like emoji."""
+    """Return whether EUC-KR has a character; it has some that look like emoji."""
     try:
         return bool(character.encode("cp949"))
     except UnicodeEncodeError:
@@ -241,7 +241,7 @@ def _unsubscribe_number(state: State, body: str) -> str:
 
 
 def upload(state: State, request: Request) -> Json:
-    """Take an attachment: `attachfile/binaryUpload`."""
+    """Accept an attachment: `attachfile/binaryUpload`."""
     given: Upload = decode_body(_UPLOAD, request.body)
     if not given.fileName or len(given.fileName) > MAX_FILE_NAME_CHARS:
         raise ApiError(-2002, "Invalid attach file name.")

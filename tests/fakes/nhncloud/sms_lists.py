@@ -48,7 +48,7 @@ def search(state: State, request: Request) -> Json:
 
 
 def _span(query: Mapping[str, str]) -> tuple[str, int, int]:
-    """Return which date is asked about, from when and until when."""
+    """Return the name of the date that is searched, and the range."""
     for name in ("Create", "Request"):
         first, last = query.get(f"start{name}Date"), query.get(f"end{name}Date")
         if first and last:
@@ -75,7 +75,7 @@ def _matches(message: Message, query: Mapping[str, str]) -> bool:
 
 
 def status_of(message: Message) -> str:
-    """Return the state of a text: 0 failed, 2 on its way, 3 arrived, 6 failed as an advertisement."""
+    """Return the status of a text: 0 failed, 2 in progress, 3 delivered, 6 failed as an advertisement."""
     if message.refused:
         return "0"
     if message.code is None:

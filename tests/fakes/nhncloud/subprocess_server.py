@@ -1,6 +1,6 @@
-"""The server in a process of its own, which is told what to do by lines of JSON and answers each with its figures.
+"""The fake server in its own process: it reads commands as lines of JSON and answers each with statistics.
 
-It tells its port on standard output first, then reads orders from standard input; it ends with its input.
+It first prints its port, then reads commands from standard input, and ends when its input ends.
 """
 
 import asyncio
@@ -31,44 +31,44 @@ TIMEOUT_S = 60.0
 
 
 class Command(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What to do before the figures are told; nothing: they are only told."""
+    """What to do before the statistics are returned; nothing by default."""
 
     faults: list[dict[str, Any]] = []
-    """What is to go wrong from now on, as Relay.meddle takes it."""
+    """Faults to inject, as arguments of inject_fault."""
     clears_faults: bool = False
     behavior: dict[str, Any] = {}
     webhook: tuple[str, str] | None = None
-    """Address and signature of its webhooks."""
+    """Address and signature of the webhooks."""
     is_reset: bool = False
-    """Whether calls and messages are counted anew once they are told."""
+    """Whether the counts are reset after this answer."""
     includes_keys: bool = False
 
 
 class ServerStats(msgspec.Struct, kw_only=True):
-    """What the server has seen."""
+    """Statistics of the server."""
 
     messages: int
     duplicates: dict[str, int]
-    """How many times each recipientGroupingKey was taken that was taken more than once."""
+    """Number of messages of each recipientGroupingKey that was accepted more than once."""
     calls: dict[str, int]
-    """How many calls of each kind there were, by method and path."""
+    """Number of calls by method and path."""
     recipients: dict[str, int]
-    """How many recipients they named."""
+    """Number of recipients of these calls."""
     fault_counts: list[int]
-    """How many times each thing went wrong."""
+    """How many times each fault was applied."""
     posts: int
-    """How many webhooks were taken."""
+    """Number of accepted webhooks."""
     cpu_s: float
     keys: list[str] | None = None
-    """Every recipientGroupingKey that was taken, where this was asked for."""
+    """Every accepted recipientGroupingKey, if requested."""
 
     def send_calls(self) -> int:
-        """Return how many calls handed messages over."""
+        """Return the number of calls that submitted messages."""
         return sum(count for kind, count in self.calls.items() if self.recipients[kind])
 
 
 class ServerProcess:
-    """A running server, as seen by who started it."""
+    """A running server process."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self._process = process
@@ -76,13 +76,13 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
-        """The process."""
+        """The process id."""
         return self._process.pid
 
     def settings(self, **carrier: Any) -> str:
-        """Return the tables of a settings file by which everything goes to this server."""
+        """Return the tables of a settings file that routes everything to this server."""
         address = f"http://127.0.0.1:{self.port}"
-        told = {
+        settings = {
             "kind": "nhncloud",
             "sms_app_key": "smsAppKey0123456",
             "sms_secret_key": "smsSecret",
@@ -92,26 +92,26 @@ class ServerProcess:
             "talk_address": address,
             **carrier,
         }
-        lines = [f"{name} = {json.dumps(value)}" for name, value in told.items()]  # written alike in TOML
+        lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]  # TOML has the same syntax
         routes = [f'{product} = ["{RELAY}"]' for some in ROUTES.values() for product in some]
         return "\n".join(["[routes]", *routes, f"[carriers.{RELAY}]", *lines, ""])
 
-    def stats(self, **order: Any) -> ServerStats:
-        """Have an order carried out, if one is given, and return what the server has seen."""
+    def stats(self, **command: Any) -> ServerStats:
+        """Execute a command, and return the statistics of the server."""
         assert self._process.stdin
-        self._process.stdin.write(msgspec.json.encode(Command(**order)) + b"\n")
+        self._process.stdin.write(msgspec.json.encode(Command(**command)) + b"\n")
         self._process.stdin.flush()
         return msgspec.json.decode(self._read_line(), type=ServerStats)
 
     def inject_fault(self, kind: str, on: str = "", times: float = 1, **more: Any) -> None:
-        """Let something go wrong from now on, as Relay.meddle does."""
+        """Inject a fault, as FakeNhnCloud.inject_fault does."""
         self.stats(faults=[{"kind": kind, "on": on, "times": times, **more}])
 
     def wait_until_accepted(self, count: int) -> ServerStats:
-        """Return what it has seen once it has taken so many messages."""
+        """Return the statistics once so many messages are accepted."""
         give_up_at = time.perf_counter() + TIMEOUT_S
         while (seen := self.stats()).messages < count:
-            assert time.perf_counter() < give_up_at, f"it has taken {seen.messages} messages only, not {count}"
+            assert time.perf_counter() < give_up_at, f"{seen.messages} messages are accepted, not {count}"
             time.sleep(POLL_INTERVAL_S)
         return seen
 
@@ -123,21 +123,21 @@ class ServerProcess:
 
 
 @contextlib.contextmanager
-def running(**manners: Any) -> Iterator[ServerProcess]:
+def running(**behavior: Any) -> Iterator[ServerProcess]:
     """Run a server that has the channel of channel.py until the end of the block."""
-    command = [sys.executable, "-m", "tests.fakes.nhncloud.subprocess_server", json.dumps(manners)]
+    command = [sys.executable, "-m", "tests.fakes.nhncloud.subprocess_server", json.dumps(behavior)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        yield ServerProcess(process)  # its input is closed in the end, and with that it goes
+        yield ServerProcess(process)  # leaving the block closes its input, which ends it
 
 
 def _execute(relay: FakeNhnCloudServer, command: Command) -> ServerStats:
     for each in command.faults:
         relay.inject_fault(**each)
     if command.clears_faults:
-        for meddle in relay.faults.faults:
-            meddle.times = meddle.done
+        for fault in relay.faults.faults:
+            fault.times = fault.done
     for name, value in command.behavior.items():
-        assert hasattr(relay.behavior, name), f"there is no {name!r}"
+        assert hasattr(relay.behavior, name), f"unknown behavior {name!r}"
         setattr(relay.behavior, name, value)
     if command.webhook:
         relay.webhooks.set(*command.webhook)
@@ -167,13 +167,15 @@ def _collect_stats(relay: FakeNhnCloudServer, *, includes_keys: bool) -> ServerS
     )
 
 
-async def _run(manners: Mapping[str, Any]) -> None:
-    async with serving(**manners) as relay:
+async def _run(behavior: Mapping[str, Any]) -> None:
+    async with serving(**behavior) as relay:
         channel.add_to_relay(relay)
         _write_line(msgspec.json.encode(relay.listener.port))
-        orders = asyncio.StreamReader()
-        await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
-        async for line in orders:
+        commands = asyncio.StreamReader()
+        await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(commands), sys.stdin
+        )
+        async for line in commands:
             _write_line(msgspec.json.encode(_execute(relay, msgspec.json.decode(line, type=Command))))
 
 
@@ -184,7 +186,7 @@ def _write_line(line: bytes) -> None:
 
 def main() -> None:
     """Run until the input ends."""
-    gc.set_threshold(GC_THRESHOLD, 20, 100)  # it keeps all it is sent: little can be let go
+    gc.set_threshold(GC_THRESHOLD, 20, 100)  # the server stores every message, so garbage collection frees little
     uvloop.run(_run(json.loads(sys.argv[1])))
 
 

@@ -14,7 +14,7 @@ TEMPLATE_CATEGORIES = (
     ("구매", (("002001", "구매완료"), ("002009", "등대 소식"))),
     ("기타", ((OTHER, "기타"),)),
 )
-"""A few, one of them of its own."""
+"""A few; one exists only here."""
 CATEGORY_CODES = frozenset(code for _, below in TEMPLATE_CATEGORIES for code, _ in below)
 MAX_CONTENT_CHARS = 1300
 MAX_TITLE_CHARS = 50
@@ -28,7 +28,7 @@ _VARIABLE = "#{"
 
 
 class TemplateButton(msgspec.Struct, forbid_unknown_fields=True):
-    """A button of a template; it has fewer fields than that of a message."""
+    """A button of a template; it has fewer fields than a message button."""
 
     ordering: int | None = None
     type: str | None = None
@@ -71,7 +71,7 @@ class Registration(Change, kw_only=True):
 
 
 def check_template(given: Change) -> None:
-    """Raises No for a template that is none."""
+    """Raises ApiError for an invalid template."""
     kakaotalk.require_text("templateContent", given.templateContent, MAX_CONTENT_CHARS)
     message_type = given.templateMessageType or "BA"
     emphasize_type = given.templateEmphasizeType or "NONE"

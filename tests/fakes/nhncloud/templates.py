@@ -64,7 +64,7 @@ def _get_template(state: State, request: Request) -> Template:
 
 
 def register(state: State, request: Request) -> Json:
-    """Register a template, which asks for its review: POST `senders/{senderKey}/templates`."""
+    """Register a template and start its review: POST `senders/{senderKey}/templates`."""
     given: Registration = kakaotalk.decode_body(_REGISTRATION, request.body)
     profile = _get_active_profile(state, request)
     code = kakaotalk.require_text("templateCode", given.templateCode, 20)
@@ -95,7 +95,7 @@ def _make_draft(state: State, given: Registration | Change) -> Draft:
 
 
 def start_review(state: State, template: Template, draft: Draft) -> None:
-    """Begin the review of a draft: it is inspected after half the time and decided after all of it."""
+    """Begin the review of a draft: it is inspected after half of the delay, and decided at its end."""
     now, takes_s = state.clock(), state.behavior.review_after_s
     draft.status = "TSC01"
     if takes_s is not None:
@@ -105,7 +105,7 @@ def start_review(state: State, template: Template, draft: Draft) -> None:
 
 
 def process_due_reviews(state: State) -> None:
-    """Let the reviews that are due by now be decided, by the template's name."""
+    """Decide the reviews that are due, by the template's name."""
     now = state.clock()
     for template, draft in list(state.under_review):
         name = draft.fields["templateName"]
@@ -118,7 +118,7 @@ def process_due_reviews(state: State) -> None:
 
 
 def decide(state: State, template: Template, draft: Draft, is_approved: bool, comment: str | None) -> None:
-    """Approve or reject a draft; an approved edit takes the place of the template's text."""
+    """Approve or reject a draft; an approved change replaces the current content."""
     draft.status = "TSC03" if is_approved else "TSC04"
     draft.updated_at, draft.decided_at = state.clock(), None
     if comment is not None:
@@ -132,7 +132,7 @@ def decide(state: State, template: Template, draft: Draft, is_approved: bool, co
 
 
 def add_comment(state: State, draft: Draft, content: str, user: str, status: str) -> None:
-    """Write a comment beside a draft."""
+    """Add a comment to a draft."""
     draft.comments.append(
         {
             "id": state.new_serial(),
@@ -146,9 +146,9 @@ def add_comment(state: State, draft: Draft, content: str, user: str, status: str
 
 
 def change(state: State, request: Request) -> Json:
-    """Change a template that was decided on: PUT `senders/{senderKey}/templates/{templateCode}`.
+    """Change an approved or rejected template: PUT `senders/{senderKey}/templates/{templateCode}`.
 
-    What was approved stays in use until the change is; what was rejected is replaced.
+    An approved template stays in use until the change is approved; a rejected one is replaced.
     """
     given: Change = kakaotalk.decode_body(_CHANGE, request.body)
     _get_active_profile(state, request)
@@ -184,7 +184,7 @@ def remove(state: State, request: Request) -> Json:
 
 
 def delete(state: State, template: Template) -> None:
-    """Let a template be gone."""
+    """Delete a template."""
     del state.templates[template.sender_key, template.code]
     state.under_review = [each for each in state.under_review if each[0] is not template]
 
@@ -193,8 +193,8 @@ def comment(state: State, request: Request) -> Json:
     """Ask about a review: POST `…/comments`, or `…/comments_file` as a form."""
     template = _get_template(state, request)
     if request.headers.get("content-type", "").startswith("multipart/"):
-        words = request.form().get("comment")
-        content = words if isinstance(words, str) else None
+        text = request.form().get("comment")
+        content = text if isinstance(text, str) else None
     else:
         content = kakaotalk.decode_body(_COMMENT, request.body).comment
     content = kakaotalk.require_text("comment", content, MAX_COMMENT_CHARS)
@@ -233,8 +233,8 @@ def modifications(state: State, request: Request) -> Json:
     """List the changes to a template: GET `…/modifications`."""
     template = _get_template(state, request)
     rows = []
-    for edit in template.changes:
-        row = {**_row(state, template, edit), "activated": edit.is_active}
+    for change_draft in template.changes:
+        row = {**_row(state, template, change_draft), "activated": change_draft.is_active}
         del row["kakaoTemplateCode"]
         rows.append(row)
     return {"templateModificationsResponse": {"templates": rows, "totalCount": len(rows)}}
@@ -267,6 +267,6 @@ def _row(state: State, template: Template, draft: Draft) -> Json:
 
 
 def upload(state: State, request: Request) -> Json:
-    """Take the picture of a template: POST `template-image`, with the file in `file`."""
+    """Accept the image of a template: POST `template-image`, with the file in `file`."""
     picture = images.store_image(state, request, "file")
     return {"templateImage": {"templateImageName": picture.name, "templateImageUrl": picture.address}}

@@ -146,7 +146,7 @@ def test_alimtalk_must_match_its_template(
         ({"ordering": None}, -3011),
     ],
 )
-def test_buttons_of_an_alimtalk_must_match_its_template(
+def test_alimtalk_buttons_must_match_its_template(
     caller: Caller, relay: FakeNhnCloud, changes: dict[str, Any], code: int
 ) -> None:
     body = alimtalk_body(relay, PHONE)
@@ -157,7 +157,7 @@ def test_buttons_of_an_alimtalk_must_match_its_template(
     assert results_of(run(caller.alimtalk("POST", "raw-messages", body))) == [code]
 
 
-def test_an_alimtalk_with_another_title_fails_at_kakao(
+def test_alimtalk_with_another_title_fails_at_kakao(
     caller: Caller, relay: FakeNhnCloud, clock: ManualClock
 ) -> None:
     body = alimtalk_body(relay, PHONE, PHONE)
@@ -215,7 +215,7 @@ def test_idempotency_key_of_an_accepted_call_holds_ten_minutes(
     assert relay.duplicates() == {f"key-{PHONE}": 2}
 
 
-def test_a_template_can_be_filled_in(caller: Caller, relay: FakeNhnCloud) -> None:
+def test_template_parameters_are_filled_in(caller: Caller, relay: FakeNhnCloud) -> None:
     body = alimtalk_body(relay, PHONE, PHONE)
     body["recipientList"] = [
         {"recipientNo": PHONE, "templateParameter": {"이름": "가람"}},
@@ -274,7 +274,7 @@ def test_friendtalk_has_limits_by_its_image(
     assert results_of(answer) == [code]
 
 
-FATES = {
+OUTCOMES = {
     "01000000001": ("3003", "3008", "3008"),
     "01000000002": ("2003", "3005", "3005"),
     "01000000003": ("1000", "3019", "3019"),
@@ -285,9 +285,9 @@ FATES = {
 
 
 def test_recipients_have_fixed_outcomes(caller: Caller, relay: FakeNhnCloud, clock: ManualClock) -> None:
-    run(caller.sms("POST", "sender/sms", sms_body(*FATES)))
-    run(caller.alimtalk("POST", "raw-messages", alimtalk_body(relay, *FATES)))
-    body = alimtalk_body(relay, *FATES)
+    run(caller.sms("POST", "sender/sms", sms_body(*OUTCOMES)))
+    run(caller.alimtalk("POST", "raw-messages", alimtalk_body(relay, *OUTCOMES)))
+    body = alimtalk_body(relay, *OUTCOMES)
     del body["templateCode"]
     run(caller.friendtalk("POST", "messages", body, headers=CONVERT))
 
@@ -298,7 +298,7 @@ def test_recipients_have_fixed_outcomes(caller: Caller, relay: FakeNhnCloud, clo
 
     assert codes() == [(None, None, None)] * 6
     clock.advance_s(0.3)
-    assert codes() == list(FATES.values())
+    assert codes() == list(OUTCOMES.values())
 
 
 def test_results_are_listed_by_their_time(caller: Caller, relay: FakeNhnCloud, clock: ManualClock) -> None:
@@ -360,7 +360,7 @@ def test_advertisements_fail_at_night(relay: FakeNhnCloud, caller: Caller, clock
     assert [each.code for each in relay.messages] == ["E919", "3022", "1000"]
 
 
-def test_a_profile_that_resends_does_so_unless_told_not_to(
+def test_relay_fallback_is_sent_unless_disabled_for_a_message(
     relay: FakeNhnCloud, caller: Caller, clock: ManualClock
 ) -> None:
     body = alimtalk_body(relay, "01000000003", "01000000003")

@@ -44,9 +44,9 @@ def test_profile_is_registered_verified_listed_and_deleted(caller: Caller, relay
 
     wrong = {"plusFriendId": "@lighthouse", "token": relay.last_token ^ 1}
     assert result_code(run(caller.alimtalk("POST", "sender/token", wrong))) == -7000
-    proved = run(caller.alimtalk("POST", "sender/token", {**wrong, "token": relay.last_token}))["sender"]
-    assert proved["status"] == "YSC03"
-    key = proved["senderKey"]
+    verified = run(caller.alimtalk("POST", "sender/token", {**wrong, "token": relay.last_token}))["sender"]
+    assert verified["status"] == "YSC03"
+    key = verified["senderKey"]
     assert len(key) == 40
 
     assert result_code(run(caller.alimtalk("POST", "senders", CHANNEL))) == -7000
@@ -125,119 +125,122 @@ def test_template_must_be_as_documented(
     assert bool(relay.templates) is (code == 0)
 
 
-class Desk:
+class TemplateClient:
     """The templates of one profile."""
 
     def __init__(self, relay: FakeNhnCloud, caller: Caller) -> None:
         self._caller = caller
         self.key = relay.add_profile().sender_key
-        self._place = f"senders/{self.key}/templates"
+        self._path = f"senders/{self.key}/templates"
 
     def register(self, **changes: Any) -> int:
-        return result_code(run(self._caller.alimtalk("POST", self._place, template(**changes))))
+        return result_code(run(self._caller.alimtalk("POST", self._path, template(**changes))))
 
     def change(self, **changes: Any) -> int:
         body = template(**changes)
         code = body.pop("templateCode")
-        return result_code(run(self._caller.alimtalk("PUT", f"{self._place}/{code}", body)))
+        return result_code(run(self._caller.alimtalk("PUT", f"{self._path}/{code}", body)))
 
     def delete(self, code: str = "t1") -> int:
-        return result_code(run(self._caller.alimtalk("DELETE", f"{self._place}/{code}")))
+        return result_code(run(self._caller.alimtalk("DELETE", f"{self._path}/{code}")))
 
     def comment(self, content: str, code: str = "t1") -> int:
         return result_code(
-            run(self._caller.alimtalk("POST", f"{self._place}/{code}/comments", {"comment": content}))
+            run(self._caller.alimtalk("POST", f"{self._path}/{code}/comments", {"comment": content}))
         )
 
-    def one(self, code: str = "t1") -> dict[str, Any]:
-        return dict(run(self._caller.alimtalk("GET", f"{self._place}/{code}"))["templates"])
+    def show(self, code: str = "t1") -> dict[str, Any]:
+        return dict(run(self._caller.alimtalk("GET", f"{self._path}/{code}"))["templates"])
 
-    def edits(self, code: str = "t1") -> list[dict[str, Any]]:
-        answer = run(self._caller.alimtalk("GET", f"{self._place}/{code}/modifications"))
+    def list_changes(self, code: str = "t1") -> list[dict[str, Any]]:
+        answer = run(self._caller.alimtalk("GET", f"{self._path}/{code}/modifications"))
         return list(answer["templateModificationsResponse"]["templates"])
 
     def listed(self, **query: str) -> list[str]:
-        answer = run(self._caller.alimtalk("GET", self._place, params=query))["templateListResponse"]
+        answer = run(self._caller.alimtalk("GET", self._path, params=query))["templateListResponse"]
         return [each["templateCode"] for each in answer["templates"]]
 
 
 @pytest.fixture
-def desk(relay: FakeNhnCloud, caller: Caller) -> Desk:
-    return Desk(relay, caller)
+def client(relay: FakeNhnCloud, caller: Caller) -> TemplateClient:
+    return TemplateClient(relay, caller)
 
 
-def test_review_is_decided_by_the_name(desk: Desk, clock: ManualClock) -> None:
+def test_review_is_decided_by_the_name(client: TemplateClient, clock: ManualClock) -> None:
     for code, name in (("t1", "주문"), ("t2", "반려할 것"), ("t3", "보류할 것")):
-        assert desk.register(templateCode=code, templateName=name) == 0
-    assert [desk.one(code)["status"] for code in ("t1", "t2", "t3")] == ["TSC01"] * 3
+        assert client.register(templateCode=code, templateName=name) == 0
+    assert [client.show(code)["status"] for code in ("t1", "t2", "t3")] == ["TSC01"] * 3
     clock.advance_s(0.5)
-    assert [desk.one(code)["status"] for code in ("t1", "t2", "t3")] == ["TSC02"] * 3
+    assert [client.show(code)["status"] for code in ("t1", "t2", "t3")] == ["TSC02"] * 3
     clock.advance_s(0.5)
 
-    assert [desk.one(code)["status"] for code in ("t1", "t2", "t3")] == ["TSC03", "TSC04", "TSC02"]
-    assert desk.one("t2")["comments"][0]["status"] == "REJ"
-    assert desk.listed(templateStatus="TSC03") == ["t1"]
-    assert desk.register(templateCode="t1", templateName="다른 이름") == -3001
-    assert desk.register(templateCode="t4", templateName="주문") == -3001
+    assert [client.show(code)["status"] for code in ("t1", "t2", "t3")] == ["TSC03", "TSC04", "TSC02"]
+    assert client.show("t2")["comments"][0]["status"] == "REJ"
+    assert client.listed(templateStatus="TSC03") == ["t1"]
+    assert client.register(templateCode="t1", templateName="다른 이름") == -3001
+    assert client.register(templateCode="t4", templateName="주문") == -3001
 
 
-def test_approved_text_stays_until_its_change_is_approved(
-    desk: Desk, relay: FakeNhnCloud, clock: ManualClock
+def test_apverified_text_stays_until_its_change_is_apverified(
+    client: TemplateClient, relay: FakeNhnCloud, clock: ManualClock
 ) -> None:
-    desk.register()
-    assert desk.change(templateContent="새 글") == -3012
+    client.register()
+    assert client.change(templateContent="새 글") == -3012
     clock.advance_s(1)
     relay.behavior.review_after_s = None
-    assert desk.change(templateContent="새 글") == 0
-    assert desk.change(templateContent="더 새 글") == -3013
-    assert (desk.one()["status"], desk.one()["templateContent"]) == ("TSC03", "#{이름}님의 주문입니다.")
-    assert [(each["status"], each["activated"]) for each in desk.edits()] == [("TSC01", False)]
+    assert client.change(templateContent="새 글") == 0
+    assert client.change(templateContent="더 새 글") == -3013
+    assert (client.show()["status"], client.show()["templateContent"]) == ("TSC03", "#{이름}님의 주문입니다.")
+    assert [(each["status"], each["activated"]) for each in client.list_changes()] == [("TSC01", False)]
 
-    relay.console.reject(desk.key, "t1", "안 됩니다")
-    assert desk.one()["templateContent"] == "#{이름}님의 주문입니다."
-    assert desk.edits()[0]["comments"][0]["content"] == "안 됩니다"
-    desk.change(templateContent="더 새 글")
-    relay.console.approve(desk.key, "t1")
-    assert desk.one()["templateContent"] == "더 새 글"
-    assert [(each["status"], each["activated"]) for each in desk.edits()] == [("TSC03", True), ("TSC04", False)]
+    relay.console.reject(client.key, "t1", "안 됩니다")
+    assert client.show()["templateContent"] == "#{이름}님의 주문입니다."
+    assert client.list_changes()[0]["comments"][0]["content"] == "안 됩니다"
+    client.change(templateContent="더 새 글")
+    relay.console.approve(client.key, "t1")
+    assert client.show()["templateContent"] == "더 새 글"
+    assert [(each["status"], each["activated"]) for each in client.list_changes()] == [
+        ("TSC03", True),
+        ("TSC04", False),
+    ]
 
 
-def test_rejected_template_may_be_commented_or_replaced(desk: Desk, clock: ManualClock) -> None:
-    desk.register(templateName="반려")
-    assert desk.comment("왜죠?") == -3100
+def test_rejected_template_may_be_commented_or_replaced(client: TemplateClient, clock: ManualClock) -> None:
+    client.register(templateName="반려")
+    assert client.comment("왜죠?") == -3100
     clock.advance_s(1)
-    assert desk.one()["status"] == "TSC04"
-    assert desk.comment("왜죠?") == 0
-    assert desk.one()["status"] == "TSC02"
-    assert [each["status"] for each in desk.one()["comments"]] == ["REJ", "INQ"]
+    assert client.show()["status"] == "TSC04"
+    assert client.comment("왜죠?") == 0
+    assert client.show()["status"] == "TSC02"
+    assert [each["status"] for each in client.show()["comments"]] == ["REJ", "INQ"]
 
-    desk.register(templateCode="t2", templateName="반려 둘")
+    client.register(templateCode="t2", templateName="반려 둘")
     clock.advance_s(1)
-    assert desk.one("t2")["status"] == "TSC04"
-    assert desk.change(templateCode="t2", templateName="주문 둘") == 0
+    assert client.show("t2")["status"] == "TSC04"
+    assert client.change(templateCode="t2", templateName="주문 둘") == 0
     clock.advance_s(1)
-    assert desk.one("t2")["status"] == "TSC03"
+    assert client.show("t2")["status"] == "TSC03"
 
 
 def test_used_template_stays_for_three_days(
-    desk: Desk, relay: FakeNhnCloud, caller: Caller, clock: ManualClock
+    client: TemplateClient, relay: FakeNhnCloud, caller: Caller, clock: ManualClock
 ) -> None:
     body = alimtalk_body(relay, "01012345678")
     run(caller.alimtalk("POST", "raw-messages", body))
 
     clock.advance_s(3 * DAY_S - 1)
-    assert desk.delete("hello") == -3034
+    assert client.delete("hello") == -3034
     clock.advance_s(1)
-    assert desk.delete("hello") == 0
-    assert desk.delete("hello") == -3003
+    assert client.delete("hello") == 0
+    assert client.delete("hello") == -3003
 
 
-def test_images_of_templates_are_stored(desk: Desk, caller: Caller) -> None:
+def test_images_of_templates_are_stored(client: TemplateClient, caller: Caller) -> None:
     def upload(name: str, body: bytes) -> dict[str, Any]:
         return dict(run(caller.alimtalk("POST", "template-image", files={"file": (name, body, "image/jpeg")})))
 
     assert result_code(upload("a.gif", JPEG)) == -4009
     assert result_code(upload("a.jpg", b"none")) == -8001
-    kept = upload("a.jpg", JPEG)["templateImage"]
-    assert desk.register(templateEmphasizeType="IMAGE", **kept) == 0
-    assert desk.one()["templateImageUrl"] == kept["templateImageUrl"]
+    stored = upload("a.jpg", JPEG)["templateImage"]
+    assert client.register(templateEmphasizeType="IMAGE", **stored) == 0
+    assert client.show()["templateImageUrl"] == stored["templateImageUrl"]

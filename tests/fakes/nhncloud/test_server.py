@@ -25,7 +25,7 @@ from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
 PHONE = "01012345678"
 SEND = "sender/sms"
 NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""To read those of the system takes longer than a test, and nothing here speaks TLS."""
+"""Reading the system's authorities takes longer than a test, and no test here uses TLS."""
 
 
 @asynccontextmanager
@@ -35,7 +35,7 @@ async def served(**options: Any) -> AsyncIterator[tuple[FakeNhnCloudServer, Call
 
 
 class Rerouted(httpx.AsyncBaseTransport):
-    """Sends what a Caller asks to the port where a server listens."""
+    """Sends the calls of a Caller to the port of a server."""
 
     def __init__(self, wire: httpx.AsyncBaseTransport, address: str) -> None:
         self._wire = wire
@@ -47,7 +47,7 @@ class Rerouted(httpx.AsyncBaseTransport):
 
 
 @pytest.mark.parametrize(
-    ("kind", "outcome", "taken"),
+    ("kind", "outcome", "accepted"),
     [
         ("lose request", httpx.RemoteProtocolError, 0),
         ("lose answer", httpx.RemoteProtocolError, 1),
@@ -64,7 +64,9 @@ class Rerouted(httpx.AsyncBaseTransport):
     ],
 )
 @pytest.mark.parametrize("has_sockets", [False, True])
-def test_faults_can_be_injected(kind: str, outcome: int | type[Exception], taken: int, has_sockets: bool) -> None:
+def test_faults_can_be_injected(
+    kind: str, outcome: int | type[Exception], accepted: int, has_sockets: bool
+) -> None:
     async def main() -> None:
         async with served() as (relay, caller):
             caller = caller if has_sockets else Caller(relay)
@@ -75,7 +77,7 @@ def test_faults_can_be_injected(kind: str, outcome: int | type[Exception], taken
             else:
                 with pytest.raises(expected):
                     await caller.sms("POST", SEND, sms_body(PHONE))
-            assert len(relay.messages) == taken
+            assert len(relay.messages) == accepted
             assert result_code(await caller.sms("POST", SEND, sms_body(PHONE))) == 0
 
     asyncio.run(main())
@@ -97,8 +99,8 @@ def test_server_can_go_away_and_come_back() -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize(("kind", "taken_at_once"), [("slow", 1), ("slow to accept", 0)])
-def test_call_continues_after_the_caller_times_out(kind: str, taken_at_once: int) -> None:
+@pytest.mark.parametrize(("kind", "accepted_at_once"), [("slow", 1), ("slow to accept", 0)])
+def test_call_continues_after_the_caller_times_out(kind: str, accepted_at_once: int) -> None:
     async def main() -> None:
         world = VirtualWorld()
         relay = FakeNhnCloud(world.now)
@@ -107,7 +109,7 @@ def test_call_continues_after_the_caller_times_out(kind: str, taken_at_once: int
         with pytest.raises(httpx.ReadTimeout):
             await caller.sms("POST", SEND, sms_body(PHONE))
         assert world.monotonic() == 5
-        assert len(relay.messages) == taken_at_once
+        assert len(relay.messages) == accepted_at_once
         await asyncio.sleep(60)
         assert len(relay.messages) == 1
 
@@ -131,8 +133,8 @@ def test_too_many_calls_per_second_are_throttled() -> None:
 
 def test_lists_can_lag_and_results_can_repeat_in_any_order() -> None:
     async def main() -> None:
-        manners: dict[str, Any] = {"result_copies": 2, "shuffles_results": True}
-        relay = FakeNhnCloud(VirtualWorld().now, seed=2, lists_lag_s=10, results_lag_s=20, **manners)
+        behavior: dict[str, Any] = {"result_copies": 2, "shuffles_results": True}
+        relay = FakeNhnCloud(VirtualWorld().now, seed=2, lists_lag_s=10, results_lag_s=20, **behavior)
         caller = Caller(relay)
         day = {"startCreateDate": "2026-11-15 00:00:00", "endCreateDate": "2026-11-15 23:59:59"}
         await caller.sms("POST", SEND, sms_body(*[f"0101234{each:04}" for each in range(10)]))
@@ -150,22 +152,22 @@ def test_lists_can_lag_and_results_can_repeat_in_any_order() -> None:
     run_in_virtual_time(main())
 
 
-class Ear(httpx.AsyncBaseTransport):
-    """Listens to webhooks: the first is answered with 502, the rest with 200."""
+class WebhookReceiver(httpx.AsyncBaseTransport):
+    """Receives webhooks: answers the first with 502, the rest with 200."""
 
     def __init__(self) -> None:
-        self.heard: list[tuple[float, httpx.Request]] = []
+        self.received: list[tuple[float, httpx.Request]] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        self.heard.append((asyncio.get_running_loop().time(), request))
-        return httpx.Response(502 if len(self.heard) == 1 else 200)
+        self.received.append((asyncio.get_running_loop().time(), request))
+        return httpx.Response(502 if len(self.received) == 1 else 200)
 
 
 def test_webhooks_are_posted_until_they_are_accepted() -> None:
     async def main() -> None:
-        relay, ear = FakeNhnCloud(VirtualWorld().now, review_after_s=None), Ear()
+        relay, receiver = FakeNhnCloud(VirtualWorld().now, review_after_s=None), WebhookReceiver()
         caller = Caller(relay)
-        relay.webhooks.transport = ear
+        relay.webhooks.transport = receiver
         relay.webhooks.set("http://pabal.invalid/hook", "a signature")
         posting = asyncio.create_task(relay.webhooks.run())
         await caller.sms("POST", SEND, sms_body(PHONE))
@@ -175,10 +177,10 @@ def test_webhooks_are_posted_until_they_are_accepted() -> None:
         await asyncio.sleep(1)
         posting.cancel()
 
-        bodies = [msgspec.json.decode(request.content) for _, request in ear.heard]
+        bodies = [msgspec.json.decode(request.content) for _, request in receiver.received]
         assert [
             (round(at, 1), body["event"], body["productName"])
-            for (at, _), body in zip(ear.heard, bodies, strict=True)
+            for (at, _), body in zip(receiver.received, bodies, strict=True)
         ] == [
             (0.3, "MESSAGE_RESULT_UPDATE", "SMS"),
             (0.3, "MESSAGE_RESULT_UPDATE", "KakaoTalk Bizmessage"),
@@ -186,7 +188,7 @@ def test_webhooks_are_posted_until_they_are_accepted() -> None:
             (5.0, "TEMPLATE_STATUS_UPDATE", "KakaoTalk Bizmessage"),
         ]
         assert relay.webhooks.posts[0].statuses == [502, 200]
-        assert {request.headers["X-Toast-Webhook-Signature"] for _, request in ear.heard} == {"a signature"}
+        assert {request.headers["X-Toast-Webhook-Signature"] for _, request in receiver.received} == {"a signature"}
         for body in bodies[:3]:
             [hook] = body["hooks"]
             assert (hook["resultCode"], hook["recipientGroupingKey"]) == ("1000", f"key-{PHONE}")
@@ -197,17 +199,17 @@ def test_webhooks_are_posted_until_they_are_accepted() -> None:
 
 def test_listening_server_posts_webhooks() -> None:
     async def main() -> None:
-        has_heard = asyncio.Event()
+        has_received = asyncio.Event()
 
-        async def hear(request: Request) -> Reply:
-            has_heard.set()
+        async def receive(request: Request) -> Reply:
+            has_received.set()
             return Reply(200, "text/plain", b"")
 
-        async with listening(hear) as ear, served(receipt_after_s=0.01) as (relay, caller):
-            relay.webhooks.set(f"http://127.0.0.1:{ear.port}/hook", "a signature")
+        async with listening(receive) as receiver, served(receipt_after_s=0.01) as (relay, caller):
+            relay.webhooks.set(f"http://127.0.0.1:{receiver.port}/hook", "a signature")
             await caller.sms("POST", SEND, sms_body(PHONE))
             async with asyncio.timeout(10):
-                await has_heard.wait()
+                await has_received.wait()
 
     asyncio.run(main())
 
@@ -241,9 +243,9 @@ def test_page_escapes_everything_and_its_buttons_work() -> None:
 
 @pytest.mark.slow
 def test_command_prints_settings_and_listens() -> None:
-    words = [sys.executable, "-m", "tests.fakes.nhncloud", "--port", "0"]
+    command = [sys.executable, "-m", "tests.fakes.nhncloud", "--port", "0"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=environment) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=environment) as process:
         assert process.stdout
         lines: list[str] = []
         while not (lines and lines[-1].startswith("unsubscribe_number")):

@@ -1,4 +1,4 @@
-"""Webhook calls of the server: results of messages and states of templates, until they are accepted."""
+"""Webhook calls of the server: results of messages and states of templates, repeated until accepted."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ _SMS_STATES = {"0": "FAILED", "2": "COMPLETED", "3": "COMPLETED", "6": "FAILED_A
 
 @dataclass(slots=True)
 class Post:
-    """One body that is to be posted, as often as it takes."""
+    """A webhook call, repeated until it is accepted."""
 
     address: str
     signature: str
@@ -31,7 +31,7 @@ class Post:
     attempts: int = 0
     next_at: int = 0
     statuses: list[int | str] = field(default_factory=list)
-    """What each try was answered with: a status, or the name of what broke."""
+    """The result of each attempt: a status, or the name of an error."""
 
     @property
     def is_accepted(self) -> bool:
@@ -40,19 +40,19 @@ class Post:
 
 
 class Webhooks:
-    """Posts to the addresses that were set in its console; nothing is posted before `set`."""
+    """Posts to the configured addresses; nothing is posted before `set`."""
 
-    def __init__(self, state: State, settle: Callable[[], None]) -> None:
+    def __init__(self, state: State, process_due: Callable[[], None]) -> None:
         self._state = state
-        self._settle = settle
+        self._process_due = process_due
         self._addresses: dict[str, tuple[str, str]] = {}
         self.transport: httpx.AsyncBaseTransport | None = None
-        """How to reach the address without sockets."""
+        """A transport without sockets, for tests."""
         self.retry_after_s = 1.0
-        self.most_tries = 10
-        self.owed: list[Post] = []
+        self.max_attempts = 10
+        self.pending: list[Post] = []
         self.posts: list[Post] = []
-        """Every post, taken or not."""
+        """Every post, accepted or not."""
 
     def set(self, address: str, signature: str, products: tuple[str, ...] = ("SMS", "KakaoTalk")) -> None:
         """Post to an address from now on, for one product or both."""
@@ -62,8 +62,8 @@ class Webhooks:
         self._state.changed.set()
 
     async def run(self) -> None:
-        """Post whatever is due, for ever."""
-        while not self._addresses:  # a client takes time to make, and mostly nobody listens
+        """Post everything that is due, until cancelled."""
+        while not self._addresses:  # creating a client takes time, and most tests use no webhooks
             self._state.changed.clear()
             await self._state.changed.wait()
         async with httpx.AsyncClient(transport=self.transport, timeout=TIMEOUT_S, trust_env=False) as client:
@@ -75,9 +75,9 @@ class Webhooks:
                         await self._state.changed.wait()
 
     def _pause_s(self) -> float | None:
-        """Return how long nothing will be due; none: until something happens."""
+        """Return the time until the next post is due; None if nothing is scheduled."""
         state = self._state
-        moments = [post.next_at for post in self.owed]
+        moments = [post.next_at for post in self.pending]
         for _, draft in state.under_review:
             is_new = draft.status == "TSC01"
             moments.append((draft.inspected_at if is_new else draft.decided_at) or 0)
@@ -85,21 +85,21 @@ class Webhooks:
         return max(min(due) - state.clock(), MIN_PAUSE_MS) / 1000 if due else None
 
     async def post_due(self, client: httpx.AsyncClient) -> None:
-        """Post once what is due by now."""
-        self._settle()
+        """Post once everything that is due."""
+        self._process_due()
         self._collect()
         now = self._state.clock()
-        for post in [each for each in self.owed if each.next_at <= now]:
+        for post in [each for each in self.pending if each.next_at <= now]:
             post.attempts += 1
             post.statuses.append(await _send(client, post))
             post.next_at = self._state.clock() + round(self.retry_after_s * 1000)
-            if post.is_accepted or post.attempts >= self.most_tries:
-                self.owed.remove(post)
+            if post.is_accepted or post.attempts >= self.max_attempts:
+                self.pending.remove(post)
 
     def _collect(self) -> None:
-        state, manners = self._state, self._state.behavior
-        messages, state.results.pending_hooks = state.results.pending_hooks * manners.result_copies, []
-        if manners.shuffles_results:
+        state, behavior = self._state, self._state.behavior
+        messages, state.results.pending_hooks = state.results.pending_hooks * behavior.result_copies, []
+        if behavior.shuffles_results:
             state.random.shuffle(messages)
         for is_sms, group in groupby(messages, key=lambda each: each.product == SMS):
             hooks = [self._sms_hook(each) if is_sms else self._talk_hook(each) for each in group]
@@ -122,7 +122,7 @@ class Webhooks:
             "hooks": hooks,
         }
         post = Post(address, signature, body)
-        self.owed.append(post)
+        self.pending.append(post)
         self.posts.append(post)
 
     def _sms_hook(self, message: Message) -> Json:

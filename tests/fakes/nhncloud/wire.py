@@ -22,7 +22,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, handler: Handler, open_connections: "set[Connection]") -> None:
         self._handler = handler
-        self._open_ones = open_connections
+        self._open_connections = open_connections
         self._transport: asyncio.Transport | None = None
         self._task: asyncio.Task[None] | None = None
         self._waiting: list[tuple[Request, bool]] = []
@@ -62,11 +62,11 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._open_ones.add(self)
+        self._open_connections.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
-        self._open_ones.discard(self)
+        self._open_connections.discard(self)
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -75,19 +75,19 @@ class Connection(asyncio.Protocol):
             self.abort()
 
     def abort(self) -> None:
-        """Break the connection at once."""
+        """Abort the connection."""
         if self._transport:
             self._transport.abort()
 
     async def _answer(self) -> None:
         try:
             while self._waiting:
-                request, stays = self._waiting.pop(0)
+                request, keep_alive = self._waiting.pop(0)
                 reply = await self._handler(request)
                 if self._transport is None:
                     return
-                self._transport.write(_encode(reply, stays))
-                if not stays:
+                self._transport.write(_encode(reply, keep_alive))
+                if not keep_alive:
                     self._transport.close()
         except ConnectionCut:
             self.abort()
@@ -96,36 +96,36 @@ class Connection(asyncio.Protocol):
 
 
 def _encode(reply: Reply, keep_alive: bool) -> bytes:
-    place = "Location: /\r\n" if reply.status == 302 else ""
+    location = "Location: /\r\n" if reply.status == 302 else ""
     head = (
-        f"HTTP/1.1 {reply.status} {_REASONS[reply.status]}\r\nContent-Type: {reply.content_type}\r\n{place}"
+        f"HTTP/1.1 {reply.status} {_REASONS[reply.status]}\r\nContent-Type: {reply.content_type}\r\n{location}"
         f"Content-Length: {len(reply.body)}\r\nConnection: {'keep-alive' if keep_alive else 'close'}\r\n\r\n"
     )
     return head.encode("latin-1") + reply.body
 
 
 class Listener:
-    """A port that may be closed for a while."""
+    """A port that can be closed and opened again."""
 
     def __init__(self, handler: Handler, port: int = 0) -> None:
         self._handler = handler
-        self._open_ones: set[Connection] = set()
+        self._open_connections: set[Connection] = set()
         self._server: asyncio.Server | None = None
         self.port = port
 
     async def listen(self) -> None:
-        """Accept connections, on the port it had before."""
+        """Accept connections, on the same port as before."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
-            lambda: Connection(self._handler, self._open_ones), "127.0.0.1", self.port
+            lambda: Connection(self._handler, self._open_connections), "127.0.0.1", self.port
         )
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
-        """Accept no more connections, and break those that are open."""
+        """Stop accepting connections, and abort the open ones."""
         if self._server:
             self._server.close()
-            for each in list(self._open_ones):
+            for each in list(self._open_connections):
                 each.abort()
             await self._server.wait_closed()
             self._server = None

@@ -17,11 +17,11 @@ INTERMEDIATE = 0x20
 BINDS = (protocol.BIND_TRANSCEIVER, protocol.BIND_TRANSMITTER, protocol.BIND_RECEIVER)
 
 Handler = Callable[["SmscConnection", Pdu], None]
-"""What to do on a PDU."""
+"""Handles a received PDU."""
 
 
 class ReceivedPdu(NamedTuple):
-    """A PDU that arrived: when, on which connection."""
+    """A received PDU, with time and connection."""
 
     at: float
     connection: "SmscConnection"
@@ -29,72 +29,72 @@ class ReceivedPdu(NamedTuple):
 
 
 def no_response(connection: "SmscConnection", request: Pdu) -> None:
-    """Say nothing."""
+    """Do not respond."""
 
 
 def respond(connection: "SmscConnection", request: Pdu) -> None:
-    """Say yes."""
+    """Respond with status OK."""
     connection.send(
         request.command | protocol.RESPONSE, request.sequence, b"\0" if request.command in BINDS else b""
     )
 
 
 def accept(connection: "SmscConnection", request: Pdu) -> None:
-    """Give a message the next id."""
+    """Accept a message with the next id."""
     connection.send(SUBMIT_SM_RESP, request.sequence, pdu.encode_message_id(str(next(connection.smsc.ids))))
 
 
 def unbind(connection: "SmscConnection", request: Pdu) -> None:
-    """Answer an unbind and hang up."""
+    """Respond to an unbind and close the connection."""
     respond(connection, request)
     connection.pipe.close()
 
 
 def respond_with_status(status: int) -> Handler:
-    """Say no, with a status."""
+    """Return a handler that responds with a status."""
 
-    def act(line: "SmscConnection", one: Pdu) -> None:
-        line.send(one.command | protocol.RESPONSE, one.sequence, status=status)
+    def handler(connection: "SmscConnection", request: Pdu) -> None:
+        connection.send(request.command | protocol.RESPONSE, request.sequence, status=status)
 
-    return act
+    return handler
 
 
-def in_sequence(*acts: Handler) -> Handler:
-    """Do these things one after the other, and the last for ever."""
-    left = list(acts)
+def in_sequence(*handlers: Handler) -> Handler:
+    """Return a handler that uses these in order, and then always the last."""
+    left = list(handlers)
 
-    def act(line: "SmscConnection", one: Pdu) -> None:
-        (left.pop(0) if len(left) > 1 else left[0])(line, one)
+    def handler(connection: "SmscConnection", request: Pdu) -> None:
+        (left.pop(0) if len(left) > 1 else left[0])(connection, request)
 
-    return act
+    return handler
 
 
 class SmscConnection(asyncio.Protocol):
-    """One connection to it."""
+    """One connection to the SMSC."""
 
     def __init__(self, smsc: "ScriptedSmsc") -> None:
         self.smsc = smsc
-        self.owed: dict[int, Pdu] = {}
-        """Submits that have no answer yet."""
+        self.unanswered: dict[int, Pdu] = {}
+        """Submits without a response, by sequence number."""
         self.is_up = False
-        self._rest = b""
+        self._buffer = b""
         self._transport: asyncio.Transport | None = None
 
     @property
     def transport(self) -> asyncio.Transport:
-        """Its end of the connection."""
+        """The SMSC's end of the connection."""
         assert self._transport is not None
         return self._transport
 
     @property
     def pipe(self) -> Pipe:
-        """Its end of a connection in memory."""
+        """The SMSC's end of an in-memory connection."""
         return cast(Pipe, self.transport)
 
     def send(self, command: int, sequence: int, body: bytes = b"", status: int = 0) -> None:
         """Send a PDU."""
         if command in (SUBMIT_SM_RESP, protocol.GENERIC_NACK):
-            self.owed.pop(sequence, None)
+            self.unanswered.pop(sequence, None)
         self.transport.write(pdu.encode_pdu(command, sequence, body, status))
 
     def deliver(self, sequence: int, message: ShortMessage) -> None:
@@ -106,18 +106,18 @@ class SmscConnection(asyncio.Protocol):
         self.is_up = True
 
     def data_received(self, data: bytes) -> None:
-        pdus, used = pdu.split_pdus(self._rest + data)
-        self._rest = (self._rest + data)[used:]
+        pdus, used = pdu.split_pdus(self._buffer + data)
+        self._buffer = (self._buffer + data)[used:]
         for one in pdus:
             self.smsc.receive(self, one)
 
     def connection_lost(self, error: Exception | None) -> None:
         self.is_up = False
-        self.owed.clear()
+        self.unanswered.clear()
 
 
 class ScriptedSmsc:
-    """The SMSC of a carrier; `acts` says what it does on each command."""
+    """The SMSC of a carrier; `handlers` has the handler of each command."""
 
     def __init__(self) -> None:
         self.handlers: dict[int, Handler] = {
@@ -128,23 +128,23 @@ class ScriptedSmsc:
         }
         self.ids = count(1)
         self.refusal: Exception | None = None
-        """What those who want to connect get to hear."""
-        self.is_lost = False
-        """Whether connections to it are not even refused."""
+        """The error that connection attempts get."""
+        self.drops_connects = False
+        """Whether connection attempts get no answer at all."""
         self.connect_attempts_at: list[float] = []
         self.connections: list[SmscConnection] = []
         self.received_pdus: list[ReceivedPdu] = []
         self.max_in_flight = 0
-        """How many submits were without an answer at most, on all connections together."""
+        """Maximum number of submits without a response, on all connections."""
 
-    async def connect(self, make: Callable[[], asyncio.Protocol]) -> object:
-        """Connect someone, in memory."""
+    async def connect(self, factory: Callable[[], asyncio.Protocol]) -> object:
+        """Connect a protocol in memory."""
         self.connect_attempts_at.append(asyncio.get_running_loop().time())
-        if self.is_lost:
+        if self.drops_connects:
             await asyncio.Event().wait()
         if self.refusal:
             raise self.refusal
-        return await connect(make, self.new_connection())
+        return await connect(factory, self.new_connection())
 
     @property
     def is_down(self) -> bool:
@@ -157,60 +157,60 @@ class ScriptedSmsc:
 
     def new_connection(self) -> SmscConnection:
         """Return the protocol of a new connection."""
-        line = SmscConnection(self)
-        self.connections.append(line)
-        return line
+        connection = SmscConnection(self)
+        self.connections.append(connection)
+        return connection
 
     def receive(self, connection: SmscConnection, request: Pdu) -> None:
-        """Note a PDU, and do what is to be done."""
+        """Record a PDU, and call its handler."""
         self.received_pdus.append(ReceivedPdu(asyncio.get_running_loop().time(), connection, request))
         if request.command == protocol.SUBMIT_SM:
-            connection.owed[request.sequence] = request
-            self.max_in_flight = max(self.max_in_flight, sum(len(each.owed) for each in self.connections))
-        act = self.handlers.get(request.command)
-        if act:
-            act(connection, request)
+            connection.unanswered[request.sequence] = request
+            self.max_in_flight = max(self.max_in_flight, sum(len(each.unanswered) for each in self.connections))
+        handler = self.handlers.get(request.command)
+        if handler:
+            handler(connection, request)
 
     def answer_all(self) -> None:
-        """Take every message that waits for an answer."""
-        for line in self.open_connections:
-            for one in list(line.owed.values()):
-                accept(line, one)
+        """Accept every message without a response."""
+        for connection in self.open_connections:
+            for request in list(connection.unanswered.values()):
+                accept(connection, request)
 
-    # What a test wants to know.
+    # Queries for tests.
 
     def received(self, command: int) -> list[ReceivedPdu]:
-        """Return what it heard of one command."""
+        """Return the received PDUs of one command."""
         return [each for each in self.received_pdus if each.pdu.command == command]
 
     @property
     def submits(self) -> list[ShortMessage]:
-        """Every submit_sm it heard, in order."""
+        """Every received submit_sm, in order."""
         return [pdu.decode_short_message(each.pdu.body) for each in self.received(protocol.SUBMIT_SM)]
 
     @property
     def submitted_at(self) -> list[float]:
-        """When it heard each submit_sm."""
+        """When each submit_sm was received."""
         return [each.at for each in self.received(protocol.SUBMIT_SM)]
 
     @property
     def acknowledged(self) -> list[tuple[int, int]]:
-        """The numbers of the deliver_sm's that were answered, each with the status."""
+        """Sequence number and status of each deliver_sm_resp."""
         return [(each.pdu.sequence, each.pdu.status) for each in self.received(DELIVER_SM_RESP)]
 
     @property
     def open_connections(self) -> list[SmscConnection]:
-        """The connections that are up."""
-        return [line for line in self.connections if line.is_up]
+        """The open connections."""
+        return [connection for connection in self.connections if connection.is_up]
 
     @property
     def open_connection(self) -> SmscConnection:
-        """The only connection that is up."""
-        (line,) = self.open_connections
-        return line
+        """The only open connection."""
+        (connection,) = self.open_connections
+        return connection
 
     def connections_bound_by(self, command: int) -> list[SmscConnection]:
-        """Return the connections that were bound by one kind of bind, in order."""
+        """Return the connections bound with one command, in order."""
         return [each.connection for each in self.received(command)]
 
 
@@ -239,5 +239,5 @@ def receipt(
 
 
 def frames(pdus: Iterable[tuple[int, int, bytes, int]]) -> bytes:
-    """Return PDUs in one piece: command, number, body, status of each."""
+    """Return encoded PDUs, joined; each is given as command, sequence number, body, status."""
     return b"".join(pdu.encode_pdu(command, sequence, body, status) for command, sequence, body, status in pdus)

@@ -1,17 +1,17 @@
-// An SMSC made of npm's `smpp` alone: node smsc.js PORT OPTIONS, where 0 is any free port.
+// An SMSC based on npm's `smpp`: node smsc.js PORT OPTIONS; port 0 is any free port.
 //
-// OPTIONS is JSON; all but the first two may be left out:
-//   system_id, password  whom it lets in
+// OPTIONS is JSON; all but the first two are optional:
+//   system_id, password  the accepted credentials
 //   receipt              "text" (default), "tlv" or "none"
-//   stat, err            what its receipts say; default DELIVRD and 000
-//   hex_ids              its answers hold hexadecimal ids, its receipts decimal ones with zeros in front
-//   echo_reference       its receipts hold the user_message_reference of the message
-//   answer_after_ms      how long a submit_sm waits for its answer; default 0
-//   receipt_first        a receipt goes out before the answer that it is about
-//   throttle_every       it answers every so many-th submit_sm with ESME_RTHROTTLED
-//   withhold_part        it reports this part of long messages only after the word `release`
-//   log                  a file that all it prints is added to, and that it learns from what it owes
-// It prints a JSON object a line, takes words from standard input, and ends when that does.
+//   stat, err            values of its receipts; default DELIVRD and 000
+//   hex_ids              responses have hexadecimal ids, receipts zero-padded decimal ones
+//   echo_reference       receipts have the user_message_reference of the message
+//   answer_after_ms      delay of a submit_sm_resp; default 0
+//   receipt_first        a receipt is sent before the submit_sm_resp of its message
+//   throttle_every       every nth submit_sm gets ESME_RTHROTTLED
+//   withhold_part        receipts of this segment are sent only after the command `release`
+//   log                  a file of all events, from which pending receipts are restored
+// It prints one JSON object per line, reads commands from standard input, and exits when that ends.
 
 'use strict';
 
@@ -21,7 +21,7 @@ const iconv = require('iconv-lite');
 const smpp = require('smpp');
 
 const RECEIPT_AFTER_MS = 20;
-const AGAIN_AFTER_MS = 200;
+const RETRY_AFTER_MS = 200;
 const DECIMAL_DIGITS = 20;
 const WANTS_RECEIPT = 0x01;
 const IS_RECEIPT = 0x04;
@@ -30,20 +30,20 @@ const STATES = { DELIVRD: 2, EXPIRED: 3, DELETED: 4, UNDELIV: 5, ACCEPTD: 6, UNK
 const port = Number(process.argv[2]);
 const options = { receipt: 'text', stat: 'DELIVRD', err: '000', ...JSON.parse(process.argv[3]) };
 const log = options.log ? fs.openSync(options.log, 'a+') : null;
-const owed = new Map(); // message id -> what a receipt needs to know
-const underWay = new Map(); // message id -> the session its receipt was sent on
+const pending = new Map(); // message id -> submit without a confirmed receipt
+const inFlight = new Map(); // message id -> the session its receipt was sent on
 const receivers = new Set();
-let lastId = Date.now() * 1000; // so that no two runs give the same id
+let lastId = Date.now() * 1000; // ids are unique across restarts
 let submits = 0;
 
-function tell(event, facts) {
+function emit(event, facts) {
   const line = Buffer.from(JSON.stringify({ event, ...facts }) + '\n');
   if (log !== null) fs.writeSync(log, line);
   fs.writeSync(1, line);
 }
 
-function teachKorean() {
-  // The package knows the name of data_coding 14, and has no coder for it.
+function addKoreanEncoding() {
+  // The package has a name for data_coding 14, but no encoder.
   smpp.encodings.KS_C_5601 = {
     match: () => false,
     encode: text => iconv.encode(text, 'cp949'),
@@ -51,8 +51,8 @@ function teachKorean() {
   };
 }
 
-function keepOctets() {
-  // The package forgets the octets that it has decoded.
+function keepRawOctets() {
+  // The package discards the raw octets after decoding.
   const decode = smpp.filters.message.decode;
   smpp.filters.message.decode = function (value, skipUdh) {
     const message = decode.call(this, value, skipUdh);
@@ -61,27 +61,27 @@ function keepOctets() {
   };
 }
 
-function recall() {
-  const kept = fs.readFileSync(options.log);
-  const whole = kept.subarray(0, kept.lastIndexOf('\n') + 1); // a kill may have cut off what was being written
-  fs.ftruncateSync(log, whole.length);
-  for (const line of whole.toString('utf8').split('\n').filter(Boolean)) {
-    const said = JSON.parse(line);
-    if (said.event === 'submit_sm') owe(said);
-    if (said.event === 'deliver_sm_resp' && said.status === 0) owed.delete(said.message_id);
+function restore() {
+  const logged = fs.readFileSync(options.log);
+  const complete = logged.subarray(0, logged.lastIndexOf('\n') + 1); // a kill may have truncated the last line
+  fs.ftruncateSync(log, complete.length);
+  for (const line of complete.toString('utf8').split('\n').filter(Boolean)) {
+    const event = JSON.parse(line);
+    if (event.event === 'submit_sm') addPending(event);
+    if (event.event === 'deliver_sm_resp' && event.status === 0) pending.delete(event.message_id);
   }
 }
 
-function owe(submit) {
+function addPending(submit) {
   const wanted = submit.registered_delivery & WANTS_RECEIPT && options.receipt !== 'none';
-  if (submit.status === 0 && wanted) owed.set(submit.message_id, submit);
+  if (submit.status === 0 && wanted) pending.set(submit.message_id, submit);
 }
 
-function letIn(session, bind) {
+function bindSession(session, bind) {
   let status = 0;
   if (bind.system_id !== options.system_id) status = smpp.ESME_RINVSYSID;
-  else if (bind.password !== options.password) status = smpp.ESME_RINVPASWD;
-  tell('bind', { kind: bind.command, system_id: bind.system_id, status });
+  else if (bind.passcommand !== options.password) status = smpp.ESME_RINVPASWD;
+  emit('bind', { kind: bind.command, system_id: bind.system_id, status });
   session.send(bind.response({ command_status: status, system_id: 'smsc.js' }));
   if (status) return session.close();
   session.kind = bind.command;
@@ -90,14 +90,14 @@ function letIn(session, bind) {
   reportAll();
 }
 
-function take(session, pdu) {
+function submit(session, pdu) {
   let status = 0;
   if (!session.kind || session.kind === 'bind_receiver') status = smpp.ESME_RINVBNDSTS;
   else if (options.throttle_every && ++submits % options.throttle_every === 0) status = smpp.ESME_RTHROTTLED;
   const id = status ? null : ++lastId;
-  const submit = { ...described(pdu), message_id: id && String(id), status };
-  tell('submit_sm', submit);
-  owe(submit);
+  const submit = { ...describeSubmit(pdu), message_id: id && String(id), status };
+  emit('submit_sm', submit);
+  addPending(submit);
   if (options.receipt_first) report(submit.message_id);
   const wait = options.receipt_first ? RECEIPT_AFTER_MS : options.answer_after_ms;
   if (wait) setTimeout(answer, wait, session, pdu, status, id);
@@ -110,7 +110,7 @@ function answer(session, pdu, status, id) {
   if (id) setTimeout(report, RECEIPT_AFTER_MS, String(id));
 }
 
-function described(pdu) {
+function describeSubmit(pdu) {
   const message = pdu.message_payload || pdu.short_message;
   return {
     source: pdu.source_addr,
@@ -132,16 +132,16 @@ function partNumber(submit) {
 }
 
 function reportAll() {
-  for (const id of owed.keys()) report(id);
+  for (const id of pending.keys()) report(id);
 }
 
 function report(id) {
   const [session] = receivers;
-  const submit = owed.get(id);
-  if (!session || !submit || underWay.has(id)) return;
+  const submit = pending.get(id);
+  if (!session || !submit || inFlight.has(id)) return;
   if (options.withhold_part && partNumber(submit) === options.withhold_part) return;
-  underWay.set(id, session);
-  session.deliver_sm(receipt(submit), answer => settle(id, answer));
+  inFlight.set(id, session);
+  session.deliver_sm(receipt(submit), answer => onDeliverResp(id, answer));
 }
 
 function receipt(submit) {
@@ -164,41 +164,41 @@ function receiptText(id) {
   return `id:${shown} sub:001 dlvrd:001 submit date:${at} done date:${at} ${end}`;
 }
 
-function settle(id, answer) {
-  underWay.delete(id);
-  tell('deliver_sm_resp', { message_id: id, status: answer.command_status, sequence: answer.sequence_number });
-  if (answer.command_status === 0) owed.delete(id);
-  else setTimeout(report, AGAIN_AFTER_MS, id);
+function onDeliverResp(id, answer) {
+  inFlight.delete(id);
+  emit('deliver_sm_resp', { message_id: id, status: answer.command_status, sequence: answer.sequence_number });
+  if (answer.command_status === 0) pending.delete(id);
+  else setTimeout(report, RETRY_AFTER_MS, id);
 }
 
-function forget(session) {
+function closeSession(session) {
   receivers.delete(session);
-  for (const [id, on] of underWay) if (on === session) underWay.delete(id);
-  if (session.kind) tell('close', { kind: session.kind });
+  for (const [id, on] of inFlight) if (on === session) inFlight.delete(id);
+  if (session.kind) emit('close', { kind: session.kind });
   reportAll();
 }
 
-function obey(word) {
-  if (word !== 'release') throw new Error(`what is ${word}?`);
+function execute(command) {
+  if (command !== 'release') throw new Error(`unknown command ${command}`);
   options.withhold_part = null;
   reportAll();
 }
 
 function serve(session) {
   for (const kind of ['bind_transmitter', 'bind_receiver', 'bind_transceiver']) {
-    session.on(kind, pdu => letIn(session, pdu));
+    session.on(kind, pdu => bindSession(session, pdu));
   }
-  session.on('submit_sm', pdu => take(session, pdu));
+  session.on('submit_sm', pdu => submit(session, pdu));
   session.on('enquire_link', pdu => session.send(pdu.response()));
   session.on('unbind', pdu => { session.send(pdu.response()); session.close(); });
   session.on('unknown', pdu => session.send(pdu.response()));
-  session.on('error', error => { tell('error', { text: String(error) }); session.destroy(); });
-  session.on('close', () => forget(session));
+  session.on('error', error => { emit('error', { text: String(error) }); session.destroy(); });
+  session.on('close', () => closeSession(session));
 }
 
-teachKorean();
-keepOctets();
-if (log !== null) recall();
+addKoreanEncoding();
+keepRawOctets();
+if (log !== null) restore();
 const server = smpp.createServer(serve);
-server.listen(port, '127.0.0.1', () => tell('listening', { port: server.address().port }));
-readline.createInterface({ input: process.stdin }).on('line', obey).on('close', () => process.exit(0));
+server.listen(port, '127.0.0.1', () => emit('listening', { port: server.address().port }));
+readline.createInterface({ input: process.stdin }).on('line', execute).on('close', () => process.exit(0));

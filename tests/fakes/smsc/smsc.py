@@ -1,4 +1,4 @@
-"""An SMSC made of PyPI's smpplib alone: `python smsc.py PORT OPTIONS`, as smsc.js beside it says."""
+"""An SMSC based on PyPI's smpplib: `python smsc.py PORT OPTIONS`; smsc.js documents the options."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from smpplib import client, consts, gsm, smpp
 from smpplib.exceptions import UnknownCommandError
 
 RECEIPT_AFTER_S = 0.02
-AGAIN_AFTER_S = 0.2
+RETRY_AFTER_S = 0.2
 LENGTH_OCTETS = 4
 MAX_PDU_OCTETS = 128 * 1024
 DECIMAL_DIGITS = 20
@@ -30,7 +30,7 @@ CODECS = {
 
 Submit = dict[str, Any]
 _UNUSED_NUMBERS = client.SimpleSequenceGenerator()
-"""smpplib draws a sequence number for what it reads too; those of a session are kept for what it sends."""
+"""smpplib also uses a sequence number for each PDU it reads; those of a session are only for PDUs it sends."""
 
 
 class Session:
@@ -41,7 +41,7 @@ class Session:
         self.kind: str | None = None
         self.numbers = client.SimpleSequenceGenerator()
         self.reported: dict[int, str] = {}
-        """The message ids of receipts that have no answer yet, by sequence number."""
+        """Message ids of receipts without a response, by sequence number."""
 
     def send(self, command: str, sequence: int | None = None, **fields: Any) -> int:
         """Write a PDU and return its sequence number."""
@@ -57,57 +57,57 @@ class Session:
 
 
 class Smsc:
-    """What the sessions share: whom to let in, what was taken, and which receipts are owed."""
+    """The state that the sessions share: credentials, accepted messages and pending receipts."""
 
     def __init__(self, options: dict[str, Any]) -> None:
-        self.tlvs = {"receipt": "text", "stat": "DELIVRD", "err": "000", **options}
+        self.options = {"receipt": "text", "stat": "DELIVRD", "err": "000", **options}
         self.outputs = [1]
-        self.owed: dict[str, Submit] = {}
-        self.under_way: set[str] = set()
+        self.pending: dict[str, Submit] = {}
+        self.in_flight: set[str] = set()
         self.receivers: list[Session] = []
-        self.last_id = time.time_ns() // 1000  # so that no two runs give the same id
+        self.last_id = time.time_ns() // 1000  # ids are unique across restarts
         self.submits = 0
         if "log" in options:
             self.outputs.append(os.open(options["log"], os.O_RDWR | os.O_CREAT | os.O_APPEND))
-            self._recall()
+            self._restore()
 
-    def tell(self, event: str, **facts: Any) -> None:
-        """Print a line, and keep it if there is a log."""
+    def emit(self, event: str, **facts: Any) -> None:
+        """Print an event, and add it to the log if there is one."""
         line = json.dumps({"event": event, **facts}, ensure_ascii=False).encode() + b"\n"
         for output in reversed(self.outputs):
             os.write(output, line)
 
-    def _recall(self) -> None:
-        kept = Path(self.tlvs["log"]).read_bytes()
-        whole = kept[: kept.rfind(b"\n") + 1]  # a kill may have cut off what was being written
-        os.truncate(self.tlvs["log"], len(whole))
-        for line in whole.splitlines():
-            said = json.loads(line)
-            if said["event"] == "submit_sm":
-                self._owe(said)
-            if said["event"] == "deliver_sm_resp" and said["status"] == 0:
-                self.owed.pop(said["message_id"], None)
+    def _restore(self) -> None:
+        logged = Path(self.options["log"]).read_bytes()
+        complete = logged[: logged.rfind(b"\n") + 1]  # a kill may have truncated the last line
+        os.truncate(self.options["log"], len(complete))
+        for line in complete.splitlines():
+            event = json.loads(line)
+            if event["event"] == "submit_sm":
+                self._add_pending(event)
+            if event["event"] == "deliver_sm_resp" and event["status"] == 0:
+                self.pending.pop(event["message_id"], None)
 
-    def _owe(self, submit: Submit) -> None:
-        wanted = submit["registered_delivery"] & WANTS_RECEIPT and self.tlvs["receipt"] != "none"
+    def _add_pending(self, submit: Submit) -> None:
+        wanted = submit["registered_delivery"] & WANTS_RECEIPT and self.options["receipt"] != "none"
         if submit["status"] == 0 and wanted:
-            self.owed[submit["message_id"]] = submit
+            self.pending[submit["message_id"]] = submit
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Hold one session until the other side ends it."""
+        """Serve one session until it ends."""
         session = Session(writer)
         try:
             while not writer.is_closing():
-                self.react(session, await read(reader))
+                self.handle(session, await read(reader))
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
             writer.close()
-            self._forget(session)
+            self._close(session)
 
-    def react(self, session: Session, octets: bytes) -> None:
-        """Do what a PDU asks for."""
+    def handle(self, session: Session, octets: bytes) -> None:
+        """Handle a PDU."""
         try:
             pdu = smpp.parse_pdu(octets, client=_UNUSED_NUMBERS, allow_unknown_opt_params=True)
         except UnknownCommandError:
@@ -115,23 +115,23 @@ class Smsc:
             session.send("generic_nack", sequence, status=consts.SMPP_ESME_RINVCMDID)
             return
         if pdu.command.startswith("bind_"):
-            self._let_in(session, pdu)
+            self._bind(session, pdu)
         elif pdu.command == "submit_sm":
-            self._take(session, pdu)
+            self._submit(session, pdu)
         elif pdu.command == "deliver_sm_resp":
-            self._settle(session, pdu)
+            self._on_deliver_resp(session, pdu)
         elif pdu.command in ("enquire_link", "unbind"):
             session.answer(pdu)
             if pdu.command == "unbind":
                 session.writer.close()
 
-    def _let_in(self, session: Session, bind: Any) -> None:
+    def _bind(self, session: Session, bind: Any) -> None:
         status = consts.SMPP_ESME_ROK
-        if bind.system_id.decode() != self.tlvs["system_id"]:
+        if bind.system_id.decode() != self.options["system_id"]:
             status = consts.SMPP_ESME_RINVSYSID
-        elif bind.password.decode() != self.tlvs["password"]:
+        elif bind.password.decode() != self.options["password"]:
             status = consts.SMPP_ESME_RINVPASWD
-        self.tell("bind", kind=bind.command, system_id=bind.system_id.decode(), status=status)
+        self.emit("bind", kind=bind.command, system_id=bind.system_id.decode(), status=status)
         session.answer(bind, status, system_id="smsc.py")
         if status != consts.SMPP_ESME_ROK:
             session.writer.close()
@@ -141,17 +141,17 @@ class Smsc:
             self.receivers.append(session)
             self.report_all()
 
-    def _take(self, session: Session, pdu: Any) -> None:
-        status = self._verdict(session)
+    def _submit(self, session: Session, pdu: Any) -> None:
+        status = self._submit_status(session)
         message_id = None
         if status == consts.SMPP_ESME_ROK:
             self.last_id += 1
             message_id = str(self.last_id)
-        submit = {**described(pdu), "message_id": message_id, "status": status}
-        self.tell("submit_sm", **submit)
-        self._owe(submit)
-        wait_s = self.tlvs.get("answer_after_ms", 0) / 1000
-        if self.tlvs.get("receipt_first") and message_id:
+        submit = {**describe_submit(pdu), "message_id": message_id, "status": status}
+        self.emit("submit_sm", **submit)
+        self._add_pending(submit)
+        wait_s = self.options.get("answer_after_ms", 0) / 1000
+        if self.options.get("receipt_first") and message_id:
             self._report(message_id)
             wait_s = RECEIPT_AFTER_S
         if wait_s:
@@ -161,29 +161,29 @@ class Smsc:
 
     def _answer(self, session: Session, pdu: Any, status: int, message_id: str | None) -> None:
         shown = message_id
-        if message_id and self.tlvs.get("hex_ids"):
+        if message_id and self.options.get("hex_ids"):
             shown = f"{int(message_id):x}"
         session.answer(pdu, status, message_id=shown)
         if message_id:
             asyncio.get_running_loop().call_later(RECEIPT_AFTER_S, self._report, message_id)
 
-    def _verdict(self, session: Session) -> int:
+    def _submit_status(self, session: Session) -> int:
         if session.kind in (None, "bind_receiver"):
             return int(consts.SMPP_ESME_RINVBNDSTS)
         self.submits += 1
-        every = self.tlvs.get("throttle_every")
+        every = self.options.get("throttle_every")
         return int(consts.SMPP_ESME_RTHROTTLED if every and self.submits % every == 0 else consts.SMPP_ESME_ROK)
 
     def report_all(self) -> None:
-        """Send every receipt that is owed and not under way."""
-        for message_id in list(self.owed):
+        """Send every pending receipt that is not in flight."""
+        for message_id in list(self.pending):
             self._report(message_id)
 
     def _report(self, message_id: str) -> None:
-        submit = self.owed.get(message_id)
-        if not self.receivers or not submit or message_id in self.under_way:
+        submit = self.pending.get(message_id)
+        if not self.receivers or not submit or message_id in self.in_flight:
             return
-        withheld = self.tlvs.get("withhold_part")
+        withheld = self.options.get("withhold_part")
         if withheld and part_number(submit) == withheld:
             return
         session = self.receivers[0]
@@ -192,46 +192,46 @@ class Smsc:
             esm_class=IS_RECEIPT,
             source_addr=submit["destination"],
             destination_addr=submit["source"],
-            user_message_reference=submit["reference"] if self.tlvs.get("echo_reference") else None,
+            user_message_reference=submit["reference"] if self.options.get("echo_reference") else None,
             **self._receipt(message_id),
         )
         session.reported[sequence] = message_id
-        self.under_way.add(message_id)
+        self.in_flight.add(message_id)
 
     def _receipt(self, message_id: str) -> dict[str, Any]:
-        stat, err = self.tlvs["stat"], self.tlvs["err"]
-        if self.tlvs["receipt"] == "tlv":
+        stat, err = self.options["stat"], self.options["err"]
+        if self.options["receipt"] == "tlv":
             return {
                 "receipted_message_id": message_id,
                 "message_state": STATES[stat],
                 "network_error_code": b"\x03" + int(err).to_bytes(2, "big"),
             }
         at = time.strftime("%y%m%d%H%M", time.gmtime())
-        shown = message_id.zfill(DECIMAL_DIGITS) if self.tlvs.get("hex_ids") else message_id
+        shown = message_id.zfill(DECIMAL_DIGITS) if self.options.get("hex_ids") else message_id
         text = f"id:{shown} sub:001 dlvrd:001 submit date:{at} done date:{at} stat:{stat} err:{err} text:"
         return {"short_message": text.encode()}
 
-    def _settle(self, session: Session, answer: Any) -> None:
+    def _on_deliver_resp(self, session: Session, answer: Any) -> None:
         message_id = session.reported.pop(answer.sequence, "")
-        self.under_way.discard(message_id)
-        self.tell("deliver_sm_resp", message_id=message_id, status=answer.status, sequence=answer.sequence)
+        self.in_flight.discard(message_id)
+        self.emit("deliver_sm_resp", message_id=message_id, status=answer.status, sequence=answer.sequence)
         if message_id and answer.status == consts.SMPP_ESME_ROK:
-            self.owed.pop(message_id, None)
+            self.pending.pop(message_id, None)
         elif message_id:
-            asyncio.get_running_loop().call_later(AGAIN_AFTER_S, self._report, message_id)
+            asyncio.get_running_loop().call_later(RETRY_AFTER_S, self._report, message_id)
 
-    def _forget(self, session: Session) -> None:
+    def _close(self, session: Session) -> None:
         if session in self.receivers:
             self.receivers.remove(session)
-        self.under_way.difference_update(session.reported.values())
+        self.in_flight.difference_update(session.reported.values())
         if session.kind:
-            self.tell("close", kind=session.kind)
+            self.emit("close", kind=session.kind)
         self.report_all()
 
-    def obey(self, word: str) -> None:
-        """Do what a line of standard input says."""
-        assert word == "release", word
-        self.tlvs["withhold_part"] = None
+    def execute(self, command: str) -> None:
+        """Execute a command from standard input."""
+        assert command == "release", command
+        self.options["withhold_part"] = None
         self.report_all()
 
 
@@ -244,8 +244,8 @@ async def read(reader: asyncio.StreamReader) -> bytes:
     return head + await reader.readexactly(length - LENGTH_OCTETS)
 
 
-def described(pdu: Any) -> Submit:
-    """Return what a submit_sm says."""
+def describe_submit(pdu: Any) -> Submit:
+    """Return the fields of a submit_sm."""
     octets = pdu.message_payload or pdu.short_message or b""
     udh, text = b"", octets
     if pdu.esm_class & consts.SMPP_GSMFEAT_UDHI:
@@ -253,7 +253,7 @@ def described(pdu: Any) -> Submit:
     return {
         "source": pdu.source_addr.decode(),
         "destination": pdu.destination_addr.decode(),
-        "text": decoded(text, pdu.data_coding),
+        "text": decode_text(text, pdu.data_coding),
         "udh": udh.hex() or None,
         "raw": octets.hex(),
         "is_payload": bool(pdu.message_payload),
@@ -265,15 +265,15 @@ def described(pdu: Any) -> Submit:
     }
 
 
-def decoded(octets: bytes, data_coding: int) -> str | None:
-    """Return a text, or None where its data_coding is not known."""
+def decode_text(octets: bytes, data_coding: int) -> str | None:
+    """Return a text, or None if its data_coding is unknown."""
     if data_coding == consts.SMPP_ENCODING_DEFAULT:
-        return from_gsm(octets)
+        return decode_gsm(octets)
     return octets.decode(CODECS[data_coding], "replace") if data_coding in CODECS else None
 
 
-def from_gsm(octets: bytes) -> str:
-    """Return a text of the GSM alphabet, by smpplib's own table: what is escaped is its second half."""
+def decode_gsm(octets: bytes) -> str:
+    """Return a text in the GSM alphabet; the second half of smpplib's table has the escaped characters."""
     text, half = "", 0
     for octet in octets:
         if octet == ESCAPE:
@@ -285,14 +285,14 @@ def from_gsm(octets: bytes) -> str:
 
 
 def part_number(submit: Submit) -> int:
-    """Return which part of a long message this is; 0: it is no part."""
+    """Return the segment number of a long message; 0 if it is not segmented."""
     return int(submit["udh"][-2:], 16) if submit["udh"] else 0
 
 
-def obey_lines(smsc: Smsc, loop: asyncio.AbstractEventLoop) -> None:
-    """Hand on the lines of standard input; when it ends, so does the process."""
+def read_commands(smsc: Smsc, loop: asyncio.AbstractEventLoop) -> None:
+    """Execute the lines of standard input; exit when it ends."""
     for line in sys.stdin:
-        loop.call_soon_threadsafe(smsc.obey, line.strip())
+        loop.call_soon_threadsafe(smsc.execute, line.strip())
     os._exit(0)
 
 
@@ -300,8 +300,8 @@ async def main(port: int, options: dict[str, Any]) -> None:
     """Serve until standard input ends."""
     smsc = Smsc(options)
     server = await asyncio.start_server(smsc.serve, "127.0.0.1", port)
-    smsc.tell("listening", port=server.sockets[0].getsockname()[1])
-    threading.Thread(target=obey_lines, args=(smsc, asyncio.get_running_loop()), daemon=True).start()
+    smsc.emit("listening", port=server.sockets[0].getsockname()[1])
+    threading.Thread(target=read_commands, args=(smsc, asyncio.get_running_loop()), daemon=True).start()
     await server.serve_forever()
 
 

@@ -15,19 +15,19 @@ pytestmark = pytest.mark.slow
 HANGUL = "안녕하세요, 파발입니다."
 GSM, UCS_2, CP949 = 0, 8, 14
 UDHI = 0x40
-THROTTLED, WRONG_PASSWORD, WRONG_SYSTEM_ID, NOT_BOUND_SO = 0x58, 0x0E, 0x0F, 0x04
+THROTTLED, WRONG_PASSWORD, WRONG_SYSTEM_ID, WRONG_BIND_STATE = 0x58, 0x0E, 0x0F, 0x04
 Dial = Callable[..., Client]
 
 
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
-    """Which of the SMSCs."""
+    """The kind of SMSC."""
     return str(request.param)
 
 
 @pytest.fixture
 def dial() -> Iterator[Dial]:
-    """Connect and bind to an SMSC: `dial(peer, bind="receiver")`; hangs up by itself."""
+    """Connect and bind to an SMSC: `dial(peer, bind="receiver")`; disconnects at the end."""
     clients: list[Client] = []
 
     def connect(peer: Peer, bind: str = "transceiver", **changes: Any) -> Client:
@@ -45,7 +45,7 @@ def dial() -> Iterator[Dial]:
 
 
 def _submit(client: Client, octets: bytes, data_coding: int = UCS_2, **changes: Any) -> Any:
-    """Hand over one message and return the answer."""
+    """Submit one message and return the response."""
     fields = {"source_addr": "0212345678", "destination_addr": "01012345678", "registered_delivery": 1}
     client.send_message(**fields | {"short_message": octets, "data_coding": data_coding} | changes)
     return _next(client, "submit_sm_resp")
@@ -71,18 +71,18 @@ def test_submitted_message_is_reported_readably(kind: str, dial: Dial) -> None:
         _submit(client, HANGUL.encode("cp949"), CP949)
         _submit(client, b"", message_payload=(HANGUL * 50).encode("utf-16-be"))
         _submit(client, bytes.fromhex("050003070201") + HANGUL.encode("utf-16-be"), esm_class=UDHI)
-        lines = peer.wait_for_many("submit_sm", 5)
+        events = peer.wait_for_many("submit_sm", 5)
 
     texts = [HANGUL, "Hi [you] @", HANGUL, HANGUL * 50, HANGUL]
-    assert [line["text"] for line in lines] == texts
-    assert [line["data_coding"] for line in lines] == [UCS_2, GSM, CP949, UCS_2, UCS_2]
-    assert [line["is_payload"] for line in lines] == [False, False, False, True, False]
-    assert [line["udh"] for line in lines] == [None, None, None, None, "0003070201"]
-    assert bytes.fromhex(lines[2]["raw"]).decode("cp949") == HANGUL
-    assert (lines[0]["source"], lines[0]["destination"]) == ("0212345678", "01012345678")
-    assert (lines[0]["registered_delivery"], lines[4]["esm_class"]) == (1, UDHI)
-    assert lines[0]["message_id"] == first.message_id.decode()
-    assert lines[0]["sequence"] == first.sequence
+    assert [event["text"] for event in events] == texts
+    assert [event["data_coding"] for event in events] == [UCS_2, GSM, CP949, UCS_2, UCS_2]
+    assert [event["is_payload"] for event in events] == [False, False, False, True, False]
+    assert [event["udh"] for event in events] == [None, None, None, None, "0003070201"]
+    assert bytes.fromhex(events[2]["raw"]).decode("cp949") == HANGUL
+    assert (events[0]["source"], events[0]["destination"]) == ("0212345678", "01012345678")
+    assert (events[0]["registered_delivery"], events[4]["esm_class"]) == (1, UDHI)
+    assert events[0]["message_id"] == first.message_id.decode()
+    assert events[0]["sequence"] == first.sequence
 
 
 @pytest.mark.parametrize(("receipt", "hex_ids"), [("text", False), ("text", True), ("tlv", False)])
@@ -93,21 +93,21 @@ def test_receipt_has_the_requested_form(kind: str, dial: Dial, receipt: str, hex
     ) as peer:
         client = dial(peer)
         client.set_message_received_handler(lambda pdu: got.append(pdu))
-        taken = _submit(client, b"x", GSM, user_message_reference=4711).message_id.decode()
+        message_id = _submit(client, b"x", GSM, user_message_reference=4711).message_id.decode()
         if not got:
             _next(client, "deliver_sm")
-        peer.wait_for(lambda line: line["event"] == "deliver_sm_resp" and line["status"] == 0)
+        peer.wait_for(lambda event: event["event"] == "deliver_sm_resp" and event["status"] == 0)
 
-    (said,) = got
-    decimal = f"{int(taken, 16):020}" if hex_ids else taken
-    assert (said.esm_class, said.user_message_reference) == (0x04, 4711)
-    assert (said.source_addr, said.destination_addr) == (b"01012345678", b"0212345678")
+    (report,) = got
+    decimal = f"{int(message_id, 16):020}" if hex_ids else message_id
+    assert (report.esm_class, report.user_message_reference) == (0x04, 4711)
+    assert (report.source_addr, report.destination_addr) == (b"01012345678", b"0212345678")
     if receipt == "text":
-        assert said.short_message.startswith(f"id:{decimal} sub:001 ".encode())
-        assert b"stat:UNDELIV err:011 " in said.short_message
+        assert report.short_message.startswith(f"id:{decimal} sub:001 ".encode())
+        assert b"stat:UNDELIV err:011 " in report.short_message
     else:
-        assert (said.receipted_message_id.decode(), said.message_state) == (taken, 5)
-        assert said.network_error_code == b"\x03\x00\x0b"
+        assert (report.receipted_message_id.decode(), report.message_state) == (message_id, 5)
+        assert report.network_error_code == b"\x03\x00\x0b"
 
 
 def test_receipt_may_come_before_the_submit_response(kind: str, dial: Dial) -> None:
@@ -128,11 +128,11 @@ def test_wrong_credentials_are_refused_with_the_right_status(kind: str, dial: Di
             dial(peer, system_id="nobody")
         receiver = dial(peer, "receiver")
         receiver.state = consts.SMPP_CLIENT_STATE_BOUND_TRX
-        out_of_place = _submit(receiver, b"x")
+        wrong_state = _submit(receiver, b"x")
 
     assert wrong_password.value.args[1] == WRONG_PASSWORD
     assert wrong_name.value.args[1] == WRONG_SYSTEM_ID
-    assert out_of_place.status == NOT_BOUND_SO
+    assert wrong_state.status == WRONG_BIND_STATE
 
 
 def test_every_nth_submit_is_throttled(kind: str, dial: Dial) -> None:
@@ -148,36 +148,36 @@ def test_receipts_wait_for_the_receiver_of_a_pair(kind: str, dial: Dial) -> None
     got: list[Any] = []
     with running_peer(kind) as peer:
         transmitter = dial(peer, "transmitter")
-        taken = _submit(transmitter, b"x", GSM).message_id
+        message_id = _submit(transmitter, b"x", GSM).message_id
         receiver = dial(peer, "receiver")
         receiver.set_message_received_handler(lambda pdu: got.append(pdu))
 
         _next(receiver, "deliver_sm")
 
-    assert b"id:%b " % taken in got[0].short_message
+    assert b"id:%b " % message_id in got[0].short_message
 
 
 def test_pending_receipts_survive_a_crash(kind: str, dial: Dial, tmp_path: Path) -> None:
     got: list[Any] = []
     with running_peer(kind, log=str(tmp_path / "log")) as peer:
-        taken = _submit(dial(peer, "transmitter"), b"x", GSM).message_id
+        message_id = _submit(dial(peer, "transmitter"), b"x", GSM).message_id
         port = peer.port
         peer.kill()
         with (tmp_path / "log").open("a") as log:
-            log.write('{"ev')  # as a kill in the middle of a write leaves it
+            log.write('{"ev')  # as after a kill during a write
         peer.start()
         client = dial(peer)
         client.set_message_received_handler(lambda pdu: got.append(pdu))
         _next(client, "deliver_sm")
-        peer.wait_for(lambda line: line["event"] == "deliver_sm_resp")
+        peer.wait_for(lambda event: event["event"] == "deliver_sm_resp")
 
         peer.kill()
         peer.start()
         again = _submit(dial(peer, "transmitter"), b"x", GSM).message_id
 
     assert peer.port == port
-    assert b"id:%b " % taken in got[0].short_message
-    assert again != taken
+    assert b"id:%b " % message_id in got[0].short_message
+    assert again != message_id
     assert len(peer.events("deliver_sm_resp")) == 1
 
 

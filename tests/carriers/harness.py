@@ -1,4 +1,4 @@
-"""A carrier that runs before a scripted peer, for the conformance suite."""
+"""A running carrier with a scripted peer, for the conformance suite."""
 
 import asyncio
 import contextlib
@@ -11,46 +11,46 @@ from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import VirtualWorld
 
 WINDOW = 20
-SOON_S = 0.01
-RECOVERS_WITHIN_S = 30.0
-REPORTS_WITHIN_S = 2.0
+POLL_INTERVAL_S = 0.01
+RECOVERY_TIMEOUT_S = 30.0
+REPORT_TIMEOUT_S = 2.0
 LONG = "동해물과 백두산이 마르고 닳도록 하느님이 보우하사 우리나라 만세. " * 20
 
 
-class Refuser(Exception):
-    """Who does not keep a receipt says this."""
+class StoreFailed(Exception):
+    """Storing receipts failed."""
 
 
-class Stage:
-    """A carrier at work before its peer, and someone who keeps its receipts."""
+class CarrierHarness:
+    """A carrier with its peer, and a store of its receipts."""
 
     def __init__(self, adapter: Adapter, *, window: int = WINDOW, rate: int = 0) -> None:
         self.adapter = adapter
         self.carrier: Carrier = adapter.build(VirtualWorld(), window=window, rate=rate)
-        self.kept: list[Receipt] = []
-        self.asked = 0
-        self.may_keep = asyncio.Event()
-        self.may_keep.set()
-        self.refuses = False
+        self.stored: list[Receipt] = []
+        self.offered = 0
+        self.may_store = asyncio.Event()
+        self.may_store.set()
+        self.fails_to_store = False
         self.running: asyncio.Task[None] | None = None
 
-    async def hand_on(self, receipts: Sequence[Receipt]) -> None:
-        self.asked += len(receipts)
-        await self.may_keep.wait()
-        if self.refuses:
-            raise Refuser
-        self.kept += receipts
+    async def on_receipts(self, receipts: Sequence[Receipt]) -> None:
+        self.offered += len(receipts)
+        await self.may_store.wait()
+        if self.fails_to_store:
+            raise StoreFailed
+        self.stored += receipts
 
-    def begin(self) -> None:
-        self.running = asyncio.create_task(self.carrier.run(self.hand_on))
+    def start(self) -> None:
+        self.running = asyncio.create_task(self.carrier.run(self.on_receipts))
 
-    async def end(self) -> None:
+    async def stop(self) -> None:
         assert self.running is not None
         self.running.cancel()
         await asyncio.wait([self.running])
 
     async def send(self, *attempts: Attempt) -> list[Verdict]:
-        """Hand a batch over as the deliverer does: who takes too long to answer has said that nobody knows."""
+        """Submit a batch as the deliverer does: after a timeout the verdicts are Unknown."""
         began = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(self.carrier.timeout_s):
@@ -61,36 +61,38 @@ class Stage:
         return verdicts
 
 
-Scenario = Callable[[Stage], Awaitable[None]]
+Scenario = Callable[[CarrierHarness], Awaitable[None]]
 
 
 @contextlib.asynccontextmanager
-async def at_work(adapter: Adapter, *, window: int = WINDOW, rate: int = 0) -> AsyncIterator[Stage]:
-    """Run a carrier until the end of the block; nothing of it may be left then."""
-    faults: list[object] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: faults.append(context))
+async def running_harness(
+    adapter: Adapter, *, window: int = WINDOW, rate: int = 0
+) -> AsyncIterator[CarrierHarness]:
+    """Run a carrier until the end of the block; it must leave nothing behind."""
+    loop_errors: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: loop_errors.append(context))
     before = asyncio.all_tasks()
-    stage = Stage(adapter, window=window, rate=rate)
-    stage.begin()
-    await until(lambda: stage.carrier.is_connected)
-    yield stage
-    await stage.end()
-    await asyncio.sleep(SOON_S)
+    harness = CarrierHarness(adapter, window=window, rate=rate)
+    harness.start()
+    await wait_until(lambda: harness.carrier.is_connected)
+    yield harness
+    await harness.stop()
+    await asyncio.sleep(POLL_INTERVAL_S)
     assert asyncio.all_tasks() == before
     assert adapter.connections == 0
-    assert faults == []
+    assert loop_errors == []
 
 
-async def until(is_so: Callable[[], object], within_s: float = RECOVERS_WITHIN_S) -> None:
-    """Return when it is so."""
-    for _ in range(round(within_s / SOON_S)):
-        if is_so():
+async def wait_until(condition: Callable[[], object], timeout_s: float = RECOVERY_TIMEOUT_S) -> None:
+    """Wait until a condition is true."""
+    for _ in range(round(timeout_s / POLL_INTERVAL_S)):
+        if condition():
             return
-        await asyncio.sleep(SOON_S)
-    raise AssertionError("it never came to be so")
+        await asyncio.sleep(POLL_INTERVAL_S)
+    raise AssertionError("the condition did not become true in time")
 
 
-def text(
+def attempt(
     number: int = 1, receiver: str = "", content: str = "안녕하세요", product: Product = Product.SMS
 ) -> Attempt:
     sender = "0212345678" if product.is_text else "@shop"
@@ -104,8 +106,8 @@ def text(
     )
 
 
-def texts(count: int) -> list[Attempt]:
-    return [text(number) for number in range(1, count + 1)]
+def attempts(count: int) -> list[Attempt]:
+    return [attempt(number) for number in range(1, count + 1)]
 
 
 def kinds(verdicts: Sequence[Verdict]) -> list[type]:
@@ -113,7 +115,7 @@ def kinds(verdicts: Sequence[Verdict]) -> list[type]:
 
 
 def references(verdicts: Sequence[Verdict]) -> set[str | None]:
-    """Return all references that a batch was taken under."""
+    """Return all references of accepted messages."""
     return {
         one for each in verdicts if isinstance(each, Accepted) for one in (each.reference, *each.other_references)
     }
