@@ -80,7 +80,7 @@ function addPending(submit) {
 function bindSession(session, bind) {
   let status = 0;
   if (bind.system_id !== options.system_id) status = smpp.ESME_RINVSYSID;
-  else if (bind.passcommand !== options.password) status = smpp.ESME_RINVPASWD;
+  else if (bind.password !== options.password) status = smpp.ESME_RINVPASWD;
   emit('bind', { kind: bind.command, system_id: bind.system_id, status });
   session.send(bind.response({ command_status: status, system_id: 'smsc.js' }));
   if (status) return session.close();
