@@ -73,7 +73,7 @@ class Peer:
     def events(self, event: str) -> list[PeerEvent]:
         """Return the events of one kind so far."""
         with self._changed:
-            return [event for event in self.all_events if event["event"] == event]
+            return [entry for entry in self.all_events if entry["event"] == event]
 
     @property
     def submits(self) -> list[PeerEvent]:
