@@ -55,17 +55,15 @@ def test_no_error_reveals_a_key(
             )
             await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, receiver, image=image_body()))
 
-        async def look() -> None:
-            metrics = await call("/metrics")
-            shown.extend(
-                [bytes(metrics.body).decode(), carrier.problem, repr(carrier), str(vars(fixture)["anomalies"])]
-            )
+        async def record_output() -> None:
+            metrics = bytes((await call("/metrics")).body).decode()
+            shown.extend([metrics, carrier.problem, repr(carrier), str(fixture.anomalies)])
 
         for kind in KINDS:
             fixture.relay.inject_fault(kind, times=4, seconds=15)
             await send_all()
             await env.wait(30)
-            await look()
+            await record_output()
         for body, signature in ((b"{}", "wrong"), (b"nonsense", SIGNATURE), (b'{"event": 1}', SIGNATURE)):
             answer = await call(
                 f"/hooks/{RELAY}", body, method="POST", headers={"X-Toast-Webhook-Signature": signature}
@@ -75,10 +73,10 @@ def test_no_error_reveals_a_key(
         await send_all()
         await env.wait(100)
         assert not carrier.is_connected
-        await look()
+        await record_output()
         fixture.disconnect()
         await env.wait(100)
-        await look()
+        await record_output()
 
     run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
     file = with_keys(tmp_path, tuple(secrets))
