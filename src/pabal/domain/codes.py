@@ -240,10 +240,13 @@ class Code(Enum):
     SERVICE_UNAVAILABLE = (
         503,
         Text(
-            "지금은 처리할 수 없습니다. 다시 시도해도 안전합니다.",
-            "The service cannot handle this right now; it is safe to try again.",
+            "지금은 처리할 수 없습니다. 요청이 이미 접수되었을 수도 있습니다.",
+            "The service cannot handle this right now. The request may or may not have been stored.",
         ),
-        Text("잠시 뒤에 다시 보내세요.", "Try again in a moment."),
+        Text(
+            "잠시 뒤에 같은 Idempotency-Key와 같은 본문으로 다시 보내세요. 키 없이 보내면 중복 발송될 수 있습니다.",
+            "Repeat it in a moment with the same Idempotency-Key and body; without a key it may be sent twice.",
+        ),
     )
 
     def __init__(self, http_status: int, text: Text, remedy: Text) -> None:

@@ -24,7 +24,7 @@ _MESSAGE_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
 def make_request_id(at: Instant, slot: int, random_bits: int) -> bytes:
-    """Return the id of a request accepted at `at`; `chance` has CHANCE_BITS random bits."""
+    """Return the id of a request accepted at `at`; `random_bits` has RANDOM_BITS random bits."""
     number = (at << SLOT_BITS | slot) << RANDOM_BITS | random_bits
     return number.to_bytes(REQUEST_ID_BYTES, "big")
 

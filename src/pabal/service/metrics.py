@@ -87,10 +87,7 @@ class Metrics:
             registry=registry,
         )
         self.carrier_anomalies = LabelledCounter(
-            "pabal_carrier_anomalies_total",
-            "Unexpected behaviour of carriers.",
-            ["carrier", "what"],
-            registry,
+            "pabal_carrier_anomalies_total", "Unexpected behaviour of carriers.", ["carrier", "what"], registry
         )
         self.carrier_up = Gauge(
             "pabal_carrier_up", "Whether a carrier is connected and in use.", ["carrier"], registry=registry
