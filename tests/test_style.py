@@ -19,7 +19,6 @@ ALL_FILES = [
 ]
 
 
-
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 MAX_TEST_NAME = 80
@@ -88,9 +87,7 @@ def test_files_are_found() -> None:
 
 
 def test_files_are_not_too_long() -> None:
-    lengths = {
-        name: (ROOT / name).read_text(encoding="utf-8").count("\n") for name in ALL_FILES
-    }
+    lengths = {name: (ROOT / name).read_text(encoding="utf-8").count("\n") for name in ALL_FILES}
 
     assert {name: lines for name, lines in lengths.items() if lines > MAX_FILE_LINES} == {}
 
@@ -99,7 +96,6 @@ def test_functions_are_not_too_long() -> None:
     lengths = {
         f"{name}:{each.name}": (each.end_lineno or 0) - each.lineno + 1
         for name in ALL_FILES
-       
         for each in functions(name)
     }
 
@@ -107,12 +103,7 @@ def test_functions_are_not_too_long() -> None:
 
 
 def test_test_names_are_not_too_long() -> None:
-    tests = {
-        f"{name}:{each.name}": len(each.name)
-        for name in ALL_FILES
-       
-        for each in functions(name)
-    }
+    tests = {f"{name}:{each.name}": len(each.name) for name in ALL_FILES for each in functions(name)}
 
     assert {name: length for name, length in tests.items() if ":test_" in name and length > MAX_TEST_NAME} == {}
 
