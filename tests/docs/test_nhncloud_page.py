@@ -43,7 +43,9 @@ def test_page_lists_every_result_code_with_its_own_meaning() -> None:
 
 
 def test_every_code_of_a_refusal_that_the_page_names_is_known() -> None:
-    named = {int(code) for code in re.findall(r"-[0-9]{4}\b(?!-)", PAGE.partition("The effect of a refused call")[2])}
+    named = {
+        int(code) for code in re.findall(r"-[0-9]{4}\b(?!-)", PAGE.partition("The effect of a refused call")[2])
+    }
 
     assert len(named) > 10
     assert named <= {*codes._SMS, *codes._TALK}
