@@ -59,7 +59,7 @@ def test_sqlite_commands_of_the_backup_guide_work(tmp_path: Path) -> None:
         client.post("/api/message/sendSMS.v1.0", json=BODY)
         key = live.key
         assert live.stop() == 0
-    assert "is a sound copy" in said
+    assert "and verified it" in said
     assert "the previous store is" in carry_out(restore, places, tmp_path)
     with serving(data) as live, live.client(key) as client:
         found = client.post("/api/message/list.v1.0", json={"receivers": "010-1234-5678"}).json()

@@ -83,7 +83,7 @@ def test_processes_share_a_database_and_doctor_lists_the_workers(tmp_path: Path)
 
     assert re.search(r"ok    workers: \S+:[0-9]+ \([0-9] slots\), \S+:[0-9]+ \([0-9] slots\)\n", found), found
     assert refused.returncode == 2
-    assert "this cannot be done while processes deliver; stop " in refused.stderr
+    assert "these workers are running: " in refused.stderr
     assert run("cancel-after-restore", data=tmp_path, store=store).returncode == 0
     assert "ok    workers: none running" in run("doctor", data=tmp_path, store=store).stdout
     assert not (tmp_path / "one").exists(), "nothing is kept there"
@@ -104,7 +104,7 @@ def test_migrate_citus_needs_the_extension(
     on_sqlite = said(capsys, "migrate", "--citus", "--data", str(tmp_path))
     without = said(capsys, "migrate", "--citus", "--config", str(config))
 
-    assert on_sqlite.startswith("pabal: --citus: the store must be a database of PostgreSQL with Citus")
+    assert on_sqlite.startswith("pabal: --citus needs a PostgreSQL database with Citus")
     assert without.startswith("pabal: the database has no Citus: run `create extension citus`")
 
 

@@ -55,7 +55,7 @@ def test_user_gets_a_new_password_and_is_disabled_and_enabled(command_line: Comm
     assert command_line("user", "disable", "kim").out == "user kim is disabled\n"
     assert command_line("user", "list").out.endswith("\tdisabled\n")
     assert command_line("user", "enable", "kim").out == "user kim is enabled\n"
-    assert command_line("user", "list").out.endswith("\tlive\n")
+    assert command_line("user", "list").out.endswith("\tenabled\n")
 
 
 @pytest.mark.parametrize(

@@ -241,7 +241,7 @@ class Code(Enum):
         503,
         Text(
             "지금은 처리할 수 없습니다. 요청이 이미 접수되었을 수도 있습니다.",
-            "The service cannot handle this right now. The request may or may not have been stored.",
+            "The service cannot handle this right now. The request may or may not have been accepted.",
         ),
         Text(
             "잠시 뒤에 같은 Idempotency-Key와 같은 본문으로 다시 보내세요. 키 없이 보내면 중복 발송될 수 있습니다.",

@@ -181,7 +181,8 @@ def _read_csv(file: BinaryIO) -> Iterator[SheetRow]:
             f"Line {reader.line_num} cannot be read. Save the file as CSV again and upload it.",
         ) from None
     finally:
-        text.detach()  # whoever opened the file closes it
+        if not file.closed:  # whoever opened the file closes it, perhaps before this generator ends
+            text.detach()
 
 
 def _detect_encoding(file: BinaryIO) -> str:
