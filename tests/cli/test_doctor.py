@@ -61,7 +61,7 @@ def test_doctor_reports_missing_migrations_if_starts_do_not_migrate(
     found = new_command_line("doctor", "--config", str(config))
 
     assert found.status == 1
-    assert "WRONG missing migrations: 0001 initial" in found.out
+    assert "WRONG missing migrations: 0001 first" in found.out
     assert "Run `pabal migrate`." in found.out
 
 

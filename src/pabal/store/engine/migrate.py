@@ -11,8 +11,6 @@ from pabal.store.engine.base import Tx, transaction
 
 SCHEMA_FOLDERS: list[Traversable] = [resources.files("pabal.store.engine").joinpath("schema")]
 """Where the numbered SQL files are; tests add a folder with a migration of their own."""
-_FIRST_UNRELEASED = "start"
-"""The name of migration 1 before the first release."""
 _NAME = re.compile(r"([0-9]{4})_(\w+)\.sql")
 
 
@@ -25,7 +23,7 @@ class Migration(NamedTuple):
 
     @property
     def label(self) -> str:
-        """How people see it: `0001 initial`."""
+        """How people see it: `0001 first`."""
         return f"{self.number:04} {self.name}"
 
 
@@ -86,7 +84,7 @@ def pending(tx: Tx) -> list[str]:
 def _missing_migrations(tx: Tx) -> list[Migration]:
     applied: dict[int, str] = dict(tx.fetch_all("select number, name from migrations"))
     migrations = all_migrations()
-    if applied.get(1) == _FIRST_UNRELEASED:
+    if applied and applied.get(1) != migrations[0].name:  # until the first release, each change renames it
         raise SchemaTooOld(
             "the store was made before the first release and cannot be migrated:"
             " start with an empty data directory or database"
