@@ -19,6 +19,8 @@ MADE := $(if $(filter file,$(origin PYTHON)),$(VENV)/.made,$(MADE_BY))
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
 PEERS := $(VENV)/.peers
+AUDIT := $(VENV)/.audit
+AUDIT_BIN := $(VENV)/audit/bin
 
 # $(call quietly,command): run the command; show its output only if it fails.
 quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
@@ -27,7 +29,7 @@ quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers torture bench docs
-.PHONY: lock format clean
+.PHONY: audit sbom lock format clean
 
 help: ## Show this help
 	@echo "Usage: make TARGET [PYTHON=python3.12] [ARGS=...]"
@@ -76,15 +78,35 @@ docs: $(DEV) ## Generate the reference pages from the code
 	@echo "Generating the reference pages"
 	@$(BIN)/python -m docs.generate
 
+# Strict: a package that the vulnerability database does not answer for is a failure, not a pass.
+PIP_AUDIT = $(AUDIT_BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off
+
+audit: $(AUDIT) ## Look up known vulnerabilities of all locked packages; needs the network
+	@echo "Auditing the runtime dependencies"
+	@$(PIP_AUDIT) --requirement requirements.lock $(ARGS)
+	@echo "Auditing the development dependencies"
+	@$(PIP_AUDIT) --requirement requirements-dev.lock $(ARGS)
+
+SBOM := dist/pabal.cdx.json
+
+sbom: $(AUDIT) ## Write the software bill of materials of the runtime dependencies (CycloneDX)
+	@mkdir -p $(dir $(SBOM))
+	@$(AUDIT_BIN)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml \
+	  --output-reproducible --output-format JSON --output-file $(SBOM)
+	@echo "Written to $(SBOM)"
+
 lock: $(DEV) ## Compile the lock files from pyproject.toml; ARGS=--upgrade updates versions
 	@echo "Locking the runtime dependencies"
-	@$(COMPILE) --output-file requirements.lock
+	@$(COMPILE) --group build --output-file requirements.lock
 	@echo "Locking the development dependencies"
-	@$(COMPILE) --group dev --constraint requirements.lock --output-file requirements-dev.lock
+	@$(COMPILE) --group build --group dev --constraint requirements.lock --output-file requirements-dev.lock
+	@echo "Locking the dependencies of the audit"
+	@$(COMPILE_GROUP)audit --output-file requirements-audit.lock
 
-COMPILE = $(BIN)/uv pip compile pyproject.toml --group build --quiet --no-config \
-	--universal --python-version 3.11 --generate-hashes --no-annotate \
+LOCKED = --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(ARGS)
+COMPILE = $(BIN)/uv pip compile pyproject.toml $(LOCKED)
+COMPILE_GROUP = $(BIN)/uv pip compile $(LOCKED) --group pyproject.toml:
 
 format: $(DEV) ## Format the code and apply the fixes that ruff knows
 	@echo "Formatting"
@@ -125,6 +147,14 @@ $(RUNTIME): $(MADE) requirements.lock pyproject.toml
 $(DEV): $(RUNTIME) requirements-dev.lock
 	@echo "Installing the development dependencies"
 	@$(call quietly,$(PIP) install --require-hashes -r requirements-dev.lock)
+	@touch $@
+
+# The audit's tools have an environment of their own: they share no versions with what they audit.
+$(AUDIT): $(MADE) requirements-audit.lock
+	@echo "Installing the audit's tools"
+	@rm -rf $(VENV)/audit && $(BIN)/python -m venv $(VENV)/audit
+	@$(call quietly,$(AUDIT_BIN)/python -m pip --disable-pip-version-check --no-input install \
+	  --require-hashes -r requirements-audit.lock)
 	@touch $@
 
 # The tests start their own PostgreSQL server; only its programs must be installed.
