@@ -1,6 +1,7 @@
 import pytest
 
 from pabal.domain.message import Product
+from pabal.domain.price import CarrierPrices, Prices
 from pabal.domain.route import Routes
 
 ROUTES = Routes({"sms": ["telco", "backup", "last"], "alimTalk": ["relay"]})
@@ -67,3 +68,20 @@ def test_another_carrier_may_be_anywhere_on_the_route(
 def test_carriers_of_a_route_are_listed_in_order() -> None:
     assert list(ROUTES.carriers_for(Product.SMS)) == ["telco", "backup", "last"]
     assert list(ROUTES.carriers_for(Product.LMS)) == []
+
+
+def test_cheapest_carrier_comes_first_if_asked_and_carriers_without_a_price_last() -> None:
+    prices = Prices(
+        {
+            "dear": CarrierPrices({Product.SMS: 1050}),
+            "other": CarrierPrices({Product.LMS: 1}),
+            "cheap": CarrierPrices({Product.SMS: 900}),
+            "as cheap": CarrierPrices({Product.SMS: 900}),
+        }
+    )
+    routes = Routes({"sms": ["other", "dear", "cheap", "as cheap"]}, prices)
+
+    assert list(routes.carriers_for(Product.SMS)) == ["cheap", "as cheap", "dear", "other"]
+    assert routes.first(Product.SMS) == "cheap"
+    assert routes.next_after(Product.SMS, "dear") == "other"
+    assert list(routes.as_written(Product.SMS)) == ["other", "dear", "cheap", "as cheap"]

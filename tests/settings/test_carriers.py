@@ -1,5 +1,6 @@
 """Settings of carriers: every kind has an example of each setting, and invalid values are refused."""
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,15 @@ EXAMPLES: dict[str, dict[str, tuple[str, Any]]] = {
         "window": ("7", 7),
         "rate": ("50", 50),
         "failover_seconds": ("5", 5),
+        "prices": ("{ sms = 9, lms = 25.55 }", {"sms": Decimal(9), "lms": Decimal("25.55")}),
+        "charges_failed": ("true", True),
     },
     "smpp": {
         "window": ("7", 7),
         "rate": ("50", 50),
         "failover_seconds": ("5", 5),
+        "prices": ("{ sms = 9, lms = 25.55 }", {"sms": Decimal(9), "lms": Decimal("25.55")}),
+        "charges_failed": ("true", True),
         "host": ('"10.0.0.9"', "10.0.0.9"),
         "port": ("2776", 2776),
         "tls": ("true", True),
@@ -57,6 +62,8 @@ EXAMPLES: dict[str, dict[str, tuple[str, Any]]] = {
         "window": ("7", 7),
         "rate": ("50", 50),
         "failover_seconds": ("5", 5),
+        "prices": ("{ sms = 9, lms = 25.55 }", {"sms": Decimal(9), "lms": Decimal("25.55")}),
+        "charges_failed": ("true", True),
         "sms_app_key": ('"another"', "another"),
         "sms_secret_key": (f'"{SECRET}"', SECRET),
         "talk_app_key": ('"another"', "another"),
@@ -73,6 +80,8 @@ EXAMPLES: dict[str, dict[str, tuple[str, Any]]] = {
 }
 """For each kind and setting: a value as written in the file, and as read."""
 EVERY_EXAMPLE = [(kind, name) for kind, names in EXAMPLES.items() for name in names]
+
+PRICES = "a table of prices in won, from 0 to 1,000,000 with at most two decimals"
 
 in_every_kind = pytest.mark.parametrize("kind", CARRIER_KINDS)
 
@@ -167,10 +176,29 @@ def test_unknown_carrier_setting_is_refused_with_a_suggestion(
         ("errors", '{ "1" = 1000 }', "{'1': 1000} is not a table of result codes of failed messages"),
         ("errors", '{ "1" = "x" }', "{'1': 'x'} is not a table of result codes of failed messages"),
         ("errors", '{ "1" = [3001] }', "{'1': [3001]} is not a table of result codes of failed messages"),
+        ("prices", "9.0", f"9.0 is not {PRICES}"),
+        ("prices", "{ sms = 9.005 }", "{'sms': 9.005} is not " + PRICES),
+        ("prices", "{ sms = -1 }", "{'sms': -1} is not " + PRICES),
+        ("prices", "{ sms = 1000001 }", "{'sms': 1000001} is not " + PRICES),
+        ("prices", "{ sms = nan }", "{'sms': nan} is not " + PRICES),
+        ("prices", "{ sms = inf }", "{'sms': inf} is not " + PRICES),
+        ("prices", "{ sms = true }", "{'sms': True} is not " + PRICES),
+        ("prices", '{ sms = "9" }', "{'sms': '9'} is not " + PRICES),
+        ("charges_failed", "5", "5 is not true or false"),
     ],
 )
 def test_value_of_the_wrong_type_is_refused(tmp_path: Path, name: str, value: str, expected: str) -> None:
     assert refusal(tmp_path, table("smpp", **{name: value})) == f"carriers.telco.{name}: {expected}"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [("smz", "no such product; did you mean sms?"), ("mms", "no such product"), ("email", "no such product")],
+)
+def test_price_of_a_product_that_the_carrier_does_not_send_is_refused(tmp_path: Path, code: str, said: str) -> None:
+    refused = refusal(tmp_path, table("smpp", prices=f"{{ {code} = 9 }}"))
+
+    assert refused.startswith(f"carriers.telco.prices.{code}: {said}")
 
 
 LIMITS = [

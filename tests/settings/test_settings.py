@@ -50,6 +50,7 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "log_format": ("json", '"json"', "json"),
     "log_requests": ("all", '"all"', "all"),
     "stop_seconds": ("3", "3", 3),
+    "route_by": ("price", '"price"', "price"),
 }
 """For each setting: how the environment spells a value, how the file does, and what it is."""
 

@@ -3,21 +3,31 @@
 from collections.abc import Container, Mapping, Sequence
 
 from pabal.domain.message import PRODUCT_BY_CODE, Product
+from pabal.domain.price import Prices
 
 
 class Routes:
-    """Chooses the first and the next carrier of a message."""
+    """Chooses the first and the next carrier of a message: in the given order, or the cheapest first."""
 
-    def __init__(self, routes: Mapping[str, Sequence[str]]) -> None:
-        self._routes = {PRODUCT_BY_CODE[word]: tuple(names) for word, names in routes.items()}
+    def __init__(self, routes: Mapping[str, Sequence[str]], prices: Prices | None = None) -> None:
+        self._written = {PRODUCT_BY_CODE[word]: tuple(names) for word, names in routes.items()}
+        self._routes = (
+            {product: tuple(prices.cheapest_first(product, names)) for product, names in self._written.items()}
+            if prices
+            else self._written
+        )
 
     def first(self, product: Product) -> str | None:
         """Return the first carrier of a product, None where it has no route."""
         return self._routes.get(product, (None,))[0]
 
     def carriers_for(self, product: Product) -> Sequence[str]:
-        """Return the carriers of a product, in order."""
+        """Return the carriers of a product, in the order to try them."""
         return self._routes.get(product, ())
+
+    def as_written(self, product: Product) -> Sequence[str]:
+        """Return the carriers of a product in the order that the operator has written, whatever they cost."""
+        return self._written.get(product, ())
 
     def next_after(self, product: Product, carrier: str, avoid: Container[str] = ()) -> str | None:
         """Return the carrier after this one, preferably none of `avoid`; None at the end of the route."""

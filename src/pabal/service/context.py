@@ -69,11 +69,11 @@ class Context:
         return name
 
     def provider(self) -> CarrierProvider:
-        """Return the provider of profiles and templates: the first one in the route of Alimtalk.
+        """Return the provider of profiles and templates: the first one in the written route of Alimtalk.
 
-        Raises Refused(PRODUCT_NOT_AVAILABLE).
+        Prices do not matter here: profiles stay where they are registered. Raises Refused(PRODUCT_NOT_AVAILABLE).
         """
-        for name in self.policy.routes.carriers_for(Product.ALIMTALK):
+        for name in self.policy.routes.as_written(Product.ALIMTALK):
             provider = self.carriers[name].provider
             if provider is not None:
                 return CarrierProvider(name, provider)

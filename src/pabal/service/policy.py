@@ -4,8 +4,10 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from pabal.domain.dates import DAY, HOUR, MINUTE
-from pabal.domain.message import Product
+from pabal.domain.message import PRODUCT_BY_CODE, Product
+from pabal.domain.price import CarrierPrices, Hundredths, Prices
 from pabal.domain.route import Routes
+from pabal.settings.carriers import CarrierSettings
 from pabal.settings.settings import Settings
 
 
@@ -26,16 +28,27 @@ class Policy(NamedTuple):
     token_validity_ms: int
     retention_ms: int
     max_simulator_messages: int
+    prices: Prices = Prices({})
 
     def receipt_timeout_ms(self, product: Product) -> int:
         """Return how long to wait for a receipt, in milliseconds."""
         return self.sms_timeout_ms if product is Product.SMS else self.other_timeout_ms
 
+    def price_of(self, carrier: str, product: Product) -> Hundredths | None:
+        """Return what a carrier charges for a message, in hundredths of a won; None: it has no price."""
+        return self.prices.price_of(carrier, product)
+
+    def first_price_of(self, product: Product) -> Hundredths | None:
+        """Return what the first carrier of a product's route charges; None: no route or no price."""
+        carrier = self.routes.first(product)
+        return None if carrier is None else self.prices.price_of(carrier, product)
+
 
 def build_policy(settings: Settings) -> Policy:
     """Return the policy of the settings."""
+    prices = Prices({name: _prices_of(each) for name, each in settings.carriers.items()})
     return Policy(
-        routes=Routes(settings.routes),
+        routes=Routes(settings.routes, prices if settings.route_by == "price" else None),
         zone=settings.zone,
         replaces_unsupported_characters=settings.unsupported_characters == "replace",
         postpones_night_ads=settings.night_ads == "move",
@@ -49,4 +62,11 @@ def build_policy(settings: Settings) -> Policy:
         token_validity_ms=settings.token_minutes * MINUTE,
         retention_ms=settings.retention_days * DAY,
         max_simulator_messages=settings.simulator_messages,
+        prices=prices,
+    )
+
+
+def _prices_of(carrier: CarrierSettings) -> CarrierPrices:
+    return CarrierPrices(
+        {PRODUCT_BY_CODE[code]: int(won * 100) for code, won in carrier.prices.items()}, carrier.charges_failed
     )

@@ -1,13 +1,14 @@
 """The settings of each kind of carrier, read from its table in the TOML file."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from pabal.domain.message import Outcome, Product
+from pabal.domain.message import PRODUCT_BY_CODE, Outcome, Product
 from pabal.settings.field import BadSetting, convert, fields, format_value, setting, suggest
 
 RENAMED = {"patience_seconds": "failover_seconds", "answer_seconds": "timeout_seconds"}
@@ -33,6 +34,10 @@ class CarrierSettings:
         "How long it may be unreachable or fail before messages go to the next carrier of their route.",
         min_value=1,
     )
+    prices: dict[str, Decimal] = setting(
+        {}, "What a message of each product costs, in won with at most two decimals."
+    )
+    charges_failed: bool = setting(False, "Whether it charges for messages that it took and did not deliver.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,6 +195,12 @@ def read_carriers(table: Any, environment: Mapping[str, str]) -> dict[str, Carri
     return {name: _read_carrier(name, given, environment) for name, given in table.items()}
 
 
+def check_product(code: str, place: str, products: Sequence[Product] = SENDABLE) -> None:
+    """Raise BadSetting if `code` is none of these products; `place` is where it stands."""
+    if PRODUCT_BY_CODE.get(code) not in products:
+        raise BadSetting(f"{place}: no such product{suggest(code, [each.code for each in products])}")
+
+
 def secrets_in_environment(carriers: Mapping[str, Any]) -> set[str]:
     """Return the environment variables that a `[carriers]` table reads secrets from."""
     return {
@@ -234,6 +245,8 @@ def _read_carrier(name: str, given: Mapping[str, Any], environment: Mapping[str,
         if isinstance(value, str) and type(known[target].default) is int:
             raise BadSetting(f"{place}: {value!r} is not a whole number")
         found[target] = convert(shape, target, place, value)
+    for product in found.get("prices", {}):
+        check_product(product, f"carriers.{name}.prices.{product}", shape.products)
     for key, each in known.items():
         if (
             each.default is dataclasses.MISSING

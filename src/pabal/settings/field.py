@@ -5,12 +5,16 @@ import difflib
 import types
 from collections.abc import Iterable
 from dataclasses import field
+from decimal import Decimal, DecimalException
 from functools import cache
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo
 
 from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome, Status
+
+MAX_PRICE_WON = 1_000_000
+"""Highest price of one message; a higher one is a slip of the pen."""
 
 
 class BadSetting(Exception):
@@ -54,7 +58,14 @@ def convert(settings_type: type, name: str, label: str, value: Any) -> Any:
     hint = _type_hints(settings_type)[name]
     try:
         found = _convert(hint, value)
-    except (ValueError, KeyError, TypeError, OSError, AttributeError):  # OSError: a time zone that is a directory
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        OSError,
+        AttributeError,
+        DecimalException,
+    ):  # OSError: a time zone that is a directory
         given = "the value" if fields(settings_type)[name].metadata["is_secret"] else repr(value)
         raise BadSetting(f"{label}: {given} is not {_expected_type(hint)}") from None
     check_limits(settings_type, name, label, found)
@@ -128,6 +139,8 @@ def _convert(hint: Any, value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, (int, str)):
             raise ValueError
         return int(value)
+    if hint is Decimal:
+        return _convert_price(value)
     if hint is Outcome:
         outcome = OUTCOME_BY_NUMBER[int(value)]
         if outcome.status is not Status.FAIL:
@@ -138,10 +151,25 @@ def _convert(hint: Any, value: Any) -> Any:
     return hint(value)
 
 
+def _convert_price(value: Any) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError
+    price = Decimal(str(value))
+    if not 0 <= price <= MAX_PRICE_WON or price != price.quantize(Decimal("0.01")):
+        raise ValueError
+    return price
+
+
 def _require_text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError
     return value
+
+
+_EXPECTED_TABLES = {
+    Outcome: "a table of result codes of failed messages",
+    Decimal: f"a table of prices in won, from 0 to {MAX_PRICE_WON:,} with at most two decimals",
+}
 
 
 def _expected_type(hint: Any) -> str:
@@ -151,7 +179,7 @@ def _expected_type(hint: Any) -> str:
     if origin is list:
         return "a list of networks" if IPv6Network in get_args(get_args(hint)[0]) else "a list"
     if origin is dict:
-        return "a table of result codes of failed messages"
+        return _EXPECTED_TABLES[get_args(hint)[1]]
     if origin in (Union, types.UnionType):
         return _expected_type(get_args(hint)[0])
     return {bool: "true or false", int: "a whole number", ZoneInfo: "a time zone such as Asia/Seoul"}.get(

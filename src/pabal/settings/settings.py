@@ -18,6 +18,7 @@ from pabal.settings.carriers import (
     SENDABLE,
     CarrierSettings,
     SimulatorSettings,
+    check_product,
     read_carriers,
     secrets_in_environment,
 )
@@ -111,6 +112,11 @@ class Settings:
         {}, "Carriers, one table each; none: the simulator sends everything."
     )
     routes: dict[str, list[str]] = setting({}, "The carriers to try for each product, in order.")
+    route_by: Literal["order", "price"] = setting(
+        "order",
+        "Which carrier of a route comes first: the first in its list, or the cheapest one;"
+        " carriers without a price come last.",
+    )
 
     @property
     def is_on_postgresql(self) -> bool:
@@ -226,9 +232,7 @@ def _routes(table: Any) -> dict[str, list[str]]:
     if not isinstance(table, dict):
         raise BadSetting("routes: write a table [routes]")
     for product, carriers in table.items():
-        if product not in PRODUCT_BY_CODE or PRODUCT_BY_CODE[product] not in SENDABLE:
-            hint = suggest(product, [each.code for each in SENDABLE])
-            raise BadSetting(f"routes.{product}: no such product{hint}")
+        check_product(product, f"routes.{product}")
         if not isinstance(carriers, list) or not carriers or not all(isinstance(c, str) for c in carriers):
             raise BadSetting(f"routes.{product}: write a list of carriers")
         if len(set(carriers)) < len(carriers):  # the next carrier of a route is looked up by name

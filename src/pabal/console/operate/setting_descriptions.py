@@ -79,6 +79,13 @@ KOREAN_DESCRIPTIONS = {
     "The carriers to try for each product, in order.": (
         "메시지 종류별로 이용할 통신사를 시도할 순서대로 적습니다."
     ),
+    (
+        "Which carrier of a route comes first: the first in its list, or the cheapest one;"
+        " carriers without a price come last."
+    ): (
+        "발송 경로에서 먼저 이용할 통신사를 정합니다. order: 적은 순서대로, price: 단가가 낮은 순서대로."
+        " 단가가 없는 통신사는 마지막에 이용합니다."
+    ),
     # Settings of every carrier
     "How many messages may be in flight without an answer.": (
         "이 통신사에 전송하고 응답을 기다릴 수 있는 최대 메시지 수입니다."
@@ -88,6 +95,12 @@ KOREAN_DESCRIPTIONS = {
     ),
     "How long it may be unreachable or fail before messages go to the next carrier of their route.": (
         "연결되지 않거나 발송에 실패하는 상태를 견디는 시간(초)입니다. 지나면 발송 경로의 다음 통신사로 발송합니다."
+    ),
+    "What a message of each product costs, in won with at most two decimals.": (
+        "메시지 종류별 건당 단가(원)입니다. 소수점 아래 두 자리까지 적을 수 있습니다."
+    ),
+    "Whether it charges for messages that it took and did not deliver.": (
+        "접수했지만 전달하지 못한 메시지에도 요금을 부과하는지 정합니다."
     ),
     # Settings of an SMPP carrier
     "Host name or address.": "SMPP 서버의 주소입니다.",
