@@ -13,7 +13,7 @@ from tests.fixtures.virtual import Environment, build_environment, run_in_virtua
 Scenario = Callable[[Environment], Awaitable[None]]
 
 STORE_FIXTURES = {"tmp_path", "tx"}
-SLOW_FOLDERS = {"cli", "console", "faults", "relay"}
+SLOW_FOLDERS = {"cli", "console", "faults", "hostile", "relay"}
 """Folders whose tests are slow, except those that need no store."""
 SINGLE_ENGINE_FOLDERS = {"console", "relay", "web"}
 """Folders whose tests use the store only through the service, which has its own tests on every engine."""

@@ -1,0 +1,137 @@
+"""Every limit of a field: the longest value is accepted, one more and ten times as much is refused by name."""
+
+import base64
+from typing import Any, NamedTuple
+
+import pytest
+
+from pabal.domain import button, image, profile, sending, template, text
+from tests.fixtures.full_bodies import FULL_BODIES, replace_value
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import JPEG_MAGIC, RunScenario, approve_template, receivers_of, register_channel
+
+
+class FieldLimit(NamedTuple):
+    """How long a field may be, and the character to fill it with."""
+
+    operation: str
+    path: str
+    limit: int
+    filler: str = "a"
+    prefix: str = ""
+    refused_as: str | None = None
+    """The field that a refusal may also name: the text of one receiver, filled in."""
+
+
+LINK = "https://shop.example/"
+LIMITS = [
+    FieldLimit("message/sendSMS", "content", text.SMS_MAX_BYTES),
+    FieldLimit("message/sendSMS", "receivers[0].reference", sending.MAX_REFERENCE_CHARACTERS, "가"),
+    FieldLimit("message/sendLMS", "subject", text.SUBJECT_MAX_BYTES),
+    FieldLimit("message/sendLMS", "content", text.LMS_MAX_BYTES, refused_as="receivers[0].content"),
+    FieldLimit("message/sendMMS", "content", text.LMS_MAX_BYTES, refused_as="receivers[0].content"),
+    FieldLimit("message/sendMMS", "image.fileName", image.MAX_FILE_NAME_CHARACTERS),
+    FieldLimit("message/sendAlimtalk", "resendContent", text.MAX_INPUT_CHARACTERS),
+    FieldLimit("message/sendAlimtalk", "receivers[0].reference", sending.MAX_REFERENCE_CHARACTERS),
+    FieldLimit(
+        "message/sendFriendtalk",
+        "receivers[0].content",
+        text.FRIENDTALK_IMAGE_MAX_CHARACTERS,
+        "가",
+    ),
+    FieldLimit("message/sendFriendtalk", "imageLink", button.MAX_LINK_CHARACTERS, prefix=LINK),
+    FieldLimit("message/sendFriendtalk", "buttons[0].name", button.MAX_NAME_CHARACTERS, "가"),
+    FieldLimit("message/sendFriendtalk", "buttons[0].mobileUrl", button.MAX_LINK_CHARACTERS, prefix=LINK),
+    FieldLimit("message/sendFriendtalk", "buttons[0].pcUrl", button.MAX_LINK_CHARACTERS, prefix=LINK),
+    FieldLimit("template/update", "name", template.MAX_NAME_CHARACTERS, "가"),
+    FieldLimit("template/update", "content", template.MAX_CONTENT_CHARACTERS, "가"),
+    FieldLimit("template/update", "emphasisTitle", template.MAX_EMPHASIS_CHARACTERS, "가"),
+    FieldLimit("template/update", "emphasisAssistPhrase", template.MAX_EMPHASIS_CHARACTERS, "가"),
+    FieldLimit("template/update", "moreInfo", template.MAX_MORE_INFO_CHARACTERS, "가"),
+    FieldLimit("template/create", "templateCode", template.MAX_CODE_CHARACTERS),
+    FieldLimit("sender/create", "channelId", profile.MAX_CHANNEL_ID_CHARACTERS, prefix="@"),
+]
+
+
+def _fill(limit: FieldLimit, length: int) -> str:
+    return limit.prefix + limit.filler * (length - len(limit.prefix))
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: f"{limit.operation} {limit.path}")
+def test_longest_value_is_accepted_and_a_longer_one_refused_by_name(
+    run_scenario: RunScenario, limit: FieldLimit
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        sender_key = await register_channel(call, channelId="@first")
+        if limit.operation != "template/create":
+            await approve_template(call, sender_key)
+        given = {
+            name: sender_key if value == "KEY" else value for name, value in FULL_BODIES[limit.operation].items()
+        }
+
+        refused = [
+            await call(limit.operation, replace_value(given, limit.path, _fill(limit, length)))
+            for length in (limit.limit + 1, 10 * limit.limit)
+        ]
+        accepted = await call(limit.operation, replace_value(given, limit.path, _fill(limit, limit.limit)))
+
+        assert accepted.result == "SUCCESS", accepted.body
+        for answer in refused:
+            assert answer.status == 400, answer.body
+            (error,) = answer.body["errors"]
+            assert error["field"] in (limit.path, limit.refused_as), answer.body
+
+    run_scenario(scenario)
+
+
+def _image_of(size_bytes: int) -> dict[str, Any]:
+    body = base64.b64encode(JPEG_MAGIC.ljust(size_bytes, b"\0")).decode()
+    return {"contentType": "image/jpeg", "fileName": "photo.jpg", "body": body}
+
+
+def test_largest_image_is_accepted_and_a_larger_one_refused_by_name(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        given = FULL_BODIES["message/sendMMS"]
+        sizes = (image.MAX_IMAGE_BYTES, image.MAX_IMAGE_BYTES + 1, 10 * image.MAX_IMAGE_BYTES)
+
+        answers = [await call("message/sendMMS", {**given, "image": _image_of(size)}) for size in sizes]
+
+        assert [answer.result for answer in answers] == ["SUCCESS", "INVALID_IMAGE", "INVALID_IMAGE"]
+
+    run_scenario(scenario)
+
+
+def test_largest_list_of_receivers_is_accepted_and_a_larger_one_refused(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        given = FULL_BODIES["message/sendSMS"]
+        counts = (1000, 1001, 10_000)
+        lists = [
+            receivers_of(*(f"010-{1000 + n // 10000}-{n % 10000:04}" for n in range(count))) for count in counts
+        ]
+
+        answers = [await call("message/sendSMS", {**given, "receivers": receivers}) for receivers in lists]
+
+        assert [answer.result for answer in answers] == ["SUCCESS", "TOO_MANY_RECEIVERS", "TOO_MANY_RECEIVERS"]
+
+    run_scenario(scenario)
+
+
+def test_most_buttons_are_accepted_and_one_more_is_refused(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        sender_key = await register_channel(call)
+        given = {**FULL_BODIES["message/sendFriendtalk"], "senderKey": sender_key}
+        (one,) = given["buttons"]
+        lists = [
+            [{**one, "orderNo": number + 1} for number in range(count)]
+            for count in (button.MAX_BUTTONS, button.MAX_BUTTONS + 1, 10 * button.MAX_BUTTONS)
+        ]
+
+        answers = [await call("message/sendFriendtalk", {**given, "buttons": buttons}) for buttons in lists]
+
+        assert [answer.result for answer in answers] == ["SUCCESS", "INVALID_BUTTON", "INVALID_BUTTON"]
+
+    run_scenario(scenario)

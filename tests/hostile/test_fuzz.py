@@ -1,0 +1,192 @@
+"""Fuzzing of the parsers with a corpus: each input is parsed, or refused in the way the parser declares."""
+
+import json
+from collections.abc import Callable
+from zoneinfo import ZoneInfo
+
+import pytest
+from msgspec import Struct
+
+from pabal.carriers.smpp import encoding, pdu, protocol, receipt
+from pabal.checks import forms
+from pabal.checks.addresses import get_caller_address
+from pabal.checks.locale import choose_language
+from pabal.domain import dates, identifiers, phone, text, variables
+from pabal.domain.codes import LANGUAGES, MAX_PROBLEMS, Code, Refused
+from pabal.web.endpoints import ENDPOINTS
+from tests.fixtures.console import Browser
+from tests.fixtures.full_bodies import FULL_BODIES
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import RunScenario
+from tests.hostile.mutate import ROUNDS, mutations
+
+pytestmark = pytest.mark.slow
+
+SEOUL = ZoneInfo("Asia/Seoul")
+
+
+@pytest.mark.parametrize("operation", FULL_BODIES)
+def test_any_json_body_is_parsed_or_refused(operation: str) -> None:
+    endpoint = next(each for each in ENDPOINTS if each.path == f"/api/{operation}.v1.0")
+    body = json.dumps(FULL_BODIES[operation], ensure_ascii=False).encode()
+    escaped = json.dumps(FULL_BODIES[operation]).encode()
+    parsed = 0
+
+    for raw in mutations([body, escaped, b"{}"], seed=1):
+        codes: list[Code] = []
+        try:
+            form = forms.parse_json(endpoint.body, raw)
+        except Refused as refused:
+            codes = [problem.code for problem in refused.problems]
+        if codes:
+            assert codes == [Code.INVALID_JSON], raw
+            continue
+        parsed += 1
+        assert isinstance(form.body, Struct)
+        assert len(form.problems) <= MAX_PROBLEMS + 20, raw
+
+    assert parsed > 0
+
+
+def _as_text(data: bytes) -> str:
+    return data.decode("utf-8", errors="replace")
+
+
+PERIODS = [
+    "2026-11-15",
+    "20261115",
+    "2026-11-15 12:00",
+    "2026-11-15~2026-11-16",
+    "2026-11-15 00:00~2026-11-15 23:59",
+    "~9999-12-31",
+    "0001-01-01~",
+]
+PHONES = ["010-1234-5678", "+82 10-1234-5678", "02-123-4567", "1588-0000", "0303-1234-5678", "0101234567"]
+
+
+@pytest.mark.parametrize(
+    ("parse", "corpus", "code"),
+    [
+        pytest.param(lambda given: dates.parse_period(given, SEOUL), PERIODS, Code.INVALID_DATE, id="period"),
+        pytest.param(
+            lambda given: dates.parse_month(given, SEOUL), ["202611", "000101"], Code.INVALID_DATE, id="month"
+        ),
+        pytest.param(
+            lambda given: dates.parse_send_date(given, 0, SEOUL, 365),
+            ["1970-01-01 09:00", "9999-12-31 23:59"],
+            Code.INVALID_DATE,
+            id="send date",
+        ),
+        pytest.param(phone.parse_mobile, PHONES, Code.INVALID_PHONE_NUMBER, id="receiver"),
+        pytest.param(phone.parse_sender, PHONES, Code.INVALID_PHONE_NUMBER, id="sender"),
+        pytest.param(text.normalize, ["가각", "a\u0301", "\r\n"], Code.UNSUPPORTED_CHARACTER, id="text"),
+        pytest.param(variables.split, ["#{a}님 #{b}", "#{#{a}}"], None, id="variables"),
+        pytest.param(identifiers.parse_request_id, ["0" * 26, "f" * 26], None, id="request id"),
+        pytest.param(identifiers.parse_message_id, ["0" * 32, "f" * 32], None, id="message id"),
+    ],
+)
+def test_any_spelling_is_parsed_or_refused_with_the_codes_of_its_kind(
+    parse: Callable[[str], object], corpus: list[str], code: Code | None
+) -> None:
+    for data in mutations([entry.encode() for entry in corpus], seed=2, rounds=3 * ROUNDS):
+        given = _as_text(data)
+        found: list[Code] = []
+        try:
+            parse(given)
+        except Refused as refused:
+            found = [problem.code for problem in refused.problems]
+        assert found in ([], [code]), given
+
+
+def test_any_address_and_language_header_is_read_or_ignored() -> None:
+    networks = ()
+    for data in mutations([b"127.0.0.1, 10.0.0.1", b"::1", b"fe80::1%eth0", b"unknown, 1.2.3.4:80"], seed=3):
+        get_caller_address("127.0.0.1", data.decode("latin-1"), networks)
+    for data in mutations([b"ko-KR,ko;q=0.9,en;q=0.8", b"*", b"en;q=1e400"], seed=4):
+        assert choose_language(data) in LANGUAGES
+
+
+SUBMIT = pdu.encode_short_message(
+    pdu.ShortMessage(
+        pdu.Address(1, 1, "0212345678"),
+        pdu.Address(1, 1, "821012345678"),
+        "안녕".encode("utf-16-be"),
+        esm_class=0x40,
+        data_coding=8,
+        validity="261115120000000R",
+        tlvs={protocol.USER_MESSAGE_REFERENCE: b"\x01\x02"},
+    )
+)
+RECEIPT_TEXT = (
+    b"id:1234567890 sub:001 dlvrd:001 submit date:2611151200 done date:2611151201 stat:DELIVRD err:000 text:hello"
+)
+RECEIPT = pdu.encode_short_message(
+    pdu.ShortMessage(
+        pdu.Address(1, 1, "821012345678"),
+        pdu.Address(1, 1, "0212345678"),
+        RECEIPT_TEXT,
+        esm_class=0x04,
+        tlvs={protocol.RECEIPTED_MESSAGE_ID: b"1234567890\0", protocol.MESSAGE_STATE: b"\x02"},
+    )
+)
+BIND = pdu.encode_bind("pabal", "secret", "smpp")
+PDUS = [
+    pdu.encode_pdu(command, 1, body)
+    for command, body in (
+        (0x00000004, SUBMIT),
+        (0x00000005, RECEIPT),
+        (0x00000009, BIND),
+        (0x80000004, pdu.encode_message_id("1234567890")),
+        (0x00000015, b""),
+    )
+]
+
+
+def test_any_stream_of_pdus_is_split_decoded_or_refused() -> None:
+    for data in mutations([*PDUS, b"".join(PDUS)], seed=5, rounds=5 * ROUNDS):
+        try:
+            pdus, used = pdu.split_pdus(data)
+        except pdu.InvalidLength as error:
+            pdus, used = error.preceding, 0
+        assert used <= len(data)
+        for found in pdus:
+            for decode in (pdu.decode_short_message, pdu.decode_bind):
+                try:
+                    decode(found.body)
+                except pdu.InvalidPdu:
+                    continue
+            pdu.decode_message_id(found.body)
+
+
+def test_any_receipt_is_parsed_or_is_none() -> None:
+    parsed = 0
+    for body in mutations([RECEIPT, SUBMIT], seed=6, rounds=5 * ROUNDS):
+        try:
+            message = pdu.decode_short_message(body)
+        except pdu.InvalidPdu:
+            continue
+        found = receipt.parse_receipt(message, accepts_unmarked=True)
+        if found is not None:
+            parsed += 1
+            for base in ("text", "hex", "decimal"):
+                stored = receipt.normalize_message_id(found.message_id, base)
+                assert "\n" not in stored
+                assert "\0" not in stored
+        encoding.decode_text(message.user_data, message.data_coding, bool(message.esm_class & protocol.HAS_UDH))
+    assert parsed > 0
+
+
+def test_any_cookie_of_the_console_is_read_or_ignored(run_scenario: RunScenario) -> None:
+    cookies = [
+        b"pabal_session=" + b"0" * 64,
+        b"pabal_session=" + b"0" * 64 + b"; pabal_language=en; pabal_form=" + b"f" * 64,
+        b'pabal_language="\\101"; a=b; =; ;;',
+    ]
+
+    async def scenario(env: Environment) -> None:
+        for cookie in mutations(cookies, seed=7, rounds=ROUNDS // 5):
+            answer = await Browser(env.service, cookie=cookie.decode("latin-1")).get("/console")
+
+            assert answer.status in (303, 400), cookie
+
+    run_scenario(scenario)
