@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from pabal.service.access import passwords
+from pabal.service.access import passwords, throttle
 from pabal.store import users
 from tests.fixtures.cli import CommandLine
 from tests.fixtures.live import command
@@ -58,6 +58,18 @@ def test_user_gets_a_new_password_and_is_disabled_and_enabled(command_line: Comm
     assert command_line("user", "list").out.endswith("\tenabled\n")
 
 
+def test_user_is_unlocked_after_failed_sign_ins(command_line: CommandLine) -> None:
+    command_line("user", "create", "kim", "--account", "acme")
+    free = command_line("user", "unlock", "kim")
+    attempt = throttle.attempt_of("kim", None, None)
+    command_line.run_in_store(throttle.admit, attempt, 0)
+
+    lifted = command_line("user", "unlock", "Kim")
+
+    assert (free.status, free.out) == (0, "user kim had no failed sign-ins\n")
+    assert (lifted.status, lifted.out) == (0, "user kim is unlocked\n")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -67,6 +79,7 @@ def test_user_gets_a_new_password_and_is_disabled_and_enabled(command_line: Comm
         (["create", "lee", "--account", "acme"], "A user with this name already exists"),
         (["password", "nobody"], "pabal user list"),
         (["disable", "nobody"], "pabal user list"),
+        (["unlock", "nobody"], "pabal user list"),
     ],
 )
 def test_invalid_user_is_refused_with_advice(command_line: CommandLine, words: list[str], said: str) -> None:

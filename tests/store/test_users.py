@@ -3,16 +3,16 @@
 import pytest
 
 from pabal.domain.user import Role
-from pabal.store import accounts, audit_log, sessions, sign_in_attempts, users
+from pabal.store import accounts, audit_log, sessions, sign_in_attempts, trusted_devices, users
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.sign_in_attempts import Subject
+from pabal.store.sign_in_attempts import FORGET_MS, Subject
+from pabal.store.trusted_devices import MAX_DEVICES_PER_USER
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.virtual import NOON
 
-WINDOW = 1000
-ONE = Subject(b"one", 2)
-OTHER = Subject(b"other", 5)
+ONE = Subject(b"one", 2, 5000)
+OTHER = Subject(b"other", 5, 5000)
 
 
 def add(tx: Tx, name: str = "kim", role: Role = Role.OWNER, account: str | None = "acme") -> int:
@@ -115,56 +115,101 @@ def test_sessions_are_deleted_by_token_by_user_and_by_age(tx: Tx) -> None:
     assert [hash for hash in (b"1", b"2", b"3", b"4") if sessions.get(tx, hash)] == [b"4"]
 
 
-def test_sign_in_attempts_are_limited_within_a_window(tx: Tx) -> None:
-    taken = [sign_in_attempts.acquire(tx, [ONE, OTHER], WINDOW, NOON + each) for each in range(3)]
+def acquire(tx: Tx, subjects: list[Subject], now: int) -> int | None:
+    """Count an attempt; return None, or how long it has to wait."""
+    until = sign_in_attempts.acquire(tx, subjects, now).blocked_until
+    return None if until is None else until - now
 
-    assert taken == [None, None, NOON + WINDOW]
-    assert sign_in_attempts.acquire(tx, [OTHER], WINDOW, NOON + 4) is None
-    assert sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON + WINDOW) is None
+
+def test_delay_of_sign_in_attempts_doubles_up_to_its_limit(tx: Tx) -> None:
+    now = NOON
+    delays: list[int] = []
+    while len(delays) < 5:
+        wait = acquire(tx, [ONE, OTHER], now)
+        delays += [] if wait is None else [wait]
+        now += wait or 0
+
+    assert delays == [1000, 2000, 4000, 5000, 5000]
+    assert acquire(tx, [ONE], now) is None
+    assert acquire(tx, [ONE], now) == 5000
+    assert acquire(tx, [ONE], now + FORGET_MS) is None
+    assert acquire(tx, [ONE], now + FORGET_MS) is None, "the failures are forgotten"
 
 
 def test_blocked_attempt_does_not_count_for_other_subjects(tx: Tx) -> None:
     for each in range(20):
-        sign_in_attempts.acquire(tx, [ONE, OTHER], WINDOW, NOON + each)
+        acquire(tx, [ONE, OTHER], NOON + each)
 
-    assert [sign_in_attempts.acquire(tx, [OTHER], WINDOW, NOON + 30) for _ in range(4)] == [
-        None,
-        None,
-        None,
-        NOON + WINDOW,
-    ]
+    assert [acquire(tx, [OTHER], NOON + 30) for _ in range(4)] == [None, None, None, 1000]
 
 
 def test_names_tried_by_a_blocked_caller_are_not_stored(tx: Tx) -> None:
     for each in range(20):
-        sign_in_attempts.acquire(tx, [ONE, Subject(b"name %d" % each, 5)], WINDOW, NOON + each)
+        acquire(tx, [ONE, Subject(b"name %d" % each, 5, 5000)], NOON + each)
 
-    assert tx.fetch_one("select count(*) from sign_in_attempts") == (1 + ONE.limit,)
+    assert tx.fetch_one("select count(*) from sign_in_attempts") == (1 + ONE.free,)
 
 
 def test_successful_attempt_is_not_counted(tx: Tx) -> None:
     for each in range(10):
-        assert sign_in_attempts.acquire(tx, [ONE, OTHER], WINDOW, NOON + each) is None
+        assert acquire(tx, [ONE, OTHER], NOON + each) is None
         sign_in_attempts.release(tx, [ONE, OTHER])
 
-    sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON)
+    acquire(tx, [ONE], NOON)
     sign_in_attempts.clear(tx, ONE)
-    assert sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON) is None
+    assert acquire(tx, [ONE], NOON) is None
+
+
+def test_failures_of_a_name_are_cleared_together(tx: Tx) -> None:
+    ours = [Subject(b"both", 1, 5000, b"kim"), Subject(b"name", 1, 5000, b"kim")]
+    theirs = Subject(b"both too", 1, 5000, b"lee")
+    acquire(tx, [*ours, theirs, ONE], NOON)
+
+    assert sign_in_attempts.clear_name(tx, b"kim")
+
+    assert not sign_in_attempts.clear_name(tx, b"kim")
+    assert acquire(tx, ours, NOON) is None
+    assert acquire(tx, [theirs], NOON) == 1000
 
 
 def test_clock_set_back_locks_nobody_out(tx: Tx) -> None:
     for _ in range(3):
-        sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON)
+        acquire(tx, [ONE], NOON)
 
-    assert sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON - 10 * WINDOW) is None
+    assert acquire(tx, [ONE], NOON - 10 * FORGET_MS) is None
 
 
 def test_old_attempt_counts_are_deleted(tx: Tx) -> None:
-    sign_in_attempts.acquire(tx, [ONE], WINDOW, NOON)
-    sign_in_attempts.acquire(tx, [OTHER], WINDOW, NOON + 10)
+    acquire(tx, [ONE], NOON)
+    acquire(tx, [OTHER], NOON + 10)
 
     assert sign_in_attempts.delete_old(tx, NOON + 5, 10) == 1
     assert sign_in_attempts.delete_old(tx, NOON + 5, 10) == 0
+
+
+def test_device_is_trusted_for_its_users_until_it_expires(tx: Tx) -> None:
+    kim, lee = add(tx), add(tx, "lee")
+    trusted_devices.trust(tx, b"first", None, kim, NOON)
+    trusted_devices.trust(tx, b"second", b"first", lee, NOON + 10)
+
+    assert not trusted_devices.is_trusted(tx, b"first", kim, 0), "a token is replaced by the next one"
+    assert trusted_devices.is_trusted(tx, b"second", kim, NOON - 1)
+    assert not trusted_devices.is_trusted(tx, b"second", kim, NOON)
+    assert trusted_devices.is_trusted(tx, b"second", lee, NOON)
+    assert not trusted_devices.is_trusted(tx, b"third", lee, NOON)
+
+    assert trusted_devices.delete_expired(tx, NOON, 10) == 1
+    trusted_devices.delete_all_by_user(tx, lee)
+    assert not trusted_devices.is_trusted(tx, b"second", lee, 0)
+
+
+def test_user_has_a_limited_number_of_trusted_devices(tx: Tx) -> None:
+    kim = add(tx)
+    devices = [b"%d" % each for each in range(MAX_DEVICES_PER_USER + 2)]
+    for number, device in enumerate(devices):
+        trusted_devices.trust(tx, device, None, kim, NOON + number)
+
+    assert [each for each in devices if not trusted_devices.is_trusted(tx, each, kim, 0)] == devices[:2]
 
 
 def test_audit_log_is_newest_first_per_account_and_trimmed_by_age(tx: Tx) -> None:

@@ -32,6 +32,8 @@ def add_commands(subparsers: Any) -> None:
         parser = add_command(group, name, _set_disabled, help)
         parser.add_argument("name", help="the user's name")
         parser.set_defaults(is_disabled=name == "disable")
+    parser = add_command(group, "unlock", _unlock, "Let a user sign in at once after many failed sign-ins.")
+    parser.add_argument("name", help="the user's name")
     parser = add_command(
         group, "password", _change_password, "Change a password. A generated one is printed only once."
     )
@@ -97,6 +99,14 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
             print(f"{each.name}\t{each.account or 'all accounts'}\t{each.role.code}\t{created}\t{state}")
 
     with_store(settings, work)
+
+
+def _unlock(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(store: Store) -> bool:
+        return await store.write(users.unlock, given.name, WORLD.now())
+
+    is_lifted = with_store(settings, work)
+    print(f"user {user.parse_name(given.name)} {'is unlocked' if is_lifted else 'had no failed sign-ins'}")
 
 
 def _set_disabled(settings: Settings, given: argparse.Namespace) -> None:

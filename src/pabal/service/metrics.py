@@ -61,6 +61,12 @@ class Metrics:
         self.http_requests = LabelledCounter(
             "pabal_http_requests_total", "Requests to the interface, by result.", ["path", "result"], registry
         )
+        self.sign_ins = LabelledCounter(
+            "pabal_sign_ins_total",
+            "Sign-ins to the console: success, failure, or throttled after too many failures.",
+            ["result"],
+            registry,
+        )
         self.carrier_response_seconds = Histogram(
             "pabal_carrier_response_seconds",
             "Time a carrier took to answer a batch.",

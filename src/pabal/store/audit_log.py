@@ -9,10 +9,12 @@ from pabal.store.engine.base import Tx, Value
 T = TypeVar("T")
 
 COMMAND_LINE_NAME = "command line"
+SIGN_IN_NAME = "sign-in page"
+"""The actor of entries about people who are not signed in."""
 
 
 class Actor(NamedTuple):
-    """A user, or the command line, which has no user id."""
+    """A user; the command line and people who are not signed in have no user id."""
 
     user_id: int | None
     name: str

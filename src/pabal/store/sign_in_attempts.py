@@ -3,40 +3,59 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pabal.domain.dates import Instant
+from pabal.domain.dates import HOUR, SECOND, Instant
 from pabal.store.engine.base import Tx
+
+FORGET_MS = 1 * HOUR
+"""Failures of a subject are forgotten this long after the last one."""
+FIRST_DELAY_MS = 1 * SECOND
 
 
 class Subject(NamedTuple):
-    """The hash that failures are counted for, and how many are allowed per window."""
+    """The hash that failures are counted for, how many are free, and the longest delay after those.
+
+    Subjects that belong to a user name have its hash, so that they can be deleted together.
+    """
 
     hash: bytes
-    limit: int
+    free: int
+    max_delay_ms: int
+    name_hash: bytes | None = None
 
 
-def acquire(tx: Tx, subjects: Sequence[Subject], window: int, now: Instant) -> Instant | None:
-    """Count an attempt for every subject, as if it had failed; return None, or until when no attempt is left.
+class Acquired(NamedTuple):
+    """Whether an attempt may be made: until when not, or the subjects whose last free attempt it takes."""
+
+    blocked_until: Instant | None
+    used_up: Sequence[Subject] = ()
+
+
+def acquire(tx: Tx, subjects: Sequence[Subject], now: Instant) -> Acquired:
+    """Count an attempt for every subject, as if it had failed, unless one of them has to wait.
 
     It counts before the password is checked, so that concurrent attempts cannot evade the limit. A refused attempt
-    does not count.
+    does not count, and writes nothing.
     """
-    seen = [(one, *_counted(tx, one.hash, window, now)) for one in sorted(subjects)]
-    if until := _blocked_until(seen, window):  # a refused attempt writes nothing
-        return until
-    found = [(one, *_locked(tx, one.hash, window, now)) for one in sorted(subjects)]
-    if until := _blocked_until(found, window):
-        return until
-    for one, failures, since in found:
-        tx.execute(
-            "update sign_in_attempts set failures = ?, since = ? where subject = ?",
-            (failures + 1, since if failures else now, one.hash),
-        )
-    return None
+    if until := _blocked_until([(one, *_counted(tx, one, now)) for one in subjects], now):
+        return Acquired(until)
+    found = [(one, *_locked(tx, one, now)) for one in sorted(subjects, key=lambda one: one.hash)]
+    if until := _blocked_until(found, now):
+        return Acquired(until)
+    for one, failures, _ in found:
+        _set(tx, one, failures + 1, now)
+    return Acquired(None, [one for one, failures, _ in found if failures + 1 == one.free])
+
+
+def count(tx: Tx, subject: Subject, now: Instant) -> int:
+    """Count a failure of a subject and return how many there are, without a limit."""
+    failures, _ = _locked(tx, subject, now)
+    _set(tx, subject, failures + 1, now)
+    return failures + 1
 
 
 def release(tx: Tx, subjects: Sequence[Subject]) -> None:
     """Take back the count of an attempt that succeeded."""
-    for one in sorted(subjects):
+    for one in sorted(subjects, key=lambda one: one.hash):
         tx.execute(
             "update sign_in_attempts set failures = failures - 1 where subject = ? and failures > 0", (one.hash,)
         )
@@ -47,33 +66,51 @@ def clear(tx: Tx, subject: Subject) -> None:
     tx.execute("delete from sign_in_attempts where subject = ?", (subject.hash,))
 
 
+def clear_name(tx: Tx, name_hash: bytes) -> bool:
+    """Delete the failures of every subject that belongs to a user name; say whether there were any."""
+    return tx.execute("delete from sign_in_attempts where name_hash = ?", (name_hash,)) > 0
+
+
 def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete some counts older than `before`; return how many."""
+    """Delete some counts whose last failure is older than `before`; return how many."""
     return tx.execute(
         "delete from sign_in_attempts where subject in"
-        " (select subject from sign_in_attempts where since < ? order by since limit ?)",
+        " (select subject from sign_in_attempts where failed_at < ? order by failed_at limit ?)",
         (before, limit),
     )
 
 
-def _blocked_until(found: Sequence[tuple[Subject, int, Instant]], window: int) -> Instant | None:
-    """Return until when a subject has no attempt left, or None."""
-    return max((since + window for one, failures, since in found if failures >= one.limit), default=None)
+def _blocked_until(found: Sequence[tuple[Subject, int, Instant]], now: Instant) -> Instant | None:
+    """Return until when one of the subjects has to wait, or None."""
+    latest = max((failed_at + _delay_ms(one, failures) for one, failures, failed_at in found), default=now)
+    return latest if latest > now else None
 
 
-def _locked(tx: Tx, hash: bytes, window: int, now: Instant) -> tuple[int, Instant]:
-    """Return how many failures there are and since when, and lock the row until the transaction ends."""
+def _delay_ms(subject: Subject, failures: int) -> int:
+    """Return the delay after so many failures: it doubles with each one that is not free."""
+    extra = failures - subject.free
+    return 0 if extra < 0 else int(min(subject.max_delay_ms, FIRST_DELAY_MS << min(extra, 32)))
+
+
+def _locked(tx: Tx, subject: Subject, now: Instant) -> tuple[int, Instant]:
+    """Return how many failures there are and the last time, and lock the row until the transaction ends."""
     tx.execute(
-        "insert into sign_in_attempts (subject, failures, since) values (?, 0, ?) on conflict (subject)"
-        " do update set failures = sign_in_attempts.failures",
-        (hash, now),
+        "insert into sign_in_attempts (subject, name_hash, failures, failed_at) values (?, ?, 0, ?)"
+        " on conflict (subject) do update set failures = sign_in_attempts.failures",
+        (subject.hash, subject.name_hash, now),
     )
-    return _counted(tx, hash, window, now)
+    return _counted(tx, subject, now)
 
 
-def _counted(tx: Tx, hash: bytes, window: int, now: Instant) -> tuple[int, Instant]:
-    """Return how many failures there are in the current window, and since when."""
-    row = tx.fetch_one("select failures, since from sign_in_attempts where subject = ?", (hash,))
-    failures, since = row or (0, now)
-    is_over = not since <= now < since + window  # ahead of now: the clock was set back
-    return (0, now) if is_over else (int(failures), int(since))
+def _counted(tx: Tx, subject: Subject, now: Instant) -> tuple[int, Instant]:
+    """Return how many recent failures there are, and when the last one was."""
+    row = tx.fetch_one("select failures, failed_at from sign_in_attempts where subject = ?", (subject.hash,))
+    failures, failed_at = row or (0, now)
+    is_over = not failed_at <= now < failed_at + FORGET_MS  # ahead of now: the clock was set back
+    return (0, now) if is_over else (int(failures), int(failed_at))
+
+
+def _set(tx: Tx, subject: Subject, failures: int, now: Instant) -> None:
+    tx.execute(
+        "update sign_in_attempts set failures = ?, failed_at = ? where subject = ?", (failures, now, subject.hash)
+    )

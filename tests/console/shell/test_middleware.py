@@ -11,7 +11,7 @@ from pabal.console.shell import assets
 from pabal.console.shell.middleware import HEADERS
 from pabal.console.shell.page_request import HOME, safe_redirect_path
 from pabal.domain.user import Role
-from pabal.service.access.sign_in import MAX_ATTEMPTS_PER_NAME_AND_ADDRESS
+from pabal.service.access.throttle import FREE_ATTEMPTS_PER_NAME_AND_ADDRESS
 from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.console import PASSWORD, Browser, make_user, sign_in, signed_in_browser
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
@@ -111,7 +111,7 @@ def test_forwarded_headers_of_untrusted_peers_are_ignored(run_scenario: RunScena
         browser = await sign_in(env, name, Browser(env.service, **OVER_TLS))
         assert set(browser.cookies) >= {"pabal_session"}
 
-        for number in range(MAX_ATTEMPTS_PER_NAME_AND_ADDRESS):
+        for number in range(FREE_ATTEMPTS_PER_NAME_AND_ADDRESS):
             liar = Browser(env.service, x_forwarded_for=f"192.0.2.{number}")
             assert (await liar.submit("/console/login", name=name, password="wrong")).status == 401
         locked = await Browser(env.service).submit("/console/login", name=name, password=PASSWORD)
@@ -262,5 +262,31 @@ def test_user_and_account_names_are_escaped(run_scenario: RunScenario) -> None:
 
         assert all("&lt;script&gt;alert(1)" in page.text for page in pages)
         assert all("<script>alert" not in page.text for page in pages)
+
+    run_scenario(scenario)
+
+
+def test_guessing_elsewhere_locks_nobody_out_of_their_browser(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        name = await make_user(env)
+        known = await sign_in(env, name)
+        cookie = known.cookies["pabal_device"]
+        statuses = []
+        for number in range(51):
+            thief = Browser(env.service, peer=f"203.0.113.{number}")
+            statuses.append((await thief.submit("/console/login", name=name, password="wrong")).status)
+
+        stranger = Browser(env.service, peer="198.51.100.7")
+        delayed = await stranger.submit("/console/login", name=name, password=PASSWORD)
+        await known.submit("/console/logout")
+        signed = await known.submit("/console/login", name=name, password=PASSWORD)
+
+        assert set(statuses) == {401, 429}
+        assert (delayed.status, signed.status) == (429, 303)
+        assert "초 뒤에 다시 시도하세요" in delayed.text
+        assert int(delayed.headers["retry-after"]) <= 60
+        (device,) = [each for each in signed.cookies if each.startswith("pabal_device=")]
+        assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(device.split("; "))
+        assert known.cookies["pabal_device"] != cookie
 
     run_scenario(scenario)

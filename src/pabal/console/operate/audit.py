@@ -8,11 +8,13 @@ from starlette.responses import Response
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.user import MAX_NAME_CHARACTERS, Role
 from pabal.service.access import audit
-from pabal.service.access.audit import COMMAND_LINE_NAME, ListedEntry
+from pabal.service.access.audit import COMMAND_LINE_NAME, SIGN_IN_NAME, ListedEntry
 
 PAGE_SIZE = 50
 AUDIT_PATH = "/console/audit"
 MAX_CURSOR_DIGITS = 18
+NO_USERS = {COMMAND_LINE_NAME: "audit.command_line", SIGN_IN_NAME: "audit.sign_in_page"}
+"""Actors that are no users, and the keys of their texts."""
 
 
 class AuditRow(NamedTuple):
@@ -55,8 +57,8 @@ def _audit_row(request: PageRequest, listed: ListedEntry) -> AuditRow:
     key = f"audit_action.{entry.action}"
     return AuditRow(
         time=request.locale.format_timestamp(entry.created_at),
-        actor=request.t("audit.command_line")
-        if entry.actor == COMMAND_LINE_NAME and entry.user_id is None
+        actor=request.t(NO_USERS[entry.actor])
+        if entry.user_id is None and entry.actor in NO_USERS
         else entry.actor,
         account=listed.account or "",
         action=request.t(key) if key in request.site.texts else entry.action,

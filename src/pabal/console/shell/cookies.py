@@ -1,4 +1,4 @@
-"""The cookies of the console: session, form secret, language."""
+"""The cookies of the console: session, form secret, trusted device, language."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -8,6 +8,8 @@ from pabal.domain.codes import LANGUAGES
 SESSION = "pabal_session"
 FORM = "pabal_form"
 """The CSRF token of someone who is not signed in."""
+DEVICE = "pabal_device"
+"""Says that users have signed in in this browser before; it opens nothing by itself."""
 LANGUAGE = "pabal_language"
 SECRET_CHARACTERS = 64
 LANGUAGE_MAX_AGE_S = 365 * 24 * 3600
@@ -23,10 +25,16 @@ def read_secret(http: Request, name: str, *, is_https: bool) -> str | None:
     return secret if len(secret) == SECRET_CHARACTERS and set(secret) <= _HEX else None
 
 
-def set_secret(response: Response, name: str, value: str, *, is_https: bool) -> None:
-    """Set a cookie until the browser is closed, hidden from scripts and from other sites."""
+def set_secret(response: Response, name: str, value: str, *, is_https: bool, max_age_s: int | None = None) -> None:
+    """Set a cookie, hidden from scripts and from other sites; without an age, until the browser is closed."""
     response.set_cookie(
-        _cookie_name(name, is_https), value, path="/", secure=is_https, httponly=True, samesite="lax"
+        _cookie_name(name, is_https),
+        value,
+        max_age=max_age_s,
+        path="/",
+        secure=is_https,
+        httponly=True,
+        samesite="lax",
     )
 
 

@@ -17,7 +17,8 @@ from pabal.console.shell.page_request import HOME, SIGN_IN, PageRequest, safe_re
 from pabal.console.shell.site import Site
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.service.access import sign_in
-from pabal.service.access.sign_in import ConsoleSession, IpAddress, new_secret
+from pabal.service.access.sign_in import ConsoleSession, new_secret
+from pabal.service.access.throttle import IpAddress
 from pabal.service.errors import StoreUnavailable, describe_error
 
 CSRF_FIELD = "csrf"

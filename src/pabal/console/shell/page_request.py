@@ -19,7 +19,8 @@ from pabal.domain.codes import LANGUAGES, Text
 from pabal.domain.dates import Instant
 from pabal.domain.user import User
 from pabal.service.access.audit import Actor, AuditEntry
-from pabal.service.access.sign_in import ConsoleSession, IpAddress
+from pabal.service.access.sign_in import ConsoleSession
+from pabal.service.access.throttle import IpAddress
 from pabal.service.context import Context
 
 HOME = "/console"

@@ -7,10 +7,14 @@ from starlette.responses import Response
 from pabal.console.shell import cookies
 from pabal.console.shell.page_request import HOME, SIGN_IN, PageRequest, safe_redirect_path
 from pabal.domain.codes import LANGUAGES, Code, Refused
+from pabal.domain.dates import SECOND
 from pabal.service.access import sign_in
+from pabal.service.access.throttle import DEVICE_LIFETIME_MS
 
 STATUS_WRONG = 401
 STATUS_THROTTLED = 429
+SECONDS_SHOWN = 90
+"""Longer delays are shown in minutes."""
 
 
 async def show_sign_in(request: PageRequest) -> Response:
@@ -27,17 +31,28 @@ async def do_sign_in(request: PageRequest) -> Response:
     password = request.fields.get("password", "")
     try:
         signed = await sign_in.sign_in(
-            request.context, request.site.threads, request.field("name"), password, request.address
+            request.context,
+            request.site.threads,
+            request.field("name"),
+            password,
+            request.address,
+            cookies.read_secret(request.http, cookies.DEVICE, is_https=request.is_https),
         )
     except Refused as refused:
-        minutes = math.ceil((refused.retry_after_s or 0) / 60)
-        return _render_form(request, wanted, request.t("sign_in.throttled", minutes=minutes), STATUS_THROTTLED)
+        return _render_throttled(request, wanted, max(1, math.ceil(refused.retry_after_s or 0)))
     if signed is None:
         return _render_form(request, wanted, request.t("sign_in.wrong"), STATUS_WRONG)
     if request.session:
         await sign_in.sign_out(request.context, request.session_token, request.session)
     response = request.redirect(wanted)
     cookies.set_secret(response, cookies.SESSION, signed.token, is_https=request.is_https)
+    cookies.set_secret(
+        response,
+        cookies.DEVICE,
+        signed.device_token,
+        is_https=request.is_https,
+        max_age_s=DEVICE_LIFETIME_MS // SECOND,
+    )
     return response
 
 
@@ -77,6 +92,18 @@ async def choose_account(request: PageRequest) -> Response:
 
 def _render_form(request: PageRequest, next_path: str, error: str = "", status: int = 200) -> Response:
     return request.render("sign_in/sign_in.html", status, told=error, wanted=next_path, name=request.field("name"))
+
+
+def _render_throttled(request: PageRequest, next_path: str, wait_s: int) -> Response:
+    is_long = wait_s > SECONDS_SHOWN
+    error = (
+        request.t("sign_in.throttled_minutes", minutes=math.ceil(wait_s / 60))
+        if is_long
+        else request.t("sign_in.throttled", seconds=wait_s)
+    )
+    response = _render_form(request, next_path, error, STATUS_THROTTLED)
+    response.headers["retry-after"] = str(wait_s)
+    return response
 
 
 def _return_path(request: PageRequest) -> str:

@@ -12,6 +12,10 @@ TEXTS = {
         "Wrong user name or password. Check both and try again.",
     ),
     "sign_in.throttled": Text(
+        "로그인에 여러 번 실패했습니다. {seconds}초 뒤에 다시 시도하세요.",
+        "Too many failed sign-ins. Try again in {seconds} seconds.",
+    ),
+    "sign_in.throttled_minutes": Text(
         "로그인에 여러 번 실패했습니다. {minutes}분 뒤에 다시 시도하세요.",
         "Too many failed sign-ins. Try again in {minutes} minutes.",
     ),

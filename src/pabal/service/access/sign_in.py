@@ -1,26 +1,23 @@
 """Signs users in and out of the console, and finds their sessions."""
 
-import hashlib
 import hmac
-from ipaddress import IPv4Address, IPv6Address, ip_network
+import logging
 from typing import NamedTuple
 
 from pabal.domain import user
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import HOUR, MINUTE, SECOND, Instant
 from pabal.domain.user import Role, User
-from pabal.service.access import passwords
+from pabal.service.access import passwords, throttle
 from pabal.service.access.passwords import WorkerThreads
+from pabal.service.access.throttle import Admission, IpAddress, SignInAttempt, hash_token
 from pabal.service.context import Context
-from pabal.store import accounts, audit_log, sessions, sign_in_attempts, users
+from pabal.store import accounts, audit_log, sessions, users
 from pabal.store.accounts import Account
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 from pabal.store.sessions import ConsoleSession as ConsoleSession  # for pages, which do not import the store
-from pabal.store.sign_in_attempts import Subject
 from pabal.world import World
-
-IpAddress = IPv4Address | IPv6Address
 
 SECRET_BITS = 256
 SESSION_LIFETIME_MS = 12 * HOUR
@@ -28,19 +25,14 @@ IDLE_TIMEOUT_MS = 2 * HOUR
 TOUCH_INTERVAL_MS = 1 * MINUTE
 """Minimum time between updates of a session's last use."""
 
-ATTEMPT_WINDOW_MS = 15 * MINUTE
-MAX_ATTEMPTS_PER_NAME_AND_ADDRESS = 5
-MAX_ATTEMPTS_PER_NAME = 50
-MAX_ATTEMPTS_PER_ADDRESS = 50
-"""Failed sign-ins in a window before more are refused."""
-IPV6_PREFIX_BITS = 64
-"""Attempts are counted per IPv6 network, since one user has a whole network of addresses."""
+log = logging.getLogger("pabal.sign_in")
 
 
 class NewSession(NamedTuple):
-    """The session token for the browser, and its user."""
+    """The session token and the device token for the browser, and the user."""
 
     token: str
+    device_token: str
     user: User
 
 
@@ -49,31 +41,41 @@ def new_secret(world: World) -> str:
     return f"{world.random_bits(SECRET_BITS):0{SECRET_BITS // 4}x}"
 
 
-def hash_token(token: str) -> bytes:
-    """Return the stored hash of a token; it has 256 random bits, so one round of SHA-256 is enough."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
-
-
 async def sign_in(
-    context: Context, hashing_threads: WorkerThreads, spelling: str, password: str, address: IpAddress | None
+    context: Context,
+    hashing_threads: WorkerThreads,
+    spelling: str,
+    password: str,
+    address: IpAddress | None,
+    device_token: str | None = None,
 ) -> NewSession | None:
     """Start a session and return it, None where the name or password is wrong.
 
-    Unknown names, wrong passwords and disabled users get the same result, in the same time.
-    Raises Refused(RATE_LIMITED) after too many failed attempts.
+    Unknown names, wrong passwords and disabled users get the same result, in the same time. `device_token` is that
+    of an earlier sign-in: failures elsewhere do not count against its user.
+    Raises Refused(RATE_LIMITED) while further attempts have to wait after too many failed ones.
     """
-    name = _parse_name(spelling)
-    subjects = _subjects(name, address)
-    until = await context.store.write(sign_in_attempts.acquire, subjects, ATTEMPT_WINDOW_MS, context.world.now())
-    if until is not None:
-        raise Refused(Code.RATE_LIMITED, retry_after_s=(until - context.world.now()) / SECOND)
-    found = await context.store.read(users.get_by_name, name)
+    world, metrics = context.world, context.metrics
+    attempt = throttle.attempt_of(_parse_name(spelling), address, device_token)
+    admission = await context.store.write(throttle.admit, attempt, world.now())
+    if admission.blocked_until is not None:
+        metrics.sign_ins.add(1, "throttled")
+        raise Refused(Code.RATE_LIMITED, retry_after_s=(admission.blocked_until - world.now()) / SECOND)
+    found = admission.found
     is_right = await hashing_threads.run(passwords.verify, found.hash if found else None, password)
-    if found is None or not is_right or not found.user.is_active:
-        return None
-    token, csrf = new_secret(context.world), new_secret(context.world)
-    begun = await context.store.write(_begin, found, hash_token(token), csrf, subjects, context.world.now())
-    return NewSession(token, found.user) if begun else None
+    if found is not None and is_right and found.user.is_active:
+        new = NewSession(new_secret(world), new_secret(world), found.user)
+        if await context.store.write(_begin, new, new_secret(world), attempt, admission, world.now()):
+            metrics.sign_ins.add(1, "success")
+            return new
+    metrics.sign_ins.add(1, "failure")
+    failure = await context.store.write(throttle.record_failure, attempt, admission, world.now())
+    if failure.is_recorded:
+        user_id = found.user.id if found else None
+        log.warning(
+            "sign-in failed; see the audit log", extra={"user_id": user_id, "recent_failures": failure.failures}
+        )
+    return None
 
 
 async def find_session(context: Context, token: str | None, *, is_activity: bool = True) -> ConsoleSession | None:
@@ -117,17 +119,16 @@ def secrets_equal(given: str, expected: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
 
 
-def _begin(tx: Tx, found: users.Credentials, hash: bytes, csrf: str, subjects: list[Subject], now: Instant) -> bool:
+def _begin(tx: Tx, new: NewSession, csrf: str, attempt: SignInAttempt, admission: Admission, now: Instant) -> bool:
     """Start a session, unless the user changed while the password was verified."""
-    who = found.user
-    if users.get_by_name(tx, who.name) != found:
+    who = new.user
+    if users.get_by_name(tx, who.name) != admission.found:
         return False
-    sign_in_attempts.release(tx, subjects)
-    sign_in_attempts.clear(tx, subjects[0])
+    throttle.record_success(tx, attempt, admission, hash_token(new.device_token), now)
     first = who.account_id
     if who.role is Role.OPERATOR:
         first = next((each.id for each in accounts.list_accounts(tx)), None)
-    sessions.add(tx, hash, who.id, first, csrf, now, now + SESSION_LIFETIME_MS)
+    sessions.add(tx, hash_token(new.token), who.id, first, csrf, now, now + SESSION_LIFETIME_MS)
     audit_log.add(tx, AuditEntry(now, who.id, who.name, who.account_id, "session.begin"))
     return True
 
@@ -151,15 +152,3 @@ def _parse_name(spelling: str) -> str:
         return user.parse_name(spelling)
     except Refused:
         return ""
-
-
-def _subjects(name: str, address: IpAddress | None) -> list[Subject]:
-    """Return what a failed attempt counts against; name and address together come first."""
-    place = str(address)
-    if isinstance(address, IPv6Address):
-        place = str(ip_network((address, IPV6_PREFIX_BITS), strict=False))
-    return [
-        Subject(hash_token(f"both\n{name}\n{place}"), MAX_ATTEMPTS_PER_NAME_AND_ADDRESS),
-        Subject(hash_token(f"name\n{name}"), MAX_ATTEMPTS_PER_NAME),
-        Subject(hash_token(f"address\n{place}"), MAX_ATTEMPTS_PER_ADDRESS),
-    ]

@@ -1,10 +1,11 @@
-"""Creates users of the console, changes their passwords, disables and enables them."""
+"""Creates users of the console, changes their passwords, disables, enables and unlocks them."""
 
 from pabal.domain import user
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.user import Role, User
-from pabal.store import accounts, audit_log, sessions, users
+from pabal.service.access import throttle
+from pabal.store import accounts, audit_log, sessions, trusted_devices, users
 from pabal.store.audit_log import COMMAND_LINE, Actor, AuditEntry
 from pabal.store.engine.base import Tx
 
@@ -44,14 +45,15 @@ def create(
 def change_password(
     tx: Tx, spelling: str, hash: str, now: Instant, actor: Actor = COMMAND_LINE, account_id: int | None = None
 ) -> User:
-    """Change a user's password and end the user's sessions.
+    """Change a user's password, end the user's sessions, and lift the delays of failed sign-ins.
 
     With `account_id`, only users of that account are found. Raises Refused(INVALID_PARAMETER) for an unknown user.
     """
     found = _find(tx, spelling, account_id)
     users.set_hash(tx, found.id, hash)
-    sessions.delete_all_by_user(tx, found.id)
+    _end_sessions(tx, found)
     audit_log.add(tx, AuditEntry(now, *actor, found.account_id, "user.password", found.name))
+    _lift(tx, found, now, actor)
     return found
 
 
@@ -69,10 +71,30 @@ def set_disabled(
     """
     found = _find(tx, spelling, account_id)
     users.set_disabled(tx, found.id, now if is_disabled else None)
-    sessions.delete_all_by_user(tx, found.id)
+    _end_sessions(tx, found)
     what = "user.disable" if is_disabled else "user.enable"
     audit_log.add(tx, AuditEntry(now, *actor, found.account_id, what, found.name))
     return found
+
+
+def unlock(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND_LINE) -> bool:
+    """Lift the delays of a user's failed sign-ins; say whether there were any failures.
+
+    Raises Refused(INVALID_PARAMETER) for an unknown user.
+    """
+    return _lift(tx, _find(tx, spelling, None), now, actor)
+
+
+def _lift(tx: Tx, found: User, now: Instant, actor: Actor) -> bool:
+    is_lifted = throttle.lift(tx, found.name)
+    if is_lifted:
+        audit_log.add(tx, AuditEntry(now, *actor, found.account_id, "user.unlock", found.name))
+    return is_lifted
+
+
+def _end_sessions(tx: Tx, found: User) -> None:
+    sessions.delete_all_by_user(tx, found.id)
+    trusted_devices.delete_all_by_user(tx, found.id)
 
 
 def _find(tx: Tx, spelling: str, account_id: int | None) -> User:

@@ -34,6 +34,7 @@ from pabal.store import (
     sign_in_attempts,
     simulator,
     statistics,
+    trusted_devices,
 )
 from pabal.store.engine import partitions
 from pabal.store.engine.base import StoreUnavailable, Tx
@@ -51,7 +52,6 @@ TOKEN_RETENTION_MS = 2 * HOUR
 SIMULATED_MESSAGE_RETENTION_MS = 1 * MINUTE
 UNMATCHED_RECEIPT_RETENTION_MS = 1 * HOUR
 """How long a receipt may come before the answer to its submission; short, for carriers reuse references."""
-SIGN_IN_ATTEMPT_RETENTION_MS = 1 * DAY
 AUDIT_LOG_RETENTION_MS = 400 * DAY
 """A little more than a year."""
 DRAFT_RETENTION_MS = 7 * DAY
@@ -159,8 +159,9 @@ async def _run_global_tasks(context: Context) -> None:
     await _repeat_until_none(context, lambda tx: erase_old_requests(tx, policy, world.now()))
     await maintain_partitions(context)
     await _repeat_until_none(context, lambda tx: sessions.delete_expired(tx, world.now(), BATCH))
+    await _repeat_until_none(context, lambda tx: trusted_devices.delete_expired(tx, world.now(), BATCH))
     await _repeat_until_none(
-        context, lambda tx: sign_in_attempts.delete_old(tx, world.now() - SIGN_IN_ATTEMPT_RETENTION_MS, BATCH)
+        context, lambda tx: sign_in_attempts.delete_old(tx, world.now() - sign_in_attempts.FORGET_MS, BATCH)
     )
     await _repeat_until_none(
         context, lambda tx: statistics.delete_old(tx, world.now() - STATISTICS_RETENTION_MS, BATCH)

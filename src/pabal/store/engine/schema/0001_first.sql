@@ -59,15 +59,26 @@ create index sessions_by_expiry on sessions (expires_at);
 
 create table sign_in_attempts (          -- recent failed sign-ins
     subject {bytes} primary key,         -- SHA-256 of a name, an address, or both; neither is stored
+    name_hash {bytes},                   -- SHA-256 of the name, if there is one in the subject
     failures integer not null,
-    since {big} not null
+    failed_at {big} not null             -- the last one
 ) {clustered};
-create index sign_in_attempts_by_age on sign_in_attempts (since);
+create index sign_in_attempts_by_age on sign_in_attempts (failed_at);
+create index sign_in_attempts_by_name on sign_in_attempts (name_hash) where name_hash is not null;
+
+create table trusted_devices (           -- browsers in which a user has signed in before
+    hash {bytes} not null,               -- SHA-256 of the token in the browser's cookie
+    user_id {big} not null references users (id),
+    expires_at {big} not null,
+    primary key (hash, user_id)
+) {clustered};
+create index trusted_devices_by_user on trusted_devices (user_id, expires_at);
+create index trusted_devices_by_expiry on trusted_devices (expires_at);
 
 create table audit_log (                 -- who changed what; holds no phone numbers and no message texts
     id {serial},
     created_at {big} not null,
-    user_id {big},                       -- null: the command line
+    user_id {big},                       -- null: the command line, or nobody signed in
     actor text not null,                 -- the user's name at that time
     account_id {big},                    -- the account that the changed thing belongs to, if any
     action text not null,                -- a word such as `user.create`

@@ -1,0 +1,146 @@
+"""Slows down guessing of passwords, without locking out people who signed in from the same browser before."""
+
+import hashlib
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_network
+from typing import NamedTuple
+
+from pabal.domain.dates import DAY, MINUTE, Instant
+from pabal.store import audit_log, sign_in_attempts, trusted_devices, users
+from pabal.store.audit_log import SIGN_IN_NAME, AuditEntry
+from pabal.store.engine.base import Tx
+from pabal.store.sign_in_attempts import Subject
+from pabal.store.users import Credentials
+
+IpAddress = IPv4Address | IPv6Address
+
+FREE_ATTEMPTS_PER_NAME_AND_ADDRESS = 5
+FREE_ATTEMPTS_PER_NAME = 20
+FREE_ATTEMPTS_PER_ADDRESS = 50
+"""Failed sign-ins before the next ones have to wait, each time twice as long."""
+MAX_DELAY_MS = 15 * MINUTE
+MAX_DELAY_PER_NAME_MS = 1 * MINUTE
+"""Short, since anyone can cause it for everyone who uses a new browser."""
+MAX_FAILURES_OF_DEVICE = 10
+"""A trusted device with this many failures in a row is trusted no longer."""
+DEVICE_LIFETIME_MS = 180 * DAY
+IPV6_PREFIX_BITS = 64
+"""Attempts are counted per IPv6 network, since one user has a whole network of addresses."""
+_UNLIMITED = 1 << 62
+
+
+class SignInAttempt(NamedTuple):
+    """Someone who tries to sign in: normalized name, network, and hash of the browser's device token."""
+
+    name: str
+    place: str
+    device: bytes | None
+
+
+class Admission(NamedTuple):
+    """Whether an attempt may be made, and what it counts against if it fails."""
+
+    found: Credentials | None
+    blocked_until: Instant | None
+    subjects: Sequence[Subject] = ()
+    used_up: Sequence[Subject] = ()
+    """Subjects whose last free attempt this is."""
+
+
+class RecordedFailure(NamedTuple):
+    """How many recent failures there are, and whether this one was recorded in the audit log."""
+
+    failures: int
+    is_recorded: bool
+
+
+def hash_token(token: str) -> bytes:
+    """Return the stored hash of a token; it has 256 random bits, so one round of SHA-256 is enough."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def attempt_of(name: str, address: IpAddress | None, device_token: str | None) -> SignInAttempt:
+    """Return an attempt to sign in with a normalized name."""
+    place = "unknown" if address is None else str(address)
+    if isinstance(address, IPv6Address):
+        place = str(ip_network((address, IPV6_PREFIX_BITS), strict=False))
+    return SignInAttempt(name, place, hash_token(device_token) if device_token else None)
+
+
+def admit(tx: Tx, attempt: SignInAttempt, now: Instant) -> Admission:
+    """Count an attempt, as if it had failed, and find its user; or say until when it has to wait.
+
+    On a trusted device only its own failures count, so that nobody else can make its user wait.
+    """
+    found = users.get_by_name(tx, attempt.name)
+    if found and attempt.device and trusted_devices.is_trusted(tx, attempt.device, found.user.id, now):
+        subject = _device_subject(attempt.device, attempt.name)
+        if sign_in_attempts.count(tx, subject, now) <= MAX_FAILURES_OF_DEVICE:
+            return Admission(found, None, [subject])
+        trusted_devices.delete(tx, attempt.device, found.user.id)
+    subjects = _subjects(attempt)
+    blocked_until, used_up = sign_in_attempts.acquire(tx, subjects, now)
+    return Admission(found, blocked_until, subjects, used_up)
+
+
+def record_success(tx: Tx, attempt: SignInAttempt, admission: Admission, device: bytes, now: Instant) -> None:
+    """Take back what an attempt was counted for, and trust its browser under a new token."""
+    assert admission.found is not None
+    sign_in_attempts.release(tx, admission.subjects)
+    sign_in_attempts.clear(tx, admission.subjects[0])
+    trusted_devices.trust(tx, device, attempt.device, admission.found.user.id, now + DEVICE_LIFETIME_MS)
+
+
+def record_failure(tx: Tx, attempt: SignInAttempt, admission: Admission, now: Instant) -> RecordedFailure:
+    """Record a failed attempt and the delays that it starts in the audit log.
+
+    A flood of failures does not fill it: of the failures of a name only the 1st, 2nd, 5th, 10th, 20th … are
+    recorded. Those of all names that no user has count together, and the names are not stored: people type
+    passwords there.
+    """
+    account_id, name, name_hash = None, "", None
+    if admission.found:
+        user = admission.found.user
+        account_id, name, name_hash = user.account_id, user.name, hash_token(user.name)
+
+    def add(action: str, series: str, *words: str) -> RecordedFailure:
+        subject = Subject(hash_token(f"audit\n{action}\n{series}"), _UNLIMITED, 0, name_hash)
+        failures = sign_in_attempts.count(tx, subject, now)
+        if is_recorded := _is_milestone(failures):
+            target = " ".join([*filter(None, words), f"({failures})"])
+            audit_log.add(tx, AuditEntry(now, None, SIGN_IN_NAME, account_id, action, target))
+        return RecordedFailure(failures, is_recorded)
+
+    failure = add("session.failed", name, name, attempt.place)
+    if any(one.name_hash for one in admission.used_up) and name:
+        add("session.throttled", name, name, attempt.place)
+    if any(one.name_hash is None for one in admission.used_up):
+        account_id, name_hash = None, None
+        add("session.throttled", "", attempt.place)
+    return failure
+
+
+def lift(tx: Tx, name: str) -> bool:
+    """Forget the failed sign-ins of a user; say whether there were any."""
+    return sign_in_attempts.clear_name(tx, hash_token(name))
+
+
+def _is_milestone(count: int) -> bool:
+    """Say whether a number is 1, 2 or 5, or one of these with zeros."""
+    return str(count).rstrip("0") in ("1", "2", "5")
+
+
+def _subjects(attempt: SignInAttempt) -> list[Subject]:
+    """Return what a failed attempt counts against; name and address together come first."""
+    name, place, _ = attempt
+    name_hash = hash_token(name)
+    both, alone, address = (hash_token(word) for word in (f"both\n{name}\n{place}", f"name\n{name}", place))
+    return [
+        Subject(both, FREE_ATTEMPTS_PER_NAME_AND_ADDRESS, MAX_DELAY_MS, name_hash),
+        Subject(alone, FREE_ATTEMPTS_PER_NAME, MAX_DELAY_PER_NAME_MS, name_hash),
+        Subject(address, FREE_ATTEMPTS_PER_ADDRESS, MAX_DELAY_MS),
+    ]
+
+
+def _device_subject(device: bytes, name: str) -> Subject:
+    return Subject(hash_token(f"device\n{device.hex()}\n{name}"), _UNLIMITED, 0, hash_token(name))
