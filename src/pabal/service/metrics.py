@@ -67,6 +67,31 @@ class Metrics:
             ["result"],
             registry,
         )
+        self._add_store_metrics(registry)
+        self._add_carrier_metrics(registry)
+
+    def _add_store_metrics(self, registry: CollectorRegistry) -> None:
+        self.commit_seconds = Histogram(
+            "pabal_store_commit_seconds",
+            "Time a commit of the store took.",
+            buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5),
+            registry=registry,
+        )
+        self.commit_writes = Histogram(
+            "pabal_store_commit_writes",
+            "Number of transactions in one commit.",
+            buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
+            registry=registry,
+        )
+        self.queue_jobs = Gauge("pabal_queue_jobs", "Jobs in the queue.", ["carrier", "lane"], registry=registry)
+        self.queue_oldest_due_seconds = Gauge(
+            "pabal_queue_oldest_due_seconds",
+            "Time the oldest due job has waited.",
+            ["carrier", "lane"],
+            registry=registry,
+        )
+
+    def _add_carrier_metrics(self, registry: CollectorRegistry) -> None:
         self.carrier_response_seconds = Histogram(
             "pabal_carrier_response_seconds",
             "Time a carrier took to answer a batch.",
@@ -80,18 +105,6 @@ class Metrics:
         self.receipts_unmatched = LabelledCounter(
             "pabal_receipts_unmatched_total", "Receipts that matched no message.", ["carrier"], registry
         )
-        self.commit_seconds = Histogram(
-            "pabal_store_commit_seconds",
-            "Time a commit of the store took.",
-            buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5),
-            registry=registry,
-        )
-        self.commit_writes = Histogram(
-            "pabal_store_commit_writes",
-            "Number of transactions in one commit.",
-            buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
-            registry=registry,
-        )
         self.carrier_anomalies = LabelledCounter(
             "pabal_carrier_anomalies_total", "Unexpected behaviour of carriers.", ["carrier", "what"], registry
         )
@@ -102,13 +115,6 @@ class Metrics:
             "pabal_carrier_circuit_open",
             "Whether a carrier's circuit is open: its messages go to the next carrier of their route.",
             ["carrier"],
-            registry=registry,
-        )
-        self.queue_jobs = Gauge("pabal_queue_jobs", "Jobs in the queue.", ["carrier", "lane"], registry=registry)
-        self.queue_oldest_due_seconds = Gauge(
-            "pabal_queue_oldest_due_seconds",
-            "Time the oldest due job has waited.",
-            ["carrier", "lane"],
             registry=registry,
         )
 
