@@ -17,6 +17,7 @@ from pabal.domain.category import Category, InvalidCategoryTable, parse_categori
 from pabal.service.access.keys import KeyCache
 from pabal.service.access.limits import RateLimiter, SharedRateLimiter
 from pabal.service.context import Context
+from pabal.service.delivery.known_carriers import register_carriers
 from pabal.service.metrics import Metrics
 from pabal.service.policy import build_policy
 from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
@@ -242,6 +243,8 @@ async def build_service(
     """Open the store, migrate it, and return the service on it.
 
     `worker` is the name of this process among the workers of one store.
+
+    Raises WrongCarriers if the store has messages that the configured carriers must not get.
     """
     world = world or RealWorld()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
@@ -253,6 +256,7 @@ async def build_service(
         total = await store.write(kept_slots.ensure_slots, settings.store_slots)
         slots = Slots(total, worker=worker if settings.is_on_postgresql else "")
         context = build_context(settings, store, world, metrics, slots=slots)
+        await store.write(register_carriers, context.kinds)
         return Service(settings, context, delivers=delivers)
     except BaseException:
         await store.close()

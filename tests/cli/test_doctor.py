@@ -101,7 +101,7 @@ def test_doctor_reports_messages_without_a_configured_carrier(new_command_line: 
     found = new_command_line("doctor")
 
     assert found.status == 1
-    assert "WRONG messages wait for the carrier gone, which is not configured" in found.out
+    assert "WRONG 1 messages wait for the carrier gone, which is not configured" in found.out
 
 
 @pytest.mark.parametrize(("state", "word"), [("down", "down"), ("aside", "failing (circuit open)")])

@@ -284,7 +284,7 @@ def older(tmp_path: Path, second_step: None) -> Path:
         )
         for statement in split_statements(all_migrations()[0].sql):
             tx.execute(statement)
-        tx.execute("insert into migrations values (1, 'initial', 0)")
+        tx.execute("insert into migrations values (1, ?, 0)", (all_migrations()[0].name,))
         store_request(tx, 1, at=NOW - HOUR)
 
     file = tmp_path / "older.db"

@@ -70,6 +70,7 @@ SAFE_COLUMNS = {
     "attempts": ("verdict",),
     "campaigns": ("kind", "state"),
     "carrier_states": ("name", "state", "worker"),
+    "carriers": ("kind", "name"),
     "cursors": ("name",),
     "idempotency_keys": ("key",),
     "images": ("content_type",),

@@ -243,8 +243,17 @@ def test_text_longer_than_smpp_allows_is_refused(tmp_path: Path, name: str, long
 def test_route_names_only_carriers_that_can_send_its_product(tmp_path: Path, product: str) -> None:
     text = '[carriers.sim]\nkind = "simulator"\n' + table("smpp")
 
-    settings = read(tmp_path, f'{text}[routes]\nsms = ["telco", "sim"]\nlms = ["telco"]\n{product} = ["sim"]\n')
+    settings = read(tmp_path, f'{text}[routes]\nsms = ["telco"]\nlms = ["telco"]\n{product} = ["sim"]\n')
     said = refusal(tmp_path, f'{text}[routes]\nsms = ["telco"]\n{product} = ["sim", "telco"]\n')
 
     assert settings.routes[product] == ["sim"]
     assert said == f"routes.{product}: telco is of kind smpp, which sends only sms, lms"
+
+
+@pytest.mark.parametrize("order", ['["telco", "sim"]', '["sim", "telco"]'])
+def test_simulator_and_real_carrier_in_one_route_are_refused(tmp_path: Path, order: str) -> None:
+    text = '[carriers.sim]\nkind = "simulator"\n' + table("smpp")
+
+    said = refusal(tmp_path, f"{text}[routes]\nsms = {order}\n")
+
+    assert said == "routes.sms: a simulator delivers nothing, so it cannot share a route with real carriers"

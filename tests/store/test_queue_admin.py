@@ -115,15 +115,29 @@ def test_carriers_with_jobs_are_listed(tx: Tx) -> None:
 
 
 def test_unsent_jobs_of_a_carrier_are_found_due_or_not(tx: Tx) -> None:
-    waiting = [add_job(tx, 1), add_job(tx, 2, Lane.CAMPAIGN, NOON + HOUR)]
-    add_job(tx, 3, Lane.AWAITING_RECEIPT)
-    add_job(tx, 4, carrier="another")
+    store_request(tx, 1)
+    store_request(tx, 2, lane=Lane.CAMPAIGN, scheduled_at=NOON + HOUR)
+    store_request(tx, 3, lane=Lane.AWAITING_RECEIPT)
+    store_request(tx, 4, carrier="another")
+    waiting = [message_id(1), message_id(2)]
 
-    assert sorted(queue_admin.find_unsent(tx, SLOT, CARRIER, NOON, 10)) == waiting
-    assert len(queue_admin.find_unsent(tx, SLOT, CARRIER, NOON, 1)) == 1
+    assert _unsent(tx, NOON, 10) == waiting
+    assert len(_unsent(tx, NOON, 1)) == 1
     queue.claim(tx, waiting[:1], NOON, NOON + LEASE)
-    assert sorted(queue_admin.find_unsent(tx, SLOT, CARRIER, NOON, 10, includes_leased=False)) == waiting[1:]
-    assert sorted(queue_admin.find_unsent(tx, SLOT, CARRIER, NOON + LEASE, 10, includes_leased=False)) == waiting
+    assert _unsent(tx, NOON, 10, includes_leased=False) == waiting[1:]
+    assert _unsent(tx, NOON + LEASE, 10, includes_leased=False) == waiting
+
+
+def test_unsent_jobs_are_found_by_product(tx: Tx) -> None:
+    store_request(tx, 1)
+
+    assert queue_admin.find_unsent(tx, SLOT, CARRIER, [Product.LMS.number], NOON, 10) == []
+    assert queue_admin.find_unsent(tx, SLOT, CARRIER, [], NOON, 10) == []
+
+
+def _unsent(tx: Tx, now: int, limit: int, **options: bool) -> list[bytes]:
+    products = [each.number for each in Product]
+    return sorted(one for one, _ in queue_admin.find_unsent(tx, SLOT, CARRIER, products, now, limit, **options))
 
 
 def test_rerouted_jobs_start_with_no_tries(tx: Tx) -> None:
@@ -174,7 +188,7 @@ def test_claiming_and_settling_never_scan_the_queue(tx: Tx) -> None:
     queue.add_requests(explaining, [queue.NewJobs(request_id(9999), CARRIER, Lane.SMALL, NOON)])
     queue_admin.release_leases(explaining, SLOT, CARRIER, NOON, LEASE)
     queue_admin.carriers_with_jobs(explaining, SLOT)
-    queue_admin.find_unsent(explaining, SLOT, CARRIER, NOON, 10)
+    queue_admin.find_unsent(explaining, SLOT, CARRIER, [1, 2], NOON, 10)
     queue_admin.reroute(explaining, [queue_admin.ReroutedJob(one, CARRIER) for one in found])
     queue_admin.depths(explaining, [SLOT], [CARRIER], NOON)
 

@@ -98,6 +98,8 @@ class Carrier(Protocol):
     """Delivers messages. Values and method bodies here are defaults; override where they differ."""
 
     name: str
+    kind: str = "custom"
+    """What it is called in the settings. Only messages of a simulator go to a simulator."""
     products: frozenset[Product]
     window: int
     """The most messages that may be submitted without a verdict."""

@@ -21,6 +21,7 @@ from pabal.domain.dates import SECOND, Instant
 from pabal.domain.image import Image
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.profile import Registration
+from pabal.domain.route import SIMULATOR_KIND
 from pabal.domain.simulated_message import TOKEN_KIND, DueReceipt, SimulatedMessage
 from pabal.domain.template import ReviewDecision, TemplateContent
 from pabal.settings.carriers import SimulatorSettings
@@ -96,6 +97,7 @@ class SimulatorStore(Protocol):
 class Simulator(Carrier):
     """A carrier and a profile provider that contact no outside system."""
 
+    kind = SIMULATOR_KIND
     products = frozenset(Product)
     timeout_s = TIMEOUT_S
     is_connected = True

@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 from pabal.app import AlreadyRunning, build_context, open_store, process_lock
 from pabal.domain import dates
+from pabal.service.delivery import known_carriers
 from pabal.service.delivery.circuit_breaker import CarrierStatus
 from pabal.service.metrics import Metrics
+from pabal.service.upkeep import abandoned_jobs
 from pabal.settings.carriers import SENDABLE
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings
-from pabal.store import accounts, carrier_states, queue_admin, slots
+from pabal.store import accounts, carrier_states, slots
 from pabal.store.engine import requirements, sqlite_backup
 from pabal.store.engine.base import Store, StoreUnavailable, Tx
 from pabal.store.engine.migrate import UnsupportedSchema, all_migrations, pending
@@ -27,6 +29,11 @@ CARRIER_REMEDIES = {
     " Check that it can be reached, and ask its operator.",
     CarrierStatus.UP.value: "It works only in part. Check that its settings are right.",
 }
+
+UNCONFIGURED_REMEDY = (
+    "Use the settings that have it: --config FILE. A service moves them to other carriers of their route, but never"
+    " from a real carrier to a simulator. Or decide yourself: `pabal carrier move`, `pabal carrier cancel`."
+)
 
 
 class Finding(NamedTuple):
@@ -155,14 +162,19 @@ async def _check_keys(store: Store) -> list[Finding]:
 
 
 async def _check_queue(store: Store, settings: Settings, world: World) -> list[Finding]:
-    context = build_context(settings, store, world, Metrics())
-    found = []
+    kinds = build_context(settings, store, world, Metrics()).kinds
     total = max(1, await store.read(slots.count_slots))
-    names = {name for slot in range(total) for name in await store.read(queue_admin.carriers_with_jobs, slot)}
-    for name in sorted(names):
-        if name not in context.carriers:
-            remedy = "The next start of `pabal serve` assigns them to other carriers."
-            found.append(Finding(False, f"messages wait for the carrier {name}, which is not configured", remedy))
+    found = []
+    for each in await store.read(abandoned_jobs.list_carriers, range(total), kinds, world.now()):
+        if each.name not in kinds and each.unsent + each.awaiting_receipt:
+            message = f"{each.unsent} messages wait for the carrier {each.name}, which is not configured"
+            if each.awaiting_receipt:
+                message += f", and {each.awaiting_receipt} for receipts from it"
+            found.append(Finding(False, message, UNCONFIGURED_REMEDY))
+    try:
+        await store.read(known_carriers.check_carriers, kinds)
+    except known_carriers.WrongCarriers as error:
+        found.append(Finding(False, "a service will not start with these settings", str(error)))
     return found
 
 

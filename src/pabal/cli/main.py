@@ -9,10 +9,11 @@ from typing import Any
 
 from pabal import __version__
 from pabal.app import NotMigrated, open_store
-from pabal.cli import backup, manage, restore, serve, users
+from pabal.cli import backup, carriers, manage, restore, serve, users
 from pabal.cli.command import WORLD, CommandError, add_command
 from pabal.cli.doctor import diagnose, pending_migrations
 from pabal.domain.codes import Refused
+from pabal.service.delivery.known_carriers import WrongCarriers
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings, describe_settings, load
 from pabal.store import slots
@@ -34,7 +35,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         settings = load(file=given.config, data=given.data, **_overrides(given))
         return given.run(settings, given) or 0
-    except (BadSetting, CommandError, NotMigrated, UnsupportedSchema, citus.NoCitus, serve.CannotServe) as error:
+    except (
+        BadSetting,
+        CommandError,
+        NotMigrated,
+        UnsupportedSchema,
+        WrongCarriers,
+        citus.NoCitus,
+        serve.CannotServe,
+    ) as error:
         print(f"pabal: {error}", file=sys.stderr)
         return 2
     except Refused as refused:
@@ -58,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     restore.add_commands(subparsers)
     manage.add_commands(subparsers)
     users.add_commands(subparsers)
+    carriers.add_commands(subparsers)
     return parser
 
 

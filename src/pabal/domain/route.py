@@ -5,6 +5,9 @@ from collections.abc import Container, Mapping, Sequence
 from pabal.domain.message import PRODUCT_BY_CODE, Product
 from pabal.domain.price import Prices
 
+SIMULATOR_KIND = "simulator"
+"""The kind of carrier that delivers nothing. All others are real: their messages never go to a simulator."""
+
 
 class Routes:
     """Chooses the first and the next carrier of a message: in the given order, or the cheapest first."""

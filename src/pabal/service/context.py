@@ -107,6 +107,11 @@ class Context:
         return relay
 
     @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of each configured carrier."""
+        return {name: each.kind for name, each in self.carriers.items()}
+
+    @property
     def relays(self) -> dict[str, RelayProvider]:
         """The relays by carrier: they store profiles and templates themselves."""
         return {

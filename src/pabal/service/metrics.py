@@ -1,7 +1,7 @@
 """Metrics of the service, for Prometheus."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from prometheus_client import (
     CollectorRegistry,
@@ -84,6 +84,11 @@ class Metrics:
             registry=registry,
         )
         self.queue_jobs = Gauge("pabal_queue_jobs", "Jobs in the queue.", ["carrier", "lane"], registry=registry)
+        self.queue_unconfigured_jobs = Gauge(
+            "pabal_queue_unconfigured_jobs",
+            "Jobs of carriers that are not configured: they wait for an operator.",
+            registry=registry,
+        )
         self.queue_oldest_due_seconds = Gauge(
             "pabal_queue_oldest_due_seconds",
             "Time the oldest due job has waited.",
@@ -128,8 +133,11 @@ class Metrics:
         self.carrier_up.labels(name).set(is_up)
         self.carrier_circuit_open.labels(name).set(is_circuit_open)
 
-    def set_queue_depths(self, depths: Iterable[QueueDepth], now: int) -> None:
-        """Set the gauges of the queue."""
+    def set_queue_depths(self, depths: Sequence[QueueDepth], configured: Container[str], now: int) -> None:
+        """Set the gauges of the queue; `configured` are the carriers of this process."""
+        self.queue_jobs.clear()  # of carriers that were forgotten since
+        self.queue_oldest_due_seconds.clear()
+        self.queue_unconfigured_jobs.set(sum(each.jobs for each in depths if each.carrier not in configured))
         for depth in depths:
             labels = (depth.carrier, _LANES[depth.lane])
             self.queue_jobs.labels(*labels).set(depth.jobs)

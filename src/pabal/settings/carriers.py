@@ -9,6 +9,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pabal.domain.message import PRODUCT_BY_CODE, Outcome, Product
+from pabal.domain.route import SIMULATOR_KIND
 from pabal.settings.field import BadSetting, convert, fields, format_value, setting, suggest
 
 RENAMED = {"patience_seconds": "failover_seconds", "answer_seconds": "timeout_seconds"}
@@ -44,7 +45,7 @@ class CarrierSettings:
 class SimulatorSettings(CarrierSettings):
     """The built-in simulator."""
 
-    kind: str = "simulator"
+    kind: str = SIMULATOR_KIND
     window: int = setting(
         2000, "How many messages may be in flight without an answer.", min_value=1, max_value=10_000
     )

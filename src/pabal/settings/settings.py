@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from pabal.domain.message import PRODUCT_BY_CODE
+from pabal.domain.route import SIMULATOR_KIND
 from pabal.settings import carriers as carriers_module
 from pabal.settings.carriers import (
     SENDABLE,
@@ -152,7 +153,7 @@ class Settings:
     @property
     def has_real_carriers(self) -> bool:
         """Whether messages can leave this machine."""
-        return any(carrier.kind != "simulator" for carrier in self.carriers.values())
+        return any(carrier.kind != SIMULATOR_KIND for carrier in self.carriers.values())
 
 
 FIELDS = fields(Settings)
@@ -295,6 +296,10 @@ def _with_routes(settings: Settings) -> Settings:
                 raise BadSetting(
                     f"routes.{product}: {name} is of kind {carriers[name].kind}, which sends only {sendable}"
                 )
+        if len({carriers[name].kind == SIMULATOR_KIND for name in names}) > 1:
+            raise BadSetting(
+                f"routes.{product}: a simulator delivers nothing, so it cannot share a route with real carriers"
+            )
     return dataclasses.replace(settings, carriers=carriers, routes=routes)
 
 

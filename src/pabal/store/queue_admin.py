@@ -86,15 +86,26 @@ def find_reroutable(
 
 
 def find_unsent(
-    tx: Tx, slot: int, carrier: str, now: Instant, limit: int, *, includes_leased: bool = True
-) -> list[bytes]:
-    """Return the ids of some jobs that a carrier has still to get, due or not, claimed or not."""
+    tx: Tx,
+    slot: int,
+    carrier: str,
+    products: Iterable[int],
+    now: Instant,
+    limit: int,
+    *,
+    includes_leased: bool = True,
+) -> list[ReroutableJob]:
+    """Return some jobs of these products that a carrier has still to get, due or not, claimed or not."""
+    listed = ", ".join(str(int(product)) for product in products)
+    if not listed:
+        return []
     rows = tx.fetch_all(
-        f"select id from jobs where slot = ? and carrier = ? and {UNSENT}"
-        " and (claimed_at is null or ready_at <= ? or ?) limit ?",
+        "select j.id, m.product from jobs j join messages m on m.id = j.id and m.slot = j.slot"
+        f" where j.slot = ? and j.carrier = ? and j.{UNSENT} and (j.claimed_at is null or j.ready_at <= ? or ?)"
+        f" and m.product in ({listed}) limit ?",
         (slot, carrier, now, includes_leased, limit),
     )
-    return [row[0] for row in rows]
+    return [ReroutableJob(*row) for row in rows]
 
 
 def reroute(tx: Tx, moved: Iterable[ReroutedJob]) -> None:
@@ -122,12 +133,16 @@ def release_leases(tx: Tx, slot: int, carrier: str, now: Instant, longest_lease:
 
 def carriers_with_jobs(tx: Tx, slot: int) -> list[str]:
     """Return the carriers that have jobs in a slot, without scanning the jobs."""
+    return [name for name in carriers_in_queue(tx) if next_due_at(tx, slot, name, tuple(Lane)) is not None]
+
+
+def carriers_in_queue(tx: Tx) -> list[str]:
+    """Return the carriers that have jobs in any slot, without scanning the jobs."""
     found: list[str] = []
     last = ""
     while row := tx.fetch_one("select carrier from jobs where carrier > ? order by carrier limit 1", (last,)):
         last = row[0]
-        if next_due_at(tx, slot, last, tuple(Lane)) is not None:
-            found.append(last)
+        found.append(last)
     return found
 
 

@@ -16,7 +16,8 @@ from pabal.checks.locale import Locale, choose_language
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
-from pabal.store import cursors, queue_admin
+from pabal.service.upkeep.reports import queue_depths
+from pabal.store import cursors
 from pabal.store.engine.base import StoreUnavailable
 from pabal.web import envelope, hooks, openapi
 
@@ -113,12 +114,10 @@ class ServicePages:
         if context.world.monotonic() - self._counted_at >= COUNT_INTERVAL_S:
             self._counted_at = context.world.monotonic()
             try:
-                depths = await context.store.read(
-                    queue_admin.depths, range(context.slots.total), list(context.carriers), now
-                )
+                depths = await context.store.read(queue_depths, range(context.slots.total), context.carriers, now)
             except StoreUnavailable:
                 return self._refuse(Code.SERVICE_UNAVAILABLE, request)
-            context.metrics.set_queue_depths(depths, now)
+            context.metrics.set_queue_depths(depths, context.carriers, now)
         return Response(context.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def receive_webhook(self, request: Request) -> Response:

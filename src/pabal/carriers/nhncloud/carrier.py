@@ -63,6 +63,7 @@ class NhnCloudCarrier(Carrier):
         """A client is None if no product uses its interface."""
         world = dependencies.world
         self.name = settings.name
+        self.kind = settings.kind
         self.products = frozenset(settings.products)
         self.window = settings.window
         self.failover_after_s = settings.failover_seconds

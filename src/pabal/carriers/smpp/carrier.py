@@ -51,6 +51,7 @@ class SmppCarrier(Carrier):
     ) -> None:
         """Raises BadSetting for a setting that does not fit its SMPP field, or a CA file that cannot be read."""
         self.name = settings.name
+        self.kind = settings.kind
         self.products = frozenset(settings.products)
         self.window = settings.window
         self.holds_in_doubt = settings.on_doubt == "hold"

@@ -48,6 +48,8 @@ class StatusSnapshot(NamedTuple):
     carriers: Sequence[CarrierStatusRow]
     lanes: Sequence[LaneRow]
     at: str
+    has_abandoned: bool
+    """Whether messages wait for a carrier that is not configured."""
 
 
 async def show_status(request: PageRequest) -> Response:
@@ -62,22 +64,24 @@ async def refresh_status(request: PageRequest) -> Response:
 
 async def _read_snapshot(request: PageRequest) -> StatusSnapshot:
     report = await reports.get_delivery_report(request.context)
-    reported = {state.name for state in report.carriers}
-    unused = [CarrierState(name, "", 0, "") for name in request.context.carriers if name not in reported]
+    reported, configured = {state.name for state in report.carriers}, request.context.carriers
+    abandoned = {depth.carrier for depth in report.queue if depth.carrier not in configured}
+    silent = [CarrierState(name, "", 0, "") for name in sorted({*configured, *abandoned} - reported)]
     return StatusSnapshot(
-        [_carrier_row(request, state) for state in [*report.carriers, *unused]],
+        [_carrier_row(request, state, report.kinds.get(state.name, "")) for state in [*report.carriers, *silent]],
         [_lane_row(request, depth) for depth in report.queue],
         request.locale.format_timestamp(request.now),
+        bool(abandoned),
     )
 
 
-def _carrier_row(request: PageRequest, state: CarrierState) -> CarrierStatusRow:
+def _carrier_row(request: PageRequest, state: CarrierState, known_kind: str) -> CarrierStatusRow:
     carrier = request.context.carriers.get(state.name)
     settings = request.site.settings.carriers.get(state.name)
     products = [product for product in SENDABLE_PRODUCTS if carrier and product in carrier.products]
     return CarrierStatusRow(
         name=state.name,
-        kind=settings.kind if settings else "",
+        kind=settings.kind if settings else known_kind,
         products=" · ".join(request.translate(product.label) for product in products),
         per_minute=state.throughput_at(request.now),
         rate_limit=round(carrier.rate) if carrier else 0,

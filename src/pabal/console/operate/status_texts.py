@@ -28,6 +28,14 @@ TEXTS = {
     "operate.aside": Text("오류로 일시 중단", "Paused after errors"),
     "operate.unused": Text("아직 사용 안 함", "Not used yet"),
     "operate.gone": Text("설정에 없음", "Not in the settings"),
+    "operate.abandoned": Text(
+        "설정에 없는 통신사의 메시지는 발송되지 않고 대기합니다. "
+        "실제 통신사의 메시지가 시뮬레이터로 넘어가는 일은 없습니다. 그 통신사를 설정에 다시 넣거나, "
+        "명령줄의 pabal carrier move 또는 pabal carrier cancel로 옮기거나 취소하세요.",
+        "Messages of a carrier that is not in the settings wait. They never go from a real carrier to a simulator. "
+        "Add the carrier to the settings again, or move or cancel them on the command line: pabal carrier move, "
+        "pabal carrier cancel.",
+    ),
     "operate.queue": Text("대기열", "Queue"),
     "operate.lane": Text("구분", "Lane"),
     "operate.small": Text("일반 발송", "Regular messages"),

@@ -5,6 +5,7 @@ import logging
 from pabal.carriers.base import Carrier
 from pabal.domain.dates import Instant
 from pabal.domain.message import Product
+from pabal.domain.route import SIMULATOR_KIND
 from pabal.service.context import Context
 from pabal.store import queue_admin
 from pabal.store.engine.base import Tx
@@ -59,17 +60,23 @@ class Rerouter:
         forward = {
             product.number: target
             for product, target in following.items()
-            if target and target not in open_circuits
+            if target and target not in open_circuits and self._may_move_to(target)
         }
         back = {
             product.number: target
             for product in Product
-            if product.number not in forward and (target := routes.alternative_to(product, name, open_circuits))
+            if product.number not in forward
+            and (target := routes.alternative_to(product, name, open_circuits))
+            and self._may_move_to(target)
         }
         for slot in self._context.slots.held:
             await self._reroute_slot(slot, forward, only_untried=False)
         for slot in self._context.slots.held:
             await self._reroute_slot(slot, back, only_untried=True)
+
+    def _may_move_to(self, target: str) -> bool:
+        """Whether both carriers are real, or both simulators: a product's route may have changed meanwhile."""
+        return (self._context.carriers[target].kind == SIMULATOR_KIND) == (self._carrier.kind == SIMULATOR_KIND)
 
     async def _reroute_slot(self, slot: int, targets: dict[int, str], *, only_untried: bool) -> None:
         context, carrier = self._context, self._carrier

@@ -1,15 +1,17 @@
 """Takes over slots: prepares what a worker inherits before it claims from it."""
 
 import logging
+from collections.abc import Mapping
 
 from pabal.carriers.base import Carrier
 from pabal.domain.dates import HOUR, Instant
-from pabal.domain.message import Outcome
+from pabal.domain.message import Outcome, Product
+from pabal.domain.route import SIMULATOR_KIND
 from pabal.service.context import Context
 from pabal.service.delivery.claim import hold_in_doubt, lease_duration_ms
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
-from pabal.store import messages, queue, queue_admin
+from pabal.store import carriers, messages, queue, queue_admin
 from pabal.store.engine.base import Tx
 from pabal.store.slots import run_if_held
 
@@ -53,6 +55,7 @@ async def reassign_unknown_carriers(
                 context.world.now(),
                 is_orphaned=is_orphaned,
                 are_shared=context.slots.are_shared,
+                kinds=context.kinds,
             )
             context.metrics.count_ended(finished.ended)
             if reassigned:
@@ -63,26 +66,46 @@ async def reassign_unknown_carriers(
 
 
 def reassign_jobs(
-    tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant, *, is_orphaned: bool, are_shared: bool
+    tx: Tx,
+    slot: int,
+    carrier: str,
+    policy: Policy,
+    now: Instant,
+    *,
+    is_orphaned: bool,
+    are_shared: bool,
+    kinds: Mapping[str, str],
 ) -> tuple[FinishResult, int]:
-    """Give some jobs of a carrier that is not configured to the first carrier of their product's route.
+    """Give some jobs of a carrier that is not configured to the first suitable carrier of their product's route.
 
-    Jobs without a route end as undeliverable, but wait where other workers may have a route. Messages that
-    await a receipt go on waiting for it. Leased jobs are left to their worker unless the slot is orphaned.
+    Jobs of a real carrier go to real carriers only, and those of a simulator to simulators only: others wait until
+    their carrier is configured again or an operator decides. Jobs without a route end as undeliverable, but wait
+    where other workers may have a route. Messages that await a receipt go on waiting for it. Leased jobs are left
+    to their worker unless the slot is orphaned.
 
     Returns also how many jobs were reassigned or ended.
     """
-    found = queue_admin.find_unsent(tx, slot, carrier, now, BATCH, includes_leased=is_orphaned)
-    stored = messages.get(tx, found)
-    targets = [(message_id, policy.routes.first(stored[message_id].product)) for message_id in found]
-    reassigned = [
-        queue_admin.ReroutedJob(message_id, target) for message_id, target in targets if target is not None
-    ]
-    queue_admin.reroute(tx, reassigned)
-    without_route = [message_id for message_id, target in targets if target is None and not are_shared]
-    messages.mark_sending(tx, without_route)  # a message that still waits cannot fail
-    ended = [(message_id, Outcome.UNDELIVERABLE) for message_id in without_route]
-    return finish(tx, ended, policy, now), len(reassigned) + len(ended)
+    targets = choose_targets(policy, kinds, was_simulator=carriers.get_kinds(tx).get(carrier) == SIMULATOR_KIND)
+    without_route = () if are_shared else [each.number for each in Product if not policy.routes.first(each)]
+    found = queue_admin.find_unsent(
+        tx, slot, carrier, [*targets, *without_route], now, BATCH, includes_leased=is_orphaned
+    )
+    queue_admin.reroute(
+        tx, [queue_admin.ReroutedJob(one, targets[product]) for one, product in found if product in targets]
+    )
+    ending = [one for one, product in found if product not in targets]
+    messages.mark_sending(tx, ending)  # a message that still waits cannot fail
+    return finish(tx, [(one, Outcome.UNDELIVERABLE) for one in ending], policy, now), len(found)
+
+
+def choose_targets(policy: Policy, kinds: Mapping[str, str], *, was_simulator: bool) -> dict[int, str]:
+    """Return the carrier for each product's messages of a carrier that is gone; none where they have to wait."""
+    suitable = {name for name, kind in kinds.items() if (kind == SIMULATOR_KIND) == was_simulator}
+    found = {
+        product.number: next((name for name in policy.routes.carriers_for(product) if name in suitable), None)
+        for product in Product
+    }
+    return {number: name for number, name in found.items() if name is not None}
 
 
 async def _release_leases(context: Context, slot: int, worker: bytes | None, carrier: Carrier) -> None:

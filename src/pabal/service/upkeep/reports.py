@@ -1,12 +1,12 @@
 """Reads the figures that the console shows: statistics, carriers and the queue."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain.dates import Instant, Period
 from pabal.service.context import Context
 from pabal.service.upkeep.statistics import QUICK_MS, update_statistics
-from pabal.store import carrier_states, queue_admin, statistics
+from pabal.store import carrier_states, carriers, queue_admin, statistics
 from pabal.store.carrier_states import CarrierState
 from pabal.store.engine.base import Tx
 from pabal.store.queue_admin import QueueDepth
@@ -31,6 +31,8 @@ class DeliveryReport(NamedTuple):
 
     carriers: list[CarrierState]
     queue: list[QueueDepth]
+    kinds: dict[str, str]
+    """The kind of every carrier that the store knows, configured or not."""
 
 
 async def get_account_report(context: Context, account_id: int, periods: list[Period]) -> AccountReport:
@@ -41,8 +43,17 @@ async def get_account_report(context: Context, account_id: int, periods: list[Pe
 
 async def get_delivery_report(context: Context) -> DeliveryReport:
     """Return the state of all carriers and of the queue."""
-    names = list(context.carriers)
-    return await context.store.read(_read_delivery, range(context.slots.total), names, context.world.now())
+    return await context.store.read(
+        _read_delivery, range(context.slots.total), list(context.carriers), context.world.now()
+    )
+
+
+def queue_depths(tx: Tx, slots: Sequence[int], configured: Iterable[str], now: Instant) -> list[QueueDepth]:
+    """Return the depth of every lane of the configured carriers, and of others that the store knows."""
+    configured = list(configured)
+    others = [name for name in carriers.get_kinds(tx) if name not in configured]
+    gone = [each for each in queue_admin.depths(tx, slots, others, now) if each.jobs]
+    return queue_admin.depths(tx, slots, configured, now) + gone
 
 
 def _read_account_report(tx: Tx, account_id: int, periods: list[Period]) -> AccountReport:
@@ -51,4 +62,4 @@ def _read_account_report(tx: Tx, account_id: int, periods: list[Period]) -> Acco
 
 
 def _read_delivery(tx: Tx, slots: Sequence[int], names: list[str], now: Instant) -> DeliveryReport:
-    return DeliveryReport(carrier_states.list_all(tx), queue_admin.depths(tx, slots, names, now))
+    return DeliveryReport(carrier_states.list_all(tx), queue_depths(tx, slots, names, now), carriers.get_kinds(tx))

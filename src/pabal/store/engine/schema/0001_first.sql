@@ -216,6 +216,11 @@ create table carrier_states (            -- the last known state of each carrier
     primary key (name, worker)
 ) {clustered};
 
+create table carriers (                  -- every carrier that was ever configured; one may be gone while messages wait for it
+    name text primary key,
+    kind text not null                   -- the word of the settings
+) {clustered};
+
 create table profiles (                  -- Kakao sender profiles
     id {serial},
     account_id {big} not null references accounts (id),

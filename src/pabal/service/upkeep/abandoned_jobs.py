@@ -1,0 +1,87 @@
+"""Moves or cancels the messages of a carrier that is not configured any more, when an operator says so."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from pabal.domain.dates import Instant
+from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.route import SIMULATOR_KIND
+from pabal.service.delivery.finish import finish
+from pabal.service.policy import Policy
+from pabal.store import carriers, messages, queue, queue_admin
+from pabal.store.engine.base import Tx
+from pabal.store.queue import Lane
+
+BATCH = 500
+"""Most messages that one transaction moves or cancels."""
+
+
+class KnownCarrier(NamedTuple):
+    """A carrier that the store knows, and how many messages it has in the queue."""
+
+    name: str
+    kind: str
+    unsent: int
+    awaiting_receipt: int
+
+
+class CannotMove(Exception):
+    """Messages cannot move to a carrier; the message says why."""
+
+
+def list_carriers(tx: Tx, slots: Sequence[int], configured: Mapping[str, str], now: Instant) -> list[KnownCarrier]:
+    """Return the configured carriers, and all others that were configured once or have messages."""
+    unknown = dict.fromkeys(queue_admin.carriers_in_queue(tx), "")
+    kinds = {**unknown, **carriers.get_kinds(tx), **configured}
+    counts = {(each.carrier, each.lane): each.jobs for each in queue_admin.depths(tx, slots, kinds, now)}
+    return [
+        KnownCarrier(
+            name,
+            kind,
+            counts[name, Lane.SMALL] + counts[name, Lane.CAMPAIGN],
+            counts[name, Lane.AWAITING_RECEIPT],
+        )
+        for name, kind in sorted(kinds.items())
+    ]
+
+
+def cancel_some(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -> int:
+    """Cancel some messages that a carrier has not got; return how many.
+
+    Those that it may have got end as unknown. Leased messages, and those that await a receipt, stay.
+    """
+    everything = [each.number for each in Product]
+    found = queue_admin.find_unsent(tx, slot, carrier, everything, now, BATCH, includes_leased=False)
+    stored = messages.get(tx, [one for one, _ in found])
+    waiting = [one for one, each in stored.items() if each.status is Status.WAITING]
+    queue.remove(tx, sorted(waiting))
+    messages.cancel(tx, waiting, now)
+    finish(tx, [(one, Outcome.UNKNOWN) for one in sorted(stored) if one not in set(waiting)], policy, now)
+    return len(found)
+
+
+def move_some(tx: Tx, slot: int, carrier: str, target: str, products: Iterable[int], now: Instant) -> int:
+    """Give some messages of a carrier that it has not got to another one; return how many."""
+    found = queue_admin.find_unsent(tx, slot, carrier, products, now, BATCH, includes_leased=False)
+    queue_admin.reroute(tx, [queue_admin.ReroutedJob(one, target) for one, _ in found])
+    return len(found)
+
+
+def check_move(tx: Tx, carrier: str, target: str, kinds: Mapping[str, str]) -> None:
+    """Raise CannotMove unless the target is configured, and both carriers are real or both are simulators."""
+    if target not in kinds:
+        raise CannotMove(f"the carrier {target} is not configured; use the --config FILE that has it")
+    known = carriers.get_kinds(tx)
+    if (known.get(carrier) == SIMULATOR_KIND) != (kinds[target] == SIMULATOR_KIND):
+        raise CannotMove(
+            f"{carrier} is {known.get(carrier, 'unknown')} and {target} is {kinds[target]}: messages do not move"
+            " between real carriers and simulators"
+        )
+
+
+def forget(tx: Tx, carrier: str) -> bool:
+    """Forget a carrier that has no messages in the queue; say whether that was so."""
+    if carrier in queue_admin.carriers_in_queue(tx):
+        return False
+    carriers.delete(tx, carrier)
+    return True
