@@ -2,6 +2,8 @@
 
 import pytest
 
+from pabal.domain.sender_number import NumberState
+from pabal.store import numbers
 from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine
 
@@ -30,7 +32,7 @@ def test_sender_numbers_are_added_listed_and_removed(new_command_line: CommandLi
 
     assert (first.status, first.out) == (0, "02-1234-5678 is registered for acme\n")
     assert again.out == "02-1234-5678 was already registered for acme\n"
-    assert new_command_line("number", "list").rows == [["acme", "02-1234-5678"]]
+    assert new_command_line("number", "list").rows == [["acme", "02-1234-5678", "approved"]]
     assert new_command_line("number", "remove", "0212345678", "--account", "acme").status == 0
     assert new_command_line("number", "list").out == ""
     gone = new_command_line("number", "remove", "0212345678", "--account", "acme")
@@ -40,7 +42,33 @@ def test_sender_numbers_are_added_listed_and_removed(new_command_line: CommandLi
     )
 
 
-@pytest.mark.parametrize("word", ["add", "remove"])
+def test_pending_sender_number_is_approved_or_rejected(command_line: CommandLine) -> None:
+    command_line("key", "create", "--account", "other")
+    command_line("number", "add", "02-1234-5678", "--account", "other")
+    command_line.run_in_store(numbers.add, 1, "15880000", 0, NumberState.PENDING)
+    command_line.run_in_store(numbers.add, 1, "0212345678", 1, NumberState.PENDING)
+
+    held = command_line("number", "approve", "02-1234-5678", "--account", "acme")
+    added = command_line("number", "add", "02-1234-5678", "--account", "acme")
+    approved = command_line("number", "approve", "1588-0000", "--account", "acme")
+    twice = command_line("number", "approve", "1588-0000", "--account", "acme")
+    before = command_line("number", "list").rows
+    rejected = command_line("number", "reject", "02-1234-5678", "--account", "acme", "--comment", "not yours")
+
+    assert (held.status, added.status) == (1, 1)
+    assert "Account other has this number" in held.err
+    assert "Account other has this number" in added.err
+    assert (approved.status, approved.out) == (0, "1588-0000 is approved for acme\n")
+    assert (twice.status, twice.err) == (2, "pabal: 1588-0000 is not pending for acme; see `pabal number list`\n")
+    assert before == [
+        ["acme", "02-1234-5678", "pending", "held by other"],
+        ["acme", "1588-0000", "approved"],
+        ["other", "02-1234-5678", "approved"],
+    ]
+    assert (rejected.status, rejected.out) == (0, "02-1234-5678 is rejected for acme\n")
+
+
+@pytest.mark.parametrize("word", ["add", "approve", "reject", "remove"])
 def test_invalid_number_or_unknown_account_is_refused(new_command_line: CommandLine, word: str) -> None:
     new_command_line("key", "create", "--account", "acme")
 

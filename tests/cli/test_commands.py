@@ -29,6 +29,8 @@ COMMANDS = [
     ["account", "enable", "acme"],
     ["number", "list"],
     ["number", "add", "02-1234-5678", "--account", "acme"],
+    ["number", "approve", "02-1234-5678", "--account", "acme"],
+    ["number", "reject", "02-1234-5678", "--account", "acme"],
     ["number", "remove", "02-1234-5678", "--account", "acme"],
     ["profile", "list"],
     ["profile", "disable", "1"],

@@ -8,7 +8,9 @@ import pytest
 
 from pabal.console.history.filters import FIELDS as SEARCH_FIELDS
 from pabal.console.manage.template_form import FIELDS as TEMPLATE_FIELDS
+from pabal.domain.sender_number import NumberState
 from pabal.domain.user import Role
+from pabal.store import numbers
 from pabal.store.engine.base import Tx
 from tests.console.test_roles import SECRET, every_path, things
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
@@ -42,6 +44,7 @@ TEXT_COLUMNS = {
     "jobs": ("carrier",),
     "keys": ("name",),
     "messages": ("reference",),
+    "numbers": ("comment",),
     "profiles": ("channel_id", "sender_key"),
     "requests": (
         "channel_id", "content", "fallback_content", "image_link", "sender_key", "subject", "template_code"
@@ -76,7 +79,7 @@ SAFE_COLUMNS = {
     "images": ("content_type",),
     "jobs": ("reference",),
     "keys": ("allow", "scopes"),
-    "numbers": ("number",),
+    "numbers": ("number", "state"),
     "profiles": ("carrier", "category", "cellphone", "status", "suspension"),
     "receipts": ("carrier", "reference"),
     "requests": ("fallback_sender", "sender"),
@@ -136,6 +139,8 @@ async def fill_store(env: Environment) -> tuple[dict[str, str], dict[Role, Brows
     await call_ok(call, "message/sendSMS", sms_body("010-0000-0005", content=SECRET))
     await call_ok(call, "message/sendAlimtalk", alimtalk_body(key, NO_USER, **FALLBACK, resendContent=SECRET))
     await env.wait(60)
+    for number, state in (("0212345678", NumberState.PENDING), ("15880000", NumberState.REJECTED)):
+        await env.store.write(numbers.add, 1, number, env.world.now(), state)
     (failed, *_) = [
         each for each in await list_messages(call, NO_USER) if describe_outcome(each).startswith("fail")
     ]

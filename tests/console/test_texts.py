@@ -50,7 +50,7 @@ def test_every_text_is_used() -> None:
 
 def test_values_are_put_in() -> None:
     for locale in LANGUAGES:
-        assert "7" in TEXTS.translate(locale, "sign_in.throttled", minutes=7)
+        assert "7" in TEXTS.translate(locale, "sign_in.throttled", seconds=7)
 
 
 def test_templates_contain_no_korean_text() -> None:

@@ -27,6 +27,7 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
         [ip_network("10.0.0.0/8"), ip_network("::1/128")],
     ),
     "check_sender_numbers": ("yes", "true", True),
+    "own_numbers": ("trusted", '"trusted"', "trusted"),
     "unsupported_characters": ("replace", '"replace"', "replace"),
     "night_ads": ("move", '"move"', "move"),
     "max_body_bytes": ("2048", "2048", 2048),

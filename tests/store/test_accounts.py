@@ -2,7 +2,7 @@
 
 from ipaddress import ip_network
 
-from pabal.store import accounts
+from pabal.store import accounts, numbers
 from pabal.store.engine.base import Tx
 from tests.fixtures.rows import ExplainingTx
 from tests.fixtures.virtual import NOON
@@ -68,36 +68,14 @@ def test_keys_of_a_disabled_account_are_inactive_until_it_is_enabled(tx: Tx) -> 
     assert [key.is_live for key in accounts.list_keys(tx)] == [True]
 
 
-def test_sender_number_is_registered_once_and_only_for_its_account(tx: Tx) -> None:
-    accounts.ensure_account(tx, "acme", NOON)
-    accounts.ensure_account(tx, "other", NOON)
-
-    assert accounts.add_number(tx, 1, "0212345678", NOON)
-    assert not accounts.add_number(tx, 1, "0212345678", NOON + 1)
-    assert accounts.add_number(tx, 2, "0212345678", NOON)
-
-    assert accounts.has_number(tx, 1, "0212345678")
-    assert not accounts.has_number(tx, 1, "15881588")
-    assert accounts.list_numbers(tx) == [("acme", "0212345678"), ("other", "0212345678")]
-
-
-def test_sender_number_is_removed_once(tx: Tx) -> None:
-    accounts.ensure_account(tx, "acme", NOON)
-    accounts.add_number(tx, 1, "0212345678", NOON)
-
-    assert not accounts.remove_number(tx, 2, "0212345678")
-    assert accounts.remove_number(tx, 1, "0212345678")
-    assert not accounts.remove_number(tx, 1, "0212345678")
-    assert not accounts.has_number(tx, 1, "0212345678")
-
-
 def test_key_and_number_queries_use_an_index(tx: Tx) -> None:
     for number in range(50):
         add_key(tx, f"account{number}", f"{number}".encode())
     explaining = ExplainingTx(tx)
 
     accounts.key_by_hash(explaining, b"7")
-    accounts.has_number(explaining, 1, "0212345678")
+    numbers.is_approved(explaining, 1, "0212345678")
+    numbers.get_holder(explaining, "0212345678")
     accounts.ensure_account(explaining, "account7", NOON)
 
     assert explaining.scans == []

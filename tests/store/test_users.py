@@ -64,14 +64,6 @@ def test_test_phone_is_stored_per_user(tx: Tx) -> None:
     assert users.get_test_number(tx, kim) == "01099990000"
 
 
-def test_sender_numbers_belong_to_one_account(tx: Tx) -> None:
-    ours, theirs = accounts.ensure_account(tx, "acme", NOON), accounts.ensure_account(tx, "other", NOON)
-    for account, number in ((ours, "15880000"), (ours, "0212345678"), (theirs, "0311234567")):
-        accounts.add_number(tx, account, number, NOON)
-
-    assert accounts.list_numbers_by_account(tx, ours) == [("0212345678", NOON), ("15880000", NOON)]
-
-
 @pytest.mark.parametrize("whose", ["user", "account"])
 def test_user_disabled_or_in_a_disabled_account_is_not_active(tx: Tx, whose: str) -> None:
     added = add(tx)

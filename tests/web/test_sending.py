@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pabal.store import accounts, profiles
+from pabal.store import accounts, numbers, profiles
 from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, run_in_virtual_time
 from tests.fixtures.web import (
     BUTTON,
@@ -244,7 +244,7 @@ def test_sender_and_fallback_numbers_must_be_registered_if_configured(run_scenar
 
         text = await call("message/sendSMS", sms_body())
         talk = await call("message/sendAlimtalk", resent)
-        await env.store.write(accounts.add_number, account.id, "0212345678", env.world.now())
+        await env.store.write(numbers.add, account.id, "0212345678", env.world.now())
         texted = await call("message/sendSMS", sms_body())
         talked = await call("message/sendAlimtalk", resent)
 

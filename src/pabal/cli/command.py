@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from pabal.app import apply_migrations, open_store
 from pabal.settings.settings import Settings
+from pabal.store import accounts
 from pabal.store.engine.base import Store
 from pabal.world import RealWorld
 
@@ -49,3 +50,14 @@ def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
             await store.close()
 
     return asyncio.run(run())
+
+
+async def find_account_id(store: Store, name: str) -> int:
+    """Return the id of an account.
+
+    Raises CommandError where there is none of this name.
+    """
+    for account in await store.read(accounts.list_accounts):
+        if account.name == name:
+            return account.id
+    raise CommandError(f"there is no account {name!r}; see `pabal account list`")

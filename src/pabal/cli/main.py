@@ -9,7 +9,7 @@ from typing import Any
 
 from pabal import __version__
 from pabal.app import NotMigrated, open_store
-from pabal.cli import backup, carriers, manage, restore, serve, users
+from pabal.cli import backup, carriers, manage, numbers, restore, serve, users
 from pabal.cli.command import WORLD, CommandError, add_command
 from pabal.cli.doctor import diagnose, pending_migrations
 from pabal.domain.codes import Refused
@@ -66,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     backup.add_commands(subparsers)
     restore.add_commands(subparsers)
     manage.add_commands(subparsers)
+    numbers.add_commands(subparsers)
     users.add_commands(subparsers)
     carriers.add_commands(subparsers)
     return parser

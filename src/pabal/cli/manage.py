@@ -1,12 +1,12 @@
-"""Commands that manage keys, accounts, sender numbers, profiles and templates."""
+"""Commands that manage keys, accounts, profiles and templates."""
 
 import argparse
 from ipaddress import ip_network
 from typing import Any
 
 from pabal.app import build_context
-from pabal.cli.command import WORLD, CommandError, add_command, add_group, with_store
-from pabal.domain import dates, phone
+from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, with_store
+from pabal.domain import dates
 from pabal.domain.dates import Instant
 from pabal.domain.profile import Profile, parse_channel_id
 from pabal.domain.suspension import Suspension
@@ -23,10 +23,9 @@ from pabal.store.engine.base import Store
 
 
 def add_commands(subparsers: Any) -> None:
-    """Add `key`, `account`, `number`, `profile` and `template`."""
+    """Add `key`, `account`, `profile` and `template`."""
     _add_key_commands(add_group(subparsers, "key", "Manage API keys."))
     _add_account_commands(add_group(subparsers, "account", "Manage accounts."))
-    _add_number_commands(add_group(subparsers, "number", "Manage the registered sender numbers."))
     _add_profile_commands(add_group(subparsers, "profile", "Manage sender profiles."))
     _add_template_commands(add_group(subparsers, "template", "Manage Alimtalk templates."))
 
@@ -53,17 +52,6 @@ def _add_account_commands(group: Any) -> None:
         parser = add_command(group, name, _set_account, help)
         parser.add_argument("name", help="the account's name")
         parser.set_defaults(is_enabled=name == "enable")
-
-
-def _add_number_commands(group: Any) -> None:
-    add_command(group, "list", _list_numbers, "List all sender numbers.")
-    for name, run, help in (
-        ("add", _add_number, "Register a sender number for an account."),
-        ("remove", _remove_number, "Remove a sender number from an account."),
-    ):
-        parser = add_command(group, name, run, help)
-        parser.add_argument("number", help="the number, with or without hyphens")
-        parser.add_argument("--account", required=True, help="the account's name")
 
 
 def _add_profile_commands(group: Any) -> None:
@@ -168,46 +156,6 @@ def _set_account(settings: Settings, given: argparse.Namespace) -> None:
     print(f"account {given.name} is {'enabled' if given.is_enabled else 'disabled'}")
 
 
-def _list_numbers(settings: Settings, given: argparse.Namespace) -> None:
-    async def work(store: Store) -> None:
-        for account, number in await store.read(accounts.list_numbers):
-            print(f"{account}\t{phone.hyphenate(number)}")
-
-    with_store(settings, work)
-
-
-def _add_number(settings: Settings, given: argparse.Namespace) -> None:
-    number = phone.parse_sender(given.number)
-
-    async def work(store: Store) -> bool:
-        account_id = await _account_id(store, given.account)
-        return await store.write(accounts.add_number, account_id, number, WORLD.now())
-
-    added = with_store(settings, work)
-    print(f"{phone.hyphenate(number)} {'is' if added else 'was already'} registered for {given.account}")
-
-
-def _remove_number(settings: Settings, given: argparse.Namespace) -> None:
-    number = phone.parse_sender(given.number)
-
-    async def work(store: Store) -> None:
-        account_id = await _account_id(store, given.account)
-        if not await store.write(accounts.remove_number, account_id, number):
-            raise CommandError(
-                f"{phone.hyphenate(number)} is not registered for {given.account}; see `pabal number list`"
-            )
-
-    with_store(settings, work)
-    print(f"{phone.hyphenate(number)} is no longer registered for {given.account}")
-
-
-async def _account_id(store: Store, name: str) -> int:
-    for account in await store.read(accounts.list_accounts):
-        if account.name == name:
-            return account.id
-    raise CommandError(f"there is no account {name!r}; see `pabal account list`")
-
-
 def _list_profiles(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> None:
         for account, each in await store.read(profiles.list_all):
@@ -233,7 +181,7 @@ def _adopt_profile(settings: Settings, given: argparse.Namespace) -> None:
         context = build_context(settings, store, WORLD, Metrics())
         carrier = _relay_named(given.carrier, context)
         try:
-            return await adopt(context, await _account_id(store, given.account), carrier, channel_id)
+            return await adopt(context, await find_account_id(store, given.account), carrier, channel_id)
         finally:
             await context.relay_of(carrier).close()
 

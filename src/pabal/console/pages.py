@@ -2,7 +2,7 @@
 
 from pabal.console.history import export, history
 from pabal.console.manage import numbers, profiles, templates
-from pabal.console.operate import accounts, audit, keys, settings, status
+from pabal.console.operate import accounts, audit, keys, pending_numbers, settings, status
 from pabal.console.overview import overview
 from pabal.console.phone import phone
 from pabal.console.requests import requests
@@ -17,6 +17,9 @@ OPERATING = tuple(
     for path, handle, method, menu in (
         ("/console/operate", status.show_status, "GET", "menu.operate"),
         (status.STATUS_PATH, status.refresh_status, "GET", ""),
+        (pending_numbers.PENDING_PATH, pending_numbers.list_pending, "GET", ""),
+        (f"{pending_numbers.PENDING_PATH}/approve", pending_numbers.approve_number, "POST", ""),
+        (f"{pending_numbers.PENDING_PATH}/reject", pending_numbers.reject_number, "POST", ""),
         ("/console/operate/settings", settings.show_settings, "GET", ""),
         ("/console/operate/accounts", accounts.list_accounts, "GET", ""),
         ("/console/operate/accounts", accounts.create_account, "POST", ""),

@@ -2,7 +2,7 @@
 
 from pabal.console.history import history_texts
 from pabal.console.manage import numbers_texts, profiles_texts, templates_texts
-from pabal.console.operate import accounts_texts, audit_texts, settings_texts, status_texts
+from pabal.console.operate import accounts_texts, audit_texts, pending_numbers_texts, settings_texts, status_texts
 from pabal.console.overview import overview_texts
 from pabal.console.phone import phone_texts
 from pabal.console.requests import requests_texts
@@ -26,6 +26,7 @@ TEXTS = TextCatalog(
     numbers_texts.TEXTS,
     status_texts.TEXTS,
     accounts_texts.TEXTS,
+    pending_numbers_texts.TEXTS,
     settings_texts.TEXTS,
     audit_texts.TEXTS,
 )

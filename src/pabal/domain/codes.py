@@ -170,7 +170,9 @@ class Code(Enum):
     SENDER_NUMBER_NOT_REGISTERED = (
         422,
         Text("등록되지 않은 발신번호입니다.", "The sender number is not registered."),
-        Text("운영자에게 발신번호 등록을 요청하세요.", "Ask the operator to register it."),
+        Text(
+            "운영자에게 발신번호 등록이나 승인을 요청하세요.", "Ask the operator to register it, or to approve it."
+        ),
     )
     SENDER_NOT_APPROVED = (
         422,

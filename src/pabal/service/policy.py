@@ -19,6 +19,7 @@ class Policy(NamedTuple):
     replaces_unsupported_characters: bool
     postpones_night_ads: bool
     checks_sender_numbers: bool
+    trusts_own_numbers: bool
     max_receivers: int
     max_days_ahead: int
     sms_timeout_ms: int
@@ -53,6 +54,7 @@ def build_policy(settings: Settings) -> Policy:
         replaces_unsupported_characters=settings.unsupported_characters == "replace",
         postpones_night_ads=settings.night_ads == "move",
         checks_sender_numbers=settings.must_check_sender_numbers,
+        trusts_own_numbers=settings.own_numbers == "trusted",
         max_receivers=settings.max_receivers,
         max_days_ahead=settings.max_days_ahead,
         sms_timeout_ms=settings.sms_timeout_hours * HOUR,

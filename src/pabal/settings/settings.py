@@ -52,6 +52,10 @@ class Settings:
     check_sender_numbers: bool | None = setting(
         None, "Whether senders must be registered numbers; default: yes if a real carrier is configured."
     )
+    own_numbers: Literal["approval", "trusted"] = setting(
+        "approval",
+        "Sender numbers that owners register: they wait for an operator's approval, or owners are trusted.",
+    )
     unsupported_characters: Literal["refuse", "replace"] = setting(
         "refuse",
         "What to do with characters that text messages cannot contain: refuse them, or replace them by '?'.",

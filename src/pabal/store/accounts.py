@@ -1,4 +1,4 @@
-"""Accounts, their keys and their sender numbers."""
+"""Accounts and their keys."""
 
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import NamedTuple
@@ -123,42 +123,6 @@ def newest_key_id(tx: Tx, account_id: int) -> int:
 def revoke_key(tx: Tx, key_id: int, now: Instant) -> bool:
     """Revoke a key; say whether there was a live one of this id."""
     return tx.execute("update keys set revoked_at = ? where id = ? and revoked_at is null", (now, key_id)) > 0
-
-
-def add_number(tx: Tx, account_id: int, number: str, now: Instant) -> bool:
-    """Register a sender number; say whether it was new."""
-    added = tx.fetch_all(
-        "insert into numbers (account_id, number, created_at) values (?, ?, ?)"
-        " on conflict do nothing returning number",
-        (account_id, number, now),
-    )
-    return bool(added)
-
-
-def remove_number(tx: Tx, account_id: int, number: str) -> bool:
-    """Remove a sender number; say whether it was registered."""
-    return tx.execute("delete from numbers where account_id = ? and number = ?", (account_id, number)) > 0
-
-
-def list_numbers(tx: Tx) -> list[tuple[str, str]]:
-    """Return every account's name with each of its sender numbers."""
-    return tx.fetch_all(
-        "select a.name, n.number from numbers n join accounts a on a.id = n.account_id order by a.id, n.number"
-    )
-
-
-def list_numbers_by_account(tx: Tx, account_id: int) -> list[tuple[str, Instant]]:
-    """Return an account's sender numbers, each with when it was registered."""
-    return tx.fetch_all(
-        "select number, created_at from numbers where account_id = ? order by number", (account_id,)
-    )
-
-
-def has_number(tx: Tx, account_id: int, number: str) -> bool:
-    """Say whether an account has registered a sender number."""
-    return (
-        tx.fetch_one("select 1 from numbers where account_id = ? and number = ?", (account_id, number)) is not None
-    )
 
 
 def _key_from_row(row: Row) -> ApiKey:

@@ -1,13 +1,15 @@
-"""Sender numbers: registered and removed by owners and operators only."""
+"""Sender numbers: registered by owners, approved by operators, for one account each."""
 
 import pytest
 
+from pabal.domain.sender_number import NumberState
 from pabal.domain.user import Role
-from pabal.service.access.numbers import MAX_SENDER_NUMBERS
-from pabal.store import accounts
+from pabal.service.access.numbers import MAX_PENDING_NUMBERS, MAX_SENDER_NUMBERS
+from pabal.store import accounts, numbers
 from pabal.store.engine.base import Tx
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console_operate import audit_lines
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import SENDER, RunScenario, call_ok, sms_body
 
@@ -41,7 +43,127 @@ def test_sender_number_is_registered_used_and_removed_after_confirmation(
             ("number.add", "02-****-5678"),
         ]
 
+    run_scenario(scenario, check_sender_numbers=True, own_numbers="trusted")
+
+
+def test_number_of_an_owner_waits_for_an_operator(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        owner, operator = await signed_in_browser(env), await signed_in_browser(env, Role.OPERATOR)
+
+        await owner.submit("/console/numbers", number=SENDER)
+        waiting = await owner.get("/console/numbers")
+        refused = await call("message/sendSMS", sms_body())
+        asked = await operator.get("/console/operate/numbers")
+        approved = await operator.submit("/console/operate/numbers/approve", account="1", number=DIGITS)
+        again = await operator.submit("/console/operate/numbers/approve", account="1", number=DIGITS)
+
+        assert "승인 대기" in waiting.text
+        assert refused.result == "SENDER_NUMBER_NOT_REGISTERED"
+        assert SENDER in asked.text
+        assert "새로 등록한 번호" in asked.text
+        assert (approved.status, again.status) == (303, 409)
+        await call_ok(call, "message/sendSMS", sms_body())
+        assert "승인 대기" not in (await owner.get("/console/numbers")).text
+        assert "기다리는 발신번호가 없습니다" in (await operator.get(approved.location)).text
+        assert await audit_lines(env) == [
+            "operator-of-acme number.approve 02-****-5678",
+            "owner-of-acme number.request 02-****-5678",
+            "command line user.create operator-of-acme",
+            "command line user.create owner-of-acme",
+        ]
+
     run_scenario(scenario, check_sender_numbers=True)
+
+
+@pytest.mark.parametrize("own_numbers", ["approval", "trusted"])
+def test_number_of_another_account_stays_pending(run_scenario: RunScenario, own_numbers: str) -> None:
+    async def scenario(env: Environment) -> None:
+        first, second = await signed_in_browser(env), await signed_in_browser(env, account="other")
+        operator = await signed_in_browser(env, Role.OPERATOR)
+        await operator.submit("/console/numbers", number=SENDER)
+
+        done = await second.submit("/console/numbers", number=SENDER)
+        shown = await second.get(done.location)
+        asked = await operator.get("/console/operate/numbers")
+        approved = await operator.submit("/console/operate/numbers/approve", account="2", number=DIGITS)
+        await first.submit("/console/numbers/remove", number=DIGITS)
+        then = await operator.submit("/console/operate/numbers/approve", account="2", number=DIGITS)
+
+        assert done.status == 303
+        assert "승인 대기" in shown.text
+        assert "acme" not in shown.text, "only operators see why"
+        assert "acme 계정이 쓰는 번호입니다" in asked.text
+        assert approved.status == 409
+        assert "acme 계정이 쓰는 번호입니다" in approved.text
+        assert then.status == 303
+        assert await env.store.read(numbers.get_holder, DIGITS) == (2, "other")
+
+    run_scenario(scenario, own_numbers=own_numbers)
+
+
+def test_operator_cannot_register_a_number_of_another_account(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await env.store.write(accounts.ensure_account, "acme", 0)
+        other = await env.store.write(accounts.ensure_account, "other", 0)
+        await env.store.write(numbers.add, other, DIGITS, 0)
+        operator = await signed_in_browser(env, Role.OPERATOR)
+
+        refused = await operator.submit("/console/numbers", number=SENDER)
+
+        assert refused.status == 409
+        assert "other 계정이 쓰는 번호입니다" in refused.text
+        assert await env.store.read(numbers.list_by_account, 1) == []
+
+    run_scenario(scenario)
+
+
+def test_rejected_number_is_shown_with_the_reason_and_can_be_tried_again(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner, operator = await signed_in_browser(env), await signed_in_browser(env, Role.OPERATOR)
+        await owner.submit("/console/numbers", number=SENDER)
+
+        target = {"account": "1", "number": DIGITS}
+        long = await operator.submit("/console/operate/numbers/reject", comment="x" * 201, **target)
+        unknown = await operator.submit("/console/operate/numbers/reject", account="9", number=DIGITS)
+        await operator.submit("/console/operate/numbers/reject", comment="<b>증명원</b>", **target)
+        shown = await owner.get("/console/numbers")
+        await owner.submit("/console/numbers/remove", number=DIGITS)
+        await owner.submit("/console/numbers", number=SENDER)
+
+        assert (long.status, unknown.status) == (400, 404)
+        assert "반려" in shown.text
+        assert "&lt;b&gt;증명원" in shown.text
+        assert "승인 대기" in (await owner.get("/console/numbers")).text
+
+    run_scenario(scenario)
+
+
+def test_pending_numbers_of_an_account_are_limited(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+        for each in range(MAX_PENDING_NUMBERS):
+            await env.store.write(numbers.add, 1, f"0701{each:07}", 0, NumberState.PENDING)
+
+        full = await owner.submit("/console/numbers", number=SENDER)
+
+        assert full.status == 400
+        assert f"{MAX_PENDING_NUMBERS}개까지" in full.text
+
+    run_scenario(scenario)
+
+
+def test_pending_number_can_be_chosen_where_numbers_are_not_checked(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+        await owner.submit("/console/numbers", number=SENDER)
+
+        shown = await owner.get("/console/send")
+
+        assert SENDER in shown.text
+        await call_ok(await env.caller(), "message/sendSMS", sms_body())
+
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +179,7 @@ def test_invalid_sender_number_is_reported_at_its_field(run_scenario: RunScenari
         assert error in shown.text
         assert 'aria-describedby="wrong-number"' in shown.text
         assert "<b>" not in shown.text
-        assert await env.store.read(accounts.list_numbers) == []
+        assert await env.store.read(numbers.list_all) == []
 
     run_scenario(scenario)
 
@@ -65,7 +187,7 @@ def test_invalid_sender_number_is_reported_at_its_field(run_scenario: RunScenari
 def test_duplicate_number_and_number_over_account_limit_are_refused(run_scenario: RunScenario) -> None:
     def fill_up(tx: Tx, account_id: int) -> None:
         for each in range(MAX_SENDER_NUMBERS - 1):
-            accounts.add_number(tx, account_id, f"0701{each:07}", 0)
+            numbers.add(tx, account_id, f"0701{each:07}", 0)
 
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
@@ -94,6 +216,6 @@ def test_numbers_of_other_accounts_cannot_be_viewed_or_removed(run_scenario: Run
 
         assert f">{SENDER}<" not in shown.text
         assert (asked.status, removed.status) == (404, 404)
-        assert len(await env.store.read(accounts.list_numbers)) == 1
+        assert len(await env.store.read(numbers.list_all)) == 1
 
     run_scenario(scenario)

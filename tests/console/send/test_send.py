@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from pabal.domain.user import Role
-from pabal.store import accounts
+from pabal.store import numbers
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_send import IMAGE, errors, form, hidden_fields, preview, review, send, talk
@@ -139,7 +139,7 @@ def test_unregistered_sender_number_is_refused_if_the_operator_checks_it(run_sce
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
         refused = await review(browser, form())
-        await env.store.write(accounts.add_number, 1, "0212345678", env.world.now())
+        await env.store.write(numbers.add, 1, "0212345678", env.world.now())
         page = await browser.get("/console/send")
 
         accepted = await review(browser, form())

@@ -10,6 +10,7 @@ import pytest
 from pabal.domain.codes import Code, Refused
 from pabal.domain.identifiers import requested_at
 from pabal.domain.message import Product, Status
+from pabal.domain.sender_number import NumberState
 from pabal.domain.sending import Fallback, Receiver
 from pabal.domain.template import TemplateContent, TemplateStatus
 from pabal.service.sending.accept import (
@@ -20,7 +21,7 @@ from pabal.service.sending.accept import (
     get_usable_profile,
     get_usable_template,
 )
-from pabal.store import accounts, profiles, requests, templates
+from pabal.store import numbers, profiles, requests, templates
 from pabal.store.engine.base import StoreUnavailable, Tx
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
@@ -146,12 +147,17 @@ def test_scheduled_send_does_not_avoid_a_carrier_with_an_open_circuit(
 def test_unregistered_sender_number_is_refused_where_numbers_are_checked(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         owner, other = await account_id_of(env), await account_id_of(env, "other")
-        await env.store.write(accounts.add_number, other, SENDER, NOON)
+        await env.store.write(numbers.add, other, SENDER, NOON)
 
         refused = await refusal(accept(env.context, owner, sms()))
         assert (refused.code, refused.problems[0].field) == (Code.SENDER_NUMBER_NOT_REGISTERED, "sender")
 
-        await env.store.write(accounts.add_number, owner, SENDER, NOON)
+        await env.store.write(numbers.add, owner, SENDER, NOON, NumberState.PENDING)
+        assert (await refusal(accept(env.context, owner, sms()))).code is Code.SENDER_NUMBER_NOT_REGISTERED
+
+        for account_id in (other, owner):
+            await env.store.write(numbers.remove, account_id, SENDER)
+        await env.store.write(numbers.add, owner, SENDER, NOON)
         await accept(env.context, owner, sms())
 
     run_scenario(scenario, carriers=idle(), check_sender_numbers=True)
@@ -165,7 +171,7 @@ def test_sender_number_of_the_fallback_is_checked_too(run_scenario: RunScenario)
         assert (refused.code, refused.problems[0].field) == (Code.SENDER_NUMBER_NOT_REGISTERED, "resendPhoneNumber")
 
         await send(env, alimtalk(profile, fallback_text=None))
-        await env.store.write(accounts.add_number, await account_id_of(env), "15881588", NOON)
+        await env.store.write(numbers.add, await account_id_of(env), "15881588", NOON)
         await send(env, alimtalk(profile, fallback=Fallback("15881588", None)))
 
     run_scenario(scenario, carriers=idle(), check_sender_numbers=True)
@@ -244,7 +250,7 @@ def test_refused_request_leaves_its_key_unused(run_scenario: RunScenario) -> Non
     async def scenario(env: Environment) -> None:
         owner = await account_id_of(env)
         await refusal(accept(env.context, owner, sms(), REPEATABLE))
-        await env.store.write(accounts.add_number, owner, SENDER, NOON)
+        await env.store.write(numbers.add, owner, SENDER, NOON)
 
         await accept(env.context, owner, sms(content="다른 글"), REPEATABLE._replace(digest=b"another"))
 

@@ -6,13 +6,17 @@ import threading
 import psycopg
 import pytest
 
+from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import HOUR
 from pabal.domain.message import Outcome
 from pabal.domain.profile import MAX_TOKENS_PER_HOUR, Registration
+from pabal.domain.sender_number import NumberState
+from pabal.service.access import numbers as sender_numbers
 from pabal.service.relay.profiles import _register
 from pabal.service.sending import accept
 from pabal.service.sending.accept import AcceptedRequest, NewRequest
-from pabal.store import accounts, idempotency_keys, receipts
+from pabal.store import accounts, idempotency_keys, numbers, receipts
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.engine.postgres import MAX_RETRIES, PostgresStore
 from pabal.store.receipts import ExpectedReceipt, MatchedReceipts
@@ -181,3 +185,33 @@ def test_concurrent_part_receipts_end_the_message(address: str) -> None:
         assert first.ended + second.ended == [(one, Outcome.DELIVERED)]
 
     run_scenario(address, scenario)
+
+
+def test_number_is_approved_for_one_of_two_accounts_at_once(address: str) -> None:
+    number = "0212345678"
+    runs: list[None] = []
+
+    def prepare(tx: Tx) -> None:
+        for name in ("acme", "other"):
+            account_id = accounts.ensure_account(tx, name, NOON)
+            numbers.add(tx, account_id, number, NOON, NumberState.PENDING)
+
+    def approve_second(tx: Tx) -> None:
+        runs.append(None)
+        assert (numbers.get_holder(tx, number) is None) is (len(runs) == 1)
+        if len(runs) == 1:
+            query_outside(address, "update numbers set state = 'approved' where account_id = 1")
+        sender_numbers.approve(tx, 2, number, AuditEntry(NOON, None, "op", 2, "number.approve"))
+
+    async def scenario(store: PostgresStore) -> None:
+        await store.write(prepare)
+
+        with pytest.raises(Refused) as refused:
+            await store.write(approve_second)
+
+        assert refused.value.code is Code.DUPLICATE
+        states = [each.state for each in await store.read(numbers.list_all)]
+        assert states == [NumberState.APPROVED, NumberState.PENDING]
+
+    run_scenario(address, scenario)
+    assert len(runs) >= 2, "the first try saw no other account"

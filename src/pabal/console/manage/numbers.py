@@ -5,6 +5,8 @@ from starlette.responses import Response
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import phone
 from pabal.domain.codes import Code, Refused
+from pabal.domain.sender_number import NumberState
+from pabal.domain.user import Role
 from pabal.service.access import sender_numbers
 
 NUMBERS_PATH = "/console/numbers"
@@ -16,11 +18,13 @@ async def list_numbers(request: PageRequest) -> Response:
 
 
 async def register_number(request: PageRequest) -> Response:
-    """Register a number."""
+    """Register a number; an owner's may have to wait for an operator."""
     try:
         number = _read_number(request)
         audit_entry = request.audit_entry("number.add", phone.mask(number))
-        await sender_numbers.register_number(request.context, request.account_id, number, audit_entry)
+        is_operator = request.user.role is Role.OPERATOR
+        add = sender_numbers.register_number if is_operator else sender_numbers.request_number
+        await add(request.context, request.account_id, number, audit_entry)
     except Refused as refused:
         return await _render_list(request, refused)
     return request.redirect(NUMBERS_PATH)
@@ -61,8 +65,10 @@ async def _render_list(request: PageRequest, refused: Refused | None = None) -> 
         "manage/numbers.html",
         refused.code.http_status if refused else 200,
         rows=[
-            (number, request.phone_number(number), request.locale.format_timestamp(at)) for number, at in registered
+            (each, request.phone_number(each.number), request.locale.format_timestamp(each.created_at))
+            for each in registered
         ],
+        is_pending=any(each.state is NumberState.PENDING for each in registered),
         registration_required=request.context.policy.checks_sender_numbers,
         typed=request.field("number") if refused else "",
         errors=errors,

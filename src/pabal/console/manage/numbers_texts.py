@@ -32,7 +32,10 @@ TEXTS = {
     "numbers.list": Text("등록된 번호", "Registered numbers"),
     "numbers.number": Text("번호", "Number"),
     "numbers.state": Text("상태", "Status"),
-    "numbers.registered": Text("등록됨", "Registered"),
+    "numbers.pending": Text(
+        "승인 대기 중인 번호는 운영자가 확인한 뒤 쓸 수 있습니다.",
+        "A pending number can be used after an operator has approved it.",
+    ),
     "numbers.since": Text("등록 시각", "Registered at"),
     "numbers.actions": Text("작업", "Actions"),
     "numbers.remove": Text("삭제", "Remove"),

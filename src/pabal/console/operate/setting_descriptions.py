@@ -21,6 +21,9 @@ KOREAN_DESCRIPTIONS = {
     "Whether senders must be registered numbers; default: yes if a real carrier is configured.": (
         "등록된 발신번호로만 발송하도록 할지 정합니다. 기본값: 실제 통신사를 설정하면 등록된 번호만 허용합니다."
     ),
+    "Sender numbers that owners register: they wait for an operator's approval, or owners are trusted.": (
+        "계정 관리자가 등록한 발신번호의 처리 방법입니다. approval: 운영자의 승인 대기, trusted: 바로 사용."
+    ),
     ("What to do with characters that text messages cannot contain: refuse them, or replace them by '?'."): (
         "문자 메시지에 담을 수 없는 글자의 처리 방법입니다. refuse: 거부, replace: ‘?’로 바꿔 발송."
     ),

@@ -1,28 +1,71 @@
 """The sender numbers of an account, as pages list and change them."""
 
-from pabal.domain.dates import Instant
+from pabal.domain.codes import Code, Refused
+from pabal.domain.sender_number import NumberState
 from pabal.service.access import numbers
 from pabal.service.access.audit import AuditEntry
 from pabal.service.context import Context
-from pabal.store import accounts
+from pabal.store import numbers as number_store
+from pabal.store.numbers import SenderNumber
+
+__all__ = [
+    "SenderNumber", "approve_number", "has_number", "list_numbers", "list_pending", "register_number",
+    "reject_number", "remove_number", "request_number",
+]  # fmt: skip
+
+MAX_LISTED = 200
+"""Pending numbers that are shown at once."""
 
 
-async def list_numbers(context: Context, account_id: int) -> list[tuple[str, Instant]]:
-    """Return the registered numbers of an account, each with its time of registration."""
-    return await context.store.read(accounts.list_numbers_by_account, account_id)
+async def list_numbers(context: Context, account_id: int) -> list[SenderNumber]:
+    """Return the numbers of an account, in any state."""
+    return await context.store.read(number_store.list_by_account, account_id)
+
+
+async def list_pending(context: Context) -> list[SenderNumber]:
+    """Return the oldest numbers of all accounts that wait for an operator."""
+    return await context.store.read(number_store.list_pending, MAX_LISTED)
 
 
 async def has_number(context: Context, account_id: int, number: str) -> bool:
-    """Return whether a number is registered for an account."""
-    return await context.store.read(accounts.has_number, account_id, number)
+    """Return whether an account has a number, in any state."""
+    return await context.store.read(number_store.get, account_id, number) is not None
 
 
-async def register_number(context: Context, account_id: int, number: str, audit_entry: AuditEntry) -> None:
-    """Register a number for an account.
+async def request_number(context: Context, account_id: int, number: str, audit_entry: AuditEntry) -> NumberState:
+    """Register a number as an owner; return whether it is approved or pending.
 
     Raises Refused: DUPLICATE, or INVALID_PARAMETER where the account has too many.
     """
-    await context.store.write(numbers.register, account_id, number, audit_entry)
+    is_trusted = context.policy.trusts_own_numbers
+    return await context.store.write(numbers.request, account_id, number, is_trusted, audit_entry)
+
+
+async def register_number(context: Context, account_id: int, number: str, audit_entry: AuditEntry) -> None:
+    """Register a number for an account, as an operator.
+
+    Raises Refused: DUPLICATE, also where another account has it, or INVALID_PARAMETER where there are too many.
+    """
+    if not await context.store.write(numbers.register, account_id, number, audit_entry):
+        raise Refused(Code.DUPLICATE, "number", numbers.ALREADY_REGISTERED)
+
+
+async def approve_number(context: Context, account_id: int, number: str, audit_entry: AuditEntry) -> None:
+    """Approve a number.
+
+    Raises Refused: NOT_FOUND, INVALID_STATE, DUPLICATE where another account has it.
+    """
+    await context.store.write(numbers.approve, account_id, number, audit_entry)
+
+
+async def reject_number(
+    context: Context, account_id: int, number: str, comment: str, audit_entry: AuditEntry
+) -> None:
+    """Reject a pending number.
+
+    Raises Refused: NOT_FOUND, INVALID_STATE, INVALID_PARAMETER for a long comment.
+    """
+    await context.store.write(numbers.reject, account_id, number, comment, audit_entry)
 
 
 async def remove_number(context: Context, account_id: int, number: str, audit_entry: AuditEntry) -> None:

@@ -12,7 +12,7 @@ from pabal.domain.profile import Profile
 from pabal.domain.sending import SMALL_RECEIVERS, Sending
 from pabal.domain.template import TemplateContent
 from pabal.service.context import Context
-from pabal.store import accounts, audit_log, idempotency_keys, messages, profiles, queue, requests, templates
+from pabal.store import audit_log, idempotency_keys, messages, numbers, profiles, queue, requests, templates
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.idempotency_keys import KeyedRequest
@@ -229,7 +229,7 @@ async def _check_numbers(context: Context, account_id: int, sending: Sending) ->
     if sending.fallback:
         used.append(("resendPhoneNumber", sending.fallback.sender))
     for field, number in used:
-        if not await context.store.read(accounts.has_number, account_id, number):
+        if not await context.store.read(numbers.is_approved, account_id, number):
             raise Refused(Code.SENDER_NUMBER_NOT_REGISTERED, field)
 
 

@@ -1,9 +1,10 @@
 """What someone who writes a message can choose from: sender numbers, sender profiles, templates."""
 
 from pabal.domain.profile import AuthStatus, Profile
+from pabal.domain.sender_number import NumberState
 from pabal.domain.template import Template
 from pabal.service.context import Context
-from pabal.store import accounts, profiles, templates, users
+from pabal.store import numbers, profiles, templates, users
 from pabal.store.profiles import ProfileFilter
 from pabal.store.templates import TemplateFilter
 
@@ -11,8 +12,13 @@ MAX_CHOICES = 1000
 
 
 async def list_sender_numbers(context: Context, account_id: int) -> list[str]:
-    """Return the registered sender numbers of an account."""
-    return [number for number, _ in await context.store.read(accounts.list_numbers_by_account, account_id)]
+    """Return the sender numbers that an account may use; where all may be used, those that are pending too."""
+    usable = {NumberState.APPROVED} if context.policy.checks_sender_numbers else set(NumberState)
+    return [
+        each.number
+        for each in await context.store.read(numbers.list_by_account, account_id)
+        if each.state in usable
+    ]
 
 
 async def list_usable_profiles(context: Context, account_id: int) -> list[Profile]:

@@ -30,9 +30,13 @@ create table key_usage (                 -- the token bucket of each API key, sh
 create table numbers (                   -- sender numbers that an account has registered
     account_id {big} not null references accounts (id),
     number text not null,
+    state text not null,                 -- pending: waits for an operator; approved; rejected
     created_at {big} not null,
+    comment text not null,               -- why it was rejected
     primary key (account_id, number)
 ) {clustered};
+create unique index numbers_approved on numbers (number) where state = 'approved';
+create index numbers_pending on numbers (created_at) where state = 'pending';
 
 create table users (                     -- people who sign in to the console
     id {serial},

@@ -1,0 +1,86 @@
+"""Commands that manage the sender numbers of accounts."""
+
+import argparse
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, with_store
+from pabal.domain import phone
+from pabal.domain.codes import Code, Refused
+from pabal.service.access import numbers
+from pabal.settings.settings import Settings
+from pabal.store import numbers as number_store
+from pabal.store.audit_log import COMMAND_LINE, AuditEntry
+from pabal.store.engine.base import Store
+
+T = TypeVar("T")
+
+
+def add_commands(subparsers: Any) -> None:
+    """Add `number`."""
+    group = add_group(subparsers, "number", "Manage the registered sender numbers.")
+    add_command(group, "list", _list, "List all sender numbers.")
+    for name, run, help in (
+        ("add", _add, "Register a sender number for an account."),
+        ("approve", _approve, "Approve a sender number that an owner has registered."),
+        ("reject", _reject, "Reject a pending sender number."),
+        ("remove", _remove, "Remove a sender number from an account."),
+    ):
+        parser = add_command(group, name, run, help)
+        parser.add_argument("number", help="the number, with or without hyphens")
+        parser.add_argument("--account", required=True, help="the account's name")
+        if name == "reject":
+            parser.add_argument("--comment", default="", help="why, for the owner")
+
+
+def _list(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(store: Store) -> None:
+        for each in await store.read(number_store.list_all):
+            note = f"\theld by {each.held_by}" if each.held_by else ""
+            print(f"{each.account}\t{phone.hyphenate(each.number)}\t{each.state.code}{note}")
+
+    with_store(settings, work)
+
+
+def _add(settings: Settings, given: argparse.Namespace) -> None:
+    is_new = _change(settings, given, numbers.register, "number.add")
+    print(f"{_spelled(given)} {'is' if is_new else 'was already'} registered for {given.account}")
+
+
+def _approve(settings: Settings, given: argparse.Namespace) -> None:
+    _change(settings, given, numbers.approve, "number.approve")
+    print(f"{_spelled(given)} is approved for {given.account}")
+
+
+def _reject(settings: Settings, given: argparse.Namespace) -> None:
+    _change(settings, given, numbers.reject, "number.reject", given.comment)
+    print(f"{_spelled(given)} is rejected for {given.account}")
+
+
+def _remove(settings: Settings, given: argparse.Namespace) -> None:
+    _change(settings, given, numbers.remove, "number.remove")
+    print(f"{_spelled(given)} is no longer registered for {given.account}")
+
+
+def _spelled(given: argparse.Namespace) -> str:
+    return phone.hyphenate(phone.parse_sender(given.number))
+
+
+def _change(settings: Settings, given: argparse.Namespace, change: Callable[..., T], action: str, *words: str) -> T:
+    """Change a number of an account, with an audit entry."""
+    number = phone.parse_sender(given.number)
+
+    async def work(store: Store) -> T:
+        account_id = await find_account_id(store, given.account)
+        audit_entry = AuditEntry(WORLD.now(), *COMMAND_LINE, account_id, action, phone.mask(number))
+        try:
+            return await store.write(change, account_id, number, *words, audit_entry)
+        except Refused as refused:
+            if refused.code not in (Code.NOT_FOUND, Code.INVALID_STATE):
+                raise
+            state = "registered" if refused.code is Code.NOT_FOUND else "pending"
+            raise CommandError(
+                f"{phone.hyphenate(number)} is not {state} for {given.account}; see `pabal number list`"
+            ) from None
+
+    return with_store(settings, work)
