@@ -1,21 +1,18 @@
 """Files of receivers: every usual way to write them is read, and what cannot be read is told in words."""
 
 import datetime
-import io
-import zipfile
 from pathlib import Path
 
 import pytest
-from openpyxl import Workbook
 
-from pabal.console.upload import sheet, xlsx_limits
+from pabal.console.upload import sheet, sheet_limits
 from pabal.console.upload.sheet import SheetRow
 from pabal.domain.codes import Code, Refused
 from tests.fixtures.engines import sqlite_only
+from tests.fixtures.sheets import MAIN, excel, excel_of
 
 pytestmark = sqlite_only
 
-MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 TEXT = "휴대폰번호,이름\n010-1234-5678,홍길동\n"
 
 
@@ -27,22 +24,13 @@ def path(tmp_path: Path) -> Path:
 def read(path: Path, body: bytes) -> list[SheetRow]:
     path.write_bytes(body)
     with path.open("rb") as file:
-        return list(sheet.limit_rows(sheet.read_rows(file)))
+        return [row for batch in sheet.read_rows(file) for row in batch]
 
 
 def refusal(path: Path, body: bytes) -> Refused:
     with pytest.raises(Refused) as refused:
         read(path, body)
     return refused.value
-
-
-def excel(*rows: list[object]) -> bytes:
-    book = Workbook()
-    for row in rows:
-        book.active.append(row)
-    written = io.BytesIO()
-    book.save(written)
-    return written.getvalue()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp949", "utf-16"])
@@ -97,49 +85,38 @@ def test_unreadable_files_are_refused_with_a_message(path: Path, body: bytes) ->
     assert refused.problems[0].detail is not None
 
 
-def test_excel_file_that_unpacks_too_large_is_refused(path: Path) -> None:
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/sharedStrings.xml", b"\0" * (xlsx_limits.MAX_SHARED_STRINGS_BYTES + 1))
-    assert "too large" in str(refusal(path, written.getvalue()).problems[0].detail)
-
-
-def excel_of(rows: str, **parts: str) -> bytes:
-    """Return an Excel file whose sheet, and whose other parts if given, are written by hand."""
-    written = io.BytesIO()
-    given = {"xl/worksheets/sheet1.xml": f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'}
-    given |= {f"xl/{name}.xml": body for name, body in parts.items()}
-    with (
-        zipfile.ZipFile(io.BytesIO(excel(["x"]))) as made,
-        zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as to,
-    ):
-        for name in made.namelist():
-            to.writestr(name, given.get(name) or made.read(name))
-    return written.getvalue()
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        excel_of(f"<row>{'<c/>' * (xlsx_limits.MAX_ROW_TAGS + 1)}</row>"),
-        excel_of(f"<row>{'<c/><!--</row>-->' * (xlsx_limits.MAX_ROW_TAGS // 2 + 1)}</row>"),
-        excel_of(f"<row><c><v>{'1' * (xlsx_limits.MAX_ROW_BYTES + 1)}</v></c></row>"),
-        excel_of("", styles=f'<styleSheet xmlns="{MAIN}">{"<x/>" * (xlsx_limits.MAX_ROW_TAGS + 1)}</styleSheet>'),
-    ],
-    ids=["cells", "cells behind comments", "one cell", "styles"],
-)
-def test_small_file_that_needs_much_memory_is_refused(path: Path, body: bytes) -> None:
-    assert len(body) < 100_000
-    assert "too large" in str(refusal(path, body).problems[0].detail)
-
-
 def test_endless_rows_are_refused(path: Path) -> None:
     body = excel_of('<row r="2000000000"><c><v>1</v></c></row>')
     assert refusal(path, body).code is Code.TOO_MANY_RECEIVERS
 
 
+def test_excel_dates_times_and_durations_are_read_as_displayed(path: Path) -> None:
+    body = excel(
+        ["phone", "a", "b"],
+        [datetime.datetime(2026, 11, 15, 9, 30), datetime.time(9, 30), datetime.timedelta(hours=30)],
+        ["_x005F_x000D_", "줄\n바꿈", -1.5e300],
+    )
+    assert [row.cells for row in read(path, body)] == [
+        ("phone", "a", "b"),
+        ("2026-11-15 09:30", "09:30:00", "1 day, 6:00:00"),
+        ("_x000D_", "줄\n바꿈", "-1.5e+300"),
+    ]
+
+
+def test_excel_text_is_read_from_all_kinds_of_cells(path: Path) -> None:
+    rich = "<si><r><t>홍</t></r><r><t>길동</t></r><rPh><t>hint</t></rPh></si>"
+    body = excel_of(
+        '<row r="3"><c r="B3" t="s"><v>0</v></c><c t="inlineStr"><is><r><t>in</t></r><r><t>line</t></r></is></c>'
+        '<c t="str"><f>A1</f><v>shown</v></c><c t="e"><v>#N/A</v></c><c t="d"><v>2026-11-15T00:00:00</v></c>'
+        '<c t="b"><v>0</v></c></row>',
+        sharedStrings=f'<sst xmlns="{MAIN}">{rich}</sst>',
+    )
+    cells = ("", "홍길동", "inline", "shown", "#N/A", "2026-11-15", "False")
+    assert read(path, body) == [SheetRow(3, cells)]
+
+
 def test_rows_with_formatting_only_are_skipped(path: Path) -> None:
-    empty = '<row ht="20" customHeight="1"/>' * (xlsx_limits.MAX_ROW_TAGS + 1)
+    empty = '<row ht="20" customHeight="1"/>' * 100_000
     body = excel_of(
         f'<row><c t="inlineStr"><is><t>phone</t></is></c></row>{empty}<row><c><v>1012345678</v></c></row>'
     )
@@ -155,9 +132,9 @@ def test_encrypted_excel_part_is_refused_with_a_message(path: Path) -> None:
 
 
 def test_too_many_rows_or_columns_are_refused(path: Path) -> None:
-    many = b"phone\n" + b"1\n" * sheet.MAX_ROWS
+    many = b"phone\n" + b"1\n" * sheet_limits.MAX_ROWS
     assert refusal(path, many).code is Code.TOO_MANY_RECEIVERS
-    wide = ",".join("c" * (sheet.MAX_COLUMNS + 1)).encode()
+    wide = ",".join("c" * (sheet_limits.MAX_COLUMNS + 1)).encode()
     assert refusal(path, wide).code is Code.INVALID_PARAMETER
 
 

@@ -188,7 +188,7 @@ async def _new_password(request: PageRequest) -> tuple[str, str]:
     """Return a new password and its hash."""
     password = new_password(request.context.world)
     salt = passwords.new_salt(request.context.world)
-    return password, await request.site.threads.run(passwords.hash_with_salt, password, salt)
+    return password, await request.site.password_threads.run(passwords.hash_with_salt, password, salt)
 
 
 def _errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from typing import BinaryIO, NamedTuple
 
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
@@ -10,6 +11,7 @@ from pabal.domain.codes import Code, Refused
 
 MULTIPART_TYPE = "multipart/form-data"
 MAX_FILES = 1
+_CHARSETS = (b"utf-8", b"utf8")
 
 
 class File(NamedTuple):
@@ -43,7 +45,10 @@ async def parse_form(
     The caller limits the stream, and closes the files.
     Raises Refused(INVALID_PARAMETER).
     """
-    parser = MultiPartParser(
+    _, parameters = parse_options_header(headers.get("content-type", ""))
+    if parameters.get(b"charset", b"utf-8").lower() not in _CHARSETS:  # some take quadratic time to decode
+        raise Refused(Code.INVALID_PARAMETER)
+    parser = _StrictParser(
         headers, stream, max_files=MAX_FILES, max_fields=max_fields, max_part_size=max_field_bytes
     )
     try:
@@ -51,6 +56,25 @@ async def parse_form(
     except (MultiPartException, KeyError, UnicodeError):
         raise Refused(Code.INVALID_PARAMETER) from None
     return _split_form(form)
+
+
+class _StrictParser(MultiPartParser):
+    """Refuses a form that ends before its last boundary, and closes its file."""
+
+    _is_complete = False
+
+    def on_end(self) -> None:
+        self._is_complete = True
+
+    async def parse(self) -> FormData:
+        self.stream = self._require_end(self.stream)
+        return await super().parse()
+
+    async def _require_end(self, stream: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+        async for chunk in stream:
+            yield chunk
+        if not self._is_complete:
+            raise MultiPartException("The form ends early.")
 
 
 def _split_form(form: FormData) -> ParsedForm:

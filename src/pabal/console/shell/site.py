@@ -4,14 +4,22 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.console.shell import assets
+from pabal.console.shell.concurrency import ConcurrencyLimit
 from pabal.console.shell.rendering import load_templates
 from pabal.console.shell.texts import TextCatalog
-from pabal.domain.codes import LANGUAGES
+from pabal.domain.codes import LANGUAGES, Text
 from pabal.domain.user import Role
 from pabal.service.access.passwords import WorkerThreads
 from pabal.service.context import Context
 from pabal.settings.settings import Settings
 
+MAX_FILE_CHECKS = 4
+"""Files of campaigns that one process checks at the same time; each may take 150 MB."""
+MAX_FILE_CHECKS_PER_ACCOUNT = 2
+FILES_BUSY = Text(
+    "다른 파일을 확인하고 있습니다. 그 확인이 끝난 뒤 파일을 다시 올리세요.",
+    "Other files are being checked. Upload the file again when they are done.",
+)
 Roles = frozenset[Role] | None
 """The roles that a page is for; None: for anyone, signed in or not."""
 
@@ -43,6 +51,10 @@ class Site:
         self.is_test_environment = not settings.has_real_carriers
         """Whether the simulator is the only carrier, so that no message leaves the machine."""
         self.threads = WorkerThreads(context.world)
+        """For files: their checks and exports."""
+        self.password_threads = WorkerThreads(context.world, "passwords")
+        """For passwords alone, so that nobody's file delays a sign-in."""
+        self.file_checks = ConcurrencyLimit(MAX_FILE_CHECKS, MAX_FILE_CHECKS_PER_ACCOUNT, FILES_BUSY)
         self.assets = assets.load()
         self._templates = {language: load_templates(texts, language) for language in LANGUAGES}
         self._roles = roles

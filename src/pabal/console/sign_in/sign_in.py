@@ -32,7 +32,7 @@ async def do_sign_in(request: PageRequest) -> Response:
     try:
         signed = await sign_in.sign_in(
             request.context,
-            request.site.threads,
+            request.site.password_threads,
             request.field("name"),
             password,
             request.address,

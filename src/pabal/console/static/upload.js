@@ -20,7 +20,7 @@ document.addEventListener("submit", (event) => {
     button.disabled = false;
     bar.hidden = true;
     status.textContent = "";
-    const texts = { 403: form.dataset.old, 409: form.dataset.old, 413: form.dataset.large };
+    const texts = { 403: form.dataset.old, 409: form.dataset.old, 413: form.dataset.large, 429: form.dataset.busy };
     showError(texts[request.status] || form.dataset.failed);
   };
   if (file.size > Number(form.dataset.most)) {

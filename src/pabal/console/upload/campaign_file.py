@@ -7,7 +7,7 @@ from starlette.responses import Response, StreamingResponse
 
 from pabal.console.history import export
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload import sheet
+from pabal.console.upload import sheet, sheet_limits
 from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry, get_campaign, load_validator
 from pabal.console.upload.row_validation import FileValidation, RowValidator
 from pabal.domain.codes import Code, Refused, Text
@@ -17,33 +17,40 @@ from pabal.service.sending.campaign_files import Campaign, FileSummary, InvalidR
 
 STALE_AFTER = 1 * MINUTE
 """The reading of a file that has not advanced for so long was interrupted: by a restart, or without the store."""
+PROGRESS_INTERVAL = STALE_AFTER // 4
+"""How often the reading is stored as alive while nothing is found."""
 INVALID_ROWS_PER_READ = 1000
 MAX_FILE_NAME_CHARACTERS = 120
-MAX_FORM_BYTES = sheet.MAX_FILE_BYTES + 64 * 1024
+MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024
 """A form with the largest file."""
 FILE_REFUSED = Text(
     "다른 파일을 확인하고 있거나 이미 보낸 캠페인입니다. 화면을 새로 고치세요.",
     "Another file is being checked, or the campaign has already been sent. Reload the page.",
 )
+FILE_ABANDONED = Text(
+    "확인이 끝나기 전에 연결이 끊겨 확인을 멈췄습니다. 파일을 다시 올리세요.",
+    "The connection was closed before the check ended, so it was stopped. Upload the file again.",
+)
 _TOO_LARGE = Text(
-    f"파일은 {sheet.MAX_FILE_BYTES // (1024 * 1024)} MB까지 올릴 수 있습니다.",
-    f"A file can have up to {sheet.MAX_FILE_BYTES // (1024 * 1024)} MB.",
+    f"파일은 {sheet_limits.MAX_FILE_BYTES // (1024 * 1024)} MB까지 올릴 수 있습니다.",
+    f"A file can have up to {sheet_limits.MAX_FILE_BYTES // (1024 * 1024)} MB.",
 )
 
 
 async def receive_file(request: PageRequest) -> Response:
     """Validate the uploaded file to its end, then show the campaign.
 
-    Raises Refused: NOT_FOUND, PAYLOAD_TOO_LARGE, INVALID_STATE, MISSING_PARAMETER.
+    Raises Refused: NOT_FOUND, PAYLOAD_TOO_LARGE, INVALID_STATE, MISSING_PARAMETER, RATE_LIMITED.
     """
     campaign = await get_campaign(request)
     validator = await load_validator(request, campaign)
     file = request.files.get("file")
     if file is None:
         raise Refused(Code.MISSING_PARAMETER, "file")
-    if file.size_bytes > sheet.MAX_FILE_BYTES:
+    if file.size_bytes > sheet_limits.MAX_FILE_BYTES:
         raise Refused(Code.PAYLOAD_TOO_LARGE, "file", _TOO_LARGE)
-    await _validate_file(request, campaign, validator, file.name, file.stream)
+    with request.site.file_checks.hold(request.account_id):
+        await _validate_file(request, campaign, validator, file.name, file.stream)
     return request.redirect(f"{UPLOAD_PATH}/{campaign.id.hex()}")
 
 
@@ -95,8 +102,13 @@ async def _validate_file(
     try:
         rows = await threads.run(sheet.read_rows, content)
         validation = FileValidation(rows, validator, skips_duplicates=skips_duplicates)
-        while findings := await threads.run(validation.validate_next_rows):
+        while (findings := await threads.run(validation.validate_next_rows)) is not None:
+            if await request.http.is_disconnected():
+                raise Refused(Code.INVALID_STATE, "", FILE_ABANDONED)
             now = next_change()
+            has_found = findings.block is not None or findings.invalid_rows
+            if not has_found and now < changed_at + PROGRESS_INTERVAL:
+                continue  # it only read blank rows
             if not await campaign_files.add_findings(context, campaign, findings, changed_at, now):
                 raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
             changed_at = now

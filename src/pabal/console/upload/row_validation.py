@@ -1,7 +1,7 @@
 """Validates a file of receivers part by part, by the rules of the interface."""
 
-import itertools
 import json
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -32,6 +32,8 @@ from pabal.service.sending import campaigns as service
 from pabal.service.sending.accept import get_usable_profile, get_usable_template
 from pabal.service.sending.campaign_files import FileFindings, InvalidRow, ReceiverBlock
 
+BATCHES_PER_TURN = 16
+"""How much of a file is read before other work gets its turn: 1 MiB of an Excel file, 8,000 lines of CSV."""
 _RECEIVER_FIELD = "receivers["
 _PLACEHOLDER_NUMBER = "01000000000"
 """A receiver to validate the message with; problems of the receiver itself are ignored."""
@@ -176,8 +178,12 @@ async def create_validator(context: Context, account_id: int, message: CampaignM
 class FileValidation:
     """A file that is being read and validated, a part at a time."""
 
-    def __init__(self, rows: Iterator[SheetRow], validator: RowValidator, *, skips_duplicates: bool) -> None:
-        self._rows = sheet.limit_rows(rows)
+    def __init__(
+        self, batches: Iterator[list[SheetRow]], validator: RowValidator, *, skips_duplicates: bool
+    ) -> None:
+        self._batches = batches
+        self._is_read = False
+        self._waiting: deque[SheetRow] = deque()
         self._validator = validator
         self._skips_duplicates = skips_duplicates
         self._seen: dict[int, int] = {}
@@ -187,28 +193,46 @@ class FileValidation:
         """What all receivers get, once a valid receiver was found."""
 
     def validate_next_rows(self) -> FileFindings | None:
-        """Read and validate the next part; None at the end.
+        """Read and validate the next part, if there is one after a short turn of reading; None at the end.
 
         Raises Refused where the file cannot be used.
         """
-        if self.columns is None:
-            first = next(self._rows, None)
-            if first is None:
-                raise Refused(
-                    Code.INVALID_PARAMETER,
-                    "file",
-                    Text(
-                        "빈 파일입니다. 내용을 넣어 올리세요.",
-                        "The file is empty. Add receivers and upload it again.",
-                    ),
-                )
-            self.columns = sheet.find_columns(first, self._validator.variables)
-        rows = list(itertools.islice(self._rows, self._validator.block_size))
-        if not rows:
+        self._read_batches()
+        if self.columns is None and self._waiting:
+            self.columns = sheet.find_columns(self._waiting.popleft(), self._validator.variables)
+        size = self._validator.block_size
+        if self._is_read or len(self._waiting) >= size:
+            rows = [self._waiting.popleft() for _ in range(min(size, len(self._waiting)))]
+            if rows:
+                return self._validate_part(rows)
+            self._check_not_empty()
             return None
+        return FileFindings(None, [], 0)
+
+    def _read_batches(self) -> None:
+        for _ in range(BATCHES_PER_TURN):
+            if self._is_read or len(self._waiting) > self._validator.block_size:
+                return
+            batch = next(self._batches, None)
+            self._is_read = batch is None
+            self._waiting.extend(batch or ())
+
+    def _validate_part(self, rows: list[SheetRow]) -> FileFindings:
+        assert self.columns is not None
         receivers, faults = self._validate_rows(rows, self.columns)
         good, duplicates = self._drop_duplicates(rows, receivers, faults)
         return FileFindings(self._to_block(good), sorted(faults), duplicates)
+
+    def _check_not_empty(self) -> None:
+        if self.columns is None:
+            raise Refused(
+                Code.INVALID_PARAMETER,
+                "file",
+                Text(
+                    "빈 파일입니다. 내용을 넣어 올리세요.",
+                    "The file is empty. Add receivers and upload it again.",
+                ),
+            )
 
     def _validate_rows(
         self, rows: Sequence[SheetRow], columns: Columns

@@ -2,27 +2,32 @@
 
 import codecs
 import csv
-import datetime
 import io
 import itertools
-import lzma
 import re
 import unicodedata
-import zipfile
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, BinaryIO, NamedTuple
-from xml.etree.ElementTree import ParseError
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO, NamedTuple
 
-from pabal.console.upload.xlsx_limits import LimitedZipFile
+from pabal.console.upload import xlsx
+from pabal.console.upload.sheet_limits import (
+    MAX_COLUMNS,
+    MAX_ROW_CHARACTERS,
+    MAX_ROWS,
+    MAX_TEXT_CHARACTERS,
+    check_row_number,
+    refusal,
+    row_too_long,
+    too_many_columns,
+    too_many_rows,
+    too_much_text,
+)
 from pabal.domain import phone
-from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.codes import Refused
 
-MAX_FILE_BYTES = 32 * 1024 * 1024
-MAX_ROWS = 200_000
-MAX_ROW_NUMBER = 1_048_576
-"""Excel's own limit; empty rows are skipped."""
-MAX_COLUMNS = 200
+MAX_SHOWN_NAMES = 20
+MAX_SHOWN_CHARACTERS = 60
+"""Names of columns in a message."""
 PHONE_NAMES = (
     "휴대폰번호", "휴대폰", "휴대전화", "휴대전화번호", "전화번호", "수신번호", "수신자번호", "연락처", "번호",
     "phonenumber", "phone", "mobile", "receiver", "number",
@@ -48,20 +53,8 @@ _CHUNK_BYTES = 1024 * 1024
 _ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _DELIMITERS = (",", "\t", ";")
 _LOST_ZERO = re.compile(r"1[0-9]{8,9}", re.ASCII)
-_EXCEL_ERRORS = (
-    zipfile.BadZipFile,
-    zlib.error,
-    ParseError,
-    KeyError,
-    ValueError,
-    OSError,
-    EOFError,
-    TypeError,
-    AttributeError,
-    RuntimeError,
-    lzma.LZMAError,
-)
-"""What the Excel reader raises for a file that is damaged or no Excel file."""
+_ROWS_PER_BATCH = 500
+"""Lines of a CSV file that are read without a pause."""
 
 
 class SheetRow(NamedTuple):
@@ -87,20 +80,19 @@ class Columns(NamedTuple):
         return next((cell for cell in cells if cell in FORMULA_ERRORS), "")
 
 
-def read_rows(file: BinaryIO) -> Iterator[SheetRow]:
-    """Yield the rows of a file that are not empty, as they are read.
+def read_rows(file: BinaryIO) -> Iterator[list[SheetRow]]:
+    """Yield the rows of a file that are not empty in small lists, some of them empty, so that the caller can pause.
 
-    Raises Refused(INVALID_PARAMETER), which says what to do, as soon as something cannot be read.
+    Raises Refused, which says what to do, as soon as something cannot be read or exceeds a limit.
     """
     file.seek(0)
     begin = file.read(4)
     if begin == _OLD_EXCEL:
-        raise _refusal(
+        raise refusal(
             "예전 Excel 형식(.xls)이거나 암호가 걸려 있습니다. Excel에서 암호 없이 .xlsx나 CSV로 저장해 올리세요.",
             "The file is in the old Excel format (.xls) or has a password. Save it as .xlsx or CSV, unprotected.",
         )
-    found = _read_excel(file) if begin == _ZIP else _read_csv(file)
-    return (row for row in found if any(row.cells))
+    return _limit(_read_excel(file) if begin == _ZIP else _read_csv(file))
 
 
 def find_columns(row: SheetRow, variables: Sequence[str]) -> Columns:
@@ -110,30 +102,30 @@ def find_columns(row: SheetRow, variables: Sequence[str]) -> Columns:
     """
     names = tuple(_column_name(cell) for cell in row.cells)
     if any(_is_phone_number(cell) for cell in row.cells):
-        raise _refusal(
+        raise refusal(
             "첫 행에는 열 이름이 있어야 하는데 전화번호가 있습니다. 맨 위에 열 이름 행을 넣으세요.",
             "The first row must name the columns, but contains a phone number. Insert a row of names at the top.",
         )
     known = [name for name in names if name]
     twice = sorted({name for name in known if known.count(name) > 1})
     if twice:
-        listed = ", ".join(twice)
-        raise _refusal(
+        listed = _list_names(twice)
+        raise refusal(
             f"이름이 같은 열이 있습니다: {listed}. 서로 다르게 바꾸세요.",
             f"Several columns have the same name: {listed}. Rename them.",
         )
     places = {name: index for index, name in enumerate(names) if name}
     values = {name: places[name] for name in variables if name in places}
-    missing = ", ".join(name for name in variables if name not in places)
+    missing = _list_names([name for name in variables if name not in places])
     if missing:
-        raise _refusal(
+        raise refusal(
             f"변수의 열이 없습니다: {missing}. 양식을 내려받아 열 이름을 똑같이 맞추세요.",
             f"There is no column for: {missing}. Use the column names of the template file.",
         )
     others = {name: index for name, index in places.items() if name not in values}
     number = _find_column(others, PHONE_NAMES)
     if number is None:
-        raise _refusal(
+        raise refusal(
             f"수신번호 열이 없습니다. 첫 행에 이름이 {PHONE_NAMES[0]}인 열을 넣으세요.",
             f"There is no column of phone numbers. Name one {PHONE_NAMES[0]} (or phone) in the first row.",
         )
@@ -166,23 +158,56 @@ def _is_phone_number(cell: str) -> bool:
     return True
 
 
-def _read_csv(file: BinaryIO) -> Iterator[SheetRow]:
+def _read_csv(file: BinaryIO) -> Iterator[list[SheetRow]]:
     text = io.TextIOWrapper(file, encoding=_detect_encoding(file), newline="")
     text.seek(0)
-    first = text.readline()
+    first = text.readline(MAX_ROW_CHARACTERS)
     text.seek(0)
-    reader = csv.reader(text, delimiter=max(_DELIMITERS, key=first.count))
+    lines = _BoundedLines(text)
+    reader = csv.reader(lines, delimiter=max(_DELIMITERS, key=first.count))
     try:
-        for number, cells in enumerate(reader, 1):
-            yield _check_row(number, cells)
+        number = 0
+        while True:
+            rows: list[SheetRow] = []
+            began = number
+            for cells in itertools.islice(reader, _ROWS_PER_BATCH):
+                lines.row_characters = 0
+                number += 1
+                if any(cells):
+                    rows.append(_check_row(number, cells))
+            if number == began:
+                break
+            check_row_number(number)
+            yield rows
     except csv.Error:
-        raise _refusal(
+        raise refusal(
             f"{reader.line_num}번째 줄을 읽을 수 없습니다. CSV로 다시 저장해 올리세요.",
             f"Line {reader.line_num} cannot be read. Save the file as CSV again and upload it.",
         ) from None
     finally:
         if not file.closed:  # whoever opened the file closes it, perhaps before this generator ends
             text.detach()
+
+
+class _BoundedLines:
+    """The lines of a text: refuses a row of the file, which may be many lines, before it is held whole."""
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._text = text
+        self.row_characters = 0
+        """Since the last row ended."""
+
+    def __iter__(self) -> "_BoundedLines":
+        return self
+
+    def __next__(self) -> str:
+        line = self._text.readline(MAX_ROW_CHARACTERS + 1)
+        if not line:
+            raise StopIteration
+        self.row_characters += len(line)
+        if self.row_characters > MAX_ROW_CHARACTERS:
+            raise row_too_long()
+        return line
 
 
 def _detect_encoding(file: BinaryIO) -> str:
@@ -195,7 +220,7 @@ def _detect_encoding(file: BinaryIO) -> str:
     for encoding in ("utf-16",) if is_marked else ("utf-8-sig", "cp949"):
         if _is_encoded_as(file, encoding):
             return encoding
-    raise _refusal(
+    raise refusal(
         "글자를 읽을 수 없습니다. Excel 파일(.xlsx)이나 UTF-8 CSV로 저장해 올리세요.",
         "The text cannot be read. Save the file as Excel (.xlsx) or as CSV in UTF-8.",
     )
@@ -213,66 +238,45 @@ def _is_encoded_as(file: BinaryIO, encoding: str) -> bool:
     return True
 
 
-def _read_excel(file: BinaryIO) -> Iterator[SheetRow]:
-    from openpyxl.reader.excel import (
-        ExcelReader,  # importing it takes 0.2 s, which the start of the console should not pay
-    )
-    from openpyxl.utils.exceptions import InvalidFileException
-
-    try:
-        reader = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
-        reader.archive = LimitedZipFile(file)
-        reader.read()
-        reader.archive.is_for_rows = True
-        sheet = reader.wb.worksheets[0]
-        sheet.reset_dimensions()  # some programs write wrong ones
-        for number, cells in enumerate(sheet.iter_rows(values_only=True), 1):
-            if number > MAX_ROW_NUMBER:
-                raise _too_many()
-            yield _check_row(number, [_cell_text(cell) for cell in itertools.islice(cells, MAX_COLUMNS + 1)])
-    except (*_EXCEL_ERRORS, IndexError, InvalidFileException):
-        raise _refusal(
-            "Excel 파일을 읽을 수 없습니다. 암호를 풀고 .xlsx로 다시 저장하거나 CSV로 올리세요.",
-            "The Excel file cannot be read. Save it as .xlsx again, without a password, or as CSV.",
-        ) from None
+def _read_excel(file: BinaryIO) -> Iterator[list[SheetRow]]:
+    for found in xlsx.read_sheet(file):
+        rows: list[SheetRow] = []
+        for number, by_column in found:
+            if by_column:
+                cells = [""] * (max(by_column) + 1)
+                for column, cell in by_column.items():
+                    cells[column] = cell
+                rows.append(_check_row(number, cells))
+        yield rows
 
 
 def _check_row(number: int, cells: Sequence[str]) -> SheetRow:
     if len(cells) > MAX_COLUMNS and any(cells[MAX_COLUMNS:]):
-        raise _refusal(
-            f"열은 {MAX_COLUMNS}개까지입니다. 쓰지 않는 열을 지우세요.",
-            f"A file can have up to {MAX_COLUMNS} columns. Delete those that are not needed.",
-        )
+        raise too_many_columns()
+    if sum(map(len, cells)) > MAX_ROW_CHARACTERS:
+        raise row_too_long()
     return SheetRow(number, tuple(cell.strip() for cell in cells[:MAX_COLUMNS]))
 
 
-def _cell_text(cell: Any) -> str:
-    """Return a cell of an Excel file as Excel shows it."""
-    if cell is None:
-        return ""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    if isinstance(cell, datetime.datetime):
-        has_time = cell.time() != datetime.time.min
-        return cell.strftime("%Y-%m-%d %H:%M" if has_time else "%Y-%m-%d")
-    return str(cell)
+def _limit(batches: Iterator[list[SheetRow]]) -> Iterator[list[SheetRow]]:
+    """Yield the rows that are not empty, up to the limits of a file.
 
-
-def _refusal(ko: str, en: str) -> Refused:
-    return Refused(Code.INVALID_PARAMETER, "file", Text(ko, en))
-
-
-def limit_rows(rows: Iterable[SheetRow]) -> Iterator[SheetRow]:
-    """Yield rows, up to the limit of a file.
-
-    Raises Refused(TOO_MANY_RECEIVERS).
+    Raises Refused: TOO_MANY_RECEIVERS, INVALID_PARAMETER.
     """
-    for place, row in enumerate(rows, 1):
-        if place > MAX_ROWS:
-            raise _too_many()
-        yield row
+    rows = characters = 0
+    for batch in batches:
+        kept = [row for row in batch if any(row.cells)]
+        rows += len(kept)
+        characters += sum(len(cell) for row in kept for cell in row.cells)
+        if rows > MAX_ROWS:
+            raise too_many_rows()
+        if characters > MAX_TEXT_CHARACTERS:
+            raise too_much_text()
+        yield kept
 
 
-def _too_many() -> Refused:
-    text = Text(f"파일 하나에 {MAX_ROWS:,}행까지입니다.", f"A file can have up to {MAX_ROWS:,} rows.")
-    return Refused(Code.TOO_MANY_RECEIVERS, "file", text)
+def _list_names(names: Sequence[str]) -> str:
+    """Return names of columns for a message, shortened."""
+    shown = [name if len(name) <= MAX_SHOWN_CHARACTERS else f"{name[:MAX_SHOWN_CHARACTERS]}…" for name in names]
+    more = ["…"] if len(shown) > MAX_SHOWN_NAMES else []
+    return ", ".join(shown[:MAX_SHOWN_NAMES] + more)

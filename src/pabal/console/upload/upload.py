@@ -8,7 +8,7 @@ from pabal.checks.friendtalk import apply_ad_hours
 from pabal.console.send import draft as drafts
 from pabal.console.send import send as send_page
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload import row_validation, sheet
+from pabal.console.upload import row_validation, sheet, sheet_limits
 from pabal.console.upload.campaign_file import FILE_REFUSED, is_stale
 from pabal.console.upload.campaign_message import (
     REQUESTS_PATH,
@@ -157,8 +157,8 @@ async def _render_campaign(request: PageRequest, campaign: Campaign, problems: S
         state=campaign.state,
         product=PRODUCT_BY_CODE[campaign.kind],
         phone_name=sheet.PHONE_NAMES[0],
-        max_rows=sheet.MAX_ROWS,
-        max_megabytes=sheet.MAX_FILE_BYTES // (1024 * 1024),
+        max_rows=sheet_limits.MAX_ROWS,
+        max_megabytes=sheet_limits.MAX_FILE_BYTES // (1024 * 1024),
         typed={"name": request.field("name") or campaign.name, "sendDate": send_date.replace(" ", "T")},
         is_later=bool(request.field("later") or message.send_date),
         zone=str(request.context.policy.zone),

@@ -1,5 +1,6 @@
 """Words of uploads."""
 
+from pabal.console.shell.site import FILES_BUSY
 from pabal.domain.codes import Text
 
 TEXTS = {
@@ -35,6 +36,7 @@ TEXTS = {
     "upload.too_large": Text(
         "파일이 너무 큽니다. 나누어 올리세요.", "The file is too large. Split it into smaller files."
     ),
+    "upload.busy": FILES_BUSY,
     "upload.old_page": Text(
         "로그인이나 발송 상태가 바뀌었습니다. 화면을 새로 고치세요.",
         "Your sign-in or the status has changed. Reload the page.",

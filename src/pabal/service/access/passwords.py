@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
+from pabal.domain.codes import Code, Refused
 from pabal.world import World
 
 if TYPE_CHECKING:
@@ -17,6 +19,9 @@ HASH_ROUNDS = 2
 SALT_BYTES = 16
 MAX_WORKER_THREADS = 2
 """Each hash takes 19 MiB and a core."""
+MAX_WAITING = 200
+"""Work that waits for a thread: at 40 hashes a second, a caller waits up to 5 s."""
+RETRY_AFTER_S = 5.0
 
 
 @lru_cache(maxsize=1)
@@ -59,15 +64,25 @@ def verify(hash: str | None, password: str) -> bool:
 
 
 class WorkerThreads:
-    """Runs slow work of the console, such as password hashing and exports, in threads, a few at a time."""
+    """Runs slow work of the console in a few threads of its own, in the order in which it comes."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, purpose: str = "work") -> None:
         self._world = world
-        self._free_slots = asyncio.Semaphore(MAX_WORKER_THREADS)
+        self._threads = ThreadPoolExecutor(MAX_WORKER_THREADS, f"pabal-{purpose}")
+        self._running = 0
 
     async def run(self, work: Callable[..., T], *args: object) -> T:
-        """Return the result of `work`; without threads, it runs here."""
+        """Return the result of `work`; without threads, it runs here.
+
+        Work that has not begun when its caller is cancelled never begins. Raises Refused(SERVICE_UNAVAILABLE)
+        where too much is waiting.
+        """
         if not self._world.has_threads:
             return work(*args)
-        async with self._free_slots:
-            return await asyncio.to_thread(work, *args)
+        if self._running >= MAX_WAITING:
+            raise Refused(Code.SERVICE_UNAVAILABLE, retry_after_s=RETRY_AFTER_S)
+        self._running += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
+        finally:
+            self._running -= 1

@@ -1,0 +1,74 @@
+"""The limits of a file of receivers, and what is said where one is exceeded."""
+
+from pabal.domain.codes import Code, Refused, Text
+
+MAX_FILE_BYTES = 32 * 1024 * 1024
+MAX_ROWS = 200_000
+"""Rows with receivers."""
+MAX_ROW_NUMBER = 1_048_576
+"""Excel's own limit; empty rows count."""
+MAX_COLUMNS = 200
+MAX_ROW_CHARACTERS = 500_000
+MAX_TEXT_CHARACTERS = 64 * 1024 * 1024
+"""All cells of a file: a few packed bytes can name one long text in every cell."""
+
+
+def check_row_number(number: int) -> None:
+    """Raise Refused(TOO_MANY_RECEIVERS) beyond the last row that a file can have."""
+    if number > MAX_ROW_NUMBER:
+        text = Text(
+            f"빈 행을 포함해 {MAX_ROW_NUMBER:,}행까지입니다. 빈 행을 지우세요.",
+            f"A file can have up to {MAX_ROW_NUMBER:,} rows, including blank ones. Delete the blank rows.",
+        )
+        raise Refused(Code.TOO_MANY_RECEIVERS, "file", text)
+
+
+def refusal(ko: str, en: str) -> Refused:
+    return Refused(Code.INVALID_PARAMETER, "file", Text(ko, en))
+
+
+def too_many_rows() -> Refused:
+    text = Text(f"파일 하나에 {MAX_ROWS:,}행까지입니다.", f"A file can have up to {MAX_ROWS:,} rows.")
+    return Refused(Code.TOO_MANY_RECEIVERS, "file", text)
+
+
+def too_many_columns() -> Refused:
+    return refusal(
+        f"열은 {MAX_COLUMNS}개까지입니다. 쓰지 않는 열을 지우세요.",
+        f"A file can have up to {MAX_COLUMNS} columns. Delete those that are not needed.",
+    )
+
+
+def row_too_long() -> Refused:
+    return refusal(
+        f"한 행에 {MAX_ROW_CHARACTERS:,}자까지입니다. 긴 셀을 줄이거나 따옴표를 확인하세요.",
+        f"A row can have up to {MAX_ROW_CHARACTERS:,} characters. Shorten its cells, or check its quotes.",
+    )
+
+
+def too_much_text() -> Refused:
+    return refusal(
+        f"셀 내용이 모두 {MAX_TEXT_CHARACTERS:,}자까지입니다. 파일을 나누세요.",
+        f"The cells of a file can have up to {MAX_TEXT_CHARACTERS:,} characters in all. Split the file.",
+    )
+
+
+def excel_unreadable() -> Refused:
+    return refusal(
+        "Excel 파일을 읽을 수 없습니다. 암호를 풀고 .xlsx로 다시 저장하거나 CSV로 올리세요.",
+        "The Excel file cannot be read. Save it as .xlsx again, without a password, or as CSV.",
+    )
+
+
+def excel_too_large() -> Refused:
+    return refusal(
+        "Excel 파일이 너무 큽니다. 나누거나 CSV로 올리세요.",
+        "The Excel file is too large. Split it, or upload it as CSV.",
+    )
+
+
+def excel_with_dtd() -> Refused:
+    return refusal(
+        "Excel 파일에 허용되지 않는 XML 선언(DTD)이 있습니다. Excel에서 .xlsx로 다시 저장해 올리세요.",
+        "The Excel file contains a document type definition (DTD), which is not allowed. Save it as .xlsx again.",
+    )
