@@ -1,15 +1,14 @@
 import unicodedata
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.domain import sending, text
+from pabal.domain import sending
 from pabal.domain.button import Button, decode_buttons, encode_buttons
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Product
-from pabal.domain.sending import LengthChecker, Receiver, Sending, fill_text
+from pabal.domain.sending import Receiver, Sending
 
 WEB = "https://example.com/"
 optional_text = st.none() | st.text(st.characters(exclude_categories=["Cs"]))
@@ -214,27 +213,3 @@ def test_encoded_buttons_decode_to_the_same_buttons(made: tuple[Button, ...]) ->
 def test_no_buttons_encode_to_an_empty_value() -> None:
     assert encode_buttons(()) is None
     assert decode_buttons(None) == ()
-
-
-_PIECES = st.text(st.sampled_from("가나뷁각ㄱaZ 1é₩\u0301\u11a8\u1100\u1161Å"), max_size=12)
-
-
-@given(_PIECES, _PIECES, _PIECES, _PIECES, st.integers(1, 40))
-def test_length_check_refuses_exactly_the_texts_that_do_not_fit(
-    before: str, after: str, first: str, second: str, most: int
-) -> None:
-    template = text.normalize(f"{before}#{{a}}{after}#{{b}}#{{a}}")
-    values = (text.normalize(first), text.normalize(second))
-    gauge = LengthChecker(template, ("a", "b"), lambda whole: text.check_fits(whole, most), most)
-
-    said = _refusal(lambda: gauge.check(values))
-
-    assert said == _refusal(lambda: text.check_fits(fill_text(template, ("a", "b"), values), most))
-
-
-def _refusal(work: Callable[[], None]) -> Code | None:
-    try:
-        work()
-    except Refused as refusal:
-        return refusal.code
-    return None

@@ -9,9 +9,10 @@ from pabal.checks.receivers import CheckedText, accept_unchanged, check_receiver
 from pabal.domain import button, text, variables
 from pabal.domain.button import Button
 from pabal.domain.dates import Instant
+from pabal.domain.filled import ButtonChecker, LengthChecker
 from pabal.domain.message import Product
 from pabal.domain.profile import Profile
-from pabal.domain.sending import Fallback, Sending, check_text, fill_buttons, fill_text
+from pabal.domain.sending import MAX_CHARACTERS, Fallback, Receiver, Sending
 from pabal.domain.template import MAX_EMPHASIS_CHARACTERS, TemplateContent
 from pabal.models import bodies
 from pabal.service.policy import Policy
@@ -40,8 +41,8 @@ def check_alimtalk_fields(form: Form[bodies.SendAlimtalk], policy: Policy, now: 
     fallback = read_fallback(form)
     read_receivers(form, policy)
     form.raise_problems()
-    check_receivers(form, form.body.receivers, accept_unchanged)
-    return AlimtalkFields(form, code, scheduled_at, fallback)
+    receivers = check_receivers(form, form.body.receivers, accept_unchanged)
+    return AlimtalkFields(form, code, scheduled_at, fallback, receivers)
 
 
 class AlimtalkFields:
@@ -53,12 +54,14 @@ class AlimtalkFields:
         template_code: str,
         scheduled_at: Instant | None,
         fallback: Fallback | None,
+        receivers: Sequence[Receiver],
     ) -> None:
         self.sender_key = form.body.senderKey
         self.template_code = template_code
         self._form = form
         self._scheduled_at = scheduled_at
         self._fallback = fallback
+        self._receivers = receivers
 
     def complete(self, profile: Profile, template: TemplateContent) -> Sending:
         """Return the send of a template's text.
@@ -69,12 +72,10 @@ class AlimtalkFields:
         fallback_content = self._fallback.content if self._fallback else None
         title = template.title
         names = variables.find_names(title, template.content, *button.links_of(buttons), fallback_content)
-        check = (
-            make_talk_checker(Product.ALIMTALK, template.content, buttons, names, title)
-            if names
-            else accept_unchanged
-        )
-        receivers = check_receivers(self._form, self._form.body.receivers, check)
+        receivers = self._receivers
+        if names:
+            check = make_talk_checker(Product.ALIMTALK, template.content, buttons, names, title, fallback_content)
+            receivers = check_receivers(self._form, self._form.body.receivers, check)
         return Sending(
             Product.ALIMTALK,
             template.content,
@@ -90,16 +91,24 @@ class AlimtalkFields:
 
 
 def make_talk_checker(
-    product: Product, content: str, buttons: Sequence[Button], names: Sequence[str], title: str | None = None
+    product: Product,
+    content: str,
+    buttons: Sequence[Button],
+    names: Sequence[str],
+    title: str | None = None,
+    fallback_content: str | None = None,
 ) -> Callable[[bodies.ReceiverBody], CheckedText]:
     """Return a function that reads a receiver's values and refuses them if a text or link is then invalid."""
+    limits = [(title, MAX_EMPHASIS_CHARACTERS), (content, MAX_CHARACTERS[product])]
+    limits.append((fallback_content, text.MAX_INPUT_CHARACTERS))
+    checkers = [LengthChecker(each, names, limit) for each, limit in limits if each]
+    button_checker = ButtonChecker(buttons, names)
 
     def check(receiver: bodies.ReceiverBody) -> CheckedText:
         values = read_values(receiver, names, clean)
-        if title:
-            text.check_characters(fill_text(title, names, values), MAX_EMPHASIS_CHARACTERS)
-        check_text(product, fill_text(content, names, values))
-        fill_buttons(buttons, names, values)
+        for checker in checkers:
+            checker.check(values)
+        button_checker.check(values)
         return values, None
 
     return check

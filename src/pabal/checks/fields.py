@@ -5,7 +5,7 @@ from typing import Any
 
 from pabal.checks.buttons import parse_buttons
 from pabal.checks.forms import Form
-from pabal.domain import button, dates, phone, text
+from pabal.domain import button, dates, phone, text, variables
 from pabal.domain.button import Button
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
@@ -53,6 +53,7 @@ def read_buttons(form: Form[Any], given: Sequence[bodies.ButtonBody], limit: int
     """
     if any(problem.field.startswith("buttons") for problem in form.problems):
         return ()
+    button.check_number(len(given), limit)
     return parse_buttons(
         [{field: getattr(each, field) for field in each.__struct_fields__} for each in given], limit
     )
@@ -89,4 +90,7 @@ def clean(given: str) -> str:
     Raises Refused: CONTENT_TOO_LONG for one that exceeds every limit, UNSUPPORTED_CHARACTER.
     """
     text.check_characters(given, text.MAX_INPUT_CHARACTERS)
-    return text.normalize(given)
+    normalized = text.normalize(given)
+    if joining := variables.find_joining(normalized):
+        raise text.joining(joining)
+    return normalized

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin
 import msgspec
 
 from pabal.domain.codes import MAX_PROBLEMS, Code, Problem, Refused, Text
+from pabal.domain.text import MAX_NAMED_CHARACTERS
 from pabal.domain.variables import RawNumber
 
 B = TypeVar("B", bound=msgspec.Struct)
@@ -146,25 +147,27 @@ def _reject_constant(name: str) -> None:
 
 def _convert_struct(body_type: type[B], fields: Mapping[str, Any], prefix: str, problems: list[Problem]) -> B:
     values: dict[str, Any] = {}
-    for name, spelling, hint, is_required in _field_types(body_type):
+    for name, spelling, kind, is_required in _field_types(body_type):
         value = fields.get(spelling)
-        path = f"{prefix}{spelling}"
-        if value is not None:
-            values[name] = _convert(hint, value, path, problems)
-        elif is_required:
-            problems.append(Problem(_missing_code(path), path))
-            values[name] = None
+        if value is None:
+            if is_required:
+                path = f"{prefix}{spelling}"
+                problems.append(Problem(_missing_code(path), path))
+                values[name] = None
+        elif kind is str and type(value) is str and value.isascii() and "\0" not in value:
+            values[name] = value  # most fields of most bodies
+        else:
+            values[name] = _convert(kind, value, f"{prefix}{spelling}", problems)
     return body_type(**values)
 
 
-def _convert(hint: Any, value: Any, path: str, problems: list[Problem]) -> Any:
-    """Return the value if it has the hinted type, else add a problem and return None."""
-    kind = _plain_type(hint)
+def _convert(kind: Any, value: Any, path: str, problems: list[Problem]) -> Any:
+    """Return the value if it is of this type, else add a problem and return None."""
     if get_origin(kind) is list:
         if not isinstance(value, list):
             problems.append(_wrong_type_problem(path, Text("배열", "an array")))
             return None
-        return _convert_list(get_args(kind)[0], value, path, problems)
+        return _convert_list(_plain_type(get_args(kind)[0]), value, path, problems)
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         if not isinstance(value, dict):
             problems.append(_wrong_type_problem(path, Text("객체", "an object")))
@@ -175,8 +178,8 @@ def _convert(hint: Any, value: Any, path: str, problems: list[Problem]) -> Any:
             problems.append(_wrong_type_problem(path, Text("객체", "an object")))
             return None
         for name, each in value.items():
-            _check_characters(name, path, problems)
-            _check_characters(each, path, problems)
+            if _check_characters(name, path, problems) or _check_characters(each, path, problems):
+                break  # one problem is enough to refuse them all
         return value
     if not isinstance(value, kind) or isinstance(value, RawNumber) or (kind is int and isinstance(value, bool)):
         problems.append(_wrong_type_problem(path, _TYPE_NAMES[kind]))
@@ -205,7 +208,8 @@ def _convert_list(inner: Any, values: list[Any], path: str, problems: list[Probl
 def _field_types(body_type: type[msgspec.Struct]) -> tuple[tuple[str, str, Any, bool], ...]:
     """Return each field's name, name in JSON, type, and whether it is required."""
     return tuple(
-        (field.name, field.encode_name, field.type, field.required) for field in msgspec.structs.fields(body_type)
+        (field.name, field.encode_name, _plain_type(field.type), field.required)
+        for field in msgspec.structs.fields(body_type)
     )
 
 
@@ -219,14 +223,17 @@ def _plain_type(hint: Any) -> Any:
     return hint
 
 
-def _check_characters(value: Any, path: str, problems: list[Problem]) -> None:
-    if isinstance(value, str):
-        found = sorted(set(_FORBIDDEN_CHARACTERS.findall(value)))
-        if found:
-            listed = ", ".join(f"U+{ord(c):04X}" for c in found)
-            detail = Text(f"빼야 하는 글자: {listed}", f"Remove these characters: {listed}")
-            code = Code.INVALID_BUTTON if path.startswith("buttons[") else Code.UNSUPPORTED_CHARACTER
-            problems.append(Problem(code, path, detail))
+def _check_characters(value: Any, path: str, problems: list[Problem]) -> bool:
+    """Add a problem if a text has forbidden characters; return whether it has."""
+    if not isinstance(value, str) or (value.isascii() and "\0" not in value):
+        return False
+    found = sorted(set(_FORBIDDEN_CHARACTERS.findall(value)))[:MAX_NAMED_CHARACTERS]
+    if found:
+        listed = ", ".join(f"U+{ord(c):04X}" for c in found)
+        detail = Text(f"빼야 하는 글자: {listed}", f"Remove these characters: {listed}")
+        code = Code.INVALID_BUTTON if path.startswith("buttons[") else Code.UNSUPPORTED_CHARACTER
+        problems.append(Problem(code, path, detail))
+    return bool(found)
 
 
 def _missing_code(path: str) -> Code:

@@ -22,8 +22,9 @@ from pabal.domain import button, dates, text, variables
 from pabal.domain.button import Button
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.domain.dates import Instant
+from pabal.domain.filled import ButtonChecker, LengthChecker
 from pabal.domain.message import Product
-from pabal.domain.sending import Fallback, Sending, check_text, fill_buttons, fill_text
+from pabal.domain.sending import MAX_CHARACTERS, Fallback, Sending, check_text, fill_text
 from pabal.models import bodies
 from pabal.service.policy import Policy
 from pabal.service.sending.accept import get_usable_profile
@@ -41,6 +42,7 @@ FRIENDTALK_TYPES = {
 class _Texts(NamedTuple):
     """The texts of a friend talk that may contain variables."""
 
+    product: Product
     content: str | None
     buttons: Sequence[Button]
     fallback_content: str | None
@@ -51,6 +53,12 @@ class _Texts(NamedTuple):
     def other_texts(self) -> tuple[str | None, ...]:
         """Button links and the fallback text."""
         return (*button.links_of(self.buttons), self.fallback_content)
+
+    def find_names(self, *, has_own_texts: bool) -> tuple[str, ...]:
+        """Return the names of the variables; a receiver with its own text has values of the first ones only."""
+        if has_own_texts:
+            return variables.find_names(*self.other_texts, self.content)
+        return variables.find_names(self.content, *self.other_texts)
 
 
 async def check_friendtalk(call: ApiCall) -> Sending:
@@ -90,14 +98,16 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
         check_shared_text(form, content, partial(check_text, product), "content")
     form.raise_problems()
 
-    texts = _Texts(content, buttons, fallback.content if fallback else None, add_label)
-    own_texts = [_clean_or_empty(each.content) for each in receivers if each.content]
-    names = variables.find_names(content, *texts.other_texts, *own_texts)
-    check: Callable[[Any], CheckedText] = accept_unchanged
-    if own_texts:
-        check = _make_own_text_checker(product, texts, names)
-    elif names:
-        check = make_talk_checker(product, content or "", buttons, names)
+    texts = _Texts(product, content, buttons, fallback.content if fallback else None, add_label)
+    has_own_texts = any(each.content for each in receivers)
+    names = texts.find_names(has_own_texts=has_own_texts)
+    check: Callable[[Any], CheckedText] = make_talk_checker(
+        product, content or "", buttons, names, None, texts.fallback_content
+    )
+    if has_own_texts:
+        check = _make_own_text_checker(texts, check)
+    elif not names:
+        check = accept_unchanged
     return Sending(
         product,
         content or "",
@@ -142,25 +152,26 @@ def _label_fallback(fallback: Fallback | None, add_label: Callable[[str], str]) 
 
 
 def _make_own_text_checker(
-    product: Product, texts: _Texts, names: Sequence[str]
+    texts: _Texts, check_shared: Callable[[Any], CheckedText]
 ) -> Callable[[bodies.FriendtalkReceiverBody], CheckedText]:
-    """Return a checker for a request in which some receivers have their own text."""
+    """Return a checker for a request in which some receivers have their own text.
+
+    An own text is composed here, so that its receiver stores no variables but those of links and fallback.
+    """
+    others = variables.find_names(*texts.other_texts)
+    button_checker = ButtonChecker(texts.buttons, others)
+    fallback_checker = LengthChecker(texts.fallback_content or "", others, text.MAX_INPUT_CHARACTERS)
 
     def check(receiver: bodies.FriendtalkReceiverBody) -> CheckedText:
-        content = texts.add_label(clean(receiver.content)) if receiver.content else texts.content or ""
-        wanted = variables.find_names(content, *texts.other_texts)
-        known = dict(zip(wanted, read_values(receiver, wanted, clean), strict=True))
-        values = tuple(known.get(name, "") for name in names)
-        check_text(product, fill_text(content, names, values))
-        fill_buttons(texts.buttons, names, values)
-        return values, content if receiver.content else None
+        if not receiver.content:
+            return check_shared(receiver)
+        content = texts.add_label(clean(receiver.content))
+        names = tuple(dict.fromkeys((*others, *variables.find_names(content))))
+        values = read_values(receiver, names, clean)
+        LengthChecker(content, names, MAX_CHARACTERS[texts.product]).check(values)
+        kept = values[: len(others)]
+        fallback_checker.check(kept)
+        button_checker.check(kept)
+        return kept, fill_text(content, names, values)
 
     return check
-
-
-def _clean_or_empty(given: str) -> str:
-    """Return a clean text, or an empty one if it is refused: `check_receivers` reports that."""
-    try:
-        return clean(given)
-    except Refused:
-        return ""

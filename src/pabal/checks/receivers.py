@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pabal.checks.forms import Form
-from pabal.domain import phone, variables
+from pabal.domain import phone, text, variables
 from pabal.domain.codes import MAX_PROBLEMS, Code, Problem, Refused, Text
 from pabal.domain.sending import Receiver, check_reference
 from pabal.models import bodies
@@ -111,4 +111,8 @@ def read_values(
 
     Raises Refused: MISSING_VARIABLE, INVALID_PARAMETER, and what `clean` raises.
     """
-    return tuple([clean(value) for value in variables.collect_values(names, receiver.templateData)])
+    values = [clean(value) for value in variables.collect_values(names, receiver.templateData)]
+    for value in values:
+        if not value.isascii() and text.starts_joining(value):
+            raise text.joining(value[0])
+    return tuple(values)

@@ -2,7 +2,7 @@
 
 from pabal.checks.call import ApiCall
 from pabal.checks.choices import one_of
-from pabal.checks.fields import parse_web_link, read_buttons, read_image_field
+from pabal.checks.fields import clean, parse_web_link, read_buttons, read_image_field
 from pabal.checks.forms import Form
 from pabal.domain import button, text
 from pabal.domain.codes import Code, Problem, Refused, Text
@@ -118,9 +118,9 @@ def _check_required_by_type(form: Form[WriteTemplate], message_type: str, emphas
 
 
 def _parse_content(given: str) -> str:
-    normalized = text.normalize(given)
-    text.check_characters(normalized, MAX_CONTENT_CHARACTERS)
-    return normalized
+    cleaned = clean(given)
+    text.check_characters(cleaned, MAX_CONTENT_CHARACTERS)
+    return cleaned
 
 
 def _parse_emphasis(given: str) -> str:

@@ -9,13 +9,11 @@ from pabal.checks.forms import Form
 from pabal.checks.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
 from pabal.domain import phone, text, variables
 from pabal.domain.dates import Instant
+from pabal.domain.filled import ByteLengthChecker
 from pabal.domain.message import Product
-from pabal.domain.sending import MAX_BYTES, LengthChecker, Sending, check_text, fill_text
+from pabal.domain.sending import MAX_BYTES, Sending, check_text
 from pabal.models import bodies
 from pabal.service.policy import Policy
-
-MIN_RECEIVERS_TO_PREMEASURE = 4
-"""Measuring the text around the variables once pays off from this many receivers."""
 
 
 def check_text_message(product: Product, form: Form[Any], policy: Policy, now: Instant) -> Sending:
@@ -36,9 +34,7 @@ def check_text_message(product: Product, form: Form[Any], policy: Policy, now: I
         check_shared_text(form, subject, _check_subject, "subject")
     form.raise_problems()
 
-    check = (
-        make_text_checker(product, content, subject, names, clean_text, len(given)) if names else accept_unchanged
-    )
+    check = make_text_checker(product, content, subject, names, clean_text) if names else accept_unchanged
     receivers = check_receivers(form, given, check)
     return Sending(
         product,
@@ -58,40 +54,12 @@ def make_cleaner(product: Product, policy: Policy) -> Callable[[str], str]:
 
 
 def make_text_checker(
-    product: Product,
-    content: str,
-    subject: str | None,
-    names: Sequence[str],
-    clean_text: Callable[[str], str],
-    receiver_count: int,
+    product: Product, content: str, subject: str | None, names: Sequence[str], clean_text: Callable[[str], str]
 ) -> Callable[[bodies.ReceiverBody], CheckedText]:
     """Return a function that reads a receiver's values and refuses them if the filled-in text is too long."""
-    make = _make_plain_checker if receiver_count < MIN_RECEIVERS_TO_PREMEASURE else _make_premeasured_checker
-    return make(product, content, subject, names, clean_text)
-
-
-def _make_plain_checker(
-    product: Product, content: str, subject: str | None, names: Sequence[str], clean_text: Callable[[str], str]
-) -> Callable[[bodies.ReceiverBody], CheckedText]:
-    """Return a checker that fills in each receiver's whole text."""
-
-    def check(receiver: bodies.ReceiverBody) -> CheckedText:
-        values = read_values(receiver, names, clean_text)
-        check_text(product, fill_text(content, names, values))
-        if subject is not None:
-            _check_subject(fill_text(subject, names, values))
-        return values, None
-
-    return check
-
-
-def _make_premeasured_checker(
-    product: Product, content: str, subject: str | None, names: Sequence[str], clean_text: Callable[[str], str]
-) -> Callable[[bodies.ReceiverBody], CheckedText]:
-    """Return the same as `_make_plain_checker`, faster for many receivers."""
-    length_checkers = [LengthChecker(content, names, partial(check_text, product), MAX_BYTES[product])]
+    length_checkers = [ByteLengthChecker(content, names, MAX_BYTES[product])]
     if subject is not None:
-        length_checkers.append(LengthChecker(subject, names, _check_subject, text.SUBJECT_MAX_BYTES))
+        length_checkers.append(ByteLengthChecker(subject, names, text.SUBJECT_MAX_BYTES))
 
     def check(receiver: bodies.ReceiverBody) -> CheckedText:
         values = read_values(receiver, names, clean_text)

@@ -14,6 +14,7 @@ MAX_NAME_CHARACTERS = 14
 MAX_LINK_CHARACTERS = 2000
 MAX_CHAT_CHARACTERS = 50
 MAX_ORDER_NUMBER = 2**31 - 1
+MAX_WEB_SCHEME_CHARACTERS = len("https://")
 
 DEFAULT_NAMES = {
     "webLink": "웹 링크",
@@ -79,12 +80,7 @@ def parse_buttons(given: Sequence[Mapping[str, str | int | None]], limit: int) -
 
     Raises Refused(INVALID_BUTTON), naming every wrong field as `buttons[0].name`.
     """
-    if len(given) > limit:
-        raise Refused(
-            Code.INVALID_BUTTON,
-            "buttons",
-            Text(f"버튼은 {limit}개까지 넣을 수 있습니다.", f"At most {limit} buttons are allowed."),
-        )
+    check_number(len(given), limit)
     problems: list[Problem] = []
     positioned: list[tuple[int, Button]] = []
     for index, fields in enumerate(given):
@@ -95,6 +91,16 @@ def parse_buttons(given: Sequence[Mapping[str, str | int | None]], limit: int) -
     if problems:
         raise Refused.from_problems(problems)
     return tuple(button for _, button in sorted(positioned, key=lambda pair: pair[0]))
+
+
+def check_number(given: int, limit: int) -> None:
+    """Raises Refused(INVALID_BUTTON) for too many buttons."""
+    if given > limit:
+        raise Refused(
+            Code.INVALID_BUTTON,
+            "buttons",
+            Text(f"버튼은 {limit}개까지 넣을 수 있습니다.", f"At most {limit} buttons are allowed."),
+        )
 
 
 def fill_button(button: Button, values: Mapping[str, str]) -> Button:
@@ -123,6 +129,14 @@ def is_web_link(link: str) -> bool:
     return link.lower().startswith(("http://", "https://"))
 
 
+def is_allowed_start(start: str, field: str) -> bool:
+    """Say whether a link that begins like this is allowed, whatever follows."""
+    if field in _WEB_LINK_FIELDS:
+        return is_web_link(start[:MAX_WEB_SCHEME_CHARACTERS])
+    scheme, colon, _ = start.partition(":")
+    return bool(colon) and not _is_forbidden(scheme + colon)
+
+
 def _parse_button(fields: Mapping[str, str | int | None]) -> Button:
     given = {
         name: text.normalize(value) if isinstance(value, str) else value
@@ -140,7 +154,7 @@ def _find_problems(button: Button) -> list[tuple[str, Text]]:
         return [("type", Text(f"사용할 수 있는 값: {allowed}", f"Allowed values: {allowed}"))]
     problems: list[tuple[str, Text]] = []
     if len(button.name) > MAX_NAME_CHARACTERS:
-        problems.append(("name", _too_long(MAX_NAME_CHARACTERS)))
+        problems.append(("name", too_long(MAX_NAME_CHARACTERS)))
     for field in _REQUIRED_FIELDS.get(button.type, ()):
         if getattr(button, field) is None:
             detail = Text("이 종류의 버튼에 꼭 필요한 항목입니다.", "This type of button requires it.")
@@ -150,7 +164,7 @@ def _find_problems(button: Button) -> list[tuple[str, Text]]:
     for field in ("chat_extra", "chat_event", "target"):
         value: str | None = getattr(button, field)
         if value is not None and len(value) > MAX_CHAT_CHARACTERS:
-            problems.append((field, _too_long(MAX_CHAT_CHARACTERS)))
+            problems.append((field, too_long(MAX_CHAT_CHARACTERS)))
     if button.order_number is not None and abs(button.order_number) > MAX_ORDER_NUMBER:
         limit = MAX_ORDER_NUMBER
         problems.append(("order_number", Text(f"{limit} 이하여야 합니다.", f"It must be at most {limit}.")))
@@ -176,7 +190,12 @@ def _find_link_problems(button: Button, *, is_filled: bool) -> list[tuple[str, T
         if link is None:
             continue
         if len(link) > MAX_LINK_CHARACTERS:
-            problems.append((field, _too_long(MAX_LINK_CHARACTERS)))
+            problems.append((field, too_long(MAX_LINK_CHARACTERS)))
+        elif not is_filled and variables.find_joining(link):
+            detail = Text(
+                "변수 바로 뒤에 결합 문자를 쓸 수 없습니다.", "No combining character may follow a variable."
+            )
+            problems.append((field, detail))
         elif not is_filled and variables.starts_with_variable(link):
             continue  # its scheme is known only when the variable is filled in
         elif field in _WEB_LINK_FIELDS and not is_web_link(link):
@@ -188,7 +207,8 @@ def _find_link_problems(button: Button, *, is_filled: bool) -> list[tuple[str, T
     return problems
 
 
-def _too_long(limit: int) -> Text:
+def too_long(limit: int) -> Text:
+    """Return what is wrong with a field that exceeds its limit."""
     return Text(f"{limit}자 이하여야 합니다.", f"At most {limit} characters.")
 
 

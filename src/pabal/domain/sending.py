@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pabal.domain import button, text, variables
@@ -22,7 +22,9 @@ class Receiver(NamedTuple):
 
     phone: str
     values: tuple[str, ...] = ()
+    """Values of the request's variables; with an own text, of as many as its links and fallback use."""
     content: str | None = None
+    """Its own text, composed."""
     reference: str | None = None
 
 
@@ -88,37 +90,6 @@ MAX_CHARACTERS = {
     Product.FRIENDTALK_IMAGE: text.FRIENDTALK_IMAGE_MAX_CHARACTERS,
     Product.FRIENDTALK_WIDE_IMAGE: text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS,
 }
-
-
-class LengthChecker:
-    """Checks the length of every receiver's text without composing each one."""
-
-    def __init__(self, template: str, names: Sequence[str], check: Callable[[str], None], max_bytes: int) -> None:
-        self._template = template
-        self._names = names
-        self._check = check
-        self._max_bytes = max_bytes
-        parts = variables.split(template)
-        self._times = [parts[1::2].count(name) for name in names]
-        try:
-            self._own_bytes = sum(text.carried_bytes(literal) for literal in parts[::2])
-        except Refused:
-            self._own_bytes = max_bytes + 1  # so that every text is checked in full
-
-    def check(self, values: Sequence[str]) -> None:
-        """Raises Refused(CONTENT_TOO_LONG) or Refused(UNSUPPORTED_CHARACTER) for one receiver's text.
-
-        Lengths in CP949 add up, since NFC never merges characters that CP949 has.
-        """
-        try:
-            size = self._own_bytes
-            for value, times in zip(values, self._times, strict=True):
-                size += times * len(value.encode("cp949"))
-            if size <= self._max_bytes:
-                return
-        except UnicodeEncodeError:
-            pass
-        self._check(fill_text(self._template, self._names, values))
 
 
 def check_reference(reference: str) -> None:

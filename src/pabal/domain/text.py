@@ -21,6 +21,12 @@ MAX_NAMED_CHARACTERS = 20
 """Unsupported characters listed in one error."""
 
 _FORBIDDEN_CHARACTERS = re.compile("[\0\ud800-\udfff]")
+_FIRST_COMBINING_CHARACTER = "\u0300"
+_JOINING_STARTERS = frozenset(
+    "\u09be\u09d7\u0b3e\u0b56\u0b57\u0bbe\u0bd7\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dcf\u0ddf\u102e\u1b35"
+    "\U00011127\U0001133e\U00011357\U000114b0\U000114ba\U000114bd\U000115af\U00011930"
+).union(map(chr, range(0x1161, 0x1176)), map(chr, range(0x11A8, 0x11C3)))
+"""Characters of combining class 0 that NFC can merge with the one before: vowels and finals of some scripts."""
 
 
 def normalize(text: str) -> str:
@@ -37,6 +43,14 @@ def normalize(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return unicodedata.normalize("NFC", text)
+
+
+def starts_joining(content: str) -> bool:
+    """Say whether NFC may merge the first character of `content` with a text before it."""
+    first = content[:1]
+    if first < _FIRST_COMBINING_CHARACTER:
+        return False
+    return unicodedata.combining(first) != 0 or first in _JOINING_STARTERS
 
 
 def carried_bytes(content: str) -> int:
@@ -71,18 +85,36 @@ def check_fits(content: str, max_bytes: int) -> None:
     """Raises Refused(CONTENT_TOO_LONG) or Refused(UNSUPPORTED_CHARACTER)."""
     size = carried_bytes(content)
     if size > max_bytes:
-        raise _too_long(
-            f"최대 {max_bytes}바이트인데 {size}바이트입니다.", f"At most {max_bytes} bytes; the text has {size}."
-        )
+        raise too_many_bytes(size, max_bytes)
 
 
 def check_characters(content: str, limit: int) -> None:
     """Raises Refused(CONTENT_TOO_LONG) for more than `limit` characters."""
     if len(content) > limit:
-        raise _too_long(
-            f"최대 {limit}자인데 {len(content)}자입니다.",
-            f"At most {limit} characters; the text has {len(content)}.",
-        )
+        raise too_many_characters(len(content), limit)
+
+
+def joining(character: str) -> Refused:
+    """Return the refusal of a part of a character, such as an accent or a Hangul final, beside a variable.
+
+    It would change the text beside it, whose length then could be known only by composing it for every receiver.
+    """
+    shown = _describe_character(character)
+    detail = Text(
+        f"앞 글자와 합쳐지는 문자는 변수 바로 뒤나 변수 값의 처음에 쓸 수 없습니다: {shown}",
+        f"A combining character cannot follow a variable or begin its value: {shown}",
+    )
+    return Refused(Code.UNSUPPORTED_CHARACTER, detail=detail)
+
+
+def too_many_bytes(size: int, limit: int) -> Refused:
+    """Return the refusal of a text with so many bytes."""
+    return _too_long(f"최대 {limit}바이트인데 {size}바이트입니다.", f"At most {limit} bytes; the text has {size}.")
+
+
+def too_many_characters(size: int, limit: int) -> Refused:
+    """Return the refusal of a text with so many characters."""
+    return _too_long(f"최대 {limit}자인데 {size}자입니다.", f"At most {limit} characters; the text has {size}.")
 
 
 def add_ad_label(content: str) -> str:

@@ -6,8 +6,16 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.text import starts_joining
 
+MAX_CACHED_CHARACTERS = 2000
+"""Longer texts are split each time, so that callers cannot fill the memory through the cache."""
+MAX_NAMED_VARIABLES = 20
+"""Missing variables listed in one error."""
+MAX_SHOWN_CHARACTERS = 50
+"""How much of a variable's name an error shows."""
 _VARIABLE = re.compile(r"#\{([^{}]+)\}")
+_AFTER_BRACE = re.compile(r"(?<=\})[^\x00-\u02ff]")
 
 
 class RawNumber(str):
@@ -40,18 +48,40 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 def collect_values(wanted: Sequence[str], data: Mapping[str, object] | None) -> list[str]:
     """Return the values of a receiver's `templateData` for the wanted names, in their order.
 
-    Raises Refused: MISSING_VARIABLE naming all that are missing or null, INVALID_PARAMETER for an object or
-    array.
+    Raises Refused: MISSING_VARIABLE naming the first MAX_NAMED_VARIABLES that are missing or null,
+    INVALID_PARAMETER for an object or array.
     """
     given = data or {}
-    found = [_value(name, given) for name in wanted]
-    if None in found:  # texts are NFC, but keys may be decomposed, as macOS writes them
-        composed = {unicodedata.normalize("NFC", key): value for key, value in given.items()}
-        found = [_value(name, composed) for name in wanted]
-    if None in found:
-        missing = ", ".join(name for name, value in zip(wanted, found, strict=True) if value is None)
-        raise Refused(Code.MISSING_VARIABLE, detail=Text(f"변수: {missing}", f"Variables: {missing}"))
+    if len(wanted) <= len(given):
+        found = [_value(name, given) for name in wanted]
+        if None not in found:
+            return found  # type: ignore[return-value]
+    # Texts are NFC, but keys may be decomposed, as macOS writes them.
+    composed = {unicodedata.normalize("NFC", key): value for key, value in given.items()}
+    found = []
+    missing: list[str] = []
+    for name in wanted:
+        value = _value(name, composed)
+        found.append(value)
+        if value is None:
+            missing.append(_shorten(name))
+            if len(missing) == MAX_NAMED_VARIABLES:
+                break
+    if missing:
+        listed = ", ".join(missing)
+        raise Refused(Code.MISSING_VARIABLE, detail=Text(f"변수: {listed}", f"Variables: {listed}"))
     return found  # type: ignore[return-value]
+
+
+def find_joining(text: str) -> str:
+    """Return the first part of a character that follows a variable or another `}`; empty if there is none."""
+    if "}" not in text or text.isascii():
+        return ""
+    return next((match[0] for match in _AFTER_BRACE.finditer(text) if starts_joining(match[0])), "")
+
+
+def _shorten(name: str) -> str:
+    return name if len(name) <= MAX_SHOWN_CHARACTERS else f"{name[:MAX_SHOWN_CHARACTERS]}…"
 
 
 def _value(name: str, given: Mapping[str, object]) -> str | None:
@@ -66,16 +96,21 @@ def _value(name: str, given: Mapping[str, object]) -> str | None:
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
+    shown = _shorten(name)
     raise Refused(
         Code.INVALID_PARAMETER,
         detail=Text(
-            f"변수 {name}의 값은 문자열, 숫자, true 또는 false여야 합니다.",
-            f"The value of {name} must be a string, a number or a boolean.",
+            f"변수 {shown}의 값은 문자열, 숫자, true 또는 false여야 합니다.",
+            f"The value of {shown} must be a string, a number or a boolean.",
         ),
     )
 
 
-@lru_cache(maxsize=256)
 def split(text: str) -> tuple[str, ...]:
     """Split into literal, name, literal, name, …, literal."""
+    return _split_and_keep(text) if len(text) <= MAX_CACHED_CHARACTERS else tuple(_VARIABLE.split(text))
+
+
+@lru_cache(maxsize=128)
+def _split_and_keep(text: str) -> tuple[str, ...]:
     return tuple(_VARIABLE.split(text))

@@ -102,18 +102,21 @@ def compose_message(draft: MessageDraft, design: TemplateContent | None, policy:
     return ComposedMessage(content, subject, buttons, names, stand_in, clean, lost)
 
 
-def length_check(
-    draft: MessageDraft, message: ComposedMessage, receivers: int
-) -> Callable[[bodies.ReceiverBody], CheckedText]:
+def length_check(draft: MessageDraft, message: ComposedMessage) -> Callable[[bodies.ReceiverBody], CheckedText]:
     """Return the check of a receiver's text that the interface makes: it refuses a text that is too long."""
     if not message.variables:
         return accept_unchanged
     if draft.product.is_text:
         return make_text_checker(
-            draft.product, message.content, message.subject or None, message.variables, message.clean, receivers
+            draft.product, message.content, message.subject or None, message.variables, message.clean
         )
     return make_talk_checker(
-        draft.product, message.content, message.buttons, message.variables, message.subject or None
+        draft.product,
+        message.content,
+        message.buttons,
+        message.variables,
+        message.subject or None,
+        message.fallback_content,
     )
 
 

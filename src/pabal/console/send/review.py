@@ -209,7 +209,7 @@ def _invalid_rows(
         bodies.ReceiverBody(phoneNumber=line.phone_number, templateData=line.values) for line in receivers.entries
     ]
     try:
-        check_receivers(Form(bodies.NoFields(), []), given, preview.length_check(draft, message, len(given)))
+        check_receivers(Form(bodies.NoFields(), []), given, preview.length_check(draft, message))
     except Refused as refused:
         problems += refused.problems
     reasons: dict[int, list[str]] = {}

@@ -71,7 +71,7 @@ def _add_fallback(
 
 def _fallback_text(origin: Message, request: Request, policy: Policy) -> str:
     if request.fallback_content is not None:
-        own = sending.fill_text(request.fallback_content, request.variables, origin.values)
+        own = sending.fill_text(request.fallback_content, compose.variables_of(origin, request), origin.values)
         return compose.fallback_content(own, "", (), policy)
     content = compose.content_of(origin, request)
     return compose.fallback_content(None, content, compose.buttons_of(origin, request), policy)

@@ -25,10 +25,11 @@ def origin_of(message: Message, request: Request) -> bytes | None:
 
 def content_of(message: Message, request: Request) -> str:
     """Return the text of a message."""
+    if message.content is not None:  # a fallback, or a receiver's own text: both are stored composed
+        return message.content
     if is_fallback(message, request):
-        return message.content or ""
-    template = message.content if message.content is not None else request.content
-    return sending.fill_text(template, request.variables, message.values)
+        return ""
+    return sending.fill_text(request.content, request.variables, message.values)
 
 
 def subject_of(message: Message, request: Request) -> str | None:
@@ -44,7 +45,12 @@ def buttons_of(message: Message, request: Request) -> tuple[Button, ...]:
     """Return the buttons of a message, their links filled in."""
     if is_fallback(message, request) or not request.buttons:
         return ()
-    return sending.fill_buttons(request.buttons, request.variables, message.values)
+    return sending.fill_buttons(request.buttons, variables_of(message, request), message.values)
+
+
+def variables_of(message: Message, request: Request) -> Sequence[str]:
+    """Return the names of a message's values: with an own text, the first ones of its request."""
+    return request.variables if message.content is None else request.variables[: len(message.values)]
 
 
 def fallback_content(own: str | None, content: str, buttons: Sequence[Button], policy: Policy) -> str:
