@@ -39,7 +39,27 @@ def test_channel_may_have_at_most_30_characters_with_its_at_sign(character: str)
 
 @pytest.mark.parametrize(
     "spelling",
-    ["", " ", "@", "@@", "@@pabal", "pa@bal", "pabal@", "pa bal", "pa\tbal", "pa\nbal", "@ pabal", "a\x01"],
+    [
+        "",
+        " ",
+        "@",
+        "@@",
+        "@@pabal",
+        "pa@bal",
+        "pabal@",
+        "pa bal",
+        "pa\tbal",
+        "pa\nbal",
+        "@ pabal",
+        "a\x01",
+        "a/b",
+        "a?b",
+        "a#b",
+        "a%2F",
+        "a\\b",
+        "a&b",
+        "a\u200bb",
+    ],
 )
 def test_invalid_channel_is_refused(spelling: str) -> None:
     with pytest.raises(Refused) as refusal:

@@ -2,6 +2,7 @@ import pytest
 
 from pabal.domain import template
 from pabal.domain.button import Button
+from pabal.domain.codes import Code, Refused
 from pabal.domain.template import (
     DELETABLE_STATUSES,
     EDITABLE_STATUSES,
@@ -64,3 +65,37 @@ def test_variables_of_a_design_are_those_of_content_and_links() -> None:
     )
 
     assert made.variables == ("이름", "번호", "pc", "android", "ios")
+
+
+@pytest.mark.parametrize("code", ["T1", "a", "0", "order-1_2.3", "주문안내", "A" * 20, "a.."])
+def test_code_has_letters_digits_and_a_few_signs(code: str) -> None:
+    assert template.parse_code(code) == code
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        ".",
+        "..",
+        "../..",
+        "a/b",
+        "a\\b",
+        "a b",
+        " a",
+        "a?b",
+        "a#b",
+        "a%2F",
+        "a&b",
+        "a\n",
+        "-a",
+        "_a",
+        "A" * 21,
+        "ㄱ",
+        "é",
+    ],
+)
+def test_code_that_could_change_a_path_is_refused(code: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        template.parse_code(code)
+
+    assert refusal.value.code is Code.INVALID_PARAMETER

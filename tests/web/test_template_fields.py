@@ -25,6 +25,8 @@ MOBILE = {"mobileUrl": "https://shop.example"}
         ({"senderKey": "x"}, {"senderKey": "SENDER_NOT_FOUND"}),
         ({"templateCode": ""}, {"templateCode": "MISSING_PARAMETER"}),
         ({"templateCode": "가" * 21}, {"templateCode": "INVALID_PARAMETER"}),
+        ({"templateCode": ".."}, {"templateCode": "INVALID_PARAMETER"}),
+        ({"templateCode": "a/b"}, {"templateCode": "INVALID_PARAMETER"}),
         ({"name": None}, {"name": "MISSING_PARAMETER"}),
         ({"name": "가" * 150}, {}),
         ({"name": "가" * 151}, {"name": "INVALID_PARAMETER"}),

@@ -9,7 +9,6 @@ from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.image import Image
 from pabal.domain.template import (
     EMPHASIS_TYPES,
-    MAX_CODE_CHARACTERS,
     MAX_CONTENT_CHARACTERS,
     MAX_EMPHASIS_CHARACTERS,
     MAX_MORE_INFO_CHARACTERS,
@@ -17,6 +16,7 @@ from pabal.domain.template import (
     MESSAGE_TYPES,
     Template,
     TemplateContent,
+    parse_code,
 )
 from pabal.models.bodies import WriteTemplate
 from pabal.service.relay import templates
@@ -74,7 +74,7 @@ def _read_template(call: ApiCall) -> tuple[TemplateRef, TemplateContent, Image |
     """
     form: Form[WriteTemplate] = call.form
     sender_key = form.read("senderKey", str)
-    code = form.read("templateCode", lambda given: _parse_short_text(given, MAX_CODE_CHARACTERS))
+    code = form.read("templateCode", parse_code)
     name = form.read("name", lambda given: _parse_short_text(given, MAX_NAME_CHARACTERS))
     content = form.read("content", _parse_content)
     category = form.read("category", str)

@@ -15,7 +15,7 @@ MAX_WRONG_TOKENS = 5
 MAX_TOKENS_PER_HOUR = 5
 SENDER_KEY_CHARACTERS = 40
 
-_CHANNEL = re.compile(r"@?[^\s@\x00-\x1f]+")
+_CHANNEL = re.compile(r"@?[\w.-]+")
 
 
 class AuthStatus(Enum):
@@ -72,7 +72,10 @@ def parse_channel_id(spelling: str) -> str:
     if not _CHANNEL.fullmatch(spelling):
         raise Refused(
             Code.INVALID_PARAMETER,
-            detail=Text("카카오톡 채널의 검색용 아이디를 넣으세요.", "Use the search ID of a KakaoTalk channel."),
+            detail=Text(
+                "카카오톡 채널의 검색용 아이디를 넣으세요. 글자, 숫자와 . _ - 를 쓸 수 있습니다.",
+                "Use the search ID of a KakaoTalk channel: letters, digits and . _ - only.",
+            ),
         )
     with_at = spelling if spelling.startswith("@") else f"@{spelling}"
     if len(with_at) > MAX_CHANNEL_ID_CHARACTERS:

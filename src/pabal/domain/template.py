@@ -1,11 +1,12 @@
 """Alimtalk templates and their review."""
 
+import re
 from enum import Enum
 from typing import NamedTuple
 
-from pabal.domain import variables
+from pabal.domain import text, variables
 from pabal.domain.button import Button, links_of
-from pabal.domain.codes import Text
+from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.suspension import Suspension
 
@@ -15,8 +16,27 @@ MAX_CONTENT_CHARACTERS = 1000
 MAX_EMPHASIS_CHARACTERS = 50
 MAX_MORE_INFO_CHARACTERS = 500
 
+_CODE = re.compile(r"[0-9A-Za-z가-힣][0-9A-Za-z가-힣._-]*")
+"""It becomes part of a path at a relay, so it has no slash, and is neither `.` nor `..`."""
+
 MESSAGE_TYPES = ("basic", "extraInfo", "channelAddition", "mixed")
 EMPHASIS_TYPES = ("none", "text", "image", "itemList")
+
+
+def parse_code(spelling: str) -> str:
+    """Return the code of a new template.
+
+    Raises Refused: INVALID_PARAMETER, or UNSUPPORTED_CHARACTER as texts do.
+    """
+    code = text.normalize(spelling)
+    if len(code) > MAX_CODE_CHARACTERS or not _CODE.fullmatch(code):
+        limit = MAX_CODE_CHARACTERS
+        detail = Text(
+            f"영문, 한글, 숫자와 . _ - 를 {limit}자까지 쓰고, 글자나 숫자로 시작하세요.",
+            f"Use up to {limit} letters (English or Hangul), digits and . _ - and begin with a letter or digit.",
+        )
+        raise Refused(Code.INVALID_PARAMETER, detail=detail)
+    return code
 
 
 class TemplateStatus(Enum):

@@ -174,7 +174,7 @@ class WriteTemplate(Struct, kw_only=True):
     """A template to create or update."""
 
     senderKey: str
-    templateCode: Annotated[str, _describe("At most 20 characters.")]
+    templateCode: Annotated[str, _describe("At most 20 letters, digits and `.`, `_`, `-`.")]
     name: Annotated[str, _describe("At most 150 characters.")]
     content: Annotated[str, _describe("At most 1,000 characters, with variables `#{name}`.")]
     category: Annotated[str, Meta(description="Category code.", examples=["006003"])]

@@ -1,7 +1,7 @@
-"""Incomplete lists of NHN Cloud are not accepted."""
+"""Calls to NHN Cloud name the right path, and incomplete lists are not accepted."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
@@ -10,6 +10,7 @@ import pytest
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.nhncloud.provider import MAX_PAGES, NhnCloudProvider
 from pabal.carriers.provider import ProviderOutcomeUnknown, RemoteProfile
+from pabal.domain.codes import Refused
 
 FINE = {"resultCode": 0, "resultMessage": "SUCCESS", "isSuccessful": True}
 PAGE = 2
@@ -64,3 +65,47 @@ def test_list_is_read_to_its_end(count: int, is_counted: bool) -> None:
 def test_incomplete_list_is_not_an_answer(answer: Answering) -> None:
     with pytest.raises(ProviderOutcomeUnknown):
         asked(answer)
+
+
+def call_paths(work: Callable[[NhnCloudProvider], Awaitable[object]]) -> list[str]:
+    """Return the raw path of every call that `work` makes."""
+    paths: list[str] = []
+
+    async def scenario() -> None:
+        def reply(request: httpx.Request) -> httpx.Response:
+            paths.append(request.url.raw_path.decode())
+            return httpx.Response(200, json={"header": FINE})
+
+        client = NhnCloudClient("http://127.0.0.1", "k/y", "secret", transport=httpx.MockTransport(reply))
+        try:
+            await work(NhnCloudProvider(client, 1.0, PAGE))
+        finally:
+            await client.close()
+
+    asyncio.run(scenario())
+    return paths
+
+
+@pytest.mark.parametrize("code", ["", ".", "..", "../..", "a/b", "/", "..\\a"])
+def test_nothing_is_called_for_a_code_or_key_that_would_name_another_path(code: str) -> None:
+    """DELETE …/templates/.. would delete the profile."""
+    with pytest.raises(Refused):
+        call_paths(lambda provider: provider.delete_template("key", code))
+    with pytest.raises(Refused):
+        call_paths(lambda provider: provider.delete_profile(code))
+
+
+@pytest.mark.parametrize(
+    ("code", "segment"),
+    [("T1", "T1"), ("가 ?#%&=+", "%EA%B0%80%20%3F%23%25%26%3D%2B"), ("{appkey}", "%7Bappkey%7D"), ("a..", "a..")],
+)
+def test_codes_keys_and_app_keys_are_one_encoded_segment_of_the_path(code: str, segment: str) -> None:
+    paths = call_paths(lambda provider: provider.delete_template(code, code))
+
+    assert paths == [f"/alimtalk/v2.3/appkeys/k%2Fy/senders/{segment}/templates/{segment}"]
+
+
+def test_channel_is_one_encoded_value_of_the_query() -> None:
+    (path,) = call_paths(lambda provider: provider.find_profile("@a&pageNum=9#?"))
+
+    assert path.partition("?")[2] == "plusFriendId=%40a%26pageNum%3D9%23%3F&pageNum=1&pageSize=2"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import httpx
 import msgspec
@@ -132,7 +133,7 @@ class NhnCloudClient:
             all_headers["Content-Type"] = "application/json;charset=UTF-8"
         request = self._http.build_request(
             method,
-            path.replace("{appkey}", self._app_key),
+            path.replace("{appkey}", quote(self._app_key, safe="")),
             content=content,
             params=dict(query) if query else None,
             headers=all_headers,

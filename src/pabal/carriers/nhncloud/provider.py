@@ -93,14 +93,14 @@ class NhnCloudProvider(RelayProvider):
         return next(profiles, None)
 
     async def get_profile(self, sender_key: str) -> RemoteProfile | None:
-        answer = await self._get(f"/senders/{quote(sender_key, safe='')}", NO_SUCH_PROFILE)
+        answer = await self._get(_profile_path(sender_key), NO_SUCH_PROFILE)
         return None if answer is None else _remote_profile(_convert(answer.get("sender"), _Sender))
 
     async def list_profiles(self) -> list[RemoteProfile]:
         return [_remote_profile(each) for each in await self._list("/senders", ("senders",), _Sender)]
 
     async def delete_profile(self, sender_key: str) -> None:
-        await self._delete(f"/senders/{quote(sender_key, safe='')}", "senderKey")
+        await self._delete(_profile_path(sender_key), "senderKey")
 
     async def submit_template(
         self, sender_key: str, code: str, content: TemplateContent, image: Image | None
@@ -254,12 +254,32 @@ _OTHER_IN_REVIEW = Text(
 )
 
 
+def _profile_path(sender_key: str) -> str:
+    return f"/senders/{_segment(sender_key, 'senderKey')}"
+
+
 def _templates_path(sender_key: str) -> str:
-    return f"/senders/{quote(sender_key, safe='')}/templates"
+    return f"{_profile_path(sender_key)}/templates"
 
 
 def _template_path(sender_key: str, code: str) -> str:
-    return f"{_templates_path(sender_key)}/{quote(code, safe='')}"
+    return f"{_templates_path(sender_key)}/{_segment(code, 'templateCode')}"
+
+
+def _segment(given: str, field: str) -> str:
+    """Return a segment of a path, percent-encoded.
+
+    Raises Refused(INVALID_PARAMETER) for one that a server may take for another path, whatever its encoding.
+    """
+    if given in ("", ".", "..") or "/" in given or "\\" in given:
+        raise Refused(Code.INVALID_PARAMETER, field, _NOT_A_SEGMENT)
+    return quote(given, safe="")
+
+
+_NOT_A_SEGMENT = Text(
+    "중계사에 보낼 수 없는 값입니다. /와 \\, 점만으로 된 값은 쓸 수 없습니다.",
+    "It cannot be sent to the relay: it has / or \\, or consists of dots.",
+)
 
 
 def _part(answer: Mapping[str, Any], key: str) -> Mapping[str, Any]:
