@@ -9,6 +9,7 @@ from pabal.domain.codes import LANGUAGES
 from pabal.domain.dates import Instant
 
 MAX_HEADER_BYTES = 200
+"""What follows in an Accept-Language header is ignored."""
 
 
 class Locale(NamedTuple):
@@ -26,13 +27,15 @@ DEFAULT_LOCALE = Locale(LANGUAGES[0], ZoneInfo("Asia/Seoul"))
 """For requests that could not be parsed."""
 
 
-@lru_cache(maxsize=256)
 def choose_language(accept_language: bytes) -> str:
     """Return the supported language that an Accept-Language header prefers; Korean by default."""
-    if not accept_language:
-        return LANGUAGES[0]
+    return _choose_language(accept_language[:MAX_HEADER_BYTES]) if accept_language else LANGUAGES[0]
+
+
+@lru_cache(maxsize=256)
+def _choose_language(accept_language: bytes) -> str:
     best, weight = LANGUAGES[0], 0.0
-    for part in accept_language[:MAX_HEADER_BYTES].decode("latin-1").lower().split(","):
+    for part in accept_language.decode("latin-1").lower().split(","):
         tag, _, parameter = part.partition(";")
         language = tag.strip().split("-")[0]
         given = _parse_weight(parameter)

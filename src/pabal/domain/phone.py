@@ -35,12 +35,18 @@ def parse_mobile(spelling: str) -> str:
     return digits
 
 
-@lru_cache(maxsize=1024)
 def parse_sender(spelling: str) -> str:
     """Return the digits of a number that can be the sender of a text message.
 
     Raises Refused(INVALID_PHONE_NUMBER).
     """
+    spelling = spelling.strip(" ")
+    _check_length(spelling)
+    return _parse_short_sender(spelling)
+
+
+@lru_cache(maxsize=1024)
+def _parse_short_sender(spelling: str) -> str:
     digits = _digits(spelling)
     if not _SENDER.fullmatch(digits):
         raise _refusal("발신번호로 쓸 수 없는 번호입니다.", "This number cannot be used as a sender number.")
@@ -68,8 +74,9 @@ def mask(digits: str) -> str:
 
 def _digits(spelling: str) -> str:
     spelling = spelling.strip(" ")
-    if len(spelling) > MAX_SPELLING_CHARACTERS or not _SPELLING.fullmatch(spelling):
-        raise _refusal("숫자와 하이픈만 쓰세요.", "Use digits and hyphens only.")
+    _check_length(spelling)
+    if not _SPELLING.fullmatch(spelling):
+        raise _malformed()
     digits = _SEPARATORS.sub("", spelling)
     if digits.startswith("+"):
         if not digits.startswith("+82"):
@@ -77,6 +84,15 @@ def _digits(spelling: str) -> str:
         national = digits[3:].removeprefix("0")
         return national if _NATIONWIDE.fullmatch(national) else f"0{national}"
     return digits
+
+
+def _check_length(spelling: str) -> None:
+    if len(spelling) > MAX_SPELLING_CHARACTERS:
+        raise _malformed()
+
+
+def _malformed() -> Refused:
+    return _refusal("숫자와 하이픈만 쓰세요.", "Use digits and hyphens only.")
 
 
 def _refusal(ko: str, en: str) -> Refused:

@@ -32,6 +32,7 @@ FORM_MEDIA_TYPE = b"application/x-www-form-urlencoded"
 JSON_MEDIA_TYPE = b"application/json"
 MAX_IDEMPOTENCY_KEY_CHARACTERS = 255
 MAX_QUERY_FIELDS = 100
+MAX_CONTENT_TYPE_BYTES = 200
 RETRY_AFTER_UNAVAILABLE_S = 1
 """Retry-After of SERVICE_UNAVAILABLE."""
 _SEND_JSON = Text("application/json으로 보내세요.", "Send application/json in UTF-8.")
@@ -282,9 +283,16 @@ def _join_forwarded_for(scope: Scope) -> str:
     return str(b",".join(lines).decode("latin-1"))
 
 
-@lru_cache(maxsize=256)
 def _parse_media_type(header: bytes) -> bytes:
-    """Return the media type of a Content-Type header: JSON if it is empty, nothing if its charset is not UTF-8."""
+    """Return the media type of a Content-Type header: JSON if it is empty.
+
+    It is empty for a header that is too long, or whose charset is not UTF-8.
+    """
+    return _parse_short_media_type(header) if len(header) <= MAX_CONTENT_TYPE_BYTES else b""
+
+
+@lru_cache(maxsize=256)
+def _parse_short_media_type(header: bytes) -> bytes:
     kind, *parameters = header.lower().split(b";")
     for parameter in parameters:
         name, _, value = parameter.strip().partition(b"=")

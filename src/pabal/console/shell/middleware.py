@@ -13,7 +13,14 @@ from pabal.checks.addresses import IpNetwork, get_caller_address, is_in_networks
 from pabal.checks.locale import Locale
 from pabal.console.shell import cookies, multipart
 from pabal.console.shell.page import Page
-from pabal.console.shell.page_request import HOME, SIGN_IN, PageRequest, safe_redirect_path
+from pabal.console.shell.page_request import (
+    HOME,
+    MAX_URL_CHARACTERS,
+    SIGN_IN,
+    PageRequest,
+    get_url,
+    safe_redirect_path,
+)
 from pabal.console.shell.site import Site
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.service.access import sign_in
@@ -55,7 +62,7 @@ class Middleware:
         token = cookies.read_secret(http, cookies.SESSION, is_https=is_https)
         request = self._page_request(http, {}, None, address, is_https)
         try:
-            fields = _parse_fields(http.url.query)
+            fields = _parse_fields(http.scope["query_string"].decode("latin-1"))
             is_activity = page is not None and not page.is_polled
             session = await sign_in.find_session(self._site.context, token, is_activity=is_activity)
             request = self._page_request(http, fields, session, address, is_https, token or "")
@@ -101,7 +108,7 @@ class Middleware:
         nearest = get_caller_address(peer, "", ())
         is_proxied = nearest is not None and is_in_networks(nearest, self._trusted_proxies)
         protocol = http.headers.get("x-forwarded-proto", "") if is_proxied else ""
-        is_https = http.url.scheme == "https" or protocol.rpartition(",")[2].strip().lower() == "https"
+        is_https = http.scope["scheme"] == "https" or protocol.rpartition(",")[2].strip().lower() == "https"
         return get_caller_address(peer, forwarded, self._trusted_proxies), is_https
 
     def _page_request(
@@ -146,8 +153,9 @@ class Middleware:
         """Redirect to the sign-in page, which then leads to the page that was requested."""
         http = request.http
         is_part = http.headers.get("hx-request") == "true"
-        url = urlsplit(http.headers.get("hx-current-url", "") if is_part else str(http.url))
-        requested = safe_redirect_path(f"{url.path}?{url.query}" if url.query else url.path)
+        requested = safe_redirect_path(
+            _path_of(http.headers.get("hx-current-url", "")) if is_part else get_url(http)
+        )
         returns = requested != HOME and (is_part or http.method == "GET")
         path = f"{SIGN_IN}?{urlencode({'next': requested})}" if returns else SIGN_IN
         if is_part:
@@ -174,6 +182,12 @@ class Middleware:
         if request.session is None and request.csrf != held:
             cookies.set_secret(response, cookies.FORM, request.csrf, is_https=request.is_https)
         return response
+
+
+def _path_of(url: str) -> str:
+    """Return path and query of a URL, empty for one that is too long; `urlsplit` caches what it gets."""
+    parts = urlsplit(url if len(url) <= MAX_URL_CHARACTERS else "")
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path
 
 
 def _has_csrf_token(request: PageRequest) -> bool:

@@ -25,6 +25,8 @@ from pabal.service.context import Context
 
 HOME = "/console"
 SIGN_IN = "/console/login"
+MAX_URL_CHARACTERS = 4096
+"""Longer addresses are not returned to after signing in."""
 _SAFE_IN_URLS = ":/%#?=@[]!$&'()*+,;"
 """Characters of a URL that may stand in a header as they are."""
 
@@ -86,8 +88,7 @@ class PageRequest:
     @property
     def current_url(self) -> str:
         """The URL of this page, to come back to."""
-        url = self.http.url
-        return f"{url.path}?{url.query}" if url.query and self.http.method == "GET" else url.path
+        return get_url(self.http) if self.http.method == "GET" else str(self.http.scope["path"])
 
     @property
     def may_see_numbers(self) -> bool:
@@ -147,7 +148,7 @@ class PageRequest:
         """Return the user's menu; the page that is open is marked."""
         if self.session is None:
             return []
-        role, current = self.user.role, self.http.url.path
+        role, current = self.user.role, self.http.scope["path"]
         return [
             MenuLink(path, self.t(key), current == path or (path != HOME and current.startswith(f"{path}/")))
             for path, key, roles in self.site.menu
@@ -155,8 +156,16 @@ class PageRequest:
         ]
 
 
+def get_url(http: Request) -> str:
+    """Return path and query of a request; unlike `http.url`, it leaves nothing in a cache."""
+    query = http.scope["query_string"].decode("latin-1")
+    return f"{http.scope['path']}?{query}" if query else str(http.scope["path"])
+
+
 def safe_redirect_path(path: str) -> str:
-    """Return a path to redirect to; home for one that is malformed, outside the console, or the sign-in page."""
+    """Return a path to redirect to; home for one too long, malformed, outside the console, or the sign-in page."""
+    if len(path) > MAX_URL_CHARACTERS:
+        return HOME
     split = urlsplit(path)
     is_ours = split.path == HOME or split.path.startswith(f"{HOME}/")
     is_plain = path.isprintable() and "\\" not in path and not split.scheme and not split.netloc
