@@ -71,6 +71,8 @@ def open_store(settings: Settings, world: World, metrics: Metrics | None = None)
             settings.store,
             world,
             readers=settings.read_connections,
+            searchers=settings.search_connections,
+            search_timeout_s=settings.search_timeout_seconds,
             writers=settings.write_connections,
             max_waiting=settings.max_waiting_writes,
             on_commit=observe_commit,
@@ -80,6 +82,8 @@ def open_store(settings: Settings, world: World, metrics: Metrics | None = None)
         settings.store_path,
         world,
         readers=settings.read_connections,
+        searchers=settings.search_connections,
+        search_timeout_s=settings.search_timeout_seconds,
         max_waiting=settings.max_waiting_writes,
         on_commit=observe_commit,
     )
@@ -124,6 +128,7 @@ def build_context(
         _load_categories(settings.sender_categories, "sender-categories.csv"),
         _load_categories(settings.template_categories, "template-categories.csv"),
         slots,
+        max_searches_per_account=max(1, settings.search_connections - 1),
     )
 
 

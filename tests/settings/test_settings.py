@@ -35,6 +35,8 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "max_days_ahead": ("7", "7", 7),
     "max_waiting_writes": ("3", "3", 3),
     "read_connections": ("4", "4", 4),
+    "search_connections": ("4", "4", 4),
+    "search_timeout_seconds": ("9", "9", 9),
     "write_connections": ("3", "3", 3),
     "slots": ("4", "4", 4),
     "work_port": ("9100", "9100", 9100),

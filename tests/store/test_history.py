@@ -180,3 +180,12 @@ def test_single_message_of_a_phone_is_found_without_a_scan(tx: Tx) -> None:
     history.find(explaining, MessageFilter(ACCOUNT, receiver="01000000000", message_id=message_id(0)), 1, 2)
 
     assert explaining.scans == []
+
+
+def test_known_total_is_not_counted_again(tx: Tx) -> None:
+    store_request(tx, 1)
+    store_request(tx, 2)
+
+    page = history.find(tx, OF_PHONE, 1, 1, known_total=20_000)
+
+    assert (page.total, [message.id for message, _ in page.found]) == (20_000, [message_id(2)])

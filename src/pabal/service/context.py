@@ -13,6 +13,7 @@ from pabal.domain.message import Product
 from pabal.domain.profile import Profile
 from pabal.service.metrics import Metrics
 from pabal.service.policy import Policy
+from pabal.service.searches import Searches
 from pabal.service.slots import Slots
 from pabal.store.engine.base import Store
 from pabal.world import World
@@ -45,6 +46,11 @@ class Context:
     wake_events: dict[str, asyncio.Event] = field(default_factory=dict)
     open_circuits: set[str] = field(default_factory=set)
     """The carriers whose circuit is open: others of the route come first."""
+    max_searches_per_account: int = 1
+    searches: Searches = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "searches", Searches(self.world, self.max_searches_per_account))
 
     def wake(self, carriers: Iterable[str]) -> None:
         """Wake the deliverers of these carriers: they have new messages."""

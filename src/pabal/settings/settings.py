@@ -74,6 +74,15 @@ class Settings:
         min_value=1,
     )
     read_connections: int = setting(2, "Connections to the store for reading.", min_value=1, max_value=64)
+    search_connections: int = setting(
+        2,
+        "Connections to the store for searches, apart from those that every call needs.",
+        min_value=1,
+        max_value=64,
+    )
+    search_timeout_seconds: int = setting(
+        5, "Seconds that a search of the history may take; then it is refused.", min_value=1, max_value=600
+    )
     write_connections: int = setting(2, "Connections to PostgreSQL for writing.", min_value=1, max_value=64)
     slots: int = setting(
         8,

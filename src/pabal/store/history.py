@@ -6,7 +6,7 @@ from pabal.domain import identifiers
 from pabal.domain.dates import DAY, Period
 from pabal.domain.message import Product, Status
 from pabal.store import requests
-from pabal.store.engine.base import Tx, Value
+from pabal.store.engine.base import Tx, Value, transaction
 from pabal.store.messages import COLUMNS, Message, from_row
 from pabal.store.requests import Request
 
@@ -39,12 +39,15 @@ class MessagePage(NamedTuple):
     found: list[tuple[Message, Request]]
 
 
-def find(tx: Tx, wanted: MessageFilter, page: int, page_size: int) -> MessagePage:
-    """Return a page of the matching messages, newest first."""
+@transaction(search=True)
+def find(tx: Tx, wanted: MessageFilter, page: int, page_size: int, known_total: int | None = None) -> MessagePage:
+    """Return a page of the matching messages, newest first; they are not counted if their total is known."""
     where, args, needs_request = where_clause(wanted)
     join = " join requests r on r.id = substr(m.id, 1, 13) and r.slot = m.slot" if needs_request else ""
-    row = tx.fetch_one(f"select count(*) from messages m{join} where {where}", args)
-    total = int(row[0]) if row else 0
+    total = known_total
+    if total is None:
+        row = tx.fetch_one(f"select count(*) from messages m{join} where {where}", args)
+        total = int(row[0]) if row else 0
     skipped = (page - 1) * page_size
     if skipped >= total:
         return MessagePage(total, [])

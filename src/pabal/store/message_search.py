@@ -8,7 +8,7 @@ from pabal.domain import identifiers
 from pabal.domain.dates import Instant, Period
 from pabal.domain.message import Product
 from pabal.store import requests
-from pabal.store.engine.base import Row, Tx, Value
+from pabal.store.engine.base import Row, Tx, Value, transaction
 from pabal.store.history import MessageFilter, in_period, request_period, where_clause
 from pabal.store.messages import COLUMNS, Message, from_row
 from pabal.store.requests import Request
@@ -39,6 +39,7 @@ class _MessageRange(NamedTuple):
     last: int
 
 
+@transaction(search=True)
 def search(tx: Tx, wanted: MessageFilter, before: bytes, limit: int) -> SearchPage:
     """Return up to `limit` matching messages before an id.
 

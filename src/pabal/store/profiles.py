@@ -5,7 +5,7 @@ from typing import NamedTuple
 from pabal.domain.dates import Instant
 from pabal.domain.profile import AUTH_STATUS_BY_CODE, AuthStatus, Profile
 from pabal.domain.suspension import Suspension, parse_suspension
-from pabal.store.engine.base import Row, Tx, Value
+from pabal.store.engine.base import Row, Tx, Value, transaction
 
 _COLUMNS = (
     "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at,"
@@ -149,6 +149,7 @@ def set_enabled(tx: Tx, profile_id: int, is_enabled: bool, now: Instant) -> bool
     )
 
 
+@transaction(search=True)
 def find(tx: Tx, wanted: ProfileFilter, page: int, page_size: int) -> tuple[int, list[Profile]]:
     """Return how many profiles match, and a page of them, newest first."""
     conditions: list[tuple[str, Value]] = [("account_id = ?", wanted.account_id)]

@@ -7,7 +7,7 @@ from pabal.domain.button import decode_buttons, encode_buttons
 from pabal.domain.dates import Instant
 from pabal.domain.message import OUTCOME_BY_NUMBER
 from pabal.domain.simulated_message import DueReceipt, SimulatedMessage
-from pabal.store.engine.base import Tx
+from pabal.store.engine.base import Tx, transaction
 
 RECENT_MESSAGES = 2000
 """How many of the newest messages of all accounts decide which phones are in use."""
@@ -105,6 +105,7 @@ def delete_receipts(tx: Tx, carrier: str, receipts: Iterable[DueReceipt]) -> Non
     )
 
 
+@transaction(search=True)
 def list_on_phone(
     tx: Tx, account_id: int, phone: str, now: Instant, page: int, page_size: int
 ) -> tuple[int, list[SimulatedMessage]]:
@@ -137,6 +138,7 @@ def list_on_phone(
     return (int(row[0]) if row else 0), found
 
 
+@transaction(search=True)
 def list_recent_phones(tx: Tx, account_id: int, now: Instant, limit: int) -> list[str]:
     """Return the phones that received something from an account lately, the latest first."""
     rows = tx.fetch_all(

@@ -8,7 +8,7 @@ from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.suspension import Suspension, parse_suspension
 from pabal.domain.template import TEMPLATE_STATUS_BY_CODE, Template, TemplateContent, TemplateStatus
-from pabal.store.engine.base import Row, Tx, Value
+from pabal.store.engine.base import Row, Tx, Value, transaction
 
 _SELECT = (
     "select t.id, t.account_id, t.profile_id, p.sender_key, p.channel_id, t.code, t.design, t.in_use,"
@@ -128,6 +128,7 @@ def delete(tx: Tx, template_id: int) -> None:
     tx.execute("delete from templates where id = ?", (template_id,))
 
 
+@transaction(search=True)
 def find(tx: Tx, wanted: TemplateFilter, page: int, page_size: int) -> tuple[int, list[Template]]:
     """Return how many templates match, and a page of them, newest first."""
     conditions: list[tuple[str, Value]] = [("t.account_id = ?", wanted.account_id)]

@@ -2,15 +2,18 @@
 
 import asyncio
 import contextlib
+import threading
 
 import psycopg
 import pytest
 
-from pabal.store.engine.base import (
-    Tx,
-)
+from pabal.store.engine.base import ReadTimedOut, StoreUnavailable, Tx, transaction
 from pabal.store.engine.group_commit import GroupCommitStore
+from pabal.store.engine.read_threads import ReadThreads
+from pabal.store.engine.timeouts import TIMED_OUT
+from pabal.world import RealWorld
 from tests.fixtures.store_modes import (
+    THREADS,
     StoreMode,
     add_word,
     list_words,
@@ -82,3 +85,69 @@ def test_many_concurrent_reads_all_return(modes: StoreMode) -> None:
         assert answers == [["kept"]] * 50
 
     modes.run(scenario)
+
+
+@pytest.mark.parametrize("modes", [THREADS], indirect=True)
+def test_searches_do_not_delay_other_reads(modes: StoreMode) -> None:
+    begun, ended = threading.Barrier(3), threading.Event()
+
+    @transaction(search=True)
+    def search(tx: Tx) -> bool:
+        begun.wait(10)
+        return ended.wait(10)
+
+    async def scenario(store: GroupCommitStore) -> None:
+        running = [asyncio.create_task(store.read(search)) for _ in range(2)]
+        await asyncio.to_thread(begun.wait, 10)
+
+        assert await store.read(list_words) == []
+        assert not any(task.done() for task in running)
+
+        ended.set()
+        assert await asyncio.gather(*running) == [True, True]
+
+    modes.run(scenario, readers=1, searchers=2)
+
+
+@pytest.mark.parametrize("modes", [THREADS], indirect=True)
+def test_search_beyond_its_time_is_stopped_and_the_next_one_works(modes: StoreMode) -> None:
+    @transaction(search=True)
+    def count_for_long(tx: Tx) -> object:
+        return tx.fetch_one(
+            "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000000)"
+            " select count(*) from n"
+        )
+
+    @transaction(search=True)
+    def search_words(tx: Tx) -> list[str]:
+        return list_words(tx)
+
+    async def scenario(store: GroupCommitStore) -> None:
+        await store.write(add_word, "kept")
+        for _ in range(2):
+            with pytest.raises(ReadTimedOut):
+                await store.read(count_for_long)
+            assert await store.read(search_words) == ["kept"]
+
+    modes.run(scenario, searchers=1, search_timeout_s=0.05)
+
+
+def test_read_that_waits_for_too_long_is_refused() -> None:
+    ended = threading.Event()
+
+    async def scenario() -> None:
+        threads = ReadThreads(RealWorld(), threads=1, max_waiting=2, name="test")
+        first = asyncio.create_task(threads.run(ended.wait, None))
+        await asyncio.sleep(0)
+        with pytest.raises(StoreUnavailable, match=TIMED_OUT):
+            await threads.run(ended.wait, 0.01)
+        await asyncio.sleep(0)  # what never ran is counted out
+        second = asyncio.create_task(threads.run(ended.wait, None))
+        await asyncio.sleep(0)
+        with pytest.raises(StoreUnavailable, match="too many are waiting"):
+            await threads.run(ended.wait, None)
+        ended.set()
+        await asyncio.gather(first, second)
+        threads.shut_down()
+
+    asyncio.run(scenario())

@@ -44,7 +44,7 @@ class Wrapper:
 
 
 def test_decorator_states_the_options_of_a_transaction() -> None:
-    assert options_of(do_one) == TransactionOptions(True, False, True, do_all, do_one)
+    assert options_of(do_one) == TransactionOptions(True, False, True, batched_by=do_all, work=do_one)
     assert flags(do_alone) == (False, True, False)
 
 

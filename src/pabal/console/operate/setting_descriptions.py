@@ -37,6 +37,12 @@ KOREAN_DESCRIPTIONS = {
         "저장소를 기다릴 수 있는 최대 쓰기 작업 수입니다. 넘으면 SERVICE_UNAVAILABLE로 응답합니다."
     ),
     "Connections to the store for reading.": "저장소 읽기용 연결 수입니다.",
+    "Connections to the store for searches, apart from those that every call needs.": (
+        "조회 전용 저장소 연결 수입니다. 모든 호출에 필요한 읽기와 나누어, 긴 조회가 발송을 늦추지 않습니다."
+    ),
+    "Seconds that a search of the history may take; then it is refused.": (
+        "발송 내역 조회 한 번에 허용하는 시간(초)입니다. 넘으면 조회를 중단하고 거부합니다."
+    ),
     "Connections to PostgreSQL for writing.": "PostgreSQL 쓰기용 연결 수입니다.",
     ("Slots of a new PostgreSQL store, which limit how many workers can deliver; cannot be changed later."): (
         "새 PostgreSQL 저장소의 슬롯 수입니다. 이 수만큼의 작업 프로세스까지 함께 발송할 수 있으며, "

@@ -1,15 +1,22 @@
 """Looks up messages and requests."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from pabal.domain import identifiers
-from pabal.domain.codes import Code, Refused
+from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.message import Status
 from pabal.service.context import Context
 from pabal.store import history, messages, requests
-from pabal.store.engine.base import Tx
+from pabal.store.engine.base import ReadTimedOut, Tx, transaction
 from pabal.store.history import MessageFilter, MessagePage
 from pabal.store.requests import Request
+
+SEARCH_TOO_SLOW = Text(
+    "조회가 너무 오래 걸려 중단했습니다. 요청일이나 예약일 기간을 좁혀 다시 조회하세요.",
+    "The search took too long and was stopped. Narrow the period of requestDate or scheduledDate.",
+)
 
 
 class RequestDetails(NamedTuple):
@@ -21,8 +28,29 @@ class RequestDetails(NamedTuple):
 
 
 async def find_messages(context: Context, message_filter: MessageFilter, page: int, page_size: int) -> MessagePage:
-    """Return a page of an account's messages, newest first."""
-    return await context.store.read(history.find, message_filter, page, page_size)
+    """Return a page of an account's messages, newest first.
+
+    Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a search that takes too long.
+    """
+    async with take_search_turn(context, message_filter.account_id):
+        total = context.searches.known_total(message_filter)
+        found = await context.store.read(history.find, message_filter, page, page_size, total)
+        if total is None:
+            context.searches.remember_total(message_filter, found.total)
+    return found
+
+
+@asynccontextmanager
+async def take_search_turn(context: Context, account_id: int) -> AsyncIterator[None]:
+    """Hold the account's turn to search.
+
+    Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE, with the remedy, where the search takes too long.
+    """
+    async with context.searches.take_turn(account_id):
+        try:
+            yield
+        except ReadTimedOut:
+            raise Refused(Code.SERVICE_UNAVAILABLE, "", SEARCH_TOO_SLOW) from None
 
 
 async def get_request_details(
@@ -37,6 +65,7 @@ async def get_request_details(
     return await context.store.read(_read_request_details, account_id, request_id, page, page_size)
 
 
+@transaction(search=True)
 def _read_request_details(tx: Tx, account_id: int, request_id: bytes, page: int, page_size: int) -> RequestDetails:
     request = requests.get(tx, [request_id]).get(request_id)
     if request is None or request.account_id != account_id:

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from pabal.domain import identifiers
 from pabal.service.context import Context
+from pabal.service.history.history import take_search_turn
 from pabal.service.sending import compose
 from pabal.store import message_search, messages, requests, timeline
 from pabal.store.engine.base import Tx
@@ -36,8 +37,12 @@ class Timeline(NamedTuple):
 
 
 async def search_messages(context: Context, message_filter: MessageFilter, before: bytes, limit: int) -> SearchPage:
-    """Return a page of messages before an id, newest first."""
-    return await context.store.read(message_search.search, message_filter, before, limit)
+    """Return a page of messages before an id, newest first.
+
+    Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a search that takes too long.
+    """
+    async with take_search_turn(context, message_filter.account_id):
+        return await context.store.read(message_search.search, message_filter, before, limit)
 
 
 async def get_timeline(context: Context, account_id: int, message_id: bytes) -> Timeline | None:

@@ -12,7 +12,7 @@ from pabal.store import campaign_requests, campaigns, requests
 from pabal.store.campaign_requests import CampaignProgress as CampaignProgress  # for pages
 from pabal.store.campaign_requests import CampaignRequest
 from pabal.store.campaigns import Campaign
-from pabal.store.engine.base import Tx
+from pabal.store.engine.base import Tx, transaction
 from pabal.store.requests import Request as Request
 
 AFTER_NEWEST_ID = b"\xff" * identifiers.REQUEST_ID_BYTES
@@ -100,6 +100,7 @@ async def campaign_of_request(context: Context, request_id: bytes) -> bytes | No
     return (await context.store.read(campaign_requests.campaigns_by_request, [request_id])).get(request_id)
 
 
+@transaction(search=True)
 def _read_page(tx: Tx, account_id: int, before: bytes, limit: int) -> SentPage:
     singles, further = _single_requests(tx, account_id, before, limit)
     some = campaigns.list_by_account(tx, account_id, before, limit)

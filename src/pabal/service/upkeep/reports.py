@@ -8,7 +8,7 @@ from pabal.service.context import Context
 from pabal.service.upkeep.statistics import QUICK_MS, update_statistics
 from pabal.store import carrier_states, carriers, queue_admin, statistics
 from pabal.store.carrier_states import CarrierState
-from pabal.store.engine.base import Tx
+from pabal.store.engine.base import Tx, transaction
 from pabal.store.queue_admin import QueueDepth
 from pabal.store.statistics import StatisticsKey
 
@@ -56,6 +56,7 @@ def queue_depths(tx: Tx, slots: Sequence[int], configured: Iterable[str], now: I
     return queue_admin.depths(tx, slots, configured, now) + gone
 
 
+@transaction(search=True)
 def _read_account_report(tx: Tx, account_id: int, periods: list[Period]) -> AccountReport:
     counted = statistics.count_by_account(tx, account_id, periods)
     return AccountReport(counted, carrier_states.list_all(tx), statistics.counted_as_of(tx))

@@ -22,6 +22,10 @@ class StoreUnavailable(Exception):
     """The store cannot do it now: nothing was committed, or that is not known. A retry may help."""
 
 
+class ReadTimedOut(StoreUnavailable):
+    """A search took longer than it may. The same search would again."""
+
+
 class Tx(Protocol):
     """One transaction, used by a plain function that may run again."""
 
@@ -83,6 +87,7 @@ class TransactionOptions(NamedTuple):
     retryable: bool = False
     exclusive: bool = False
     slow: bool = False
+    search: bool = False
     batched_by: BatchFunction | None = None
     work: Any = None
     """The function that was decorated: wrappers share its options, but not its batch function."""
@@ -97,6 +102,7 @@ def transaction(
     retryable: bool = False,
     exclusive: bool = False,
     slow: bool = False,
+    search: bool = False,
     batched_by: BatchFunction | None = None,
 ) -> Callable[[T], T]:
     """Return a decorator that states how the store may run a work.
@@ -105,12 +111,14 @@ def transaction(
       looks for the rows of its first run, and returns what that run would have returned.
     - `exclusive`: it gets a transaction of its own, because it may wait for others, or fail because of them.
     - `slow`: its caller waits for as long as it takes, without a timeout.
+    - `search`: it reads an amount that callers decide, so it has connections of its own and a time limit: it cannot
+      delay the reads that every call needs. Raises ReadTimedOut.
     - `batched_by`: does many calls of this work, which takes one argument, at once. It raises where any of the
       calls would raise; then each call runs by itself.
     """
 
     def decorate(work: T) -> T:
-        options = TransactionOptions(retryable, exclusive, slow, batched_by, work)
+        options = TransactionOptions(retryable, exclusive, slow, search, batched_by, work)
         setattr(work, _OPTIONS_ATTRIBUTE, options)
         return work
 

@@ -7,12 +7,12 @@ import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Concatenate, NamedTuple, Protocol
 
 from pabal.store.engine.base import P, StoreUnavailable, T, TransactionOptions, Tx, options_of
-from pabal.store.engine.timeouts import TIMED_OUT, Timeouts
+from pabal.store.engine.read_threads import ReadThreads
+from pabal.store.engine.timeouts import Timeouts
 from pabal.world import World
 
 MAX_WRITES_PER_COMMIT = 512
@@ -20,6 +20,13 @@ MAX_BATCHED_WRITES = 50
 """How many calls of one work its batch function gets at once."""
 CLOSE_TIMEOUT_S = 5.0
 """How long `close` waits for the threads before it aborts their connections."""
+MAX_WAITING_SEARCHES = 1000
+"""Searches that wait for one of their connections; further ones are refused."""
+MAX_SEARCH_WAIT_S = 20.0
+"""How long the caller of a search waits, if others search before it."""
+SEARCH_CONNECTIONS = 2
+SEARCH_TIMEOUT_S = 5.0
+"""How long a search may take by default."""
 MAX_COMMIT_S = 0.03
 """A commit takes in no further write once it has run this long, so that nobody waits behind a long queue."""
 
@@ -99,21 +106,24 @@ class GroupCommitStore(ABC):
         connections: Sequence[WriteConnection],
         *,
         readers: int,
+        searchers: int,
+        search_timeout_s: float,
         max_waiting: int,
         on_commit: Callable[[CommitStats], None],
     ) -> None:
         self._world = world
+        self._search_timeout_s = search_timeout_s
         self._connections = connections
         self._max_waiting = max_waiting
         self._on_commit = on_commit
         self._is_closed = False
         self._new_writes: list[PendingWrite] = []
         self._waiting = 0
-        self._reads_waiting = 0
         self._timeouts = Timeouts(self.timeout_s, world) if self.timeout_s else None
         self._dispatched: queue.SimpleQueue[list[PendingWrite] | None] = queue.SimpleQueue()
+        self._readers = ReadThreads(world, readers, max_waiting, "pabal-read")
+        self._searchers = ReadThreads(world, searchers, MAX_WAITING_SEARCHES, "pabal-search")
         if world.has_threads:
-            self._readers = ThreadPoolExecutor(readers, "pabal-read")
             self._writers = [
                 threading.Thread(target=self._run_writer, args=(connection,), name="pabal-write", daemon=True)
                 for connection in connections
@@ -136,28 +146,18 @@ class GroupCommitStore(ABC):
         return await future
 
     async def read(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        timeout_s = None if options_of(work).slow else self.timeout_s
-        return await self._run_in_reader(partial(self._read, work, args, kwargs), timeout_s)
+        self._check_open()
+        options = options_of(work)
+        if options.search:
+            job = partial(self._read, work, args, kwargs, self._search_timeout_s)
+            return await self._searchers.run(job, MAX_SEARCH_WAIT_S)
+        return await self._readers.run(
+            partial(self._read, work, args, kwargs, None), None if options.slow else self.timeout_s
+        )
 
-    async def _run_in_reader(self, job: Callable[[], T], timeout_s: float | None) -> T:
-        """Run a job in one of the reader threads."""
-        if self._is_closed or self._reads_waiting >= self._max_waiting:
-            raise StoreUnavailable("closed" if self._is_closed else "too many are waiting")
-        if not self._world.has_threads:
-            await asyncio.sleep(0)
-            return job()
-        self._reads_waiting += 1
-        reading = asyncio.get_running_loop().run_in_executor(self._readers, job)
-        reading.add_done_callback(self._on_read_done)
-        try:
-            async with asyncio.timeout(timeout_s):
-                return await asyncio.shield(reading)
-        except TimeoutError:
-            reading.cancel()  # a job that has not begun yet never runs
-            raise StoreUnavailable(TIMED_OUT) from None
-
-    def _on_read_done(self, _: "asyncio.Future[Any]") -> None:
-        self._reads_waiting -= 1
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise StoreUnavailable("closed")
 
     async def write_relaxed(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.write(work, *args, **kwargs)
@@ -181,7 +181,8 @@ class GroupCommitStore(ABC):
             self._dispatched.put(None)
         for writer in self._writers:
             writer.join()
-        self._readers.shutdown()
+        self._readers.shut_down()
+        self._searchers.shut_down()
         abort_timer.cancel()
 
     @abstractmethod
@@ -189,8 +190,11 @@ class GroupCommitStore(ABC):
         """Abort whatever runs on the connections, if that can be done from another thread."""
 
     @abstractmethod
-    def _read(self, work: Callable[..., T], args: Any, kwargs: Any) -> T:
-        """Run `work` on one consistent view."""
+    def _read(self, work: Callable[..., T], args: Any, kwargs: Any, limit_s: float | None) -> T:
+        """Run `work` on one consistent view.
+
+        Raises ReadTimedOut where it takes longer than `limit_s`.
+        """
 
     @abstractmethod
     def _close_readers(self) -> None:

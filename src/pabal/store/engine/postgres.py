@@ -12,8 +12,10 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
-from pabal.store.engine.base import P, StoreUnavailable, T
+from pabal.store.engine.base import P, ReadTimedOut, StoreUnavailable, T
 from pabal.store.engine.group_commit import (
+    SEARCH_CONNECTIONS,
+    SEARCH_TIMEOUT_S,
     CommitStats,
     GroupCommitStore,
     PendingWrite,
@@ -78,8 +80,11 @@ class LostConnection(StoreUnavailable):
 class _PostgresConnection:
     """A connection that is opened when needed, and again after it was lost."""
 
-    def __init__(self, address: str, begin: bytes, *, is_durable: bool = True) -> None:
+    def __init__(
+        self, address: str, begin: bytes, *, is_durable: bool = True, statement_timeout_s: float | None = None
+    ) -> None:
         self._address = address
+        self._statement_timeout_s = statement_timeout_s
         self._begin = begin
         self._is_durable = is_durable
         self._connection: Connection | None = None
@@ -98,6 +103,8 @@ class _PostgresConnection:
         self._connection = connect(self._address)
         if not self._is_durable:
             self._connection.execute(b"set synchronous_commit = off")
+        if self._statement_timeout_s is not None:
+            self._connection.execute(b"set statement_timeout = %d" % round(1000 * self._statement_timeout_s))
         self._open = contextlib.ExitStack()
         self._pipeline = self._open.enter_context(self._connection.pipeline())
         self.tx = PostgresTx(self._connection, self._pipeline)
@@ -198,6 +205,8 @@ class PostgresStore(GroupCommitStore):
         world: World,
         *,
         readers: int = 2,
+        searchers: int = SEARCH_CONNECTIONS,
+        search_timeout_s: float = SEARCH_TIMEOUT_S,
         writers: int = 2,
         max_waiting: int = 10_000,
         timeout_s: float = TIMEOUT_S,
@@ -216,26 +225,39 @@ class PostgresStore(GroupCommitStore):
         except psycopg.Error as error:
             raise StoreUnavailable(_connect_error(error, address)) from None
         super().__init__(
-            world, self._write_connections, readers=readers, max_waiting=max_waiting, on_commit=on_commit
+            world,
+            self._write_connections,
+            readers=readers,
+            searchers=searchers,
+            search_timeout_s=search_timeout_s,
+            max_waiting=max_waiting,
+            on_commit=on_commit,
         )
 
-    def _read(self, work: Callable[..., T], args: Any, kwargs: Any) -> T:
-        return self._run_with_retry(self._thread_connection("reading", BEGIN_READ), work, args, kwargs)
+    def _read(self, work: Callable[..., T], args: Any, kwargs: Any, limit_s: float | None) -> T:
+        name = "reading" if limit_s is None else "searching"
+        connection = self._thread_connection(name, BEGIN_READ, statement_timeout_s=limit_s)
+        return self._run_with_retry(connection, work, args, kwargs)
 
     async def write_relaxed(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` in `read committed`: others that count the same wait for it instead of being retried."""
-        return await self._run_in_reader(
+        self._check_open()
+        return await self._readers.run(
             lambda: self._run_with_retry(
                 self._thread_connection("noting", BEGIN_RELAXED, is_durable=False), work, args, kwargs
             ),
             self.timeout_s,
         )
 
-    def _thread_connection(self, name: str, begin: bytes, *, is_durable: bool = True) -> _PostgresConnection:
+    def _thread_connection(
+        self, name: str, begin: bytes, *, is_durable: bool = True, statement_timeout_s: float | None = None
+    ) -> _PostgresConnection:
         """Return this thread's connection for one purpose."""
         session: _PostgresConnection | None = getattr(self._local, name, None)
         if session is None:
-            session = _PostgresConnection(self._address, begin, is_durable=is_durable)
+            session = _PostgresConnection(
+                self._address, begin, is_durable=is_durable, statement_timeout_s=statement_timeout_s
+            )
             setattr(self._local, name, session)
             self._read_connections.append(session)
         return session
@@ -253,6 +275,8 @@ class PostgresStore(GroupCommitStore):
             connection.commit()
         except psycopg.Error as error:
             connection.abandon(error)
+            if isinstance(error, errors.QueryCanceled):
+                raise ReadTimedOut(type(error).__name__) from None
             was_lost = connection.has_begun and connection.is_lost
             if not self._is_engine_failure(error) or isinstance(error, errors.ReadOnlySqlTransaction):
                 raise

@@ -2,7 +2,7 @@
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 
 from pabal.store.engine.base import (
+    ReadTimedOut,
     StoreUnavailable,
     T,
     Value,
@@ -19,6 +20,8 @@ from pabal.store.engine.base import (
     to_dialect,
 )
 from pabal.store.engine.group_commit import (
+    SEARCH_CONNECTIONS,
+    SEARCH_TIMEOUT_S,
     CommitStats,
     GroupCommitStore,
     PendingWrite,
@@ -32,6 +35,8 @@ MAX_WAL_ATTEMPTS = 100
 """How often to retry while other processes create the same file."""
 CACHE_KIB = 32 * 1024
 CHECKPOINT_PAGES = 4000
+STEPS_PER_TIME_CHECK = 100_000
+"""Steps of SQLite's virtual machine, a few milliseconds, between looks at the clock."""
 
 DIALECT = {
     "bytes": "blob",
@@ -140,6 +145,8 @@ class SqliteStore(GroupCommitStore):
         world: World,
         *,
         readers: int = 2,
+        searchers: int = SEARCH_CONNECTIONS,
+        search_timeout_s: float = SEARCH_TIMEOUT_S,
         max_waiting: int = 10_000,
         is_durable: bool = True,
         on_commit: Callable[[CommitStats], None] = lambda batch: None,
@@ -152,7 +159,15 @@ class SqliteStore(GroupCommitStore):
             self._writer = _SqliteWriter(self._connect())
         except apsw.Error as error:
             raise StoreUnavailable(type(error).__name__) from error
-        super().__init__(world, [self._writer], readers=readers, max_waiting=max_waiting, on_commit=on_commit)
+        super().__init__(
+            world,
+            [self._writer],
+            readers=readers,
+            searchers=searchers,
+            search_timeout_s=search_timeout_s,
+            max_waiting=max_waiting,
+            on_commit=on_commit,
+        )
 
     def _connect(self) -> apsw.Connection:
         connection = apsw.Connection(str(self._path))
@@ -165,7 +180,7 @@ class SqliteStore(GroupCommitStore):
         connection.execute("pragma automatic_index = off")  # every query has its index already
         return connection
 
-    def _read(self, work: Callable[..., T], args: Any, kwargs: Any) -> T:
+    def _read(self, work: Callable[..., T], args: Any, kwargs: Any, limit_s: float | None) -> T:
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         try:
             if connection is None:
@@ -173,13 +188,29 @@ class SqliteStore(GroupCommitStore):
                 self._readers_open.append(connection)
             connection.execute("begin")
             try:
-                return work(SqliteTx(connection), *args, **kwargs)
+                with self._time_limit(connection, limit_s):
+                    return work(SqliteTx(connection), *args, **kwargs)
             finally:
                 connection.execute("rollback")
+        except apsw.InterruptError:
+            raise ReadTimedOut(f"a search took longer than {limit_s} s") from None
         except STATEMENT_ERRORS:
             raise
         except apsw.Error as error:
             raise StoreUnavailable(type(error).__name__) from error
+
+    @contextlib.contextmanager
+    def _time_limit(self, connection: apsw.Connection, limit_s: float | None) -> Iterator[None]:
+        """Interrupt what a connection executes beyond a time limit."""
+        if limit_s is None:
+            yield
+            return
+        ends_at = self._world.monotonic() + limit_s
+        connection.set_progress_handler(lambda: self._world.monotonic() > ends_at, STEPS_PER_TIME_CHECK)
+        try:
+            yield
+        finally:
+            connection.set_progress_handler(None)
 
     def _close_readers(self) -> None:
         for connection in self._readers_open:

@@ -1,0 +1,71 @@
+"""Keeps the searches of one account from delaying others: few at a time, and large totals are counted once."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Hashable
+from contextlib import asynccontextmanager
+
+from pabal.domain.codes import Code, Refused, Text
+from pabal.world import World
+
+MAX_WAITING_PER_ACCOUNT = 200
+RETRY_AFTER_S = 5.0
+LARGE_TOTAL = 10_000
+"""Totals from here on are remembered: counting them takes long, and a few messages more or less hardly matter."""
+TOTAL_TTL_S = 10.0
+MAX_TOTALS = 1000
+TOO_MANY_SEARCHES = Text(
+    "이 계정의 조회가 너무 많이 밀려 있습니다. 앞선 조회가 끝난 뒤 다시 시도하세요.",
+    "Too many searches of this account are waiting. Try again when they are done.",
+)
+
+
+class _Turn:
+    """The turns of one account, and how many use or await them."""
+
+    def __init__(self, most: int) -> None:
+        self.free = asyncio.Semaphore(most)
+        self.users = 0
+
+
+class Searches:
+    """The running searches by account, and the large totals of recent ones."""
+
+    def __init__(self, world: World, max_per_account: int = 1) -> None:
+        self._world = world
+        self._max_per_account = max_per_account
+        self._turns: dict[int, _Turn] = {}
+        self._totals: OrderedDict[Hashable, tuple[float, int]] = OrderedDict()
+
+    @asynccontextmanager
+    async def take_turn(self, account_id: int) -> AsyncIterator[None]:
+        """Wait until the account may search, and hold its turn while the block runs.
+
+        Raises Refused(RATE_LIMITED) where too many wait already.
+        """
+        turn = self._turns.setdefault(account_id, _Turn(self._max_per_account))
+        if turn.users >= MAX_WAITING_PER_ACCOUNT:
+            raise Refused(Code.RATE_LIMITED, "", TOO_MANY_SEARCHES, retry_after_s=RETRY_AFTER_S)
+        turn.users += 1
+        try:
+            async with turn.free:
+                yield
+        finally:
+            turn.users -= 1
+            if not turn.users:
+                del self._turns[account_id]
+
+    def known_total(self, search: Hashable) -> int | None:
+        """Return the total of a search that was counted a moment ago, None if it must be counted."""
+        counted_at, total = self._totals.get(search, (0.0, None))
+        is_recent = total is not None and self._world.monotonic() - counted_at < TOTAL_TTL_S
+        return total if is_recent else None
+
+    def remember_total(self, search: Hashable, total: int) -> None:
+        """Remember a total that was just counted, if it is large."""
+        if total < LARGE_TOTAL:
+            return
+        self._totals.pop(search, None)
+        self._totals[search] = (self._world.monotonic(), total)
+        while len(self._totals) > MAX_TOTALS:
+            self._totals.popitem(last=False)
