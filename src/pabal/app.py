@@ -14,6 +14,7 @@ from pabal.carriers.base import Carrier
 from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.domain.category import Category, InvalidCategoryTable, parse_categories
+from pabal.service.access.body_budget import BodyBudget
 from pabal.service.access.keys import KeyCache
 from pabal.service.access.limits import RateLimiter, SharedRateLimiter
 from pabal.service.context import Context
@@ -187,13 +188,16 @@ class Service:
     def __init__(self, settings: Settings, context: Context, *, delivers: bool = True) -> None:
         self._settings = settings
         self.context = context
-        self.pages = ServicePages(context)
+        bodies = BodyBudget(settings.max_held_bytes, settings.max_held_bytes_per_key)
+        context.metrics.show_body_bytes("interface", bodies.max_bytes, lambda: bodies.held_bytes)
+        self.pages = ServicePages(context, bodies)
         store, world = context.store, context.world
         limiter = SharedRateLimiter(store, world) if settings.is_on_postgresql else RateLimiter(world)
         guard = ApiGuard(KeyCache(store, world), limiter, settings.trusted_proxies)
         self._api = Api(
             context,
             guard,
+            bodies,
             ConsoleOrPages(context, settings, self.pages.app),
             max_body_bytes=settings.max_body_bytes,
             always_ok=settings.always_ok,

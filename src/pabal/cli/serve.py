@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import functools
 import gc
 import os
+import resource
 import signal
 import socket
 import sys
@@ -20,6 +22,7 @@ from pabal.settings.settings import Settings
 from pabal.store import accounts
 from pabal.store import users as user_store
 from pabal.store.engine.base import Store, Tx
+from pabal.web.connections import ConnectionLimits, ConnectionTable, max_connections_for
 from pabal.web.protocol import HttpProtocol
 from pabal.world import RealWorld, new_password
 
@@ -95,7 +98,7 @@ def _run(main: Coroutine[Any, Any, int]) -> int:
 async def _serve(settings: Settings, listener: socket.socket, *, delivers: bool) -> int:
     service = await build_service(settings, delivers=delivers, worker=_worker_name())
     first = await _ensure_first_account(service.context.store, settings)
-    server = _Server(_server_config(service, settings), _greeting(settings, listener, first))
+    server = _Server(_server_config(service, service, settings), _greeting(settings, listener, first))
     await _run_service(service, server.serve(sockets=[listener]))
     return 0
 
@@ -105,7 +108,7 @@ async def _work(settings: Settings, listener: socket.socket | None) -> int:
     service = await build_service(settings, worker=name)
     greeting = f"Pabal worker {name} is running. Stop with Ctrl-C."
     if listener:
-        server = _Server(_server_config(service.pages.app, settings), greeting)
+        server = _Server(_server_config(service.pages.app, service, settings), greeting)
         await _run_service(service, server.serve(sockets=[listener]))
     else:
         await _run_service(service, _wait_for_stop_signal(greeting))
@@ -130,11 +133,12 @@ async def _wait_for_stop_signal(greeting: str) -> None:
     await stop.wait()
 
 
-def _server_config(app: Any, settings: Settings) -> uvicorn.Config:
+def _server_config(app: Any, service: Service, settings: Settings) -> uvicorn.Config:
+    table = ConnectionTable(_connection_limits(settings), RealWorld(), service.context.metrics)
     return uvicorn.Config(
         app,
         interface="asgi3",
-        http=HttpProtocol,
+        http=functools.partial(HttpProtocol, table=table),  # type: ignore[arg-type]
         ws="none",
         lifespan="off",
         log_config=None,
@@ -142,7 +146,20 @@ def _server_config(app: Any, settings: Settings) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=settings.stop_seconds,
+        timeout_keep_alive=settings.idle_seconds + 1,  # the table closes idle connections before
         backlog=LISTEN_BACKLOG,
+    )
+
+
+def _connection_limits(settings: Settings) -> ConnectionLimits:
+    file_limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return ConnectionLimits(
+        max_connections=max_connections_for(file_limit, settings.max_connections),
+        head_s=settings.head_seconds,
+        body_s=settings.body_seconds,
+        idle_s=settings.idle_seconds,
+        response_s=settings.response_seconds,
+        min_bytes_per_s=settings.min_bytes_per_second,
     )
 
 

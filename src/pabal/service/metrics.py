@@ -1,7 +1,7 @@
 """Metrics of the service, for Prometheus."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 
 from prometheus_client import (
     CollectorRegistry,
@@ -67,8 +67,29 @@ class Metrics:
             ["result"],
             registry,
         )
+        self._add_connection_metrics(registry)
         self._add_store_metrics(registry)
         self._add_carrier_metrics(registry)
+
+    def _add_connection_metrics(self, registry: CollectorRegistry) -> None:
+        self.http_connections = Gauge(
+            "pabal_http_connections",
+            "Open connections: all, those waiting for a request, those receiving a body.",
+            ["state"],
+            registry=registry,
+        )
+        self.http_connections_limit = Gauge(
+            "pabal_http_connections_limit", "Limit of open connections.", registry=registry
+        )
+        self.http_connections_closed = LabelledCounter(
+            "pabal_http_connections_closed_total", "Connections closed by the service.", ["reason"], registry
+        )
+        self.http_body_bytes = Gauge(
+            "pabal_http_body_bytes", "Bytes of request bodies being held.", ["part"], registry=registry
+        )
+        self.http_body_bytes_limit = Gauge(
+            "pabal_http_body_bytes_limit", "Limit of these bytes.", ["part"], registry=registry
+        )
 
     def _add_store_metrics(self, registry: CollectorRegistry) -> None:
         self.commit_seconds = Histogram(
@@ -127,6 +148,11 @@ class Metrics:
         """Count messages that ended."""
         for (product, outcome), count in Counter(ended).items():
             self.messages_ended.add(count, product.code, str(outcome.number))
+
+    def show_body_bytes(self, part: str, limit: int, count_held: Callable[[], float]) -> None:
+        """Show how many bytes of bodies a part of the service holds, and its limit."""
+        self.http_body_bytes_limit.labels(part).set(limit)
+        self.http_body_bytes.labels(part).set_function(count_held)
 
     def set_carrier_status(self, name: str, *, is_up: bool, is_circuit_open: bool) -> None:
         """Set the gauges of a carrier."""

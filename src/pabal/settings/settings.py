@@ -64,6 +64,33 @@ class Settings:
         "refuse", "What to do with advertisements from 20:50 to 08:00: refuse them, or move them to 08:00."
     )
     max_body_bytes: int = setting(8 * 1024 * 1024, "Maximum size of a request body.", min_value=1024)
+    max_held_bytes: int = setting(
+        64 * 1024 * 1024,
+        "Maximum size of all request bodies that are held at once; further callers get SERVICE_UNAVAILABLE.",
+        min_value=1024,
+    )
+    max_held_bytes_per_key: int = setting(
+        16 * 1024 * 1024,
+        "Maximum size of all request bodies of one key that are held at once; further requests get RATE_LIMITED.",
+        min_value=1024,
+    )
+    max_connections: int = setting(
+        0,
+        "Maximum number of connections; 0: what the limit of open files allows, at most 4,096.",
+        min_value=0,
+        max_value=100_000,
+    )
+    head_seconds: int = setting(10, "How long the line and headers of a request may take.", min_value=1)
+    body_seconds: int = setting(20, "How long a body may arrive at less than min_bytes_per_second.", min_value=1)
+    idle_seconds: int = setting(30, "How long a connection may wait for its next request.", min_value=1)
+    response_seconds: int = setting(
+        30,
+        "How long a caller may receive its response at less than min_bytes_per_second.",
+        min_value=1,
+    )
+    min_bytes_per_second: int = setting(
+        4096, "Slowest transfer of a body or a response that goes on longer.", min_value=1
+    )
     max_receivers: int = setting(
         1000, "Maximum number of receivers in one request.", min_value=1, max_value=100_000
     )

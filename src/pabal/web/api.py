@@ -13,6 +13,7 @@ from pabal.checks.call import ApiCall
 from pabal.checks.forms import Form
 from pabal.checks.locale import Locale, choose_language
 from pabal.domain.codes import LANGUAGES, Code, Problem, Refused, Text
+from pabal.service.access.body_budget import BodyBudget, HeldBody
 from pabal.service.access.limits import RateLimitResult
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
@@ -36,6 +37,7 @@ MAX_CONTENT_TYPE_BYTES = 200
 RETRY_AFTER_UNAVAILABLE_S = 1
 """Retry-After of SERVICE_UNAVAILABLE."""
 _SEND_JSON = Text("application/json으로 보내세요.", "Send application/json in UTF-8.")
+_SEND_UNCOMPRESSED = Text("압축하지 않은 본문을 보내세요.", "Send the body without compression.")
 _SEND_JSON_OR_FORM = Text(
     "application/json 또는 application/x-www-form-urlencoded로 보내세요.",
     "Send application/json or application/x-www-form-urlencoded in UTF-8.",
@@ -64,6 +66,7 @@ class Api:
         self,
         context: Context,
         guard: ApiGuard,
+        bodies: BodyBudget,
         other_app: AsgiApp,
         *,
         max_body_bytes: int,
@@ -73,6 +76,7 @@ class Api:
     ) -> None:
         self._context = context
         self._guard = guard
+        self._bodies = bodies
         self._other_app = other_app
         self._max_body_bytes = max_body_bytes
         self._always_ok = always_ok
@@ -174,7 +178,8 @@ class Api:
         if scope["method"] != endpoint.method:
             raise Refused(Code.METHOD_NOT_ALLOWED)
         length = headers.get(b"content-length")
-        if length is not None and int(length) > self._max_body_bytes:
+        size = int(length) if length is not None else 0
+        if size > self._max_body_bytes:
             raise self._too_large_refusal()
         if self.is_stopping:
             raise Refused(Code.SERVICE_UNAVAILABLE)
@@ -187,51 +192,48 @@ class Api:
             )
         except Refused:
             if length is None:  # a body that is too large is reported before the key, but is not stored
-                await self._read_body(receive, is_stored=False)
+                await self._read_body(receive)
             raise
-        raw = await self._read_body(receive) if length is None else None
         if key.rate:
             allowance = await self._guard.consume_rate(key)
             extra_headers += _rate_headers(allowance)
             if not allowance.is_allowed:
                 raise Refused(Code.RATE_LIMITED, retry_after_s=allowance.retry_after_s)
-        if raw is None:
-            raw = await self._read_body(receive)
-        form = _read_form(endpoint, scope["query_string"], headers.get(b"content-type", b""), raw)
-        call = ApiCall(
-            self._context,
-            key.account_id,
-            form,
-            locale,
-            self._context.world.now(),
-            _read_idempotency_key(endpoint, headers.get(b"idempotency-key"), raw),
-        )
-        return await endpoint.handler(call)
+        with self._bodies.hold(key.id, size) as held:
+            raw = await self._read_body(receive, held)
+            if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+                raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_UNCOMPRESSED)
+            form = _read_form(endpoint, scope["query_string"], headers.get(b"content-type", b""), raw)
+            call = ApiCall(
+                self._context,
+                key.account_id,
+                form,
+                locale,
+                self._context.world.now(),
+                _read_idempotency_key(endpoint, headers.get(b"idempotency-key"), raw),
+            )
+            return await endpoint.handler(call)
 
-    async def _read_body(self, receive: Receive, *, is_stored: bool = True) -> bytes:
-        """Return the whole body; with `is_stored` false, only measure it.
+    async def _read_body(self, receive: Receive, held: HeldBody | None = None) -> bytes:
+        """Return the whole body, which `held` grows with; without `held`, only measure it.
 
-        Raises Refused(PAYLOAD_TOO_LARGE) as soon as the body exceeds the limit.
+        Raises Refused: PAYLOAD_TOO_LARGE as soon as the body exceeds the limit, else as `HeldBody.grow` does.
         """
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnected
-        body: bytes = message.get("body", b"")
-        if not message.get("more_body") and len(body) <= self._max_body_bytes:
-            return body
-        parts, size = [body], len(body)
+        parts: list[bytes] = []
+        size = 0
         while True:
-            if size > self._max_body_bytes:
-                raise self._too_large_refusal()
-            if not message.get("more_body"):
-                return b"".join(parts)
             message = await receive()
             if message["type"] == "http.disconnect":
                 raise ClientDisconnected
-            part = message.get("body", b"")
+            part: bytes = message.get("body", b"")
             size += len(part)
-            if is_stored:
+            if size > self._max_body_bytes:
+                raise self._too_large_refusal()
+            if held:
+                held.grow(size)
                 parts.append(part)
+            if not message.get("more_body"):
+                return b"".join(parts)
 
     def _too_large_refusal(self) -> Refused:
         limit = self._max_body_bytes

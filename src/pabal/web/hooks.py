@@ -6,13 +6,14 @@ from starlette.requests import ClientDisconnect, Request
 
 from pabal.carriers.base import Receipt
 from pabal.domain.codes import Code, Refused
+from pabal.service.access.body_budget import BodyBudget, HeldBody
 from pabal.service.context import Context
 from pabal.service.delivery.receive import store_receipts
 
 MAX_WEBHOOK_BYTES = 8 * 2**20
 
 
-async def receive_webhook(context: Context, request: Request) -> None:
+async def receive_webhook(context: Context, bodies: BodyBudget, request: Request) -> None:
     """Store a carrier's receipts; return once they are durable.
 
     Raises Refused, StoreUnavailable.
@@ -24,13 +25,14 @@ async def receive_webhook(context: Context, request: Request) -> None:
     async def on_receipts(receipts: Sequence[Receipt]) -> None:
         await store_receipts(context, carrier.name, receipts)
 
-    await carrier.handle_webhook(request.headers, lambda: _read_body(request), on_receipts)
+    with bodies.hold(carrier.name, 0) as held:
+        await carrier.handle_webhook(request.headers, lambda: _read_body(request, held), on_receipts)
 
 
-async def _read_body(request: Request) -> bytes:
-    """Return the body.
+async def _read_body(request: Request, held: HeldBody) -> bytes:
+    """Return the body, which `held` grows with.
 
-    Raises Refused(PAYLOAD_TOO_LARGE) as soon as it exceeds the limit.
+    Raises Refused: PAYLOAD_TOO_LARGE as soon as it exceeds the limit, else as `HeldBody.grow` does.
     """
     parts: list[bytes] = []
     size = 0
@@ -39,6 +41,7 @@ async def _read_body(request: Request) -> bytes:
             size += len(part)
             if size > MAX_WEBHOOK_BYTES:
                 raise Refused(Code.PAYLOAD_TOO_LARGE)
+            held.grow(size)
             parts.append(part)
     except ClientDisconnect:
         raise Refused(Code.INVALID_JSON) from None

@@ -14,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from pabal.checks.locale import Locale, choose_language
 from pabal.domain.codes import Code, Problem, Refused
+from pabal.service.access.body_budget import BodyBudget
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.service.upkeep.reports import queue_depths
@@ -28,6 +29,9 @@ PROBE_INTERVAL_S = 1.0
 """Minimum interval between test writes for /readyz, which needs no key."""
 PROBE_TIMEOUT_S = 2.0
 """Timeout of a test write; a store that does not answer in time is not ready."""
+RETRY_AFTER_S = "1"
+"""Retry-After of refusals that a repeat may overcome."""
+_TEMPORARY = (Code.RATE_LIMITED, Code.SERVICE_UNAVAILABLE)
 _CODES = {404: Code.NOT_FOUND, 405: Code.METHOD_NOT_ALLOWED}
 _DOCS_PAGE = """<!doctype html>
 <html lang="ko">
@@ -59,8 +63,9 @@ _CONTENT_SECURITY_POLICY = (
 class ServicePages:
     """Answers everything that is not under /api/."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, bodies: BodyBudget) -> None:
         self._context = context
+        self._bodies = bodies
         self.is_ready = False
         self._probed_at = -PROBE_INTERVAL_S
         self._counted_at = -COUNT_INTERVAL_S
@@ -123,7 +128,7 @@ class ServicePages:
     async def receive_webhook(self, request: Request) -> Response:
         """Store the receipts that a carrier sends."""
         try:
-            await hooks.receive_webhook(self._context, request)
+            await hooks.receive_webhook(self._context, self._bodies, request)
         except Refused as refused:
             return self._refuse(refused.problems[0].code, request)
         except StoreUnavailable:
@@ -148,7 +153,8 @@ class ServicePages:
 
     def _refuse(self, code: Code, request: Request) -> Response:
         body = envelope.encode_refusal([Problem(code)], self._context.world.now(), self._locale(request))
-        return Response(body, code.http_status, media_type=envelope.CONTENT_TYPE.decode())
+        headers = {"retry-after": RETRY_AFTER_S} if code in _TEMPORARY else None
+        return Response(body, code.http_status, headers, media_type=envelope.CONTENT_TYPE.decode())
 
     async def _refuse_http_error(self, request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404

@@ -1,44 +1,97 @@
-"""The server's HTTP protocol, which also answers unreadable requests in the envelope."""
+"""The server's HTTP protocol: HTTP/1.1 with time-outs, which answers what it refuses in the envelope."""
 
 import asyncio
-from collections.abc import Callable
+import re
+from enum import Enum
+from typing import Any, NamedTuple
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from pabal.checks.locale import DEFAULT_LOCALE
 from pabal.domain.codes import Code, Problem, Text
 from pabal.web import envelope
-from pabal.world import RealWorld
+from pabal.web.connections import HEALTH_PATHS, CloseReason, ConnectionTable
 
 _CONTINUE = b"HTTP/1.1 100"
-_UNREADABLE_REQUEST = Text("올바른 HTTP 요청이 아닙니다.", "The request is not valid HTTP.")
-BODY_HEAD_ALLOWANCE_BYTES = 2**62
-"""Subtracted while a body is read: bodies have a limit of their own."""
+_UNREADABLE = Text("올바른 HTTP 요청이 아닙니다.", "The request is not valid HTTP.")
+_TOO_SLOW = Text(
+    "요청이 제때 도착하지 않아 접수하지 않았습니다.", "It did not arrive in time and was not accepted."
+)
+_TOO_MANY = Text(
+    "연결이 너무 많아 이 요청은 접수하지 않았습니다.",
+    "There are too many connections; this request was not accepted.",
+)
+RETRY_AFTER = (b"retry-after", b"1")
 
-
-MAX_HEAD_BYTES = 256 * 1024
+MAX_HEAD_BYTES = 64 * 1024
 """Limit of a request's line and headers."""
+MAX_HEADERS = 100
+MAX_PIPELINED = 16
+"""Requests that may wait behind the one in progress on the same connection."""
+MAX_CHUNK_OVERHEAD_BYTES = 64 * 1024
+"""What a chunked body may add in sizes, extensions and trailers, besides its own length."""
+DRAIN_S = 5.0
+"""How long the rest of a body that was refused early is read, so that the caller sees the answer."""
+VERSIONS = ("1.1", "1.0")
+SINGLE_HEADERS = frozenset(
+    {b"host", b"content-length", b"transfer-encoding", b"content-type", b"content-encoding"}
+    | {b"apikey", b"idempotency-key"}
+)
+"""Headers that a request has at most once: two of them would mean one thing to a proxy and another to us."""
+_HOST = re.compile(rb"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%!$&'()*+,;=-]*)(:[0-9]{0,5})?")
+
+
+class _Refusal(NamedTuple):
+    """An answer that ends a connection."""
+
+    status_line: bytes
+    code: Code
+    detail: Text
+
+    def encode_body(self, table: ConnectionTable) -> bytes:
+        problem = Problem(self.code, detail=self.detail)
+        return envelope.encode_refusal([problem], table.world.now(), DEFAULT_LOCALE)
+
+
+_MALFORMED = _Refusal(b"400 Bad Request", Code.INVALID_PARAMETER, _UNREADABLE)
+_TIMED_OUT = _Refusal(b"408 Request Timeout", Code.INVALID_PARAMETER, _TOO_SLOW)
+_CROWDED_OUT = _Refusal(b"503 Service Unavailable", Code.SERVICE_UNAVAILABLE, _TOO_MANY)
+
+
+class _Unacceptable(Exception):
+    """A request that is refused for its head."""
+
+
+class _Phase(Enum):
+    """What a connection waits for."""
+
+    REQUEST = 1
+    HEAD = 2
+    BODY = 3
+    ANSWER = 4
+    END = 5
 
 
 class _ResponseTransport:
     """A transport for one response that sends its head together with the first part of its body."""
 
-    def __init__(self, transport: asyncio.Transport, then: Callable[..., None]) -> None:
-        self._transport = transport
-        self._then = then
+    def __init__(self, protocol: "HttpProtocol") -> None:
+        self._protocol = protocol
+        self._transport = protocol.transport
+        self._then = protocol.on_response_complete
         self._head: bytes | None = None
         self._has_begun = False
-        self.is_closing = transport.is_closing
+        self.is_closing = protocol.transport.is_closing
 
     def write(self, data: bytes) -> None:
         """Write data; hold back the head until the body follows, but send 100 Continue at once."""
         if self._has_begun or data.startswith(_CONTINUE):
-            self._transport.write(data)
+            self._write(data)
         elif self._head is None:
             self._head = data
         else:
             self._has_begun = True
-            self._transport.write(self._head + data)
+            self._write(self._head + data)
 
     def end(self) -> None:
         """Finish the response, also one without a body."""
@@ -53,41 +106,292 @@ class _ResponseTransport:
     def _flush_head(self) -> None:
         if self._head is not None and not self._has_begun:
             self._has_begun = True
-            self._transport.write(self._head)
+            self._write(self._head)
+
+    def _write(self, data: bytes) -> None:
+        self._protocol.written_bytes += len(data)
+        self._transport.write(data)
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """HTTP/1.1; answers anything else with 400."""
+    """One connection: HTTP/1.1 or 1.0; anything else is answered with 400."""
 
-    _head_bytes = 0
+    def __init__(self, *args: Any, table: ConnectionTable, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._table = table
+        self._limits = table.limits
+        self._monotonic = table.world.monotonic
+        self._is_regular = True
+        self._phase = _Phase.REQUEST
+        self._since: float | None = None
+        """When the phase began, as far as the caller is to blame for its length."""
+        self._timeout_s = table.limits.head_s
+        self._raw_bytes = 0
+        """Bytes of this head or of this body as they came."""
+        self._body_bytes = 0
+        self._bytes_before_since = 0
+        self._running: RequestResponseCycle | None = None
+        self._refusal: bytes | None = None
+        """What remains to be said when all earlier requests are answered."""
+        self.written_bytes = 0
+        self._stalled_since: float | None = None
+        self._flushed_before_stall = 0
+
+    # The connection
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Accept a connection; one beyond the limit is only for health checks."""
+        super().connection_made(transport)
+        self._since = self._monotonic()
+        self._is_regular = self._table.admit(self)
+        if not self._is_regular:
+            self.app = self._answer_health_checks
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._table.remove(self)
+        super().connection_lost(exc)
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Answer what is in progress before the connection is closed; half a request is refused."""
+        if self._refusal is None and self._phase in (_Phase.HEAD, _Phase.BODY):
+            self._refuse(_MALFORMED, CloseReason.MALFORMED)
+        if self._phase is _Phase.END or not self._is_answering():
+            return False
+        if self._refusal is None:
+            self.cycle.keep_alive = False
+        return True
 
     def data_received(self, data: bytes) -> None:
-        """Parse data; refuse a request whose head is too large."""
-        self._head_bytes += len(data)
+        """Parse data; refuse a head that is too large and a body that consists of anything but content."""
+        if self._refusal is not None or self._phase is _Phase.END:
+            return
+        self._raw_bytes += len(data)
         super().data_received(data)
-        if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
+        phase = self._phase
+        if phase in (_Phase.ANSWER, _Phase.END) or self.transport.is_closing():
+            return
+        if self._since is None:
+            self._since = self._monotonic()
+        if phase is _Phase.BODY:
+            if self._raw_bytes > MAX_CHUNK_OVERHEAD_BYTES + 2 * self._body_bytes and not self._is_draining():
+                self.send_400_response("the chunks are too small")
+        elif self._raw_bytes > MAX_HEAD_BYTES:
             self.send_400_response("the head of the request is too large")
+
+    # The request, as the parser reads it
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        self._phase, self._since, self._timeout_s = _Phase.HEAD, None, self._limits.head_s
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Add a header; a trailer is none."""
+        if self._phase is _Phase.BODY:
+            return
+        if len(self.headers) >= MAX_HEADERS:
+            raise _Unacceptable("too many headers")
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """Start the request; its head is complete."""
-        self._head_bytes = -BODY_HEAD_ALLOWANCE_BYTES
+        self._check_head()
+        self._phase, self._since = _Phase.BODY, None
+        self._raw_bytes = self._body_bytes = self._bytes_before_since = 0
+        self._table.set_busy(self)
         super().on_headers_complete()
-        if not isinstance(self.cycle.transport, _ResponseTransport):  # an upgrade starts no new cycle
-            response = _ResponseTransport(self.transport, self.cycle.on_response)
-            self.cycle.transport = response  # type: ignore[assignment]
-            self.cycle.on_response = response.end
+        response = _ResponseTransport(self)
+        self.cycle.transport = response  # type: ignore[assignment]
+        self.cycle.on_response = response.end
+        if not self._is_regular or self.parser.should_upgrade():
+            self.cycle.keep_alive = False
+
+    def _check_head(self) -> None:
+        if len(self.pipeline) >= MAX_PIPELINED:
+            raise _Unacceptable("too many requests at once")
+        if self._raw_bytes > MAX_HEAD_BYTES:
+            size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+            if size > MAX_HEAD_BYTES:
+                raise _Unacceptable("the head is too large")
+        version = self.parser.get_http_version()
+        headers = dict(self.headers)
+        if version not in VERSIONS or (version == "1.1" and b"host" not in headers):
+            raise _Unacceptable("not HTTP/1.1 with a host, nor HTTP/1.0")
+        if not _HOST.fullmatch(headers.get(b"host", b"")):
+            raise _Unacceptable("not a host")
+        if version == "1.0" and b"transfer-encoding" in headers:
+            raise _Unacceptable("HTTP/1.0 has no chunks")
+        if len(headers) < len(self.headers):
+            names = [name for name, _ in self.headers]
+            if any(names.count(name) > 1 for name in SINGLE_HEADERS & headers.keys()):
+                raise _Unacceptable("a header is there twice")
+
+    def on_body(self, body: bytes) -> None:
+        """Count and pass on a part of the body."""
+        self._body_bytes += len(body)
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Prepare for the next request's head."""
-        self._head_bytes = 0
+        is_draining = self._is_draining()
+        self._phase, self._since, self._raw_bytes = _Phase.ANSWER, None, 0
+        self._table.set_received(self)
         super().on_message_complete()
+        if is_draining:
+            self._wait_for_request()
+
+    # The response
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request, or with the refusal that follows the last one."""
+        super().on_response_complete()
+        if self.transport.is_closing() or self._is_answering():
+            return
+        if self._refusal is not None:
+            self._close_with(self._refusal)
+        elif self._phase is _Phase.ANSWER:
+            self._wait_for_request()
+        else:
+            self._since = self._monotonic()
+            self._table.set_waiting(self)
+
+    def _wait_for_request(self) -> None:
+        self._phase, self._since, self._timeout_s = _Phase.REQUEST, self._monotonic(), self._limits.idle_s
+        self._table.set_waiting(self)
+
+    def _is_answering(self) -> bool:
+        newest: RequestResponseCycle | None = self.cycle
+        return newest is not None and not newest.response_complete
+
+    def _is_draining(self) -> bool:
+        """Tell whether a body is read that nobody waits for: its request is answered."""
+        return self._phase is _Phase.BODY and self.cycle.response_complete
+
+    async def _answer_health_checks(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer health checks; refuse everything else."""
+        if scope["path"] in HEALTH_PATHS:
+            await self.config.loaded_app(scope, receive, send)
+            return
+        body = _CROWDED_OUT.encode_body(self._table)
+        headers = [(b"content-type", envelope.CONTENT_TYPE), (b"content-length", b"%d" % len(body)), RETRY_AFTER]
+        await send({"type": "http.response.start", "status": 503, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    # Time-outs and refusals
+
+    def check(self, now: float) -> None:
+        """Close the connection if its caller is too slow."""
+        if self._has_stalled(now):
+            self._table.count_close(CloseReason.RESPONSE_TIMEOUT)
+            self.transport.abort()
+        elif self._since is None or self.transport.is_closing():
+            return
+        elif self._phase is _Phase.END:
+            if now - self._since > DRAIN_S:
+                self.transport.close()
+        elif self._phase is _Phase.BODY:
+            self._check_body(now, now - self._since)
+        elif not self._is_answering() and now - self._since > self._timeout_s:
+            if self._phase is _Phase.HEAD:
+                self._refuse(_TIMED_OUT, CloseReason.HEAD_TIMEOUT)
+            else:
+                self._table.count_close(CloseReason.IDLE_TIMEOUT)
+                self.transport.close()
+
+    def _check_body(self, now: float, waited_s: float) -> None:
+        if self._is_draining():
+            if waited_s > DRAIN_S:
+                self._table.count_close(CloseReason.BODY_TIMEOUT)
+                self.transport.close()
+            return
+        is_our_fault = self.flow.read_paused or self.pipeline or self.cycle.waiting_for_100_continue
+        if not is_our_fault:
+            self._table.set_receiving(self)
+            if waited_s <= self._limits.body_s:
+                return
+            if self._body_bytes - self._bytes_before_since < waited_s * self._limits.min_bytes_per_s:
+                self._refuse(_TIMED_OUT, CloseReason.BODY_TIMEOUT)
+                return
+        self._since, self._bytes_before_since = now, self._body_bytes
+
+    def _has_stalled(self, now: float) -> bool:
+        """Tell whether the caller does not receive what it was sent."""
+        unsent = self.transport.get_write_buffer_size()
+        if not unsent:
+            self._stalled_since = None
+            return False
+        flushed = self.written_bytes - unsent
+        waited_s = now - self._stalled_since if self._stalled_since is not None else 0.0
+        if waited_s > self._limits.response_s:
+            if flushed - self._flushed_before_stall < waited_s * self._limits.min_bytes_per_s:
+                return True
+            self._stalled_since = None
+        if self._stalled_since is None:
+            self._stalled_since, self._flushed_before_stall = now, flushed
+        return False
+
+    def evict(self) -> None:
+        """Close the connection to make room for another."""
+        if self._phase in (_Phase.HEAD, _Phase.BODY):
+            self._refuse(_CROWDED_OUT, None)
+        self.transport.close()
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer an unreadable request and close the connection."""
-        problem = Problem(Code.INVALID_PARAMETER, detail=_UNREADABLE_REQUEST)
-        body = envelope.encode_refusal([problem], RealWorld().now(), DEFAULT_LOCALE)
-        head = (
-            b"HTTP/1.1 400 Bad Request\r\ncontent-type: %b\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
-        ) % (envelope.CONTENT_TYPE, len(body))
-        self.transport.write(head + body)
-        self.transport.close()
+        """Refuse an unreadable request and close the connection."""
+        self._refuse(_MALFORMED, CloseReason.MALFORMED)
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: an upgrade is answered as a plain request."""
+
+    def _refuse(self, refusal: _Refusal, reason: CloseReason | None) -> None:
+        """Answer the request that is being received, after all earlier ones, and close the connection."""
+        if reason:
+            self._table.count_close(reason)
+        body = refusal.encode_body(self._table)
+        retry = b"%b: %b\r\n" % RETRY_AFTER if refusal is _CROWDED_OUT else b""
+        answer = b"HTTP/1.1 %b\r\ncontent-type: %b\r\ncontent-length: %d\r\n%bconnection: close\r\n\r\n%b" % (
+            refusal.status_line,
+            envelope.CONTENT_TYPE,
+            len(body),
+            retry,
+            body,
+        )
+        if self._is_draining():  # it has its answer already
+            self.transport.close()
+        elif not self._is_answering():
+            self._close_with(answer)
+        elif self._phase is _Phase.BODY and not self.pipeline:
+            self._break_off(answer)
+        else:
+            if self._phase is _Phase.BODY:  # it never started, and never will
+                self.pipeline.popleft()
+                assert self._running
+                self.cycle = self.pipeline[0][0] if self.pipeline else self._running
+            self._refusal = answer
+            self.flow.pause_reading()
+
+    def _break_off(self, answer: bytes) -> None:
+        """End the request in progress, whose body will never be complete."""
+        cycle = self.cycle
+        cycle.disconnected = True
+        cycle.message_event.set()
+        if cycle.response_started:
+            self.transport.close()
+        else:
+            self._close_with(answer)
+
+    def _close_with(self, answer: bytes) -> None:
+        """Send an answer and end the connection, but let the caller finish: else it may never see the answer."""
+        self.written_bytes += len(answer)
+        self.transport.write(answer)
+        self.transport.write_eof()
+        self._phase, self._since = _Phase.END, self._monotonic()
+        self._table.set_received(self)
+        self._table.set_waiting(self)

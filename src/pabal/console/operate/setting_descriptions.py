@@ -31,6 +31,26 @@ KOREAN_DESCRIPTIONS = {
         "20:50~08:00에 걸린 광고의 처리 방법입니다. refuse: 거부, move: 08:00로 미뤄 발송."
     ),
     "Maximum size of a request body.": "요청 본문의 최대 크기(바이트)입니다.",
+    "Maximum size of all request bodies that are held at once; further callers get SERVICE_UNAVAILABLE.": (
+        "동시에 받아 둘 수 있는 모든 요청 본문의 최대 크기(바이트)입니다. 넘으면 SERVICE_UNAVAILABLE로 응답합니다."
+    ),
+    "Maximum size of all request bodies of one key that are held at once; further requests get RATE_LIMITED.": (
+        "API 키 하나가 동시에 보낼 수 있는 요청 본문의 최대 크기(바이트)입니다. 넘으면 RATE_LIMITED로 응답합니다."
+    ),
+    "Maximum number of connections; 0: what the limit of open files allows, at most 4,096.": (
+        "최대 연결 수입니다. 0이면 열 수 있는 파일 수에 맞추며, 최대 4,096개입니다."
+    ),
+    "How long the line and headers of a request may take.": "요청 줄과 헤더를 받는 시간(초)입니다.",
+    "How long a body may arrive at less than min_bytes_per_second.": (
+        "요청 본문이 min_bytes_per_second보다 느리게 들어와도 기다리는 시간(초)입니다."
+    ),
+    "How long a connection may wait for its next request.": "연결이 다음 요청을 기다리는 시간(초)입니다.",
+    "How long a caller may receive its response at less than min_bytes_per_second.": (
+        "호출자가 응답을 min_bytes_per_second보다 느리게 받아도 기다리는 시간(초)입니다."
+    ),
+    "Slowest transfer of a body or a response that goes on longer.": (
+        "더 오래 걸리는 본문과 응답에 허용하는 최저 전송 속도(초당 바이트)입니다."
+    ),
     "Maximum number of receivers in one request.": "요청 한 건의 최대 수신자 수입니다.",
     "How many days ahead a sendDate may be.": "예약 발송(sendDate)을 며칠 뒤까지 받을지 정합니다.",
     "Maximum number of writes that wait for the store; further callers get SERVICE_UNAVAILABLE.": (

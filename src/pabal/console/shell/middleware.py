@@ -3,7 +3,7 @@
 import dataclasses
 import logging
 import math
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Hashable, Mapping, Sequence
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.requests import ClientDisconnect, Request
@@ -24,6 +24,7 @@ from pabal.console.shell.page_request import (
 from pabal.console.shell.site import Site
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.service.access import sign_in
+from pabal.service.access.body_budget import BodyBudget, HeldBody
 from pabal.service.access.sign_in import ConsoleSession, new_secret
 from pabal.service.access.throttle import IpAddress
 from pabal.service.errors import StoreUnavailable, describe_error
@@ -31,6 +32,9 @@ from pabal.service.errors import StoreUnavailable, describe_error
 CSRF_FIELD = "csrf"
 CSRF_HEADER = "x-csrf-token"
 MAX_FIELDS = 1000
+MAX_HELD_BYTES = 256 * 2**20
+"""Forms and files that are held at once; files are on disk beyond their first MiB."""
+MAX_HELD_BYTES_PER_CALLER = 64 * 2**20
 URLENCODED_TYPE = "application/x-www-form-urlencoded"
 HEADERS = {
     "content-security-policy": (
@@ -55,6 +59,8 @@ class Middleware:
     def __init__(self, site: Site, trusted_proxies: Sequence[IpNetwork]) -> None:
         self._site = site
         self._trusted_proxies = trusted_proxies
+        bodies = self._bodies = BodyBudget(MAX_HELD_BYTES, MAX_HELD_BYTES_PER_CALLER)
+        site.context.metrics.show_body_bytes("console", bodies.max_bytes, lambda: bodies.held_bytes)
 
     async def answer(self, page: Page | None, http: Request, code: Code = Code.NOT_FOUND) -> Response:
         """Return the answer to a request; without a page, the one that tells the code."""
@@ -92,14 +98,15 @@ class Middleware:
                 return request.render("shell/no_account.html", 404)
         if page.method == "GET":
             return await page.handle(request)
-        request = await self._with_form(page, request)
-        try:
-            if not _has_csrf_token(request):
-                return request.render("shell/stale.html", 403)
-            return await page.handle(request)
-        finally:
-            for file in request.files.values():
-                file.stream.close()
+        with self._bodies.hold(_caller(request), 0) as held:
+            request = await self._with_form(page, request, held)
+            try:
+                if not _has_csrf_token(request):
+                    return request.render("shell/stale.html", 403)
+                return await page.handle(request)
+            finally:
+                for file in request.files.values():
+                    file.stream.close()
 
     def _client(self, http: Request) -> tuple[IpAddress | None, bool]:
         """Return where a request comes from, and whether over TLS; a trusted proxy's word counts for both."""
@@ -134,13 +141,13 @@ class Middleware:
             is_https=is_https,
         )
 
-    async def _with_form(self, page: Page, request: PageRequest) -> PageRequest:
-        """Return the request with the fields of its form.
+    async def _with_form(self, page: Page, request: PageRequest, held: HeldBody) -> PageRequest:
+        """Return the request with the fields of its form, which `held` grows with.
 
-        Raises Refused: PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_PARAMETER.
+        Raises Refused: PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_PARAMETER, else as `HeldBody.grow` does.
         """
         media_type = request.http.headers.get("content-type", "").partition(";")[0].strip().lower()
-        stream = _limited_stream(request.http, page.max_body_bytes)
+        stream = _limited_stream(request.http, page.max_body_bytes, held)
         if media_type == multipart.MULTIPART_TYPE:
             form = await multipart.parse_form(request.http.headers, stream, MAX_FIELDS, page.max_body_bytes)
             return dataclasses.replace(request, fields=_by_name(form.fields), files=form.files)
@@ -198,16 +205,26 @@ def _has_csrf_token(request: PageRequest) -> bool:
     return sign_in.secrets_equal(token, request.csrf)
 
 
-async def _limited_stream(http: Request, max_bytes: int) -> AsyncGenerator[bytes, None]:
-    """Yield the body as it arrives.
+def _caller(request: PageRequest) -> Hashable:
+    """Return who sends a form: a user, or before the sign-in an address."""
+    return request.session.user.id if request.session else request.address
 
-    Raises Refused(PAYLOAD_TOO_LARGE).
+
+async def _limited_stream(http: Request, max_bytes: int, held: HeldBody) -> AsyncGenerator[bytes, None]:
+    """Yield the body as it arrives; a length that is given is held from the start.
+
+    Raises Refused: PAYLOAD_TOO_LARGE, else as `HeldBody.grow` does.
     """
+    length = http.headers.get("content-length", "0")
+    if int(length) > max_bytes:
+        raise Refused(Code.PAYLOAD_TOO_LARGE)
+    held.grow(int(length))
     size = 0
     async for chunk in http.stream():
         size += len(chunk)
         if size > max_bytes:
             raise Refused(Code.PAYLOAD_TOO_LARGE)
+        held.grow(size)
         yield chunk
 
 

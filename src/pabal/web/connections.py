@@ -1,0 +1,162 @@
+"""All connections of the HTTP server: how many there may be, and when each is closed."""
+
+import asyncio
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+from pabal.service.metrics import Metrics
+from pabal.world import World
+
+SWEEP_INTERVAL_S = 0.5
+"""How often time-outs are looked at; a connection may live this much longer."""
+HEALTH_CONNECTIONS = 16
+"""Connections beyond the limit, for health checks and quick refusals alone."""
+MAX_DEFAULT_CONNECTIONS = 4096
+MIN_CONNECTIONS = 8
+RESERVED_FILES = 64
+"""Open files left to the store, logs, carriers and uploads; at least a quarter of the limit is left."""
+HEALTH_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
+
+
+class ConnectionLimits(NamedTuple):
+    """The limits of the HTTP server."""
+
+    max_connections: int
+    head_s: float
+    """How long a request's line and headers may take."""
+    body_s: float
+    """How long a body may arrive at less than `min_bytes_per_s`."""
+    idle_s: float
+    """How long a connection may wait for its next request."""
+    response_s: float
+    """How long a caller may receive its response at less than `min_bytes_per_s`."""
+    min_bytes_per_s: int
+
+
+class CloseReason(Enum):
+    """Why the service closed a connection; the values are labels of the metric."""
+
+    HEAD_TIMEOUT = "head_timeout"
+    BODY_TIMEOUT = "body_timeout"
+    IDLE_TIMEOUT = "idle_timeout"
+    RESPONSE_TIMEOUT = "response_timeout"
+    MALFORMED = "malformed"
+    EVICTED = "evicted"
+    REFUSED = "refused"
+
+
+class OpenConnection(Protocol):
+    """What the table needs to know of a connection."""
+
+    def check(self, now: float) -> None:
+        """Close the connection if it exceeds a time-out."""
+
+    def evict(self) -> None:
+        """Close the connection to make room; tell a caller that has begun a request."""
+
+
+def max_connections_for(file_limit: int, wanted: int = 0) -> int:
+    """Return how many connections a process with this limit of open files may have; `wanted` 0: the default."""
+    if wanted:
+        return max(MIN_CONNECTIONS, min(wanted, file_limit - RESERVED_FILES))
+    left = file_limit - max(RESERVED_FILES, file_limit // 4)
+    return max(MIN_CONNECTIONS, min(MAX_DEFAULT_CONNECTIONS, left))
+
+
+class ConnectionTable:
+    """The open connections of one server.
+
+    At the limit, the connection that has waited longest for a request makes room for a new one, else the one
+    whose body has taken longest. If all have requests in progress, a few more are accepted for health checks.
+    """
+
+    def __init__(self, limits: ConnectionLimits, world: World, metrics: Metrics) -> None:
+        self.limits = limits
+        self.world = world
+        self._closed = metrics.http_connections_closed
+        self._regular: dict[OpenConnection, None] = {}
+        self._extra: dict[OpenConnection, None] = {}
+        self._busy_extra: dict[OpenConnection, None] = {}
+        self._waiting: dict[OpenConnection, None] = {}
+        """Those that wait for a request or its head, longest first."""
+        self._receiving: dict[OpenConnection, None] = {}
+        """Those that wait for a body, longest first."""
+        self._sweeper: asyncio.TimerHandle | None = None
+        metrics.http_connections_limit.set(limits.max_connections)
+        for state, connections in (("waiting", self._waiting), ("receiving", self._receiving)):
+            metrics.http_connections.labels(state).set_function(connections.__len__)
+        metrics.http_connections.labels("all").set_function(self._count)
+
+    def admit(self, connection: OpenConnection) -> bool:
+        """Add a new connection; return False if it is one beyond the limit, for health checks alone."""
+        if self._sweeper is None:
+            self._schedule_sweep()
+        if len(self._regular) < self.limits.max_connections or self._evict_one():
+            self._regular[connection] = None
+            self._waiting[connection] = None
+            return True
+        self.count_close(CloseReason.REFUSED)
+        self._extra[connection] = None
+        if len(self._extra) + len(self._busy_extra) > HEALTH_CONNECTIONS:
+            oldest = next(iter(self._extra))
+            self.remove(oldest)
+            oldest.evict()
+        return False
+
+    def remove(self, connection: OpenConnection) -> None:
+        """Forget a connection that is closed or about to be."""
+        self._regular.pop(connection, None)
+        self._extra.pop(connection, None)
+        self._busy_extra.pop(connection, None)
+        self._waiting.pop(connection, None)
+        self._receiving.pop(connection, None)
+
+    def set_waiting(self, connection: OpenConnection) -> None:
+        """Note that a connection waits for its next request."""
+        if connection in self._regular:
+            self._waiting[connection] = None
+
+    def set_receiving(self, connection: OpenConnection) -> None:
+        """Note that a connection waits for the rest of a body."""
+        if connection in self._regular:
+            self._receiving[connection] = None
+
+    def set_received(self, connection: OpenConnection) -> None:
+        """Note that a body is complete."""
+        self._receiving.pop(connection, None)
+
+    def set_busy(self, connection: OpenConnection) -> None:
+        """Note that a connection has a request in progress."""
+        self._waiting.pop(connection, None)
+        if connection in self._extra:
+            del self._extra[connection]
+            self._busy_extra[connection] = None
+
+    def count_close(self, reason: CloseReason) -> None:
+        """Count a connection that the service closes."""
+        self._closed.add(1, reason.value)
+
+    def _evict_one(self) -> bool:
+        """Close the connection that is worth least; return False if all have a request in progress."""
+        for candidates in (self._waiting, self._receiving):
+            if candidates:
+                oldest = next(iter(candidates))
+                self.remove(oldest)
+                self.count_close(CloseReason.EVICTED)
+                oldest.evict()
+                return True
+        return False
+
+    def _count(self) -> int:
+        return len(self._regular) + len(self._extra) + len(self._busy_extra)
+
+    def _schedule_sweep(self) -> None:
+        self._sweeper = asyncio.get_running_loop().call_later(SWEEP_INTERVAL_S, self._sweep)
+
+    def _sweep(self) -> None:
+        self._sweeper = None
+        now = self.world.monotonic()
+        for connection in [*self._regular, *self._extra, *self._busy_extra]:
+            connection.check(now)
+        if self._count():
+            self._schedule_sweep()
