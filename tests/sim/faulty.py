@@ -94,6 +94,9 @@ class FaultyStore:
     async def write_relaxed(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.write(work, *args, **kwargs)
 
+    async def scrub(self) -> bool:
+        return await self._inner.scrub()
+
     async def close(self) -> None:
         await self._inner.close()
 

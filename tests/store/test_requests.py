@@ -5,7 +5,7 @@ from pabal.domain.dates import HOUR
 from pabal.domain.image import Image
 from pabal.domain.message import Outcome, Product, Status
 from pabal.domain.sending import Fallback, Receiver, Sending
-from pabal.store import accounts, messages, profiles, queue, requests
+from pabal.store import accounts, erasures, messages, profiles, queue, requests
 from pabal.store.engine.base import Tx
 from tests.fixtures.rows import (
     CARRIER,
@@ -112,7 +112,7 @@ def test_blanked_request_keeps_outcomes_and_no_personal_data(tx: Tx) -> None:
     messages.finish(tx, [(message_id(1, 1), Outcome.DELIVERED), (message_id(1, 2), Outcome.SPAM)], NOON + 5)
     queue.record_attempts(tx, CARRIER, [queue.EndedAttempt(message_id(1, 1), 1, "busy")], NOON)
 
-    requests.erase(tx, request_id(1))
+    erasures.erase_request(tx, request_id(1))
 
     request = requests.get(tx, [request_id(1)])[request_id(1)]
     assert (request.content, request.sender, request.subject, request.image_link) == ("", "", None, None)
@@ -135,7 +135,7 @@ def test_blanking_a_request_changes_no_other(tx: Tx) -> None:
     store_request(tx, 1)
     store_request(tx, 2)
 
-    requests.erase(tx, request_id(1))
+    erasures.erase_request(tx, request_id(1))
 
     assert messages.get(tx, [message_id(2)])[message_id(2)].receiver == PHONE
     assert requests.get(tx, [request_id(2)])[request_id(2)].content == "안녕하세요"
@@ -150,7 +150,7 @@ def test_request_queries_never_scan_the_table(tx: Tx) -> None:
     requests.get_image(explaining, request_id(1))
     requests.list_by_profile(explaining, 1, (NOON, b""), 20)
     requests.ids_between(explaining, request_id(0), request_id(9), 20)
-    requests.erase(explaining, request_id(1))
+    erasures.erase_request(explaining, request_id(1))
 
     assert explaining.scans == []
     assert explaining.uses("requests_by_profile (profile_id=? AND (scheduled_at,id)>(?,?))")

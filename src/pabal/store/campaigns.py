@@ -328,12 +328,16 @@ def list_invalid_rows(tx: Tx, campaign_id: bytes, after: int, limit: int) -> lis
 
 
 def delete_old(tx: Tx, states: Iterable[CampaignState], before: Instant, limit: int) -> int:
-    """Delete some campaigns in these states that have not changed since `before`; return how many."""
+    """Delete some campaigns in these states that have not changed since `before`; return how many.
+
+    Campaigns with messages that have not ended stay.
+    """
     found = [
         row[0]
         for state in states
         for row in tx.fetch_all(
-            "select id from campaigns where state = ? and changed_at < ? order by changed_at limit ?",
+            "select id from campaigns c where state = ? and changed_at < ? and not exists (select 1 from"
+            " campaign_requests r where r.campaign_id = c.id and r.is_ended = 0) order by changed_at limit ?",
             (state.code, before, limit),
         )
     ]

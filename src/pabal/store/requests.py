@@ -177,23 +177,6 @@ def ids_between(tx: Tx, after: bytes, before: bytes, limit: int) -> list[bytes]:
     return [row[0] for row in rows]
 
 
-def erase(tx: Tx, request_id: bytes) -> None:
-    """Erase the numbers and texts of a request and its messages; their outcomes stay."""
-    low, high = identifiers.message_id_range(request_id)
-    tx.execute(
-        "update requests set content = '', subject = null, buttons = null, variables = null, sender = '',"
-        " image_link = null, fallback_sender = null, fallback_content = null where id = ?",
-        (request_id,),
-    )
-    tx.execute("delete from images where request_id = ?", (request_id,))
-    tx.execute(
-        "update messages set receiver = 0, variables = null, content = null, reference = null"
-        " where id between ? and ?",
-        (low, high),
-    )
-    tx.execute("delete from attempts where message_id between ? and ?", (low, high))
-
-
 def _from_row(row: Row) -> Request:
     (id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,
      has_image, image_link, is_ad, *rest) = row  # fmt: skip

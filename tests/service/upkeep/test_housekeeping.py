@@ -13,7 +13,8 @@ from pabal.domain.sending import Receiver
 from pabal.service.history import history
 from pabal.service.relay.profiles import register
 from pabal.service.sending.accept import IdempotencyKey, accept, find_accepted
-from pabal.service.upkeep.housekeeping import ERASE_BATCH, run_round
+from pabal.service.upkeep.housekeeping import run_round
+from pabal.service.upkeep.retention import ERASE_BATCH
 from pabal.store import cursors, requests
 from pabal.store.history import MessageFilter
 from tests.fixtures.engines import sqlite_only

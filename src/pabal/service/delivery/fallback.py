@@ -38,7 +38,7 @@ def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant)
     ]
     origins = messages.get(tx, wanting)
     result = FinishResult([], set())
-    for one in wanting:
+    for one in (one for one in wanting if origins[one].receiver):  # nobody to send to where it was erased
         _add_fallback(tx, origins[one], shared[identifiers.request_id_of(one)], policy, now, result)
     return result
 

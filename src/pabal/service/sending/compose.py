@@ -64,9 +64,18 @@ def fallback_subject(product: Product, channel_id: str | None) -> str | None:
     return channel_id if product is Product.LMS and sending.fits_subject(channel_id or "") else None
 
 
+class ErasedMessage(Exception):
+    """The number or the text of a message was erased: no carrier may get it."""
+
+
 def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
-    """Return the attempt that a carrier gets for a message."""
+    """Return the attempt that a carrier gets for a message.
+
+    Raises ErasedMessage.
+    """
     is_fallback_message = is_fallback(message, request)
+    if not message.receiver or not (message.content or (request.content and not is_fallback_message)):
+        raise ErasedMessage
     sender = request.fallback_sender if is_fallback_message else request.sender or request.channel_id
     return Attempt(
         message.id,

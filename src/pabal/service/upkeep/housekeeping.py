@@ -17,6 +17,7 @@ from pabal.service.policy import Policy
 from pabal.service.sending.cancel import cancel_deleted_profiles
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.service.upkeep.partitions import maintain_partitions
+from pabal.service.upkeep.retention import erase_ended, erase_expired
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_statistics
 from pabal.service.upkeep.throughput import ThroughputReporter
 from pabal.store import (
@@ -29,14 +30,12 @@ from pabal.store import (
     queue,
     queue_admin,
     receipts,
-    requests,
     sessions,
     sign_in_attempts,
     simulator,
     statistics,
     trusted_devices,
 )
-from pabal.store.engine import partitions
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.slots import SlotNotHeld
 
@@ -46,8 +45,6 @@ FULL_ROUND_EVERY = 6
 """One round in this many is full: finding all carriers with jobs may scan dead rows of PostgreSQL."""
 BATCH = 500
 """Most rows that one transaction ends or deletes."""
-ERASE_BATCH = 5
-"""Most requests that one transaction erases: each may have thousands of messages."""
 TOKEN_RETENTION_MS = 2 * HOUR
 SIMULATED_MESSAGE_RETENTION_MS = 1 * MINUTE
 UNMATCHED_RECEIPT_RETENTION_MS = 1 * HOUR
@@ -58,7 +55,6 @@ DRAFT_RETENTION_MS = 7 * DAY
 """How long a campaign that was never sent stays, with its file."""
 _UNSENT = tuple(state for state in CampaignState if state.is_before_sending)
 _SENT = (CampaignState.MADE, CampaignState.HALTED, CampaignState.CANCELLED)
-_ERASED_CURSOR = "blanked"
 
 log = logging.getLogger("pabal.housekeeping")
 
@@ -71,23 +67,6 @@ def expire_overdue(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant
         for one, reference in overdue
     ]
     return finish(tx, ends, policy, now)
-
-
-def erase_old_requests(tx: Tx, policy: Policy, now: Instant) -> int:
-    """Erase numbers and texts of some requests that are older than the retention; return how many.
-
-    A partitioned store drops whole partitions instead.
-    """
-    if partitions.is_partitioned(tx):
-        return 0
-    after = cursors.get(tx, _ERASED_CURSOR) or bytes(identifiers.REQUEST_ID_BYTES)
-    before = identifiers.lowest_message_id(now - policy.retention_ms)[: identifiers.REQUEST_ID_BYTES]
-    found = requests.ids_between(tx, after, before, ERASE_BATCH)
-    for request_id in found:
-        requests.erase(tx, request_id)
-    if found:
-        cursors.put(tx, _ERASED_CURSOR, found[-1])
-    return len(found)
 
 
 def trim_simulator(tx: Tx, carriers: Iterable[str], slots: Sequence[int], policy: Policy, now: Instant) -> int:
@@ -125,6 +104,7 @@ async def run_round(context: Context, *, is_full: bool = True) -> None:
         if is_full:
             await _run_global_tasks(context)
             await update_statistics(context)
+            await context.store.scrub()  # what cannot be done now is done in a later round
 
 
 async def _expire_all(context: Context, slot: int, carrier: str) -> None:
@@ -156,7 +136,8 @@ async def _run_global_tasks(context: Context) -> None:
     await _repeat_until_none(
         context, lambda tx: receipts.delete_old_unmatched(tx, world.now() - UNMATCHED_RECEIPT_RETENTION_MS, BATCH)
     )
-    await _repeat_until_none(context, lambda tx: erase_old_requests(tx, policy, world.now()))
+    await erase_expired(context)
+    await erase_ended(context)
     await maintain_partitions(context)
     await _repeat_until_none(context, lambda tx: sessions.delete_expired(tx, world.now(), BATCH))
     await _repeat_until_none(context, lambda tx: trusted_devices.delete_expired(tx, world.now(), BATCH))

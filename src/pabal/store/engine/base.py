@@ -73,6 +73,12 @@ class Store(Protocol):
         It locks what it reads by writing to it. Raises StoreUnavailable.
         """
 
+    async def scrub(self) -> bool:
+        """Overwrite some of the erased data that is left in the files, where that is ours to do.
+
+        It is called again and again. Says no if it has to wait. Raises StoreUnavailable.
+        """
+
     async def close(self) -> None:
         """Finish pending work, then close all connections."""
 

@@ -162,6 +162,9 @@ class GroupCommitStore(ABC):
     async def write_relaxed(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.write(work, *args, **kwargs)
 
+    async def scrub(self) -> bool:
+        return True
+
     async def close(self) -> None:
         if self._is_closed:
             return

@@ -51,6 +51,7 @@ def write_file(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args,
     """
     try:
         with contextlib.closing(apsw.Connection(str(path))) as connection:
+            connection.execute("pragma secure_delete = on")
             connection.execute("begin")
             answer = work(SqliteTx(connection), *args, **kwargs)
             connection.execute("commit")

@@ -195,6 +195,10 @@ create table idempotency_keys (
 ) {clustered};
 create index idempotency_keys_by_age on idempotency_keys (created_at);
 
+create table pending_erasures (          -- requests and messages to erase once none of their messages is in the queue
+    id {bytes} primary key               -- of a request, or of one message
+) {clustered};
+
 create table workers (                   -- processes that deliver
     id {bytes} primary key,              -- new whenever the worker registers
     name text not null,                  -- host and process id, for people

@@ -1,0 +1,76 @@
+"""Erases what is older than the retention, and what was postponed until its messages have ended."""
+
+from pabal.domain import identifiers
+from pabal.domain.dates import Instant
+from pabal.service.context import Context
+from pabal.service.policy import Policy
+from pabal.store import cursors, erasures, requests
+from pabal.store.engine import partitions
+from pabal.store.engine.base import Tx
+
+ERASE_BATCH = 5
+"""Most requests that one transaction erases: each may have thousands of messages."""
+CHECK_BATCH = 200
+"""Most postponed erasures that one transaction looks at."""
+_ERASED_CURSOR = "blanked"
+
+
+async def erase_expired(context: Context) -> int:
+    """Erase the requests that are older than the retention, except those with messages in the queue.
+
+    Returns how many were erased.
+    """
+    erased, looked_at = 0, ERASE_BATCH
+    while looked_at:
+        looked_at, count = await context.store.write(erase_old_requests, context.policy, context.world.now())
+        erased += count
+    return erased
+
+
+async def erase_ended(context: Context) -> int:
+    """Erase what was postponed and has ended since; return how many requests and messages."""
+    erased, last = 0, b""
+    while True:
+        count, last = await context.store.write(erase_some_ended, last)
+        erased += count
+        if not last:
+            return erased
+
+
+def erase_old_requests(tx: Tx, policy: Policy, now: Instant) -> tuple[int, int]:
+    """Erase some requests that are older than the retention; return how many were looked at, and how many erased.
+
+    A request with a message in the queue is noted, and erased when that has ended. A partitioned store drops whole
+    partitions instead.
+    """
+    if partitions.is_partitioned(tx):
+        return 0, 0
+    after = cursors.get(tx, _ERASED_CURSOR) or bytes(identifiers.REQUEST_ID_BYTES)
+    before = identifiers.lowest_message_id(now - policy.retention_ms)[: identifiers.REQUEST_ID_BYTES]
+    found = requests.ids_between(tx, after, before, ERASE_BATCH)
+    queued = [one for one in found if erasures.has_jobs(tx, one)]
+    erasures.postpone(tx, queued)
+    for request_id in found:
+        if request_id not in queued:
+            erasures.erase_request(tx, request_id)
+    if found:
+        cursors.put(tx, _ERASED_CURSOR, found[-1])
+    return len(found), len(found) - len(queued)
+
+
+def erase_some_ended(tx: Tx, after: bytes) -> tuple[int, bytes]:
+    """Erase some postponed requests and messages that have ended.
+
+    Returns how many, and after which id to go on; empty at the end.
+    """
+    found = erasures.list_pending(tx, after, CHECK_BATCH)
+    ended = [one for one in found if not erasures.has_jobs(tx, one)][:ERASE_BATCH]
+    for one in ended:
+        if len(one) == identifiers.REQUEST_ID_BYTES:
+            erasures.erase_request(tx, one)
+        else:
+            erasures.erase_messages(tx, [one])
+    erasures.delete_pending(tx, ended)
+    if len(ended) == ERASE_BATCH:
+        return len(ended), ended[-1]
+    return len(ended), found[-1] if len(found) == CHECK_BATCH else b""

@@ -1,0 +1,69 @@
+"""Erases numbers and texts of requests and messages, at once or as soon as their messages have ended."""
+
+from collections.abc import Iterable, Sequence
+
+from pabal.domain import identifiers
+from pabal.store.engine.base import Tx
+
+
+def has_jobs(tx: Tx, identity: bytes) -> bool:
+    """Say whether a message, or any message of a request, is in the queue."""
+    is_request = len(identity) == identifiers.REQUEST_ID_BYTES
+    low, high = identifiers.message_id_range(identity) if is_request else (identity, identity)
+    return bool(
+        tx.fetch_one(
+            "select 1 from jobs where id between ? and ? and slot = ? limit 1",
+            (low, high, identifiers.slot_of(identity)),
+        )
+    )
+
+
+def postpone(tx: Tx, identities: Iterable[bytes]) -> None:
+    """Note requests or messages to erase when they have ended."""
+    tx.execute_many(
+        "insert into pending_erasures (id) select v.id{as_bytes} from (values {rows}) as v(id) where true"
+        " on conflict (id) do nothing",
+        [(one,) for one in identities],
+    )
+
+
+def list_pending(tx: Tx, after: bytes, limit: int) -> list[bytes]:
+    """Return some requests and messages to erase, in order of their ids, after an id."""
+    rows = tx.fetch_all("select id from pending_erasures where id > ? order by id limit ?", (after, limit))
+    return [row[0] for row in rows]
+
+
+def delete_pending(tx: Tx, identities: Iterable[bytes]) -> None:
+    """Forget requests and messages that have been erased."""
+    tx.execute_many("delete from pending_erasures where id in ({list})", [(one,) for one in identities])
+
+
+def erase_request(tx: Tx, request_id: bytes) -> None:
+    """Erase the numbers and texts of a request and its messages; their outcomes stay."""
+    slot = identifiers.slot_of(request_id)
+    low, high = identifiers.message_id_range(request_id)
+    tx.execute(
+        "update requests set content = '', subject = null, buttons = null, variables = null, sender = '',"
+        " image_link = null, fallback_sender = null, fallback_content = null where id = ? and slot = ?",
+        (request_id, slot),
+    )
+    tx.execute("delete from images where request_id = ? and slot = ?", (request_id, slot))
+    tx.execute(
+        "update messages set receiver = 0, variables = null, content = null, reference = null"
+        " where id between ? and ? and slot = ?",
+        (low, high, slot),
+    )
+    tx.execute("delete from attempts where message_id between ? and ? and slot = ?", (low, high, slot))
+
+
+def erase_messages(tx: Tx, message_ids: Sequence[bytes]) -> None:
+    """Erase the numbers and texts of messages; what they share with others of their request stays."""
+    ids = [(one,) for one in message_ids]
+    tx.execute_many(
+        "update messages set receiver = 0, variables = null, content = null, reference = null"
+        " where id in ({list}) and id {within} and slot {same_slot}",
+        ids,
+    )
+    tx.execute_many(
+        "delete from attempts where message_id in ({list}) and message_id {within} and slot {same_slot}", ids
+    )
