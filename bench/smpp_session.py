@@ -43,7 +43,7 @@ def measure(sink: Sink) -> list[Figure]:
     attempts = [_attempt(number) for number in range(BATCH_SIZE)]
 
     def written() -> list[bytes]:
-        return [body for attempt in attempts for body in writer.bodies(attempt)]
+        return [body for attempt in attempts for body in writer.bodies(attempt, 0)]
 
     prepared = written()
     found: dict[str, list[SubmitRate]] = {"written": [], "prepared": []}

@@ -8,14 +8,14 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from docs.generate.markdown import GENERATED_NOTE, join_lines, make_table
 from pabal.settings.carriers import CARRIER_KINDS, CarrierSettings
 from pabal.settings.field import fields, format_value
-from pabal.settings.settings import ENVIRONMENT_PREFIX, Settings, describe_settings
+from pabal.settings.settings import ENVIRONMENT_PREFIX, FILE_ONLY, Settings, describe_settings
 
 
 def settings_page() -> str:
     """Return the reference of every setting."""
     rows = []
     for name, default, meaning in describe_settings(Settings()):
-        in_environment = name not in ("carriers", "routes")
+        in_environment = name not in FILE_ONLY
         variable = f"`{ENVIRONMENT_PREFIX}{name.upper()}`" if in_environment else "in the file only"
         limits = _limits(Settings, name)
         rows.append((f"`{name}`", variable, f"`{default}`" if default else "", f"{meaning}{limits}"))

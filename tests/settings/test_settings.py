@@ -11,7 +11,7 @@ import pytest
 from pabal.settings.carriers import SENDABLE, SimulatorSettings, SmppSettings
 from pabal.settings.carriers import describe_carrier as described_carrier
 from pabal.settings.field import BadSetting
-from pabal.settings.settings import FIELDS, Settings, describe_settings, load
+from pabal.settings.settings import FIELDS, FILE_ONLY, Settings, describe_settings, load
 
 SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "host": ("::1", '"::1"', "::1"),
@@ -79,7 +79,7 @@ def refusal(folder: Path, text: str) -> str:
 
 
 def test_every_setting_has_an_example_here() -> None:
-    assert set(SPELLINGS) | {"carriers", "routes"} == set(FIELDS)
+    assert set(SPELLINGS) | set(FILE_ONLY) == set(FIELDS)
 
 
 @pytest.mark.parametrize("name", SPELLINGS)
@@ -343,6 +343,11 @@ def test_carriers_and_routes_are_read_from_their_tables(tmp_path: Path) -> None:
         ('[routes]\nsms = ["simulator", "simulator"]', "routes.sms: name each carrier once"),
         ('[routes]\nalimtalk = ["simulator"]', "routes.alimtalk: no such product; did you mean alimTalk?"),
         ('[routes]\nemail = ["simulator"]', "routes.email: no such product"),
+        ("expire_minutes = 5", "expire_minutes: write a table [expire_minutes]"),
+        ("[expire_minutes]\nsmz = 5", "expire_minutes.smz: no such product; did you mean sms?"),
+        ("[expire_minutes]\nsms = 0", "expire_minutes.sms: 0 is not a whole number from 1 to 4320"),
+        ("[expire_minutes]\nsms = 4321", "expire_minutes.sms: 4321 is not a whole number from 1 to 4320"),
+        ("[expire_minutes]\nsms = true", "expire_minutes.sms: True is not a whole number from 1 to 4320"),
         ('[routes]\nsms = ["nobody"]', "routes.sms: there is no carrier 'nobody' in [carriers]"),
     ],
 )
@@ -350,9 +355,9 @@ def test_invalid_table_is_refused(tmp_path: Path, text: str, said: str) -> None:
     assert refusal(tmp_path, text).startswith(said)
 
 
-@pytest.mark.parametrize("name", ["CARRIERS", "ROUTES"])
-def test_carriers_and_routes_are_refused_in_the_environment(name: str) -> None:
-    with pytest.raises(BadSetting, match=f"PABAL_{name}: set carriers and routes in the TOML file"):
+@pytest.mark.parametrize("name", ["CARRIERS", "ROUTES", "EXPIRE_MINUTES"])
+def test_tables_are_refused_in_the_environment(name: str) -> None:
+    with pytest.raises(BadSetting, match=f"PABAL_{name}: set {name.lower()} in the TOML file"):
         load({f"PABAL_{name}": "simulator"})
 
 

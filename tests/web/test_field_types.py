@@ -32,7 +32,7 @@ STRINGS = [
     (operation, path)
     for operation, given in FULL_BODIES.items()
     for path in value_paths(given)
-    if not path.endswith(("page", "pageSize", "orderNo", "adFlag", "resend", "securityTemplate"))
+    if not path.endswith(("page", "pageSize", "orderNo", "expireMinutes", "adFlag", "resend", "securityTemplate"))
 ]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from pabal.checks.call import ApiCall
-from pabal.checks.fields import clean, read_fallback, read_send_date
+from pabal.checks.fields import clean, read_expire_minutes, read_fallback, read_send_date
 from pabal.checks.forms import Form
 from pabal.checks.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
 from pabal.domain import button, text, variables
@@ -38,11 +38,12 @@ def check_alimtalk_fields(form: Form[bodies.SendAlimtalk], policy: Policy, now: 
     form.read("senderKey", text.normalize)
     code = form.read("templateCode", text.normalize)
     scheduled_at = read_send_date(form, policy, now)
+    expire_minutes = read_expire_minutes(form)
     fallback = read_fallback(form)
     read_receivers(form, policy)
     form.raise_problems()
     receivers = check_receivers(form, form.body.receivers, accept_unchanged)
-    return AlimtalkFields(form, code, scheduled_at, fallback, receivers)
+    return AlimtalkFields(form, code, scheduled_at, expire_minutes, fallback, receivers)
 
 
 class AlimtalkFields:
@@ -53,6 +54,7 @@ class AlimtalkFields:
         form: Form[bodies.SendAlimtalk],
         template_code: str,
         scheduled_at: Instant | None,
+        expire_minutes: int | None,
         fallback: Fallback | None,
         receivers: Sequence[Receiver],
     ) -> None:
@@ -60,6 +62,7 @@ class AlimtalkFields:
         self.template_code = template_code
         self._form = form
         self._scheduled_at = scheduled_at
+        self._expire_minutes = expire_minutes
         self._fallback = fallback
         self._receivers = receivers
 
@@ -87,6 +90,7 @@ class AlimtalkFields:
             profile_id=profile.id,
             template_code=self.template_code,
             variables=names,
+            expire_minutes=self._expire_minutes,
         )
 
 

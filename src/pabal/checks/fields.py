@@ -10,7 +10,7 @@ from pabal.domain.button import Button
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.image import Image, parse_image
-from pabal.domain.sending import Fallback
+from pabal.domain.sending import Fallback, check_expire_minutes
 from pabal.models import bodies
 from pabal.service.policy import Policy
 
@@ -20,6 +20,11 @@ def read_send_date(form: Form[Any], policy: Policy, now: Instant) -> Instant | N
     return form.read_optional(
         "sendDate", lambda spelling: dates.parse_send_date(spelling, now, policy.zone, policy.max_days_ahead)
     )
+
+
+def read_expire_minutes(form: Form[Any]) -> int | None:
+    """Return the lifetime that the caller gave, in minutes, None for the default."""
+    return form.read_optional("expireMinutes", check_expire_minutes)
 
 
 def read_fallback(form: Form[Any]) -> Fallback | None:

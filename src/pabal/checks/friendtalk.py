@@ -12,6 +12,7 @@ from pabal.checks.fields import (
     clean,
     parse_web_link,
     read_buttons,
+    read_expire_minutes,
     read_fallback,
     read_image_field,
     read_send_date,
@@ -83,6 +84,7 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
     add_label: Callable[[str], str] = text.add_ad_label if is_ad else str
     form.read("senderKey", text.normalize)
     scheduled_at = read_send_date(form, policy, now)
+    expire_minutes = read_expire_minutes(form)
     product = form.read_optional("messageType", one_of(FRIENDTALK_TYPES))
     image = read_image_field(form)
     product = _choose_product(form, product)
@@ -119,6 +121,7 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
         is_ad=is_ad,
         fallback=fallback,
         variables=names,
+        expire_minutes=expire_minutes,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from pabal.checks.fields import check_shared_text, clean, read_image_field, read_send_date
+from pabal.checks.fields import check_shared_text, clean, read_expire_minutes, read_image_field, read_send_date
 from pabal.checks.forms import Form
 from pabal.checks.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
 from pabal.domain import phone, text, variables
@@ -25,6 +25,7 @@ def check_text_message(product: Product, form: Form[Any], policy: Policy, now: I
     subject = form.read_optional("subject", clean_text) if product is not Product.SMS else None
     content = form.read("content", clean_text)
     scheduled_at = read_send_date(form, policy, now)
+    expire_minutes = read_expire_minutes(form)
     sender = form.read("sender", phone.parse_sender)
     image = read_image_field(form) if product is Product.MMS else None
     given = read_receivers(form, policy)
@@ -45,6 +46,7 @@ def check_text_message(product: Product, form: Form[Any], policy: Policy, now: I
         subject or None,
         image,
         variables=names,
+        expire_minutes=expire_minutes,
     )
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain.button import Button
 from pabal.domain.codes import Text
+from pabal.domain.dates import Instant
 
 
 class Product(Enum):
@@ -69,6 +70,7 @@ class Outcome(Enum):
     NOT_A_FRIEND = (3102, Text("채널의 친구가 아님", "Not a friend of the channel"))
     UNKNOWN = (9001, Text("결과를 알 수 없음", "Outcome unknown"))
     NOT_SENDABLE_AS_TEXT = (9002, Text("문자로 보낼 수 없음", "Cannot be sent as a text"))
+    EXPIRED = (9004, Text("발송 기한 지남", "Expired before it could be sent"))
     CARRIER_ERROR = (9999, Text("통신사 시스템 오류", "Carrier system error"))
 
     __hash__ = object.__hash__
@@ -112,3 +114,5 @@ class Attempt(NamedTuple):
     """Whether it belongs to a small request, which does not wait behind a campaign."""
     is_in_doubt: bool = False
     """Whether an earlier attempt at the same carrier ended with an unknown result."""
+    expires_at: Instant | None = None
+    """From when on it must not be sent any more."""

@@ -15,6 +15,8 @@ from pabal.domain.message import PRODUCT_BY_CODE, Product
 SMALL_RECEIVERS = 10
 """Requests with at most this many receivers are small: they use lane 0, ahead of campaigns."""
 MAX_REFERENCE_CHARACTERS = 64
+MAX_EXPIRE_MINUTES = 3 * 24 * 60
+"""Longest lifetime of a message that no carrier has taken."""
 
 
 class Receiver(NamedTuple):
@@ -52,6 +54,8 @@ class Sending(NamedTuple):
     profile_id: int | None = None
     template_code: str | None = None
     variables: tuple[str, ...] = ()
+    expire_minutes: int | None = None
+    """How long after its scheduled time it may be given to a carrier; None: the default of its product."""
 
     @property
     def lane(self) -> int:
@@ -101,6 +105,20 @@ def check_reference(reference: str) -> None:
         )
 
 
+def check_expire_minutes(minutes: int) -> int:
+    """Return a lifetime.
+
+    Raises Refused(INVALID_PARAMETER) for one outside the limits.
+    """
+    if not 1 <= minutes <= MAX_EXPIRE_MINUTES:
+        limit = MAX_EXPIRE_MINUTES
+        raise Refused(
+            Code.INVALID_PARAMETER,
+            detail=Text(f"1에서 {limit:,} 사이여야 합니다.", f"It must be from 1 to {limit:,}."),
+        )
+    return minutes
+
+
 def fits_subject(subject: str) -> bool:
     """Say whether a text can be the subject of a text message."""
     try:
@@ -147,6 +165,7 @@ def encode_shared(sending: Sending) -> str:
         "profile_id": sending.profile_id,
         "template_code": sending.template_code,
         "variables": list(sending.variables),
+        "expire_minutes": sending.expire_minutes,
     }
     return json.dumps(fields, ensure_ascii=False)
 
@@ -169,4 +188,5 @@ def decode_shared(stored: str) -> Sending:
         profile_id=fields["profile_id"],
         template_code=fields["template_code"],
         variables=tuple(fields["variables"]),
+        expire_minutes=fields.get("expire_minutes"),
     )

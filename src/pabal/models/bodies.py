@@ -11,6 +11,11 @@ def _describe(description: str) -> Meta:
 
 PHONE = Meta(description="Phone number, 010-0000-0000.", examples=["010-1234-5678"])
 SEND_DATE = Meta(description="When to send it, `yyyy-MM-dd HH:mm`. Default: now.", examples=["2026-12-24 18:00"])
+EXPIRE_MINUTES = Meta(
+    description="Minutes after `sendDate` in which it must be with a carrier, else it fails with 9004."
+    " From 1 to 4,320. Default: one day for texts, three days for others, unless the operator has set another.",
+    examples=[5],
+)
 RESEND_PHONE_NUMBER = _describe("Sender number of that text message. Required with `resend`.")
 RESEND_CONTENT = _describe("Content of that text message. Default: the text and links of this message.")
 
@@ -74,6 +79,7 @@ class SendSms(Struct, kw_only=True):
         str, Meta(description="Text. At most 90 bytes for each receiver.", examples=["#{name}님, 안녕하세요"])
     ]
     sendDate: Annotated[str | None, SEND_DATE] = None
+    expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
     sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
     receivers: list[ReceiverBody]
 
@@ -84,6 +90,7 @@ class SendLms(Struct, kw_only=True):
     subject: Annotated[str | None, _describe("Subject. At most 40 bytes.")] = None
     content: Annotated[str, _describe("Text. At most 2,000 bytes for each receiver.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
+    expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
     sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
     receivers: list[ReceiverBody]
 
@@ -94,6 +101,7 @@ class SendMms(Struct, kw_only=True):
     subject: Annotated[str | None, _describe("Subject. At most 40 bytes.")] = None
     content: Annotated[str, _describe("Text. At most 2,000 bytes for each receiver.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
+    expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
     sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
     image: ImageBody | None = None
     receivers: list[ReceiverBody]
@@ -105,6 +113,7 @@ class SendAlimtalk(Struct, kw_only=True):
     senderKey: Annotated[str, _describe("Key of the sender profile.")]
     templateCode: Annotated[str, _describe("Code of the template.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
+    expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
     resend: Annotated[bool | None, _describe("Whether to send a text message if this message fails.")] = None
     resendPhoneNumber: Annotated[str | None, RESEND_PHONE_NUMBER] = None
     resendContent: Annotated[str | None, RESEND_CONTENT] = None
@@ -116,6 +125,7 @@ class SendFriendtalk(Struct, kw_only=True):
 
     senderKey: Annotated[str, _describe("Key of the sender profile.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
+    expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
     adFlag: Annotated[bool | None, _describe("Whether it is an advertisement. Default: false.")] = None
     messageType: Annotated[
         str | None,

@@ -1,5 +1,6 @@
 """The policy: what the operator has configured, in the units that the service works with."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -9,6 +10,9 @@ from pabal.domain.price import CarrierPrices, Hundredths, Prices
 from pabal.domain.route import Routes
 from pabal.settings.carriers import CarrierSettings
 from pabal.settings.settings import Settings
+
+DEFAULT_TEXT_LIFETIME_MS = 24 * HOUR
+DEFAULT_LIFETIME_MS = 72 * HOUR
 
 
 class Policy(NamedTuple):
@@ -30,10 +34,19 @@ class Policy(NamedTuple):
     retention_ms: int
     max_simulator_messages: int
     prices: Prices = Prices({})
+    expire_minutes: Mapping[Product, int] = {}
+    """The default lifetime of some products, as the operator has set it."""
 
     def receipt_timeout_ms(self, product: Product) -> int:
         """Return how long to wait for a receipt, in milliseconds."""
         return self.sms_timeout_ms if product is Product.SMS else self.other_timeout_ms
+
+    def lifetime_ms(self, product: Product, expire_minutes: int | None = None) -> int:
+        """Return how long after its scheduled time a message may be given to a carrier, in milliseconds."""
+        minutes = expire_minutes or self.expire_minutes.get(product)
+        if minutes is not None:
+            return minutes * MINUTE
+        return DEFAULT_TEXT_LIFETIME_MS if product.is_text else DEFAULT_LIFETIME_MS
 
     def price_of(self, carrier: str, product: Product) -> Hundredths | None:
         """Return what a carrier charges for a message, in hundredths of a won; None: it has no price."""
@@ -65,6 +78,7 @@ def build_policy(settings: Settings) -> Policy:
         retention_ms=settings.retention_days * DAY,
         max_simulator_messages=settings.simulator_messages,
         prices=prices,
+        expire_minutes={PRODUCT_BY_CODE[code]: minutes for code, minutes in settings.expire_minutes.items()},
     )
 
 

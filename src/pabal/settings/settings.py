@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from pabal.domain.message import PRODUCT_BY_CODE
 from pabal.domain.route import SIMULATOR_KIND
+from pabal.domain.sending import MAX_EXPIRE_MINUTES
 from pabal.settings import carriers as carriers_module
 from pabal.settings.carriers import (
     SENDABLE,
@@ -30,6 +31,8 @@ RESERVED_VARIABLES = ("PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS")
 """Variables with our prefix that are no settings: the path of the file, and switches of the tests."""
 POSTGRESQL = ("postgresql://", "postgres://")
 SECRET_OPTIONS = ("password", "sslpassword")
+FILE_ONLY = ("carriers", "routes", "expire_minutes")
+"""Tables, which an environment variable cannot hold."""
 _END_OF_HOSTS = re.compile("[/?]")
 
 
@@ -153,6 +156,11 @@ class Settings:
         {}, "Carriers, one table each; none: the simulator sends everything."
     )
     routes: dict[str, list[str]] = setting({}, "The carriers to try for each product, in order.")
+    expire_minutes: dict[str, int] = setting(
+        {},
+        "Minutes after its scheduled time by which a carrier must have a message, by product, from 1 to 4,320;"
+        " default: 1,440 for texts, 4,320 for others.",
+    )
     route_by: Literal["order", "price"] = setting(
         "order",
         "Which carrier of a route comes first: the first in its list, or the cheapest one;"
@@ -246,6 +254,8 @@ def _from_table(table: Mapping[str, Any], environment: Mapping[str, str]) -> dic
             given[name] = read_carriers(value, environment)
         elif name == "routes":
             given[name] = _routes(value)
+        elif name == "expire_minutes":
+            given[name] = _expire_minutes(value)
         else:
             given[name] = convert(Settings, name, name, value)
     return given
@@ -258,8 +268,8 @@ def _from_environment(environment: Mapping[str, str], secrets: set[str]) -> dict
             continue
         name = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
         _check_known(name, variable)
-        if name in ("carriers", "routes"):
-            raise BadSetting(f"{variable}: set carriers and routes in the TOML file, not in the environment")
+        if name in FILE_ONLY:
+            raise BadSetting(f"{variable}: set {name} in the TOML file, not in the environment")
         given[name] = convert(Settings, name, variable, value)
     return given
 
@@ -278,6 +288,18 @@ def _routes(table: Any) -> dict[str, list[str]]:
             raise BadSetting(f"routes.{product}: write a list of carriers")
         if len(set(carriers)) < len(carriers):  # the next carrier of a route is looked up by name
             raise BadSetting(f"routes.{product}: name each carrier once")
+    return dict(table)
+
+
+def _expire_minutes(table: Any) -> dict[str, int]:
+    if not isinstance(table, dict):
+        raise BadSetting("expire_minutes: write a table [expire_minutes]")
+    for product, minutes in table.items():
+        check_product(product, f"expire_minutes.{product}")
+        if type(minutes) is not int or not 1 <= minutes <= MAX_EXPIRE_MINUTES:
+            raise BadSetting(
+                f"expire_minutes.{product}: {minutes!r} is not a whole number from 1 to {MAX_EXPIRE_MINUTES}"
+            )
     return dict(table)
 
 

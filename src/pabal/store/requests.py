@@ -16,7 +16,7 @@ from pabal.store.engine.base import Row, Tx
 _COLUMNS = (
     "id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"
     " has_image, image_link, is_ad, fallback_sender, fallback_content,"
-    " profile_id, channel_id, sender_key, template_code"
+    " profile_id, channel_id, sender_key, template_code, expire_minutes, expires_at"
 )
 
 
@@ -42,6 +42,10 @@ class Request(NamedTuple):
     channel_id: str | None
     sender_key: str | None
     template_code: str | None
+    expire_minutes: int | None = None
+    """The lifetime that its caller gave; None: the default of its product."""
+    expires_at: Instant | None = None
+    """Its deadline, where it had to be stored; None: it follows from the scheduled time and the lifetime."""
 
 
 class RequestRow(NamedTuple):
@@ -65,6 +69,7 @@ class RequestRow(NamedTuple):
     fallback_content: str | None
     profile_id: int | None
     template_code: str | None
+    expire_minutes: int | None
 
 
 def build_row(request_id: bytes, account_id: int, sending: Sending, scheduled_at: Instant) -> RequestRow:
@@ -89,11 +94,16 @@ def build_row(request_id: bytes, account_id: int, sending: Sending, scheduled_at
         fallback.content if fallback else None,
         sending.profile_id,
         sending.template_code,
+        sending.expire_minutes,
     )
 
 
 _NEW_COLUMNS = ", ".join(RequestRow._fields)
-_NEW_VALUES = ", ".join(f"v.{name}" for name in RequestRow._fields).replace("v.profile_id", "v.profile_id{as_big}")
+_MAYBE_ALL_NULL = ("profile_id", "expire_minutes")
+"""Numbers whose type PostgreSQL cannot see where all rows of a statement have none."""
+_NEW_VALUES = ", ".join(
+    f"v.{name}{{as_big}}" if name in _MAYBE_ALL_NULL else f"v.{name}" for name in RequestRow._fields
+)
 
 
 def add_all(tx: Tx, rows: Iterable[RequestRow]) -> None:
@@ -142,9 +152,9 @@ def get_image(tx: Tx, request_id: bytes) -> Image | None:
 
 
 def reschedule(tx: Tx, request_id: bytes, scheduled_at: Instant) -> None:
-    """Change the time of a request."""
+    """Change the time of a request; its deadline follows from it again."""
     tx.execute(
-        "update requests set scheduled_at = ? where id = ? and slot = ?",
+        "update requests set scheduled_at = ?, expires_at = null where id = ? and slot = ?",
         (scheduled_at, request_id, identifiers.slot_of(request_id)),
     )
 

@@ -11,7 +11,7 @@ from pabal.domain.message import Attempt, Product
 from tests.fakes.smsc.scripted import ScriptedSmsc
 from tests.fixtures.smpp import LONG, PARTS, PHONE, SENDER, attempt, kinds, running_carrier
 from tests.fixtures.verdicts import submit
-from tests.fixtures.virtual import run_in_virtual_time
+from tests.fixtures.virtual import NOON, run_in_virtual_time
 
 
 def submitted(message: Attempt, **settings: Any) -> list[pdu.ShortMessage]:
@@ -53,6 +53,26 @@ def test_operator_settings_are_applied() -> None:
     assert (submit.source, submit.destination) == ((5, 8, SENDER), (1, 18, "821012345678"))
     assert (submit.service_type, submit.validity) == ("BULK", "000003040500000R")
     assert (submit.registered_delivery, submit.data_coding, submit.user_data) == (0, 0x84, b"Hello")
+
+
+@pytest.mark.parametrize(
+    ("left_ms", "validity_minutes", "validity"),
+    [
+        (5 * 60_000, 0, "000000000500000R"),
+        (3 * 24 * 60 * 60_000, 0, "000003000000000R"),
+        (61_500, 0, "000000000102000R"),  # rounded up to whole seconds
+        (0, 0, "000000000001000R"),
+        (-5, 0, "000000000001000R"),
+        (5 * 60_000, 3, "000000000300000R"),  # the operator's limit is shorter
+        (5 * 60_000, 10, "000000000500000R"),
+    ],
+)
+def test_operator_may_try_until_the_deadline(left_ms: int, validity_minutes: int, validity: str) -> None:
+    message = attempt()._replace(expires_at=NOON + left_ms)
+
+    (submit,) = submitted(message, validity_minutes=validity_minutes)
+
+    assert submit.validity == validity
 
 
 def test_subject_is_the_first_line() -> None:

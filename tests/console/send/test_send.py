@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from pabal.domain.user import Role
-from pabal.store import numbers
+from pabal.store import numbers, requests
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_send import IMAGE, errors, form, hidden_fields, preview, review, send, talk
@@ -43,6 +43,24 @@ KINDS: list[tuple[str, dict[str, str], dict[str, Any]]] = [
     ("friendtalk", {"messageType": "friendTalkWideImage", **IMAGE}, {"kind": "friendTalkWideImage"}),
     ("friendtalk", {"adFlag": "1"}, {"kind": "friendTalkText", "content": "(광고)안녕하세요"}),
 ]
+
+
+def test_lifetime_can_be_given_and_a_bad_one_is_shown_at_its_field(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        page = await browser.get("/console/send")
+        assert 'placeholder="기본 1,440분"' in page.text
+
+        for typed in ("0", "4321", "5분", "99999999999"):
+            bad = await review(browser, form(expireMinutes=typed))
+            assert bad.status == 400
+            assert "expireMinutes" in errors(bad), typed
+        request_id = bytes.fromhex(await send(browser, form(expireMinutes=" 5 ")))
+
+        stored = (await env.store.read(requests.get, [request_id]))[request_id]
+        assert stored.expire_minutes == 5
+
+    run_scenario(scenario)
 
 
 def test_each_kind_is_sent(run_scenario: RunScenario) -> None:

@@ -9,7 +9,7 @@ from pabal.domain.codes import Code
 from pabal.domain.dates import HOUR
 from pabal.domain.user import Role
 from pabal.service.sending import campaigns as service
-from pabal.store import campaigns
+from pabal.store import campaigns, requests
 from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import signed_in_browser
@@ -83,6 +83,19 @@ def test_file_replaced_after_confirmation_is_not_sent(run_scenario: RunScenario)
         assert await count_rows(env, "messages") == 0
         again = await browser.submit(f"{address}/send", name="x", seen=await shown_version(browser, address))
         assert again.status == 303
+
+    run_scenario(scenario)
+
+
+def test_every_request_of_a_campaign_has_its_lifetime_from_its_own_time(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        address = await upload_file(browser, expireMinutes="7")
+        await send_campaign(browser, address, later="1", sendDate="2026-11-15T13:00")
+        await env.wait(20)
+
+        found = await env.store.read(requests.list_by_account, 1, b"\xff" * 13, 10)
+        assert [(each.expire_minutes, each.scheduled_at) for each in found] == [(7, NOON + HOUR)]
 
     run_scenario(scenario)
 

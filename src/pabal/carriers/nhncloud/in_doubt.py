@@ -4,13 +4,13 @@ import asyncio
 import itertools
 from collections.abc import Sequence
 
-from pabal.carriers.base import Unknown, Verdict
+from pabal.carriers.base import Rejected, Unknown, Verdict
 from pabal.carriers.nhncloud.calls import ProductEndpoint
 from pabal.carriers.nhncloud.connection import Connection
 from pabal.carriers.nhncloud.lookup import MessageLookup
 from pabal.carriers.nhncloud.submission import Submission
 from pabal.carriers.nhncloud.unanswered import UnansweredMessages
-from pabal.domain.message import Attempt
+from pabal.domain.message import Attempt, Outcome
 from pabal.world import World
 
 LIST_LAG_S = 20.0
@@ -33,7 +33,10 @@ class InDoubtResolver:
     async def resolve(
         self, endpoint: ProductEndpoint, attempts: Sequence[Attempt], submission: Submission
     ) -> list[Attempt]:
-        """Report what is known about messages in doubt; return those that NHN Cloud certainly does not have."""
+        """Report what is known about messages in doubt; return those that NHN Cloud certainly does not have.
+
+        Those of them that are past their deadline end here: they are not sent again.
+        """
         self._unanswered.add_missing(attempts)
         lookup = self._lookup(endpoint, attempts)
         groups = await asyncio.gather(*(self._find_missing(lookup, group, submission) for group in lookup.groups))
@@ -42,7 +45,10 @@ class InDoubtResolver:
         for asked_at, attempt in itertools.chain.from_iterable(groups):
             verdict = lookup.verdict(attempt)  # the lookup of another group may have found it
             if verdict is None and self._unanswered.age_s(attempt.message_id, asked_at) >= LIST_LAG_S:
-                missing.append(attempt)
+                if attempt.expires_at is not None and attempt.expires_at <= self._world.now():
+                    verdicts.append((attempt, Rejected(Outcome.EXPIRED)))
+                else:
+                    missing.append(attempt)
             else:
                 verdicts.append((attempt, verdict or Unknown()))
         submission.report(verdicts)

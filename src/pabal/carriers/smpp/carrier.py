@@ -105,7 +105,8 @@ class SmppCarrier(Carrier):
 
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
         deadline = self._world.monotonic() + self.timeout_s - TIMEOUT_MARGIN_S
-        batch = SubmitBatch(attempts, [self._writer.bodies(attempt) for attempt in attempts])
+        now = self._world.now()
+        batch = SubmitBatch(attempts, [self._writer.bodies(attempt, now) for attempt in attempts])
         async with asyncio.TaskGroup() as tasks:
 
             async def submit(positions: Sequence[int]) -> None:

@@ -4,12 +4,13 @@ from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.encoding import EncodedText, encode_text, split_segments
 from pabal.carriers.smpp.pdu import Address, ShortMessage
 from pabal.domain import identifiers
+from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Attempt
 from pabal.settings.carriers import SmppSettings
 
 SHORT_CHARACTERS = 70
 """A text of no more characters fits one segment in every encoding: none takes more than two octets."""
-_MINUTES_PER_DAY = 24 * 60
+_SECONDS_PER_DAY = 24 * 60 * 60
 
 
 class SubmitWriter:
@@ -18,25 +19,34 @@ class SubmitWriter:
     def __init__(self, settings: SmppSettings) -> None:
         """Raises ValueError for settings that do not fit their fields."""
         self._settings = settings
-        self._validity = _relative_time(settings.validity_minutes)
+        self._max_validity_s = settings.validity_minutes * 60
         self._registered_delivery = int(settings.receipts)
         self._sends_reference = settings.on_doubt == "hold"
         no_address = Address(0, 0, "")
         pdu.encode_short_message(ShortMessage(no_address, no_address, b"", service_type=settings.service_type))
 
-    def bodies(self, attempt: Attempt) -> list[bytes]:
-        """Return one body for each segment; none if the message cannot be encoded."""
+    def bodies(self, attempt: Attempt, now: Instant) -> list[bytes]:
+        """Return one body for each segment; none if the message cannot be encoded.
+
+        The operator may try until the message's deadline, but no longer than the settings say.
+        """
+        validity = self._validity(attempt, now)
         try:
             encoded = self._encode(_text_of(attempt))
             is_payload = not encoded.fits_one_segment and self._settings.long_messages == "payload"
             if encoded.fits_one_segment or is_payload:
                 return [
                     self._body(
-                        attempt, encoded, encoded.octets, is_payload=is_payload, has_reference=self._sends_reference
+                        attempt,
+                        encoded,
+                        encoded.octets,
+                        validity,
+                        is_payload=is_payload,
+                        has_reference=self._sends_reference,
                     )
                 ]
             segments = split_segments(encoded, identifiers.user_message_reference(attempt.message_id))
-            return [self._body(attempt, encoded, each, esm_class=protocol.HAS_UDH) for each in segments]
+            return [self._body(attempt, encoded, each, validity, esm_class=protocol.HAS_UDH) for each in segments]
         except ValueError:  # also for a phone number: one bad message must not fail its batch
             return []
 
@@ -60,6 +70,7 @@ class SubmitWriter:
         attempt: Attempt,
         encoded: EncodedText,
         octets: bytes,
+        validity: str,
         *,
         esm_class: int = 0,
         is_payload: bool = False,
@@ -85,12 +96,18 @@ class SubmitWriter:
                 0,
                 0,
                 "",
-                self._validity,
+                validity,
                 0,
                 0,
                 tlvs,
             )
         )
+
+    def _validity(self, attempt: Attempt, now: Instant) -> str:
+        if attempt.expires_at is None:
+            return _relative_time(self._max_validity_s)
+        left_s = max(1, -(-(attempt.expires_at - now) // SECOND))
+        return _relative_time(min(left_s, self._max_validity_s) if self._max_validity_s else left_s)
 
     def _receiver(self, digits: str) -> str:
         return f"82{digits[1:]}" if self._settings.numbers == "international" else digits
@@ -100,10 +117,11 @@ def _text_of(attempt: Attempt) -> str:
     return f"{attempt.subject}\n{attempt.content}" if attempt.subject else attempt.content
 
 
-def _relative_time(minutes: int) -> str:
+def _relative_time(seconds: int) -> str:
     """Return a relative time in SMPP format; empty for none."""
-    if not minutes:
+    if not seconds:
         return ""
-    days, rest = divmod(minutes, _MINUTES_PER_DAY)
-    hours, minutes = divmod(rest, 60)
-    return f"0000{days:02}{hours:02}{minutes:02}00000R"
+    days, rest = divmod(seconds, _SECONDS_PER_DAY)
+    hours, rest = divmod(rest, 60 * 60)
+    minutes, seconds = divmod(rest, 60)
+    return f"0000{days:02}{hours:02}{minutes:02}{seconds:02}000R"

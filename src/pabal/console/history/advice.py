@@ -63,6 +63,10 @@ ADVICE = {
         "The fallback contains characters that text messages cannot carry, or is too long. "
         "Write a separate text for it.",
     ),
+    Outcome.EXPIRED: Text(
+        "발송 기한까지 통신사에 전송하지 못해 발송하지 않았습니다. 아직 필요한 내용이면 다시 발송하세요.",
+        "No carrier could take it before its deadline, so it was not sent. Send it again if it still matters.",
+    ),
     Outcome.CARRIER_ERROR: Text(
         "통신사 시스템의 오류입니다. 잠시 뒤 다시 발송하고, 반복되면 운영자에게 알리세요.",
         "The carrier's system failed. Send it again later, and tell the operator if it keeps failing.",

@@ -109,6 +109,13 @@ KOREAN_DESCRIPTIONS = {
         "메시지 종류별로 이용할 통신사를 시도할 순서대로 적습니다."
     ),
     (
+        "Minutes after its scheduled time by which a carrier must have a message, by product, from 1 to 4,320;"
+        " default: 1,440 for texts, 4,320 for others."
+    ): (
+        "메시지 종류별 발송 기한(분)입니다. 예약 시각부터 이 시간 안에 통신사에 전송하지 못하면 발송하지 않습니다."
+        " 1~4,320이며 기본값은 문자 1,440, 그 밖의 메시지 4,320입니다."
+    ),
+    (
         "Which carrier of a route comes first: the first in its list, or the cheapest one;"
         " carriers without a price come last."
     ): (
@@ -173,8 +180,8 @@ KOREAN_DESCRIPTIONS = {
     "Whether it sends receipts; if not, accepted messages count as delivered.": (
         "결과를 보고하는 통신사인지 정합니다. 아니면 통신사가 접수한 메시지를 전달된 것으로 봅니다."
     ),
-    "How long it may try to deliver; 0: its own limit.": (
-        "통신사가 전달을 시도할 수 있는 시간(분)입니다. 0이면 통신사에 맡깁니다."
+    "How long it may try to deliver at most; 0: until the message's deadline.": (
+        "통신사가 전달을 시도할 수 있는 최대 시간(분)입니다. 0이면 메시지의 발송 기한까지입니다."
     ),
     "How to read the message ids in its answers, so that they match those in its receipts.": (
         "통신사 응답에 있는 메시지 ID를 읽는 방법입니다. 결과 보고의 ID와 맞도록 정합니다."

@@ -25,11 +25,12 @@ BUTTON_FIELDS = {
 }
 """The fields of each type of button."""
 _TEXT_FIELDS = (
-    "content", "subject", "sender", "sendDate", "receivers", "senderKey", "templateCode", "messageType",
-    "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
+    "content", "subject", "sender", "sendDate", "expireMinutes", "receivers", "senderKey", "templateCode",
+    "messageType", "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
 )  # fmt: skip
 _CHECKBOXES = ("adFlag", "resend", "once", "later")
 _BUTTON_FIELD = re.compile(r"buttons\[([0-9])\]\.(\w{1,20})", re.ASCII)
+_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 _MISSING_DATE = "-"
 """Stands for the date of a scheduled message that has none: an empty one would mean now."""
 
@@ -90,7 +91,7 @@ class MessageDraft:
     @property
     def fields(self) -> list[str]:
         """The fields that can have an error, by their names in the interface."""
-        found = ["content", "receivers", "sendDate"]
+        found = ["content", "receivers", "sendDate", "expireMinutes"]
         found += ["sender"] if self.product.is_text else ["senderKey", "resendPhoneNumber", "resendContent"]
         found += ["templateCode"] if self.kind.word == ALIMTALK else []
         found += ["subject"] if self.kind.word in (LMS, MMS) else []
@@ -103,7 +104,11 @@ class MessageDraft:
     def body(self, receivers: list[dict[str, Any]]) -> dict[str, Any]:
         """Return the body of the interface, not yet validated."""
         texts = self.texts
-        given: dict[str, Any] = {"receivers": receivers, "sendDate": self._send_date()}
+        given: dict[str, Any] = {
+            "receivers": receivers,
+            "sendDate": self._send_date(),
+            "expireMinutes": self._expire_minutes(),
+        }
         if self.kind.word == ALIMTALK:
             given |= {name: texts[name] for name in ("senderKey", "templateCode")}
         else:
@@ -132,6 +137,11 @@ class MessageDraft:
         if not self.checkboxes["later"]:
             return ""
         return self.texts["sendDate"].strip().replace("T", " ") or _MISSING_DATE
+
+    def _expire_minutes(self) -> int | str:
+        """Return the lifetime as the interface takes it; what is no number is refused there."""
+        typed = self.texts["expireMinutes"].strip()
+        return int(typed) if _NUMBER.fullmatch(typed) else typed
 
     def _image(self) -> dict[str, str] | None:
         if not self.texts["image_name"] and not self.texts["image_body"]:

@@ -106,6 +106,8 @@ TEXTS = {
     "send.now": Text("즉시 발송", "Now"),
     "send.later": Text("예약 발송", "Schedule"),
     "send.date": Text("예약 시각 ({zone})", "Date and time ({zone})"),
+    "send.expire": Text("발송 기한 (분)", "Lifetime in minutes"),
+    "send.expire.default": Text("기본 {minutes}분", "Default: {minutes}"),
     "send.night.about": Text(
         "광고는 20:50부터 다음 날 08:00까지 발송할 수 없습니다.",
         "Advertisements cannot be sent from 20:50 to 08:00.",

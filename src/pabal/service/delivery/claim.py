@@ -7,6 +7,8 @@ from pabal.carriers.base import Carrier
 from pabal.domain import dates, identifiers
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Outcome, Status
+from pabal.service.delivery.deadline import deadline_of, move_deadlines
+from pabal.service.delivery.expiry import end_expired
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.store import messages, profiles, queue, receipts, requests
@@ -79,7 +81,8 @@ def choose_slot(found: Sequence[tuple[int, int, Instant]], now: Instant) -> Slot
 def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> ClaimedBatch:
     """Lease the due messages of a slot: the claim is the attempt, stored before the carrier is called.
 
-    Messages of deleted profiles end here, and advertisements that come due at night wait for the morning.
+    Messages of deleted profiles and those past their deadline end here, and advertisements that come due at night
+    wait for the morning. What is past its deadline and may be with the carrier waits for its receipt.
     Messages that were leased before are in doubt: a carrier that holds them does not get them again, and one
     that can look them up is told. Messages of unconfirmed claims are claimed again and are not in doubt.
     """
@@ -103,6 +106,11 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
     finished, cancelled, excluded = _end_messages_of_deleted_profiles(
         tx, [stored[message_id] for message_id in due], shared, policy, now
     )
+    late = end_expired(tx, [each for each in due if each not in excluded], unsubmitted, shared, policy, now)
+    late_in_doubt = () if request.can_look_up else late.in_doubt
+    held = hold_in_doubt(tx, carrier, [stored[each] for each in late_in_doubt], policy, now)
+    finished = finished.joined(late.finished).joined(held)
+    excluded.update(late.ended, late_in_doubt)
     if request.holds_in_doubt:
         in_doubt = [
             message_id
@@ -110,23 +118,21 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
             if message_id not in excluded and message_id not in unsubmitted
         ]
         held = hold_in_doubt(tx, carrier, [stored[message_id] for message_id in in_doubt], policy, now)
-        finished.ended.extend(held.ended)
-        finished.carriers_to_wake.update(held.carriers_to_wake)
+        finished = finished.joined(held)
         excluded.update(in_doubt)
     chosen = sorted(message_id for message_id in due if message_id not in excluded)
     if request.can_look_up:  # also of advertisements: what was leased when the night began may be with the carrier
         _record_unknown_attempts(tx, carrier, [each for each in chosen if each not in unsubmitted], now)
     if dates.is_night(now, policy.zone):
-        ads = [message_id for message_id in chosen if shared[identifiers.request_id_of(message_id)].is_ad]
-        queue.postpone(tx, ads, dates.next_night_end(now, policy.zone))
-        excluded.update(ads)
-        chosen = [message_id for message_id in chosen if message_id not in excluded]
+        postponed = _postpone_ads(tx, chosen, shared, policy, now)
+        chosen = [message_id for message_id in chosen if message_id not in postponed]
     leases = queue.claim(tx, chosen, now, now + request.lease_ms)
     if request.can_look_up:
         leases = _mark_in_doubt(tx, carrier, leases)
     messages.mark_sending(tx, [lease.id for lease in leases])
     next_due_at = None if leases else queue.next_due_at(tx, slot, carrier, (Lane.SMALL, Lane.CAMPAIGN))
-    leased = [(lease, stored[lease.id], shared[identifiers.request_id_of(lease.id)]) for lease in leases]
+    dated = {one: each._replace(expires_at=deadline_of(each, policy)) for one, each in shared.items()}
+    leased = [(lease, stored[lease.id], dated[identifiers.request_id_of(lease.id)]) for lease in leases]
     return ClaimedBatch(leased, finished, cancelled, len(due) == request.limit, next_due_at)
 
 
@@ -161,6 +167,18 @@ def _mark_in_doubt(tx: Tx, carrier: str, leases: list[Lease]) -> list[Lease]:
     """Return the leases, each saying whether the carrier may already have its message."""
     in_doubt = queue.find_unknown(tx, carrier, [lease.id for lease in leases if lease.attempt > 1])
     return [lease._replace(is_in_doubt=lease.id in in_doubt) for lease in leases]
+
+
+def _postpone_ads(
+    tx: Tx, chosen: Iterable[bytes], shared: Mapping[bytes, Request], policy: Policy, now: Instant
+) -> set[bytes]:
+    """Let advertisements wait for the morning, from which their lifetime counts; return their ids."""
+    ads = [each for each in chosen if shared[identifiers.request_id_of(each)].is_ad]
+    morning = dates.next_night_end(now, policy.zone)
+    queue.postpone(tx, ads, morning)
+    of_requests = dict.fromkeys(identifiers.request_id_of(each) for each in ads)
+    move_deadlines(tx, [shared[each] for each in of_requests], policy, morning)
+    return set(ads)
 
 
 def _end_messages_of_deleted_profiles(

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from pabal.domain import dates, identifiers, sending
 from pabal.domain.dates import Instant
 from pabal.domain.message import Outcome, Product
+from pabal.service.delivery.deadline import deadline_of, move_deadlines
 from pabal.service.policy import Policy
 from pabal.service.sending import compose
 from pabal.store import messages, profiles, queue, requests
@@ -19,6 +20,10 @@ class FinishResult(NamedTuple):
 
     ended: list[tuple[Product, Outcome]]
     carriers_to_wake: set[str]
+
+    def joined(self, other: "FinishResult") -> "FinishResult":
+        """Return both results as one."""
+        return FinishResult(self.ended + other.ended, self.carriers_to_wake | other.carriers_to_wake)
 
 
 def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant) -> FinishResult:
@@ -34,6 +39,7 @@ def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant)
         for one in failed
         if (request := shared[identifiers.request_id_of(one)]).fallback_sender is not None
         and now <= request.scheduled_at + policy.fallback_within_ms
+        and now < deadline_of(request, policy)
         and request.profile_id not in deleted
     ]
     origins = messages.get(tx, wanting)
@@ -64,6 +70,8 @@ def _add_fallback(
     assert carrier is not None
     is_too_late = request.is_ad and dates.is_night(now, policy.zone)
     ready_at = dates.next_night_end(now, policy.zone) if is_too_late else now
+    if is_too_late:
+        move_deadlines(tx, [request], policy, ready_at)
     lane = queue.Lane.SMALL if request.total <= sending.SMALL_RECEIVERS else queue.Lane.CAMPAIGN
     queue.add(tx, message_id, carrier, lane, ready_at)
     result.carriers_to_wake.add(carrier)

@@ -10,6 +10,9 @@ from pabal.service.policy import Policy
 from pabal.store import messages, queue, receipts
 from pabal.store.engine.base import Tx
 
+_WITHOUT_FALLBACK = (Outcome.DELIVERED, Outcome.EXPIRED)
+"""Outcomes that need no fallback: one has arrived, and for the other it is too late."""
+
 
 def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: Instant) -> FinishResult:
     """End messages, each only once, and add the fallbacks of those that failed."""
@@ -30,7 +33,7 @@ def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: 
     failed = [
         one
         for one, product in final
-        if outcomes[one] is not Outcome.DELIVERED and not PRODUCT_BY_NUMBER[product].is_text
+        if outcomes[one] not in _WITHOUT_FALLBACK and not PRODUCT_BY_NUMBER[product].is_text
     ]
     fallbacks = add_fallbacks(tx, failed, policy, now)
     ends = [(PRODUCT_BY_NUMBER[product], outcomes[one]) for one, product in final]

@@ -7,6 +7,7 @@ from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unk
 from pabal.domain import identifiers, retry
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Attempt, Outcome
+from pabal.service.delivery.expiry import find_expired
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.store import queue, receipts
@@ -79,13 +80,15 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
         now,
     )
     done = ended_ids | {one.message_id for one, _ in accepted}
+    expired = find_expired(tx, [pair for pair in unsettled if pair[0].message_id not in done], now)
+    done |= expired
     retries = [
         _schedule_retry(one, verdict, verdicts, policy, chance, now)
         for one, verdict in unsettled
         if one.message_id not in done
     ]
     queue.retry_later(tx, retries)
-    finished = finish(tx, ended, policy, now)
+    finished = finish(tx, ended + [(one, Outcome.EXPIRED) for one in expired], policy, now)
     finished.carriers_to_wake.update(job.carrier for job in retries)
     return finished
 

@@ -95,4 +95,5 @@ def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
         None if is_fallback_message else request.image_link,
         lease.lane == Lane.SMALL,
         lease.is_in_doubt,
+        request.expires_at,
     )

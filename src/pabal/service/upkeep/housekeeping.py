@@ -16,6 +16,7 @@ from pabal.service.delivery.take_over import reassign_unknown_carriers
 from pabal.service.policy import Policy
 from pabal.service.sending.cancel import cancel_deleted_profiles
 from pabal.service.slots import HOUSEKEEPING_SLOT
+from pabal.service.upkeep.expire import Expirer
 from pabal.service.upkeep.partitions import maintain_partitions
 from pabal.service.upkeep.retention import erase_ended, erase_expired
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_statistics
@@ -79,10 +80,13 @@ def trim_simulator(tx: Tx, carriers: Iterable[str], slots: Sequence[int], policy
 async def run_housekeeping(context: Context) -> None:
     """Run rounds forever; while the store is unavailable, wait for the next one."""
     throughput = ThroughputReporter(context)
+    expirer = Expirer(context)
     for number in itertools.count():
         try:
             await throughput.report()
-            await run_round(context, is_full=number % FULL_ROUND_EVERY == 0)
+            is_full = number % FULL_ROUND_EVERY == 0
+            await expirer.run(is_full=is_full)
+            await run_round(context, is_full=is_full)
         except StoreUnavailable:
             log.warning("store unavailable; housekeeping waits for the next round")
         await asyncio.sleep(ROUND_INTERVAL_S)

@@ -112,8 +112,12 @@ create table requests (                  -- what all messages of one send share
     channel_id text,
     sender_key text,
     template_code text,
+    expire_minutes {small},              -- the lifetime that the caller gave; null: the default of its product
+    expires_at {big},                    -- its deadline; null: no message has waited long, nor was moved to the morning
     primary key (id{and_slot})
 ) {partitioned_by_id};
+-- Deadlines to watch. Empty unless messages wait: most requests are with a carrier within a second.
+create index requests_expiring on requests (expires_at) where expires_at is not null;
 create index requests_by_profile on requests (profile_id, scheduled_at) where profile_id is not null;
 -- An account's sends, newest first: one row each, however many receivers they have.
 create index requests_by_account on requests (account_id, id);

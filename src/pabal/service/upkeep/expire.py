@@ -1,0 +1,144 @@
+"""Ends messages that no carrier has taken by their deadline, also while their carriers are away.
+
+Most messages are with a carrier within a second, so their deadlines are not watched. A lane is walked once, in the
+order in which its messages were due: the deadline of a request whose messages wait is stored with it then, and only
+those requests are looked at again, when their deadline has passed.
+"""
+
+import itertools
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from pabal.domain import identifiers
+from pabal.domain.dates import MINUTE, SECOND, Instant
+from pabal.domain.message import Outcome
+from pabal.service.context import Context
+from pabal.service.delivery.claim import hold_in_doubt
+from pabal.service.delivery.finish import FinishResult, finish
+from pabal.service.policy import Policy
+from pabal.store import expiry, messages, queue_admin
+from pabal.store.engine.base import Tx
+from pabal.store.expiry import QueuePlace, UnwatchedRequest
+from pabal.store.queue import Lane
+
+PATIENCE_MS = 20 * SECOND
+"""A message waits if it has been due for this long; lifetimes are longer."""
+OVERLAP_MS = 1 * MINUTE
+"""How much of a lane is walked again: jobs that came from another carrier keep the time they were due."""
+REWALK_MS = 60 * MINUTE
+"""How often lanes are walked from their beginning."""
+PAGE = 5_000
+"""Jobs read at once."""
+MAX_PAGES = 20
+"""Most pages of a lane that one round walks."""
+MARK_BATCH = 500
+"""Most deadlines that one transaction stores."""
+REQUEST_BATCH = 50
+"""Requests looked up at once whose deadline has passed."""
+JOB_BATCH = 500
+"""Most messages that one transaction ends."""
+
+LaneKey = tuple[int, str, int]
+"""A slot, a carrier and a lane."""
+
+
+class EndedMessages(NamedTuple):
+    """The messages of a request that ended, and the id after which to go on; None: that was all."""
+
+    finished: FinishResult
+    next_after: bytes | None
+
+
+class Expirer:
+    """Watches the deadlines of messages that wait, in the slots that this process holds."""
+
+    def __init__(self, context: Context, *, page: int = PAGE, max_pages: int = MAX_PAGES) -> None:
+        self._context = context
+        self._page = page
+        self._max_pages = max_pages
+        self._places: dict[LaneKey, QueuePlace] = {}
+        """How far each lane was walked."""
+        self._restarted_at: Instant = context.world.now()
+
+    async def run(self, *, is_full: bool = True) -> None:
+        """Store the deadlines of messages that wait, and end those whose deadline has passed.
+
+        A full round also looks for carriers that are not configured here. Raises StoreUnavailable.
+        """
+        context, slots = self._context, self._context.slots.held
+        now = context.world.now()
+        if not 0 <= now - self._restarted_at < REWALK_MS:
+            self._places, self._restarted_at = {}, now
+        self._places = {key: place for key, place in self._places.items() if key[0] in slots}
+        for slot in slots:
+            names = set(context.carriers)
+            if is_full:
+                names.update(await context.store.read(queue_admin.carriers_with_jobs, slot))
+            for name, lane in itertools.product(sorted(names), (Lane.SMALL, Lane.CAMPAIGN)):
+                await self._walk((slot, name, lane))
+            await self._end_late_requests(slot)
+
+    async def _walk(self, key: LaneKey) -> None:
+        """Store the deadlines of requests whose messages wait in a lane, from where the last walk ended."""
+        context = self._context
+        until = context.world.now() - PATIENCE_MS
+        place = self._places.get(key, QueuePlace())
+        for _ in range(self._max_pages):
+            places, unwatched = await context.store.read(find_unwatched, key, place, until, self._page)
+            for begin in range(0, len(unwatched), MARK_BATCH):
+                await context.store.write(watch, unwatched[begin : begin + MARK_BATCH], context.policy)
+            if len(places) < self._page:
+                self._places[key] = QueuePlace(max(0, until - OVERLAP_MS))
+                return
+            place = self._places[key] = places[-1]
+
+    async def _end_late_requests(self, slot: int) -> None:
+        context = self._context
+        can_look_up = frozenset(name for name, each in context.carriers.items() if each.can_look_up)
+        while late := await context.store.read(expiry.find_late_requests, slot, context.world.now(), REQUEST_BATCH):
+            for request_id in late:
+                after: bytes | None = b""
+                while after is not None:
+                    finished, after = await context.store.write(
+                        expire_request, request_id, after, can_look_up, context.policy, context.world.now()
+                    )
+                    context.metrics.count_ended(finished.ended)
+                    context.wake(finished.carriers_to_wake)
+
+
+def find_unwatched(
+    tx: Tx, key: LaneKey, after: QueuePlace, until: Instant, limit: int
+) -> tuple[list[QueuePlace], list[UnwatchedRequest]]:
+    """Return a page of jobs that were due by `until`, and the requests of them that nobody watches."""
+    places = expiry.find_waiting(tx, *key, after, until, limit)
+    request_ids = dict.fromkeys(identifiers.request_id_of(one) for _, one in places)
+    return places, expiry.find_unwatched(tx, request_ids)
+
+
+def watch(tx: Tx, found: Iterable[UnwatchedRequest], policy: Policy) -> None:
+    """Store the deadlines of requests."""
+    for one, product, scheduled_at, expire_minutes in found:
+        expiry.set_deadline(tx, one, scheduled_at + policy.lifetime_ms(product, expire_minutes))
+
+
+def expire_request(
+    tx: Tx, request_id: bytes, after: bytes, can_look_up: Collection[str], policy: Policy, now: Instant
+) -> EndedMessages:
+    """End some messages of a request whose deadline has passed; after the last ones, watch it no more.
+
+    Messages that a worker has claimed are left to its verdict. Those in doubt wait for their receipt, unless their
+    carrier is one of `can_look_up`: it will know.
+    """
+    jobs = expiry.find_late_jobs(tx, request_id, after, JOB_BATCH)
+    result = finish(tx, [(job.id, Outcome.EXPIRED) for job in jobs if not job.is_in_doubt], policy, now)
+    in_doubt = {job.id: job.carrier for job in jobs if job.is_in_doubt and job.carrier not in can_look_up}
+    stored = messages.get(tx, in_doubt)
+    for carrier in sorted(set(in_doubt.values())):
+        held = hold_in_doubt(
+            tx, carrier, [stored[one] for one in in_doubt if in_doubt[one] == carrier], policy, now
+        )
+        result = result.joined(held)
+    if len(jobs) == JOB_BATCH:
+        return EndedMessages(result, jobs[-1].id)
+    expiry.set_deadline(tx, request_id, None)
+    return EndedMessages(result, None)
