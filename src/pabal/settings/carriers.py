@@ -93,7 +93,10 @@ class SmppSettings(CarrierSettings):
     service_type: str = setting("", "The service_type of every message.", max_length=5)
     receipts: bool = setting(True, "Whether it sends receipts; if not, accepted messages count as delivered.")
     validity_minutes: int = setting(
-        0, "How long it may try to deliver at most; 0: until the message's deadline.", min_value=0, max_value=7 * 24 * 60
+        0,
+        "How long it may try to deliver at most; 0: until the message's deadline.",
+        min_value=0,
+        max_value=7 * 24 * 60,
     )
     submit_ids: Literal["text", "hex", "decimal"] = setting(
         "text", "How to read the message ids in its answers, so that they match those in its receipts."
