@@ -46,8 +46,8 @@ def touch(tx: Tx, hash: bytes, now: Instant) -> None:
     tx.execute("update sessions set used_at = ? where hash = ?", (now, hash))
 
 
-def switch_account(tx: Tx, hash: bytes, account_id: int) -> None:
-    """Switch an operator's session to another account."""
+def switch_account(tx: Tx, hash: bytes, account_id: int | None) -> None:
+    """Switch an operator's session to another account, or to none."""
     tx.execute("update sessions set account_id = ? where hash = ?", (account_id, hash))
 
 

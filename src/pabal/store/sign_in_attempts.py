@@ -68,7 +68,10 @@ def clear(tx: Tx, subject: Subject) -> None:
 
 def clear_name(tx: Tx, name_hash: bytes) -> bool:
     """Delete the failures of every subject that belongs to a user name; say whether there were any."""
-    return tx.execute("delete from sign_in_attempts where name_hash = ?", (name_hash,)) > 0
+    counted = "select 1 from sign_in_attempts where name_hash = ? and failures > 0 limit 1"
+    has_failures = tx.fetch_one(counted, (name_hash,)) is not None
+    tx.execute("delete from sign_in_attempts where name_hash = ?", (name_hash,))
+    return has_failures
 
 
 def delete_old(tx: Tx, before: Instant, limit: int) -> int:

@@ -47,11 +47,13 @@ def test_owner_sees_audit_log_of_account_and_operator_sees_all(run_scenario: Run
         everything = rows(await operator.get("/console/audit"))
 
         assert [row[1:] for row in mine] == [
+            ["operator-of-acme", "조회할 계정 변경", ""],
             ["owner-of-acme", "로그인", ""],
             ["명령줄", "사용자 생성", "owner-of-acme"],
         ]
         assert mine[0][0] == "2026-11-15 12:00:00"
         assert [row[1:] for row in everything] == [
+            ["operator-of-acme", "acme", "조회할 계정 변경", ""],
             ["operator-of-acme", "", "로그인", ""],
             ["명령줄", "", "사용자 생성", "operator-of-acme"],
             ["owner-of-other", "other", "로그인", ""],

@@ -12,8 +12,10 @@ from starlette.responses import Response
 from pabal.checks.addresses import IpNetwork, get_caller_address, is_in_networks
 from pabal.checks.locale import Locale
 from pabal.console.shell import cookies, multipart
+from pabal.console.shell.form_token import FormToken, make_token, parse_token
 from pabal.console.shell.page import Page
 from pabal.console.shell.page_request import (
+    CHOOSE_ACCOUNT,
     HOME,
     MAX_URL_CHARACTERS,
     SIGN_IN,
@@ -23,6 +25,7 @@ from pabal.console.shell.page_request import (
 )
 from pabal.console.shell.site import Site
 from pabal.domain.codes import Code, Problem, Refused
+from pabal.domain.user import Role
 from pabal.service.access import sign_in
 from pabal.service.access.body_budget import BodyBudget, HeldBody
 from pabal.service.access.sign_in import ConsoleSession, new_secret
@@ -49,6 +52,11 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
 NO_STORE = "no-store"
+SWITCH_FIELD = "switch_account"
+"""Has the account to switch back to, in a form that was made for it."""
+SHOWN_ERRORS = (403, 409)
+"""Statuses whose page htmx shows instead of the open one; see HTMX_CONFIG."""
+REPLACE_PAGE = {"hx-retarget": "#content", "hx-reselect": "#content", "hx-reswap": "outerHTML show:window:top"}
 
 log = logging.getLogger("pabal.console")
 
@@ -94,19 +102,61 @@ class Middleware:
                 return self._to_sign_in(request)
             if request.user.role not in page.roles:
                 return request.render("shell/forbidden.html", 403)
-            if page.needs_account and request.session.account_id is None:
-                return request.render("shell/no_account.html", 404)
+            if page.needs_account and request.session.account_id is None and page.method == "GET":
+                return await self._without_account(request)
         if page.method == "GET":
             return await page.handle(request)
         with self._bodies.hold(_caller(request), 0) as held:
             request = await self._with_form(page, request, held)
             try:
-                if not _has_csrf_token(request):
-                    return request.render("shell/stale.html", 403)
-                return await page.handle(request)
+                return await self._handle_form(page, request)
             finally:
                 for file in request.files.values():
                     file.stream.close()
+
+    async def _handle_form(self, page: Page, request: PageRequest) -> Response:
+        """Return the page's answer to a form, unless it was made for another browser or account."""
+        token = _form_token(request)
+        if token is None:
+            return request.render("shell/stale.html", 403)
+        selected = request.session.account_id if request.session else None
+        if page.needs_account and request.session and (selected is None or token.account_id != selected):
+            return await self._of_other_account(page, request, token)
+        return await page.handle(request)
+
+    async def _without_account(self, request: PageRequest) -> Response:
+        """Let an operator select an account first, or create one."""
+        if not await sign_in.list_accounts(self._site.context):
+            return request.render("shell/no_account.html", 404)
+        return request.redirect(f"{CHOOSE_ACCOUNT}?{urlencode({'next': request.current_url})}")
+
+    async def _of_other_account(self, page: Page, request: PageRequest, token: FormToken) -> Response:
+        """Refuse a form of another account than is selected now, unless its sender asks to switch back.
+
+        The page that tells it contains what was typed, so that it can be sent again; files cannot be.
+        """
+        assert request.session is not None
+        accounts = {each.id: each.name for each in await sign_in.list_accounts(self._site.context)}
+        made_for = token.account_id if token.account_id in accounts else None
+        may_switch = made_for is not None and request.user.role is Role.OPERATOR
+        if may_switch and made_for is not None and request.field(SWITCH_FIELD) == str(made_for):
+            await sign_in.switch_account(self._site.context, request.session_token, request.session, made_for)
+            session = request.session._replace(account_id=made_for, account=accounts[made_for])
+            return await page.handle(dataclasses.replace(request, session=session))
+        is_complete = may_switch and not request.files and not page.is_preview
+        hidden = (CSRF_FIELD, SWITCH_FIELD)
+        response = request.render(
+            "shell/other_account.html",
+            409,
+            made_for=accounts[made_for] if may_switch and made_for is not None else "",
+            made_for_id=made_for,
+            token=make_token(request.csrf_secret, made_for),
+            switch_field=SWITCH_FIELD,
+            fields=[each for each in request.fields.items() if each[0] not in hidden] if is_complete else None,
+        )
+        if page.is_preview:
+            response.headers["hx-reswap"] = "none"
+        return response
 
     def _client(self, http: Request) -> tuple[IpAddress | None, bool]:
         """Return where a request comes from, and whether over TLS; a trusted proxy's word counts for both."""
@@ -134,7 +184,7 @@ class Middleware:
             http=http,
             session=session,
             session_token=token if session else "",
-            csrf=session.csrf if session else form_secret or new_secret(context.world),
+            csrf_secret=session.csrf if session else form_secret or new_secret(context.world),
             locale=Locale(cookies.language(http), context.policy.zone),
             fields=fields,
             address=address,
@@ -159,7 +209,7 @@ class Middleware:
     def _to_sign_in(self, request: PageRequest) -> Response:
         """Redirect to the sign-in page, which then leads to the page that was requested."""
         http = request.http
-        is_part = http.headers.get("hx-request") == "true"
+        is_part = request.is_part
         requested = safe_redirect_path(
             _path_of(http.headers.get("hx-current-url", "")) if is_part else get_url(http)
         )
@@ -185,9 +235,11 @@ class Middleware:
         """Return the answer with the headers and the cookie that every answer of the console has."""
         response.headers.update(HEADERS)
         response.headers.setdefault("cache-control", NO_STORE)
+        if request.is_part and response.status_code in SHOWN_ERRORS and "hx-reswap" not in response.headers:
+            response.headers.update(REPLACE_PAGE)
         held = cookies.read_secret(request.http, cookies.FORM, is_https=request.is_https)
-        if request.session is None and request.csrf != held:
-            cookies.set_secret(response, cookies.FORM, request.csrf, is_https=request.is_https)
+        if request.session is None and request.csrf_secret != held:
+            cookies.set_secret(response, cookies.FORM, request.csrf_secret, is_https=request.is_https)
         return response
 
 
@@ -197,12 +249,12 @@ def _path_of(url: str) -> str:
     return f"{parts.path}?{parts.query}" if parts.query else parts.path
 
 
-def _has_csrf_token(request: PageRequest) -> bool:
-    """Return whether a form was made by one of our pages, for this browser."""
+def _form_token(request: PageRequest) -> FormToken | None:
+    """Return the token of a form that was made by one of our pages, for this browser."""
     if request.http.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        return False
-    token = request.http.headers.get(CSRF_HEADER) or request.fields.get(CSRF_FIELD, "")
-    return sign_in.secrets_equal(token, request.csrf)
+        return None
+    token = parse_token(request.http.headers.get(CSRF_HEADER) or request.fields.get(CSRF_FIELD, ""))
+    return token if token.is_of(request.csrf_secret) else None
 
 
 def _caller(request: PageRequest) -> Hashable:

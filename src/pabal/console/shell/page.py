@@ -34,6 +34,8 @@ class Page:
     """Whether it exists only where the simulator is a carrier."""
     is_polled: bool = False
     """Whether open pages request it again and again: that does not keep a session alive."""
+    is_preview: bool = False
+    """Whether it only shows what is being typed: its refusals do not replace the page."""
     max_body_bytes: int = 256 * 1024
 
 

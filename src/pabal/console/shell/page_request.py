@@ -12,12 +12,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from pabal.checks import forms
 from pabal.checks.call import ApiCall
 from pabal.checks.locale import Locale
+from pabal.console.shell.form_token import make_token
 from pabal.console.shell.multipart import File
 from pabal.console.shell.site import Site
 from pabal.domain import phone
 from pabal.domain.codes import LANGUAGES, Text
 from pabal.domain.dates import Instant
-from pabal.domain.user import User
+from pabal.domain.user import Role, User
 from pabal.service.access.audit import Actor, AuditEntry
 from pabal.service.access.sign_in import ConsoleSession
 from pabal.service.access.throttle import IpAddress
@@ -25,6 +26,7 @@ from pabal.service.context import Context
 
 HOME = "/console"
 SIGN_IN = "/console/login"
+CHOOSE_ACCOUNT = "/console/accounts"
 MAX_URL_CHARACTERS = 4096
 """Longer addresses are not returned to after signing in."""
 _SAFE_IN_URLS = ":/%#?=@[]!$&'()*+,;"
@@ -48,8 +50,8 @@ class PageRequest:
     session: ConsoleSession | None
     session_token: str
     """What the browser holds of the session; empty without one."""
-    csrf: str
-    """The token that every form must carry."""
+    csrf_secret: str
+    """The secret of this browser that the token of every form contains."""
     locale: Locale
     fields: Mapping[str, str]
     """The fields of the form; for GET, those of the query string."""
@@ -66,6 +68,21 @@ class PageRequest:
     @property
     def now(self) -> Instant:
         return self.context.world.now()
+
+    @property
+    def csrf(self) -> str:
+        """The token that every form of this page must carry."""
+        return make_token(self.csrf_secret, self.session.account_id if self.session else None)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether htmx requests it, to replace a part of an open page."""
+        return self.http.headers.get("hx-request") == "true"
+
+    @property
+    def acts_for_account(self) -> bool:
+        """Whether an operator has selected an account, and works as one of its users would."""
+        return self.session is not None and self.user.role is Role.OPERATOR and self.session.account_id is not None
 
     @property
     def user(self) -> User:
@@ -140,7 +157,7 @@ class PageRequest:
 
     def redirect(self, path: str) -> Response:
         """Answer with a redirect to another page."""
-        if self.http.headers.get("hx-request") == "true":
+        if self.is_part:
             return Response(status_code=200, headers={"hx-redirect": quote(path, safe=_SAFE_IN_URLS)})
         return RedirectResponse(path, 303)
 

@@ -11,12 +11,15 @@ from pabal.domain.codes import LANGUAGES, Text
 HTMX_CONFIG = (
     '{"includeIndicatorStyles":false,"allowEval":false,"allowScriptTags":false,"selfRequestsOnly":true,'
     '"historyCacheSize":0,"refreshOnHistoryMiss":true,"timeout":20000,'
-    '"defaultSettleDelay":0,"attributesToSettle":[]}'
+    '"defaultSettleDelay":0,"attributesToSettle":[],'
+    '"responseHandling":[{"code":"204","swap":false},{"code":"[23]..","swap":true},'
+    '{"code":"403|409","swap":true,"error":true},{"code":"[45]..","swap":false,"error":true}]}'
 )
 """htmx adds no style or script to a page and keeps no page in the browser.
 
 It settles without delay: otherwise it would miss what is typed within 20 ms after a swap. It settles no
-attributes: otherwise new content would first look like the content that it replaces.
+attributes: otherwise new content would first look like the content that it replaces. The page of a form that is
+refused with 403 or 409 replaces the open one: the user must see that nothing was done.
 """
 
 

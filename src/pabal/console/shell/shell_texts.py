@@ -36,6 +36,27 @@ TEXTS = {
         "조회할 계정이 없습니다. 먼저 계정을 만드세요.", "There is no account to view. Create one first."
     ),
     "no_account.make": Text("계정 만들기", "Create an account"),
+    "acting": Text(
+        "운영자로서 {account} 계정을 대신해 작업하고 있습니다.",
+        "You are an operator, acting for the account {account}.",
+    ),
+    "acting.label": Text("대신하는 계정", "Account you act for"),
+    "acting.stop": Text("그만하기", "Stop"),
+    "other_account.title": Text("다른 계정의 화면입니다", "This page is of another account"),
+    "other_account.why": Text(
+        "다른 계정의 화면이어서 아무것도 처리하지 않았습니다. 화면을 연 계정: {account}, 지금 선택한 계정: "
+        "{selected}",
+        "This page was opened for the account {account}, but {selected} is selected now. Nothing was done.",
+    ),
+    "other_account.kept": Text(
+        "입력한 내용은 남아 있습니다. {account} 계정으로 바꾸면 그대로 계속합니다.",
+        "What you entered is kept. Switch to {account} to continue with it.",
+    ),
+    "other_account.continue": Text("{account} 계정으로 바꾸고 계속", "Switch to {account} and continue"),
+    "other_account.file": Text(
+        "{account} 계정으로 바꾼 뒤 이전 화면에서 다시 시도하세요. 파일은 다시 선택해야 합니다.",
+        "Switch to {account}, go back and try again. Files have to be chosen again.",
+    ),
     "table.none": Text("없음", "None"),
     "page.older": Text("이전 내역", "Older"),
     "page.newest": Text("최신 내역으로", "Back to newest"),

@@ -5,7 +5,7 @@ import math
 from starlette.responses import Response
 
 from pabal.console.shell import cookies
-from pabal.console.shell.page_request import HOME, SIGN_IN, PageRequest, safe_redirect_path
+from pabal.console.shell.page_request import CHOOSE_ACCOUNT, SIGN_IN, PageRequest, safe_redirect_path
 from pabal.domain.codes import LANGUAGES, Code, Refused
 from pabal.domain.dates import SECOND
 from pabal.service.access import sign_in
@@ -77,17 +77,17 @@ async def choose_language(request: PageRequest) -> Response:
 async def show_accounts(request: PageRequest) -> Response:
     """Show an operator all accounts to choose from."""
     found = await sign_in.list_accounts(request.context)
-    return request.render("sign_in/accounts.html", accounts=found)
+    return request.render("sign_in/accounts.html", accounts=found, wanted=safe_redirect_path(request.field("next")))
 
 
 async def choose_account(request: PageRequest) -> Response:
-    """Switch the account that an operator sees."""
+    """Switch the account that an operator acts for; an empty one is none."""
     assert request.session is not None
     word = request.field("account")
-    account_id = int(word) if word.isascii() and word.isdigit() and len(word) < 19 else 0
+    account_id = int(word) if word.isascii() and word.isdigit() and len(word) < 19 else None if not word else 0
     if not await sign_in.switch_account(request.context, request.session_token, request.session, account_id):
         raise Refused(Code.NOT_FOUND)
-    return request.redirect(HOME)
+    return request.redirect(safe_redirect_path(request.field("next")) if word else CHOOSE_ACCOUNT)
 
 
 def _render_form(request: PageRequest, next_path: str, error: str = "", status: int = 200) -> Response:

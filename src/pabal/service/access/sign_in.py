@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pabal.domain import user
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import HOUR, MINUTE, SECOND, Instant
-from pabal.domain.user import Role, User
+from pabal.domain.user import User
 from pabal.service.access import passwords, throttle
 from pabal.service.access.passwords import WorkerThreads
 from pabal.service.access.throttle import Admission, IpAddress, SignInAttempt, hash_token
@@ -102,8 +102,8 @@ async def sign_out(context: Context, token: str, session: ConsoleSession) -> Non
     await context.store.write(_end, hash_token(token), session.user, context.world.now())
 
 
-async def switch_account(context: Context, token: str, session: ConsoleSession, account_id: int) -> bool:
-    """Switch an operator's session to another account; say whether the account exists."""
+async def switch_account(context: Context, token: str, session: ConsoleSession, account_id: int | None) -> bool:
+    """Switch an operator's session to another account, or to none; say whether the account exists."""
     return await context.store.write(
         _switch_account, hash_token(token), session.user, account_id, context.world.now()
     )
@@ -125,10 +125,7 @@ def _begin(tx: Tx, new: NewSession, csrf: str, attempt: SignInAttempt, admission
     if users.get_by_name(tx, who.name) != admission.found:
         return False
     throttle.record_success(tx, attempt, admission, hash_token(new.device_token), now)
-    first = who.account_id
-    if who.role is Role.OPERATOR:
-        first = next((each.id for each in accounts.list_accounts(tx)), None)
-    sessions.add(tx, hash_token(new.token), who.id, first, csrf, now, now + SESSION_LIFETIME_MS)
+    sessions.add(tx, hash_token(new.token), who.id, who.account_id, csrf, now, now + SESSION_LIFETIME_MS)
     audit_log.add(tx, AuditEntry(now, who.id, who.name, who.account_id, "session.begin"))
     return True
 
@@ -138,8 +135,8 @@ def _end(tx: Tx, hash: bytes, who: User, now: Instant) -> None:
     audit_log.add(tx, AuditEntry(now, who.id, who.name, who.account_id, "session.end"))
 
 
-def _switch_account(tx: Tx, hash: bytes, who: User, account_id: int, now: Instant) -> bool:
-    if not any(each.id == account_id for each in accounts.list_accounts(tx)):
+def _switch_account(tx: Tx, hash: bytes, who: User, account_id: int | None, now: Instant) -> bool:
+    if account_id is not None and not any(each.id == account_id for each in accounts.list_accounts(tx)):
         return False
     sessions.switch_account(tx, hash, account_id)
     audit_log.add(tx, AuditEntry(now, who.id, who.name, account_id, "session.account"))
