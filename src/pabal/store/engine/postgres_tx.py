@@ -36,6 +36,7 @@ DIALECT = {
     "partitioned_by_request": "partition by range (request_id)",
     "partitioned_by_message": "partition by range (message_id)",
     "and_slot": ", slot",
+    "and_same_slot": " and r.slot = g.slot",
     "has_partitions": "1",
     "skip_locked": "for update skip locked",
     "or_fail": "",

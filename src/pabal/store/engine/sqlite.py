@@ -55,6 +55,7 @@ DIALECT = {
     "partitioned_by_request": "without rowid",
     "partitioned_by_message": "without rowid",
     "and_slot": "",
+    "and_same_slot": "",
     "has_partitions": "0",
     "skip_locked": "",
     "or_fail": "or fail",  # without it SQLite copies every page a statement touches, in case it must undo it
