@@ -11,6 +11,10 @@ SWEEP_INTERVAL_S = 0.5
 """How often time-outs are looked at; a connection may live this much longer."""
 HEALTH_CONNECTIONS = 16
 """Connections beyond the limit, for health checks and quick refusals alone."""
+NEW_GRACE_S = 0.1
+"""How long a new connection has for its first request before another may take its place."""
+IDLE_GRACE_S = 1.0
+"""The same after an answer: the next request may be on its way, and would be lost."""
 MAX_DEFAULT_CONNECTIONS = 4096
 MIN_CONNECTIONS = 8
 RESERVED_FILES = 64
@@ -67,7 +71,7 @@ class ConnectionTable:
     """The open connections of one server.
 
     At the limit, the connection that has waited longest for a request makes room for a new one, else the one
-    whose body has taken longest. If all have requests in progress, a few more are accepted for health checks.
+    whose body has taken longest. If all are in use, a few more are accepted for health checks and refusals.
     """
 
     def __init__(self, limits: ConnectionLimits, world: World, metrics: Metrics) -> None:
@@ -77,14 +81,16 @@ class ConnectionTable:
         self._regular: dict[OpenConnection, None] = {}
         self._extra: dict[OpenConnection, None] = {}
         self._busy_extra: dict[OpenConnection, None] = {}
-        self._waiting: dict[OpenConnection, None] = {}
-        """Those that wait for a request or its head, longest first."""
-        self._receiving: dict[OpenConnection, None] = {}
-        """Those that wait for a body, longest first."""
+        self._new: dict[OpenConnection, float] = {}
+        """Those without a request so far, and when they came, longest first."""
+        self._idle: dict[OpenConnection, float] = {}
+        """Those that wait for a further request, and since when, longest first."""
+        self._receiving: dict[OpenConnection, float] = {}
+        """Those that wait for a body, and since when, longest first."""
         self._sweeper: asyncio.TimerHandle | None = None
         metrics.http_connections_limit.set(limits.max_connections)
-        for state, connections in (("waiting", self._waiting), ("receiving", self._receiving)):
-            metrics.http_connections.labels(state).set_function(connections.__len__)
+        metrics.http_connections.labels("waiting").set_function(lambda: len(self._new) + len(self._idle))
+        metrics.http_connections.labels("receiving").set_function(self._receiving.__len__)
         metrics.http_connections.labels("all").set_function(self._count)
 
     def admit(self, connection: OpenConnection) -> bool:
@@ -93,7 +99,7 @@ class ConnectionTable:
             self._schedule_sweep()
         if len(self._regular) < self.limits.max_connections or self._evict_one():
             self._regular[connection] = None
-            self._waiting[connection] = None
+            self._new[connection] = self.world.monotonic()
             return True
         self.count_close(CloseReason.REFUSED)
         self._extra[connection] = None
@@ -108,18 +114,19 @@ class ConnectionTable:
         self._regular.pop(connection, None)
         self._extra.pop(connection, None)
         self._busy_extra.pop(connection, None)
-        self._waiting.pop(connection, None)
+        self._new.pop(connection, None)
+        self._idle.pop(connection, None)
         self._receiving.pop(connection, None)
 
     def set_waiting(self, connection: OpenConnection) -> None:
         """Note that a connection waits for its next request."""
         if connection in self._regular:
-            self._waiting[connection] = None
+            self._idle[connection] = self.world.monotonic()
 
     def set_receiving(self, connection: OpenConnection) -> None:
         """Note that a connection waits for the rest of a body."""
-        if connection in self._regular:
-            self._receiving[connection] = None
+        if connection in self._regular and connection not in self._receiving:
+            self._receiving[connection] = self.world.monotonic()
 
     def set_received(self, connection: OpenConnection) -> None:
         """Note that a body is complete."""
@@ -127,7 +134,8 @@ class ConnectionTable:
 
     def set_busy(self, connection: OpenConnection) -> None:
         """Note that a connection has a request in progress."""
-        self._waiting.pop(connection, None)
+        self._new.pop(connection, None)
+        self._idle.pop(connection, None)
         if connection in self._extra:
             del self._extra[connection]
             self._busy_extra[connection] = None
@@ -137,14 +145,16 @@ class ConnectionTable:
         self._closed.add(1, reason.value)
 
     def _evict_one(self) -> bool:
-        """Close the connection that is worth least; return False if all have a request in progress."""
-        for candidates in (self._waiting, self._receiving):
+        """Close the connection that is worth least; return False if all are in use."""
+        now = self.world.monotonic()
+        for candidates, grace_s in ((self._new, NEW_GRACE_S), (self._idle, IDLE_GRACE_S), (self._receiving, 0.0)):
             if candidates:
-                oldest = next(iter(candidates))
-                self.remove(oldest)
-                self.count_close(CloseReason.EVICTED)
-                oldest.evict()
-                return True
+                oldest, since = next(iter(candidates.items()))
+                if now - since >= grace_s:
+                    self.remove(oldest)
+                    self.count_close(CloseReason.EVICTED)
+                    oldest.evict()
+                    return True
         return False
 
     def _count(self) -> int:
