@@ -28,7 +28,7 @@ quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers torture bench docs
+.PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers torture bench soak docs
 .PHONY: audit sbom lock format clean
 
 help: ## Show this help
@@ -73,6 +73,10 @@ torture: $(PEERS) postgres chromium ## Run the slow tests and those that take mi
 bench: $(DEV) postgres ## Run the benchmarks; ARGS="accept history" runs some of them
 	@echo "Running the benchmarks"
 	@$(BIN)/python -m bench $(ARGS)
+
+soak: $(DEV) postgres ## Load both engines for 20 minutes; ARGS="--minutes 5 --engine sqlite"
+	@echo "Soaking"
+	@$(BIN)/python -m bench.soak $(ARGS)
 
 docs: $(DEV) ## Generate the reference pages from the code
 	@echo "Generating the reference pages"

@@ -66,10 +66,12 @@ class PostgresEnvironment(BenchEnvironment):
 
 
 @contextlib.contextmanager
-def postgres_environment(base: BenchEnvironment) -> Iterator[PostgresEnvironment]:
+def postgres_environment(
+    base: BenchEnvironment, options: dict[str, str] = OPTIONS
+) -> Iterator[PostgresEnvironment]:
     """Run a PostgreSQL server until the end of the block, then remove it."""
     folder = Path(tempfile.mkdtemp(prefix="pabal-bench-pg-"))
-    server = Server(folder, **OPTIONS)
+    server = Server(folder, **options)
     try:
         server.init()
         server.start()

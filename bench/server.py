@@ -37,8 +37,15 @@ class Server(NamedTuple):
 
     def peak_bytes(self) -> int:
         """Return its peak resident memory."""
+        return self._memory("VmHWM:")
+
+    def resident_bytes(self) -> int:
+        """Return its resident memory."""
+        return self._memory("VmRSS:")
+
+    def _memory(self, field: str) -> int:
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
+            if line.startswith(field):
                 return int(line.split()[1]) * 1024
         return 0
 

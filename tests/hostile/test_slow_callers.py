@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pabal.web.connections import HEALTH_CONNECTIONS
+from pabal.web.connections import MIN_EXTRA_CONNECTIONS
 from pabal.web.protocol import MAX_PIPELINED
 from tests.fixtures.live import LiveService, run, serving, wait_until
 from tests.fixtures.raw_http import (
@@ -201,7 +201,7 @@ def test_health_checks_are_answered_when_all_connections_are_busy(tmp_path: Path
     with serving(tmp_path / "data", max_connections=8) as live, many_connected(live, 8) as attackers:
         for each in attackers:
             ask_without_reading(each)
-        with many_connected(live, 2 * HEALTH_CONNECTIONS):
+        with many_connected(live, 2 * MIN_EXTRA_CONNECTIONS):
             with connected(live) as connection:
                 connection.send(send_request(live, "010-5555-0032"))
                 refused = connection.read_all()

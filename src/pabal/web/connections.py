@@ -9,8 +9,9 @@ from pabal.world import World
 
 SWEEP_INTERVAL_S = 0.5
 """How often time-outs are looked at; a connection may live this much longer."""
-HEALTH_CONNECTIONS = 16
-"""Connections beyond the limit, for health checks and quick refusals alone."""
+MIN_EXTRA_CONNECTIONS = 16
+EXTRA_FRACTION = 8
+"""Connections beyond the limit, for health checks and quick refusals alone: a part of the limit."""
 NEW_GRACE_S = 0.1
 """How long a new connection has for its first request before another may take its place."""
 IDLE_GRACE_S = 1.0
@@ -62,7 +63,8 @@ class OpenConnection(Protocol):
 def max_connections_for(file_limit: int, wanted: int = 0) -> int:
     """Return how many connections a process with this limit of open files may have; `wanted` 0: the default."""
     if wanted:
-        return max(MIN_CONNECTIONS, min(wanted, file_limit - RESERVED_FILES))
+        possible = (file_limit - RESERVED_FILES) * EXTRA_FRACTION // (EXTRA_FRACTION + 1)
+        return max(MIN_CONNECTIONS, min(wanted, possible))
     left = file_limit - max(RESERVED_FILES, file_limit // 4)
     return max(MIN_CONNECTIONS, min(MAX_DEFAULT_CONNECTIONS, left))
 
@@ -76,6 +78,7 @@ class ConnectionTable:
 
     def __init__(self, limits: ConnectionLimits, world: World, metrics: Metrics) -> None:
         self.limits = limits
+        self.max_extra = max(MIN_EXTRA_CONNECTIONS, limits.max_connections // EXTRA_FRACTION)
         self.world = world
         self._closed = metrics.http_connections_closed
         self._regular: dict[OpenConnection, None] = {}
@@ -103,7 +106,7 @@ class ConnectionTable:
             return True
         self.count_close(CloseReason.REFUSED)
         self._extra[connection] = None
-        if len(self._extra) + len(self._busy_extra) > HEALTH_CONNECTIONS:
+        if len(self._extra) + len(self._busy_extra) > self.max_extra:
             oldest = next(iter(self._extra))
             self.remove(oldest)
             oldest.evict()

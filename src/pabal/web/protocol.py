@@ -337,7 +337,8 @@ class HttpProtocol(HttpToolsProtocol):
 
     def evict(self) -> None:
         """Close the connection to make room for another."""
-        if self._phase in (_Phase.HEAD, _Phase.BODY):
+        first: RequestResponseCycle | None = self.cycle
+        if self._phase in (_Phase.HEAD, _Phase.BODY) or first is None:
             self._refuse(_CROWDED_OUT, None)
         self.transport.close()
         if self.transport.get_write_buffer_size():
