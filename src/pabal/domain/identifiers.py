@@ -19,6 +19,9 @@ MAX_MESSAGE_NUMBER = 2**24 - 1
 IN_DOUBT_PREFIX = "?"
 """Prefix of an in-doubt reference, which no carrier's own reference has."""
 
+MAX_REFERENCE_CHARACTERS = 255
+"""Longest reference of a carrier; SMPP allows 64 characters."""
+_BAD_REFERENCE = re.compile("[\0\n\ud800-\udfff]")
 _REQUEST_ID = re.compile(r"[0-9a-f]{26}", re.ASCII)
 _MESSAGE_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
@@ -52,6 +55,11 @@ def user_message_reference(message: bytes) -> int:
 def in_doubt_reference(reference: int, receiver: str) -> str:
     """Return the reference by which a receipt finds a message whose own reference was never received."""
     return f"{IN_DOUBT_PREFIX}{receiver}#{reference:04x}"
+
+
+def is_usable_reference(reference: str) -> bool:
+    """Say whether a carrier's reference can be stored, and told apart from others of the same message."""
+    return 0 < len(reference) <= MAX_REFERENCE_CHARACTERS and not _BAD_REFERENCE.search(reference)
 
 
 def slot_of(identity: bytes) -> int:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from pabal.domain import identifiers
 from pabal.domain.dates import Instant
 from pabal.domain.message import PRODUCT_BY_NUMBER, Product
+from pabal.store.damage import read_rows
 from pabal.store.engine.base import Tx
 from pabal.store.queue import UNSENT
 
@@ -58,7 +59,7 @@ def find_unwatched(tx: Tx, request_ids: Iterable[bytes]) -> list[UnwatchedReques
         " where expires_at is null and id in ({list}) and id {within} and slot {same_slot}",
         [(one,) for one in request_ids],
     )
-    return [UnwatchedRequest(one, PRODUCT_BY_NUMBER[product], *rest) for one, product, *rest in rows]
+    return list(read_rows(rows, lambda row: UnwatchedRequest(row[0], PRODUCT_BY_NUMBER[row[1]], *row[2:])).values())
 
 
 def set_deadline(tx: Tx, request_id: bytes, expires_at: Instant | None) -> None:

@@ -16,9 +16,11 @@ from pabal.domain.message import (
     Status,
 )
 from pabal.domain.sending import Receiver
+from pabal.store.damage import read_rows
 from pabal.store.engine.base import Row, Tx
 
 _encode = msgspec.json.Encoder().encode
+_decode_values = msgspec.json.Decoder(tuple[str, ...]).decode
 
 # Where the ids are known, `+account_id` keeps the engine from walking all of an account's messages instead.
 COLUMNS = (
@@ -112,12 +114,12 @@ def add_fallback(
 
 
 def get(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, Message]:
-    """Return the messages of these ids that exist."""
+    """Return the messages of these ids that exist and can be read."""
     rows = tx.execute_many(
         f"select {COLUMNS} from messages m where id in ({{list}}) and id {{within}} and slot {{same_slot}}",
         [(one,) for one in message_ids],
     )
-    return {row[0]: from_row(row) for row in rows}
+    return read_rows(rows, from_row)
 
 
 def mark_sending(tx: Tx, message_ids: Iterable[bytes]) -> None:
@@ -188,7 +190,7 @@ def from_row(row: Row) -> Message:
         STATUS_BY_NUMBER[status],
         None if outcome is None else OUTCOME_BY_NUMBER[outcome],
         completed_at,
-        tuple(msgspec.json.decode(values)) if values else (),
+        _decode_values(values) if values else (),
         content,
         reference,
     )

@@ -11,7 +11,10 @@ from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.message import PRODUCT_BY_NUMBER, Product
 from pabal.domain.sending import Sending
+from pabal.store.damage import read_rows
 from pabal.store.engine.base import Row, Tx
+
+_decode_names = msgspec.json.Decoder(tuple[str, ...]).decode
 
 _COLUMNS = (
     "id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"
@@ -125,12 +128,12 @@ def add_image(tx: Tx, request_id: bytes, image: Image) -> None:
 
 
 def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, Request]:
-    """Return the requests of these ids that exist."""
+    """Return the requests of these ids that exist and can be read."""
     rows = tx.execute_many(
         f"select {_COLUMNS} from requests where id in ({{list}}) and id {{within}} and slot {{same_slot}}",
         [(one,) for one in request_ids],
     )
-    return {row[0]: _from_row(row) for row in rows}
+    return read_rows(rows, _from_row)
 
 
 def existing_ids(tx: Tx, request_ids: Iterable[bytes]) -> set[bytes]:
@@ -199,7 +202,7 @@ def _from_row(row: Row) -> Request:
         sender,
         subject,
         content,
-        tuple(msgspec.json.decode(variables)) if variables else (),
+        _decode_names(variables) if variables else (),
         decode_buttons(buttons),
         bool(has_image),
         image_link,

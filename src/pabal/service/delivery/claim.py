@@ -10,6 +10,7 @@ from pabal.domain.message import Outcome, Status
 from pabal.service.delivery.deadline import deadline_of, move_deadlines
 from pabal.service.delivery.expiry import end_expired
 from pabal.service.delivery.finish import FinishResult, finish
+from pabal.service.delivery.incomplete import end_incomplete
 from pabal.service.policy import Policy
 from pabal.store import messages, profiles, queue, receipts, requests
 from pabal.store.engine.base import Tx
@@ -103,13 +104,14 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
     )
     stored = messages.get(tx, due)
     shared = requests.get(tx, {identifiers.request_id_of(message_id) for message_id in due})
+    due, unreadable = end_incomplete(tx, due, stored, shared, policy, now)
     finished, cancelled, excluded = _end_messages_of_deleted_profiles(
         tx, [stored[message_id] for message_id in due], shared, policy, now
     )
     late = end_expired(tx, [each for each in due if each not in excluded], unsubmitted, shared, policy, now)
     late_in_doubt = () if request.can_look_up else late.in_doubt
     held = hold_in_doubt(tx, carrier, [stored[each] for each in late_in_doubt], policy, now)
-    finished = finished.joined(late.finished).joined(held)
+    finished = finished.joined(unreadable).joined(late.finished).joined(held)
     excluded.update(late.ended, late_in_doubt)
     if request.holds_in_doubt:
         in_doubt = [

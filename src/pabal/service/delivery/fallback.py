@@ -1,5 +1,6 @@
 """Adds the text fallback of a failed Alimtalk or friend talk."""
 
+import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -7,12 +8,15 @@ from pabal.domain import dates, identifiers, sending
 from pabal.domain.dates import Instant
 from pabal.domain.message import Outcome, Product
 from pabal.service.delivery.deadline import deadline_of, move_deadlines
+from pabal.service.errors import describe_error
 from pabal.service.policy import Policy
 from pabal.service.sending import compose
 from pabal.store import messages, profiles, queue, requests
 from pabal.store.engine.base import Tx
 from pabal.store.messages import Message
 from pabal.store.requests import Request
+
+log = logging.getLogger("pabal.deliver")
 
 
 class FinishResult(NamedTuple):
@@ -37,23 +41,25 @@ def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant)
     wanting = [
         one
         for one in failed
-        if (request := shared[identifiers.request_id_of(one)]).fallback_sender is not None
+        if (request := shared.get(identifiers.request_id_of(one))) is not None
+        and request.fallback_sender is not None
         and now <= request.scheduled_at + policy.fallback_within_ms
         and now < deadline_of(request, policy)
         and request.profile_id not in deleted
     ]
     origins = messages.get(tx, wanting)
     result = FinishResult([], set())
-    for one in (one for one in wanting if origins[one].receiver):  # nobody to send to where it was erased
-        _add_fallback(tx, origins[one], shared[identifiers.request_id_of(one)], policy, now, result)
+    for one, origin in origins.items():
+        if origin.receiver:  # nobody to send to where it was erased
+            _add_fallback(tx, origin, shared[identifiers.request_id_of(one)], policy, now, result)
     return result
 
 
 def _add_fallback(
     tx: Tx, origin: Message, request: Request, policy: Policy, now: Instant, result: FinishResult
 ) -> None:
-    content = _fallback_text(origin, request, policy)
-    fitting = sending.choose_text_product(content)
+    content = _compose_text(origin, request, policy)
+    fitting = sending.choose_text_product(content) if content is not None else None
     product = fitting[0] if fitting else Product.LMS
     carrier = policy.routes.first(product)
     ended = None
@@ -62,7 +68,7 @@ def _add_fallback(
     elif carrier is None:
         ended = Outcome.UNDELIVERABLE
     message_id = identifiers.make_message_id(request.id, identifiers.number_of(origin.id) + request.total)
-    if not messages.add_fallback(tx, origin, message_id, product, content, ended, now):
+    if not messages.add_fallback(tx, origin, message_id, product, content or "", ended, now):
         return
     if ended:
         result.ended.append((product, ended))
@@ -75,6 +81,19 @@ def _add_fallback(
     lane = queue.Lane.SMALL if request.total <= sending.SMALL_RECEIVERS else queue.Lane.CAMPAIGN
     queue.add(tx, message_id, carrier, lane, ready_at)
     result.carriers_to_wake.add(carrier)
+
+
+def _compose_text(origin: Message, request: Request, policy: Policy) -> str | None:
+    """Return the text of a fallback, None where it cannot be composed: that must not undo the end of its batch."""
+    try:
+        compose.check_complete(origin, request)
+        return _fallback_text(origin, request, policy)
+    except Exception as error:
+        log.error(
+            "fallback could not be composed; it is recorded as failed",
+            extra={"message_id": origin.id.hex(), **describe_error(error)},
+        )
+        return None
 
 
 def _fallback_text(origin: Message, request: Request, policy: Policy) -> str:

@@ -29,12 +29,12 @@ def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: 
             for reference in references.split(queue.REFERENCE_SEPARATOR)
         ],
     )
-    final = messages.finish(tx, [(one, outcomes[one]) for one, _, _ in removed], now)
-    failed = [
-        one
-        for one, product in final
-        if outcomes[one] not in _WITHOUT_FALLBACK and not PRODUCT_BY_NUMBER[product].is_text
+    final = [
+        (one, PRODUCT_BY_NUMBER[product])
+        for one, product in messages.finish(tx, [(one, outcomes[one]) for one, _, _ in removed], now)
+        if product in PRODUCT_BY_NUMBER  # else the row is damaged: it has ended, and that is all
     ]
+    failed = [one for one, product in final if outcomes[one] not in _WITHOUT_FALLBACK and not product.is_text]
     fallbacks = add_fallbacks(tx, failed, policy, now)
-    ends = [(PRODUCT_BY_NUMBER[product], outcomes[one]) for one, product in final]
+    ends = [(product, outcomes[one]) for one, product in final]
     return FinishResult(ends + fallbacks.ended, fallbacks.carriers_to_wake)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pabal.carriers.base import Carrier, Receipt
+from pabal.domain import identifiers
 from pabal.domain.dates import Instant
 from pabal.service.context import Context
 from pabal.service.delivery.finish import FinishResult, finish
@@ -55,7 +56,13 @@ async def store_receipts(context: Context, carrier: str, incoming: Sequence[Rece
 
     Raises StoreUnavailable.
     """
-    received = await context.store.write(receive, carrier, incoming, context.policy, context.world.now())
+    usable = [each for each in incoming if identifiers.is_usable_reference(each.reference)]
+    if len(usable) < len(
+        incoming
+    ):  # they match no message, and one of them would keep the others from being stored
+        log.warning("receipts with an unusable reference", extra={"carrier": carrier})
+        context.metrics.receipts_unmatched.add(len(incoming) - len(usable), carrier)
+    received = await context.store.write(receive, carrier, usable, context.policy, context.world.now())
     context.metrics.receipts.add(len(incoming), carrier)
     context.metrics.receipts_unmatched.add(received.unmatched, carrier)
     context.metrics.count_ended(received.finished.ended)

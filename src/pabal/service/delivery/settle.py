@@ -97,10 +97,14 @@ def _references(attempt: Attempt, verdict: Verdict, holds_in_doubt: bool) -> tup
     """Return the references to await receipts for, each once; none if there is nothing to wait for.
 
     A carrier may give several parts the same reference: then their receipts cannot be told apart, and one counts.
+    References that cannot be stored are left out; a message that has no other waits as one in doubt does.
     """
+    is_accepted = isinstance(verdict, Accepted) and verdict.reference is not None
     if isinstance(verdict, Accepted) and verdict.reference is not None:
-        return tuple(dict.fromkeys((verdict.reference, *verdict.other_references)))
-    if isinstance(verdict, Unknown) and holds_in_doubt:
+        given = dict.fromkeys((verdict.reference, *verdict.other_references))
+        if usable := tuple(each for each in given if identifiers.is_usable_reference(each)):
+            return usable
+    if is_accepted or (isinstance(verdict, Unknown) and holds_in_doubt):
         return (
             identifiers.in_doubt_reference(
                 identifiers.user_message_reference(attempt.message_id), attempt.receiver

@@ -65,7 +65,15 @@ def fallback_subject(product: Product, channel_id: str | None) -> str | None:
 
 
 class ErasedMessage(Exception):
-    """The number or the text of a message was erased: no carrier may get it."""
+    """The number, the text or the values of a message were erased: no carrier may get it."""
+
+
+def check_complete(message: Message, request: Request) -> None:
+    """Raises ErasedMessage for a message that has lost its number, its text or the values of its variables."""
+    text_of_request = "" if is_fallback(message, request) else request.content
+    has_lost_values = message.content is None and bool(request.variables) and not message.values
+    if not message.receiver or not (message.content or text_of_request) or has_lost_values:
+        raise ErasedMessage
 
 
 def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
@@ -74,8 +82,7 @@ def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
     Raises ErasedMessage.
     """
     is_fallback_message = is_fallback(message, request)
-    if not message.receiver or not (message.content or (request.content and not is_fallback_message)):
-        raise ErasedMessage
+    check_complete(message, request)
     sender = request.fallback_sender if is_fallback_message else request.sender or request.channel_id
     return Attempt(
         message.id,

@@ -56,7 +56,7 @@ def cancel_some(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -
     waiting = [one for one, each in stored.items() if each.status is Status.WAITING]
     queue.remove(tx, sorted(waiting))
     messages.cancel(tx, waiting, now)
-    finish(tx, [(one, Outcome.UNKNOWN) for one in sorted(stored) if one not in set(waiting)], policy, now)
+    finish(tx, [(one, Outcome.UNKNOWN) for one, _ in sorted(found) if one not in set(waiting)], policy, now)
     return len(found)
 
 

@@ -134,9 +134,8 @@ def expire_request(
     in_doubt = {job.id: job.carrier for job in jobs if job.is_in_doubt and job.carrier not in can_look_up}
     stored = messages.get(tx, in_doubt)
     for carrier in sorted(set(in_doubt.values())):
-        held = hold_in_doubt(
-            tx, carrier, [stored[one] for one in in_doubt if in_doubt[one] == carrier], policy, now
-        )
+        here = [each for one, each in stored.items() if in_doubt[one] == carrier]
+        held = hold_in_doubt(tx, carrier, here, policy, now)
         result = result.joined(held)
     if len(jobs) == JOB_BATCH:
         return EndedMessages(result, jobs[-1].id)
