@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 from pabal.checks.choices import one_of
 from pabal.checks.locale import Locale
 from pabal.domain import dates, identifiers, phone, profile, text
-from pabal.domain.codes import Problem, Refused
+from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Period
 from pabal.domain.message import PRODUCT_BY_CODE, STATUS_BY_CODE
 from pabal.service.history.timeline import MessageFilter
@@ -28,6 +28,10 @@ FIELDS = (
 )
 EXTRA_FIELDS = FIELDS[3 + 2 :]
 """Fields that are collapsed unless one of them is used."""
+NUMBERS_MASKED = Text(
+    "이 역할은 전화번호를 볼 수 없어 수신번호로 검색할 수 없습니다.",
+    "Your role does not see phone numbers, so it cannot search by receiver.",
+)
 
 
 class HistorySearch(NamedTuple):
@@ -44,10 +48,18 @@ class HistorySearch(NamedTuple):
         return any(self.typed[field] for field in EXTRA_FIELDS)
 
 
-def read_search(fields: Mapping[str, str], account_id: int, speech: Locale) -> HistorySearch:
-    """Return the search of a form; empty fields do not filter."""
+def read_search(
+    fields: Mapping[str, str], account_id: int, speech: Locale, *, may_see_numbers: bool
+) -> HistorySearch:
+    """Return the search of a form; empty fields do not filter.
+
+    Those who see masked numbers cannot search for one: what is found would tell the digits that are hidden.
+    """
     typed = {field: fields.get(field, "").strip() for field in FIELDS}
     problems: list[Problem] = []
+    if typed["receiver"] and not may_see_numbers:
+        typed["receiver"] = ""
+        problems.append(Problem(Code.INVALID_PARAMETER, "receiver", NUMBERS_MASKED))
     zone = speech.zone
 
     def parsed(field: str, parse: Callable[[str], T]) -> T | None:

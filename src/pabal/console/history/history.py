@@ -47,7 +47,9 @@ class TimelineEntry(NamedTuple):
 
 async def show_history(request: PageRequest) -> Response:
     """Show a page of the messages that the search finds."""
-    search = filters.read_search(request.fields, request.account_id, request.locale)
+    search = filters.read_search(
+        request.fields, request.account_id, request.locale, may_see_numbers=request.may_see_numbers
+    )
     result = SearchPage([], None)
     if search.message_filter:
         result = await timeline.search_messages(
