@@ -66,9 +66,9 @@ def verify(hash: str | None, password: str) -> bool:
 class WorkerThreads:
     """Runs slow work of the console in a few threads of its own, in the order in which it comes."""
 
-    def __init__(self, world: World, purpose: str = "work") -> None:
+    def __init__(self, world: World, purpose: str = "work", threads: int = MAX_WORKER_THREADS) -> None:
         self._world = world
-        self._threads = ThreadPoolExecutor(MAX_WORKER_THREADS, f"pabal-{purpose}")
+        self._threads = ThreadPoolExecutor(threads, f"pabal-{purpose}")
         self._running = 0
 
     async def run(self, work: Callable[..., T], *args: object) -> T:
