@@ -1,6 +1,7 @@
 """Prices of messages, in hundredths of a won."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from pabal.domain.message import Outcome, Product
@@ -43,6 +44,12 @@ class Prices:
         if price is None or outcome is Outcome.DELIVERED:
             return price
         return price if self._by_carrier[carrier].charges_failed else 0
+
+    @cache  # noqa: B019 - there is one for the whole process, and few carriers and outcomes
+    def costs_of(self, carrier: str | None, outcome: Outcome) -> tuple[tuple[Product, Hundredths], ...]:
+        """Return the cost of a message of each product that ended so, without products that have no price."""
+        costs = [(product, self.cost_of(carrier, product, outcome)) for product in Product]
+        return tuple((product, cost) for product, cost in costs if cost is not None)
 
     def cheapest_first(self, product: Product, carriers: Iterable[str]) -> list[str]:
         """Return the carriers by price; those without one come last, and equal ones stay in their order."""

@@ -1,6 +1,6 @@
 """Messages: one row for each receiver, with its status and outcome."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -131,15 +131,26 @@ def mark_sending(tx: Tx, message_ids: Iterable[bytes]) -> None:
     )
 
 
-def finish(tx: Tx, ended: Iterable[tuple[bytes, Outcome]], now: Instant) -> list[tuple[bytes, int]]:
-    """Give unfinished messages their outcome; return id and product of those that had none."""
-    by_outcome: dict[Outcome, list[tuple[bytes]]] = {}
+CostByProduct = tuple[tuple[Product, int], ...]
+"""What a message of each product has cost, in hundredths of a won; products without a price are left out."""
+
+
+def finish(
+    tx: Tx,
+    ended: Iterable[tuple[bytes, Outcome]],
+    now: Instant,
+    costs_of: Callable[[bytes], CostByProduct] = lambda _: (),
+) -> list[tuple[bytes, int]]:
+    """Give unfinished messages their outcome and cost; return id and product of those that had none."""
+    alike: dict[tuple[Outcome, CostByProduct], list[tuple[bytes]]] = {}
     for one, outcome in ended:
-        by_outcome.setdefault(outcome, []).append((one,))
+        alike.setdefault((outcome, costs_of(one)), []).append((one,))
     found: list[tuple[bytes, int]] = []
-    for outcome, ids in by_outcome.items():  # a join would search every partition for each id
+    for (outcome, costs), ids in alike.items():  # a join would search every partition for each id
+        cases = "".join(f" when {product.number:d} then {cost:d}" for product, cost in costs)
+        cost = f", cost = case product{cases} end" if cases else ""
         found += tx.execute_many(
-            "update messages set completed_at = ?, status = ?, outcome = ?"
+            f"update messages set completed_at = ?, status = ?, outcome = ?{cost}"
             " where status in (0, 1) and id in ({list}) and id {within} and slot {same_slot} returning id, product",
             ids,
             (now, outcome.status.number, outcome.number),

@@ -35,6 +35,14 @@ def list_attempts(tx: Tx, message_id: bytes) -> list[RecordedAttempt]:
     return [RecordedAttempt(*row) for row in rows]
 
 
+def get_cost(tx: Tx, message_id: bytes) -> int | None:
+    """Return what a message has cost, in hundredths of a won; None: it has not ended, or no price is known."""
+    row = tx.fetch_one(
+        "select cost from messages where id = ? and slot = ?", (message_id, identifiers.slot_of(message_id))
+    )
+    return row[0] if row else None
+
+
 def queue_position(tx: Tx, message_id: bytes) -> QueuePosition | None:
     """Return the queue position of a message, None if it has ended."""
     row = tx.fetch_one(

@@ -12,6 +12,7 @@ import pytest
 from pabal.console.history.export import limit_rows
 from pabal.domain.user import Role
 from tests.fixtures.console import Browser, signed_in_browser
+from tests.fixtures.delivery import disconnected_carrier
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     FALLBACK,
@@ -313,3 +314,22 @@ def test_truncated_export_ends_with_a_note(most: int, passed: list[str]) -> None
         return [row[0] async for rows in limit_rows(most, batches(), "cut") for row in rows]
 
     assert asyncio.run(whole()) == passed
+
+
+def test_page_of_an_expired_message_says_why_what_to_do_and_what_it_cost(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, browser = await env.caller(), await signed_in_browser(env)
+        await call_ok(call, "message/sendSMS", sms_body(PHONE, expireMinutes=1))
+        message = await get_message(call)
+        waiting = await browser.get(f"/console/history/{message['messageId']}")
+        await env.wait(90)
+        await env.store.write(lambda tx: tx.execute("update messages set cost = 950"))
+        expired = await browser.get(f"/console/history/{message['messageId']}")
+
+        assert "<dt>발송 기한</dt><dd>2026-11-15 12:01:00</dd>" in waiting.text
+        assert "<dt>비용</dt>" not in waiting.text
+        assert "발송 기한 지남" in expired.text
+        assert "아직 필요한 내용이면 다시 발송하세요" in expired.text
+        assert "<dt>비용</dt><dd>9.5원</dd>" in expired.text
+
+    run_scenario(scenario, carriers={"simulator": disconnected_carrier()})

@@ -13,7 +13,9 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers, phone
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import Instant
-from pabal.domain.message import Product, Status
+from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.price import format_won
+from pabal.service.delivery.deadline import deadline_of
 from pabal.service.history import timeline
 from pabal.service.history.timeline import NEWEST, Message, Request, SearchPage, Timeline
 from pabal.service.sending import compose
@@ -94,6 +96,8 @@ async def show_message(request: PageRequest) -> Response:
         buttons=[button.name for button in compose.buttons_of(message, send_request)],
         has_image=send_request.has_image and details.origin is None,
         reference=message.reference,
+        cost="" if details.cost is None else request.t("message.cost.won", won=format_won(details.cost)),
+        expires=_deadline(request, message, send_request),
         advice=request.translate(ADVICE[outcome]) if outcome else "",
         moments=_timeline_entries(request, details),
         origin=details.origin.id.hex() if details.origin else "",
@@ -114,6 +118,13 @@ def _row(request: PageRequest, message: Message, send_request: Request) -> Messa
         text=compose.content_of(message, send_request),
         is_fallback=compose.is_fallback(message, send_request),
     )
+
+
+def _deadline(request: PageRequest, message: Message, send_request: Request) -> str:
+    """Return until when a message that has not ended, or has expired, must be with a carrier; else empty."""
+    if message.status not in (Status.WAITING, Status.SENDING) and message.outcome is not Outcome.EXPIRED:
+        return ""
+    return request.locale.format_timestamp(deadline_of(send_request, request.context.policy))
 
 
 def _sender(message: Message, send_request: Request) -> str:

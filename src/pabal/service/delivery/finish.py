@@ -29,12 +29,25 @@ def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: 
             for reference in references.split(queue.REFERENCE_SEPARATOR)
         ],
     )
+    jobs = {job.id: job for job in removed} if policy.prices else {}
+    finished = messages.finish(
+        tx,
+        [(one, outcomes[one]) for one, _, _ in removed],
+        now,
+        lambda one: _costs_of(jobs[one], outcomes[one], policy) if jobs else (),
+    )
     final = [
         (one, PRODUCT_BY_NUMBER[product])
-        for one, product in messages.finish(tx, [(one, outcomes[one]) for one, _, _ in removed], now)
+        for one, product in finished
         if product in PRODUCT_BY_NUMBER  # else the row is damaged: it has ended, and that is all
     ]
     failed = [one for one, product in final if outcomes[one] not in _WITHOUT_FALLBACK and not product.is_text]
     fallbacks = add_fallbacks(tx, failed, policy, now)
     ends = [(product, outcomes[one]) for one, product in final]
     return FinishResult(ends + fallbacks.ended, fallbacks.carriers_to_wake)
+
+
+def _costs_of(job: queue.RemovedJob, outcome: Outcome, policy: Policy) -> messages.CostByProduct:
+    """Return what a message has cost, by product: the price of the carrier that took it, if one did."""
+    was_taken = job.references is not None or outcome is Outcome.DELIVERED
+    return policy.prices.costs_of(job.carrier if was_taken else None, outcome)

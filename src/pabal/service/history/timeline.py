@@ -29,6 +29,8 @@ class Timeline(NamedTuple):
     queue_entry: QueuePosition | None
     origin: Message | None
     fallback: Message | None
+    cost: int | None = None
+    """What it has cost, in hundredths of a won; None: it has not ended, or no price is known."""
 
     @property
     def awaits_receipt(self) -> bool:
@@ -66,4 +68,5 @@ def _read_timeline(tx: Tx, account_id: int, message_id: bytes) -> Timeline | Non
         timeline.queue_position(tx, message_id),
         others.get(origin_id) if origin_id else None,
         None if origin_id else others.get(fallback_id),
+        timeline.get_cost(tx, message_id),
     )

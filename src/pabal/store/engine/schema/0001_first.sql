@@ -143,6 +143,7 @@ create table messages (                  -- only what differs per receiver
     variables text,                      -- values, as a JSON array in the order of the request's names
     content text,                        -- null: the request's content
     reference text,                      -- the caller's own id
+    cost integer,                        -- in hundredths of a won, noted when it ends; null: no price is known
     primary key (id{and_slot})
 ) {partitioned_by_id};
 create index messages_by_receiver on messages (account_id, receiver, id);
