@@ -46,3 +46,4 @@ def configure_logging(line_format: str, zone: ZoneInfo, stream: TextIO = sys.std
     root.handlers = [handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("pabal").setLevel(logging.INFO)
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # it warns of every malformed form that is sent
