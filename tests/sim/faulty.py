@@ -150,11 +150,12 @@ class UnreliableCarrier(Carrier):
         run_number: int,
         dedups: bool,
         is_calm: bool,
+        max_resends: int = 1,
         holds_in_doubt: bool = False,
     ) -> None:
         self.name = name
         self.dedups = dedups
-        self.holds_in_doubt = holds_in_doubt
+        self.max_resends = 0 if holds_in_doubt else max_resends
         self._disconnected_until = 0
         self.provider: ProfileProvider | None = self
         self._ledger = ledger

@@ -3,7 +3,7 @@
 import pytest
 
 from pabal.domain.dates import HOUR
-from pabal.store import queue
+from pabal.store import attempts, doubts, queue
 from pabal.store.engine.base import Tx
 from pabal.store.queue import Lane, Lease
 from tests.fixtures.jobs import LEASE, SLOT, add_job, claim_jobs, find_due, job_state
@@ -110,12 +110,12 @@ def test_job_of_a_dead_worker_is_due_again_and_its_late_verdict_is_ignored(tx: T
     claim_jobs(tx, one, at=NOON + LEASE)
     before = job_state(tx, one)
 
-    assert queue.still_leased(tx, [(one, 1)]) == set()
+    assert queue.still_leased(tx, [(one, 1)]) == {}
     assert queue.await_receipts(tx, [queue.AcceptedJob(one, 1, "late", NOON)]) == set()
     assert queue.retry_later(tx, [queue.RetriedJob(one, 1, NOON, "another", 0)]) == set()
 
     assert job_state(tx, one) == before
-    assert queue.still_leased(tx, [(one, 2)]) == {one}
+    assert queue.still_leased(tx, [(one, 2)]) == {one: None}
 
 
 def test_verdict_counts_once(tx: Tx) -> None:
@@ -125,7 +125,7 @@ def test_verdict_counts_once(tx: Tx) -> None:
     assert queue.await_receipts(tx, [queue.AcceptedJob(one, 1, "r1", NOON + HOUR)]) == {one}
     assert queue.await_receipts(tx, [queue.AcceptedJob(one, 1, "r2", NOON + HOUR)]) == set()
     assert queue.retry_later(tx, [queue.RetriedJob(one, 1, NOON, CARRIER, 1)]) == set()
-    assert queue.still_leased(tx, [(one, 1)]) == set()
+    assert queue.still_leased(tx, [(one, 1)]) == {}
     assert job_state(tx, one) == (CARRIER, Lane.AWAITING_RECEIPT, NOON + HOUR, 1, 0, "r1")
 
 
@@ -160,7 +160,7 @@ def test_postponed_jobs_are_not_claimed(tx: Tx) -> None:
     queue.postpone(tx, [one], NOON + HOUR)
 
     assert find_due(tx, at=NOON + HOUR - 1) == []
-    assert queue.still_leased(tx, [(one, 1)]) == set()
+    assert queue.still_leased(tx, [(one, 1)]) == {}
 
 
 def test_removed_jobs_are_returned_once(tx: Tx) -> None:
@@ -190,21 +190,21 @@ def test_expired_lease_leaves_its_job_in_doubt(tx: Tx) -> None:
     found = find_due(tx, at=NOON + LEASE)
 
     assert sorted(found) == [ran_out, fresh, put_back]
-    assert queue.find_in_doubt(tx, found) == [ran_out]
-    assert queue.find_in_doubt(tx, []) == []
+    assert doubts.find_leased(tx, found) == [(ran_out, 1)]
+    assert doubts.find_leased(tx, []) == []
 
 
 def test_held_job_waits_for_a_receipt_and_is_not_claimed(tx: Tx) -> None:
     one, other = add_job(tx, 1), add_job(tx, 2, Lane.CAMPAIGN)
     claim_jobs(tx, one, other)
 
-    queue.hold_for_receipt(
-        tx, [queue.HeldJob(one, "?one", NOON + HOUR), queue.HeldJob(other, "?other", NOON + 2 * HOUR)]
+    doubts.hold_for_receipt(
+        tx, [doubts.HeldJob(one, "?one", NOON + HOUR), doubts.HeldJob(other, "?other", NOON + 2 * HOUR)]
     )
 
     assert job_state(tx, one) == (CARRIER, Lane.AWAITING_RECEIPT, NOON + HOUR, 1, 0, "?one")
-    assert queue.find_in_flight(tx, SLOT, CARRIER, 10) == []
-    assert queue.still_leased(tx, [(one, 1), (other, 1)]) == set()
+    assert doubts.find_in_flight(tx, SLOT, CARRIER, 10) == []
+    assert queue.still_leased(tx, [(one, 1), (other, 1)]) == {}
     assert find_due(tx, at=NOON + 3 * HOUR) == []
     assert queue.find_overdue(tx, SLOT, CARRIER, NOON + HOUR, 10) == [(one, "?one")]
     assert queue.remove(tx, [other]) == [(other, CARRIER, "?other")]
@@ -264,10 +264,10 @@ def test_jobs_due_before_the_watermark_are_left_out_by_lane(tx: Tx) -> None:
 
 def test_attempt_is_recorded_once(tx: Tx) -> None:
     one = message_id(1)
-    queue.record_attempts(
-        tx, CARRIER, [queue.EndedAttempt(one, 1, "busy"), queue.EndedAttempt(one, 2, "unknown")], NOON
+    attempts.record(
+        tx, CARRIER, [attempts.EndedAttempt(one, 1, "busy"), attempts.EndedAttempt(one, 2, "unknown")], NOON
     )
-    queue.record_attempts(tx, CARRIER, [queue.EndedAttempt(one, 1, "busy")], NOON + 1)
+    attempts.record(tx, CARRIER, [attempts.EndedAttempt(one, 1, "busy")], NOON + 1)
 
     noted = tx.fetch_all("select number, carrier, verdict, ended_at from attempts order by number")
     assert noted == [(1, CARRIER, "busy", NOON), (2, CARRIER, "unknown", NOON)]

@@ -2,7 +2,7 @@
 
 from pabal.domain.dates import HOUR, SECOND
 from pabal.domain.message import Product
-from pabal.store import messages, queue, queue_admin
+from pabal.store import attempts, doubts, messages, queue, queue_admin
 from pabal.store.engine.base import Tx
 from pabal.store.queue import Lane
 from pabal.store.queue_admin import QueueDepth
@@ -32,7 +32,7 @@ def test_release_affects_only_leases(tx: Tx) -> None:
     assert queue_admin.release_leases(tx, SLOT, CARRIER, NOON + 1, LEASE) == 1
 
     assert find_due(tx, at=NOON + 1) == [in_hand]
-    assert queue.still_leased(tx, [(in_hand, 1), (of_another, 1)]) == {of_another}
+    assert queue.still_leased(tx, [(in_hand, 1), (of_another, 1)]) == {of_another: None}
     assert job_state(tx, taken)[1:3] == (Lane.AWAITING_RECEIPT, NOON + 5 * SECOND)
     assert {job_state(tx, one)[2] for one in (put_back, scheduled)} == {NOON + 5 * SECOND}
 
@@ -43,7 +43,7 @@ def test_job_with_a_released_lease_is_not_in_doubt(tx: Tx) -> None:
 
     queue_admin.release_leases(tx, SLOT, CARRIER, NOON + 1, LEASE)
 
-    assert queue.find_in_doubt(tx, find_due(tx, at=NOON + 1)) == []
+    assert doubts.find_leased(tx, find_due(tx, at=NOON + 1)) == []
 
 
 def test_in_flight_jobs_include_those_with_an_expired_lease(tx: Tx) -> None:
@@ -56,9 +56,9 @@ def test_in_flight_jobs_include_those_with_an_expired_lease(tx: Tx) -> None:
     queue.await_receipts(tx, [queue.AcceptedJob(taken, 1, "r", NOON)])
     queue.retry_later(tx, [queue.RetriedJob(put_back, 1, NOON, CARRIER, 1)])
 
-    assert sorted(queue.find_in_flight(tx, SLOT, CARRIER, 10)) == [held, campaign]
-    assert len(queue.find_in_flight(tx, SLOT, CARRIER, 1)) == 1
-    assert queue.find_in_flight(tx, SLOT, "another", 10) == [of_another]
+    assert sorted(doubts.find_in_flight(tx, SLOT, CARRIER, 10)) == [(held, 1), (campaign, 1)]
+    assert len(doubts.find_in_flight(tx, SLOT, CARRIER, 1)) == 1
+    assert doubts.find_in_flight(tx, SLOT, "another", 10) == [(of_another, 1)]
     assert waiting in find_due(tx)
 
 
@@ -76,16 +76,16 @@ def test_only_due_unclaimed_jobs_are_reroutable(tx: Tx) -> None:
     queue.retry_later(tx, [queue.RetriedJob(message_id(6), 1, NOON, CARRIER, 1)])
     products = [Product.SMS.number, Product.ALIMTALK.number]
 
-    found = queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON, 10, includes_in_doubt=False)
+    found = queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON, 10, max_doubts=0)
 
     assert sorted(found) == [(one, Product.SMS.number) for one in (small, campaign, message_id(6))]
-    assert len(queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON, 2, includes_in_doubt=False)) == 2
-    assert queue_admin.find_reroutable(
-        tx, SLOT, CARRIER, [Product.LMS.number], NOON, 2, includes_in_doubt=False
-    ) == [(message_id(8), Product.LMS.number)]
-    later = queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, includes_in_doubt=False)
+    assert len(queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON, 2, max_doubts=0)) == 2
+    assert queue_admin.find_reroutable(tx, SLOT, CARRIER, [Product.LMS.number], NOON, 2, max_doubts=0) == [
+        (message_id(8), Product.LMS.number)
+    ]
+    later = queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, max_doubts=0)
     assert message_id(4) not in [one for one, _ in later]  # in doubt, although its lease has expired
-    doubted = queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, includes_in_doubt=True)
+    doubted = queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, max_doubts=1)
     assert {*doubted} - {*later} == {(message_id(4), Product.SMS.number)}
 
 
@@ -97,13 +97,11 @@ def test_only_untried_jobs_are_reroutable_if_so_asked(tx: Tx) -> None:
     products = [Product.SMS.number]
 
     found = queue_admin.find_reroutable(
-        tx, SLOT, CARRIER, products, NOON + LEASE, 10, includes_in_doubt=True, only_untried=True
+        tx, SLOT, CARRIER, products, NOON + LEASE, 10, max_doubts=1, only_untried=True
     )
 
     assert found == [(message_id(1), Product.SMS.number)]
-    assert (
-        len(queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, includes_in_doubt=True)) == 3
-    )
+    assert len(queue_admin.find_reroutable(tx, SLOT, CARRIER, products, NOON + LEASE, 10, max_doubts=1)) == 3
 
 
 def test_carriers_with_jobs_are_listed(tx: Tx) -> None:
@@ -177,12 +175,12 @@ def test_claiming_and_settling_never_scan_the_queue(tx: Tx) -> None:
     queue.await_receipts(explaining, [queue.AcceptedJob(*each, each[0].hex(), NOON + HOUR) for each in held[:20]])
     queue.retry_later(explaining, [queue.RetriedJob(*each, NOON + HOUR, CARRIER, 1) for each in held[20:40]])
     queue.postpone(explaining, found[40:], NOON + HOUR)
-    queue.record_attempts(explaining, CARRIER, [queue.EndedAttempt(*each, "busy") for each in held], NOON)
+    attempts.record(explaining, CARRIER, [attempts.EndedAttempt(*each, "busy") for each in held], NOON)
     queue.find_overdue(explaining, SLOT, CARRIER, NOON + HOUR, 50)
-    queue.find_in_doubt(explaining, found)
-    queue.find_in_flight(explaining, SLOT, CARRIER, 50)
-    queue.hold_for_receipt(explaining, [queue.HeldJob(one, "?", NOON + HOUR) for one in found[:5]])
-    queue_admin.find_reroutable(explaining, SLOT, CARRIER, [1, 2], NOON, 50, includes_in_doubt=False)
+    doubts.find_leased(explaining, found)
+    doubts.find_in_flight(explaining, SLOT, CARRIER, 50)
+    doubts.hold_for_receipt(explaining, [doubts.HeldJob(one, "?", NOON + HOUR) for one in found[:5]])
+    queue_admin.find_reroutable(explaining, SLOT, CARRIER, [1, 2], NOON, 50, max_doubts=0)
     queue.remove(explaining, found[:10])
     queue.remove_unclaimed(explaining, found[10:20])
     queue.add_requests(explaining, [queue.NewJobs(request_id(9999), CARRIER, Lane.SMALL, NOON)])

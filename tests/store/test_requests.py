@@ -5,7 +5,7 @@ from pabal.domain.dates import HOUR
 from pabal.domain.image import Image
 from pabal.domain.message import Outcome, Product, Status
 from pabal.domain.sending import Fallback, Receiver, Sending
-from pabal.store import accounts, erasures, messages, profiles, queue, requests
+from pabal.store import accounts, attempts, erasures, messages, profiles, queue, requests
 from pabal.store.engine.base import Tx
 from tests.fixtures.rows import (
     CARRIER,
@@ -110,7 +110,7 @@ def test_blanked_request_keeps_outcomes_and_no_personal_data(tx: Tx) -> None:
     store_request(tx, 1, talk(profile))
     store_request(tx, 2)
     messages.finish(tx, [(message_id(1, 1), Outcome.DELIVERED), (message_id(1, 2), Outcome.SPAM)], NOON + 5)
-    queue.record_attempts(tx, CARRIER, [queue.EndedAttempt(message_id(1, 1), 1, "busy")], NOON)
+    attempts.record(tx, CARRIER, [attempts.EndedAttempt(message_id(1, 1), 1, "busy")], NOON)
 
     erasures.erase_request(tx, request_id(1))
 

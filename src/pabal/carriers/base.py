@@ -64,9 +64,14 @@ class NotSent:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The message is in doubt: the carrier may have it or not."""
+    """The message is in doubt: the carrier may have it or not.
+
+    With `may_answer` the carrier may still say so: if it does, the attempt gets a second verdict.
+    """
 
     label: ClassVar[str] = "unknown"
+
+    may_answer: bool = False
 
 
 Verdict = Accepted | Rejected | Declined | Busy | NotSent | Unknown
@@ -85,7 +90,8 @@ OnReceipts = Callable[[Sequence[Receipt]], Awaitable[None]]
 """Stores receipts. They are durable when it returns; only then may a carrier acknowledge them."""
 
 OnVerdicts = Callable[[Sequence[tuple[Attempt, Verdict]]], None]
-"""Receives verdicts as they become known; each attempt gets exactly one."""
+"""Receives verdicts as they become known: one for each attempt, and a second one if Unknown was followed by an
+answer, which may be long after `submit` has returned."""
 
 ReadBody = Callable[[], Awaitable[bytes]]
 """Reads the body of a webhook call."""
@@ -105,8 +111,8 @@ class Carrier(Protocol):
     """The most messages that may be submitted without a verdict."""
     batch_size: int = DEFAULT_BATCH_SIZE
     """The most messages in one call of `submit`."""
-    holds_in_doubt: bool = False
-    """Whether a message in doubt waits for its receipt instead of being submitted again."""
+    max_resends: int = 1
+    """How often a message in doubt is submitted again; after that it waits for its receipt."""
     can_look_up: bool = False
     """Whether the carrier can find out if it has a message in doubt. Such a message goes to no other carrier."""
     timeout_s: float

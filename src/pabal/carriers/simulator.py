@@ -16,7 +16,7 @@ from pabal.carriers.base import (
 )
 from pabal.carriers.pace import Pacer
 from pabal.carriers.provider import ProfileProvider
-from pabal.domain import phone
+from pabal.domain import phone, retry
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.image import Image
 from pabal.domain.message import Attempt, Outcome, Product
@@ -100,6 +100,7 @@ class Simulator(Carrier):
     kind = SIMULATOR_KIND
     products = frozenset(Product)
     timeout_s = TIMEOUT_S
+    max_resends = retry.MAX_TRIES  # it deduplicates
     is_connected = True
 
     def __init__(self, settings: SimulatorSettings, store: SimulatorStore, world: World) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from pabal.carriers.base import Carrier
@@ -11,6 +12,7 @@ from pabal.domain.category import Category
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.message import Product
 from pabal.domain.profile import Profile
+from pabal.service.in_flight import InFlight
 from pabal.service.metrics import Metrics
 from pabal.service.policy import Policy
 from pabal.service.searches import Searches
@@ -51,6 +53,11 @@ class Context:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "searches", Searches(self.world, self.max_searches_per_account))
+
+    @cached_property
+    def in_flight(self) -> InFlight:
+        """The messages that this process must not claim now."""
+        return InFlight(self.world)
 
     def wake(self, carriers: Iterable[str]) -> None:
         """Wake the deliverers of these carriers: they have new messages."""

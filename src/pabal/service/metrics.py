@@ -134,6 +134,15 @@ class Metrics:
         self.carrier_anomalies = LabelledCounter(
             "pabal_carrier_anomalies_total", "Unexpected behaviour of carriers.", ["carrier", "what"], registry
         )
+        self.late_answers = LabelledCounter(
+            "pabal_carrier_late_answers_total",
+            "Answers that came after their messages were in doubt.",
+            ["carrier", "verdict"],
+            registry,
+        )
+        self.clock_steps = LabelledCounter(
+            "pabal_clock_steps_total", "Steps of the system's clock, by direction.", ["direction"], registry
+        )
         self.carrier_up = Gauge(
             "pabal_carrier_up", "Whether a carrier is connected and in use.", ["carrier"], registry=registry
         )

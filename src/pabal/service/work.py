@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from pabal.service.context import Context
+from pabal.service.delivery.clock import watch_clock
 from pabal.service.delivery.deliver import Deliverer
 from pabal.service.delivery.heartbeat import SlotHolder
 from pabal.service.delivery.receive import run_carrier
@@ -43,6 +44,7 @@ class BackgroundWork:
             self._deliverers.append(deliverer)
             self._spawn(deliverer.run)
             self._spawn(lambda carrier=carrier: run_carrier(context, carrier))  # type: ignore[misc]
+        self._spawn(lambda: watch_clock(context))
         self._spawn(lambda: run_housekeeping(context))
         self._spawn(lambda: run_campaigns(context))
         if context.relays:

@@ -72,8 +72,15 @@ class SmppSettings(CarrierSettings):
     binds: int = setting(1, "How many connections, or pairs of them.", min_value=1, max_value=64)
     on_doubt: Literal["resend", "hold"] = setting(
         "resend",
-        "What to do with a message if the connection breaks before its answer: resend it,"
-        " or hold it until its receipt or time-out.",
+        "What to do with a message that got no answer: resend it, at most max_resends times,"
+        " or hold it at once until its receipt or time-out.",
+    )
+    max_resends: int = setting(
+        1,
+        "How often a message that got no answer is sent again, if on_doubt is resend; then it is held until its"
+        " receipt or time-out.",
+        min_value=0,
+        max_value=9,
     )
     encoding: Literal["auto", "ucs2", "cp949"] = setting(
         "auto", "How to encode texts: auto (GSM 7 if possible, else UCS-2), ucs2, or cp949."

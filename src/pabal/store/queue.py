@@ -26,8 +26,6 @@ UNSENT = f"lane in ({Lane.SMALL:d}, {Lane.CAMPAIGN:d})"
 MAX_LANES_PER_STATEMENT = 64
 CAMPAIGN_SHARE = 4
 """A claim reserves one part in this many for campaigns; one too small for that prefers them that often."""
-UNKNOWN = "unknown"
-"""The verdict of an attempt whose result is not known."""
 REFERENCE_SEPARATOR = "\n"
 """Separates the references of a message that was sent in several parts."""
 
@@ -77,21 +75,6 @@ class OverdueReceipt(NamedTuple):
     reference: str
 
 
-class LostLease(NamedTuple):
-    """A job whose lease ran out before its attempt ended."""
-
-    id: bytes
-    attempt: int
-
-
-class HeldJob(NamedTuple):
-    """A job in doubt that waits for a receipt, under the name that the carrier knows the message by."""
-
-    id: bytes
-    reference: str
-    wait_until: Instant
-
-
 class AcceptedJob(NamedTuple):
     """A job that the carrier has accepted; `references` are separated by REFERENCE_SEPARATOR."""
 
@@ -117,14 +100,6 @@ class RemovedJob(NamedTuple):
     id: bytes
     carrier: str
     references: str | None
-
-
-class EndedAttempt(NamedTuple):
-    """An attempt that was neither accepted nor rejected."""
-
-    id: bytes
-    number: int
-    verdict: str
 
 
 def add_requests(tx: Tx, requests: Iterable[NewJobs]) -> None:
@@ -192,45 +167,11 @@ def find_overdue(tx: Tx, slot: int, carrier: str, now: Instant, limit: int) -> l
     return [OverdueReceipt(*row) for row in rows]
 
 
-def find_in_doubt(tx: Tx, ids: Iterable[bytes]) -> list[bytes]:
-    """Return those jobs whose lease ran out, so that the carrier may have their messages."""
-    return [one for one, _ in find_lost(tx, ids)]
-
-
-def find_lost(tx: Tx, ids: Iterable[bytes]) -> list[LostLease]:
-    """Return those jobs whose lease ran out, each with its attempt."""
-    rows = tx.execute_many(
-        "select id, attempt from jobs where claimed_at is not null and id in ({list}) and slot {same_slot}",
-        [(one,) for one in ids],
-    )
-    return [LostLease(*row) for row in rows]
-
-
-def find_unknown(tx: Tx, carrier: str, ids: Iterable[bytes]) -> set[bytes]:
-    """Return those jobs that had an attempt at this carrier whose result is not known."""
-    rows = tx.execute_many(
-        "select distinct message_id from attempts where carrier = ? and verdict = ?"
-        " and message_id in ({list}) and message_id {within} and slot {same_slot}",
-        [(one,) for one in ids],
-        (carrier, UNKNOWN),
-    )
-    return {row[0] for row in rows}
-
-
 def find_leased(tx: Tx, slot: int, carrier: str, since: Instant, until: Instant) -> list[bytes]:
     """Return the ids of the jobs whose lease has exactly this begin and end."""
     rows = tx.fetch_all(
         f"select id from jobs where slot = ? and carrier = ? and {UNSENT} and ready_at = ? and claimed_at = ?",
         (slot, carrier, until, since),
-    )
-    return [row[0] for row in rows]
-
-
-def find_in_flight(tx: Tx, slot: int, carrier: str, limit: int) -> list[bytes]:
-    """Return the ids of some jobs that a worker has claimed."""
-    rows = tx.fetch_all(
-        f"select id from jobs where slot = ? and carrier = ? and {UNSENT} and claimed_at is not null limit ?",
-        (slot, carrier, limit),
     )
     return [row[0] for row in rows]
 
@@ -295,16 +236,6 @@ def postpone(tx: Tx, ids: Iterable[bytes], ready_at: Instant) -> None:
     )
 
 
-def hold_for_receipt(tx: Tx, holds: Iterable[HeldJob]) -> None:
-    """Let jobs in doubt wait for a receipt instead of sending them again."""
-    tx.execute_many(
-        f"update jobs set lane = {Lane.AWAITING_RECEIPT:d}, claimed_at = null,"
-        " reference = v.reference, ready_at = v.wait_until"
-        " from (values {rows}) as v(id, reference, wait_until) where jobs.id = v.id and jobs.slot {same_slot}",
-        holds,
-    )
-
-
 def await_receipts(tx: Tx, accepted: Iterable[AcceptedJob]) -> set[bytes]:
     """Let accepted jobs wait for their receipts; return the ids of those that still have that attempt."""
     rows = tx.execute_many(
@@ -330,15 +261,18 @@ def retry_later(tx: Tx, retries: Iterable[RetriedJob]) -> set[bytes]:
     return {row[0] for row in rows}
 
 
-def still_leased(tx: Tx, leases: Iterable[tuple[bytes, int]]) -> set[bytes]:
-    """Return the ids of those jobs, given by id and attempt, that are still claimed under that attempt."""
+def still_leased(tx: Tx, leases: Iterable[tuple[bytes, int]]) -> dict[bytes, str | None]:
+    """Return those jobs, given by id and attempt, that are still claimed under that attempt.
+
+    A job has references if the carrier has accepted an earlier attempt, and said so after the next one began.
+    """
     rows = tx.execute_many(
-        "select jobs.id from (values {rows}) as v(id, attempt) join jobs on jobs.id = v.id"
+        "select jobs.id, jobs.reference from (values {rows}) as v(id, attempt) join jobs on jobs.id = v.id"
         " and jobs.attempt = v.attempt and jobs.claimed_at is not null"
         " where jobs.slot {same_slot}",
         leases,
     )
-    return {row[0] for row in rows}
+    return dict(rows)
 
 
 def remove(tx: Tx, ids: Iterable[bytes]) -> list[RemovedJob]:
@@ -367,16 +301,6 @@ def expedite(tx: Tx, request_id: bytes, now: Instant) -> list[str]:
         (now, *identifiers.message_id_range(request_id), identifiers.slot_of(request_id), now),
     )
     return [row[0] for row in rows]
-
-
-def record_attempts(tx: Tx, carrier: str, attempts: Iterable[EndedAttempt], now: Instant) -> None:
-    """Record attempts that were neither accepted nor rejected."""
-    tx.execute_many(
-        "insert into attempts (carrier, ended_at, message_id, slot, number, verdict)"
-        " select ?, ?, v.* from (values {rows}) as v where true on conflict do nothing",
-        [(one, identifiers.slot_of(one), number, verdict) for one, number, verdict in attempts],
-        (carrier, now),
-    )
 
 
 def is_campaigns_turn(now: Instant) -> bool:

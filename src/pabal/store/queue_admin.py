@@ -5,8 +5,10 @@ from typing import NamedTuple
 
 from pabal.domain import identifiers
 from pabal.domain.dates import Instant
+from pabal.store import attempts
+from pabal.store.attempts import UNKNOWN, EndedAttempt
 from pabal.store.engine.base import Tx
-from pabal.store.queue import UNKNOWN, UNSENT, EndedAttempt, Lane, next_due_at, record_attempts
+from pabal.store.queue import UNSENT, Lane, next_due_at
 
 # Due by now, or claimed before the backup was made: whoever had the queue since may have sent it.
 _MAYBE_SENT = f"{UNSENT} and (attempt > 0 or ready_at <= ?)"
@@ -60,26 +62,25 @@ def find_reroutable(
     now: Instant,
     limit: int,
     *,
-    includes_in_doubt: bool,
+    max_doubts: int,
     only_untried: bool = False,
 ) -> list[ReroutableJob]:
     """Return some due jobs of these products.
 
-    With `includes_in_doubt`, also those that the carrier may have; with `only_untried`, only those that no worker
-    has ever claimed.
+    Not those with more than `max_doubts` attempts at this carrier that may have succeeded, including one whose
+    lease ran out; with `only_untried`, only those that no worker has ever claimed.
     """
     listed = ", ".join(str(int(product)) for product in products)
     untried = " and j.attempt = 0" if only_untried else ""
-    not_in_doubt = (
-        ""
-        if includes_in_doubt
-        else " and j.claimed_at is null and not exists (select 1 from attempts a where a.message_id = j.id"
-        f" and a.slot = j.slot and a.carrier = j.carrier and a.verdict = '{UNKNOWN}')"
+    few_doubts = (
+        " and case when j.claimed_at is null then 0 else 1 end + (select count(*) from attempts a"
+        " where a.message_id = j.id and a.slot = j.slot and a.carrier = j.carrier"
+        f" and a.verdict = '{UNKNOWN}') <= {max_doubts:d}"
     )
     rows = tx.fetch_all(
         "select j.id, m.product from jobs j join messages m on m.id = j.id and m.slot = j.slot"
         f" where j.slot = ? and j.carrier = ? and j.{UNSENT} and j.ready_at <= ?"
-        f" and m.product in ({listed}){untried}{not_in_doubt} limit ?",
+        f" and m.product in ({listed}){untried}{few_doubts} limit ?",
         (slot, carrier, now, limit),
     )
     return [ReroutableJob(*row) for row in rows]
@@ -127,7 +128,7 @@ def release_leases(tx: Tx, slot: int, carrier: str, now: Instant, longest_lease:
         " and ready_at > ? and ready_at <= ? and claimed_at is not null returning id, attempt",
         (now, slot, carrier, now, now + longest_lease),
     )
-    record_attempts(tx, carrier, [EndedAttempt(one, number, UNKNOWN) for one, number in rows], now)
+    attempts.record(tx, carrier, [EndedAttempt(one, number, UNKNOWN) for one, number in rows], now)
     return len(rows)
 
 

@@ -227,7 +227,7 @@ def test_unanswered_submits_on_a_live_connection_free_the_window() -> None:
             assert kinds(await submit(runner.carrier, attempts(3))) == [Accepted] * 3
             for number in list(smsc.open_connection.unanswered):
                 accept(smsc.open_connection, smsc.open_connection.unanswered[number])
-            await wait_until(lambda: runner.anomalies["submit_sm_resp without a submit_sm"] == 2)
+            await wait_until(lambda: runner.anomalies["late submit_sm_resp"] == 2)
 
     run_in_virtual_time(scenario())
 

@@ -107,6 +107,47 @@ def test_first_final_receipt_decides_the_outcome(
     run_scenario(tmp_path, scenario)
 
 
+def respond_after(seconds: float) -> Callable[[SmscConnection, Pdu], None]:
+    """Return a handler that accepts a message after so many seconds."""
+
+    def handler(connection: SmscConnection, request: Pdu) -> None:
+        asyncio.get_running_loop().call_later(seconds, accept, connection, request)
+
+    return handler
+
+
+@pytest.mark.parametrize("on_doubt", ["resend", "hold"])
+def test_smsc_that_responds_late_gets_each_message_once(tmp_path: Path, on_doubt: str) -> None:
+    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
+        smsc.handlers[protocol.SUBMIT_SM] = respond_after(35)
+        requests = [await send(env, sms()) for _ in range(5)]
+        await env.wait(600)
+        assert len(smsc.submits) == 5
+        for number in range(1, 6):
+            smsc.open_connection.deliver(number, receipt(str(number), "DELIVRD"))
+        await env.wait(5)
+
+        assert [await outcomes_of(env, each) for each in requests] == [[DONE]] * 5
+
+    run_scenario(tmp_path, scenario, on_doubt=on_doubt)
+
+
+@pytest.mark.parametrize("max_resends", [0, 1, 2])
+def test_smsc_that_never_responds_gets_a_bounded_number_of_resends(tmp_path: Path, max_resends: int) -> None:
+    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
+        smsc.handlers[protocol.SUBMIT_SM] = no_response
+        request = await send(env, sms())
+        await env.wait(1800)
+        assert len(smsc.submits) == 1 + max_resends
+        assert await outcomes_of(env, request) == [SENDING]
+        await env.wait(3600)
+
+        assert len(smsc.submits) == 1 + max_resends
+        assert await outcomes_of(env, request) == [(Status.FAIL, Outcome.UNKNOWN)]
+
+    run_scenario(tmp_path, scenario, max_resends=max_resends)
+
+
 def test_receipt_with_an_unknown_id_is_acknowledged_and_counted(tmp_path: Path) -> None:
     async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
         request = await send(env, sms())

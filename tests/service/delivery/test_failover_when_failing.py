@@ -36,7 +36,7 @@ GOOD = Outcome.DELIVERED
 
 @pytest.mark.parametrize("verdict", [Busy(), Unknown(), NotSent()])
 def test_messages_are_rerouted_when_a_carrier_fails_for_too_long(tmp_path: Path, verdict: Verdict) -> None:
-    one, two = two_carriers(lambda attempt: verdict, failover_after_s=20)
+    one, two = two_carriers(lambda attempt: verdict, failover_after_s=20, max_resends=9)
 
     async def scenario(env: Environment) -> None:
         sent = []
@@ -104,7 +104,7 @@ def test_a_failing_carrier_gets_single_probes_and_is_used_again_once_it_accepts_
 
 @pytest.mark.parametrize("verdict", [Busy(), Unknown(), NotSent()])
 def test_a_single_message_is_rerouted_when_its_carrier_fails_for_too_long(tmp_path: Path, verdict: Verdict) -> None:
-    one, two = two_carriers(lambda attempt: verdict, failover_after_s=20)
+    one, two = two_carriers(lambda attempt: verdict, failover_after_s=20, max_resends=9)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
@@ -120,7 +120,7 @@ def test_a_single_message_is_rerouted_when_its_carrier_fails_for_too_long(tmp_pa
 
 @pytest.mark.parametrize("verdict", [Busy(), Unknown(), NotSent()])
 def test_a_probe_that_is_not_accepted_is_rerouted_at_once(tmp_path: Path, verdict: Verdict) -> None:
-    one, two = two_carriers(lambda attempt: verdict, failover_after_s=20)
+    one, two = two_carriers(lambda attempt: verdict, failover_after_s=20, max_resends=9)
 
     async def scenario(env: Environment) -> None:
         await send(env, sms())

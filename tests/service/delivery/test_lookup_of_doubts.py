@@ -86,14 +86,14 @@ def test_message_that_was_surely_not_accepted_is_not_in_doubt(run_scenario: RunS
     run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
 
 
-def test_carrier_that_cannot_look_up_is_not_told_of_doubt(run_scenario: RunScenario) -> None:
+def test_carrier_that_cannot_look_up_is_told_of_doubt_too(run_scenario: RunScenario) -> None:
     carrier = FakeCarrier(answer=answer_in_order(Unknown(), Accepted(None)))
 
     async def scenario(env: Environment) -> None:
         await send(env, sms())
         await env.wait(30)
 
-        assert doubt_flags(carrier) == [False, False]
+        assert doubt_flags(carrier) == [False, True]
 
     run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
 

@@ -6,7 +6,7 @@ from pabal.domain import identifiers
 from pabal.domain.dates import DAY, HOUR, Instant, Period
 from pabal.domain.image import Image
 from pabal.domain.message import Outcome, Product, Status
-from pabal.store import history, messages, queue, requests
+from pabal.store import attempts, history, messages, queue, requests
 from pabal.store.engine import partitions
 from pabal.store.engine.base import Tx
 from pabal.store.history import MessageFilter
@@ -60,7 +60,7 @@ def test_new_store_has_partitions_for_this_month_and_two_ahead(tx: Tx) -> None:
 @partitioned_only
 def test_rows_of_a_request_are_in_the_partitions_of_its_month(tx: Tx) -> None:
     store_request(tx, 1, sms(image=PICTURE))
-    queue.record_attempts(tx, CARRIER, [queue.EndedAttempt(message_id(1), 1, "busy")], NOON)
+    attempts.record(tx, CARRIER, [attempts.EndedAttempt(message_id(1), 1, "busy")], NOON)
     store_request(tx, 2, at=partitions.month_start(DECEMBER))
 
     assert [rows_in(tx, f"{table}_{NOVEMBER}") for table in partitions.PARTITION_KEYS] == [1, 1, 1, 1]
@@ -111,7 +111,7 @@ def test_month_is_old_only_when_all_of_it_is(tx: Tx) -> None:
 def test_dropped_month_leaves_only_counts_of_outcomes(tx: Tx) -> None:
     one = store_request(tx, 1, sms([PHONE, "01000000001", "01000000002"], image=PICTURE))
     first, second, third = (identifiers.make_message_id(one, number) for number in (1, 2, 3))
-    queue.record_attempts(tx, CARRIER, [queue.EndedAttempt(first, 1, "busy")], NOON)
+    attempts.record(tx, CARRIER, [attempts.EndedAttempt(first, 1, "busy")], NOON)
     end(tx, first, second)
     queue.remove(tx, [third])
     messages.cancel(tx, [third], NOON)

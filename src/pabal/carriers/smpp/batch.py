@@ -22,6 +22,8 @@ class SubmitBatch:
         """The messages whose verdict is not reported yet."""
         self.results: list[SubmitResult] = [None] * len(self.bodies)
         self.is_sent = [False] * len(self.bodies)
+        self.late: set[int] = set()
+        """The messages whose missing responses may still come."""
         self._message_of = [index for index, segments in enumerate(bodies) for _ in segments]
         self._counts = [len(segments) for segments in bodies]
         self._firsts = [0, *accumulate(self._counts)]
@@ -30,6 +32,10 @@ class SubmitBatch:
     def positions(self, index: int) -> range:
         """Return the positions of a message's submits."""
         return range(self._firsts[index], self._firsts[index] + self._counts[index])
+
+    def message_at(self, position: int) -> int:
+        """Return the message that a submit belongs to."""
+        return self._message_of[position]
 
     def is_first_segment(self, position: int) -> bool:
         """Return whether a submit is the first of its message."""

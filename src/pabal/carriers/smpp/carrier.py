@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from pabal.carriers.base import (
     Accepted,
@@ -21,7 +22,7 @@ from pabal.carriers.smpp.batch import SubmitBatch
 from pabal.carriers.smpp.connections import Connect, Connections
 from pabal.carriers.smpp.receipt import normalize_message_id
 from pabal.carriers.smpp.receipts import ReceiptQueue
-from pabal.carriers.smpp.submit_group import SubmitGroup
+from pabal.carriers.smpp.submit_group import LateMessage, SubmitGroup, SubmitResult
 from pabal.carriers.smpp.submits import SubmitWriter
 from pabal.carriers.smpp.verdict import verdict_for_status
 from pabal.domain import identifiers
@@ -54,7 +55,7 @@ class SmppCarrier(Carrier):
         self.kind = settings.kind
         self.products = frozenset(settings.products)
         self.window = settings.window
-        self.holds_in_doubt = settings.on_doubt == "hold"
+        self.max_resends = 0 if settings.on_doubt == "hold" else settings.max_resends
         self.failover_after_s = settings.failover_seconds
         self._settings = settings
         self._world = world
@@ -114,7 +115,7 @@ class SmppCarrier(Carrier):
                 group = SubmitGroup(len(positions))
                 retried: set[int] = set()
                 self._outgoing.add(group)  # before the first await: backlog_s has the batch once submit has begun
-                sending = tasks.create_task(self._send_and_wait(batch, positions, group, deadline))
+                sending = tasks.create_task(self._send_and_wait(batch, positions, group, deadline, on_verdicts))
                 try:
                     while not sending.done():
                         await asyncio.wait([sending], timeout=VERDICT_INTERVAL_S)
@@ -141,7 +142,12 @@ class SmppCarrier(Carrier):
             on_verdicts([(batch.attempts[index], self._verdict(batch, index)) for index in indexes])
 
     async def _send_and_wait(
-        self, batch: SubmitBatch, positions: Sequence[int], group: SubmitGroup, deadline: float
+        self,
+        batch: SubmitBatch,
+        positions: Sequence[int],
+        group: SubmitGroup,
+        deadline: float,
+        on_verdicts: OnVerdicts,
     ) -> None:
         """Send submits, and wait for the responses until the deadline."""
         try:
@@ -150,11 +156,40 @@ class SmppCarrier(Carrier):
                 group.expect_fewer(len(positions) - group.sent)
                 await group.completed
         except TimeoutError:
+            self._await_late(batch, positions, group, on_verdicts)
             for _ in range(self._connections.abandon(group)):
                 self._on_anomaly("no submit_sm_resp in time")
         except asyncio.CancelledError:
             self._connections.abandon(group)
             raise
+
+    def _await_late(
+        self, batch: SubmitBatch, positions: Sequence[int], group: SubmitGroup, on_verdicts: OnVerdicts
+    ) -> None:
+        """Let responses that come after the deadline give their messages a second verdict.
+
+        Only if all segments of a message were sent: otherwise its verdict stands.
+        """
+        index_of = {position: index for index, position in enumerate(positions)}
+        late: dict[int, LateMessage | None] = {}
+        for position in positions[: group.sent]:
+            if group.results[index_of[position]] is not None:
+                continue
+            message = batch.message_at(position)
+            own = batch.positions(message)
+            if message not in late:
+                is_sent = all(each not in index_of or index_of[each] < group.sent for each in own)
+                results = [
+                    group.results[index_of[each]] if each in index_of else batch.results[each] for each in own
+                ]
+                report = partial(self._report_late, batch.attempts[message], on_verdicts)
+                late[message] = LateMessage(results, report) if is_sent else None
+            if (awaited := late[message]) is not None:
+                group.late[index_of[position]] = (awaited, position - own.start)
+                batch.late.add(message)
+
+    def _report_late(self, attempt: Attempt, on_verdicts: OnVerdicts, results: Sequence[SubmitResult]) -> None:
+        on_verdicts([(attempt, self._judge(attempt, results))])
 
     async def _send(
         self, batch: SubmitBatch, positions: Sequence[int], group: SubmitGroup, deadline: float
@@ -190,20 +225,33 @@ class SmppCarrier(Carrier):
         positions = batch.positions(index)
         if not positions:
             return Declined(Outcome.UNDELIVERABLE)  # the carrier's alphabet does not have all its characters
-        attempt = batch.attempts[index]
-        results = [batch.results[position] for position in positions]
+        is_unanswered = any(batch.results[each] is None and batch.is_sent[each] for each in positions)
+        return self._judge(
+            batch.attempts[index],
+            [batch.results[position] for position in positions],
+            is_unanswered=is_unanswered,
+            may_answer=index in batch.late,
+        )
+
+    def _judge(
+        self,
+        attempt: Attempt,
+        results: Sequence[SubmitResult],
+        *,
+        is_unanswered: bool = False,
+        may_answer: bool = False,
+    ) -> Verdict:
+        """Return the verdict by the responses to a message's submits; `is_unanswered`: some were sent without."""
         message_ids = [result for result in results if isinstance(result, str)]
         if len(message_ids) == len(results):
             return self._accepted(attempt, message_ids)
-        is_partly_sent = message_ids or any(
-            batch.results[position] is None and batch.is_sent[position] for position in positions
-        )
+        is_partly_sent = message_ids or is_unanswered
         refusals = [verdict_for_status(result) for result in results if isinstance(result, int)]
         for refusal in refusals:
             if isinstance(refusal, Rejected | Declined):
                 return Rejected(refusal.outcome) if is_partly_sent else refusal
         if is_partly_sent:
-            return Unknown()
+            return Unknown(may_answer)
         return Busy() if refusals else NotSent()
 
     def _accepted(self, attempt: Attempt, message_ids: Sequence[str]) -> Accepted:

@@ -6,8 +6,9 @@ from typing import NamedTuple, cast
 
 from pabal.carriers.base import OnAnomaly
 from pabal.carriers.smpp import pdu, protocol
+from pabal.carriers.smpp.late import LateSubmits
 from pabal.carriers.smpp.pdu import Pdu
-from pabal.carriers.smpp.submit_group import SubmitGroup
+from pabal.carriers.smpp.submit_group import SubmitGroup, SubmitResult
 from pabal.world import World
 
 BIND_TIMEOUT_S = 10.0
@@ -74,6 +75,7 @@ class SmppSession(asyncio.Protocol):
         self._unparsed = b""
         self._pending: dict[int, tuple[SubmitGroup, int]] = {}
         """The submits without a response, by sequence_number."""
+        self._late = LateSubmits()
         self._sequence = 0
         self._is_unbinding = False
         self._peer_unbind: int | None = None
@@ -123,10 +125,15 @@ class SmppSession(asyncio.Protocol):
         self._transport.write(b"".join(pdus))
 
     def abandon(self, group: SubmitGroup) -> int:
-        """Stop waiting for the responses to a group; return how many are missing."""
+        """Stop waiting for the responses to a group; return how many are missing.
+
+        A response that comes later goes to what the group has in `late`.
+        """
         missing = [sequence for sequence, (waiting, _) in self._pending.items() if waiting is group]
         for sequence in missing:
-            del self._pending[sequence]
+            _, index = self._pending.pop(sequence)
+            if index in group.late:
+                self._late.add(sequence, group.late[index], self._world.monotonic())
         if missing:
             self._on_free_window()
         return len(missing)
@@ -226,12 +233,12 @@ class SmppSession(asyncio.Protocol):
             command, status, sequence, body = received
             if command == _SUBMIT_RESP or (command == protocol.GENERIC_NACK and sequence in pending):
                 waiting = pending.pop(sequence, None)
-                if waiting is None:
-                    self._on_anomaly("submit_sm_resp without a submit_sm")
-                    continue
-                group, index = waiting
                 is_response = command == _SUBMIT_RESP
                 result = status or (pdu.decode_message_id(body) if is_response else protocol.RUNKNOWNERR)
+                if waiting is None:
+                    self._handle_late(sequence, result)
+                    continue
+                group, index = waiting
                 group.set_result(index, result)
                 answered += 1
                 is_bound = is_bound and status != protocol.RINVBNDSTS
@@ -248,6 +255,15 @@ class SmppSession(asyncio.Protocol):
                 self._finish_peer_unbind()
         if delivers:
             self._on_deliver(self, delivers)
+
+    def _handle_late(self, sequence: int, result: SubmitResult) -> None:
+        """Handle the response to a submit that nobody waits for."""
+        if late := self._late.pop(sequence):
+            self._on_anomaly("late submit_sm_resp")
+            message, index = late
+            message.set_result(index, result)
+        else:
+            self._on_anomaly("submit_sm_resp without a submit_sm")
 
     def _handle_control(self, received: Pdu) -> None:
         """Handle a PDU that is about the session, not about messages."""

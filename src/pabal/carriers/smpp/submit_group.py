@@ -1,9 +1,28 @@
 """A group of submit_sm and the responses to them."""
 
 import asyncio
+from collections.abc import Callable, Sequence
 
 SubmitResult = str | int | None
 """The response to a submit_sm: its message_id, the status it was refused with, or nothing."""
+
+
+class LateMessage:
+    """A message whose verdict was unknown, and the responses to its submits, one for each segment."""
+
+    def __init__(self, results: Sequence[SubmitResult], on_complete: Callable[[list[SubmitResult]], None]) -> None:
+        self._results = list(results)
+        self._on_complete = on_complete
+
+    def set_result(self, index: int, result: SubmitResult) -> None:
+        """Set a response; with the last one the message is complete."""
+        self._results[index] = result
+        if None not in self._results:
+            self._on_complete(self._results)
+
+
+LateSubmit = tuple[LateMessage, int]
+"""A message, and the index of one of its submits."""
 
 
 class SubmitGroup:
@@ -17,6 +36,8 @@ class SubmitGroup:
         """How many have been sent."""
         self.completed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done when no more results are expected."""
+        self.late: dict[int, LateSubmit] = {}
+        """By index, what a response after the group was abandoned belongs to."""
         self._expected = count
         self.expect_fewer(0)
 

@@ -21,7 +21,7 @@ class SubmitWriter:
         self._settings = settings
         self._max_validity_s = settings.validity_minutes * 60
         self._registered_delivery = int(settings.receipts)
-        self._sends_reference = settings.on_doubt == "hold"
+        self._sends_reference = settings.on_doubt == "hold" or not settings.max_resends
         no_address = Address(0, 0, "")
         pdu.encode_short_message(ShortMessage(no_address, no_address, b"", service_type=settings.service_type))
 
@@ -42,7 +42,7 @@ class SubmitWriter:
                         encoded.octets,
                         validity,
                         is_payload=is_payload,
-                        has_reference=self._sends_reference,
+                        has_reference=self._sends_reference or attempt.is_in_doubt,
                     )
                 ]
             segments = split_segments(encoded, identifiers.user_message_reference(attempt.message_id))

@@ -1,6 +1,6 @@
 """Claims due messages for a carrier: the attempt is stored before the carrier is called."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.carriers.base import Carrier
@@ -12,7 +12,8 @@ from pabal.service.delivery.expiry import end_expired
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.delivery.incomplete import end_incomplete
 from pabal.service.policy import Policy
-from pabal.store import messages, profiles, queue, receipts, requests
+from pabal.store import attempts, doubts, messages, profiles, queue, receipts, requests
+from pabal.store.attempts import NO_DOUBT, DoubtCount, EndedAttempt
 from pabal.store.engine.base import Tx
 from pabal.store.messages import Message
 from pabal.store.queue import Lane, Lease
@@ -39,8 +40,8 @@ class ClaimRequest(NamedTuple):
     carrier: str
     limit: int
     lease_ms: int
-    holds_in_doubt: bool = False
-    """Whether the carrier's messages in doubt wait for a receipt instead of being submitted again."""
+    max_resends: int = 1
+    """How often a message in doubt is submitted again; after that it waits for a receipt."""
     can_look_up: bool = False
     """Whether the carrier can find out about messages in doubt."""
     fills_with_campaigns: bool = True
@@ -48,6 +49,8 @@ class ClaimRequest(NamedTuple):
     """When own claims were made whose commit was never confirmed: their messages were never submitted."""
     watermarks: tuple[Instant, Instant] = (0, 0)
     """From when on to look in each lane."""
+    in_flight: Container[tuple[bytes, int]] = ()
+    """The attempts, by message and number, that are not settled yet: their messages are not claimed again."""
 
 
 class ClaimedBatch(NamedTuple):
@@ -84,8 +87,9 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
 
     Messages of deleted profiles and those past their deadline end here, and advertisements that come due at night
     wait for the morning. What is past its deadline and may be with the carrier waits for its receipt.
-    Messages that were leased before are in doubt: a carrier that holds them does not get them again, and one
-    that can look them up is told. Messages of unconfirmed claims are claimed again and are not in doubt.
+    Messages that were leased before are in doubt, unless they are in flight: the carrier gets them again as often
+    as it may, and if it can look them up it is told. Messages of unconfirmed claims are claimed again and are not
+    in doubt.
     """
     slot, carrier = request.slot, request.carrier
     unsubmitted = [
@@ -108,29 +112,32 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
     finished, cancelled, excluded = _end_messages_of_deleted_profiles(
         tx, [stored[message_id] for message_id in due], shared, policy, now
     )
+    tried = [each for each in due if stored[each].status is Status.SENDING and each not in excluded]
+    leased_before = [each for each in tried if each not in unsubmitted]
+    excluded |= check_leases(tx, carrier, leased_before, request.in_flight, now + request.lease_ms, now)
     late = end_expired(tx, [each for each in due if each not in excluded], unsubmitted, shared, policy, now)
     late_in_doubt = () if request.can_look_up else late.in_doubt
     held = hold_in_doubt(tx, carrier, [stored[each] for each in late_in_doubt], policy, now)
     finished = finished.joined(unreadable).joined(late.finished).joined(held)
     excluded.update(late.ended, late_in_doubt)
-    if request.holds_in_doubt:
+    counts = attempts.count_doubts(tx, carrier, tried)
+    if not request.can_look_up:
         in_doubt = [
-            message_id
-            for message_id in queue.find_in_doubt(tx, due)
-            if message_id not in excluded and message_id not in unsubmitted
+            each
+            for each in tried
+            if each not in excluded and _is_to_be_held(counts.get(each, NO_DOUBT), request.max_resends)
         ]
         held = hold_in_doubt(tx, carrier, [stored[message_id] for message_id in in_doubt], policy, now)
         finished = finished.joined(held)
         excluded.update(in_doubt)
     chosen = sorted(message_id for message_id in due if message_id not in excluded)
-    if request.can_look_up:  # also of advertisements: what was leased when the night began may be with the carrier
-        _record_unknown_attempts(tx, carrier, [each for each in chosen if each not in unsubmitted], now)
     if dates.is_night(now, policy.zone):
         postponed = _postpone_ads(tx, chosen, shared, policy, now)
         chosen = [message_id for message_id in chosen if message_id not in postponed]
     leases = queue.claim(tx, chosen, now, now + request.lease_ms)
-    if request.can_look_up:
-        leases = _mark_in_doubt(tx, carrier, leases)
+    leases = [
+        lease._replace(is_in_doubt=True) if counts.get(lease.id, NO_DOUBT).here else lease for lease in leases
+    ]
     messages.mark_sending(tx, [lease.id for lease in leases])
     next_due_at = None if leases else queue.next_due_at(tx, slot, carrier, (Lane.SMALL, Lane.CAMPAIGN))
     dated = {one: each._replace(expires_at=deadline_of(each, policy)) for one, each in shared.items()}
@@ -144,10 +151,10 @@ def hold_in_doubt(tx: Tx, carrier: str, in_doubt: Iterable[Message], policy: Pol
         (message, identifiers.in_doubt_reference(identifiers.user_message_reference(message.id), message.receiver))
         for message in sorted(in_doubt, key=lambda message: message.id)
     ]
-    queue.hold_for_receipt(
+    doubts.hold_for_receipt(
         tx,
         [
-            queue.HeldJob(message.id, reference, now + policy.receipt_timeout_ms(message.product))
+            doubts.HeldJob(message.id, reference, now + policy.receipt_timeout_ms(message.product))
             for message, reference in named
         ],
     )
@@ -157,18 +164,29 @@ def hold_in_doubt(tx: Tx, carrier: str, in_doubt: Iterable[Message], policy: Pol
     return finish(tx, ended, policy, now)
 
 
-def _record_unknown_attempts(tx: Tx, carrier: str, due: list[bytes], now: Instant) -> None:
-    """Record that the last attempt of messages whose lease expired ended in an unknown way."""
-    lost = [
-        queue.EndedAttempt(message_id, number, queue.UNKNOWN) for message_id, number in queue.find_lost(tx, due)
-    ]
-    queue.record_attempts(tx, carrier, lost, now)
+def check_leases(
+    tx: Tx,
+    carrier: str,
+    due: Iterable[bytes],
+    in_flight: Container[tuple[bytes, int]],
+    renewed_until: Instant,
+    now: Instant,
+) -> set[bytes]:
+    """Return those due messages that are in flight, and renew their leases: the clock was set forward.
+
+    Other leases have run out: their attempts ended in an unknown way, and are recorded so.
+    """
+    leased = doubts.find_leased(tx, due)
+    kept = {lease.id for lease in leased if lease in in_flight}
+    doubts.renew_leases(tx, sorted(kept), renewed_until)
+    lost = [EndedAttempt(*lease, attempts.UNKNOWN) for lease in leased if lease.id not in kept]
+    attempts.record(tx, carrier, lost, now)
+    return kept
 
 
-def _mark_in_doubt(tx: Tx, carrier: str, leases: list[Lease]) -> list[Lease]:
-    """Return the leases, each saying whether the carrier may already have its message."""
-    in_doubt = queue.find_unknown(tx, carrier, [lease.id for lease in leases if lease.attempt > 1])
-    return [lease._replace(is_in_doubt=lease.id in in_doubt) for lease in leases]
+def _is_to_be_held(count: DoubtCount, max_resends: int) -> bool:
+    """Say whether a message waits for its receipt: this carrier may have it, and it was resent often enough."""
+    return count.here > 0 and count.total > max_resends
 
 
 def _postpone_ads(

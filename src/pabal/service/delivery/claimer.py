@@ -99,10 +99,11 @@ class Claimer:
             carrier.name,
             limit,
             lease_duration_ms(carrier),
-            carrier.holds_in_doubt,
+            carrier.max_resends,
             carrier.can_look_up,
             choice.fills_with_campaigns,
             unconfirmed,
             self._watermarks.for_slot(slot),
+            self._context.in_flight,
         )
         return claim(tx, request, self._context.policy, now)

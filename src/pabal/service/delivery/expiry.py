@@ -10,7 +10,7 @@ from pabal.domain.message import Attempt, Outcome
 from pabal.service.delivery.deadline import deadline_of
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
-from pabal.store import expiry, queue
+from pabal.store import doubts, expiry
 from pabal.store.engine.base import Tx
 from pabal.store.requests import Request
 
@@ -40,7 +40,7 @@ def end_expired(
         return LateMessages(FinishResult([], set()))
     ids = [one for one in due if identifiers.request_id_of(one) in late]
     in_doubt = expiry.find_maybe_with_carrier(tx, ids) | {
-        one for one in queue.find_in_doubt(tx, ids) if one not in unsubmitted
+        one for one, _ in doubts.find_leased(tx, ids) if one not in unsubmitted
     }
     ended = [one for one in ids if one not in in_doubt]
     return LateMessages(finish(tx, [(one, Outcome.EXPIRED) for one in ended], policy, now), ended, in_doubt)

@@ -1,12 +1,15 @@
 """Reroutes the due messages of a carrier whose circuit is open to other carriers of their routes."""
 
 import logging
+from collections.abc import Container
+from typing import NamedTuple
 
 from pabal.carriers.base import Carrier
 from pabal.domain.dates import Instant
 from pabal.domain.message import Product
 from pabal.domain.route import SIMULATOR_KIND
 from pabal.service.context import Context
+from pabal.service.delivery.claim import check_leases, lease_duration_ms
 from pabal.store import queue_admin
 from pabal.store.engine.base import Tx
 
@@ -16,17 +19,26 @@ REROUTE_BATCH = 500
 log = logging.getLogger("pabal.deliver")
 
 
+class DoubtRules(NamedTuple):
+    """What reroutes must know about messages that a carrier may have."""
+
+    max_doubts: int
+    """How many attempts of unknown result a message may have had there."""
+    in_flight: Container[tuple[bytes, int]]
+    lease_ms: int
+
+
 def reroute_due(
     tx: Tx,
     carrier: str,
     targets: dict[int, str],
     slot: int,
+    rules: DoubtRules,
     now: Instant,
     *,
-    includes_in_doubt: bool,
     only_untried: bool,
 ) -> int:
-    """Give some due messages of a carrier to the target of their product; return how many."""
+    """Give some due messages of a carrier to the target of their product; return how many were found."""
     found = queue_admin.find_reroutable(
         tx,
         slot,
@@ -34,11 +46,18 @@ def reroute_due(
         targets,
         now,
         REROUTE_BATCH,
-        includes_in_doubt=includes_in_doubt,
+        max_doubts=rules.max_doubts,
         only_untried=only_untried,
     )
+    ids = [message_id for message_id, _ in found]
+    in_flight = check_leases(tx, carrier, ids, rules.in_flight, now + rules.lease_ms, now)
     queue_admin.reroute(
-        tx, [queue_admin.ReroutedJob(message_id, targets[product]) for message_id, product in found]
+        tx,
+        [
+            queue_admin.ReroutedJob(message_id, targets[product])
+            for message_id, product in found
+            if message_id not in in_flight
+        ],
     )
     return len(found)
 
@@ -81,14 +100,16 @@ class Rerouter:
     async def _reroute_slot(self, slot: int, targets: dict[int, str], *, only_untried: bool) -> None:
         context, carrier = self._context, self._carrier
         rerouted = REROUTE_BATCH if targets else 0
+        max_doubts = 0 if carrier.can_look_up else carrier.max_resends
+        rules = DoubtRules(max_doubts, context.in_flight, lease_duration_ms(carrier))
         while rerouted == REROUTE_BATCH:
             rerouted = await context.store.write(
                 reroute_due,
                 carrier.name,
                 targets,
                 slot,
+                rules,
                 context.world.now(),
-                includes_in_doubt=not (carrier.holds_in_doubt or carrier.can_look_up),
                 only_untried=only_untried,
             )
             if rerouted:

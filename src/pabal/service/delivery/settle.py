@@ -10,13 +10,16 @@ from pabal.domain.message import Attempt, Outcome
 from pabal.service.delivery.expiry import find_expired
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
-from pabal.store import queue, receipts
+from pabal.store import attempts, queue, receipts
+from pabal.store.attempts import NO_DOUBT
 from pabal.store.engine.base import Tx
 
 NOT_SENT_RETRY_DELAY_MS = 1 * SECOND
 """Delay before retrying a message that was not transmitted."""
 MAX_LOOKUPS = 300
 """How often a message in doubt is looked up: five minutes apart, that is about a day."""
+LATE_ANSWER_WAIT_MS = 30 * SECOND
+"""Delay before resending a message that the carrier may still answer for."""
 
 
 class BatchVerdicts(NamedTuple):
@@ -24,7 +27,8 @@ class BatchVerdicts(NamedTuple):
 
     carrier: str
     results: list[tuple[Attempt, Verdict]]
-    holds_in_doubt: bool = False
+    max_resends: int = 1
+    """How often messages in doubt are submitted again."""
     open_circuits: Container[str] = ()
     """The carriers whose circuit is open."""
     can_look_up: bool = False
@@ -37,27 +41,32 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
     leased = queue.still_leased(tx, [(attempt.message_id, attempt.number) for attempt, _ in verdicts.results])
     results = [pair for pair in verdicts.results if pair[0].message_id in leased]
     results.sort(key=lambda pair: pair[0].message_id)
+    held = _find_held(tx, verdicts, results)
     ended = [
         (attempt.message_id, end)
         for attempt, verdict in results
-        if (end := _final_outcome(attempt, verdict, verdicts, policy))
+        if not leased[attempt.message_id]
+        and attempt.message_id not in held
+        and (end := _final_outcome(attempt, verdict, verdicts, policy))
     ]
     ended_ids = {one for one, _ in ended}
     accepted = [
         (attempt, references)
         for attempt, verdict in results
-        if (references := _references(attempt, verdict, verdicts.holds_in_doubt))
+        if (references := _references(attempt, verdict, attempt.message_id in held))
     ]
+    waiting = [(one, leased[one.message_id], references) for one, references in accepted]
+    waiting += [(one, leased[one.message_id], ()) for one, _ in _accepted_earlier(results, accepted, leased)]
     queue.await_receipts(
         tx,
         [
             queue.AcceptedJob(
                 one.message_id,
                 one.number,
-                queue.REFERENCE_SEPARATOR.join(references),
+                queue.REFERENCE_SEPARATOR.join(((known,) if known else ()) + references),
                 now + policy.receipt_timeout_ms(one.product),
             )
-            for one, references in accepted
+            for one, known, references in waiting
         ],
     )
     expected = [
@@ -69,17 +78,17 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
     unsettled = [
         (one, verdict) for one, verdict in results if isinstance(verdict, Declined | Busy | NotSent | Unknown)
     ]
-    queue.record_attempts(
+    attempts.record(
         tx,
         carrier,
         [
-            queue.EndedAttempt(one.message_id, one.number, verdict.label)
+            attempts.EndedAttempt(one.message_id, one.number, verdict.label)
             for one, verdict in unsettled
             if not isinstance(verdict, NotSent)
         ],
         now,
     )
-    done = ended_ids | {one.message_id for one, _ in accepted}
+    done = ended_ids | {one.message_id for one, _, _ in waiting}
     expired = find_expired(tx, [pair for pair in unsettled if pair[0].message_id not in done], now)
     done |= expired
     retries = [
@@ -93,7 +102,26 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
     return finished
 
 
-def _references(attempt: Attempt, verdict: Verdict, holds_in_doubt: bool) -> tuple[str, ...]:
+def _find_held(tx: Tx, verdicts: BatchVerdicts, results: list[tuple[Attempt, Verdict]]) -> set[bytes]:
+    """Return the messages in doubt that were resent often enough: they wait for a receipt."""
+    if verdicts.can_look_up:
+        return set()
+    in_doubt = [attempt.message_id for attempt, verdict in results if isinstance(verdict, Unknown)]
+    earlier = attempts.count_doubts(tx, verdicts.carrier, in_doubt)
+    return {one for one in in_doubt if earlier.get(one, NO_DOUBT).total + 1 > verdicts.max_resends}
+
+
+def _accepted_earlier(
+    results: list[tuple[Attempt, Verdict]],
+    accepted: list[tuple[Attempt, tuple[str, ...]]],
+    leased: dict[bytes, str | None],
+) -> list[tuple[Attempt, Verdict]]:
+    """Return those not accepted now of which the carrier has said meanwhile that it has an earlier attempt."""
+    now = {one.message_id for one, _ in accepted}
+    return [pair for pair in results if leased[pair[0].message_id] and pair[0].message_id not in now]
+
+
+def _references(attempt: Attempt, verdict: Verdict, is_held: bool) -> tuple[str, ...]:
     """Return the references to await receipts for, each once; none if there is nothing to wait for.
 
     A carrier may give several parts the same reference: then their receipts cannot be told apart, and one counts.
@@ -104,7 +132,7 @@ def _references(attempt: Attempt, verdict: Verdict, holds_in_doubt: bool) -> tup
         given = dict.fromkeys((verdict.reference, *verdict.other_references))
         if usable := tuple(each for each in given if identifiers.is_usable_reference(each)):
             return usable
-    if is_accepted or (isinstance(verdict, Unknown) and holds_in_doubt):
+    if is_accepted or is_held:
         return (
             identifiers.in_doubt_reference(
                 identifiers.user_message_reference(attempt.message_id), attempt.receiver
@@ -119,7 +147,7 @@ def _final_outcome(attempt: Attempt, verdict: Verdict, verdicts: BatchVerdicts, 
         return verdict.outcome
     if isinstance(verdict, Accepted):
         return Outcome.DELIVERED if verdict.reference is None else None
-    if isinstance(verdict, NotSent) or (isinstance(verdict, Unknown) and verdicts.holds_in_doubt):
+    if isinstance(verdict, NotSent):
         return None
     if isinstance(verdict, Unknown) and verdicts.can_look_up:
         return None if attempt.tries + 1 < MAX_LOOKUPS else Outcome.UNKNOWN
@@ -145,6 +173,8 @@ def _schedule_retry(
     stays = verdicts.can_look_up and is_in_doubt  # not sent now, but perhaps by an earlier attempt
     following = None if stays else policy.routes.next_after(attempt.product, here, avoid=open_circuits)
     is_done_here = isinstance(verdict, Declined) or tries >= retry.MAX_TRIES
+    if isinstance(verdict, Unknown) and verdict.may_answer and not is_done_here:
+        return queue.RetriedJob(attempt.message_id, attempt.number, now + LATE_ANSWER_WAIT_MS, here, tries)
     if following and (is_done_here or (here in open_circuits and following not in open_circuits)):
         return queue.RetriedJob(attempt.message_id, attempt.number, now, following, 0)
     delay_ms = NOT_SENT_RETRY_DELAY_MS if isinstance(verdict, NotSent) else retry.backoff_ms(tries, chance)

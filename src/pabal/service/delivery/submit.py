@@ -13,6 +13,7 @@ from pabal.service.delivery.backpressure import Backpressure
 from pabal.service.delivery.circuit_breaker import CircuitBreaker
 from pabal.service.delivery.finish import FinishResult
 from pabal.service.delivery.settle import BatchVerdicts, settle
+from pabal.service.delivery.settle_late import settle_late
 from pabal.service.delivery.window import Window
 from pabal.service.errors import describe_error
 from pabal.service.sending import compose
@@ -59,6 +60,7 @@ class Submitter:
         attempts, unsendable = _compose_attempts(leased)
         cost = self._carrier.cost(attempts) if self._carrier.rate else 0
         self._window.add(len(leased), cost)
+        self._context.in_flight.add((lease.id, lease.attempt) for lease, _, _ in leased)
         return self._spawn(self._submit(attempts, unsendable, cost))
 
     async def drain(self, give_up_at: float) -> None:
@@ -74,14 +76,19 @@ class Submitter:
         self._context.wake(finished.carriers_to_wake)
 
     async def _submit(self, attempts: Sequence[Attempt], unsendable: Sequence[AttemptVerdict], cost: int) -> None:
-        """Submit a batch; settle each verdict when it comes, and Unknown where none comes in time."""
+        """Submit a batch; settle each verdict when it comes, and Unknown where none comes in time.
+
+        A verdict that follows an Unknown settles what that left in doubt.
+        """
         carrier, world = self._carrier, self._context.world
         unanswered = {id(attempt): attempt for attempt in attempts}
 
         def on_verdicts(results: Sequence[AttemptVerdict]) -> None:
-            for attempt, _ in results:
-                unanswered.pop(id(attempt), None)
-            self._record(results)
+            in_time = [pair for pair in results if unanswered.pop(id(pair[0]), None)]
+            if in_time:
+                self._record(in_time)
+            if len(in_time) < len(results):
+                self._record_late([pair for pair in results if pair not in in_time])
 
         if unsendable:
             self._record(unsendable)
@@ -95,13 +102,34 @@ class Submitter:
                 "carrier did not answer; its messages are in doubt",
                 extra={"carrier": carrier.name, "error": type(error).__name__, "messages": len(unanswered)},
             )
-            if unanswered:
-                self._record([(attempt, Unknown()) for attempt in unanswered.values()])
         except asyncio.CancelledError:
             self._window.remove(len(unanswered))
+            self._context.in_flight.remove(map(_key, unanswered.values()))
             raise
         finally:
             self._context.metrics.carrier_response_seconds.labels(carrier.name).observe(world.monotonic() - started)
+        if unanswered:
+            left, unanswered = list(unanswered.values()), {}
+            self._record([(attempt, Unknown()) for attempt in left])
+
+    def _record_late(self, answers: Sequence[AttemptVerdict]) -> None:
+        """Count answers that follow an Unknown, tell the circuit breaker, and start settling."""
+        for label, count in Counter(verdict.label for _, verdict in answers).items():
+            self._context.metrics.late_answers.add(count, self._carrier.name, label)
+        self._breaker.record([verdict for _, verdict in answers])
+        self._spawn(self._settle_late(list(answers)))
+
+    async def _settle_late(self, answers: Sequence[AttemptVerdict]) -> None:
+        """Store late answers, however long the store is unavailable."""
+        context = self._context
+        while True:
+            try:
+                finished = await context.store.write(
+                    settle_late, self._carrier.name, answers, context.policy, context.world.now()
+                )
+                return self.announce(finished)
+            except StoreUnavailable:
+                await asyncio.sleep(STORE_RETRY_DELAY_S)
 
     def _record(self, results: Sequence[AttemptVerdict]) -> None:
         """Count verdicts, tell the circuit breaker and the backpressure, and start settling."""
@@ -118,7 +146,7 @@ class Submitter:
                 BatchVerdicts(
                     name,
                     list(results),
-                    self._carrier.holds_in_doubt,
+                    self._carrier.max_resends,
                     open_circuits,
                     self._carrier.can_look_up,
                 )
@@ -131,6 +159,7 @@ class Submitter:
             await self._settle_until_stored(verdicts)
         finally:
             self._window.remove(len(verdicts.results))
+            self._context.in_flight.remove(_key(attempt) for attempt, _ in verdicts.results)
 
     async def _settle_until_stored(self, verdicts: BatchVerdicts) -> None:
         """Store verdicts, however long the store is unavailable; nothing more is claimed meanwhile.
@@ -167,6 +196,10 @@ class Submitter:
                 "batch failed; retrying when its lease expires",
                 extra={"carrier": self._carrier.name, **describe_error(error)},
             )
+
+
+def _key(attempt: Attempt) -> tuple[bytes, int]:
+    return attempt.message_id, attempt.number
 
 
 def _compose_attempts(

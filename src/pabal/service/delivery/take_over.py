@@ -4,19 +4,22 @@ import logging
 from collections.abc import Mapping
 
 from pabal.carriers.base import Carrier
-from pabal.domain.dates import HOUR, Instant
+from pabal.domain.dates import DAY, SECOND, Instant
 from pabal.domain.message import Outcome, Product
 from pabal.domain.route import SIMULATOR_KIND
 from pabal.service.context import Context
 from pabal.service.delivery.claim import hold_in_doubt, lease_duration_ms
+from pabal.service.delivery.clock import repair_if_set_back
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
-from pabal.store import carriers, messages, queue, queue_admin
+from pabal.store import carriers, doubts, messages, queue_admin
 from pabal.store.engine.base import Tx
 from pabal.store.slots import run_if_held
 
 BATCH = 500
 """Most messages that one transaction takes over."""
+MAX_LEASES = 20_000
+"""Most messages that the last worker of a slot can have in flight: twice the largest window of a carrier."""
 
 log = logging.getLogger("pabal.take_over")
 
@@ -24,13 +27,17 @@ log = logging.getLogger("pabal.take_over")
 async def prepare_slot(context: Context, slot: int, worker: bytes | None = None, *, is_orphaned: bool) -> None:
     """Prepare a slot before anything is claimed from it; `worker` is who holds it among others.
 
-    An orphaned slot's leases are released, for its last worker is dead. Jobs of carriers that are no
-    longer configured go to others.
+    An orphaned slot's leases are released, for its last worker is dead. Otherwise its last worker may still settle
+    them, whatever our clock says about their end. Jobs of carriers that are no longer configured go to others.
 
     Raises SlotNotHeld when another worker has got the slot: it may have claimed from it since.
     """
-    for carrier in context.carriers.values() if is_orphaned else ():
-        await _release_leases(context, slot, worker, carrier)
+    await repair_if_set_back(context, slot, worker)
+    for carrier in context.carriers.values():
+        if is_orphaned:
+            await _release_leases(context, slot, worker, carrier)
+        else:
+            await _respect_leases(context, slot, carrier)
     await reassign_unknown_carriers(context, slot, worker, is_orphaned=is_orphaned)
 
 
@@ -108,11 +115,17 @@ def choose_targets(policy: Policy, kinds: Mapping[str, str], *, was_simulator: b
     return {number: name for number, name in found.items() if name is not None}
 
 
+async def _respect_leases(context: Context, slot: int, carrier: Carrier) -> None:
+    """Claim nothing that the slot's last worker has in flight, for as long as it may take to settle it."""
+    leased = await context.store.read(doubts.find_in_flight, slot, carrier.name, MAX_LEASES)
+    context.in_flight.add_of_others(leased, lease_duration_ms(carrier) / SECOND)
+
+
 async def _release_leases(context: Context, slot: int, worker: bytes | None, carrier: Carrier) -> None:
     """Make what the slot's last worker had in flight due again, or hold it for its receipts."""
     store, world, name = context.store, context.world, carrier.name
     held = BATCH
-    while carrier.holds_in_doubt and held:
+    while not carrier.max_resends and not carrier.can_look_up and held:
         finished, held = await store.write(
             run_if_held, slot, worker, hold_in_flight, slot, name, context.policy, world.now()
         )
@@ -122,7 +135,7 @@ async def _release_leases(context: Context, slot: int, worker: bytes | None, car
                 "previous worker's messages are in doubt; waiting for their receipts",
                 extra={"carrier": name, "messages": held},
             )
-    max_lease_ms = lease_duration_ms(carrier) + HOUR  # the clock may have been set back since
+    max_lease_ms = lease_duration_ms(carrier) + DAY  # the clock may have been set back since
     released = await store.write(
         run_if_held, slot, worker, queue_admin.release_leases, slot, name, world.now(), max_lease_ms
     )
@@ -135,5 +148,6 @@ async def _release_leases(context: Context, slot: int, worker: bytes | None, car
 
 def hold_in_flight(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -> tuple[FinishResult, int]:
     """Hold some messages that a slot's last worker had in flight; return what ended, and how many there were."""
-    found = queue.find_in_flight(tx, slot, carrier, BATCH)
-    return hold_in_doubt(tx, carrier, list(messages.get(tx, found).values()), policy, now), len(found)
+    found = doubts.find_in_flight(tx, slot, carrier, BATCH)
+    in_doubt = messages.get(tx, [job.id for job in found])
+    return hold_in_doubt(tx, carrier, list(in_doubt.values()), policy, now), len(found)

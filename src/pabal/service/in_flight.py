@@ -1,0 +1,45 @@
+"""The messages in flight: what this process must not claim, whatever the clock says about their leases."""
+
+from collections.abc import Iterable
+
+from pabal.world import World
+
+AttemptKey = tuple[bytes, int]
+"""A message's id and the number of the attempt."""
+
+
+class InFlight:
+    """The attempts that this process has begun and not settled, and those that a slot's last worker may settle.
+
+    The end of a lease is a time of the wall clock, which may be set while the carrier still has the message. So
+    within a process the lease does not decide: an attempt in flight stays so until it is settled.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._own: set[AttemptKey] = set()
+        self._of_others: dict[AttemptKey, float] = {}
+        """Attempts of workers that released their slot, and until when on the monotonic clock they may settle."""
+
+    def __contains__(self, attempt: object) -> bool:
+        if attempt in self._own:
+            return True
+        until = self._of_others.get(attempt)  # type: ignore[call-overload]
+        return until is not None and self._world.monotonic() < until
+
+    def __len__(self) -> int:
+        return len(self._own)
+
+    def add(self, attempts: Iterable[AttemptKey]) -> None:
+        """Add attempts that begin."""
+        self._own.update(attempts)
+
+    def remove(self, attempts: Iterable[AttemptKey]) -> None:
+        """Remove attempts that are settled or given up."""
+        self._own.difference_update(attempts)
+
+    def add_of_others(self, attempts: Iterable[AttemptKey], seconds: float) -> None:
+        """Add attempts of a worker that released their slot: it may still settle them for so long."""
+        now = self._world.monotonic()
+        self._of_others = {each: until for each, until in self._of_others.items() if until > now}
+        self._of_others.update((tuple(each), now + seconds) for each in attempts)  # type: ignore[misc]

@@ -1,0 +1,59 @@
+"""Attempts that were neither accepted nor rejected: how each ended, and which left its message in doubt."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pabal.domain import identifiers
+from pabal.domain.dates import Instant
+from pabal.store.engine.base import Tx
+
+UNKNOWN = "unknown"
+"""The verdict of an attempt whose result is not known."""
+
+
+class EndedAttempt(NamedTuple):
+    """An attempt that was neither accepted nor rejected."""
+
+    id: bytes
+    number: int
+    verdict: str
+
+
+class DoubtCount(NamedTuple):
+    """How many attempts at a message ended with an unknown result: at all carriers, and at one of them."""
+
+    total: int
+    here: int
+
+
+NO_DOUBT = DoubtCount(0, 0)
+
+
+def record(tx: Tx, carrier: str, attempts: Iterable[EndedAttempt], now: Instant) -> None:
+    """Record attempts that were neither accepted nor rejected."""
+    tx.execute_many(
+        "insert into attempts (carrier, ended_at, message_id, slot, number, verdict)"
+        " select ?, ?, v.* from (values {rows}) as v where true on conflict do nothing",
+        [(one, identifiers.slot_of(one), number, verdict) for one, number, verdict in attempts],
+        (carrier, now),
+    )
+
+
+def correct(tx: Tx, attempts: Iterable[EndedAttempt]) -> None:
+    """Replace the unknown result of attempts: the carrier has answered after all."""
+    for message_id, number, verdict in attempts:
+        tx.execute(
+            "update attempts set verdict = ? where message_id = ? and number = ? and slot = ? and verdict = ?",
+            (verdict, message_id, number, identifiers.slot_of(message_id), UNKNOWN),
+        )
+
+
+def count_doubts(tx: Tx, carrier: str, ids: Iterable[bytes]) -> dict[bytes, DoubtCount]:
+    """Return how many attempts at these messages ended with an unknown result, for those that had any."""
+    rows = tx.execute_many(
+        "select message_id, count(*), sum(case when carrier = ? then 1 else 0 end) from attempts where verdict = ?"
+        " and message_id in ({list}) and message_id {within} and slot {same_slot} group by message_id",
+        [(one,) for one in ids],
+        (carrier, UNKNOWN),
+    )
+    return {one: DoubtCount(total, here) for one, total, here in rows}

@@ -1,0 +1,47 @@
+"""Due times of the queue, as they must be changed after the system's clock was set back."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pabal.domain import identifiers
+from pabal.domain.dates import Instant
+from pabal.store.engine.base import Tx
+
+ANY_TIME: Instant = 2**62
+"""Later than every due time."""
+
+
+class DueJob(NamedTuple):
+    """A job to be sent, and when."""
+
+    id: bytes
+    ready_at: Instant
+    attempt: int
+    is_leased: bool
+
+
+def newest_request_at(tx: Tx) -> Instant | None:
+    """Return when the newest request was accepted."""
+    newest = tx.fetch_one("select id from requests order by id desc limit 1")
+    return identifiers.requested_at(newest[0]) if newest else None
+
+
+def find_later(
+    tx: Tx, slot: int, carrier: str, lane: int, after: tuple[Instant, bytes], until: Instant, limit: int
+) -> list[DueJob]:
+    """Return some jobs of a lane that are due later, in order of their times and ids."""
+    rows = tx.fetch_all(
+        "select id, ready_at, attempt, claimed_at is not null from jobs where slot = ? and carrier = ? and lane = ?"
+        " and ready_at >= ? and (ready_at > ? or id > ?) and ready_at <= ? order by ready_at, id limit ?",
+        (slot, carrier, lane, after[0], after[0], after[1], until, limit),
+    )
+    return [DueJob(*row)._replace(is_leased=bool(row[3])) for row in rows]
+
+
+def set_all(tx: Tx, ids: Iterable[bytes], ready_at: Instant) -> None:
+    """Set when jobs are due, whether they are leased or not."""
+    tx.execute_many(
+        "update jobs set ready_at = ? where id in ({list}) and slot {same_slot}",
+        [(one,) for one in ids],
+        (ready_at,),
+    )

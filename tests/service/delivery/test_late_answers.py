@@ -1,0 +1,243 @@
+"""Late answers of a carrier settle what they answer, and doubts are resent a bounded number of times."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pabal.carriers.base import Accepted, Busy, OnVerdicts, Rejected, Unknown, Verdict
+from pabal.domain.message import Attempt, Outcome, Status
+from pabal.service.delivery.settle import LATE_ANSWER_WAIT_MS
+from pabal.store.queue import Lane
+from tests.fixtures.delivery import accept_without_receipt, leave_in_doubt, recorded_attempts
+from tests.fixtures.service import (
+    DEFAULT_CARRIER,
+    FakeCarrier,
+    RunScenario,
+    count_rows,
+    doubt_name_of,
+    job_of,
+    message_id_of,
+    metric_value,
+    outcomes_of,
+    run_scenario_with,
+    send,
+    sms,
+)
+from tests.fixtures.virtual import Environment
+
+SENDING, FAILED = [(Status.SENDING, None)], [(Status.FAIL, Outcome.UNKNOWN)]
+DONE = [(Status.COMPLETED, Outcome.DELIVERED)]
+WAIT_S = LATE_ANSWER_WAIT_MS / 1000
+
+
+class LateCarrier(FakeCarrier):
+    """A carrier that leaves each attempt in doubt, and answers it after so many seconds; None: never."""
+
+    def __init__(self, *answers: tuple[float, Verdict] | None, **options: int) -> None:
+        super().__init__(**options)  # type: ignore[arg-type]
+        self._answers = answers
+
+    async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
+        await self.send(attempts)
+        on_verdicts([(attempt, Unknown(may_answer=True)) for attempt in attempts])
+        for attempt in attempts:
+            if answer := self._answers[min(attempt.number, len(self._answers)) - 1]:
+                asyncio.get_running_loop().call_later(answer[0], on_verdicts, [(attempt, answer[1])])
+
+
+def test_message_that_is_accepted_late_is_not_submitted_again(run_scenario: RunScenario) -> None:
+    carrier = LateCarrier((7, Accepted("late")))
+
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(600)
+
+        assert len(carrier.submitted) == 1
+        job = await job_of(env, message_id_of(request_id))
+        assert job is not None
+        assert job[1] == Lane.AWAITING_RECEIPT
+        await carrier.report(("late", Outcome.DELIVERED))
+        assert await outcomes_of(env, request_id) == DONE
+        assert await count_rows(env, "receipts") == 0
+        assert metric_value(env, "pabal_carrier_late_answers_total", carrier=DEFAULT_CARRIER, verdict="taken") == 1
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+def test_receipt_may_precede_the_late_answer(run_scenario: RunScenario) -> None:
+    carrier = LateCarrier((7, Accepted("late")))
+
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(5)
+        await carrier.report(("late", Outcome.DELIVERED))
+        await env.wait(10)
+
+        assert await outcomes_of(env, request_id) == DONE
+        assert await count_rows(env, "jobs") == 0
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+@pytest.mark.parametrize("receipt_of", ["first", "second"])
+@pytest.mark.parametrize("first_s", [WAIT_S + 3, WAIT_S + 20])
+def test_receipts_of_both_attempts_lead_to_the_message(
+    run_scenario: RunScenario, receipt_of: str, first_s: float
+) -> None:
+    """The first answer comes while the second attempt is in doubt, or after it was accepted."""
+    carrier = LateCarrier((first_s, Accepted("first")), (10, Accepted("second")), delay_s=1)
+
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(300)
+        assert len(carrier.submitted) == 2
+        assert await outcomes_of(env, request_id) == SENDING
+
+        await carrier.report((receipt_of, Outcome.DELIVERED))
+
+        assert await outcomes_of(env, request_id) == DONE
+        assert await count_rows(env, "jobs") == 0
+        assert await count_rows(env, "receipts") == 0
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+@pytest.mark.parametrize("verdict", [Accepted("second"), Busy(), Unknown()])
+def test_late_answer_during_the_second_attempt_outlasts_its_verdict(
+    run_scenario: RunScenario, verdict: Verdict
+) -> None:
+    class Resent(LateCarrier):
+        async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
+            if attempts[0].number == 1:
+                return await super().submit(attempts, on_verdicts)
+            self.delay_s = 10
+            await self.send(attempts)
+            on_verdicts([(attempt, verdict) for attempt in attempts])
+
+    carrier = Resent((WAIT_S + 5, Accepted("first")))
+
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(600)
+        assert len(carrier.submitted) == 2
+        assert await outcomes_of(env, request_id) == SENDING
+
+        await carrier.report(("first", Outcome.DELIVERED))
+
+        assert await outcomes_of(env, request_id) == DONE
+        assert await count_rows(env, "jobs") == 0
+        assert await count_rows(env, "receipts") == 0
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+@pytest.mark.parametrize("holds_in_doubt", [False, True])
+def test_message_that_is_rejected_late_ends(run_scenario: RunScenario, holds_in_doubt: bool) -> None:
+    carrier = LateCarrier((7, Rejected(Outcome.SPAM)), holds_in_doubt=holds_in_doubt)
+
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(60)
+
+        assert len(carrier.submitted) == 1
+        assert await outcomes_of(env, request_id) == [(Status.FAIL, Outcome.SPAM)]
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+def test_held_message_that_the_carrier_does_not_have_is_sent_again(run_scenario: RunScenario) -> None:
+    carrier = LateCarrier((7, Busy()), (1, Accepted(None)), holds_in_doubt=True)
+
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(60)
+
+        assert len(carrier.submitted) == 2
+        assert await outcomes_of(env, request_id) == DONE
+        assert (1, DEFAULT_CARRIER, "busy") in await recorded_attempts(env)
+        assert await count_rows(env, "receipts") == 0
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+def test_answer_for_a_message_that_has_ended_changes_nothing(run_scenario: RunScenario) -> None:
+    carrier = LateCarrier((7, Rejected(Outcome.SPAM)), holds_in_doubt=True)
+
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(3)
+        await carrier.report(("x", Outcome.DELIVERED, doubt_name_of(message_id_of(request_id))))
+        await env.wait(60)
+
+        assert await outcomes_of(env, request_id) == DONE
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+# The number of resends.
+
+
+@pytest.mark.parametrize("max_resends", [0, 1, 3])
+def test_message_in_doubt_is_resent_a_bounded_number_of_times(run_scenario: RunScenario, max_resends: int) -> None:
+    carrier = FakeCarrier(answer=leave_in_doubt, max_resends=max_resends)
+
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(1800)
+        assert len(carrier.submitted) == 1 + max_resends
+        assert await outcomes_of(env, request_id) == SENDING
+        await env.wait(3600)
+
+        assert len(carrier.submitted) == 1 + max_resends
+        assert await outcomes_of(env, request_id) == FAILED
+        assert await count_rows(env, "receipts") == 0
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier}, sms_timeout_hours=1)
+
+
+def test_receipt_ends_a_message_that_was_resent_often_enough(run_scenario: RunScenario) -> None:
+    carrier = FakeCarrier(answer=leave_in_doubt)
+
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(60)
+
+        await carrier.report(("x", Outcome.DELIVERED, doubt_name_of(message_id_of(request_id))))
+
+        assert await outcomes_of(env, request_id) == DONE
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+def test_resend_at_the_next_carrier_counts(tmp_path: Path) -> None:
+    first, second = FakeCarrier("first", leave_in_doubt), FakeCarrier("second", leave_in_doubt)
+
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms())
+        await env.wait(0.5)
+        env.context.open_circuits.add("first")
+        first.is_connected = False
+        await env.wait(600)
+
+        assert (len(first.submitted), len(second.submitted)) == (1, 1)
+        assert await outcomes_of(env, request_id) == SENDING
+
+    run_scenario_with(tmp_path, scenario, {"first": first, "second": second}, {"sms": ["first", "second"]})
+
+
+def test_doubts_after_crashes_count_as_resends(run_scenario: RunScenario) -> None:
+    sent: list[bytes] = []
+    carriers = [FakeCarrier(delay_s=1000, timeout_s=900) for _ in range(2)]
+    carriers.append(FakeCarrier(answer=accept_without_receipt))
+
+    async def crash(env: Environment) -> None:
+        if not sent:
+            sent.append(await send(env, sms()))
+        await env.wait(2)
+
+    for carrier in carriers:
+        run_scenario(crash, carriers={DEFAULT_CARRIER: carrier}, stop_seconds=1)
+
+    assert [len(each.submitted) for each in carriers] == [1, 1, 0]
