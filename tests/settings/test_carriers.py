@@ -41,6 +41,7 @@ EXAMPLES: dict[str, dict[str, tuple[str, Any]]] = {
         "bind": ('"pair"', "pair"),
         "binds": ("3", 3),
         "on_doubt": ('"hold"', "hold"),
+        "max_resends": ("2", 2),
         "encoding": ('"cp949"', "cp949"),
         "data_coding": ("0", 0),
         "long_messages": ('"parts"', "parts"),

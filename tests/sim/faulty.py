@@ -130,6 +130,8 @@ class CarrierLedger:
     receipts: defaultdict[str, list[Outcome]] = field(default_factory=lambda: defaultdict(list))
     references: defaultdict[bytes, list[tuple[str, ...]]] = field(default_factory=lambda: defaultdict(list))
     """For each message the references of each time it was accepted, one reference per part."""
+    acknowledged: set[str] = field(default_factory=set)
+    """The references whose receipts we have acknowledged."""
 
 
 class UnreliableCarrier(Carrier):

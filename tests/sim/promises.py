@@ -57,16 +57,17 @@ def read_final_state(simulation: Simulation) -> FinalState:
 def check_promises(simulation: Simulation) -> FinalState:
     """Check every promise against what carriers, clients and store know."""
     final_state = read_final_state(simulation)
-    _check_stored(simulation, final_state)
-    _check_ended(final_state)
-    _check_transitions(final_state)
-    _check_submissions(simulation, final_state)
-    _check_receipts(simulation, final_state)
-    _check_fallbacks(final_state)
+    check_stored(simulation, final_state)
+    check_ended(final_state)
+    check_transitions(final_state)
+    check_submissions(simulation, final_state)
+    check_receipts(simulation, final_state)
+    check_fallbacks(final_state)
     return final_state
 
 
-def _check_stored(simulation: Simulation, final_state: FinalState) -> None:
+def check_stored(simulation: Simulation, final_state: FinalState) -> None:
+    """Check that everything answered is stored, once and whole."""
     client_log = simulation.client_log
     answered = set()
     for key, ids in client_log.request_ids.items():
@@ -88,7 +89,8 @@ def _check_stored(simulation: Simulation, final_state: FinalState) -> None:
             assert request.answered, "a client repeated its request and never got an answer"
 
 
-def _check_ended(final_state: FinalState) -> None:
+def check_ended(final_state: FinalState) -> None:
+    """Check that every message has ended."""
     final = (Status.COMPLETED, Status.FAIL, Status.CANCEL)
     stuck = [
         message_id.hex() for message_id, (_, status, _, _) in final_state.messages.items() if status not in final
@@ -101,7 +103,8 @@ def _check_ended(final_state: FinalState) -> None:
         assert (outcome is None) == (status is Status.CANCEL)
 
 
-def _check_transitions(final_state: FinalState) -> None:
+def check_transitions(final_state: FinalState) -> None:
+    """Check that no status changed in a forbidden way."""
     allowed = {(0, 1), (1, 2), (1, 3), (0, 4)}
     ends: dict[bytes, int] = {}
     for message_id, before, after in final_state.transitions:
@@ -111,7 +114,8 @@ def _check_transitions(final_state: FinalState) -> None:
     assert all(count == 1 for count in ends.values()), "ended twice"
 
 
-def _check_submissions(simulation: Simulation, final_state: FinalState) -> None:
+def check_submissions(simulation: Simulation, final_state: FinalState) -> None:
+    """Check that nothing was submitted early, after a cancel, or again without need."""
     cancelled = {bytes.fromhex(id_hex) for id_hex in simulation.client_log.cancelled}
     for message_id, submissions in simulation.ledger.submissions.items():
         assert message_id in final_state.messages, "submitted, but not stored"
@@ -129,7 +133,8 @@ def _check_submissions(simulation: Simulation, final_state: FinalState) -> None:
             assert later.at >= earlier.at
 
 
-def _check_receipts(simulation: Simulation, final_state: FinalState) -> None:
+def check_receipts(simulation: Simulation, final_state: FinalState) -> None:
+    """Check that messages ended as receipts said."""
     for message_id, (_, status, outcome, _) in final_state.messages.items():
         receipts = [
             [simulation.ledger.receipts[reference] for reference in references]
@@ -142,7 +147,8 @@ def _check_receipts(simulation: Simulation, final_state: FinalState) -> None:
             assert any(Outcome.PHONE_OFF in outcomes for parts in receipts for outcomes in parts)
 
 
-def _check_fallbacks(final_state: FinalState) -> None:
+def check_fallbacks(final_state: FinalState) -> None:
+    """Check that there is exactly one fallback where one is due."""
     for message_id, (product, status, _, completed_at) in final_state.messages.items():
         total, scheduled_at, has_fallback = final_state.requests[identifiers.request_id_of(message_id)]
         number = identifiers.number_of(message_id)

@@ -93,15 +93,17 @@ def test_released_slots_are_not_orphaned(tx: Tx) -> None:
     assert TWO not in found.heartbeats
 
 
-def test_slots_of_an_evicted_worker_are_orphaned_until_taken_over(tx: Tx) -> None:
+def test_slots_of_an_evicted_worker_are_orphaned_until_prepared(tx: Tx) -> None:
     divide_and_join(tx, 6, ONE, TWO, THREE)
 
     found = beat(tx, ONE, (THREE, 2))
     assert (found.held, found.orphaned) == ([0, 1, 4], [4])
+    slots.mark_prepared(tx, 4)
     assert beat(tx, ONE).orphaned == []
     other = beat(tx, TWO)
 
     assert (other.held, other.orphaned) == ([2, 3, 5], [5])
+    slots.mark_prepared(tx, 5)
     assert beat(tx, TWO).orphaned == []
 
 
@@ -151,17 +153,22 @@ def test_leaving_frees_only_own_slots_and_is_idempotent(tx: Tx) -> None:
     assert [worker.id for worker, _ in slots.list_workers(tx)] == [ONE]
 
 
-def test_orphaned_slots_not_cleaned_up_stay_orphaned_when_released(tx: Tx) -> None:
+def test_orphaned_slots_stay_orphaned_until_they_are_prepared(tx: Tx) -> None:
     divide_and_join(tx, 4, ONE)
     slots.register(tx, TWO, "host:2", NOON)
 
-    slots.heartbeat(tx, ONE, (), unprepared=[0, 3])
-    found = beat(tx, TWO)
-    assert (found.held, found.orphaned) == ([2, 3], [3])
-    slots.unregister(tx, ONE, unprepared=[0, 3])
-    found = beat(tx, TWO)
+    found = beat(tx, TWO, (ONE, 2))
+    assert (found.held, found.orphaned) == ([0, 1, 2, 3], [0, 1, 2, 3])
+    slots.mark_prepared(tx, 1)
+    assert beat(tx, TWO).orphaned == [0, 2, 3]  # also if the result of the heartbeat before was lost
+    slots.register(tx, THREE, "host:3", NOON)
+    beat(tx, TWO)
+    found = beat(tx, THREE)
+    assert (found.held, found.orphaned) == ([2, 3], [2, 3])
+    slots.unregister(tx, TWO)
+    found = beat(tx, THREE)
 
-    assert (found.held, found.orphaned) == ([0, 1, 2, 3], [0])
+    assert (found.held, found.orphaned) == ([0, 1, 2, 3], [0, 2, 3])
 
 
 def test_worker_that_repeats_its_registration_is_registered_once(tx: Tx) -> None:

@@ -1,13 +1,10 @@
 """Slots: the parts of the queue, each assigned to one worker."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Concatenate, NamedTuple
 
 from pabal.domain.dates import Instant
 from pabal.store.engine.base import P, T, Tx, transaction
-
-NO_WORKER = b""
-"""Not the id of any worker: a slot assigned to it is orphaned."""
 
 
 class SlotNotHeld(Exception):
@@ -30,7 +27,7 @@ class SlotAssignment(NamedTuple):
     """The heartbeat counter of each worker."""
     held: list[int]
     orphaned: list[int]
-    """Slots, assigned just now, whose worker has died: its in-flight messages are in doubt."""
+    """Those held whose last worker has died, until they are prepared: its in-flight messages are in doubt."""
 
 
 def count_slots(tx: Tx) -> int:
@@ -49,7 +46,7 @@ def ensure_slots(tx: Tx, count: int) -> int:
     return count_slots(tx)
 
 
-@transaction(exclusive=True)
+@transaction(exclusive=True, urgent=True)
 def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
     """Register a worker."""
     tx.execute(
@@ -58,40 +55,42 @@ def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
     )
 
 
-@transaction(exclusive=True)
-def heartbeat(
-    tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]], unprepared: Collection[int] = ()
-) -> SlotAssignment | None:
+@transaction(exclusive=True, urgent=True)
+def heartbeat(tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]]) -> SlotAssignment | None:
     """Record a worker's heartbeat, and assign or release slots until it has its fair share.
 
-    `dead` workers, given with their last heartbeat, are evicted unless they have had another since. Released slots
-    that are still unprepared stay orphaned for the next worker. Returns None if this worker was evicted itself.
+    `dead` workers, given with their last heartbeat, are evicted unless they have had another since. A slot whose
+    worker is gone is orphaned until `mark_prepared`, whoever holds it: also if the result of a heartbeat is lost.
+    Returns None if this worker was evicted itself.
     """
     if not tx.execute("update workers set heartbeat = heartbeat + 1 where id = ?", (worker,)):
         return None
     for other, last in dead:
         tx.execute("delete from workers where id = ? and heartbeat = ?", (other, last))
     beats: dict[bytes, int] = dict(tx.fetch_all("select id, heartbeat from workers order by id"))
-    owners = tx.fetch_all("select slot, worker_id from slots order by slot")
-    held = [slot for slot, owner in owners if owner == worker]
+    owners = tx.fetch_all("select slot, worker_id, is_orphaned from slots order by slot")
+    held = [slot for slot, owner, _ in owners if owner == worker]
     share = fair_share(sorted(beats).index(worker), len(beats), len(owners))
     given_up, held = held[share:], held[:share]
-    free = [(slot, owner) for slot, owner in owners if owner not in beats]
+    free = [(slot, owner) for slot, owner, _ in owners if owner not in beats]
     taken = free[: share - len(held)]
-    _assign(tx, None, [slot for slot in given_up if slot not in unprepared])
-    _assign(tx, NO_WORKER, [slot for slot in given_up if slot in unprepared])
+    held = sorted(held + [slot for slot, _ in taken])
+    orphaned = [slot for slot, owner in taken if owner is not None]
+    _assign(tx, None, given_up)
     _assign(tx, worker, [slot for slot, _ in taken])
-    return SlotAssignment(
-        beats,
-        sorted(held + [slot for slot, _ in taken]),
-        [slot for slot, owner in taken if owner is not None],
-    )
+    tx.execute_many("update slots set is_orphaned = 1 where slot in ({list})", [(slot,) for slot in orphaned])
+    orphaned += [slot for slot, _, is_orphaned in owners if is_orphaned and slot in held]
+    return SlotAssignment(beats, held, sorted(set(orphaned)))
 
 
-@transaction(exclusive=True)
-def unregister(tx: Tx, worker: bytes, unprepared: Collection[int] = ()) -> None:
+def mark_prepared(tx: Tx, slot: int) -> None:
+    """Record that the leases of an orphaned slot are released."""
+    tx.execute("update slots set is_orphaned = 0 where slot = ?", (slot,))
+
+
+@transaction(exclusive=True, urgent=True)
+def unregister(tx: Tx, worker: bytes) -> None:
     """Unregister a worker and free its slots; unprepared ones stay orphaned."""
-    _assign(tx, NO_WORKER, [slot for slot in unprepared if is_held(tx, slot, worker)])
     tx.execute("update slots set worker_id = null where worker_id = ?", (worker,))
     tx.execute("delete from workers where id = ?", (worker,))
 

@@ -32,7 +32,7 @@ WAITING, DONE, FAILED = Status.WAITING, Status.COMPLETED, Status.FAIL
 def test_busy_or_unknown_message_is_tried_ten_times_with_doubling_delays(
     run_scenario: RunScenario, verdict: Verdict, outcome: Outcome
 ) -> None:
-    carrier = FakeCarrier(answer=lambda attempt: verdict, max_resends=9)
+    carrier = FakeCarrier(answer=lambda attempt: verdict, max_resends=10)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())
@@ -85,7 +85,7 @@ def test_next_carrier_of_the_route_gets_the_message_after_the_last_try(tmp_path:
 
 def test_verdict_of_the_last_carrier_counts_when_no_carrier_accepts(tmp_path: Path) -> None:
     first = FakeCarrier("first", lambda attempt: Busy(), failover_after_s=3600)
-    second = FakeCarrier("second", lambda attempt: Unknown(), max_resends=9)
+    second = FakeCarrier("second", lambda attempt: Unknown(), max_resends=10)
 
     async def scenario(env: Environment) -> None:
         request_id = await send(env, sms())

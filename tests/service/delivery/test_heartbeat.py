@@ -11,6 +11,7 @@ from pabal.service.delivery.deliver import POLL_INTERVAL_S
 from pabal.service.delivery.heartbeat import HEARTBEAT_INTERVAL_S, MAX_MISSED_HEARTBEATS
 from pabal.store import queue, queue_admin
 from pabal.store.engine.base import Tx
+from pabal.store.slots import SlotAssignment
 from tests.fixtures.cluster import Cluster, Process, run_scenario
 from tests.fixtures.service import count_rows, message_id_of, outcomes_of, send, sms
 from tests.fixtures.slot_sharing import (
@@ -56,6 +57,46 @@ def test_in_flight_messages_are_resent_when_a_process_dies(tmp_path: Path) -> No
         assert slot_counts(two) == [SLOTS]
         assert list((await cluster.workers()).values()) == ["two"]
         assert await count_rows(two.env, "jobs") == 0
+
+    run_scenario(tmp_path, scenario, carriers=fake_carriers())
+
+
+def test_in_flight_messages_are_resent_although_a_heartbeat_lost_its_result(tmp_path: Path) -> None:
+    async def scenario(cluster: Cluster) -> None:
+        one, two = await cluster.start_process("one"), await cluster.start_process("two")
+        await cluster.wait(REBALANCE_S)
+        carrier_of(one).delay_s = 25.0
+        sent = await send_many(one)
+        await cluster.wait(1)
+        two.store_proxy.lose_result_once(
+            lambda result: isinstance(result, SlotAssignment) and len(result.held) == SLOTS
+        )
+
+        await one.die()
+        await cluster.wait(EVICTION_S + 2)
+
+        assert submissions(two) == Counter(sent)
+        assert await count_rows(two.env, "jobs") == 0
+
+    run_scenario(tmp_path, scenario, carriers=fake_carriers())
+
+
+def test_slots_of_a_process_that_died_before_it_prepared_them_stay_orphaned(tmp_path: Path) -> None:
+    async def scenario(cluster: Cluster) -> None:
+        one = await cluster.start_process("one")
+        await cluster.wait(REBALANCE_S)
+        carrier_of(one).delay_s = 25.0
+        sent = await send_many(one)
+        await cluster.wait(1)
+        await one.die()
+        two = await cluster.start_process("two")
+        two.store_proxy.freeze_before(queue_admin.release_leases)
+        await cluster.wait(EVICTION_S)
+        await two.die()
+        three = await cluster.start_process("three")
+        await cluster.wait(EVICTION_S + 2)
+
+        assert submissions(three) == Counter(sent)
 
     run_scenario(tmp_path, scenario, carriers=fake_carriers())
 

@@ -183,6 +183,32 @@ def test_writes_beyond_the_queue_limit_fail_at_once(tmp_path: Path) -> None:
     StoreMode(tmp_path / "kept.db", INLINE).run(scenario, max_waiting=3)
 
 
+@transaction(exclusive=True, urgent=True)
+def add_urgent_word(tx: Tx, word: str) -> int:
+    return add_word(tx, word)
+
+
+def test_urgent_write_overtakes_those_that_wait(modes: StoreMode) -> None:
+    async def scenario(store: GroupCommitStore) -> None:
+        numbers = await asyncio.gather(
+            *(store.write(add_word, word) for word in "abc"), store.write(add_urgent_word, "urgent")
+        )
+
+        assert numbers == [2, 3, 4, 1]
+
+    modes.run(scenario)
+
+
+def test_urgent_write_is_not_refused_because_others_wait(tmp_path: Path) -> None:
+    async def scenario(store: GroupCommitStore) -> None:
+        waiting = [store.write(add_word, word) for word in "abc"]
+        answers = await asyncio.gather(*waiting, store.write(add_urgent_word, "d"), return_exceptions=True)
+
+        assert answers == [2, 3, 4, 1]
+
+    StoreMode(tmp_path / "kept.db", INLINE).run(scenario, max_waiting=3)
+
+
 def test_closed_store_accepts_nothing(modes: StoreMode) -> None:
     async def scenario(store: GroupCommitStore) -> None:
         await store.close()

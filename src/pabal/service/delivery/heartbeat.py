@@ -47,7 +47,7 @@ class SlotHolder:
         self._context = context
         self._assigned: set[int] = set()
         self._orphaned: set[int] = set()
-        """The assigned slots whose last worker died, and which are not prepared yet."""
+        """The assigned slots whose last worker died, and which were not prepared at the last heartbeat."""
         self._missed_heartbeats: dict[bytes, tuple[int, int]] = {}
         """The last heartbeat of each other worker, and how many of ours have passed since."""
         self._preparing: dict[int, asyncio.Task[None]] = {}
@@ -81,7 +81,7 @@ class SlotHolder:
             for one, (last, missed) in self._missed_heartbeats.items()
             if missed >= MAX_MISSED_HEARTBEATS
         ]
-        assignment = await context.store.write(slots.heartbeat, here.worker_id, dead, frozenset(self._orphaned))
+        assignment = await context.store.write(slots.heartbeat, here.worker_id, dead)
         if assignment is None:
             log.warning(f"worker evicted after {MAX_MISSED_HEARTBEATS} missed heartbeats; rejoining")
             here.worker_id = None
@@ -103,7 +103,7 @@ class SlotHolder:
         if worker_id is not None:
             here.worker_id = None
             try:
-                await self._context.store.write(slots.unregister, worker_id, frozenset(self._orphaned))
+                await self._context.store.write(slots.unregister, worker_id)
             except StoreUnavailable:
                 log.warning("slots could not be given up; other workers take them after missed heartbeats")
 
@@ -116,7 +116,7 @@ class SlotHolder:
                 last, missed = self._missed_heartbeats.get(one, (beat, -1))
                 self._missed_heartbeats[one] = (beat, missed + 1 if last == beat else 0)
         self._assigned = set(assignment.held)
-        self._orphaned = (self._orphaned | set(assignment.orphaned)) & self._assigned
+        self._orphaned = set(assignment.orphaned)
         here = self._context.slots
         for slot in self._assigned - set(here.held) - set(self._preparing):
             preparation = prepare_slot(self._context, slot, me, is_orphaned=slot in self._orphaned)
@@ -140,7 +140,6 @@ class SlotHolder:
                     extra={"slot": slot, **describe_error(error)},
                 )
             return
-        self._orphaned.discard(slot)
         self._publish_held_slots({slot})
 
     def _publish_held_slots(self, ready: set[int] | None = None) -> None:

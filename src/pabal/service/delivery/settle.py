@@ -55,20 +55,7 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
         for attempt, verdict in results
         if (references := _references(attempt, verdict, attempt.message_id in held))
     ]
-    waiting = [(one, leased[one.message_id], references) for one, references in accepted]
-    waiting += [(one, leased[one.message_id], ()) for one, _ in _accepted_earlier(results, accepted, leased)]
-    queue.await_receipts(
-        tx,
-        [
-            queue.AcceptedJob(
-                one.message_id,
-                one.number,
-                queue.REFERENCE_SEPARATOR.join(((known,) if known else ()) + references),
-                now + policy.receipt_timeout_ms(one.product),
-            )
-            for one, known, references in waiting
-        ],
-    )
+    waiting = _wait_for_receipts(tx, results, accepted, leased, policy, now)
     expected = [
         receipts.ExpectedReceipt(reference, one.message_id, len(references))
         for one, references in accepted
@@ -88,7 +75,7 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
         ],
         now,
     )
-    done = ended_ids | {one.message_id for one, _, _ in waiting}
+    done = ended_ids | waiting
     expired = find_expired(tx, [pair for pair in unsettled if pair[0].message_id not in done], now)
     done |= expired
     retries = [
@@ -111,14 +98,31 @@ def _find_held(tx: Tx, verdicts: BatchVerdicts, results: list[tuple[Attempt, Ver
     return {one for one in in_doubt if earlier.get(one, NO_DOUBT).total + 1 > verdicts.max_resends}
 
 
-def _accepted_earlier(
+def _wait_for_receipts(
+    tx: Tx,
     results: list[tuple[Attempt, Verdict]],
     accepted: list[tuple[Attempt, tuple[str, ...]]],
     leased: dict[bytes, str | None],
-) -> list[tuple[Attempt, Verdict]]:
-    """Return those not accepted now of which the carrier has said meanwhile that it has an earlier attempt."""
-    now = {one.message_id for one, _ in accepted}
-    return [pair for pair in results if leased[pair[0].message_id] and pair[0].message_id not in now]
+    policy: Policy,
+    now: Instant,
+) -> set[bytes]:
+    """Let accepted messages wait for their receipts; return their ids.
+
+    Also those not accepted now of which the carrier has said meanwhile that it has an earlier attempt.
+    """
+    new = {one.message_id: references for one, references in accepted}
+    waiting = [one for one, _ in results if one.message_id in new or leased[one.message_id]]
+    jobs = [
+        queue.AcceptedJob(
+            one.message_id,
+            one.number,
+            queue.REFERENCE_SEPARATOR.join(filter(None, (leased[one.message_id], *new.get(one.message_id, ())))),
+            now + policy.receipt_timeout_ms(one.product),
+        )
+        for one in waiting
+    ]
+    queue.await_receipts(tx, jobs)
+    return {one.message_id for one in waiting}
 
 
 def _references(attempt: Attempt, verdict: Verdict, is_held: bool) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.store import carriers, doubts, messages, queue_admin
 from pabal.store.engine.base import Tx
-from pabal.store.slots import run_if_held
+from pabal.store.slots import mark_prepared, run_if_held
 
 BATCH = 500
 """Most messages that one transaction takes over."""
@@ -39,6 +39,8 @@ async def prepare_slot(context: Context, slot: int, worker: bytes | None = None,
         else:
             await _respect_leases(context, slot, carrier)
     await reassign_unknown_carriers(context, slot, worker, is_orphaned=is_orphaned)
+    if is_orphaned and worker is not None:
+        await context.store.write(run_if_held, slot, worker, mark_prepared, slot)
 
 
 async def reassign_unknown_carriers(

@@ -97,6 +97,7 @@ class TransactionOptions(NamedTuple):
     batched_by: BatchFunction | None = None
     work: Any = None
     """The function that was decorated: wrappers share its options, but not its batch function."""
+    urgent: bool = False
 
 
 _DEFAULT_OPTIONS = TransactionOptions()
@@ -109,6 +110,7 @@ def transaction(
     exclusive: bool = False,
     slow: bool = False,
     search: bool = False,
+    urgent: bool = False,
     batched_by: BatchFunction | None = None,
 ) -> Callable[[T], T]:
     """Return a decorator that states how the store may run a work.
@@ -119,12 +121,13 @@ def transaction(
     - `slow`: its caller waits for as long as it takes, without a timeout.
     - `search`: it reads an amount that callers decide, so it has connections of its own and a time limit: it cannot
       delay the reads that every call needs. Raises ReadTimedOut.
+    - `urgent`: it overtakes the writes that wait, and is not refused because of their number.
     - `batched_by`: does many calls of this work, which takes one argument, at once. It raises where any of the
       calls would raise; then each call runs by itself.
     """
 
     def decorate(work: T) -> T:
-        options = TransactionOptions(retryable, exclusive, slow, search, batched_by, work)
+        options = TransactionOptions(retryable, exclusive, slow, search, batched_by, work, urgent)
         setattr(work, _OPTIONS_ATTRIBUTE, options)
         return work
 

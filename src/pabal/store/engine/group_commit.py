@@ -132,11 +132,11 @@ class GroupCommitStore(ABC):
                 writer.start()
 
     async def write(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        if self._is_closed or self._waiting >= self._max_waiting:
+        options = options_of(work)
+        if self._is_closed or (self._waiting >= self._max_waiting and not options.urgent):
             raise StoreUnavailable("closed" if self._is_closed else "too many are waiting")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        options = options_of(work)
         self._new_writes.append(PendingWrite(work, options, args, kwargs, loop, future))
         if len(self._new_writes) == 1:
             loop.call_soon(self._dispatch)
@@ -215,7 +215,8 @@ class GroupCommitStore(ABC):
         if self._world.has_threads:
             self._dispatched.put(writes)
             return
-        pending = deque(writes)
+        pending: deque[PendingWrite] = deque()
+        _queue(pending, writes)
         while pending:
             self._commit_next(self._connections[0], pending)
 
@@ -235,7 +236,7 @@ class GroupCommitStore(ABC):
                 writes = self._dispatched.get(block=not pending)
                 if writes is None:
                     return False
-                pending.extend(writes)
+                _queue(pending, writes)
         return True
 
     def _drop_timed_out(self, pending: deque[PendingWrite]) -> int:
@@ -355,3 +356,12 @@ class GroupCommitStore(ABC):
                 write.future.set_result(value)
             else:
                 write.future.set_exception(error)
+
+
+def _queue(pending: deque[PendingWrite], writes: Sequence[PendingWrite]) -> None:
+    """Add writes to those that wait: urgent ones in front, all others at the end."""
+    for write in writes:
+        if write.options.urgent:
+            pending.appendleft(write)
+        else:
+            pending.append(write)

@@ -132,13 +132,15 @@ def expired_months(tx: Tx, before: Instant) -> list[int]:
 def drop_month(tx: Tx, month: int) -> bool:
     """Drop the partitions of a month, after adding its messages to the statistics.
 
-    Says no, and drops nothing, while a message of that month has not ended.
+    Says no, and drops nothing, while a message of that month has not ended. Fails before it counts, which may take
+    minutes, while a transaction such as a backup holds the locks that a drop needs.
     """
     _limit_lock_waits(tx)
     if not _exists(tx, f"messages_{month}"):
         return False
     if tx.fetch_one("select id from jobs where id >= ? and id < ? limit 1", month_bounds(month)):
         return False
+    _try_locks(tx, month)
     tx.execute("set local enable_seqscan = on")
     rows = tx.fetch_all(
         "select account_id, product, status, coalesce(outcome, 0), count(*)"
@@ -148,6 +150,16 @@ def drop_month(tx: Tx, month: int) -> bool:
     for table in PARTITION_KEYS:
         tx.execute(f"drop table {table}_{month}")
     return True
+
+
+def _try_locks(tx: Tx, month: int) -> None:
+    """Take the locks that a drop needs, and give them back at once: counting must not keep them."""
+    tx.execute("savepoint before_locks")
+    for table in PARTITION_KEYS:
+        tx.execute(f"lock table only {table} in access exclusive mode")
+        tx.execute(f"lock table {table}_{month} in access exclusive mode")
+    tx.execute("rollback to savepoint before_locks")
+    tx.execute("release savepoint before_locks")
 
 
 def delete_expired_default_rows(tx: Tx, before: Instant, max_rows: int) -> int:

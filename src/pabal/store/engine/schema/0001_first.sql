@@ -213,7 +213,8 @@ create table workers (                   -- processes that deliver
 
 create table slots (                     -- the queue is divided into slots, each assigned to one worker at a time
     slot {small} primary key,
-    worker_id {bytes}                    -- null: free; an id that is not in `workers`: its worker has died
+    worker_id {bytes},                   -- null: free; an id that is not in `workers`: its worker has died
+    is_orphaned {small} not null default 0 -- 1: its last worker has died, and its leases are not released yet
 ) {clustered};
 
 create table carrier_states (            -- the last known state of each carrier, as each worker sees it
