@@ -5,7 +5,7 @@ from pabal.domain.dates import HOUR
 from pabal.domain.image import Image
 from pabal.domain.message import Outcome, Product, Status
 from pabal.domain.sending import Fallback, Receiver, Sending
-from pabal.store import accounts, attempts, erasures, messages, profiles, queue, requests
+from pabal.store import accounts, attempts, erasures, messages, profiles, requests
 from pabal.store.engine.base import Tx
 from tests.fixtures.rows import (
     CARRIER,

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from pabal.carriers.base import Carrier
@@ -92,27 +93,27 @@ def _repair_some(
 ) -> tuple[_Cursor | None, int]:
     """Look at some jobs that are due later; return where to go on, if anywhere, and how many were changed.
 
-    Due now: messages to be sent at once, and those that were tried. Leases end no later than new ones.
+    Due now: messages to be sent at once, and scheduled ones that were tried and whose time has come. Leases end no
+    later than new ones.
     """
     now, lease_ms = world.now(), lease_duration_ms(carrier)
     longest_ms = max(lease_ms, retry.MAX_DELAY_MS)
     until = now + step_ms + longest_ms if step_ms < MINUTE else due_times.ANY_TIME
     found = due_times.find_later(tx, slot, carrier.name, lane, after, until, REPAIR_BATCH)
-    shared = requests.get(tx, {identifiers.request_id_of(job.id) for job in found if not job.attempt})
+    shared = requests.get(tx, {identifiers.request_id_of(job.id) for job in found})
     leased = [job.id for job in found if job.is_leased and job.ready_at > now + lease_ms]
-    waiting = [job.id for job in found if not job.is_leased and _is_due_at_once(job, shared)]
+    waiting = [job.id for job in found if not job.is_leased and _is_due_at_once(job, shared, now)]
     due_times.set_all(tx, leased, now + lease_ms)
     due_times.set_all(tx, waiting, now)
     last = found[-1] if len(found) == REPAIR_BATCH else None
     return _Cursor(last.ready_at, last.id) if last else None, len(leased) + len(waiting)
 
 
-def _is_due_at_once(job: DueJob, shared: dict[bytes, requests.Request]) -> bool:
-    """Say whether a job waits for nothing but the clock: it was tried, or its request is not for later."""
-    if job.attempt:
-        return True
+def _is_due_at_once(job: DueJob, shared: Mapping[bytes, requests.Request], now: Instant) -> bool:
+    """Say whether a job waits for nothing but the clock: its request is not for later, or it waits for a retry."""
     request = shared[identifiers.request_id_of(job.id)]
-    return request.scheduled_at <= identifiers.requested_at(request.id)
+    is_for_later = request.scheduled_at > identifiers.requested_at(request.id)
+    return not is_for_later or (job.attempt > 0 and request.scheduled_at <= now)
 
 
 def _report(context: Context, step_ms: int) -> None:
