@@ -135,9 +135,7 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
         postponed = _postpone_ads(tx, chosen, shared, policy, now)
         chosen = [message_id for message_id in chosen if message_id not in postponed]
     leases = queue.claim(tx, chosen, now, now + request.lease_ms)
-    leases = [
-        lease._replace(is_in_doubt=True) if counts.get(lease.id, NO_DOUBT).here else lease for lease in leases
-    ]
+    leases = [lease._replace(is_in_doubt=counts.get(lease.id, NO_DOUBT).here > 0) for lease in leases]
     messages.mark_sending(tx, [lease.id for lease in leases])
     next_due_at = None if leases else queue.next_due_at(tx, slot, carrier, (Lane.SMALL, Lane.CAMPAIGN))
     dated = {one: each._replace(expires_at=deadline_of(each, policy)) for one, each in shared.items()}
