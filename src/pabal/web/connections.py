@@ -62,11 +62,9 @@ class OpenConnection(Protocol):
 
 def max_connections_for(file_limit: int, wanted: int = 0) -> int:
     """Return how many connections a process with this limit of open files may have; `wanted` 0: the default."""
-    if wanted:
-        possible = (file_limit - RESERVED_FILES) * EXTRA_FRACTION // (EXTRA_FRACTION + 1)
-        return max(MIN_CONNECTIONS, min(wanted, possible))
-    left = file_limit - max(RESERVED_FILES, file_limit // 4)
-    return max(MIN_CONNECTIONS, min(MAX_DEFAULT_CONNECTIONS, left))
+    reserved = RESERVED_FILES if wanted else max(RESERVED_FILES, file_limit // 4)
+    possible = (file_limit - reserved) * EXTRA_FRACTION // (EXTRA_FRACTION + 1)
+    return max(MIN_CONNECTIONS, min(wanted or MAX_DEFAULT_CONNECTIONS, possible))
 
 
 class ConnectionTable:
@@ -137,8 +135,8 @@ class ConnectionTable:
 
     def set_busy(self, connection: OpenConnection) -> None:
         """Note that a connection has a request in progress."""
-        self._new.pop(connection, None)
-        self._idle.pop(connection, None)
+        if self._idle.pop(connection, None) is not None or self._new.pop(connection, None) is not None:
+            return
         if connection in self._extra:
             del self._extra[connection]
             self._busy_extra[connection] = None

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from enum import Enum
 from typing import Any, NamedTuple
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -38,6 +37,8 @@ SINGLE_HEADERS = frozenset(
     | {b"apikey", b"idempotency-key"}
 )
 """Headers that a request has at most once: two of them would mean one thing to a proxy and another to us."""
+_REQUEST, _HEAD, _BODY, _ANSWER, _END = range(5)
+"""What a connection waits for; plain numbers, since every request looks at them several times."""
 _HOST = re.compile(rb"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%!$&'()*+,;=-]*)(:[0-9]{0,5})?")
 
 
@@ -60,16 +61,6 @@ _CROWDED_OUT = _Refusal(b"503 Service Unavailable", Code.SERVICE_UNAVAILABLE, _T
 
 class _Unacceptable(Exception):
     """A request that is refused for its head."""
-
-
-class _Phase(Enum):
-    """What a connection waits for."""
-
-    REQUEST = 1
-    HEAD = 2
-    BODY = 3
-    ANSWER = 4
-    END = 5
 
 
 class _ResponseTransport:
@@ -122,7 +113,8 @@ class HttpProtocol(HttpToolsProtocol):
         self._limits = table.limits
         self._monotonic = table.world.monotonic
         self._is_regular = True
-        self._phase = _Phase.REQUEST
+        self._valid_host: bytes | None = None
+        self._phase = _REQUEST
         self._since: float | None = None
         """When the phase began, as far as the caller is to blame for its length."""
         self._timeout_s = table.limits.head_s
@@ -154,9 +146,9 @@ class HttpProtocol(HttpToolsProtocol):
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """Answer what is in progress before the connection is closed; half a request is refused."""
-        if self._refusal is None and self._phase in (_Phase.HEAD, _Phase.BODY):
+        if self._refusal is None and self._phase in (_HEAD, _BODY):
             self._refuse(_MALFORMED, CloseReason.MALFORMED)
-        if self._phase is _Phase.END or not self._is_answering():
+        if self._phase == _END or not self._is_answering():
             return False
         if self._refusal is None:
             self.cycle.keep_alive = False
@@ -164,16 +156,16 @@ class HttpProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse data; refuse a head that is too large and a body that consists of anything but content."""
-        if self._refusal is not None or self._phase is _Phase.END:
+        if self._refusal is not None or self._phase == _END:
             return
         self._raw_bytes += len(data)
         super().data_received(data)
         phase = self._phase
-        if phase in (_Phase.ANSWER, _Phase.END) or self.transport.is_closing():
+        if phase in (_ANSWER, _END) or self.transport.is_closing():
             return
         if self._since is None:
             self._since = self._monotonic()
-        if phase is _Phase.BODY:
+        if phase == _BODY:
             if self._raw_bytes > MAX_CHUNK_OVERHEAD_BYTES + 2 * self._body_bytes and not self._is_draining():
                 self.send_400_response("the chunks are too small")
         elif self._raw_bytes > MAX_HEAD_BYTES:
@@ -183,21 +175,25 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """Begin a request."""
-        self._phase, self._since, self._timeout_s = _Phase.HEAD, None, self._limits.head_s
+        self._phase, self._since, self._timeout_s = _HEAD, None, self._limits.head_s
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Add a header; a trailer is none."""
-        if self._phase is _Phase.BODY:
+        if self._phase == _BODY:
             return
-        if len(self.headers) >= MAX_HEADERS:
+        headers = self.headers
+        if len(headers) >= MAX_HEADERS:
             raise _Unacceptable("too many headers")
-        super().on_header(name, value)
+        name = name.lower()
+        if name == b"expect" and value.lower() == b"100-continue":
+            self.expect_100_continue = True
+        headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         """Start the request; its head is complete."""
         self._check_head()
-        self._phase, self._since = _Phase.BODY, None
+        self._phase, self._since = _BODY, None
         self._raw_bytes = self._body_bytes = self._bytes_before_since = 0
         self._table.set_busy(self)
         super().on_headers_complete()
@@ -216,10 +212,13 @@ class HttpProtocol(HttpToolsProtocol):
                 raise _Unacceptable("the head is too large")
         version = self.parser.get_http_version()
         headers = dict(self.headers)
-        if version not in VERSIONS or (version == "1.1" and b"host" not in headers):
+        host = headers.get(b"host")
+        if version not in VERSIONS or (version == "1.1" and host is None):
             raise _Unacceptable("not HTTP/1.1 with a host, nor HTTP/1.0")
-        if not _HOST.fullmatch(headers.get(b"host", b"")):
-            raise _Unacceptable("not a host")
+        if host != self._valid_host:
+            if host is not None and not _HOST.fullmatch(host):
+                raise _Unacceptable("not a host")
+            self._valid_host = host
         if version == "1.0" and b"transfer-encoding" in headers:
             raise _Unacceptable("HTTP/1.0 has no chunks")
         if len(headers) < len(self.headers):
@@ -235,8 +234,10 @@ class HttpProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Prepare for the next request's head."""
         is_draining = self._is_draining()
-        self._phase, self._since, self._raw_bytes = _Phase.ANSWER, None, 0
-        self._table.set_received(self)
+        if self._since is not None:  # it came in several parts
+            self._table.set_received(self)
+            self._since = None
+        self._phase, self._raw_bytes = _ANSWER, 0
         super().on_message_complete()
         if is_draining:
             self._wait_for_request()
@@ -254,14 +255,14 @@ class HttpProtocol(HttpToolsProtocol):
             return
         if self._refusal is not None:
             self._close_with(self._refusal)
-        elif self._phase is _Phase.ANSWER:
+        elif self._phase == _ANSWER:
             self._wait_for_request()
         else:
             self._since = self._monotonic()
             self._table.set_waiting(self)
 
     def _wait_for_request(self) -> None:
-        self._phase, self._since, self._timeout_s = _Phase.REQUEST, self._monotonic(), self._limits.idle_s
+        self._phase, self._since, self._timeout_s = _REQUEST, self._monotonic(), self._limits.idle_s
         self._table.set_waiting(self)
 
     def _is_answering(self) -> bool:
@@ -270,7 +271,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _is_draining(self) -> bool:
         """Tell whether a body is read that nobody waits for: its request is answered."""
-        return self._phase is _Phase.BODY and self.cycle.response_complete
+        return self._phase == _BODY and self.cycle.response_complete
 
     async def _answer_health_checks(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer health checks; refuse everything else."""
@@ -291,13 +292,13 @@ class HttpProtocol(HttpToolsProtocol):
             self.transport.abort()
         elif self._since is None or self.transport.is_closing():
             return
-        elif self._phase is _Phase.END:
+        elif self._phase == _END:
             if now - self._since > DRAIN_S:
                 self.transport.close()
-        elif self._phase is _Phase.BODY:
+        elif self._phase == _BODY:
             self._check_body(now, now - self._since)
         elif not self._is_answering() and now - self._since > self._timeout_s:
-            if self._phase is _Phase.HEAD:
+            if self._phase == _HEAD:
                 self._refuse(_TIMED_OUT, CloseReason.HEAD_TIMEOUT)
             else:
                 self._table.count_close(CloseReason.IDLE_TIMEOUT)
@@ -338,7 +339,7 @@ class HttpProtocol(HttpToolsProtocol):
     def evict(self) -> None:
         """Close the connection to make room for another."""
         first: RequestResponseCycle | None = self.cycle
-        if self._phase in (_Phase.HEAD, _Phase.BODY) or first is None:
+        if self._phase in (_HEAD, _BODY) or first is None:
             self._refuse(_CROWDED_OUT, None)
         self.transport.close()
         if self.transport.get_write_buffer_size():
@@ -368,10 +369,10 @@ class HttpProtocol(HttpToolsProtocol):
             self.transport.close()
         elif not self._is_answering():
             self._close_with(answer)
-        elif self._phase is _Phase.BODY and not self.pipeline:
+        elif self._phase == _BODY and not self.pipeline:
             self._break_off(answer)
         else:
-            if self._phase is _Phase.BODY:  # it never started, and never will
+            if self._phase == _BODY:  # it never started, and never will
                 self.pipeline.popleft()
                 assert self._running
                 self.cycle = self.pipeline[0][0] if self.pipeline else self._running
@@ -393,6 +394,6 @@ class HttpProtocol(HttpToolsProtocol):
         self.written_bytes += len(answer)
         self.transport.write(answer)
         self.transport.write_eof()
-        self._phase, self._since = _Phase.END, self._monotonic()
+        self._phase, self._since = _END, self._monotonic()
         self._table.set_received(self)
         self._table.set_waiting(self)
