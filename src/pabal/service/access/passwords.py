@@ -56,8 +56,9 @@ def verify(hash: str | None, password: str) -> bool:
     """Say whether a password matches a hash; without a hash it never does, and takes as long."""
     from argon2.exceptions import VerificationError
 
+    unmatchable = _unmatchable_hash()  # for known users too: the first call is slow
     try:
-        _hasher().verify(hash or _unmatchable_hash(), password.encode("utf-8", "surrogatepass"))
+        _hasher().verify(hash or unmatchable, password.encode("utf-8", "surrogatepass"))
     except VerificationError:
         return False
     return hash is not None
