@@ -112,6 +112,11 @@ CASES: dict[str, list[Case]] = {
         Case(query=lambda ids: {"senderKey": ids.sender_key}),
         Case(query=lambda ids: {"templateCode": ids.template_code}),
     ],
+    "privacy/export": [
+        Case(lambda ids: {"phoneNumber": ids.phone}),
+        Case(lambda ids: {"phoneNumber": THEIR_ADMIN}),
+    ],
+    "privacy/erase": [Case(lambda ids: {"phoneNumber": ids.phone}), Case(lambda ids: {"phoneNumber": THEIR_ADMIN})],
     "simulator/phone": [
         Case(query=lambda ids: {"phoneNumber": ids.phone}),
         Case(query=lambda ids: {"phoneNumber": THEIR_ADMIN}),

@@ -35,7 +35,9 @@ def _add_key_commands(group: Any) -> None:
     parser.add_argument("--account", required=True, help="the account of the key; created if it does not exist")
     parser.add_argument("--name", default="", help="what the key is for")
     parser.add_argument("--expires", help="when it expires, yyyy-MM-dd or yyyy-MM-dd HH:mm (default: never)")
-    parser.add_argument("--scope", action="append", choices=keys.SCOPES, help="what it may do (default: all)")
+    parser.add_argument(
+        "--scope", action="append", choices=keys.SCOPES, help="what it may do (default: all but privacy)"
+    )
     parser.add_argument("--allow", action="append", metavar="CIDR", help="network that may use it (default: any)")
     parser.add_argument("--rate", type=int, help="requests per second; 0: no limit")
     add_command(group, "list", _list_keys, "List all keys, without their secrets.")
@@ -96,7 +98,7 @@ def _create_key(settings: Settings, given: argparse.Namespace) -> None:
             WORLD,
             given.account.strip(),
             given.name,
-            scopes=given.scope or keys.SCOPES,
+            scopes=given.scope or keys.DEFAULT_SCOPES,
             allow=given.allow or (),
             rate=settings.key_rate if given.rate is None else given.rate,
             expires_at=expires_at,

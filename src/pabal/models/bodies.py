@@ -242,6 +242,20 @@ class ListPhoneMessages(Struct, kw_only=True):
     pageSize: int = 10
 
 
+class ExportPersonalData(Struct, kw_only=True):
+    """The phone number whose data to export; the page is that of its messages."""
+
+    phoneNumber: Annotated[str, PHONE]
+    page: int = 1
+    pageSize: int = 10
+
+
+class ErasePersonalData(Struct, kw_only=True):
+    """The phone number to erase."""
+
+    phoneNumber: Annotated[str, PHONE]
+
+
 class NoFields(Struct, kw_only=True):
     """No fields."""
 

@@ -57,4 +57,12 @@ SCHEMA_NAMES: dict[type[Struct], str] = {
     answers.TemplatesAnswer: "TemplatesAnswer",
     answers.PhoneAnswer: "PhoneAnswer",
     answers.PhoneItem: "PhoneItem",
+    bodies.ExportPersonalData: "ExportPersonalData",
+    bodies.ErasePersonalData: "ErasePersonalData",
+    answers.PersonalDataAnswer: "PersonalDataAnswer",
+    answers.PersonalDataItem: "PersonalDataItem",
+    answers.StoredMessageItem: "StoredMessageItem",
+    answers.CampaignRowItem: "CampaignRowItem",
+    answers.ErasureAnswer: "ErasureAnswer",
+    answers.ErasureItem: "ErasureItem",
 }

@@ -5,17 +5,41 @@ from collections.abc import Iterable, Sequence
 from pabal.domain import identifiers
 from pabal.store.engine.base import Tx
 
+# The rows stay: by these the simulator recognizes a repeated submit.
+_BLANK_SIMULATED = (
+    "update simulated_messages set phone = 0, sender = '', subject = null, content = '', buttons = null"
+)
+
 
 def has_jobs(tx: Tx, identity: bytes) -> bool:
-    """Say whether a message, or any message of a request, is in the queue."""
-    is_request = len(identity) == identifiers.REQUEST_ID_BYTES
-    low, high = identifiers.message_id_range(identity) if is_request else (identity, identity)
-    return bool(
-        tx.fetch_one(
-            "select 1 from jobs where id between ? and ? and slot = ? limit 1",
-            (low, high, identifiers.slot_of(identity)),
-        )
+    """Say whether a message or its fallback, or any message of a request, is in the queue."""
+    if len(identity) == identifiers.REQUEST_ID_BYTES:
+        ranges = [identifiers.message_id_range(identity)]
+    else:
+        ranges = [(one, one) for one in _with_fallback(tx, identity)]
+    slot = identifiers.slot_of(identity)
+    return any(
+        tx.fetch_one("select 1 from jobs where id between ? and ? and slot = ? limit 1", (low, high, slot))
+        for low, high in ranges
     )
+
+
+def erase(tx: Tx, identity: bytes) -> None:
+    """Erase a request, or a message and its fallback."""
+    if len(identity) == identifiers.REQUEST_ID_BYTES:
+        erase_request(tx, identity)
+    else:
+        erase_messages(tx, _with_fallback(tx, identity))
+
+
+def _with_fallback(tx: Tx, message_id: bytes) -> list[bytes]:
+    """Return the ids of a message and of its fallback, which may not exist."""
+    request_id, slot = identifiers.request_id_of(message_id), identifiers.slot_of(message_id)
+    row = tx.fetch_one("select total from requests where id = ? and slot = ?", (request_id, slot))
+    number = identifiers.number_of(message_id)
+    if row is None or number > row[0]:
+        return [message_id]
+    return [message_id, identifiers.make_message_id(request_id, number + row[0])]
 
 
 def postpone(tx: Tx, identities: Iterable[bytes]) -> None:
@@ -54,6 +78,7 @@ def erase_request(tx: Tx, request_id: bytes) -> None:
         (low, high, slot),
     )
     tx.execute("delete from attempts where message_id between ? and ? and slot = ?", (low, high, slot))
+    tx.execute(f"{_BLANK_SIMULATED} where message_id between ? and ?", (low, high))
 
 
 def erase_messages(tx: Tx, message_ids: Sequence[bytes]) -> None:
@@ -67,3 +92,4 @@ def erase_messages(tx: Tx, message_ids: Sequence[bytes]) -> None:
     tx.execute_many(
         "delete from attempts where message_id in ({list}) and message_id {within} and slot {same_slot}", ids
     )
+    tx.execute_many(f"{_BLANK_SIMULATED} where message_id in ({{list}})", ids)

@@ -2,7 +2,7 @@
 
 from pabal.domain.codes import Code
 from pabal.models import answers, bodies
-from pabal.web import history, profiles, sending, templates
+from pabal.web import history, privacy, profiles, sending, templates
 from pabal.web.endpoint import Endpoint
 
 _FIELD_CODES = (Code.MISSING_PARAMETER, Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER)
@@ -33,6 +33,7 @@ _SENDERS = "Sender profiles"
 _SENDS = "Sending"
 _HISTORY = "History"
 _TEMPLATES = "Templates"
+_PRIVACY = "Privacy"
 _TESTING = "Testing"
 
 ENDPOINTS = (
@@ -319,6 +320,32 @@ ENDPOINTS = (
         answer=answers.TemplatesAnswer,
         handler=templates.list_templates,
         own_codes=(Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER),
+    ),
+    Endpoint(
+        number=None,
+        method="POST",
+        path="/api/privacy/export.v1.0",
+        operation_id="export_personal_data",
+        group=_PRIVACY,
+        scope="privacy",
+        input_source="body",
+        body=bodies.ExportPersonalData,
+        answer=answers.PersonalDataAnswer,
+        handler=privacy.export_personal_data,
+        own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER),
+    ),
+    Endpoint(
+        number=None,
+        method="POST",
+        path="/api/privacy/erase.v1.0",
+        operation_id="erase_personal_data",
+        group=_PRIVACY,
+        scope="privacy",
+        input_source="body",
+        body=bodies.ErasePersonalData,
+        answer=answers.ErasureAnswer,
+        handler=privacy.erase_personal_data,
+        own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER),
     ),
     Endpoint(
         number=None,

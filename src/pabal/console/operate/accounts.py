@@ -12,7 +12,7 @@ from pabal.domain.user import ROLE_BY_CODE, Role, User
 from pabal.service.access import administration, passwords
 from pabal.service.access.accounts import MAX_NAME_CHARACTERS
 from pabal.service.access.administration import Account, ApiKey
-from pabal.service.access.keys import SCOPES
+from pabal.service.access.keys import DEFAULT_SCOPES, SCOPES
 from pabal.world import new_password
 
 ACCOUNTS_PATH = "/console/operate/accounts"
@@ -152,7 +152,7 @@ async def render_account(
         keys=[_key_row(request, each) for each in reversed(keys)],
         newest_key=keys[-1].id if keys else 0,
         users=[_user_row(request, each) for each in users],
-        key=key_fields or defaults | {f"scope_{scope}": "1" for scope in SCOPES},
+        key=key_fields or defaults | {f"scope_{scope}": "1" if scope in DEFAULT_SCOPES else "" for scope in SCOPES},
         user=user_fields or {"user": "", "role": Role.SENDER.code},
         scopes=SCOPES,
         roles=ACCOUNT_ROLES,

@@ -28,6 +28,9 @@ TEXTS = {
     "key.scopes": Text("허용 작업", "Permissions"),
     "key.scope.send": Text("발송과 취소", "Send and cancel"),
     "key.scope.read": Text("조회", "Read"),
+    "key.scope.privacy": Text(
+        "전화번호별 개인정보 내보내기와 파기", "Export and erase what is stored about a number"
+    ),
     "key.scope.manage": Text("발신 프로필과 템플릿 관리", "Manage sender profiles and templates"),
     "key.allow": Text("허용 IP 주소", "Allowed IP addresses"),
     "key.allow_help": Text(

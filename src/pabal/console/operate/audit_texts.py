@@ -36,6 +36,8 @@ TEXTS = {
     "audit_action.key.revoke": Text("API 키 폐기", "Revoked an API key"),
     "audit_action.number.add": Text("발신번호 등록", "Registered a sender number"),
     "audit_action.number.request": Text("발신번호 승인 요청", "Requested a sender number"),
+    "audit_action.privacy.export": Text("전화번호별 개인정보 내보내기", "Exported what is stored about a number"),
+    "audit_action.privacy.erase": Text("전화번호별 개인정보 파기", "Erased what is stored about a number"),
     "audit_action.number.approve": Text("발신번호 승인", "Approved a sender number"),
     "audit_action.number.reject": Text("발신번호 반려", "Rejected a sender number"),
     "audit_action.number.remove": Text("발신번호 삭제", "Removed a sender number"),

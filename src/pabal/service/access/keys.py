@@ -13,7 +13,9 @@ from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store, Tx
 from pabal.world import World, new_api_key
 
-SCOPES = ("send", "read", "manage")
+SCOPES = ("send", "read", "manage", "privacy")
+DEFAULT_SCOPES = ("send", "read", "manage")
+"""What a key may do unless its creator says otherwise: erasing cannot be undone, so it is given by name."""
 CACHE_TTL_S = 0.8
 """How long a key is cached: revoking takes effect within a second."""
 MAX_CACHED_KEYS = 10_000
@@ -30,7 +32,7 @@ def issue(
     account: str,
     name: str,
     *,
-    scopes: Sequence[str] = SCOPES,
+    scopes: Sequence[str] = DEFAULT_SCOPES,
     allow: Sequence[str] = (),
     rate: int,
     expires_at: Instant | None = None,

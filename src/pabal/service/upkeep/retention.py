@@ -66,10 +66,7 @@ def erase_some_ended(tx: Tx, after: bytes) -> tuple[int, bytes]:
     found = erasures.list_pending(tx, after, CHECK_BATCH)
     ended = [one for one in found if not erasures.has_jobs(tx, one)][:ERASE_BATCH]
     for one in ended:
-        if len(one) == identifiers.REQUEST_ID_BYTES:
-            erasures.erase_request(tx, one)
-        else:
-            erasures.erase_messages(tx, [one])
+        erasures.erase(tx, one)
     erasures.delete_pending(tx, ended)
     if len(ended) == ERASE_BATCH:
         return len(ended), ended[-1]

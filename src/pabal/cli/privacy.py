@@ -1,0 +1,102 @@
+"""Commands that export and erase what is stored about one phone number."""
+
+import argparse
+from typing import Any
+
+import msgspec
+
+from pabal.app import build_context
+from pabal.checks.locale import Locale
+from pabal.cli.command import WORLD, CommandError, add_command, add_group, with_store
+from pabal.domain import dates, identifiers, phone
+from pabal.service.metrics import Metrics
+from pabal.service.upkeep import privacy
+from pabal.service.upkeep.privacy import ErasureResult
+from pabal.settings.settings import Settings
+from pabal.store import accounts, audit_log
+from pabal.store.audit_log import COMMAND_LINE, AuditEntry
+from pabal.store.engine.base import Store
+from pabal.web import records
+
+NOT_COVERED = "Backups are not covered: they keep the number until you delete them."
+
+
+def add_commands(subparsers: Any) -> None:
+    """Add `privacy`."""
+    group = add_group(subparsers, "privacy", "Export or erase what is stored about one phone number.")
+    for name, run, help in (
+        ("export", _export, "Print what an account has stored about a number, as JSON."),
+        ("erase", _erase, "Erase a number and the texts sent to it. This cannot be undone."),
+    ):
+        parser = add_command(group, name, run, help)
+        parser.add_argument("number", help="the number, with or without hyphens")
+        parser.add_argument("--account", required=True, help="the account's name")
+
+
+def _export(settings: Settings, given: argparse.Namespace) -> None:
+    number = phone.parse_mobile(given.number)
+    locale = Locale("ko", settings.zone)
+
+    async def work(store: Store) -> dict[str, Any]:
+        account_id = await _account_id(store, given.account)
+        await store.write(audit_log.add, _audit_entry(account_id, privacy.EXPORT_ACTION))
+        data = await privacy.export(store, account_id, number)
+        sent: list[Any] = []
+        after = b""
+        while found := await privacy.list_messages(store, account_id, number, after):
+            after = found[-1][0].id
+            sent += [
+                records.build_message_item(message, request, identifiers.requested_at(request.id), locale)
+                for message, request in found
+            ]
+        return {
+            "phoneNumber": phone.hyphenate(number),
+            "account": given.account,
+            "messages": sent,
+            "simulatedPhone": [
+                {
+                    "time": dates.format_timestamp(each.accepted_at, settings.zone),
+                    "kind": each.kind,
+                    "from": each.sender,
+                    "subject": each.subject,
+                    "content": each.content,
+                }
+                for each in data.phone_messages
+            ],
+            "senderProfiles": data.channels,
+            "users": data.users,
+            "campaignRows": [
+                {"campaignId": row.campaign_id.hex(), "cells": cells}
+                for row in data.campaign_rows
+                for cells in row.cells
+            ],
+        }
+
+    print(msgspec.json.format(msgspec.json.encode(with_store(settings, work)), indent=2).decode())
+
+
+def _erase(settings: Settings, given: argparse.Namespace) -> None:
+    number = phone.parse_mobile(given.number)
+
+    async def work(store: Store) -> ErasureResult:
+        account_id = await _account_id(store, given.account)
+        context = build_context(settings, store, WORLD, Metrics())
+        return await privacy.erase(context, account_id, number, _audit_entry(account_id, privacy.ERASE_ACTION))
+
+    done = with_store(settings, work)
+    print(
+        f"{done.erased} messages erased, {done.cancelled} of them cancelled; {done.campaign_rows} rows of campaigns"
+        f" erased; {done.pending} messages are being sent, and are erased when they have ended. {NOT_COVERED}"
+    )
+
+
+async def _account_id(store: Store, name: str) -> int:
+    for account in await store.read(accounts.list_accounts):
+        if account.name == name:
+            return account.id
+    raise CommandError(f"there is no account {name!r}; see `pabal account list`")
+
+
+def _audit_entry(account_id: int, action: str) -> AuditEntry:
+    """Return the entry of the audit log, which holds no phone number."""
+    return AuditEntry(WORLD.now(), *COMMAND_LINE, account_id, action)

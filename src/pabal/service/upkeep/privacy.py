@@ -1,0 +1,175 @@
+"""Exports and erases everything that an account has stored about one phone number."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pabal.domain import identifiers
+from pabal.domain.dates import Instant
+from pabal.domain.message import Status
+from pabal.service.context import Context
+from pabal.store import (
+    audit_log,
+    campaign_requests,
+    erasures,
+    messages,
+    personal_data,
+    queue,
+    requests,
+)
+from pabal.store.audit_log import AuditEntry
+from pabal.store.engine.base import Store, Tx
+from pabal.store.messages import Message
+from pabal.store.personal_data import CampaignRow, PhoneMessage
+from pabal.store.requests import Request
+
+BATCH = 200
+"""Most messages that one transaction erases."""
+ROWS_BATCH = 1000
+"""Most rows of a campaign's file that are read at a time."""
+MAX_PHONE_MESSAGES = 10_000
+"""Most messages of a simulated phone in an export."""
+ERASE_ACTION = "privacy.erase"
+EXPORT_ACTION = "privacy.export"
+
+_NO_DIGITS = re.compile(r"\D+")
+
+
+class PersonalData(NamedTuple):
+    """What an account has stored about a number, except its messages."""
+
+    phone_messages: list[PhoneMessage]
+    channels: list[str]
+    users: list[str]
+    campaign_rows: list[CampaignRow]
+
+
+class ErasureResult(NamedTuple):
+    """How many messages were erased, how many of them cancelled first, and how many are erased at their end."""
+
+    erased: int
+    cancelled: int
+    pending: int
+    campaign_rows: int
+
+
+async def export(store: Store, account_id: int, phone: str) -> PersonalData:
+    """Return what an account has stored about a number, except its messages."""
+    rows = [row for _, row in await _find_campaign_rows(store, account_id, phone)]
+    return await store.read(_read_elsewhere, account_id, phone, rows)
+
+
+async def list_messages(
+    store: Store, account_id: int, phone: str, after: bytes = b""
+) -> list[tuple[Message, Request]]:
+    """Return some of an account's messages to a number, oldest first, after an id."""
+    return await store.read(_read_messages, account_id, phone, after)
+
+
+async def erase(
+    context: Context, account_id: int, phone: str, audit_entry: AuditEntry | None = None
+) -> ErasureResult:
+    """Erase a number of an account: what waits is cancelled, what is being sent is erased when it has ended.
+
+    Texts that a request shares with other receivers stay; statistics stay.
+    """
+    store = context.store
+    erased = cancelled = pending = 0
+    found = await _find_campaign_rows(store, account_id, phone)
+    for is_invalid, row in found:
+        await store.write(_erase_campaign_row, row, phone, is_invalid=is_invalid)
+    await store.write(_erase_elsewhere, account_id, phone, audit_entry)
+    last: bytes | None = b""
+    while last is not None:
+        result, last = await store.write(_erase_some, account_id, phone, last, context.world.now())
+        erased, cancelled, pending = erased + result[0], cancelled + result[1], pending + result[2]
+    context.metrics.messages_cancelled.add(cancelled)
+    await store.scrub()
+    return ErasureResult(erased, cancelled, pending, len(found))
+
+
+def _read_elsewhere(tx: Tx, account_id: int, phone: str, rows: list[CampaignRow]) -> PersonalData:
+    return PersonalData(
+        personal_data.list_phone_messages(tx, account_id, phone, MAX_PHONE_MESSAGES),
+        personal_data.list_channels(tx, account_id, phone),
+        personal_data.list_users(tx, account_id, phone),
+        rows,
+    )
+
+
+def _read_messages(tx: Tx, account_id: int, phone: str, after: bytes) -> list[tuple[Message, Request]]:
+    ids = personal_data.find_message_ids(tx, account_id, phone, after, BATCH)
+    found = messages.get(tx, ids)
+    shared = requests.get(tx, {identifiers.request_id_of(one) for one in ids})
+    return [(found[one], shared[identifiers.request_id_of(one)]) for one in ids]
+
+
+async def _find_campaign_rows(store: Store, account_id: int, phone: str) -> list[tuple[bool, CampaignRow]]:
+    """Return the rows of campaigns' files with a number, and whether each is an invalid one."""
+    found: list[tuple[bool, CampaignRow]] = []
+    for campaign_id in await store.read(personal_data.list_campaigns, account_id):
+        for block in await store.read(personal_data.list_blocks, campaign_id, phone):
+            own = [_flatten(*cells) for cells in block.cells if cells[0] == phone]
+            found += [(False, block._replace(cells=own))] if own else []
+        after = -1
+        while rows := await store.read(personal_data.list_invalid_rows, campaign_id, after, ROWS_BATCH):
+            after = rows[-1].number
+            found += [(True, row) for row in rows if _contains(row.cells[0], phone)]
+    return found
+
+
+def _flatten(phone: str, values: list[str], reference: str | None) -> list[str]:
+    """Return a receiver as the cells of a row."""
+    return [phone, *values, *([reference] if reference else ())]
+
+
+def _contains(cells: list[str], phone: str) -> bool:
+    return any(phone[1:] in _NO_DIGITS.sub("", cell) for cell in cells)
+
+
+def _erase_campaign_row(tx: Tx, row: CampaignRow, phone: str, *, is_invalid: bool) -> None:
+    if is_invalid:
+        personal_data.blank_invalid_row(tx, row)
+        return
+    for block in personal_data.list_blocks(tx, row.campaign_id, phone):
+        if block.number == row.number:
+            left = [cells for cells in block.cells if cells[0] != phone]
+            personal_data.replace_block(tx, block._replace(cells=left), len(block.cells) - len(left))
+
+
+def _erase_elsewhere(tx: Tx, account_id: int, phone: str, audit_entry: AuditEntry | None) -> None:
+    if audit_entry:
+        audit_log.add(tx, audit_entry)
+    personal_data.erase_elsewhere(tx, account_id, phone)
+
+
+def _erase_some(
+    tx: Tx, account_id: int, phone: str, after: bytes, now: Instant
+) -> tuple[tuple[int, int, int], bytes | None]:
+    """Erase some messages; return how many were erased, cancelled and postponed, and after which id to go on."""
+    ids = personal_data.find_message_ids(tx, account_id, phone, after, BATCH)
+    stored = messages.get(tx, ids)
+    waiting = [one for one in ids if stored[one].status is Status.WAITING]
+    cancelled = messages.cancel(tx, queue.remove_unclaimed(tx, waiting), now)
+    shared = requests.get(tx, {identifiers.request_id_of(one) for one in ids})
+    for request_id in shared:
+        campaign_requests.recount_soon(tx, request_id, now)
+    pending = 0
+    for one in _units(ids, shared):
+        if erasures.has_jobs(tx, one):
+            erasures.postpone(tx, [one])
+            pending += 1
+        else:
+            erasures.erase(tx, one)
+    return (len(ids) - pending, cancelled, pending), ids[-1] if len(ids) == BATCH else None
+
+
+def _units(ids: list[bytes], shared: dict[bytes, Request]) -> Iterator[bytes]:
+    """Yield what to erase as a whole: the request where it has one receiver only, else the message."""
+    seen: set[bytes] = set()
+    for one in ids:
+        request_id = identifiers.request_id_of(one)
+        unit = request_id if shared[request_id].total == 1 else one
+        if unit not in seen:
+            seen.add(unit)
+            yield unit
