@@ -1,0 +1,135 @@
+"""Canaries: what callers and people entrust to the service is in no log, metric or refusal."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pabal.domain.user import Role
+from tests.fixtures.console import Browser, make_user, signed_in_browser
+from tests.fixtures.console_upload import send_campaign, upload_file
+from tests.fixtures.planted import (
+    PLANTED_NUMBERS,
+    PLANTED_TEXTS,
+    RECEIVER,
+    TEXT,
+    WRONG_TOKEN,
+    call_with_secrets,
+    check_no_secrets,
+    lines,
+)
+from tests.fixtures.virtual import ApiResponse, Caller, Environment, VirtualWorld, open_store
+from tests.fixtures.web import FailingStore, RunScenario, sms_body
+
+__all__ = ["lines"]
+
+PASSWORD = "비밀번호BLORPLE1"
+USER_NAME = "kim-QUENDOR"
+CELL = "비밀칸ZEMDOR"
+NUMBER_IN_FILE = "010-5938-2716"
+OWN = (PASSWORD, CELL, "5938")
+
+
+class RecordingCaller(Caller):
+    """A caller that records every answer that is a refusal."""
+
+    refusals: list[str]
+
+    async def __call__(self, operation: str, *args: Any, **options: Any) -> ApiResponse:
+        answer = await super().__call__(operation, *args, **options)
+        if isinstance(answer.body, dict) and answer.body.get("result") != "SUCCESS":
+            self.refusals.append(json.dumps(answer.body, ensure_ascii=False))
+        return answer
+
+
+async def recording_caller(env: Environment) -> RecordingCaller:
+    call = RecordingCaller(env.service, (await env.caller()).key)
+    call.refusals = []
+    return call
+
+
+async def read_metrics(env: Environment) -> str:
+    answer = await Caller(env.service, None)("/metrics", method="GET")
+    return answer.body.decode() if isinstance(answer.body, bytes) else str(answer.body)
+
+
+def check_text(text: str, *secrets: str) -> None:
+    """Assert that no canary is in a text."""
+    assert [each for each in (*PLANTED_TEXTS, *PLANTED_NUMBERS, *OWN, *secrets) if each in text] == []
+
+
+@pytest.mark.parametrize("is_good", [True, False], ids=["success", "failure"])
+def test_no_canary_is_in_logs_metrics_or_refusals(
+    run_scenario: RunScenario, lines: list[io.StringIO], is_good: bool
+) -> None:
+    secrets: list[str] = []
+
+    async def scenario(env: Environment) -> None:
+        call = await recording_caller(env)
+        secrets.extend(await call_with_secrets(call, is_good=is_good))
+        await env.wait(60)
+        assert call.refusals
+        check_text("\n".join(call.refusals), *secrets)
+        check_text(await read_metrics(env), *secrets)
+
+    run_scenario(scenario, log_requests="all")
+
+    check_no_secrets(lines, *OWN, *secrets)
+
+
+def test_no_canary_of_the_console_is_in_logs_or_metrics(
+    run_scenario: RunScenario, lines: list[io.StringIO]
+) -> None:
+    async def scenario(env: Environment) -> None:
+        stranger = Browser(env.service)
+        await make_user(env, Role.OWNER, name=USER_NAME)
+        for _ in range(3):
+            await stranger.submit("/console/login", name=USER_NAME, password=PASSWORD)
+            await stranger.submit("/console/login", name=PASSWORD, password=PASSWORD)
+        owner = await signed_in_browser(env)
+        await owner.get(f"/console/history?receiver={NUMBER_IN_FILE}&text={CELL}")
+        await owner.get(f"/console/{CELL}")
+        await owner.submit("/console/send", kind="sms", content=TEXT, receivers=f"{RECEIVER}\n{NUMBER_IN_FILE}x")
+        file = f"전화번호,이름\n{NUMBER_IN_FILE},{CELL}\n{NUMBER_IN_FILE}9,{CELL}\n"
+        address = await upload_file(owner, file, f"{CELL}.csv")
+        await send_campaign(owner, address)
+        await env.wait(30)
+        check_text(await read_metrics(env))
+
+    run_scenario(scenario, log_requests="all")
+
+    check_no_secrets(lines, *OWN)
+
+
+def test_no_canary_is_in_what_a_crash_leaves(
+    run_scenario: RunScenario, tmp_path: Path, lines: list[io.StringIO], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """An error that nobody expected, with personal data in its message, in calls, pages and background work."""
+    world = VirtualWorld()
+    store = FailingStore(open_store(tmp_path, world))
+
+    async def scenario(env: Environment) -> None:
+        call = await recording_caller(env)
+        owner = await signed_in_browser(env)
+        await call("message/sendSMS", sms_body(RECEIVER, content=TEXT))
+        store.error = RuntimeError(f"{TEXT} {RECEIVER} {WRONG_TOKEN} {PASSWORD} {call.key}")
+        for operation, body in (
+            ("message/sendSMS", sms_body(RECEIVER, content=TEXT)),
+            ("privacy/erase", {"phoneNumber": RECEIVER}),
+            ("privacy/export", {"phoneNumber": RECEIVER}),
+        ):
+            assert (await call(operation, body)).result == "INTERNAL_ERROR"
+        page = await owner.get("/console/history")
+        assert page.status == 500
+        check_text(page.text)
+        await env.wait(30)
+        store.error = None
+        check_text("\n".join(call.refusals), str(call.key))
+        check_text(lines[0].getvalue(), str(call.key))
+
+    run_scenario(scenario, world=world, store=store)
+
+    check_no_secrets(lines, *OWN)
+    check_text("".join(capfd.readouterr()))
