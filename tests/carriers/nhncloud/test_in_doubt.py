@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pabal.carriers.base import Accepted, Receipt, Unknown, Verdict
+from pabal.carriers.base import Accepted, Receipt, Rejected, Unknown, Verdict
 from pabal.carriers.nhncloud.carrier import NhnCloudCarrier
 from pabal.carriers.nhncloud.in_doubt import LIST_LAG_S
 from pabal.domain import identifiers
 from pabal.domain.dates import SECOND
-from pabal.domain.message import Attempt, Product
+from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.retry import MAX_DELAY_MS
 from pabal.store.engine.base import Store
 from pabal.store.engine.migrate import migrate
@@ -131,6 +131,24 @@ def test_lag_is_measured_when_each_list_was_read(tmp_path: Path) -> None:
             await asyncio.sleep(30)
 
             assert (len(fixture.accepted), fixture.relay.duplicates()) == (59, {})
+        await store.close()
+
+    run_in_virtual_time(whole())
+
+
+@pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
+def test_message_missing_in_the_lists_is_not_submitted_after_its_deadline(tmp_path: Path, product: Product) -> None:
+    async def whole() -> None:
+        fixture, world = NhnCloudFixture(), VirtualWorld()
+        store = open_store(tmp_path, world)
+        await store.write(migrate, world.now())
+        async with running(fixture, store, world) as carrier:
+            lost = message(world, product)._replace(tries=1, is_in_doubt=True, expires_at=world.now() + 90 * SECOND)
+            await word(carrier, lost)
+            await asyncio.sleep(100)
+
+            assert await word(carrier, lost._replace(number=2)) == Rejected(Outcome.EXPIRED)
+            assert fixture.accepted == []
         await store.close()
 
     run_in_virtual_time(whole())

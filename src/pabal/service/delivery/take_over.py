@@ -152,4 +152,5 @@ def hold_in_flight(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant
     """Hold some messages that a slot's last worker had in flight; return what ended, and how many there were."""
     found = doubts.find_in_flight(tx, slot, carrier, BATCH)
     in_doubt = messages.get(tx, [job.id for job in found])
-    return hold_in_doubt(tx, carrier, list(in_doubt.values()), policy, now), len(found)
+    unreadable = finish(tx, [(job.id, Outcome.UNKNOWN) for job in found if job.id not in in_doubt], policy, now)
+    return hold_in_doubt(tx, carrier, list(in_doubt.values()), policy, now).joined(unreadable), len(found)
