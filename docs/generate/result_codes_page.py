@@ -9,6 +9,7 @@ OWN_OUTCOMES = {
     Outcome.UNDELIVERABLE: "Also if it has no route, its text cannot be composed, or its profile was deleted.",
     Outcome.UNKNOWN: "The carrier gave no usable answer ten times, and the route has no other carrier.",
     Outcome.NOT_SENDABLE_AS_TEXT: "A fallback whose text does not fit into any text message.",
+    Outcome.DUPLICATE: "The same text went to the same number within `duplicate_minutes`: it was not sent.",
     Outcome.EXPIRED: "No carrier took it by its deadline (`expireMinutes`): it was not sent, and has no fallback.",
     Outcome.CARRIER_ERROR: "The carrier was busy ten times, and the route has no other carrier.",
 }

@@ -17,8 +17,10 @@ from pabal.domain.category import Category, InvalidCategoryTable, parse_categori
 from pabal.service.access.body_budget import BodyBudget
 from pabal.service.access.keys import KeyCache
 from pabal.service.access.limits import RateLimiter, SharedRateLimiter
+from pabal.service.account_limiter import AccountLimiter
 from pabal.service.context import Context
 from pabal.service.delivery.known_carriers import register_carriers
+from pabal.service.fair_order import FairOrder
 from pabal.service.metrics import Metrics
 from pabal.service.policy import build_policy
 from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
@@ -29,7 +31,7 @@ from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings
 from pabal.store import requests
 from pabal.store import slots as kept_slots
-from pabal.store.engine.base import Store
+from pabal.store.engine.base import Store, StoreUnavailable
 from pabal.store.engine.group_commit import CommitStats
 from pabal.store.engine.migrate import migrate, pending
 from pabal.store.engine.sqlite import SqliteStore
@@ -120,14 +122,17 @@ def build_context(
         carriers = {
             name: _build_carrier(each, store, world, metrics, slots) for name, each in settings.carriers.items()
         }
+    policy = build_policy(settings)
     return Context(
         store,
         world,
-        build_policy(settings),
+        policy,
         carriers,
         metrics,
         _load_categories(settings.sender_categories, "sender-categories.csv"),
         _load_categories(settings.template_categories, "template-categories.csv"),
+        AccountLimiter(store, world, policy, metrics),
+        FairOrder(world),
         slots,
         max_searches_per_account=max(1, settings.search_connections - 1),
     )
@@ -193,7 +198,7 @@ class Service:
         self.pages = ServicePages(context, bodies)
         store, world = context.store, context.world
         limiter = SharedRateLimiter(store, world) if settings.is_on_postgresql else RateLimiter(world)
-        guard = ApiGuard(KeyCache(store, world), limiter, settings.trusted_proxies)
+        guard = ApiGuard(KeyCache(store, world, context.limiter), limiter, settings.trusted_proxies)
         self._api = Api(
             context,
             guard,
@@ -221,6 +226,8 @@ class Service:
         self.pages.is_ready = False
         if self._work:
             await self._work.stop(self._settings.stop_seconds)
+        with contextlib.suppress(StoreUnavailable):
+            await self.context.limiter.give_back()
         await self.context.store.close()
 
 

@@ -78,3 +78,35 @@ def test_invalid_number_or_unknown_account_is_refused(new_command_line: CommandL
     wrong = new_command_line("number", word, "119", "--account", "acme")
     assert wrong.status == 1
     assert "sender number" in wrong.err
+
+
+def test_limits_are_set_shown_and_removed(new_command_line: CommandLine) -> None:
+    new_command_line("key", "create", "--account", "acme")
+
+    set_two = new_command_line(
+        "account", "limit", "acme", "--receivers-per-day", "5000", "--duplicate-minutes", "3"
+    )
+    shown = new_command_line("account", "limit", "acme")
+    new_command_line("account", "limit", "acme", "--receivers-per-day", "0", "--duplicate-minutes", "default")
+
+    assert (set_two.status, set_two.out) == (0, shown.out)
+    assert shown.rows == [
+        ["receivers_per_second", "none"],
+        ["receivers_per_day", "5000"],
+        ["receivers_per_month", "none"],
+        ["budget_per_month", "none"],
+        ["duplicate_minutes", "3"],
+    ]
+    assert [row[1] for row in new_command_line("account", "limit", "acme").rows] == ["none"] * 4 + ["default"]
+
+
+@pytest.mark.parametrize("value", ["-1", "many", "1.5", "9" * 20])
+def test_invalid_limit_is_refused_and_changes_nothing(new_command_line: CommandLine, value: str) -> None:
+    new_command_line("key", "create", "--account", "acme")
+
+    refused = new_command_line("account", "limit", "acme", f"--budget-per-month={value}", "--receivers-per-day=5")
+
+    assert refused.status == 2
+    assert "--budget-per-month: Enter a whole number from 0 to" in refused.err
+    assert new_command_line("account", "limit", "acme").rows[1] == ["receivers_per_day", "none"]
+    assert new_command_line("account", "limit", "nobody").status == 2

@@ -71,6 +71,7 @@ JSON_COLUMNS = {
 
 SAFE_COLUMNS = {
     "attempts": ("verdict",),
+    "budget_corrections": ("carrier",),
     "campaigns": ("kind", "state"),
     "carrier_states": ("name", "state", "worker"),
     "carriers": ("kind", "name"),
@@ -79,6 +80,7 @@ SAFE_COLUMNS = {
     "images": ("content_type",),
     "jobs": ("reference",),
     "keys": ("allow", "scopes"),
+    "limit_usage": ("name",),
     "numbers": ("number", "state"),
     "profiles": ("carrier", "category", "cellphone", "status", "suspension"),
     "receipts": ("carrier", "reference"),

@@ -14,7 +14,7 @@ PRODUCTS = [
     "friendTalkImage",
     "friendTalkWideImage",
 ]
-OUTCOMES = [1000, 2000, 2003, 3001, 3003, 3006, 3012, 3016, 3018, 3019, 3020, 3102, 9001, 9002, 9004, 9999]
+OUTCOMES = [1000, 2000, 2003, 3001, 3003, 3006, 3012, 3016, 3018, 3019, 3020, 3102, 9001, 9002, 9004, 9005, 9999]
 
 
 def test_words_are_those_of_the_interface() -> None:

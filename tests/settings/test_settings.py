@@ -52,6 +52,8 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "other_timeout_hours": ("2", "2", 2),
     "fallback_within_minutes": ("5", "5", 5),
     "idempotency_hours": ("48", "48", 48),
+    "duplicate_minutes": ("5", "5", 5),
+    "duplicate_action": ("drop", '"drop"', "drop"),
     "token_minutes": ("10", "10", 10),
     "retention_days": ("90", "90", 90),
     "key_rate": ("0", "0", 0),

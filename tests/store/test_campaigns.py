@@ -197,7 +197,7 @@ def test_no_request_is_created_after_a_concurrent_cancel(address: str) -> None:
         assert campaign is not None
         if len(runs) == 1:
             query_outside(address, "update campaigns set state = 'cancelling'")
-        return service._store_request(tx, campaign, 1, new_request(1))
+        return service._store_request(tx, campaign, 1, new_request(1)) is not None
 
     async def scenario(store: PostgresStore) -> None:
         await store.write(make_ready, 2)
@@ -220,7 +220,7 @@ def test_concurrent_workers_create_a_request_once(address: str) -> None:
             tx.fetch_all("select 1 from campaigns")  # reads the state before the other process changes it
             if len(runs) == 1:
                 query_outside(address, "delete from campaign_blocks; update campaigns set requested = 2")
-            return service._store_request(tx, campaign, 1, new_request(1))
+            return service._store_request(tx, campaign, 1, new_request(1)) is not None
 
         assert not await store.write(create_request)
         assert len(runs) == 2

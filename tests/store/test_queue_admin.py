@@ -149,12 +149,12 @@ def test_rerouted_jobs_start_with_no_tries(tx: Tx) -> None:
 
 
 def test_depths_count_every_lane_and_give_the_oldest_due_time(tx: Tx) -> None:
-    add_job(tx, 1, Lane.SMALL, NOON - 5)
-    add_job(tx, 2, Lane.SMALL, NOON - 9)
-    add_job(tx, 3, Lane.CAMPAIGN, NOON + 1)
+    add_job(tx, 1, Lane.SMALL, NOON + 9)
+    add_job(tx, 2, Lane.SMALL, NOON + 5)
+    add_job(tx, 3, Lane.CAMPAIGN, NOON + 11)
 
-    assert queue_admin.depths(tx, [SLOT], [CARRIER], NOON) == [
-        QueueDepth(CARRIER, Lane.SMALL, 2, NOON - 9),
+    assert queue_admin.depths(tx, [SLOT], [CARRIER], NOON + 10) == [
+        QueueDepth(CARRIER, Lane.SMALL, 2, NOON + 5),
         QueueDepth(CARRIER, Lane.CAMPAIGN, 1, None),
         QueueDepth(CARRIER, Lane.AWAITING_RECEIPT, 0, None),
     ]

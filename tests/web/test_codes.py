@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal.domain.codes import LANGUAGES, Code
+from pabal.domain.limits import AccountLimits
+from pabal.store import account_limits, accounts
 from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.virtual import ApiResponse, Caller, Environment, open_store
 from tests.fixtures.web import (
@@ -69,6 +71,13 @@ async def _exceed_rate(env: Environment, call: Caller) -> ApiResponse:
     slow = await env.caller(language=call.language, rate=1)
     await slow("message/list")
     return await slow("message/list")
+
+
+async def _exceed_day(env: Environment, call: Caller) -> ApiResponse:
+    account_id = await env.store.write(accounts.ensure_account, "limited", env.world.now())
+    await env.store.write(account_limits.save, account_id, AccountLimits(receivers_per_day=1))
+    limited = await env.caller("limited", language=call.language)
+    return await limited("message/sendSMS", sms_body("010-1111-1111", "010-2222-2222"))
 
 
 async def _register_twice(env: Environment, call: Caller) -> ApiResponse:
@@ -141,6 +150,7 @@ CODE_CASES: dict[Code, CodeCase] = {
     Code.UNAUTHORIZED: CodeCase(_call_with("message/list", headers={"apikey": "nobody"})),
     Code.KEY_EXPIRED: CodeCase(_use_expired_key),
     Code.FORBIDDEN: CodeCase(_use_key_without_scope),
+    Code.LIMIT_EXCEEDED: CodeCase(_exceed_day),
     Code.NOT_FOUND: CodeCase(_call_with("message/sendFax")),
     Code.SENDER_NOT_FOUND: CodeCase(_call_with("message/sendFriendtalk", friendtalk_body("x"))),
     Code.TEMPLATE_NOT_FOUND: CodeCase(_call_with_sender_key("message/sendAlimtalk", alimtalk_body)),

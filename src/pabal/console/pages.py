@@ -2,7 +2,7 @@
 
 from pabal.console.history import export, history
 from pabal.console.manage import numbers, profiles, templates
-from pabal.console.operate import accounts, audit, keys, pending_numbers, settings, status
+from pabal.console.operate import accounts, audit, keys, limits, pending_numbers, settings, status
 from pabal.console.overview import overview
 from pabal.console.phone import phone
 from pabal.console.requests import requests
@@ -27,6 +27,7 @@ OPERATING = tuple(
         (f"{ACCOUNT}/state", accounts.set_account_state, "POST", ""),
         (f"{ACCOUNT}/keys", keys.create_key, "POST", ""),
         (f"{ACCOUNT}/keys/revoke", keys.revoke_key, "POST", ""),
+        (f"{ACCOUNT}/limits", limits.set_limits, "POST", ""),
         (f"{ACCOUNT}/users", accounts.create_user, "POST", ""),
         (f"{ACCOUNT}/users/state", accounts.set_user_state, "POST", ""),
         (f"{ACCOUNT}/users/password", accounts.reset_password, "POST", ""),

@@ -117,6 +117,14 @@ class Code(Enum):
             "Check the key's scopes and allowed IP addresses with the operator.",
         ),
     )
+    LIMIT_EXCEEDED = (
+        403,
+        Text("계정의 발송 한도를 넘습니다.", "The send exceeds a limit of the account."),
+        Text(
+            "한도가 초기화된 뒤에 보내거나 운영자에게 한도를 올려 달라고 요청하세요.",
+            "Send after the limit resets, or ask the operator to raise it.",
+        ),
+    )
     NOT_FOUND = (
         404,
         Text("없는 경로입니다.", "This path does not exist."),

@@ -109,6 +109,18 @@ def parse_month(spelling: str, zone: ZoneInfo) -> Period:
     return Period(_ms(start), _ms(end))
 
 
+def day_of(at: Instant, zone: ZoneInfo) -> Period:
+    """Return the day of an instant."""
+    today = _local(at, zone).date()
+    tomorrow = today + timedelta(days=1)
+    return Period(_ms(datetime.combine(today, time(), zone)), _ms(datetime.combine(tomorrow, time(), zone)))
+
+
+def month_of(at: Instant, zone: ZoneInfo) -> Period:
+    """Return the month of an instant."""
+    return parse_month(format_month(at, zone), zone)
+
+
 def is_night(at: Instant, zone: ZoneInfo) -> bool:
     """Say whether advertisements must not be sent at this time of day."""
     clock = _local(at, zone).time()

@@ -71,6 +71,7 @@ class Outcome(Enum):
     UNKNOWN = (9001, Text("결과를 알 수 없음", "Outcome unknown"))
     NOT_SENDABLE_AS_TEXT = (9002, Text("문자로 보낼 수 없음", "Cannot be sent as a text"))
     EXPIRED = (9004, Text("발송 기한 지남", "Expired before it could be sent"))
+    DUPLICATE = (9005, Text("중복 발송", "Duplicate"))
     CARRIER_ERROR = (9999, Text("통신사 시스템 오류", "Carrier system error"))
 
     __hash__ = object.__hash__

@@ -12,6 +12,8 @@ from pabal.domain.category import Category
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.message import Product
 from pabal.domain.profile import Profile
+from pabal.service.account_limiter import AccountLimiter
+from pabal.service.fair_order import FairOrder
 from pabal.service.in_flight import InFlight
 from pabal.service.metrics import Metrics
 from pabal.service.policy import Policy
@@ -44,8 +46,12 @@ class Context:
     metrics: Metrics
     sender_categories: Mapping[str, Category]
     template_categories: Mapping[str, Category]
+    limiter: AccountLimiter
+    fair_order: FairOrder
     slots: Slots = field(default_factory=Slots)
     wake_events: dict[str, asyncio.Event] = field(default_factory=dict)
+    head_reads: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
+    """By carrier, the running read of where its queue begins."""
     open_circuits: set[str] = field(default_factory=set)
     """The carriers whose circuit is open: others of the route come first."""
     max_searches_per_account: int = 1

@@ -61,6 +61,12 @@ class Metrics:
         self.http_requests = LabelledCounter(
             "pabal_http_requests_total", "Requests to the interface, by result.", ["path", "result"], registry
         )
+        self.limits_near = LabelledCounter(
+            "pabal_limits_near_total",
+            "Times that an account reached this percentage of a limit.",
+            ["limit", "percent"],
+            registry,
+        )
         self.sign_ins = LabelledCounter(
             "pabal_sign_ins_total",
             "Sign-ins to the console: success, failure, or throttled after too many failures.",

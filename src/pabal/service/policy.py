@@ -36,6 +36,8 @@ class Policy(NamedTuple):
     prices: Prices = Prices({})
     expire_minutes: Mapping[Product, int] = {}
     """The default lifetime of some products, as the operator has set it."""
+    duplicate_minutes: int = 0
+    drops_duplicates: bool = False
 
     def receipt_timeout_ms(self, product: Product) -> int:
         """Return how long to wait for a receipt, in milliseconds."""
@@ -79,6 +81,8 @@ def build_policy(settings: Settings) -> Policy:
         max_simulator_messages=settings.simulator_messages,
         prices=prices,
         expire_minutes={PRODUCT_BY_CODE[code]: minutes for code, minutes in settings.expire_minutes.items()},
+        duplicate_minutes=settings.duplicate_minutes,
+        drops_duplicates=settings.duplicate_action == "drop",
     )
 
 

@@ -131,6 +131,15 @@ class Settings:
         min_value=1,
     )
     idempotency_hours: int = setting(24, "How long an Idempotency-Key is stored.", min_value=1)
+    duplicate_minutes: int = setting(
+        0,
+        "How long the same text to the same number from one account is a duplicate; 0: duplicates are sent.",
+        min_value=0,
+        max_value=7 * 24 * 60,
+    )
+    duplicate_action: Literal["refuse", "drop"] = setting(
+        "refuse", "What to do with duplicates: refuse the request, or record these messages as failed (9005)."
+    )
     token_minutes: int = setting(30, "How long the token of a sender profile is valid.", min_value=1)
     retention_days: int = setting(
         180, "Days after which numbers and texts are blanked, or on PostgreSQL dropped by month.", min_value=1

@@ -4,6 +4,8 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import NamedTuple
 
 from pabal.domain.dates import Instant
+from pabal.domain.limits import NO_LIMITS, AccountLimits
+from pabal.store import account_limits
 from pabal.store.engine.base import Row, Tx
 
 _KEY = (
@@ -26,6 +28,8 @@ class ApiKey(NamedTuple):
     expires_at: Instant | None
     revoked_at: Instant | None
     account_disabled_at: Instant | None
+    limits: AccountLimits = NO_LIMITS
+    """The limits of its account, where they were looked up."""
 
     @property
     def is_live(self) -> bool:
@@ -92,11 +96,16 @@ def add_key(
 
 
 def key_by_hash(tx: Tx, hash: bytes) -> ApiKey | None:
-    """Return the key with this hash, whatever its state."""
+    """Return the key with this hash, whatever its state, with the limits of its account."""
     row = tx.fetch_one(
-        f"select {_KEY} from keys k join accounts a on a.id = k.account_id where k.hash = ?", (hash,)
+        f"select {_KEY}, {account_limits.COLUMNS} from keys k join accounts a on a.id = k.account_id"
+        " left join account_limits l on l.account_id = k.account_id where k.hash = ?",
+        (hash,),
     )
-    return _key_from_row(row) if row else None
+    if row is None:
+        return None
+    key, limits = row[: -len(AccountLimits._fields)], row[-len(AccountLimits._fields) :]
+    return _key_from_row(key)._replace(limits=NO_LIMITS if limits[0] is None else AccountLimits(*limits))
 
 
 def list_keys(tx: Tx) -> list[ApiKey]:

@@ -248,6 +248,14 @@ def halt(tx: Tx, campaign_id: bytes, reason: Sequence[str], now: Instant) -> Non
     )
 
 
+def set_reason(tx: Tx, campaign_id: bytes, reason: Sequence[str]) -> None:
+    """Record why a campaign waits; empty: it does not."""
+    tx.execute(
+        "update campaigns set reason = ? where id = ? and state = ?",
+        (_to_json(reason), campaign_id, CampaignState.MAKING.code),
+    )
+
+
 def halt_all(tx: Tx, reason: Sequence[str], now: Instant) -> int:
     """Halt all campaigns for one reason; return how many."""
     rows = tx.fetch_all(

@@ -153,14 +153,24 @@ def depths(tx: Tx, slots: Sequence[int], names: Iterable[str], now: Instant) -> 
     for carrier in names:
         for lane in Lane:
             rows = tx.execute_many(
-                "select count(*), min(ready_at) from jobs where carrier = ? and lane = ? and slot in ({list})",
+                "select count(*) from jobs where carrier = ? and lane = ? and slot in ({list})",
                 [(slot,) for slot in slots],
                 (carrier, lane),
             )
-            oldest = min((ready_at for _, ready_at in rows if ready_at is not None), default=None)
+            heads = [head for slot in slots if (head := _head_due_at(tx, slot, carrier, lane)) is not None]
+            oldest = min(heads, default=None)
             is_due = oldest is not None and oldest <= now
-            found.append(QueueDepth(carrier, lane, sum(count for count, _ in rows), oldest if is_due else None))
+            found.append(QueueDepth(carrier, lane, sum(row[0] for row in rows), oldest if is_due else None))
     return found
+
+
+def _head_due_at(tx: Tx, slot: int, carrier: str, lane: Lane) -> Instant | None:
+    """Return since when the first job of a lane is due: its place may be before its request was made."""
+    row = tx.fetch_one(
+        "select ready_at, id from jobs where slot = ? and carrier = ? and lane = ? order by ready_at limit 1",
+        (slot, carrier, lane),
+    )
+    return max(row[0], identifiers.requested_at(row[1])) if row else None
 
 
 def summarize(tx: Tx, now: Instant) -> RestoredQueue:

@@ -45,6 +45,7 @@ def test_messages_of_an_unconfirmed_claim_are_submitted_at_once_and_only_once(
     store = LosesClaimResults(open_store(tmp_path, world), lost)
 
     async def scenario(env: Environment) -> None:
+        await env.wait(0.1)  # the first claim finds nothing, at a time of its own
         request_id = await send(env, sms(PHONE, "01087654321"))
         await env.wait(lost * 1.0 + 2)
 

@@ -67,6 +67,12 @@ ADVICE = {
         "발송 기한까지 통신사에 전송하지 못해 발송하지 않았습니다. 아직 필요한 내용이면 다시 발송하세요.",
         "No carrier could take it before its deadline, so it was not sent. Send it again if it still matters.",
     ),
+    Outcome.DUPLICATE: Text(
+        "같은 내용을 이 번호로 이미 보냈으므로 발송하지 않았습니다. 꼭 다시 보내야 하면 내용을 바꾸거나 잠시 뒤에 "
+        "보내세요.",
+        "The same text was sent to this number already, so it was not sent again. "
+        "If it must be, change the text or wait.",
+    ),
     Outcome.CARRIER_ERROR: Text(
         "통신사 시스템의 오류입니다. 잠시 뒤 다시 발송하고, 반복되면 운영자에게 알리세요.",
         "The carrier's system failed. Send it again later, and tell the operator if it keeps failing.",

@@ -9,7 +9,7 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.user import ROLE_BY_CODE, Role, User
-from pabal.service.access import administration, passwords
+from pabal.service.access import account_limits, administration, passwords
 from pabal.service.access.accounts import MAX_NAME_CHARACTERS
 from pabal.service.access.administration import Account, ApiKey
 from pabal.service.access.keys import DEFAULT_SCOPES, SCOPES
@@ -139,6 +139,7 @@ async def render_account(
     *,
     key_fields: Mapping[str, str] | None = None,
     user_fields: Mapping[str, str] | None = None,
+    limit_fields: Mapping[str, str] | None = None,
     refused: Refused | None = None,
 ) -> Response:
     """Answer with an account's page; after a refusal, with the fields as typed and the errors."""
@@ -156,8 +157,19 @@ async def render_account(
         user=user_fields or {"user": "", "role": Role.SENDER.code},
         scopes=SCOPES,
         roles=ACCOUNT_ROLES,
+        limit_use=await account_limits.get_use(request.context, account.id),
+        limits=limit_fields or await _limit_fields(request, account.id),
         errors=_errors_by_field(request, refused.problems if refused else ()),
     )
+
+
+async def _limit_fields(request: PageRequest, account_id: int) -> dict[str, str]:
+    """Return the limits as the form shows them: nothing where there is none."""
+    limits = await account_limits.get_limits(request.context, account_id)
+    shown = {name: str(value) if value else "" for name, value in limits._asdict().items()}
+    if limits.duplicate_minutes is not None:
+        shown["duplicate_minutes"] = str(limits.duplicate_minutes)
+    return shown
 
 
 def parse_id(text: str) -> int:

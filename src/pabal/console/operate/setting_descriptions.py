@@ -122,6 +122,12 @@ KOREAN_DESCRIPTIONS = {
         "발송 경로에서 먼저 이용할 통신사를 정합니다. order: 적은 순서대로, price: 단가가 낮은 순서대로."
         " 단가가 없는 통신사는 마지막에 이용합니다."
     ),
+    "How long the same text to the same number from one account is a duplicate; 0: duplicates are sent.": (
+        "한 계정이 같은 번호로 보낸 같은 내용을 중복으로 보는 시간(분)입니다. 0이면 중복을 막지 않습니다."
+    ),
+    "What to do with duplicates: refuse the request, or record these messages as failed (9005).": (
+        "중복을 처리하는 방법입니다. refuse: 요청을 거부, drop: 해당 메시지를 실패(9005)로 기록."
+    ),
     # Settings of every carrier
     "How many messages may be in flight without an answer.": (
         "이 통신사에 전송하고 응답을 기다릴 수 있는 최대 메시지 수입니다."

@@ -14,6 +14,7 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain import dates as dates_module
 from pabal.domain.dates import SECOND
 from pabal.domain.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Status
+from pabal.service.access import account_limits
 from pabal.service.upkeep import reports
 from pabal.service.upkeep.reports import CarrierState, StatisticsKey
 
@@ -99,6 +100,7 @@ async def show_overview(request: PageRequest) -> Response:
         carriers=_carrier_summaries(request, carrier_states),
         as_of=request.locale.format_timestamp(as_of if as_of is not None else request.now),
         legend=STATES,
+        limit_use=await account_limits.get_use(request.context, request.account_id),
     )
 
 

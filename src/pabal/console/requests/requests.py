@@ -159,6 +159,7 @@ async def _render_request(request: PageRequest, sent: SentItem, refused: Refused
         told=[each.message(request.locale.language) for each in refused.problems] if refused else [],
         reason=request.pick_language(campaign.reason) if campaign else [],
         is_halted=campaign is not None and campaign.state is CampaignState.HALTED,
+        is_paused=campaign is not None and campaign.state is CampaignState.MAKING and bool(campaign.reason),
         parts=[(each.number, each.request_id.hex(), each.receivers) for each in parts[:SHOWN_PARTS]],
         more_parts=max(0, len(parts) - SHOWN_PARTS),
         above=above.hex() if above else "",

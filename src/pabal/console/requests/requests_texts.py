@@ -38,6 +38,11 @@ TEXTS = {
         "접수가 중단되었습니다. 아래 원인을 해결한 뒤 계속하거나 취소하세요.",
         "The campaign was halted. Resolve the cause below, then resume or cancel it.",
     ),
+    "follow.paused": Text(
+        "계정의 발송 한도에 도달해 나머지 접수가 대기 중입니다. 한도가 초기화되거나 올라가면 자동으로 계속합니다.",
+        "The account has reached a limit. The rest of the campaign continues by itself when the limit resets or is "
+        "raised.",
+    ),
     "follow.go_on": Text("계속하기", "Resume"),
     "follow.now": Text("즉시 발송", "Send now"),
     "follow.now.ask": Text(

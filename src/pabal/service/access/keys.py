@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import Instant
+from pabal.service.account_limiter import AccountLimiter
 from pabal.store import accounts, audit_log
 from pabal.store.accounts import ApiKey
 from pabal.store.audit_log import AuditEntry
@@ -92,9 +93,11 @@ def revoke(tx: Tx, account_id: int, key_id: int, audit_entry: AuditEntry) -> Non
 class KeyCache:
     """Authenticates keys, and reads each from the store about once a second at most."""
 
-    def __init__(self, store: Store, world: World) -> None:
+    def __init__(self, store: Store, world: World, limiter: AccountLimiter | None = None) -> None:
+        """`limiter` learns the limits of each key's account, which are read with the key."""
         self._store = store
         self._world = world
+        self._limiter = limiter
         self._known: OrderedDict[str, tuple[float, ApiKey]] = OrderedDict()
 
     async def authenticate(self, key: str | None) -> ApiKey:
@@ -109,6 +112,8 @@ class KeyCache:
             seen_at = self._world.monotonic()
             found = await self._store.read(accounts.key_by_hash, hash_key(key))
             self._remember(key, found, seen_at)
+            if found and self._limiter:
+                self._limiter.remember(found.account_id, found.limits, seen_at)
         if found is None or not found.is_live:
             raise Refused(Code.UNAUTHORIZED)
         if found.expires_at is not None and self._world.now() >= found.expires_at:

@@ -12,6 +12,7 @@ from pabal.service.delivery.expiry import end_expired
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.delivery.incomplete import end_incomplete
 from pabal.service.policy import Policy
+from pabal.service.sending.budgets import record_ended
 from pabal.store import attempts, doubts, messages, profiles, queue, receipts, requests
 from pabal.store.attempts import NO_DOUBT, DoubtCount, EndedAttempt
 from pabal.store.engine.base import Tx
@@ -212,6 +213,7 @@ def _end_messages_of_deleted_profiles(
     orphans = [message for message in due if shared[identifiers.request_id_of(message.id)].profile_id in deleted]
     waiting = [message.id for message in orphans if message.status is Status.WAITING]
     queue.remove(tx, waiting)
+    record_ended(tx, [(message_id, None, None) for message_id in waiting])
     cancelled = messages.cancel(tx, waiting, now)
     sending = [(message.id, Outcome.UNDELIVERABLE) for message in orphans if message.status is Status.SENDING]
     return finish(tx, sending, policy, now), cancelled, {message.id for message in orphans}

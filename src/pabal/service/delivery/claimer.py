@@ -17,6 +17,7 @@ from pabal.service.delivery.finish import FinishResult
 from pabal.service.delivery.watermarks import Watermarks
 from pabal.store import queue, slots
 from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.queue import Lane, LaneDue
 
 LOCKED_SLOT_PAUSE_S = 1.0
 """How long to skip a slot whose due jobs are locked by another transaction."""
@@ -53,6 +54,7 @@ class Claimer:
         lanes = self._watermarks.lanes(candidates, now)
         found = await self._context.store.read(queue.next_due_by_lane, self._carrier.name, lanes)
         self._watermarks.record(lanes, found, now)
+        self._context.fair_order.observe(self._carrier.name, [(slot, lane) for slot, lane, _ in lanes], found, now)
         return choose_slot(found, self._context.world.now())
 
     async def claim(self, choice: SlotChoice, limit: int) -> ClaimedBatch:
@@ -63,9 +65,10 @@ class Claimer:
         slot = choice.slot
         assert slot is not None
         unconfirmed, claim_times = self._unconfirmed.get(slot, []), list[Instant]()
+        heads: list[LaneDue] = []
         try:
             claimed = await self._context.store.write(
-                self._claim_in_tx, choice, limit, tuple(unconfirmed), claim_times
+                self._claim_in_tx, choice, limit, tuple(unconfirmed), claim_times, heads
             )
         except StoreUnavailable:
             # the leases of older claims have expired, so that their messages are due anyway
@@ -76,11 +79,30 @@ class Claimer:
             raise
         self._unconfirmed.pop(slot, None)
         self._last_confirmed[slot] = claim_times[-1] if claim_times else 0
+        if claim_times and not self._context.slots.are_shared:  # otherwise choose_slot looks
+            lanes = [(slot, lane) for lane in (Lane.SMALL, Lane.CAMPAIGN)]
+            self._context.fair_order.observe(self._carrier.name, lanes, heads, claim_times[-1])
         if self._context.slots.are_shared and not claimed.leased and not claimed.is_full:
             self._skipped_until[slot] = self._context.world.monotonic() + LOCKED_SLOT_PAUSE_S
         return claimed
 
     def _claim_in_tx(
+        self,
+        tx: Tx,
+        choice: SlotChoice,
+        limit: int,
+        unconfirmed: Sequence[Instant],
+        claim_times: list[Instant],
+        heads: list[LaneDue],
+    ) -> ClaimedBatch:
+        """Claim; `heads` gets what comes next in each lane of the only slot."""
+        claimed = self._claim_from_slot(tx, choice, limit, unconfirmed, claim_times)
+        if not self._context.slots.are_shared:
+            lanes = [(choice.slot or 0, lane, 0) for lane in (Lane.SMALL, Lane.CAMPAIGN)]
+            heads[:] = queue.next_due_by_lane(tx, self._carrier.name, lanes)
+        return claimed
+
+    def _claim_from_slot(
         self, tx: Tx, choice: SlotChoice, limit: int, unconfirmed: Sequence[Instant], claim_times: list[Instant]
     ) -> ClaimedBatch:
         """Claim at the transaction's own time: the lease begins when it is written, not when it was asked for.

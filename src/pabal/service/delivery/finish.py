@@ -1,12 +1,13 @@
 """Ends messages, each only once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pabal.domain.dates import Instant
 from pabal.domain.message import PRODUCT_BY_NUMBER, Outcome
 from pabal.service.delivery.fallback import FinishResult as FinishResult
 from pabal.service.delivery.fallback import add_fallbacks
 from pabal.service.policy import Policy
+from pabal.service.sending.budgets import record_ended
 from pabal.store import messages, queue, receipts
 from pabal.store.engine.base import Tx
 
@@ -41,6 +42,8 @@ def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: 
         for one, product in finished
         if product in PRODUCT_BY_NUMBER  # else the row is damaged: it has ended, and that is all
     ]
+    if policy.prices:
+        _record_costs(tx, removed, [one for one, _ in final], outcomes)
     failed = [one for one, product in final if outcomes[one] not in _WITHOUT_FALLBACK and not product.is_text]
     fallbacks = add_fallbacks(tx, failed, policy, now)
     ends = [(product, outcomes[one]) for one, product in final]
@@ -51,3 +54,15 @@ def _costs_of(job: queue.RemovedJob, outcome: Outcome, policy: Policy) -> messag
     """Return what a message has cost, by product: the price of the carrier that took it, if one did."""
     was_taken = job.references is not None or outcome is Outcome.DELIVERED
     return policy.prices.costs_of(job.carrier if was_taken else None, outcome)
+
+
+def _record_costs(
+    tx: Tx, removed: Sequence[queue.RemovedJob], final: Sequence[bytes], outcomes: Mapping[bytes, Outcome]
+) -> None:
+    """Record which carrier took the messages that have ended, for the budgets of their accounts."""
+    took = {
+        one: carrier
+        for one, carrier, references in removed
+        if references is not None or outcomes[one] is Outcome.DELIVERED
+    }
+    record_ended(tx, [(one, took.get(one), outcomes[one]) for one in final])

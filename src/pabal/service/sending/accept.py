@@ -1,18 +1,21 @@
 """Accepts a send: stores its request, messages and jobs in one transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.domain import identifiers
 from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.dates import MINUTE, Instant
+from pabal.domain.dates import MINUTE, SECOND, Instant
 from pabal.domain.image import Image
-from pabal.domain.message import Product
+from pabal.domain.message import Outcome, Product
 from pabal.domain.profile import Profile
 from pabal.domain.sending import SMALL_RECEIVERS, Sending
 from pabal.domain.template import TemplateContent
 from pabal.service.context import Context
-from pabal.store import audit_log, idempotency_keys, messages, numbers, profiles, queue, requests, templates
+from pabal.service.fair_order import LaneKey
+from pabal.service.sending.duplicates import DuplicateGuard, build_guard, find_duplicates
+from pabal.service.sending.placement import place_request
+from pabal.store import audit_log, expiry, idempotency_keys, messages, numbers, profiles, queue, requests, templates
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.idempotency_keys import KeyedRequest
@@ -20,6 +23,9 @@ from pabal.world import new_request_id
 
 WAKE_HORIZON_MS = 1 * MINUTE
 """Sends scheduled later than this wake no deliverer: each polls the queue more often by itself."""
+
+WATCHED_BACK_MS = 30 * SECOND
+"""Requests that are placed further in the past get their deadline stored at once."""
 
 
 class IdempotencyKey(NamedTuple):
@@ -34,6 +40,8 @@ class AcceptedRequest(NamedTuple):
 
     request_id: bytes
     is_new: bool
+    dropped: int = 0
+    """Duplicates that were recorded as failed instead of being sent."""
 
 
 class NewRequest(NamedTuple):
@@ -54,6 +62,16 @@ class NewRequest(NamedTuple):
     """Jobs of a small request; for a large one the store makes them from its messages."""
     audit_entry: AuditEntry | None = None
     """The audit entry of a send from the console."""
+    duplicate_guard: DuplicateGuard | None = None
+    place: Instant | None = None
+    """The time of its jobs, if not the scheduled one: their place among the due jobs of other accounts."""
+    deadline: Instant | None = None
+    """Its deadline, if its place is so far in the past that housekeeping would not look there for one."""
+
+    @property
+    def ready_at(self) -> Instant:
+        """The time of its jobs."""
+        return self.scheduled_at if self.place is None else self.place
 
 
 async def accept(
@@ -66,21 +84,35 @@ async def accept(
     """Store a send and return the id of its request once it is durable.
 
     An audit entry is stored with it, with the request as its target. Raises Refused: PRODUCT_NOT_AVAILABLE,
-    SENDER_NUMBER_NOT_REGISTERED, or DUPLICATE for a key that was used for a different request.
+    SENDER_NUMBER_NOT_REGISTERED, RATE_LIMITED or LIMIT_EXCEEDED for the account's limits, or DUPLICATE for a key
+    that was used for a different request, or for texts that were sent to the same numbers recently.
     """
     new_request = await prepare_request(context, account_id, sending, idempotency_key)
     if audit_entry:
         new_request = new_request._replace(audit_entry=audit_entry._replace(target=new_request.request_id.hex()))
-    accepted = await context.store.write(store_request, new_request)
+    charge = await context.limiter.charge(account_id, sending.product, len(new_request.messages))
+    try:
+        accepted = await context.store.write(store_request, new_request)
+    except Refused:
+        charge.refund()
+        raise
     if accepted.is_new:
-        announce_request(context, sending.product, new_request)
+        announce_request(context, sending.product, new_request, accepted.dropped)
+        charge.refund_cost(accepted.dropped, len(new_request.messages))
+    else:
+        charge.refund()
     return accepted.request_id
 
 
 async def prepare_request(
-    context: Context, account_id: int, sending: Sending, idempotency_key: IdempotencyKey | None = None
+    context: Context,
+    account_id: int,
+    sending: Sending,
+    idempotency_key: IdempotencyKey | None = None,
+    *,
+    drops_duplicates: bool | None = None,
 ) -> NewRequest:
-    """Return all rows of a send.
+    """Return all rows of a send; `drops_duplicates` replaces the setting.
 
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
     """
@@ -90,6 +122,9 @@ async def prepare_request(
     scheduled_at = now if sending.scheduled_at is None else sending.scheduled_at
     rows = messages.build_rows(request_id, account_id, sending.product, sending.receivers)
     few = rows if len(rows) <= SMALL_RECEIVERS else ()
+    limits = await context.limiter.limits_of(account_id)
+    lane = LaneKey(carrier, identifiers.slot_of(request_id), sending.lane)
+    ready_at = place_request(context, account_id, lane, len(rows), now, scheduled_at)
     return NewRequest(
         request_id,
         account_id,
@@ -102,13 +137,22 @@ async def prepare_request(
         now,
         idempotency_key,
         now - context.policy.idempotency_ms,
-        [queue.NewJob(*row[:2], carrier, sending.lane, scheduled_at) for row in few],
+        [queue.NewJob(*row[:2], carrier, sending.lane, ready_at) for row in few],
+        duplicate_guard=build_guard(account_id, sending, limits, context.policy, now, is_dropping=drops_duplicates),
+        place=ready_at,
+        deadline=(
+            scheduled_at + context.policy.lifetime_ms(sending.product, sending.expire_minutes)
+            if ready_at < now - WATCHED_BACK_MS
+            else None
+        ),
     )
 
 
-def announce_request(context: Context, product: Product, request: NewRequest) -> None:
+def announce_request(context: Context, product: Product, request: NewRequest, dropped: int = 0) -> None:
     """Count a stored send in the metrics, and wake its deliverer if it is due."""
     context.metrics.messages_accepted.add(len(request.messages), product.code)
+    if dropped:
+        context.metrics.count_ended([(product, Outcome.DUPLICATE)] * dropped)
     if request.scheduled_at <= request.now + WAKE_HORIZON_MS:
         context.wake([request.carrier])
 
@@ -135,10 +179,17 @@ def store_requests(tx: Tx, requests_to_store: Sequence[NewRequest]) -> list[Acce
     if tx.is_retry:
         here = requests.existing_ids(tx, [new_request.request_id for new_request in new])
         new = [new_request for new_request in new if new_request.request_id not in here]
+    duplicates = {
+        new_request.request_id: find_duplicates(tx, new_request.duplicate_guard, new_request.now)
+        for new_request in new
+        if new_request.duplicate_guard
+    }
     requests.add_all(tx, [new_request.request for new_request in new])
     for new_request in new:
         if new_request.image:
             requests.add_image(tx, new_request.request_id, new_request.image)
+        if new_request.deadline is not None:
+            expiry.set_deadline(tx, new_request.request_id, new_request.deadline)
         if new_request.audit_entry:
             audit_log.add(tx, new_request.audit_entry)
     messages.add_all(tx, [row for new_request in new for row in new_request.messages])
@@ -146,12 +197,28 @@ def store_requests(tx: Tx, requests_to_store: Sequence[NewRequest]) -> list[Acce
     queue.add_requests(
         tx,
         [
-            queue.NewJobs(new_request.request_id, new_request.carrier, new_request.lane, new_request.scheduled_at)
+            queue.NewJobs(new_request.request_id, new_request.carrier, new_request.lane, new_request.ready_at)
             for new_request in new
             if not new_request.jobs
         ],
     )
+    if any(duplicates.values()):
+        accepted = _drop_duplicates(tx, new, accepted, duplicates)
     return accepted
+
+
+def _drop_duplicates(
+    tx: Tx,
+    new: Sequence[NewRequest],
+    accepted: Sequence[AcceptedRequest],
+    duplicates: Mapping[bytes, Sequence[int]],
+) -> list[AcceptedRequest]:
+    """Record the duplicates of new requests as failed from the start; return how many each has."""
+    for new_request in new:
+        ids = [new_request.messages[index][0] for index in duplicates.get(new_request.request_id, ())]
+        queue.remove(tx, ids)
+        messages.finish(tx, [(one, Outcome.DUPLICATE) for one in ids], new_request.now)
+    return [each._replace(dropped=len(duplicates.get(each.request_id, ()))) for each in accepted]
 
 
 @transaction(retryable=True, batched_by=store_requests)

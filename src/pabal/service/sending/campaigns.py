@@ -202,6 +202,8 @@ async def _create_requests(context: Context, campaign: Campaign) -> None:
     sending = decode_shared(shared)
     try:
         await _check_usable(context, campaign, sending)
+        if not await context.limiter.may_try(campaign.account_id):
+            return
         while block := await context.store.read(campaigns.next_block, campaign.id):
             if not await _create_request(context, campaign, sending, block):
                 return  # cancelled, sent now, or done by another worker: the next round sees
@@ -209,6 +211,11 @@ async def _create_requests(context: Context, campaign: Campaign) -> None:
             campaigns.change_state, campaign.id, (CampaignState.MAKING,), CampaignState.MADE, context.world.now()
         )
     except Refused as refused:
+        if refused.code is Code.RATE_LIMITED:
+            return  # the next round goes on
+        if refused.code is Code.LIMIT_EXCEEDED:
+            await _pause(context, campaign, refused)
+            return
         log.warning(
             "campaign halted; resume it in the console",
             extra={"campaign": campaign.id.hex(), "code": refused.code.name},
@@ -216,6 +223,14 @@ async def _create_requests(context: Context, campaign: Campaign) -> None:
         await context.store.write(
             campaigns.halt, campaign.id, describe_problems(refused.problems), context.world.now()
         )
+
+
+async def _pause(context: Context, campaign: Campaign, refused: Refused) -> None:
+    """Record why a campaign waits; it goes on by itself when its account's limit resets or is raised."""
+    reason = describe_problems(refused.problems)
+    if list(campaign.reason) != reason:
+        log.warning("campaign waits for a limit of its account", extra={"campaign": campaign.id.hex()})
+        await context.store.write(campaigns.set_reason, campaign.id, reason)
 
 
 async def _create_request(context: Context, campaign: Campaign, sending: Sending, block: ReceiverBlock) -> bool:
@@ -234,21 +249,34 @@ async def _create_request(context: Context, campaign: Campaign, sending: Sending
         campaign.account_id,
         sending._replace(receivers=receivers, scheduled_at=campaign.scheduled_at),
         IdempotencyKey(key, hashlib.sha256(key.encode()).digest()),
+        drops_duplicates=True,  # one repeated number must not halt a campaign
     )
-    stored = await context.store.write(_store_request, campaign, block.number, new_request)
+    charge = await context.limiter.charge(campaign.account_id, sending.product, len(receivers))
+    try:
+        stored = await context.store.write(_store_request, campaign, block.number, new_request)
+    except Refused:
+        charge.refund()
+        raise
     if stored:
-        accept.announce_request(context, sending.product, new_request)
-    return stored
+        accept.announce_request(context, sending.product, new_request, stored.dropped)
+        charge.refund_cost(stored.dropped, len(receivers))
+    else:
+        charge.refund()
+    return stored is not None
 
 
-def _store_request(tx: Tx, campaign: Campaign, number: int, new_request: NewRequest) -> bool:
+def _store_request(
+    tx: Tx, campaign: Campaign, number: int, new_request: NewRequest
+) -> accept.AcceptedRequest | None:
     if not campaigns.take_block(tx, campaign, number, new_request.now):
-        return False
+        return None
+    if campaign.reason:
+        campaigns.set_reason(tx, campaign.id, ())
     (stored,) = accept.store_requests(tx, [new_request])
     campaign_requests.add(
         tx, campaign.id, number, stored.request_id, len(new_request.messages), new_request.scheduled_at
     )
-    return True
+    return stored
 
 
 async def _check_usable(context: Context, campaign: Campaign, sending: Sending) -> None:

@@ -6,6 +6,7 @@ from pabal.domain import identifiers
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import Instant
 from pabal.service.context import Context
+from pabal.service.sending.budgets import record_ended
 from pabal.store import audit_log, campaign_requests, messages, profiles, queue, requests
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
@@ -44,6 +45,7 @@ def cancel(
     waiting = messages.find_waiting(tx, account_id, request_id, message_id)
     dropped = queue.remove_unclaimed(tx, waiting)
     campaign_requests.recount_soon(tx, request_id, now)
+    record_ended(tx, [(one, None, None) for one in dropped])
     return CancelResult(meant, messages.cancel(tx, dropped, now))
 
 
@@ -77,7 +79,9 @@ def cancel_profile_batch(tx: Tx, profile_id: int, after: tuple[Instant, bytes], 
     canceled = 0
     for _, request_id, account_id in found:
         waiting = messages.find_waiting(tx, account_id, request_id, None)
-        canceled += messages.cancel(tx, queue.remove_unclaimed(tx, waiting), now)
+        dropped = queue.remove_unclaimed(tx, waiting)
+        record_ended(tx, [(one, None, None) for one in dropped])
+        canceled += messages.cancel(tx, dropped, now)
         campaign_requests.recount_soon(tx, request_id, now)
     if len(found) < SWEEP_BATCH_REQUESTS:
         profiles.mark_swept(tx, profile_id)

@@ -14,6 +14,7 @@ from pabal.service.context import Context
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.delivery.take_over import reassign_unknown_carriers
 from pabal.service.policy import Policy
+from pabal.service.sending.budgets import correct_some
 from pabal.service.sending.cancel import cancel_deleted_profiles
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.service.upkeep.expire import Expirer
@@ -31,6 +32,7 @@ from pabal.store import (
     queue,
     queue_admin,
     receipts,
+    recent_texts,
     sessions,
     sign_in_attempts,
     simulator,
@@ -134,6 +136,9 @@ async def _run_global_tasks(context: Context) -> None:
     await _repeat_until_none(
         context, lambda tx: idempotency_keys.delete_old(tx, world.now() - policy.idempotency_ms, BATCH)
     )
+    while await context.store.write(correct_some, policy, BATCH):
+        pass
+    await _repeat_until_none(context, lambda tx: recent_texts.delete_expired(tx, world.now(), BATCH))
     await _repeat_until_none(
         context, lambda tx: profiles.delete_expired_tokens(tx, world.now() - TOKEN_RETENTION_MS, BATCH)
     )

@@ -27,6 +27,35 @@ create table key_usage (                 -- the token bucket of each API key, sh
     until_us {big} not null              -- when all granted requests are paid off at the key's rate, in microseconds
 ) {clustered};
 
+create table account_limits (            -- limits of accounts; no row, or 0: none
+    account_id {big} primary key references accounts (id),
+    receivers_per_second {big} not null,
+    receivers_per_day {big} not null,
+    receivers_per_month {big} not null,
+    budget_per_month {big} not null,     -- in won
+    duplicate_minutes integer            -- null: as the setting says
+) {clustered};
+
+create table limit_usage (               -- how much of each limit all processes have reserved
+    account_id {big} not null,
+    name text not null,                  -- a column of account_limits
+    period {big} not null,               -- first instant of the day or month; 0: a rate
+    used {big} not null,                 -- receivers, hundredths of a won, or of a rate as in key_usage
+    notified {small} not null,           -- the percentage that was told last
+    primary key (account_id, name)
+) {clustered};
+
+create table budget_corrections (        -- messages that ended, until their reserved prices are corrected
+    id {serial},
+    account_id {big} not null,
+    requested_at {big} not null,
+    product {small} not null,
+    is_fallback {small} not null,        -- 1: nothing was reserved
+    carrier text,                        -- the one that took them; null: none did
+    outcome {small},                     -- null: cancelled
+    messages integer not null
+);
+
 create table numbers (                   -- sender numbers that an account has registered
     account_id {big} not null references accounts (id),
     number text not null,
@@ -203,6 +232,13 @@ create index idempotency_keys_by_age on idempotency_keys (created_at);
 create table pending_erasures (          -- requests and messages to erase once none of their messages is in the queue
     id {bytes} primary key               -- of a request, or of one message
 ) {clustered};
+
+create table recent_texts (              -- what was sent to whom recently, where duplicates are guarded against
+    digest {bytes} primary key,          -- of account, number and text; neither is stored
+    created_at {big} not null,
+    expires_at {big} not null
+) {clustered};
+create index recent_texts_by_expiry on recent_texts (expires_at);
 
 create table workers (                   -- processes that deliver
     id {bytes} primary key,              -- new whenever the worker registers

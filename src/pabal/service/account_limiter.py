@@ -1,0 +1,300 @@
+"""Holds accounts to their limits: each process reserves shares ahead, so that most sends need no transaction."""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pabal.domain import dates
+from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.dates import SECOND, Instant
+from pabal.domain.limits import QUOTAS, AccountLimits, Limit
+from pabal.domain.message import Product
+from pabal.domain.price import format_won
+from pabal.service.metrics import Metrics
+from pabal.service.policy import Policy
+from pabal.store import account_limits
+from pabal.store.account_limits import QuotaGrant, QuotaReturn, QuotaWant, RateShare
+from pabal.store.engine.base import Store, Tx
+from pabal.world import World
+
+LIMITS_TTL_S = 1.0
+"""How long limits are cached; a little longer than keys, which bring them along."""
+MAX_CACHED_ACCOUNTS = 10_000
+RATE_SHARE_TTL_S = 1.0
+"""A reserved share of a rate that is not used for this long is dropped."""
+CAMPAIGN_PAUSE_S = 30.0
+"""How often a campaign tries again after its account has reached a limit."""
+EXHAUSTED_TTL_S = 1.0
+"""How long a limit that was found exhausted is not looked up again."""
+HUNDREDTHS_PER_WON = 100
+
+log = logging.getLogger("pabal.limits")
+
+
+class Charge(NamedTuple):
+    """What a send has taken of its account's limits."""
+
+    taken: Sequence[tuple["_Share", int, Instant]] = ()
+    """The share, how much of it, and its period: what was taken in an earlier one is not given back."""
+
+    def refund(self) -> None:
+        """Give everything back to this process: nothing was stored."""
+        for share, amount, period in self.taken:
+            if share.period == period:
+                share.held += amount
+
+    def refund_cost(self, messages: int, total: int) -> None:
+        """Give back the price of some of the messages, which end without being sent."""
+        for share, amount, period in self.taken:
+            if share.limit is Limit.BUDGET and share.period == period:
+                share.held += amount * messages // total
+
+
+NO_CHARGE = Charge()
+
+
+class _Share:
+    """The unused part of a limit that this process has reserved, and what it knows of the rest."""
+
+    def __init__(self, limit: Limit) -> None:
+        self.limit = limit
+        self.value = 0
+        self.period: Instant = 0
+        self.held = 0
+        self.used = 0
+        """How much all processes had reserved when it was last looked up."""
+        self.checked_at = float("-inf")
+        """When it was last looked up, or filled."""
+        self.was_refused = False
+        """Whether too little was left when it was last looked up."""
+
+
+class _AccountShares:
+    """The shares of one account."""
+
+    def __init__(self) -> None:
+        self.by_limit = {limit: _Share(limit) for limit in Limit}
+        self.waiting = 0
+        """Receivers of sends that wait for a share."""
+        self.refill_lock = asyncio.Lock()
+        self.refused_at = float("-inf")
+        self.refused_limits: AccountLimits | None = None
+        """The limits under which a send was last refused as too much."""
+
+
+class _Want(NamedTuple):
+    """How much a send takes of a limit."""
+
+    share: _Share
+    value: int
+    period: dates.Period
+    amount: int
+
+
+class AccountLimiter:
+    """The limits of all accounts in use; those without any cost a look-up in memory."""
+
+    def __init__(self, store: Store, world: World, policy: Policy, metrics: Metrics) -> None:
+        self._store = store
+        self._world = world
+        self._policy = policy
+        self._metrics = metrics
+        self._known: OrderedDict[int, tuple[float, AccountLimits]] = OrderedDict()
+        self._shares: OrderedDict[int, _AccountShares] = OrderedDict()
+
+    def remember(self, account_id: int, limits: AccountLimits, seen_at: float) -> None:
+        """Cache the limits of an account that were read at this monotonic time."""
+        self._known.pop(account_id, None)
+        self._known[account_id] = (seen_at, limits)
+        if len(self._known) > MAX_CACHED_ACCOUNTS:
+            self._known.popitem(last=False)
+
+    async def limits_of(self, account_id: int) -> AccountLimits:
+        """Return the limits of an account, at most about a second old."""
+        known = self._known.get(account_id)
+        now = self._world.monotonic()
+        if known and now - known[0] < LIMITS_TTL_S:
+            return known[1]
+        limits = await self._store.read(account_limits.get, account_id)
+        self.remember(account_id, limits, now)
+        return limits
+
+    async def charge(self, account_id: int, product: Product, receivers: int) -> Charge:
+        """Take a send from its account's limits: from all of them, or from none.
+
+        Raises Refused: RATE_LIMITED, LIMIT_EXCEEDED. Raises StoreUnavailable.
+        """
+        limits = await self.limits_of(account_id)
+        if not limits.has_any:
+            return NO_CHARGE
+        account = self._shares.get(account_id)
+        if account is None:
+            account = self._shares[account_id] = _AccountShares()
+        wants = self._wants(account, limits, product, receivers)
+        account.waiting += receivers
+        try:
+            if any(not self._covers(want) for want in wants):
+                async with account.refill_lock:
+                    await self._refill(account_id, account, wants)
+            for want in wants:
+                want.share.held -= want.amount
+        except Refused as refused:
+            if refused.code is Code.LIMIT_EXCEEDED:
+                account.refused_at, account.refused_limits = self._world.monotonic(), limits
+            raise
+        finally:
+            account.waiting -= receivers
+        return Charge([(want.share, want.amount, want.share.period) for want in wants])
+
+    async def may_try(self, account_id: int) -> bool:
+        """Say whether a campaign may try to send more: not right after a refusal, unless limits have changed."""
+        limits, account = await self.limits_of(account_id), self._shares.get(account_id)
+        if account is None or account.refused_limits != limits:
+            return True
+        return self._world.monotonic() - account.refused_at >= CAMPAIGN_PAUSE_S
+
+    async def give_back(self) -> None:
+        """Give back what this process has reserved and not used; it stops.
+
+        Raises StoreUnavailable; what is not given back is lost until the limit resets.
+        """
+        returns = [
+            QuotaReturn(account_id, limit, share.period, share.held)
+            for account_id, account in self._shares.items()
+            for limit, share in account.by_limit.items()
+            if limit in QUOTAS and share.held
+        ]
+        self._shares.clear()
+        if returns:
+            await self._store.write(account_limits.give_back, returns)
+
+    def _wants(
+        self, account: _AccountShares, limits: AccountLimits, product: Product, receivers: int
+    ) -> list[_Want]:
+        now, zone = self._world.now(), self._policy.zone
+        found = []
+        for limit, share in account.by_limit.items():
+            value, amount = limits.get(limit), receivers
+            if limit is Limit.BUDGET:
+                value *= HUNDREDTHS_PER_WON
+                amount *= self._policy.first_price_of(product) or 0
+            if value and amount:
+                period = dates.Period(0, 0) if limit is Limit.PER_SECOND else limit.period(now, zone)
+                found.append(_Want(share, value, period, amount))
+        return found
+
+    def _covers(self, want: _Want) -> bool:
+        """Say whether this process has reserved enough, and may still use it."""
+        share = want.share
+        if share.limit is Limit.PER_SECOND and self._world.monotonic() - share.checked_at >= RATE_SHARE_TTL_S:
+            return False
+        return share.held >= want.amount and share.value == want.value and share.period == want.period.start
+
+    async def _refill(self, account_id: int, account: _AccountShares, wants: Sequence[_Want]) -> None:
+        """Reserve what the shares lack; when this returns, all of them cover what is wanted.
+
+        Raises Refused: RATE_LIMITED, LIMIT_EXCEEDED.
+        """
+        while lacking := [want for want in wants if not self._covers(want)]:
+            for want in lacking:
+                if want.share.limit is Limit.PER_SECOND:
+                    await self._refill_rate(account_id, account, want)
+            quotas = [want for want in lacking if want.share.limit in QUOTAS]
+            if quotas and await self._refill_quotas(account_id, account, quotas):
+                return
+
+    async def _refill_rate(self, account_id: int, account: _AccountShares, want: _Want) -> None:
+        share, now = want.share, self._world.monotonic()
+        if share.value != want.value or now - share.checked_at >= RATE_SHARE_TTL_S:
+            share.held = 0
+        grant: RateShare = await self._store.write_relaxed(
+            self._reserve_rate, account_id, want.value, want.amount - share.held, account.waiting
+        )
+        if not grant.granted:
+            wait_ms = max(1, grant.free_at - self._world.now())
+            raise Refused(
+                Code.RATE_LIMITED, want.share.limit.code, _describe_rate(want.value), retry_after_s=wait_ms / SECOND
+            )
+        share.held += grant.granted
+        share.value, share.checked_at = want.value, self._world.monotonic()
+
+    def _reserve_rate(self, tx: Tx, account_id: int, rate: int, need: int, waiting: int) -> RateShare:
+        return account_limits.reserve_rate(
+            tx, account_id, rate, need, waiting, self._policy.max_receivers, self._world.now()
+        )
+
+    async def _refill_quotas(self, account_id: int, account: _AccountShares, wants: Sequence[_Want]) -> bool:
+        """Reserve shares of quotas; say whether other processes count in a later period already."""
+        clock = self._world.monotonic()
+        for want in wants:
+            self._raise_if_exhausted(want, clock)
+        asked = [self._ask(want, account.waiting) for want in wants]
+        for want in wants:
+            want.share.held = 0  # it is on its way back, and lost if the store does not answer
+        grants = await self._store.write(account_limits.reserve, account_id, asked)
+        for want, grant in zip(wants, grants, strict=True):
+            share = want.share
+            share.held += grant.granted
+            share.value, share.period, share.used, share.checked_at = want.value, grant.period, grant.used, clock
+            if grant.newly_near:
+                self._tell(account_id, want, grant)
+        for want in wants:
+            want.share.was_refused = want.share.held < want.amount
+        for want in wants:
+            if want.share.was_refused:
+                raise self._refusal(want)
+        return any(grant.period != want.period.start for want, grant in zip(wants, grants, strict=True))
+
+    def _ask(self, want: _Want, waiting: int) -> QuotaWant:
+        share = want.share
+        returned = share.held if share.period == want.period.start else 0
+        per_receiver = 1 if share.limit is not Limit.BUDGET else 0
+        assert want.period.start is not None
+        return QuotaWant(share.limit, want.value, want.period.start, want.amount, waiting * per_receiver, returned)
+
+    def _raise_if_exhausted(self, want: _Want, clock: float) -> None:
+        """Refuse without asking the store again where it said a moment ago that too little is left."""
+        share = want.share
+        is_current = share.value == want.value and share.period == want.period.start
+        if share.was_refused and is_current and clock - share.checked_at < EXHAUSTED_TTL_S:
+            left = max(0, share.value - share.used) + share.held
+            if left < want.amount:
+                raise self._refusal(want)
+
+    def _refusal(self, want: _Want) -> Refused:
+        share, end = want.share, want.period.end
+        assert end is not None
+        resets = dates.format_timestamp(end, self._policy.zone)
+        limit, used, need = (
+            format_won(amount) if share.limit is Limit.BUDGET else f"{amount:,}"
+            for amount in (share.value, max(0, share.used - share.held), want.amount)
+        )
+        detail = Text(
+            f"{share.limit.label.ko}: 한도 {limit}, 사용 {used}, 이번 요청 {need}. {resets}에 초기화됩니다.",
+            f"{share.limit.label.en}: limit {limit}, used {used}, this request {need}. It resets at {resets}.",
+        )
+        return Refused(Code.LIMIT_EXCEEDED, share.limit.code, detail)
+
+    def _tell(self, account_id: int, want: _Want, grant: QuotaGrant) -> None:
+        """Report that an account has come near a limit."""
+        limit = want.share.limit
+        self._metrics.limits_near.add(1, limit.code, str(grant.newly_near))
+        log.warning(
+            "account is near a limit; raise it if that is expected",
+            extra={
+                "event": "limit.near",
+                "account_id": account_id,
+                "limit": limit.code,
+                "share": grant.newly_near,
+                "used": grant.used,
+                "of": want.value,
+            },
+        )
+
+
+def _describe_rate(rate: int) -> Text:
+    return Text(
+        f"계정의 초당 수신자 한도는 {rate:,}명입니다.", f"The account may send to {rate:,} receivers per second."
+    )

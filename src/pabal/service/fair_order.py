@@ -1,0 +1,90 @@
+"""Fair shares between accounts: where a new request stands among those that wait for the same carrier.
+
+Start-time fair queuing: a request of an account that has nothing waiting stands at the head of its lane, and each
+further one of the same account behind its last one, by how many receivers that had. The place is the time of its
+jobs: for a send that is due it may lie in the past, never in the future.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pabal.domain.dates import SECOND, Instant
+from pabal.world import World
+
+RECEIVERS_PER_MS = 20
+"""How many receivers of one account stand at the same millisecond; more than any carrier sends."""
+ROOM_MS = 1 * SECOND
+"""How far in the past the first request of an empty lane stands, so that those that follow at once have a place."""
+MAX_SCHEDULED_SPREAD_MS = 10 * SECOND
+"""How far the sends of one account for one time are spread at most."""
+MAX_PLACES = 100_000
+HEAD_TTL_S = 2.0
+"""How long a head that another process may move is believed."""
+
+
+class LaneKey(NamedTuple):
+    """A lane of a carrier in a slot."""
+
+    carrier: str
+    slot: int
+    lane: int
+
+
+class FairOrder:
+    """The heads of lanes that this process knows, and the last place of each account in them."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._heads: dict[LaneKey, tuple[Instant, bool, float]] = {}
+        """The first due job of a lane, or when there was none; which of both; and when that was seen."""
+        self._last: OrderedDict[tuple[int, LaneKey, Instant | None], float] = OrderedDict()
+
+    def observe(
+        self,
+        carrier: str,
+        lanes: Iterable[tuple[int, int]],
+        found: Iterable[tuple[int, int, Instant]],
+        now: Instant,
+    ) -> None:
+        """Record the heads of some lanes, given by slot and number: the first due job of each, or now for none."""
+        first = {(slot, lane): at for slot, lane, at in found}
+        seen_at = self._world.monotonic()
+        for slot, lane in lanes:
+            head = min(first.get((slot, lane), now), now)
+            self._heads[LaneKey(carrier, slot, lane)] = (head, head == now, seen_at)
+
+    def head_of(self, key: LaneKey) -> Instant:
+        """Return the head of a lane as it was last seen, 0 if it never was."""
+        found = self._heads.get(key)
+        return found[0] if found else 0
+
+    def is_fresh(self, key: LaneKey, max_age_s: float) -> bool:
+        """Say whether the head of a lane was seen this recently."""
+        found = self._heads.get(key)
+        return found is not None and self._world.monotonic() - found[2] <= max_age_s
+
+    def place_now(self, account_id: int, key: LaneKey, receivers: int, now: Instant, *, is_shared: bool) -> Instant:
+        """Return the place of a send that is due.
+
+        While other processes may serve the lane, only a head that was seen just now is believed.
+        """
+        head, is_empty, _ = self._heads.get(key, (now, True, 0.0))
+        if is_shared and (is_empty or not self.is_fresh(key, HEAD_TTL_S)):
+            head, is_empty = now, True
+        first = head - ROOM_MS if is_empty else head
+        place = min(float(now), max(float(first), self._last.get((account_id, key, None), 0.0)))
+        self._remember((account_id, key, None), place + receivers / RECEIVERS_PER_MS)
+        return int(place)
+
+    def place_later(self, account_id: int, key: LaneKey, receivers: int, scheduled_at: Instant) -> Instant:
+        """Return the place of a scheduled send: behind those of its account for the same time, never earlier."""
+        place = self._last.get((account_id, key, scheduled_at), float(scheduled_at))
+        self._remember((account_id, key, scheduled_at), place + receivers / RECEIVERS_PER_MS)
+        return min(int(place), scheduled_at + MAX_SCHEDULED_SPREAD_MS)
+
+    def _remember(self, key: tuple[int, LaneKey, Instant | None], last: float) -> None:
+        self._last[key] = last
+        self._last.move_to_end(key)
+        if len(self._last) > MAX_PLACES:
+            self._last.popitem(last=False)

@@ -1,0 +1,100 @@
+"""The duplicate guard: the same text to the same number from one account is sent once in a while."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from pabal.domain.codes import Code, Problem, Refused, Text
+from pabal.domain.dates import MINUTE, Instant
+from pabal.domain.limits import AccountLimits
+from pabal.domain.sending import Receiver, Sending, fill_buttons, fill_text
+from pabal.service.policy import Policy
+from pabal.store import recent_texts
+from pabal.store.engine.base import Tx
+
+DIGEST_BYTES = 16
+
+
+class DuplicateGuard(NamedTuple):
+    """What a request is compared by, and what happens to its duplicates."""
+
+    digests: Sequence[bytes]
+    """One for each receiver, in order."""
+    until: Instant
+    """From when on the same texts may be sent again."""
+    minutes: int
+    is_dropping: bool
+    """Whether duplicates are recorded as failed; otherwise the request is refused."""
+
+
+def build_guard(
+    account_id: int,
+    sending: Sending,
+    limits: AccountLimits,
+    policy: Policy,
+    now: Instant,
+    *,
+    is_dropping: bool | None = None,
+) -> DuplicateGuard | None:
+    """Return the guard of a send; None where the account has none."""
+    minutes = policy.duplicate_minutes if limits.duplicate_minutes is None else limits.duplicate_minutes
+    if not minutes:
+        return None
+    return DuplicateGuard(
+        _digest_texts(account_id, sending),
+        max(now, sending.scheduled_at or now) + minutes * MINUTE,
+        minutes,
+        policy.drops_duplicates if is_dropping is None else is_dropping,
+    )
+
+
+def find_duplicates(tx: Tx, guard: DuplicateGuard, now: Instant) -> list[int]:
+    """Record the texts of a new request, and return the indexes of receivers that got theirs already.
+
+    Raises Refused(DUPLICATE) naming these receivers, unless duplicates are dropped.
+    """
+    new = recent_texts.claim(tx, guard.digests, now, guard.until)
+    duplicates = []
+    for index, digest in enumerate(guard.digests):
+        if digest in new:
+            new.remove(digest)  # a second receiver of the same request with the same number and text
+        else:
+            duplicates.append(index)
+    if duplicates and not guard.is_dropping:
+        detail = Text(
+            f"같은 내용을 이 번호로 {guard.minutes:,}분 안에 이미 보냈습니다.",
+            f"The same text was sent to this number within {guard.minutes:,} minutes.",
+        )
+        raise Refused.from_problems(
+            [Problem(Code.DUPLICATE, f"receivers[{index}].phoneNumber", detail) for index in duplicates]
+        )
+    return duplicates
+
+
+def _digest_texts(account_id: int, sending: Sending) -> list[bytes]:
+    """Return a digest for each receiver of what the phone would show, and of when it was asked for.
+
+    Sender and product do not count: the same text from another number is still the same to who reads it. A
+    scheduled send is compared with sends of the same time only.
+    """
+    image = hashlib.sha256(sending.image.body).hexdigest() if sending.image else None
+    shared = msgspec.json.encode((account_id, image, sending.image_link, sending.scheduled_at))
+    key = hashlib.blake2b(shared).digest()
+    return [_digest(_shown_texts(sending, receiver), key) for receiver in sending.receivers]
+
+
+def _shown_texts(sending: Sending, receiver: Receiver) -> tuple[object, ...]:
+    names, values = sending.variables, receiver.values
+    content = sending.content if receiver.content is None else receiver.content
+    return (
+        receiver.phone,
+        fill_text(content, names, values),
+        fill_text(sending.subject or "", names, values),
+        [each.given_fields() for each in fill_buttons(sending.buttons, names, values)],
+    )
+
+
+def _digest(shown: tuple[object, ...], key: bytes) -> bytes:
+    return hashlib.blake2b(msgspec.json.encode(shown), digest_size=DIGEST_BYTES, key=key).digest()

@@ -1,0 +1,143 @@
+"""Budgets: the first carrier's price is reserved at acceptance, and corrected when messages end."""
+
+import dataclasses
+from collections.abc import Awaitable, Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from pabal.carriers.base import Rejected
+from pabal.domain.codes import Refused
+from pabal.domain.limits import AccountLimits, Limit
+from pabal.domain.message import Outcome
+from pabal.service.account_limiter import LIMITS_TTL_S
+from pabal.service.sending.cancel import cancel_request
+from pabal.service.upkeep.housekeeping import run_round
+from pabal.settings.carriers import CarrierSettings, SimulatorSettings
+from pabal.store import account_limits
+from tests.fixtures.service import FakeCarrier, account_id_of, add_profile, alimtalk, count_rows, send, sms
+from tests.fixtures.virtual import NOON, Environment, build_environment, run_in_virtual_time, settings_for
+
+CHEAP, DEAR = 9_00, 12_50
+
+
+def run_with_prices(
+    folder: Path,
+    scenario: Callable[[Environment], Awaitable[None]],
+    carriers: dict[str, FakeCarrier],
+    *,
+    charges_failed: bool = False,
+    **settings: Any,
+) -> None:
+    """Run a scenario with the carriers `cheap` and, for Kakao messages, `dear`."""
+    prices = {"cheap": {"sms": Decimal("9.00")}, "dear": {"alimTalk": Decimal("12.50")}}
+    configured: dict[str, CarrierSettings] = {
+        name: SimulatorSettings(name=name, prices=prices[name], charges_failed=charges_failed) for name in carriers
+    }
+    routes = {"sms": ["cheap"], "lms": ["cheap"], "alimTalk": ["dear"]}
+
+    async def whole() -> None:
+        base = settings_for(folder, **settings)
+        env = await build_environment(
+            folder,
+            carriers=carriers,
+            settings=dataclasses.replace(base, carriers=configured, routes=routes),
+        )
+        try:
+            account_id = await account_id_of(env)
+            await env.store.write(account_limits.save, account_id, AccountLimits(budget_per_month=1000))
+            await env.wait(LIMITS_TTL_S)
+            await scenario(env)
+        finally:
+            await env.service.stop()
+
+    run_in_virtual_time(whole())
+
+
+async def used(env: Environment) -> int:
+    """Return what is used of the budget, in hundredths of a won, after corrections and without unused shares."""
+    await env.context.limiter.give_back()
+    await run_round(env.context)
+    assert await count_rows(env, "budget_corrections") == 0
+    usage = await env.store.read(account_limits.list_usage, await account_id_of(env))
+    return sum(each.used for each in usage if each.limit is Limit.BUDGET)
+
+
+def carriers(**answers: Any) -> dict[str, FakeCarrier]:
+    return {name: FakeCarrier(name, **answers) for name in ("cheap", "dear")}
+
+
+def test_budget_refuses_what_would_cost_more(tmp_path: Path) -> None:
+    async def scenario(env: Environment) -> None:
+        await send(env, sms(*["01012345678"] * 110))  # 990 won
+        try:
+            await send(env, sms("01012345678", "01012345678"))
+        except Refused as refused:
+            problem = refused.problems[0]
+        assert problem.field == "budget_per_month"
+        assert "limit 1,000, used 990, this request 18" in problem.message("en")
+
+        await send(env, sms())
+        assert await used(env) == 111 * CHEAP
+
+    run_with_prices(tmp_path, scenario, carriers())
+
+
+def test_failed_messages_are_given_back_unless_they_are_charged(tmp_path: Path) -> None:
+    made: dict[bool, int] = {}
+    for charges_failed in (False, True):
+        folder = tmp_path / str(charges_failed)
+        folder.mkdir()
+        both = carriers()
+
+        async def scenario(
+            env: Environment, both: dict[str, FakeCarrier] = both, is_charged: bool = charges_failed
+        ) -> None:
+            await send(env, sms("01012345678", "01087654321"))
+            await env.wait(1)
+            delivered, failed = (each.hex() for each in both["cheap"].ids)
+            await both["cheap"].report((delivered, Outcome.DELIVERED), (failed, Outcome.PHONE_OFF))
+            made[is_charged] = await used(env)
+
+        run_with_prices(folder, scenario, both, charges_failed=charges_failed)
+    assert made == {False: CHEAP, True: 2 * CHEAP}
+
+
+def test_rejected_and_cancelled_messages_cost_nothing(tmp_path: Path) -> None:
+    async def scenario(env: Environment) -> None:
+        await send(env, sms())
+        later = await send(env, sms(scheduled_at=NOON + 3_600_000))
+        await env.wait(1)
+        assert await used(env) == CHEAP
+
+        await cancel_request(env.context, await account_id_of(env), later, None)
+
+        assert await used(env) == 0
+
+    run_with_prices(tmp_path, scenario, carriers(answer=lambda attempt: Rejected(Outcome.NO_SUBSCRIBER)))
+
+
+def test_fallback_has_its_own_cost(tmp_path: Path) -> None:
+    both = carriers()
+
+    async def scenario(env: Environment) -> None:
+        await send(env, alimtalk(await add_profile(env)))
+        await env.wait(1)
+        assert await used(env) == DEAR
+        await both["dear"].report((both["dear"].ids[0].hex(), Outcome.NOT_A_USER))
+        await env.wait(1)
+        await both["cheap"].report((both["cheap"].ids[0].hex(), Outcome.DELIVERED))
+
+        assert await used(env) == CHEAP
+
+    run_with_prices(tmp_path, scenario, both)
+
+
+def test_dropped_duplicates_cost_nothing(tmp_path: Path) -> None:
+    async def scenario(env: Environment) -> None:
+        await send(env, sms())
+        await send(env, sms("01012345678", "01087654321"))
+
+        assert await used(env) == 2 * CHEAP
+
+    run_with_prices(tmp_path, scenario, carriers(), duplicate_minutes=5, duplicate_action="drop")

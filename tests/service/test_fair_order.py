@@ -1,0 +1,209 @@
+"""Fair shares between accounts on one carrier: who sends little does not wait for who sends much."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from pabal.domain.dates import MINUTE
+from pabal.domain.message import Outcome
+from pabal.domain.sending import Sending
+from pabal.service.fair_order import MAX_SCHEDULED_SPREAD_MS, ROOM_MS, FairOrder, LaneKey
+from pabal.service.sending.accept import accept
+from pabal.world import RealWorld
+from tests.fixtures.campaigns import phones
+from tests.fixtures.cluster import Cluster
+from tests.fixtures.cluster import run_scenario as run_cluster
+from tests.fixtures.service import (
+    DEFAULT_CARRIER,
+    FakeCarrier,
+    RunScenario,
+    account_id_of,
+    job_of,
+    message_id_of,
+    messages_of,
+    sms,
+)
+from tests.fixtures.virtual import NOON, Environment
+
+LANE = LaneKey("telco", 0, 0)
+RATE = 100
+"""Messages per second of the slow carrier."""
+
+
+def slow_carrier() -> FakeCarrier:
+    return FakeCarrier(window=RATE // 10, delay_s=0.1)
+
+
+async def send_as(env: Environment, account: str, *sends: Sending) -> list[bytes]:
+    account_id = await account_id_of(env, account)
+    return list(await asyncio.gather(*(accept(env.context, account_id, each) for each in sends)))
+
+
+def waits_of(carriers: Sequence[FakeCarrier], request_ids: Sequence[bytes], since: float) -> list[float]:
+    """Return how long after `since` each message of these requests was submitted, in order."""
+    wanted = set(request_ids)
+    submitted = [entry for carrier in carriers for entry in carrier.submitted]
+    return sorted(at - since for at, attempt in submitted if attempt.message_id[:13] in wanted)
+
+
+def test_flood_of_small_sends_does_not_delay_another_accounts_send(run_scenario: RunScenario) -> None:
+    carrier = slow_carrier()
+
+    async def scenario(env: Environment) -> None:
+        for _ in range(20):
+            await send_as(env, "flooding", *[sms()] * 100)
+            await env.wait(0.05)
+        since = asyncio.get_running_loop().time()
+        (single,) = await send_as(env, "small", sms())
+        await env.wait(3)
+
+        (wait_s,) = waits_of([carrier], [single], since)
+        assert len(carrier.ids) < 1000  # the flood would have taken 20 s
+        assert wait_s <= 0.5
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+def test_campaigns_of_two_accounts_share_a_carrier(run_scenario: RunScenario) -> None:
+    carrier = slow_carrier()
+
+    async def scenario(env: Environment) -> None:
+        for _ in range(20):
+            await send_as(env, "first", sms(*phones(100)))
+            await env.wait(0.05)
+        since = asyncio.get_running_loop().time()
+        second = [(await send_as(env, "second", sms(*phones(100))))[0] for _ in range(5)]
+        await env.wait(12)
+
+        waits = waits_of([carrier], second, since)
+        assert len(waits) == 500  # together they took 10 s; behind the first campaign they would wait for 20
+        assert 0.3 <= len([each for each in waits if each <= 5]) / 500 <= 0.7
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+def test_accounts_share_fairly_while_the_carrier_is_away(run_scenario: RunScenario) -> None:
+    carrier = slow_carrier()
+
+    async def scenario(env: Environment) -> None:
+        await send_as(env, "flooding", sms())
+        await env.wait(1)
+        carrier.is_connected = False
+        await send_as(env, "flooding", *[sms()] * 2000)
+        await env.wait(60)
+        (single,) = await send_as(env, "small", sms())
+        carrier.is_connected = True
+        since = asyncio.get_running_loop().time()
+        await env.wait(8)
+
+        (wait_s,) = waits_of([carrier], [single], since)
+        assert wait_s <= 6.5  # it is tried again every 5 s
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+def test_flood_at_one_process_does_not_delay_a_send_at_another(tmp_path: Path) -> None:
+    carriers: list[FakeCarrier] = []
+
+    def make() -> dict[str, FakeCarrier]:
+        carriers.append(slow_carrier())
+        return {DEFAULT_CARRIER: carriers[-1]}
+
+    async def scenario(cluster: Cluster) -> None:
+        worker = await cluster.start_process("worker")
+        front = await cluster.start_process("front", delivers=False)
+        await cluster.wait(10)
+        for _ in range(20):
+            await send_as(worker.env, "flooding", *[sms()] * 100)
+            await cluster.wait(0.05)
+        await send_as(front.env, "small", sms(phones(1)[0]))  # makes the front look at the queue
+        await cluster.wait(0.3)
+        since = asyncio.get_running_loop().time()
+        singles = await send_as(front.env, "small", *[sms()] * 5)
+        await cluster.wait(3)
+
+        waits = waits_of(carriers, singles, since)
+        assert len(waits) == 5
+        assert waits[-1] <= 2.5
+
+    run_cluster(tmp_path, scenario, carriers=make)
+
+
+def test_deadline_holds_for_a_send_placed_far_in_the_past(run_scenario: RunScenario) -> None:
+    carrier = slow_carrier()
+
+    async def scenario(env: Environment) -> None:
+        await send_as(env, "flooding", sms())
+        await env.wait(1)
+        carrier.is_connected = False
+        await env.wait(600)
+        (late,) = await send_as(env, "small", sms(expire_minutes=3))
+        await env.wait(240)
+
+        (message,) = await messages_of(env, late)
+        assert message.outcome is Outcome.EXPIRED
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+def test_scheduled_sends_never_get_an_earlier_time(run_scenario: RunScenario) -> None:
+    carrier = slow_carrier()
+    at = NOON + 5 * MINUTE
+
+    async def scenario(env: Environment) -> None:
+        requests = await send_as(env, "first", *[sms(scheduled_at=at)] * 30)
+        jobs = [await job_of(env, message_id_of(each)) for each in requests]
+
+        times = [job[2] for job in jobs if job]
+        assert times == sorted(times)
+        assert (times[0], times[-1]) == (at, at + 1)
+        (other,) = await send_as(env, "second", sms(scheduled_at=at))
+        found = await job_of(env, message_id_of(other))
+        assert found is not None
+        assert found[2] == at
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+def test_spread_of_scheduled_sends_is_bounded() -> None:
+    order = FairOrder(RealWorld())
+
+    places = [order.place_later(1, LANE, 10_000, NOON) for _ in range(50)]
+
+    assert places[0] == NOON
+    assert places[-1] == NOON + MAX_SCHEDULED_SPREAD_MS
+
+
+def test_place_is_never_in_the_future_and_orders_an_accounts_own_sends() -> None:
+    order = FairOrder(RealWorld())
+    order.observe("telco", [(0, 0)], [(0, 0, NOON - 5000)], NOON)
+
+    own = [order.place_now(1, LANE, 10_000, NOON + at, is_shared=False) for at in range(20)]
+    other = order.place_now(2, LANE, 1, NOON, is_shared=False)
+
+    assert own == sorted(own)
+    assert all(place <= NOON + at for at, place in enumerate(own))
+    assert (own[0], own[1], other) == (NOON - 5000, NOON - 4500, NOON - 5000)
+
+
+def test_empty_lane_has_no_backlog_to_pass() -> None:
+    order = FairOrder(RealWorld())
+    assert order.place_now(1, LANE, 1, NOON, is_shared=False) == NOON - ROOM_MS
+
+    order.observe("telco", [(0, 0)], [], NOON + 5)
+
+    assert order.place_now(1, LANE, 1, NOON + 7, is_shared=False) == NOON + 5 - ROOM_MS
+    order.observe("telco", [(0, 0)], [(0, 0, NOON + 90_000)], NOON + 9)
+    assert order.place_now(2, LANE, 1, NOON + 10, is_shared=False) == NOON + 9 - ROOM_MS
+    assert order.place_now(2, LaneKey("telco", 1, 0), 1, NOON + 10, is_shared=True) == NOON + 10 - ROOM_MS
+
+
+def test_burst_of_one_account_leaves_room_for_another() -> None:
+    order = FairOrder(RealWorld())
+
+    burst = [order.place_now(1, LANE, 1000, NOON, is_shared=False) for _ in range(15)]
+    order.observe("telco", [(0, 0)], [(0, 0, burst[1])], NOON)
+    other = [order.place_now(2, LANE, 1000, NOON, is_shared=False) for _ in range(3)]
+
+    assert len(set(burst)) == 15
+    assert other == burst[1:4]
