@@ -51,8 +51,8 @@ class Site:
         self.is_test_environment = not settings.has_real_carriers
         """Whether the simulator is the only carrier, so that no message leaves the machine."""
         self.threads = WorkerThreads(context.world, "files", threads=1)
-        """For files: their checks and exports, in turns. A second thread would only slow everyone else down,
-        since Python runs one at a time."""
+        """For files: their checks and exports, in turns; Python runs one thread at a time, so a second would
+        compete with calls and sign-ins."""
         self.password_threads = WorkerThreads(context.world, "passwords")
         """For passwords alone, so that nobody's file delays a sign-in."""
         self.file_checks = ConcurrencyLimit(MAX_FILE_CHECKS, MAX_FILE_CHECKS_PER_ACCOUNT, FILES_BUSY)
