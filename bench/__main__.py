@@ -25,6 +25,7 @@ from bench import (
     small,
     smpp,
     start,
+    turns,
     workers,
 )
 from bench.figures import Figure, format_table
@@ -44,6 +45,7 @@ BENCHMARKS: dict[str, Callable[[BenchEnvironment], list[Figure]]] = {
     "smpp": smpp.measure,
     "nhncloud": nhncloud.measure,
     "start": start.measure,
+    "turns": turns.measure,
     "postgres": postgres.measure,
     "workers": workers.measure,
     "queue": queue.measure,

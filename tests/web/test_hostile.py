@@ -4,6 +4,7 @@ import asyncio
 import socket
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,6 +34,49 @@ def test_checking_a_list_stops_after_a_hundred_problems() -> None:
 
     assert len(form.problems) == 100
     assert len(form.body.receivers) == 100
+
+
+@pytest.mark.parametrize(
+    ("change", "result", "field"),
+    [
+        ({"sendDate": 5}, "INVALID_PARAMETER", "sendDate"),
+        ({"sender": None}, "MISSING_PARAMETER", "sender"),
+        ({"receivers": {}}, "INVALID_PARAMETER", "receivers"),
+        (
+            {"receivers": [{"phoneNumber": PHONE}, {"phoneNumber": 5}]},
+            "INVALID_PARAMETER",
+            "receivers[1].phoneNumber",
+        ),
+        ({"receivers": [{"templateData": {}}]}, "MISSING_PARAMETER", "receivers[0].phoneNumber"),
+        ({"content": "a\0"}, "UNSUPPORTED_CHARACTER", None),
+        ({"sender": "\ud800"}, "INVALID_JSON", None),
+    ],
+)
+def test_long_body_is_refused_with_its_first_problem(
+    run_scenario: RunScenario, change: dict[str, Any], result: str, field: str | None
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        body = {**sms_body(), **change, "unknown": "x" * forms.MAX_EXPLAINED_BYTES}
+
+        answer = await call("message/sendSMS", body)
+
+        assert answer.result == result
+        assert [each["field"] for each in answer.body.get("errors", [])] == ([field] if field else [])
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize("body", [b"[1,", b"[" * 300_000, b"5" + b" " * 300_000, b'"' + b"x" * 300_000 + b'"'])
+def test_long_body_that_is_no_json_object_is_refused(run_scenario: RunScenario, body: bytes) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        answer = await call("message/sendSMS", body.ljust(forms.MAX_EXPLAINED_BYTES + 1))
+
+        assert answer.result == "INVALID_JSON"
+
+    run_scenario(scenario)
 
 
 def test_list_longer_than_any_setting_allows_is_refused_unchecked(run_scenario: RunScenario) -> None:

@@ -190,13 +190,14 @@ def test_subject_is_personal_too(run_scenario: RunScenario) -> None:
 def test_unsupported_characters_are_named(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller(language="en")
-        body = sms_body(content="₩#{price} é", receivers=receivers_of(PHONE, templateData={"price": "5😀"}))
+        receivers = receivers_of(PHONE, templateData={"price": "5😀"})
 
-        answer = await call("message/sendSMS", body)
+        shared = await call("message/sendSMS", sms_body(content="₩#{price} é", receivers=receivers))
+        own = await call("message/sendSMS", sms_body(content="#{price}", receivers=receivers))
 
-        assert answer.result == "UNSUPPORTED_CHARACTER"
-        for named in ("₩ (U+20A9)", "é (U+00E9)", "😀 (U+1F600)"):
-            assert named in answer.body["resultMessage"]
+        assert shared.result == own.result == "UNSUPPORTED_CHARACTER"
+        assert shared.body["resultMessage"].endswith("₩ (U+20A9), é (U+00E9) (content)")
+        assert own.body["resultMessage"].endswith("😀 (U+1F600) (receivers[0].content)")
 
     run_scenario(scenario)
 

@@ -8,6 +8,7 @@ from pabal.checks.forms import Form
 from pabal.checks.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
 from pabal.domain import button, text, variables
 from pabal.domain.button import Button
+from pabal.domain.codes import Refused
 from pabal.domain.dates import Instant
 from pabal.domain.filled import ButtonChecker, LengthChecker
 from pabal.domain.message import Product
@@ -78,7 +79,7 @@ class AlimtalkFields:
         receivers = self._receivers
         if names:
             check = make_talk_checker(Product.ALIMTALK, template.content, buttons, names, title, fallback_content)
-            receivers = check_receivers(self._form, self._form.body.receivers, check)
+            receivers = self._read_values(check)
         return Sending(
             Product.ALIMTALK,
             template.content,
@@ -92,6 +93,20 @@ class AlimtalkFields:
             variables=names,
             expire_minutes=self._expire_minutes,
         )
+
+    def _read_values(self, check: Callable[[bodies.ReceiverBody], CheckedText]) -> Sequence[Receiver]:
+        """Return the receivers with their values; everything else about them has been checked.
+
+        Raises Refused naming every bad receiver, by index.
+        """
+        given = self._form.body.receivers
+        try:
+            return [
+                Receiver(known.phone, check(receiver)[0], None, known.reference)
+                for known, receiver in zip(self._receivers, given, strict=True)
+            ]
+        except Refused:
+            return check_receivers(self._form, given, check)
 
 
 def make_talk_checker(

@@ -18,6 +18,8 @@ T = TypeVar("T")
 
 MAX_LIST_ITEMS = 100_000
 """Limit of any list: the largest value of the setting `max_receivers`."""
+MAX_EXPLAINED_BYTES = 256 * 1024
+"""In a longer body only the first problem of its fields is reported."""
 _TOO_MANY_CODES = {"receivers": Code.TOO_MANY_RECEIVERS, "buttons": Code.INVALID_BUTTON}
 _FORBIDDEN_CHARACTERS = re.compile("[\0\ud800-\udfff]")
 _NUMBER = re.compile(r"-?[0-9]{1,12}", re.ASCII)
@@ -27,6 +29,19 @@ _TYPE_NAMES = {
     bool: Text("true 또는 false", "true or false"),
 }
 
+_WIRE_TYPE_NAMES = {
+    "str": _TYPE_NAMES[str],
+    "int": _TYPE_NAMES[int],
+    "bool": _TYPE_NAMES[bool],
+    "array": Text("배열", "an array"),
+    "object": Text("객체", "an object"),
+}
+_MISSING_FIELD = re.compile(r"missing required field `(\w+)`")
+_EXPECTED_TYPE = re.compile(r"Expected `(\w+)")
+_TOO_LONG_TO_EXPLAIN = Text(
+    "본문이 길어 위치를 찾지 않았습니다. UTF-8로 된 올바른 JSON인지, U+0000이 없는지 확인하세요.",
+    "The body is too long to say where: check that it is valid JSON in UTF-8, without U+0000.",
+)
 _TOO_DEEP = Text("중첩이 너무 깊습니다.", "It is nested too deeply.")
 _NOT_AN_OBJECT = Text("중괄호로 감싼 객체 하나를 보내세요.", "Send one object in braces.")
 
@@ -91,12 +106,34 @@ def parse_json(body_type: type[B], raw: bytes) -> Form[B]:
 
     Raises Refused(INVALID_JSON) if it is not a JSON object.
     """
-    if b"\\u0000" not in raw:  # fast path for a valid body
+    has_nul = b"\\u0000" in raw
+    if not has_nul:  # fast path for a valid body
         try:
             return Form(_decoder(body_type).decode(raw or b"{}"), [])
+        except msgspec.ValidationError as error:
+            if len(raw) > MAX_EXPLAINED_BYTES:
+                raise _first_problem(str(error)) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             pass
+    if len(raw) > MAX_EXPLAINED_BYTES:
+        raise Refused(Code.UNSUPPORTED_CHARACTER if has_nul else Code.INVALID_JSON, detail=_TOO_LONG_TO_EXPLAIN)
     return parse_fields(body_type, parse_json_object(raw))
+
+
+def _first_problem(error: str) -> Refused:
+    """Return the refusal for the first problem of a long body: to find all would hold up everyone else."""
+    what, _, place = error.removesuffix("`").partition(" - at `$")
+    path = place.lstrip(".")
+    if missing := _MISSING_FIELD.search(what):
+        path = f"{path}.{missing[1]}" if path else missing[1]
+    if not path:
+        return Refused(Code.INVALID_JSON, detail=_NOT_AN_OBJECT)
+    if missing or what.endswith("got `null`"):
+        problem = Problem(_missing_code(path), path)
+    else:
+        expected = _EXPECTED_TYPE.search(what)
+        problem = _wrong_type_problem(path, _WIRE_TYPE_NAMES.get(expected[1] if expected else "", _TYPE_NAMES[str]))
+    return Refused.from_problems([problem])
 
 
 def parse_json_object(raw: bytes) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Checks the receivers of a send and reports every bad one by its index."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from pabal.checks.forms import Form
@@ -53,15 +54,18 @@ def check_receivers(
         if bad_fields:  # the send is refused anyway; only find the other problems
             problems += _find_problems(index, receiver, check_text, bad_fields)
             continue
+        checking = "phoneNumber"
         try:
             number = phone.parse_mobile(receiver.phoneNumber)
+            checking = "content"
             values, own_text = check_text(receiver)
             reference = receiver.reference
             if reference is not None:
+                checking = "reference"
                 check_reference(reference)
             found.append(Receiver(number, values, own_text, reference))
-        except Refused:
-            problems += _find_problems(index, receiver, check_text, bad_fields)
+        except Refused as refusal:
+            problems += _find_problems(index, receiver, check_text, bad_fields, {checking: refusal})
     if problems:
         problems.sort(key=lambda problem: int(problem.field[len("receivers[") :].split("]")[0]))
         raise Refused.from_problems(problems)
@@ -69,9 +73,13 @@ def check_receivers(
 
 
 def _find_problems(
-    index: int, receiver: Any, check_text: Callable[[Any], CheckedText], bad_fields: set[str]
+    index: int,
+    receiver: Any,
+    check_text: Callable[[Any], CheckedText],
+    bad_fields: set[str],
+    known: Mapping[str, Refused] = MappingProxyType({}),
 ) -> list[Problem]:
-    """Return the problems of one receiver, without those in `bad_fields`."""
+    """Return the problems of one receiver, without those in `bad_fields`; `known` ones are not searched again."""
     place = f"receivers[{index}]"
     if place in bad_fields:
         return []
@@ -81,7 +89,10 @@ def _find_problems(
         if f"{place}.{field}" in bad_fields:
             return
         try:
-            work(value)
+            if field in known and value != "":
+                raise known[field]
+            if field != "content" or "reference" not in known:  # the text was checked before the reference
+                work(value)
         except Refused as refusal:
             for code, _, detail in refusal.problems:
                 at = "templateData" if field == "content" and code in _VALUE_CODES else field
@@ -111,8 +122,17 @@ def read_values(
 
     Raises Refused: MISSING_VARIABLE, INVALID_PARAMETER, and what `clean` raises.
     """
-    values = [clean(value) for value in variables.collect_values(names, receiver.templateData)]
-    for value in values:
-        if not value.isascii() and text.starts_joining(value):
-            raise text.joining(value[0])
-    return tuple(values)
+    values = variables.collect_values(names, receiver.templateData)
+    return tuple([value if _is_clean(value) else _clean_value(value, clean) for value in values])
+
+
+def _is_clean(value: str) -> bool:
+    """Say whether a value is certainly clean, as most are."""
+    return value.isascii() and len(value) <= text.MAX_INPUT_CHARACTERS and "\0" not in value and "\r" not in value
+
+
+def _clean_value(value: str, clean: Callable[[str], str]) -> str:
+    cleaned = clean(value)
+    if text.starts_joining(cleaned):
+        raise text.joining(cleaned[0])
+    return cleaned

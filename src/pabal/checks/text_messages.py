@@ -30,9 +30,8 @@ def check_text_message(product: Product, form: Form[Any], policy: Policy, now: I
     image = read_image_field(form) if product is Product.MMS else None
     given = read_receivers(form, policy)
     names = variables.find_names(content, subject)
-    if not names:
-        check_shared_text(form, content, partial(check_text, product), "content")
-        check_shared_text(form, subject, _check_subject, "subject")
+    check_shared_text(form, content, _check_literals if names else partial(check_text, product), "content")
+    check_shared_text(form, subject, _check_literals if names else _check_subject, "subject")
     form.raise_problems()
 
     check = make_text_checker(product, content, subject, names, clean_text) if names else accept_unchanged
@@ -74,6 +73,11 @@ def make_text_checker(
 
 def _clean_and_replace(given: str) -> str:
     return text.replace_unsupported(clean(given))
+
+
+def _check_literals(content: str) -> None:
+    """Check what is around the variables of a text; its length is known only with their values."""
+    text.carried_bytes("".join(variables.split(content)[::2]))
 
 
 def _check_subject(subject: str) -> None:

@@ -1,7 +1,8 @@
 """Checks the texts and links of many receivers without composing each one."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 
 from pabal.domain import button, text, variables
 from pabal.domain.button import Button
@@ -37,53 +38,70 @@ class FilledLength:
 class LengthChecker:
     """Checks the length of a text for every receiver; composes only texts whose length is uncertain."""
 
-    def __init__(
-        self,
-        template: str,
-        names: Sequence[str],
-        limit: int,
-        check: Callable[[str, int], None] = text.check_characters,
-    ) -> None:
+    def __init__(self, template: str, names: Sequence[str], limit: int) -> None:
         self._template = template
         self._names = names
         self._limit = limit
-        self._check = check
         self._length = FilledLength(template, names)
 
     def check(self, values: Sequence[str]) -> None:
-        """Raises Refused as `check` does for the filled-in text."""
-        if not self._fits(values):
-            size = self._length.of(values)
-            if size > MAX_MERGED_CHARACTERS * self._limit:
-                raise text.too_many_characters(size, self._limit)
-            self._check(fill_text(self._template, self._names, values), self._limit)
+        """Raises Refused(CONTENT_TOO_LONG), and for texts in bytes UNSUPPORTED_CHARACTER."""
+        size = self._measure(values)
+        if size is None:
+            characters = self._length.of(values)
+            if characters > MAX_MERGED_CHARACTERS * self._limit:
+                raise text.too_many_characters(characters, self._limit)
+            self._check(fill_text(self._template, self._names, values))
+        elif size > self._limit:
+            raise self._refusal(size)
 
-    def _fits(self, values: Sequence[str]) -> bool:
-        """Say whether the text certainly fits."""
-        if self._length.of(values) > self._limit or not self._length.is_certain:
-            return False
-        return not any(text.starts_joining(values[place]) for place, _ in self._length.times)
+    def _measure(self, values: Sequence[str]) -> int | None:
+        """Return the length of the filled-in text, None if it is uncertain."""
+        is_certain = self._length.is_certain
+        if not is_certain or any(text.starts_joining(values[place]) for place, _ in self._length.times):
+            return None
+        return self._length.of(values)
+
+    def _check(self, filled: str) -> None:
+        text.check_characters(filled, self._limit)
+
+    def _refusal(self, size: int) -> Refused:
+        return text.too_many_characters(size, self._limit)
 
 
 class ByteLengthChecker(LengthChecker):
     """Checks the length of a text in bytes, as a text message carries it."""
 
     def __init__(self, template: str, names: Sequence[str], limit: int) -> None:
-        super().__init__(template, names, limit, text.check_fits)
-        try:
+        super().__init__(template, names, limit)
+        self._literal_bytes: int | None = None
+        with suppress(Refused):
             self._literal_bytes = sum(map(text.carried_bytes, self._length.literals))
-        except Refused:
-            self._literal_bytes = limit + 1  # so that every text is checked in full
 
-    def _fits(self, values: Sequence[str]) -> bool:
-        """Say whether the text certainly fits; bytes add up, since NFC never merges characters that CP949 has."""
+    def _measure(self, values: Sequence[str]) -> int | None:
+        """Return the length; bytes add up, since NFC never merges characters that CP949 has."""
         size = self._literal_bytes
+        if size is None:
+            return None
         try:
             for place, times in self._length.times:
                 size += times * len(values[place].encode("cp949"))
         except UnicodeEncodeError:
-            return False
-        return size <= self._limit
+            self._check_characters(values)
+            return None
+        return size
+
+    def _check_characters(self, values: Sequence[str]) -> None:
+        """Raises Refused(UNSUPPORTED_CHARACTER) for a value with one that NFC merges with no character around."""
+        for place, _ in self._length.times:
+            if self._length.is_certain and not text.starts_joining(values[place]):
+                text.carried_bytes(values[place])
+
+    def _check(self, filled: str) -> None:
+        text.check_fits(filled, self._limit)
+
+    def _refusal(self, size: int) -> Refused:
+        return text.too_many_bytes(size, self._limit)
 
 
 class ButtonChecker:
@@ -99,9 +117,12 @@ class ButtonChecker:
             if (link := getattr(one, field)) is not None
         ]
         self._links = [link for link in links if not link.is_always_valid]
+        self._longest = _LongestLink(self._links, names)
 
     def check(self, values: Sequence[str]) -> None:
         """Raises Refused as `fill_buttons` does, and INVALID_BUTTON for a link whose scheme is not clear."""
+        if self._longest.is_valid(values):
+            return
         for link in self._links:
             if not link.is_valid(values):
                 link.check_length(values)
@@ -109,30 +130,49 @@ class ButtonChecker:
                 raise Refused(Code.INVALID_BUTTON, detail=_UNCLEAR_SCHEME)
 
 
+class _LongestLink:
+    """A link that is at least as long as each of several; if it fits, all of them do."""
+
+    def __init__(self, links: Sequence["_Link"], names: Sequence[str]) -> None:
+        self._have_known_schemes = all(link.has_known_scheme and link.length.is_certain for link in links)
+        self._literal_characters = max((link.length.of([""] * len(names)) for link in links), default=0)
+        times: Counter[int] = Counter()
+        for link in links:
+            times |= Counter(dict(link.length.times))
+        self._times = list(times.items())
+
+    def is_valid(self, values: Sequence[str]) -> bool:
+        """Say whether all links are certainly valid for one receiver."""
+        size = self._literal_characters
+        for place, times in self._times:
+            size += times * len(values[place])
+        return self._have_known_schemes and size <= button.MAX_LINK_CHARACTERS
+
+
 class _Link:
     """A link with variables."""
 
     def __init__(self, template: str, names: Sequence[str], field: str) -> None:
-        self._length = FilledLength(template, names)
+        self.length = FilledLength(template, names)
         self._field = field
         pieces = variables.split(template)
         self._start = [
             (names.index(piece) if number % 2 else None, piece)
             for number, piece in enumerate(pieces[:MAX_START_PIECES])
         ]
-        self._has_known_scheme = button.is_allowed_start(pieces[0], field)
+        self.has_known_scheme = button.is_allowed_start(pieces[0], field)
         self.is_always_valid = len(pieces) == 1 and self.is_valid(())
 
     def is_valid(self, values: Sequence[str]) -> bool:
         """Say whether the link is certainly valid for one receiver."""
-        length = self._length
+        length = self.length
         if length.of(values) > button.MAX_LINK_CHARACTERS or not length.is_certain:
             return False
-        return self._has_known_scheme or self._has_allowed_start(values)
+        return self.has_known_scheme or self._has_allowed_start(values)
 
     def check_length(self, values: Sequence[str]) -> None:
         """Raises Refused(INVALID_BUTTON) for a link that is too long even if NFC merges characters."""
-        if self._length.of(values) > MAX_MERGED_CHARACTERS * button.MAX_LINK_CHARACTERS:
+        if self.length.of(values) > MAX_MERGED_CHARACTERS * button.MAX_LINK_CHARACTERS:
             raise Refused(Code.INVALID_BUTTON, self._field, button.too_long(button.MAX_LINK_CHARACTERS))
 
     def _has_allowed_start(self, values: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from itertools import islice
 
 from pabal.domain.codes import Code, Refused, Text
 
@@ -59,12 +60,13 @@ def carried_bytes(content: str) -> int:
     They carry CP949: one byte for ASCII, two for a Hangul syllable. Python's `euc_kr` codec spells
     the rarer syllables in eight bytes, so it must not be used here.
 
-    Raises Refused(UNSUPPORTED_CHARACTER), naming every character that phones cannot show.
+    Raises Refused(UNSUPPORTED_CHARACTER), naming the first MAX_NAMED_CHARACTERS that phones cannot show.
     """
     try:
         return len(content.encode("cp949"))
     except UnicodeEncodeError:
-        raise _unsupported("".join(c for c in content if not is_supported(c))) from None
+        unsupported = (c for c in dict.fromkeys(content) if not is_supported(c))
+        raise _unsupported("".join(islice(unsupported, MAX_NAMED_CHARACTERS))) from None
 
 
 def is_supported(character: str) -> bool:

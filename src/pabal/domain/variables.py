@@ -53,7 +53,7 @@ def collect_values(wanted: Sequence[str], data: Mapping[str, object] | None) -> 
     """
     given = data or {}
     if len(wanted) <= len(given):
-        found = [_value(name, given) for name in wanted]
+        found = [value if type(value := given.get(name)) is str else _value(name, given) for name in wanted]
         if None not in found:
             return found  # type: ignore[return-value]
     # Texts are NFC, but keys may be decomposed, as macOS writes them.

@@ -1,5 +1,6 @@
 """The HTTP interface: routes a request to its endpoint, authorizes it, and answers in the envelope."""
 
+import asyncio
 import hashlib
 import logging
 import math
@@ -180,7 +181,7 @@ class Api:
         length = headers.get(b"content-length")
         size = int(length) if length is not None else 0
         if size > self._max_body_bytes:
-            raise self._too_large_refusal()
+            raise _too_large_refusal(self._max_body_bytes)
         if self.is_stopping:
             raise Refused(Code.SERVICE_UNAVAILABLE)
         try:
@@ -204,6 +205,8 @@ class Api:
             if headers.get(b"content-encoding", b"identity").lower() != b"identity":
                 raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_UNCOMPRESSED)
             form = _read_form(endpoint, scope["query_string"], headers.get(b"content-type", b""), raw)
+            if len(raw) > forms.MAX_EXPLAINED_BYTES:
+                await asyncio.sleep(0)  # other calls get their turn between decoding and checking
             call = ApiCall(
                 self._context,
                 key.account_id,
@@ -228,17 +231,12 @@ class Api:
             part: bytes = message.get("body", b"")
             size += len(part)
             if size > self._max_body_bytes:
-                raise self._too_large_refusal()
+                raise _too_large_refusal(self._max_body_bytes)
             if held:
                 held.grow(size)
                 parts.append(part)
             if not message.get("more_body"):
                 return b"".join(parts)
-
-    def _too_large_refusal(self) -> Refused:
-        limit = self._max_body_bytes
-        detail = Text(f"최대 {limit:,}바이트입니다.", f"The limit is {limit:,} bytes.")
-        return Refused(Code.PAYLOAD_TOO_LARGE, detail=detail)
 
     def _http_status(self, code: Code) -> int:
         status = code.http_status
@@ -262,6 +260,8 @@ def _read_form(endpoint: Endpoint, query: bytes, content_type: bytes, raw: bytes
         return forms.parse_fields(endpoint.body, forms.convert_text_fields(endpoint.body, _parse_pairs(query)))
     media_type = _parse_media_type(content_type) if raw else JSON_MEDIA_TYPE
     if endpoint.input_source == "anywhere":
+        if len(raw) > forms.MAX_EXPLAINED_BYTES:
+            raise _too_large_refusal(forms.MAX_EXPLAINED_BYTES)
         from_query = forms.convert_text_fields(endpoint.body, _parse_pairs(query))
         if media_type == FORM_MEDIA_TYPE:
             given: dict[str, Any] = forms.convert_text_fields(endpoint.body, _parse_pairs(raw))
@@ -277,6 +277,11 @@ def _read_form(endpoint: Endpoint, query: bytes, content_type: bytes, raw: bytes
     if media_type != JSON_MEDIA_TYPE:
         raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_JSON)
     return forms.parse_json(endpoint.body, raw)
+
+
+def _too_large_refusal(limit: int) -> Refused:
+    detail = Text(f"최대 {limit:,}바이트입니다.", f"The limit is {limit:,} bytes.")
+    return Refused(Code.PAYLOAD_TOO_LARGE, detail=detail)
 
 
 def _join_forwarded_for(scope: Scope) -> str:

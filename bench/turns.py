@@ -1,0 +1,108 @@
+"""The longest turn of the event loop that the most expensive bodies cause, in CPU time."""
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+from bench.figures import Figure
+from bench.server import BenchEnvironment, report_progress
+from pabal.app import Service, build_context
+from pabal.service.metrics import Metrics
+from pabal.settings.settings import load
+from pabal.store.engine.sqlite import SqliteStore
+from pabal.world import RealWorld
+from tests.fixtures.virtual import Caller
+from tests.fixtures.web import friendtalk_body, register_channel, sms_body
+from tests.hostile import shapes
+
+TARGET_MS = 50.0
+MAX_BYTES = 8 * 1024 * 1024
+SHAPES = 25
+"""How many random shapes are tried, beyond the known ones."""
+REPEATS = 3
+SHOWN = 5
+
+
+def measure(env: BenchEnvironment) -> list[Figure]:
+    """Call a service in this process with each body, while a task counts the turns."""
+    turns = asyncio.run(_measure(env.copy_store(), env.key))
+    worst = sorted(turns.items(), key=lambda each: -each[1])
+    for name, milliseconds in worst[:SHOWN]:
+        report_progress(f"  {milliseconds:.0f} ms: {name}")
+    name, longest_ms = worst[0]
+    return [
+        Figure("turns", "longest turn of the event loop, any body", longest_ms, " ms", TARGET_MS, "at most", name)
+    ]
+
+
+async def _measure(data: Path, key: str) -> dict[str, float]:
+    """Return the longest turn that each body caused, in milliseconds."""
+    settings = load({}, data=data, key_rate=0)
+    world = RealWorld()
+    store = SqliteStore(settings.store_path, world)
+    service = Service(settings, build_context(settings, store, world, Metrics(), None, None), delivers=False)
+    await service.start()
+    try:
+        call = Caller(service, key)
+        sender_key = await register_channel(call)
+        return {
+            name: min([await _longest_turn_ms(call, operation, raw) for _ in range(REPEATS)])
+            for name, operation, raw in _bodies(sender_key)
+        }
+    finally:
+        await service.stop()
+
+
+async def _longest_turn_ms(call: Caller, operation: str, raw: bytes) -> float:
+    turns: list[float] = [0.0]
+
+    async def count_turns() -> None:
+        ended = time.thread_time()
+        while True:
+            await asyncio.sleep(0)
+            now = time.thread_time()
+            turns.append(now - ended)
+            ended = now
+
+    counting = asyncio.create_task(count_turns())
+    await asyncio.sleep(0)
+    await call(operation, raw)
+    await asyncio.sleep(0)
+    counting.cancel()
+    with suppress(asyncio.CancelledError):
+        await counting
+    return max(turns) * 1000
+
+
+def _bodies(sender_key: str) -> Iterator[tuple[str, str, bytes]]:
+    """Yield name, operation and body of each: the largest of known kinds, then random ones."""
+    sms, friendtalk = "message/sendSMS", "message/sendFriendtalk"
+    yield "one text of 8 MB", sms, _fill(sms_body(content=""), '"content": "', "가")
+    yield "8 MB of numbers", sms, _fill(sms_body(sendDate=5, x=[1]), '"x": [', "1.5,")
+    yield "8 MB of unknown objects", sms, _fill(sms_body(sendDate=5, x=[1]), '"x": [', '{"a":[]},')
+    yield "8 MB of empty receivers, one field wrong", sms, _fill(sms_body(sendDate=5), '"receivers": [', "{},")
+    many = [{"phoneNumber": f"010{number:08}"} for number in range(100_000)]
+    yield "100,000 receivers, one field wrong", sms, json.dumps(sms_body(sendDate=5, receivers=many)).encode()
+    own = [each | {"content": "가" * 900 + f"#{{{number}}}"} for number, each in enumerate(many[:1000])]
+    for number, each in enumerate(own):
+        each["templateData"] = {str(number): "나" * 50, "x": "x" * 4000}  # type: ignore[assignment]
+    body = friendtalk_body(sender_key, receivers=own)
+    yield "1,000 own texts, 7 MB", friendtalk, json.dumps(body, ensure_ascii=False).encode()
+    rng = Random(13)
+    for number in range(SHAPES):
+        operation = rng.choice((sms, friendtalk, "message/sendLMS"))
+        genes = shapes.random_genes(shapes.SEND_GENES, rng)
+        raw, receivers = shapes.build_send(operation, sender_key, genes, MAX_BYTES)
+        yield f"shape {number}: {operation}, {receivers:,} receivers, {len(raw) / 1e6:.1f} MB", operation, raw
+
+
+def _fill(body: object, after: str, piece: str) -> bytes:
+    """Return a body of the largest size, with a piece repeated behind a text of it."""
+    raw = json.dumps(body, ensure_ascii=False)
+    head, tail = raw[: raw.index(after) + len(after)], raw[raw.index(after) + len(after) :]
+    room = MAX_BYTES - len(raw.encode())
+    return (head + piece * (room // len(piece.encode())) + tail).encode()
