@@ -15,7 +15,7 @@ MAX_NAMED_VARIABLES = 20
 MAX_SHOWN_CHARACTERS = 50
 """How much of a variable's name an error shows."""
 _VARIABLE = re.compile(r"#\{([^{}]+)\}")
-_AFTER_BRACE = re.compile(r"(?<=\})[^\x00-\u02ff]")
+_AFTER_VARIABLE = re.compile(r"#\{[^{}]+\}([^\x00-\u02ff#])")
 
 
 class RawNumber(str):
@@ -74,10 +74,10 @@ def collect_values(wanted: Sequence[str], data: Mapping[str, object] | None) -> 
 
 
 def find_joining(text: str) -> str:
-    """Return the first part of a character that follows a variable or another `}`; empty if there is none."""
-    if "}" not in text or text.isascii():
+    """Return the first part of a character that follows a variable; empty if there is none."""
+    if "#{" not in text or text.isascii():
         return ""
-    return next((match[0] for match in _AFTER_BRACE.finditer(text) if starts_joining(match[0])), "")
+    return next((match[1] for match in _AFTER_VARIABLE.finditer(text) if starts_joining(match[1])), "")
 
 
 def _shorten(name: str) -> str:
