@@ -71,6 +71,7 @@ KEYED_BY_US = {
     "pabal.console.shell.assets.load",
     "pabal.console.shell.rendering.load_templates",
     "pabal.domain.dates._second",
+    "pabal.domain.price.Prices.costs_of",
     "pabal.service.access.passwords._hasher",
     "pabal.service.access.passwords._unmatchable_hash",
     "pabal.settings.field._type_hints",
