@@ -135,9 +135,30 @@ def test_numbers_are_registered_and_overview_shows_sent_messages(
         check_page(page, f"overview-{language}-{screen}")
 
 
+@in_each_language_and_screen
+def test_number_is_erased_after_a_confirmation(env: BrowserEnvironment, language: str, screen: str) -> None:
+    number = f"010-6868-{['ko', 'en'].index(language)}{['desktop', 'phone'].index(screen)}22"
+    send(env, number)
+    with env.signed_in(language=language, screen=screen) as page:
+        page.goto("/console/privacy")
+        check_page(page, f"privacy-{language}-{screen}")
+        page.locator("[name=number]").first.fill(number)
+        page.locator("button.main").click()
+        expect(page.locator(".facts dd").first).to_have_text("1")
+        with page.expect_download() as download:
+            page.locator("form[action='/console/privacy/export'] button").click()
+        assert number in download.value.path().read_text(encoding="utf-8")
+        expect(page.locator("button.danger")).to_be_hidden()
+        page.locator(".ask summary").click()
+        check_page(page, f"privacy-found-{language}-{screen}")
+        page.locator("button.danger").click()
+        expect(page.get_by_role("status")).to_be_visible()
+        check_page(page, f"privacy-erased-{language}-{screen}")
+
+
 def test_manage_pages_follow_dark_color_scheme(env: BrowserEnvironment) -> None:
     send(env, PHONE, NO_SUCH)
     with env.signed_in(Role.OPERATOR, color_scheme="dark") as page:
-        for path in ("", "/profiles", "/profiles/new", "/numbers", "/operate", "/operate/accounts/1"):
+        for path in ("", "/profiles", "/profiles/new", "/numbers", "/privacy", "/operate", "/operate/accounts/1"):
             page.goto(f"/console{path}")
             check_page(page, f"dark{path.replace('/', '-')}")

@@ -7,8 +7,9 @@ import msgspec
 
 from pabal.app import build_context
 from pabal.checks.locale import Locale
+from pabal.checks.personal_data import write_export
 from pabal.cli.command import WORLD, CommandError, add_command, add_group, with_store
-from pabal.domain import dates, identifiers, phone
+from pabal.domain import phone
 from pabal.service.metrics import Metrics
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.privacy import ErasureResult
@@ -16,7 +17,6 @@ from pabal.settings.settings import Settings
 from pabal.store import accounts, audit_log
 from pabal.store.audit_log import COMMAND_LINE, AuditEntry
 from pabal.store.engine.base import Store
-from pabal.web import records
 
 NOT_COVERED = "Backups are not covered: they keep the number until you delete them."
 
@@ -37,42 +37,12 @@ def _export(settings: Settings, given: argparse.Namespace) -> None:
     number = phone.parse_mobile(given.number)
     locale = Locale("ko", settings.zone)
 
-    async def work(store: Store) -> dict[str, Any]:
+    async def work(store: Store) -> bytes:
         account_id = await _account_id(store, given.account)
         await store.write(audit_log.add, _audit_entry(account_id, privacy.EXPORT_ACTION))
-        data = await privacy.export(store, account_id, number)
-        sent: list[Any] = []
-        after = b""
-        while found := await privacy.list_messages(store, account_id, number, after):
-            after = found[-1][0].id
-            sent += [
-                records.build_message_item(message, request, identifiers.requested_at(request.id), locale)
-                for message, request in found
-            ]
-        return {
-            "phoneNumber": phone.hyphenate(number),
-            "account": given.account,
-            "messages": sent,
-            "simulatedPhone": [
-                {
-                    "time": dates.format_timestamp(each.accepted_at, settings.zone),
-                    "kind": each.kind,
-                    "from": each.sender,
-                    "subject": each.subject,
-                    "content": each.content,
-                }
-                for each in data.phone_messages
-            ],
-            "senderProfiles": data.channels,
-            "users": data.users,
-            "campaignRows": [
-                {"campaignId": row.campaign_id.hex(), "cells": cells}
-                for row in data.campaign_rows
-                for cells in row.cells
-            ],
-        }
+        return b"".join([piece async for piece in write_export(store, account_id, given.account, number, locale)])
 
-    print(msgspec.json.format(msgspec.json.encode(with_store(settings, work)), indent=2).decode())
+    print(msgspec.json.format(with_store(settings, work), indent=2).decode())
 
 
 def _erase(settings: Settings, given: argparse.Namespace) -> None:

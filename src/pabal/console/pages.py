@@ -1,7 +1,7 @@
 """The table of pages with path, handler and roles, from which routes, menu and tests are made."""
 
 from pabal.console.history import export, history
-from pabal.console.manage import numbers, profiles, templates
+from pabal.console.manage import numbers, privacy, profiles, templates
 from pabal.console.operate import accounts, audit, keys, limits, pending_numbers, settings, status
 from pabal.console.overview import overview
 from pabal.console.phone import phone
@@ -107,6 +107,11 @@ PAGES = (
     Page("/console/numbers", numbers.register_number, OWNERS, "POST"),
     Page("/console/numbers/remove", numbers.confirm_removal, OWNERS),
     Page("/console/numbers/remove", numbers.remove_number, OWNERS, "POST"),
+    Page(privacy.PRIVACY_PATH, privacy.show_form, OWNERS, menu="menu.privacy"),
+    Page(privacy.PRIVACY_PATH, privacy.look_up_number, OWNERS, "POST"),
+    Page(f"{privacy.PRIVACY_PATH}/export", privacy.export_number, OWNERS, "POST"),
+    Page(f"{privacy.PRIVACY_PATH}/erase", privacy.show_form, OWNERS),  # for the language switch of the answer
+    Page(f"{privacy.PRIVACY_PATH}/erase", privacy.erase_number, OWNERS, "POST"),
     *OPERATING,
     Page("/console/phone", phone.show_phone, SENDERS, menu="menu.phone", is_for_simulator=True),
     Page("/console/phone/messages", phone.show_messages, SENDERS, is_for_simulator=True, is_polled=True),

@@ -1,7 +1,7 @@
 """The texts of all pages."""
 
 from pabal.console.history import history_texts
-from pabal.console.manage import numbers_texts, profiles_texts, templates_texts
+from pabal.console.manage import numbers_texts, privacy_texts, profiles_texts, templates_texts
 from pabal.console.operate import accounts_texts, audit_texts, pending_numbers_texts, settings_texts, status_texts
 from pabal.console.overview import overview_texts
 from pabal.console.phone import phone_texts
@@ -24,6 +24,7 @@ TEXTS = TextCatalog(
     templates_texts.TEXTS,
     profiles_texts.TEXTS,
     numbers_texts.TEXTS,
+    privacy_texts.TEXTS,
     status_texts.TEXTS,
     accounts_texts.TEXTS,
     pending_numbers_texts.TEXTS,

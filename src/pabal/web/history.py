@@ -5,6 +5,7 @@ from typing import Any
 from pabal.checks.call import ApiCall, read_paging
 from pabal.checks.choices import one_of
 from pabal.checks.forms import Form
+from pabal.checks.message_records import build_message_item
 from pabal.domain import dates, identifiers, phone, profile, text
 from pabal.domain.codes import Code, Problem, Text
 from pabal.domain.dates import Period
@@ -56,10 +57,7 @@ async def list_phone_messages(call: ApiCall) -> dict[str, Any]:
 
 
 def _build_items(call: ApiCall, page: MessagePage) -> list[answers.MessageItem]:
-    return [
-        records.build_message_item(message, request, identifiers.requested_at(request.id), call.locale)
-        for message, request in page.found
-    ]
+    return [build_message_item(message, request, call.locale) for message, request in page.found]
 
 
 def _read_filter(call: ApiCall) -> MessageFilter | None:

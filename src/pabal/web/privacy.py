@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from msgspec import UNSET
-
 from pabal.checks.call import ApiCall, read_paging
-from pabal.domain import identifiers, phone
-from pabal.models.answers import CampaignRowItem, ErasureItem, PersonalDataItem, StoredMessageItem
+from pabal.checks.message_records import build_message_item
+from pabal.checks.personal_data import build_personal_data_item
+from pabal.domain import phone
+from pabal.models.answers import ErasureItem
 from pabal.service.history import history
 from pabal.service.upkeep import privacy
 from pabal.store import audit_log
 from pabal.store.audit_log import AuditEntry
 from pabal.store.history import MessageFilter
-from pabal.web import envelope, records
+from pabal.web import envelope
 
 ACTOR = "API key"
 """The actor in the audit log."""
@@ -28,32 +28,8 @@ async def export_personal_data(call: ApiCall) -> dict[str, Any]:
     data = await privacy.export(context.store, call.account_id, number)
     message_filter = MessageFilter(call.account_id, receiver=number)
     found = await history.find_messages(context, message_filter, page, page_size)
-    items = [
-        records.build_message_item(message, request, identifiers.requested_at(request.id), call.locale)
-        for message, request in found.found
-    ]
-    stored = [
-        StoredMessageItem(
-            time=call.locale.format_timestamp(each.accepted_at),
-            kind=each.kind,
-            sender=each.sender,
-            subject=each.subject or UNSET,
-            content=each.content,
-        )
-        for each in data.phone_messages
-    ]
-    rows = [
-        CampaignRowItem(campaignId=row.campaign_id.hex(), cells=cells)
-        for row in data.campaign_rows
-        for cells in row.cells
-    ]
-    item = PersonalDataItem(
-        phoneNumber=phone.hyphenate(number),
-        simulatedPhone=stored,
-        senderProfiles=data.channels,
-        users=data.users,
-        campaignRows=rows,
-    )
+    items = [build_message_item(message, request, call.locale) for message, request in found.found]
+    item = build_personal_data_item(number, data, call.locale)
     return {"item": item, **envelope.page_fields(found.total, page, page_size, items)}
 
 

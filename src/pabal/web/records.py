@@ -1,10 +1,11 @@
-"""Builds the records of answers: profiles, messages, requests and templates."""
+"""Builds the records of answers: profiles, requests and templates."""
 
 from msgspec import UNSET, UnsetType
 
 from pabal.checks.buttons import to_api_fields
 from pabal.checks.locale import Locale
-from pabal.domain import dates, phone
+from pabal.checks.message_records import label_value
+from pabal.domain import phone
 from pabal.domain.button import Button
 from pabal.domain.category import Category
 from pabal.domain.codes import Text
@@ -20,7 +21,6 @@ from pabal.models.answers import (
     CategoryRef,
     ImageItem,
     LabelledValue,
-    MessageItem,
     PhoneItem,
     RequestItem,
     SenderItem,
@@ -29,14 +29,6 @@ from pabal.models.answers import (
     TemplateItem,
 )
 from pabal.service.history.history import RequestDetails
-from pabal.service.sending import compose
-from pabal.store.messages import Message
-from pabal.store.requests import Request
-
-
-def label_value(word: str, label: Text, locale: Locale) -> LabelledValue:
-    """Return a coded value with its label in the caller's language."""
-    return LabelledValue(word, label.in_language(locale.language))
 
 
 def build_category_item(category: Category) -> CategoryItem:
@@ -81,35 +73,6 @@ def _disabled_reason(is_enabled: bool, bar: Suspension | None, locale: Locale) -
     if not is_enabled:
         return label_value("operator", _DISABLED_BY_OPERATOR, locale)
     return label_value(bar.code, bar.label, locale) if bar else UNSET
-
-
-def build_message_item(message: Message, request: Request, requested_at: Instant, locale: Locale) -> MessageItem:
-    """Return the record of a message."""
-    origin = compose.origin_of(message, request)
-    outcome = message.outcome
-    receiver = phone.hyphenate(message.receiver) if message.receiver else ""
-    is_fallback = origin is not None
-    return MessageItem(
-        id=message.id.hex(),
-        label=receiver,
-        messageId=message.id.hex(),
-        requestId=request.id.hex(),
-        messageProductType=label_value(message.product.code, message.product.label, locale),
-        sendingStatus=label_value(message.status.code, message.status.label, locale),
-        resultCode=label_value(str(outcome.number), outcome.label, locale) if outcome else UNSET,
-        receiver=receiver,
-        reference=message.reference or UNSET,
-        originMessageId=origin.hex() if origin is not None else UNSET,
-        channelId=request.channel_id or UNSET,
-        senderKey=request.sender_key or UNSET,
-        templateCode=(None if is_fallback else request.template_code) or UNSET,
-        yyyyMM=dates.format_month(request.scheduled_at, locale.zone),
-        requestDate=locale.format_timestamp(requested_at),
-        scheduledDate=locale.format_timestamp(request.scheduled_at),
-        completedDate=locale.format_timestamp(message.completed_at) if message.completed_at is not None else UNSET,
-        subject=compose.subject_of(message, request) or UNSET,
-        content=compose.content_of(message, request),
-    )
 
 
 def build_request_item(outlook: RequestDetails, requested_at: Instant, locale: Locale) -> RequestItem:

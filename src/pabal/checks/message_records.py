@@ -1,0 +1,45 @@
+"""Builds the record of a message, for the interface and for exports."""
+
+from msgspec import UNSET
+
+from pabal.checks.locale import Locale
+from pabal.domain import dates, identifiers, phone
+from pabal.domain.codes import Text
+from pabal.models.answers import LabelledValue, MessageItem
+from pabal.service.sending import compose
+from pabal.store.messages import Message
+from pabal.store.requests import Request
+
+
+def label_value(word: str, label: Text, locale: Locale) -> LabelledValue:
+    """Return a coded value with its label in the caller's language."""
+    return LabelledValue(word, label.in_language(locale.language))
+
+
+def build_message_item(message: Message, request: Request, locale: Locale) -> MessageItem:
+    """Return the record of a message."""
+    origin = compose.origin_of(message, request)
+    outcome = message.outcome
+    receiver = phone.hyphenate(message.receiver) if message.receiver else ""
+    is_fallback = origin is not None
+    return MessageItem(
+        id=message.id.hex(),
+        label=receiver,
+        messageId=message.id.hex(),
+        requestId=request.id.hex(),
+        messageProductType=label_value(message.product.code, message.product.label, locale),
+        sendingStatus=label_value(message.status.code, message.status.label, locale),
+        resultCode=label_value(str(outcome.number), outcome.label, locale) if outcome else UNSET,
+        receiver=receiver,
+        reference=message.reference or UNSET,
+        originMessageId=origin.hex() if origin is not None else UNSET,
+        channelId=request.channel_id or UNSET,
+        senderKey=request.sender_key or UNSET,
+        templateCode=(None if is_fallback else request.template_code) or UNSET,
+        yyyyMM=dates.format_month(request.scheduled_at, locale.zone),
+        requestDate=locale.format_timestamp(identifiers.requested_at(request.id)),
+        scheduledDate=locale.format_timestamp(request.scheduled_at),
+        completedDate=locale.format_timestamp(message.completed_at) if message.completed_at is not None else UNSET,
+        subject=compose.subject_of(message, request) or UNSET,
+        content=compose.content_of(message, request),
+    )

@@ -1,0 +1,54 @@
+"""Builds the export of everything that an account has stored about one phone number."""
+
+from collections.abc import AsyncIterator
+
+import msgspec
+from msgspec import UNSET
+
+from pabal.checks.locale import Locale
+from pabal.checks.message_records import build_message_item
+from pabal.domain import phone
+from pabal.models.answers import CampaignRowItem, PersonalDataItem, StoredMessageItem
+from pabal.service.upkeep import privacy
+from pabal.service.upkeep.privacy import PersonalData
+from pabal.store.engine.base import Store
+
+
+def build_personal_data_item(number: str, data: PersonalData, locale: Locale) -> PersonalDataItem:
+    """Return what is stored about a number, except its messages."""
+    return PersonalDataItem(
+        phoneNumber=phone.hyphenate(number),
+        simulatedPhone=[
+            StoredMessageItem(
+                time=locale.format_timestamp(each.accepted_at),
+                kind=each.kind,
+                sender=each.sender,
+                subject=each.subject or UNSET,
+                content=each.content,
+            )
+            for each in data.phone_messages
+        ],
+        senderProfiles=data.channels,
+        users=data.users,
+        campaignRows=[
+            CampaignRowItem(campaignId=row.campaign_id.hex(), cells=cells)
+            for row in data.campaign_rows
+            for cells in row.cells
+        ],
+    )
+
+
+async def write_export(
+    store: Store, account_id: int, account: str, number: str, locale: Locale
+) -> AsyncIterator[bytes]:
+    """Yield the pieces of a JSON document with everything; its messages come last, in batches."""
+    item = build_personal_data_item(number, await privacy.export(store, account_id, number), locale)
+    head = msgspec.json.encode({"account": account, **msgspec.to_builtins(item)})
+    yield head[:-1] + b',"messages":['
+    after, separator = b"", b""
+    while found := await privacy.list_messages(store, account_id, number, after):
+        after = found[-1][0].id
+        items = [build_message_item(message, request, locale) for message, request in found]
+        yield separator + msgspec.json.encode(items)[1:-1]
+        separator = b","
+    yield b"]}\n"
