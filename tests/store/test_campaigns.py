@@ -25,6 +25,10 @@ def add(tx: Tx, campaign_id: bytes = ONE, now: int = NOON) -> None:
     campaigns.add(tx, CampaignDraft(campaign_id, ACCOUNT, 7, "sms", "봄", "{}"), now)
 
 
+BLOCK_OF_TWO = ReceiverBlock(1, 2, "[]")
+"""The first block of a campaign, as far as it is taken by."""
+
+
 def make_ready(tx: Tx, *blocks: int) -> None:
     """Store a campaign whose requests are being created, with blocks of these sizes."""
     add(tx)
@@ -97,16 +101,20 @@ def test_campaign_without_receivers_or_already_sent_cannot_be_started(tx: Tx) ->
 def test_block_is_taken_once_and_only_at_the_campaign_time(tx: Tx) -> None:
     make_ready(tx, 2, 3)
     campaign = campaigns.get(tx, ONE)
+    one = campaigns.next_block(tx, ONE)
     assert campaign is not None
+    assert one is not None
+    two = one._replace(number=2, receivers=3)
 
-    assert not campaigns.take_block(tx, campaign._replace(scheduled_at=NOON), 1, NOON)
-    assert campaigns.take_block(tx, campaign, 1, NOON)
-    assert not campaigns.take_block(tx, campaign, 1, NOON)
+    assert not campaigns.take_block(tx, campaign._replace(scheduled_at=NOON), one, NOON)
+    assert not campaigns.take_block(tx, campaign, one._replace(receivers=3), NOON), "it has changed"
+    assert campaigns.take_block(tx, campaign, one, NOON)
+    assert not campaigns.take_block(tx, campaign, one, NOON)
     assert campaigns.expedite(tx, ONE, NOON + 1)
-    assert not campaigns.take_block(tx, campaign, 2, NOON), "it has been rescheduled"
+    assert not campaigns.take_block(tx, campaign, two, NOON), "it has been rescheduled"
     assert campaigns.change_state(tx, ONE, (CampaignState.MAKING,), CampaignState.CANCELLING, NOON)
     rescheduled = campaign._replace(scheduled_at=NOON + 1)
-    assert not campaigns.take_block(tx, rescheduled, 2, NOON)
+    assert not campaigns.take_block(tx, rescheduled, two, NOON)
     kept = campaigns.get(tx, ONE)
     assert kept is not None
     assert kept.requested == 2
@@ -197,7 +205,7 @@ def test_no_request_is_created_after_a_concurrent_cancel(address: str) -> None:
         assert campaign is not None
         if len(runs) == 1:
             query_outside(address, "update campaigns set state = 'cancelling'")
-        return service._store_request(tx, campaign, 1, new_request(1)) is not None
+        return service._store_request(tx, campaign, BLOCK_OF_TWO, new_request(1)) is not None
 
     async def scenario(store: PostgresStore) -> None:
         await store.write(make_ready, 2)
@@ -208,7 +216,14 @@ def test_no_request_is_created_after_a_concurrent_cancel(address: str) -> None:
     assert query_outside(address, "select count(*) from requests") == [(0,)]
 
 
-def test_concurrent_workers_create_a_request_once(address: str) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param("delete from campaign_blocks; update campaigns set requested = 2", id="other worker"),
+        pytest.param("update campaign_blocks set receivers = 1", id="erasure"),
+    ],
+)
+def test_block_that_changes_concurrently_becomes_no_request(address: str, change: str) -> None:
     async def scenario(store: PostgresStore) -> None:
         await store.write(make_ready, 2)
         campaign = await store.read(campaigns.get, ONE)
@@ -219,8 +234,8 @@ def test_concurrent_workers_create_a_request_once(address: str) -> None:
             runs.append(None)
             tx.fetch_all("select 1 from campaigns")  # reads the state before the other process changes it
             if len(runs) == 1:
-                query_outside(address, "delete from campaign_blocks; update campaigns set requested = 2")
-            return service._store_request(tx, campaign, 1, new_request(1)) is not None
+                query_outside(address, change)
+            return service._store_request(tx, campaign, BLOCK_OF_TWO, new_request(1)) is not None
 
         assert not await store.write(create_request)
         assert len(runs) == 2

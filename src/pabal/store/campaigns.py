@@ -300,17 +300,18 @@ def next_block(tx: Tx, campaign_id: bytes) -> ReceiverBlock | None:
     return ReceiverBlock(*row) if row else None
 
 
-def take_block(tx: Tx, campaign: Campaign, number: int, now: Instant) -> bool:
+def take_block(tx: Tx, campaign: Campaign, block: ReceiverBlock, now: Instant) -> bool:
     """Remove receivers, to be stored as a request in the same transaction.
 
-    Says no if another process has done it, or if the campaign has been stopped or rescheduled.
+    Says no if another process has done it, if the campaign has been stopped or rescheduled, or if the block has
+    other receivers than it was read with: an erasure has removed some.
     """
     scheduled_at = _AT_ONCE if campaign.scheduled_at is None else campaign.scheduled_at
     taken = tx.fetch_all(
-        "delete from campaign_blocks where campaign_id = ? and number = ? and exists"
+        "delete from campaign_blocks where campaign_id = ? and number = ? and receivers = ? and exists"
         " (select 1 from campaigns c where c.id = campaign_id and c.state = ? and coalesce(c.scheduled_at, ?) = ?)"
         " returning receivers",
-        (campaign.id, number, CampaignState.MAKING.code, _AT_ONCE, scheduled_at),
+        (campaign.id, block.number, block.receivers, CampaignState.MAKING.code, _AT_ONCE, scheduled_at),
     )
     if taken:
         tx.execute(

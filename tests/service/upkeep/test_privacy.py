@@ -1,8 +1,13 @@
 """Erasure of one phone number: nothing about it stays in any table, and others keep what is theirs."""
 
 import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from pabal.domain.campaign import CampaignState
 from pabal.domain.dates import DAY, MINUTE
 from pabal.domain.message import Outcome, Status
 from pabal.domain.profile import Registration
@@ -15,6 +20,8 @@ from pabal.store import campaigns, requests
 from pabal.store.audit_log import AuditEntry
 from pabal.store.campaigns import CampaignDraft, FileFindings, InvalidRow, ReceiverBlock
 from pabal.store.engine.base import Tx
+from tests.fixtures.campaigns import checked_campaign, get_campaign, phones, start_campaign
+from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
     FakeCarrier,
@@ -30,7 +37,14 @@ from tests.fixtures.service import (
     send,
     sms,
 )
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld
+from tests.fixtures.virtual import (
+    NOON,
+    Environment,
+    VirtualWorld,
+    build_environment,
+    open_store,
+    run_in_virtual_time,
+)
 
 NUMBER = "01077770001"
 OTHER = "01077770002"
@@ -157,6 +171,44 @@ def test_erasure_is_limited_to_one_account(run_scenario: RunScenario) -> None:
         assert (await message_of(env, theirs)).receiver == NUMBER
 
     run_scenario(scenario)
+
+
+class InterferingStore(InterruptibleStore):
+    """A store that runs `interference` once, right after the first read of a campaign's next block."""
+
+    interference: Callable[[], Awaitable[object]] | None = None
+    is_done = False
+
+    async def read(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        found = await super().read(work, *args, **kwargs)
+        if work is campaigns.next_block and self.interference and not self.is_done:
+            self.is_done = True
+            await self.interference()
+        return found
+
+
+@pytest.mark.parametrize("numbers", [(NUMBER, OTHER), (NUMBER,)], ids=["shared block", "block of its own"])
+def test_block_read_before_an_erasure_makes_no_message_to_the_number(
+    tmp_path: Path, numbers: tuple[str, ...]
+) -> None:
+    async def scenario() -> None:
+        world = VirtualWorld()
+        store = InterferingStore(open_store(tmp_path, world))
+        env = await build_environment(tmp_path, world=world, store=store)
+        store.interference = lambda: erase(env)
+        campaign_id = await checked_campaign(env, numbers, phones(3))
+        await start_campaign(env, campaign_id)
+        await env.wait(20)
+
+        assert store.is_done
+        assert await traces(env) == []
+        campaign = await get_campaign(env, campaign_id)
+        left = len(numbers) - 1 + 3
+        assert (campaign.state, campaign.receivers, campaign.requested) == (CampaignState.MADE, left, left)
+        assert await count_rows(env, "messages") == left
+        await env.service.stop()
+
+    run_in_virtual_time(scenario())
 
 
 def test_many_messages_are_erased_in_batches(run_scenario: RunScenario) -> None:

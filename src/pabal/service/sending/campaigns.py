@@ -206,7 +206,7 @@ async def _create_requests(context: Context, campaign: Campaign) -> None:
             return
         while block := await context.store.read(campaigns.next_block, campaign.id):
             if not await _create_request(context, campaign, sending, block):
-                return  # cancelled, sent now, or done by another worker: the next round sees
+                return  # cancelled, sent now, changed, or done by another worker: the next round sees
         await context.store.write(
             campaigns.change_state, campaign.id, (CampaignState.MAKING,), CampaignState.MADE, context.world.now()
         )
@@ -253,7 +253,7 @@ async def _create_request(context: Context, campaign: Campaign, sending: Sending
     )
     charge = await context.limiter.charge(campaign.account_id, sending.product, len(receivers))
     try:
-        stored = await context.store.write(_store_request, campaign, block.number, new_request)
+        stored = await context.store.write(_store_request, campaign, block, new_request)
     except Refused:
         charge.refund()
         raise
@@ -266,15 +266,15 @@ async def _create_request(context: Context, campaign: Campaign, sending: Sending
 
 
 def _store_request(
-    tx: Tx, campaign: Campaign, number: int, new_request: NewRequest
+    tx: Tx, campaign: Campaign, block: ReceiverBlock, new_request: NewRequest
 ) -> accept.AcceptedRequest | None:
-    if not campaigns.take_block(tx, campaign, number, new_request.now):
+    if not campaigns.take_block(tx, campaign, block, new_request.now):
         return None
     if campaign.reason:
         campaigns.set_reason(tx, campaign.id, ())
     (stored,) = accept.store_requests(tx, [new_request])
     campaign_requests.add(
-        tx, campaign.id, number, stored.request_id, len(new_request.messages), new_request.scheduled_at
+        tx, campaign.id, block.number, stored.request_id, len(new_request.messages), new_request.scheduled_at
     )
     return stored
 
