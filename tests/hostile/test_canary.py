@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.fixtures.planted import (
     WRONG_TOKEN,
     call_with_secrets,
     check_no_secrets,
+    find_canaries,
     lines,
 )
 from tests.fixtures.virtual import ApiResponse, Caller, Environment, VirtualWorld, open_store
@@ -30,6 +32,7 @@ USER_NAME = "kim-QUENDOR"
 CELL = "비밀칸ZEMDOR"
 NUMBER_IN_FILE = "010-5938-2716"
 OWN = (PASSWORD, CELL, "5938")
+LOG = logging.getLogger("pabal.canary")
 
 
 class RecordingCaller(Caller):
@@ -57,7 +60,38 @@ async def read_metrics(env: Environment) -> str:
 
 def check_text(text: str, *secrets: str) -> None:
     """Assert that no canary is in a text."""
-    assert [each for each in (*PLANTED_TEXTS, *PLANTED_NUMBERS, *OWN, *secrets) if each in text] == []
+    assert find_canaries(text, *OWN, *secrets) == set()
+
+
+LEAKS = {
+    "message": lambda: LOG.warning("refused %s", RECEIVER),
+    "field": lambda: LOG.warning("refused", extra={"receiver": RECEIVER.replace("-", "")}),
+    "nested field": lambda: LOG.info("refused", extra={"fields": [{"text": TEXT}]}),
+    "representation": lambda: LOG.error("bad body %r", TEXT.encode()),
+    "escaped": lambda: LOG.error("bad body %s", json.dumps({"name": PASSWORD})),
+    "other logger": lambda: logging.getLogger("httpx").error("POST /%s", WRONG_TOKEN),
+    "debug": lambda: LOG.debug("%s", [NUMBER_IN_FILE]),
+}
+
+
+@pytest.mark.parametrize("kind", LEAKS)
+def test_search_finds_a_canary_that_is_logged(lines: list[io.StringIO], kind: str) -> None:
+    """A search that cannot find anything would pass as well."""
+    LOG.warning("nothing special", extra={"status": 400})
+    check_no_secrets(lines, *OWN)
+
+    LEAKS[kind]()
+
+    with pytest.raises(AssertionError):
+        check_no_secrets(lines, *OWN)
+
+
+@pytest.mark.parametrize("canary", [*PLANTED_TEXTS, *PLANTED_NUMBERS, *OWN])
+def test_search_finds_every_canary_in_a_text(canary: str) -> None:
+    for text in (f"a{canary}b", json.dumps([canary]), repr(canary.encode())):
+        with pytest.raises(AssertionError):
+            check_text(text)
+    check_text("nothing special")
 
 
 @pytest.mark.parametrize("is_good", [True, False], ids=["success", "failure"])

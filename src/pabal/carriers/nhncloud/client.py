@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import re
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
@@ -29,6 +30,8 @@ MAX_MESSAGE_CHARACTERS = 200
 TOO_MANY_REQUESTS = 429
 FIRST_SERVER_ERROR = 500
 """From this status on the call may have been processed: a gateway answered, or the API failed midway."""
+_PLAIN_SENTENCE = re.compile(r"[A-Za-z ,.;:'()@/_-]*")
+"""As documented messages are: no digits and no Hangul, so that it repeats neither a number nor a Korean text."""
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs every URL, and these contain app keys
 
@@ -46,10 +49,13 @@ class Throttled(Exception):
 
 
 class ErrorResponse(Exception):
-    """The interface answered with an error; `answer` is the whole body."""
+    """The interface answered with an error; `answer` is the whole body.
+
+    As a text, for logs and operators, it has the code, and the message if that cannot repeat a number or a text.
+    """
 
     def __init__(self, code: int, message: str, answer: Mapping[str, Any]) -> None:
-        super().__init__(f"{code} {message}")
+        super().__init__(f"{code} {message}" if _PLAIN_SENTENCE.fullmatch(message) else str(code))
         self.code = code
         self.message = message
         self.answer = answer
