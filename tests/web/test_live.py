@@ -43,6 +43,13 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
         yield running
 
 
+def _create_key(live: LiveService, *scopes: str) -> str:
+    """Return a new key of the first account, made on the command line."""
+    words = [word for scope in scopes for word in ("--scope", scope)]
+    created = run("key", "create", "--account", "first", *words, data=live.data)
+    return created.stdout.strip()
+
+
 def _call(client: httpx.Client, operation: str, body: Any = None, **query: Any) -> Any:
     """Call an operation, expect SUCCESS, and return the answer."""
     path = f"/api/{operation}.v1.0"
@@ -145,6 +152,9 @@ def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
         looked_up = _call(client, "message/request", requestId=last)
         cancelled = _call(client, "message/cancel", {"requestId": last})
         _call(client, "sender/delete", {"senderKey": sender_key})
+        client.headers["apiKey"] = _create_key(live, "privacy", "read")
+        _call(client, "privacy/export", {"phoneNumber": "010-7777-7777"})
+        _call(client, "privacy/erase", {"phoneNumber": "010-7777-7777"})
 
         kinds = {each["kind"] for each in _call(client, "simulator/phone", phoneNumber=phone)["items"]}
         assert asked == {endpoint.path for endpoint in ENDPOINTS}

@@ -135,7 +135,6 @@ def test_template_content_is_escaped_on_every_page(run_scenario: RunScenario) ->
         fields = form_fields(
             sender_key,
             name=HOSTILE,
-            templateCode=HOSTILE[:20],
             content=HOSTILE,
             messageType="extraInfo",
             moreInfo=HOSTILE,

@@ -161,11 +161,18 @@ KOREAN_DESCRIPTIONS = {
     ),
     "How many connections, or pairs of them.": "연결(또는 송수신 연결 쌍)을 몇 개 맺을지 정합니다.",
     (
-        "What to do with a message if the connection breaks before its answer: resend it, or hold it "
-        "until its receipt or time-out."
+        "What to do with a message that got no answer: resend it, at most max_resends times,"
+        " or hold it at once until its receipt or time-out."
     ): (
-        "응답을 받기 전에 연결이 끊긴 메시지의 처리 방법입니다. resend: 다시 발송, hold: 결과 보고가 "
-        "오거나 대기 시간이 끝날 때까지 보류."
+        "응답을 받지 못한 메시지의 처리 방법입니다. resend: max_resends에 정한 횟수까지 다시 발송, "
+        "hold: 다시 발송하지 않고 결과 보고가 오거나 대기 시간이 끝날 때까지 보류."
+    ),
+    (
+        "How often a message that got no answer is sent again, if on_doubt is resend; then it is held until its"
+        " receipt or time-out."
+    ): (
+        "on_doubt가 resend일 때, 응답을 받지 못한 메시지를 다시 발송하는 횟수입니다. 그 뒤에는 결과 보고가 "
+        "오거나 대기 시간이 끝날 때까지 보류합니다."
     ),
     "How to encode texts: auto (GSM 7 if possible, else UCS-2), ucs2, or cp949.": (
         "메시지 내용의 인코딩입니다. auto(GSM 7로 표현되면 GSM 7, 아니면 UCS-2), ucs2 또는 cp949."

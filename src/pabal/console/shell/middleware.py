@@ -76,7 +76,7 @@ class Middleware:
         token = cookies.read_secret(http, cookies.SESSION, is_https=is_https)
         request = self._page_request(http, {}, None, address, is_https)
         try:
-            fields = _parse_fields(http.scope["query_string"].decode("latin-1"))
+            fields = _parse_fields(http.scope["query_string"].decode("utf-8", "replace"))
             is_activity = page is not None and not page.is_polled
             session = await sign_in.find_session(self._site.context, token, is_activity=is_activity)
             request = self._page_request(http, fields, session, address, is_https, token or "")
