@@ -9,7 +9,7 @@ from typing import Any
 
 from pabal import __version__
 from pabal.app import NotMigrated, open_store
-from pabal.cli import backup, carriers, manage, numbers, privacy, restore, serve, users
+from pabal.cli import backup, carriers, crash, manage, numbers, privacy, restore, serve, users
 from pabal.cli.command import WORLD, CommandError, add_command
 from pabal.cli.doctor import diagnose, pending_migrations
 from pabal.domain.codes import Refused
@@ -25,7 +25,9 @@ UP_TO_DATE = "the schema is up to date"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status."""
+    """Run one command and return its exit status; without `argv` that of this process."""
+    if argv is None:
+        crash.hide_error_messages()
     parser = _parser()
     given = parser.parse_args(argv)
     os.umask(0o077)  # files are readable by this user only

@@ -16,6 +16,7 @@ import uvicorn
 
 from pabal import logs
 from pabal.app import AlreadyRunning, Service, build_service, process_lock
+from pabal.cli import crash
 from pabal.domain.user import Role
 from pabal.service.access import keys, passwords, users
 from pabal.settings.settings import Settings
@@ -91,7 +92,9 @@ def work(settings: Settings) -> int:
 
 
 def _run(main: Coroutine[Any, Any, int]) -> int:
+    crash.disable_core_dumps()
     with asyncio.Runner(loop_factory=_new_event_loop) as runner:
+        runner.get_loop().set_exception_handler(crash.log_loop_error)
         return runner.run(main)
 
 

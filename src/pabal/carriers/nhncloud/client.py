@@ -30,7 +30,7 @@ MAX_MESSAGE_CHARACTERS = 200
 TOO_MANY_REQUESTS = 429
 FIRST_SERVER_ERROR = 500
 """From this status on the call may have been processed: a gateway answered, or the API failed midway."""
-_PLAIN_SENTENCE = re.compile(r"[A-Za-z ,.;:'()@/_-]*")
+_PLAIN_SENTENCE = re.compile(r"[A-Za-z ,.;:'()@/_…-]*")
 """As documented messages are: no digits and no Hangul, so that it repeats neither a number nor a Korean text."""
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs every URL, and these contain app keys
