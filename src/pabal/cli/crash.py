@@ -36,8 +36,8 @@ def _print_error(kind: type[BaseException], error: BaseException, where: Traceba
         sys.__excepthook__(kind, error, where)
         return
     found = describe_error(error.with_traceback(where))
-    print(f"pabal: unexpected error {found['error']}; please report it with these lines:", file=sys.stderr)
-    print("\n".join(f"  {each}" for each in found["at"]), file=sys.stderr)
+    lines = [f"pabal: unexpected error {found['error']}; please report it with these lines:"]
+    sys.stderr.write("\n  ".join([*lines, *found["at"]]) + "\n")
 
 
 def _log_thread_error(args: threading.ExceptHookArgs) -> None:
