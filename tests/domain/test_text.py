@@ -1,4 +1,5 @@
 import unicodedata
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -111,6 +112,24 @@ def test_unsupported_character_is_reported_before_length() -> None:
         text.check_fits("가" * 100 + "😀", text.SMS_MAX_BYTES)
 
     assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
+
+
+def test_unsupported_characters_are_found_as_fast_among_many_different_ones() -> None:
+    syllables = "".join(map(chr, range(ord("가"), ord("가") + 9000)))
+    began = process_time()
+
+    for _ in range(100):
+        with pytest.raises(Refused):
+            text.carried_bytes(f"{syllables}😀")
+
+    assert process_time() - began < 0.3
+
+
+def test_no_combining_character_can_be_sent_in_a_text_message() -> None:
+    combining = [character for code in range(0x110000) if text.starts_joining(character := chr(code))]
+
+    assert len(combining) > 800
+    assert not any(map(text.is_supported, combining))
 
 
 def test_at_most_20_unsupported_characters_are_named() -> None:

@@ -1,5 +1,6 @@
 """Texts, subjects, values and images of SMS, LMS and MMS."""
 
+import re
 from typing import Any
 
 import pytest
@@ -9,11 +10,13 @@ from tests.fixtures.web import (
     PHONE,
     RunScenario,
     call_ok,
+    friendtalk_body,
     get_message,
     image_body,
     list_messages,
     list_phone_messages,
     receivers_of,
+    register_channel,
     sms_body,
     summarize_refusal,
 )
@@ -200,6 +203,52 @@ def test_unsupported_characters_are_named(run_scenario: RunScenario) -> None:
         assert own.body["resultMessage"].endswith("😀 (U+1F600) (receivers[0].content)")
 
     run_scenario(scenario)
+
+
+def test_all_unsupported_characters_of_a_text_and_of_values_are_named(run_scenario: RunScenario) -> None:
+    """Also those around a combining character beside a variable, which no text message can contain anyway."""
+
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(language="en")
+        receivers = receivers_of(PHONE, templateData={"a": "\u0301é#{a}\u11a8", "b": "😀"})
+
+        shared = await call("message/sendSMS", sms_body(content="é#{a}\u0301😀", receivers=receivers))
+        own = await call("message/sendSMS", sms_body(content="가#{a} #{b}", receivers=receivers))
+
+        assert re.findall(r"U\+\w+", shared.body["resultMessage"]) == ["U+00E9", "U+0301", "U+1F600"]
+        assert re.findall(r"U\+\w+", own.body["resultMessage"]) == ["U+0301", "U+00E9", "U+11A8", "U+1F600"]
+
+    run_scenario(scenario)
+
+
+def test_value_may_contain_what_looks_like_a_variable_with_an_accent(run_scenario: RunScenario) -> None:
+    """Values are not filled in, so nothing merges with what follows."""
+
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        receivers = receivers_of(PHONE, templateData={"a": "#{a}\u0301"})
+
+        await call_ok(
+            call,
+            "message/sendFriendtalk",
+            friendtalk_body(await register_channel(call), content="#{a}", receivers=receivers),
+        )
+
+        assert (await get_message(call))["content"] == "#{a}\u0301"
+
+    run_scenario(scenario)
+
+
+def test_combining_characters_beside_variables_are_replaced_if_configured(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        body = sms_body(content="#{a}\u0301", receivers=receivers_of(PHONE, templateData={"a": "\u11a8가"}))
+
+        await call_ok(call, "message/sendSMS", body)
+
+        assert (await get_message(call))["content"] == "?가?"
+
+    run_scenario(scenario, unsupported_characters="replace")
 
 
 def test_unsupported_characters_are_replaced_if_configured(run_scenario: RunScenario) -> None:

@@ -30,7 +30,7 @@ def read_expire_minutes(form: Form[Any]) -> int | None:
 def read_fallback(form: Form[Any]) -> Fallback | None:
     """Return the text message to send when this one fails, if the caller wants one."""
     number = form.read_optional("resendPhoneNumber", phone.parse_sender) if form.body.resendPhoneNumber else None
-    content = form.read_optional("resendContent", clean)
+    content = form.read_optional("resendContent", clean_template)
     if not form.body.resend:
         return None
     if not form.body.resendPhoneNumber:
@@ -95,7 +95,26 @@ def clean(given: str) -> str:
     Raises Refused: CONTENT_TOO_LONG for one that exceeds every limit, UNSUPPORTED_CHARACTER.
     """
     text.check_characters(given, text.MAX_INPUT_CHARACTERS)
-    normalized = text.normalize(given)
-    if joining := variables.find_joining(normalized):
+    return text.normalize(given)
+
+
+def clean_template(given: str) -> str:
+    """Return a normalized text of KakaoTalk that may have variables.
+
+    Raises Refused as `clean` does, and UNSUPPORTED_CHARACTER for a combining character behind a variable.
+    """
+    cleaned = clean(given)
+    if joining := variables.find_joining(cleaned):
         raise text.joining(joining)
-    return normalized
+    return cleaned
+
+
+def clean_value(given: str) -> str:
+    """Return a normalized value of a variable in a text of KakaoTalk.
+
+    Raises Refused as `clean` does, and UNSUPPORTED_CHARACTER for a combining character at its beginning.
+    """
+    cleaned = clean(given)
+    if text.starts_joining(cleaned):
+        raise text.joining(cleaned[0])
+    return cleaned

@@ -9,7 +9,8 @@ from pabal.checks.call import ApiCall
 from pabal.checks.choices import one_of
 from pabal.checks.fields import (
     check_shared_text,
-    clean,
+    clean_template,
+    clean_value,
     parse_web_link,
     read_buttons,
     read_expire_minutes,
@@ -88,7 +89,7 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
     product = form.read_optional("messageType", one_of(FRIENDTALK_TYPES))
     image = read_image_field(form)
     product = _choose_product(form, product)
-    content = form.read_optional("content", lambda raw: add_label(clean(raw))) if body.content else None
+    content = form.read_optional("content", lambda raw: add_label(clean_template(raw))) if body.content else None
     image_link = form.read_optional("imageLink", parse_web_link)
     fallback = _label_fallback(read_fallback(form), add_label)
     limit = button.MAX_BUTTONS_WIDE_IMAGE if product is Product.FRIENDTALK_WIDE_IMAGE else button.MAX_BUTTONS
@@ -168,9 +169,9 @@ def _make_own_text_checker(
     def check(receiver: bodies.FriendtalkReceiverBody) -> CheckedText:
         if not receiver.content:
             return check_shared(receiver)
-        content = texts.add_label(clean(receiver.content))
+        content = texts.add_label(clean_template(receiver.content))
         names = tuple(dict.fromkeys((*others, *variables.find_names(content))))
-        values = read_values(receiver, names, clean)
+        values = read_values(receiver, names, clean_value)
         LengthChecker(content, names, MAX_CHARACTERS[texts.product]).check(values)
         kept = values[: len(others)]
         fallback_checker.check(kept)

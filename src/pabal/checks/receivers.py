@@ -123,16 +123,9 @@ def read_values(
     Raises Refused: MISSING_VARIABLE, INVALID_PARAMETER, and what `clean` raises.
     """
     values = variables.collect_values(names, receiver.templateData)
-    return tuple([value if _is_clean(value) else _clean_value(value, clean) for value in values])
+    return tuple([value if _is_clean(value) else clean(value) for value in values])
 
 
 def _is_clean(value: str) -> bool:
     """Say whether a value is certainly clean, as most are."""
     return value.isascii() and len(value) <= text.MAX_INPUT_CHARACTERS and "\0" not in value and "\r" not in value
-
-
-def _clean_value(value: str, clean: Callable[[str], str]) -> str:
-    cleaned = clean(value)
-    if text.starts_joining(cleaned):
-        raise text.joining(cleaned[0])
-    return cleaned

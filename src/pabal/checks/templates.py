@@ -2,7 +2,7 @@
 
 from pabal.checks.call import ApiCall
 from pabal.checks.choices import one_of
-from pabal.checks.fields import clean, parse_web_link, read_buttons, read_image_field
+from pabal.checks.fields import clean_template, parse_web_link, read_buttons, read_image_field
 from pabal.checks.forms import Form
 from pabal.domain import button, text
 from pabal.domain.codes import Code, Problem, Refused, Text
@@ -118,7 +118,7 @@ def _check_required_by_type(form: Form[WriteTemplate], message_type: str, emphas
 
 
 def _parse_content(given: str) -> str:
-    cleaned = clean(given)
+    cleaned = clean_template(given)
     text.check_characters(cleaned, MAX_CONTENT_CHARACTERS)
     return cleaned
 

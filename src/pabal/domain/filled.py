@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 
 from pabal.domain import button, text, variables
 from pabal.domain.button import Button
@@ -45,63 +44,49 @@ class LengthChecker:
         self._length = FilledLength(template, names)
 
     def check(self, values: Sequence[str]) -> None:
-        """Raises Refused(CONTENT_TOO_LONG), and for texts in bytes UNSUPPORTED_CHARACTER."""
-        size = self._measure(values)
-        if size is None:
-            characters = self._length.of(values)
-            if characters > MAX_MERGED_CHARACTERS * self._limit:
-                raise text.too_many_characters(characters, self._limit)
-            self._check(fill_text(self._template, self._names, values))
+        """Raises Refused(CONTENT_TOO_LONG)."""
+        size = self._length.of(values)
+        if self._is_uncertain(values):
+            if size > MAX_MERGED_CHARACTERS * self._limit:
+                raise text.too_many_characters(size, self._limit)
+            text.check_characters(fill_text(self._template, self._names, values), self._limit)
         elif size > self._limit:
-            raise self._refusal(size)
+            raise text.too_many_characters(size, self._limit)
 
-    def _measure(self, values: Sequence[str]) -> int | None:
-        """Return the length of the filled-in text, None if it is uncertain."""
-        is_certain = self._length.is_certain
-        if not is_certain or any(text.starts_joining(values[place]) for place, _ in self._length.times):
-            return None
-        return self._length.of(values)
-
-    def _check(self, filled: str) -> None:
-        text.check_characters(filled, self._limit)
-
-    def _refusal(self, size: int) -> Refused:
-        return text.too_many_characters(size, self._limit)
+    def _is_uncertain(self, values: Sequence[str]) -> bool:
+        if not self._length.is_certain:
+            return True
+        return any(text.starts_joining(values[place]) for place, _ in self._length.times)
 
 
-class ByteLengthChecker(LengthChecker):
-    """Checks the length of a text in bytes, as a text message carries it."""
+class ByteLengthChecker:
+    """Checks the length of a text in bytes, as a text message carries it.
+
+    CP949 has no combining characters, so bytes add up: a literal or a value with one is refused.
+    """
 
     def __init__(self, template: str, names: Sequence[str], limit: int) -> None:
-        super().__init__(template, names, limit)
-        self._literal_bytes: int | None = None
-        with suppress(Refused):
-            self._literal_bytes = sum(map(text.carried_bytes, self._length.literals))
+        length = FilledLength(template, names)
+        self._limit = limit
+        self._times = length.times
+        self._literals = "".join(length.literals)
+        self._literal_bytes = text.carried_bytes(self._literals) if text.is_supported(self._literals) else None
 
-    def _measure(self, values: Sequence[str]) -> int | None:
-        """Return the length; bytes add up, since NFC never merges characters that CP949 has."""
+    def check(self, values: Sequence[str]) -> None:
+        """Raises Refused: CONTENT_TOO_LONG, UNSUPPORTED_CHARACTER naming those of the text and of all values."""
         size = self._literal_bytes
         if size is None:
-            return None
+            raise self._unsupported(values)
         try:
-            for place, times in self._length.times:
+            for place, times in self._times:
                 size += times * len(values[place].encode("cp949"))
         except UnicodeEncodeError:
-            self._check_characters(values)
-            return None
-        return size
+            raise self._unsupported(values) from None
+        if size > self._limit:
+            raise text.too_many_bytes(size, self._limit)
 
-    def _check_characters(self, values: Sequence[str]) -> None:
-        """Raises Refused(UNSUPPORTED_CHARACTER) for a value with one that NFC merges with no character around."""
-        for place, _ in self._length.times:
-            if self._length.is_certain and not text.starts_joining(values[place]):
-                text.carried_bytes(values[place])
-
-    def _check(self, filled: str) -> None:
-        text.check_fits(filled, self._limit)
-
-    def _refusal(self, size: int) -> Refused:
-        return text.too_many_bytes(size, self._limit)
+    def _unsupported(self, values: Sequence[str]) -> Refused:
+        return text.unsupported(self._literals + "".join([values[place] for place, _ in self._times]))
 
 
 class ButtonChecker:

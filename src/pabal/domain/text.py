@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from itertools import islice
 
 from pabal.domain.codes import Code, Refused, Text
 
@@ -37,10 +36,10 @@ def normalize(text: str) -> str:
     """
     if text.isascii():
         if "\0" in text:
-            raise _unsupported("\0")
+            raise _name_unsupported("\0")
         return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     if "\0" in text or not _is_unicode(text):
-        raise _unsupported("".join(_FORBIDDEN_CHARACTERS.findall(text)))
+        raise _name_unsupported("".join(_FORBIDDEN_CHARACTERS.findall(text)))
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return unicodedata.normalize("NFC", text)
@@ -65,14 +64,13 @@ def carried_bytes(content: str) -> int:
     try:
         return len(content.encode("cp949"))
     except UnicodeEncodeError:
-        unsupported = (c for c in dict.fromkeys(content) if not is_supported(c))
-        raise _unsupported("".join(islice(unsupported, MAX_NAMED_CHARACTERS))) from None
+        raise unsupported(content) from None
 
 
-def is_supported(character: str) -> bool:
-    """Say whether a text message can contain this character."""
+def is_supported(content: str) -> bool:
+    """Say whether a text message can contain these characters."""
     try:
-        character.encode("cp949")
+        content.encode("cp949")
     except UnicodeEncodeError:
         return False
     return True
@@ -109,6 +107,11 @@ def joining(character: str) -> Refused:
     return Refused(Code.UNSUPPORTED_CHARACTER, detail=detail)
 
 
+def unsupported(content: str) -> Refused:
+    """Return the refusal of a text, naming the first MAX_NAMED_CHARACTERS that phones cannot show."""
+    return _name_unsupported(_find_unsupported(content))
+
+
 def too_many_bytes(size: int, limit: int) -> Refused:
     """Return the refusal of a text with so many bytes."""
     return _too_long(f"최대 {limit}바이트인데 {size}바이트입니다.", f"At most {limit} bytes; the text has {size}.")
@@ -124,6 +127,20 @@ def add_ad_label(content: str) -> str:
     return content if content.startswith(AD_LABEL) else f"{AD_LABEL}{content}"
 
 
+def _find_unsupported(content: str) -> str:
+    """Return the first MAX_NAMED_CHARACTERS that phones cannot show; much faster than to try each character."""
+    found = ""
+    while len(found) < MAX_NAMED_CHARACTERS:
+        try:
+            content.encode("cp949")
+        except UnicodeEncodeError as error:
+            found += content[error.start]
+            content = content[error.start :].replace(content[error.start], "")
+        else:
+            break
+    return found
+
+
 def _is_unicode(text: str) -> bool:
     try:
         text.encode()  # six times as fast as checking each character
@@ -136,7 +153,7 @@ def _too_long(ko: str, en: str) -> Refused:
     return Refused(Code.CONTENT_TOO_LONG, detail=Text(ko, en))
 
 
-def _unsupported(characters: str) -> Refused:
+def _name_unsupported(characters: str) -> Refused:
     named = list(dict.fromkeys(characters))[:MAX_NAMED_CHARACTERS]
     listed = ", ".join(_describe_character(c) for c in named)
     return Refused(Code.UNSUPPORTED_CHARACTER, detail=Text(f"글자: {listed}", f"Characters: {listed}"))

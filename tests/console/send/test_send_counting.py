@@ -51,10 +51,8 @@ def texts(count: int) -> list[str]:
 
 
 async def by_the_interface(call: Caller, given: Sequence[str]) -> list[Counted]:
-    """Return what the interface says of texts, each in a receiver's value, which begins with a whole character."""
-    receivers = [
-        {"phoneNumber": f"010-1111-{n:04}", "templateData": {"t": f".{one}"}} for n, one in enumerate(given)
-    ]
+    """Return what the interface says of texts, each the value of a receiver's variable."""
+    receivers = [{"phoneNumber": f"010-1111-{n:04}", "templateData": {"t": one}} for n, one in enumerate(given)]
     body = {"content": f"{FILLER}#{{t}}", "sender": SENDER, "receivers": receivers}
     answer = await call("message/sendSMS", body)
     problems: list[Any] = answer.body["errors"]
@@ -65,7 +63,7 @@ async def by_the_interface(call: Caller, given: Sequence[str]) -> list[Counted]:
 def _counted(message: str) -> Counted:
     size = re.search(r"바이트인데 (\d+)바이트", message)
     if size:
-        return Counted(int(size[1]) - len(f"{FILLER}."), frozenset())
+        return Counted(int(size[1]) - len(FILLER), frozenset())
     return Counted(None, frozenset(chr(int(code, 16)) for code in re.findall(r"U\+([0-9A-F]{4,6})", message)))
 
 
