@@ -130,6 +130,9 @@ def test_no_canary_of_the_console_is_in_logs_or_metrics(
         address = await upload_file(owner, file, f"{CELL}.csv")
         await send_campaign(owner, address)
         await env.wait(30)
+        for number in (NUMBER_IN_FILE, f"{NUMBER_IN_FILE}9"):
+            for action in ("", "/export", "/erase"):
+                await owner.submit(f"/console/privacy{action}", number=number)
         check_text(await read_metrics(env))
 
     run_scenario(scenario, log_requests="all")
