@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pabal.domain import text, variables
 from pabal.domain.button import Button
 from pabal.domain.codes import Code, Refused
-from pabal.domain.filled import ButtonChecker, ByteLengthChecker, LengthChecker
+from pabal.domain.filled import ButtonChecker, ByteLengthChecker, LengthChecker, compose_within
 from pabal.domain.sending import fill_buttons, fill_text
 
 _PIECES = st.text(st.sampled_from("가나뷁각ㄱaZ 1é₩\u0301\u0327\u11a8\u1100\u1161\u09beÅệ"), max_size=12)
@@ -49,6 +49,21 @@ def test_character_check_refuses_exactly_the_texts_that_do_not_fit(
     refusal = _refusal(lambda: checker.check(values))
 
     assert refusal == _refusal(lambda: text.check_characters(fill_text(template, _NAMES, values), most))
+
+
+@given(_PIECES, _PIECES, _PIECES, st.integers(8, 40))
+def test_text_composed_within_a_limit_is_the_one_filled_in(before: str, after: str, value: str, most: int) -> None:
+    """For clean texts and values: no combining character is beside a variable."""
+    template = text.normalize(f"{before}#{{a}}.{after}#{{a}}")
+    value = text.normalize(f"x{value}")
+    filled = fill_text(template, ("a",), (value,))
+
+    try:
+        composed = compose_within(variables.split(template), {"a": value}, most)
+    except Refused:
+        assert len(filled) > most
+    else:
+        assert composed == filled
 
 
 @given(st.lists(_LINKS, min_size=4, max_size=4), _LINKS, _LINKS)

@@ -10,6 +10,10 @@ from tests.fixtures.web import alimtalk_body, friendtalk_body, image_body, sms_b
 
 Genes = dict[str, Any]
 
+_DIFFERENT = "".join(map(chr, range(ord("가"), ord("가") + 2000)))
+"""Every character once, so that nothing is gained by remembering some."""
+PLAIN_TEMPLATE = "PLAIN"
+"""The code of a template without variables."""
 MAX_CONTENT_CHARACTERS = 9000
 """Of the variables in a text: with a literal it may exceed the limit, but not by far."""
 
@@ -29,8 +33,11 @@ SEND_GENES: dict[str, tuple[Any, ...]] = {
     "names": (1, 0, 20, 200),
     "repeats": (1, 5, 250),
     "name_characters": (1, 200, 4000),
-    "literal": ("", "x" * 500, "가" * 900, "😀" * 300, "가" * 9000, "x\u0301" * 400),
-    "value": ("x", "", "가", "x" * 300, "가" * 9000, "😀", "\u0301", "\u11ab", 1, 1.5, True, None, [], {"a": []}),
+    "literal": ("", "x" * 500, "가" * 900, "😀" * 300, "가" * 9000, "x\u0301" * 400, f"{_DIFFERENT}😀"),
+    "value": (
+        *("x", "", "가", "x" * 300, "가" * 9000, f"{_DIFFERENT}😀", "😀", "\u0301", "\u11ab"),
+        *(1, 1.5, True, None, [], {"a": []}),
+    ),
     "key": ("", "#", "decomposed", "absent"),
     "more_keys": (0, 20, 300),
     "phone": ("good", "spelled", "bad", "blank", "long"),
@@ -157,7 +164,7 @@ def plain_send(operation: str, sender_key: str, count: int) -> bytes:
     """Return a send of a short text without variables to so many receivers."""
     receivers = [{"phoneNumber": f"010{number:08}"} for number in range(count)]
     if operation.endswith("Alimtalk"):
-        body = alimtalk_body(sender_key, receivers=receivers)
+        body = alimtalk_body(sender_key, receivers=receivers, templateCode=PLAIN_TEMPLATE)
     elif operation.endswith("Friendtalk"):
         body = friendtalk_body(sender_key, receivers=receivers)
     else:

@@ -200,6 +200,8 @@ def _convert_struct(body_type: type[B], fields: Mapping[str, Any], prefix: str, 
 
 def _convert(kind: Any, value: Any, path: str, problems: list[Problem]) -> Any:
     """Return the value if it is of this type, else add a problem and return None."""
+    if kind in _TYPE_NAMES:
+        return _convert_plain(kind, value, path, problems)
     if get_origin(kind) is list:
         if not isinstance(value, list):
             problems.append(_wrong_type_problem(path, Text("배열", "an array")))
@@ -210,14 +212,15 @@ def _convert(kind: Any, value: Any, path: str, problems: list[Problem]) -> Any:
             problems.append(_wrong_type_problem(path, Text("객체", "an object")))
             return _convert_struct(kind, {}, f"{path}.", [])
         return _convert_struct(kind, value, f"{path}.", problems)
-    if get_origin(kind) is dict:
-        if not isinstance(value, dict):
-            problems.append(_wrong_type_problem(path, Text("객체", "an object")))
-            return None
-        for name, each in value.items():
-            if _check_characters(name, path, problems) or _check_characters(each, path, problems):
-                break  # one problem is enough to refuse them all
-        return value
+    if not isinstance(value, dict):
+        problems.append(_wrong_type_problem(path, Text("객체", "an object")))
+        return None
+    texts = [*value, *[each for each in value.values() if isinstance(each, str)]]
+    _check_characters("".join(texts), path, problems)
+    return value
+
+
+def _convert_plain(kind: Any, value: Any, path: str, problems: list[Problem]) -> Any:
     if not isinstance(value, kind) or isinstance(value, RawNumber) or (kind is int and isinstance(value, bool)):
         problems.append(_wrong_type_problem(path, _TYPE_NAMES[kind]))
         return None
@@ -260,17 +263,16 @@ def _plain_type(hint: Any) -> Any:
     return hint
 
 
-def _check_characters(value: Any, path: str, problems: list[Problem]) -> bool:
-    """Add a problem if a text has forbidden characters; return whether it has."""
+def _check_characters(value: Any, path: str, problems: list[Problem]) -> None:
+    """Add a problem if a text has forbidden characters."""
     if not isinstance(value, str) or (value.isascii() and "\0" not in value):
-        return False
+        return
     found = sorted(set(_FORBIDDEN_CHARACTERS.findall(value)))[:MAX_NAMED_CHARACTERS]
     if found:
         listed = ", ".join(f"U+{ord(c):04X}" for c in found)
         detail = Text(f"빼야 하는 글자: {listed}", f"Remove these characters: {listed}")
         code = Code.INVALID_BUTTON if path.startswith("buttons[") else Code.UNSUPPORTED_CHARACTER
         problems.append(Problem(code, path, detail))
-    return bool(found)
 
 
 def _missing_code(path: str) -> Code:

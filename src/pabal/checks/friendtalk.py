@@ -24,9 +24,9 @@ from pabal.domain import button, dates, text, variables
 from pabal.domain.button import Button
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.domain.dates import Instant
-from pabal.domain.filled import ButtonChecker, LengthChecker
+from pabal.domain.filled import ButtonChecker, LengthChecker, compose_within
 from pabal.domain.message import Product
-from pabal.domain.sending import MAX_CHARACTERS, Fallback, Sending, check_text, fill_text
+from pabal.domain.sending import MAX_CHARACTERS, Fallback, Sending, check_text
 from pabal.models import bodies
 from pabal.service.policy import Policy
 from pabal.service.sending.accept import get_usable_profile
@@ -170,12 +170,14 @@ def _make_own_text_checker(
         if not receiver.content:
             return check_shared(receiver)
         content = texts.add_label(clean_template(receiver.content))
-        names = tuple(dict.fromkeys((*others, *variables.find_names(content))))
+        pieces = variables.split(content)
+        names = tuple(dict.fromkeys((*others, *pieces[1::2])))
         values = read_values(receiver, names, clean_value)
-        LengthChecker(content, names, MAX_CHARACTERS[texts.product]).check(values)
+        own_text = compose_within(pieces, dict(zip(names, values, strict=True)), MAX_CHARACTERS[texts.product])
         kept = values[: len(others)]
-        fallback_checker.check(kept)
-        button_checker.check(kept)
-        return kept, fill_text(content, names, values)
+        if others:
+            fallback_checker.check(kept)
+            button_checker.check(kept)
+        return kept, own_text
 
     return check

@@ -1,7 +1,7 @@
 """Checks the texts and links of many receivers without composing each one."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pabal.domain import button, text, variables
 from pabal.domain.button import Button
@@ -32,6 +32,19 @@ class FilledLength:
         for place, times in self.times:
             size += times * len(values[place])
         return size
+
+
+def compose_within(pieces: Sequence[str], values: Mapping[str, str], limit: int) -> str:
+    """Return the text of clean pieces, as `variables.split` returns them, of which NFC merges none.
+
+    Raises Refused(CONTENT_TOO_LONG) without composing it.
+    """
+    filled = list(pieces)
+    filled[1::2] = [values[name] for name in pieces[1::2]]
+    size = sum(map(len, filled))
+    if size > limit:
+        raise text.too_many_characters(size, limit)
+    return "".join(filled)
 
 
 class LengthChecker:

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from pabal.domain.codes import Code, Refused, Text
 
-_USUAL = re.compile(r"(01[0-9])-?([0-9]{4})-?([0-9]{4})", re.ASCII)
+_USUAL = re.compile(r"(?:0|\+82[- ]?0?)(1[0-9])[- ]?([0-9]{4})[- ]?([0-9]{4})", re.ASCII)
 _SPELLING = re.compile(r"\+?[0-9]+(?:[- ]+[0-9]+)*", re.ASCII)
 _SEPARATORS = re.compile(r"[- ]+")
 _NATIONWIDE = re.compile(r"1[568][0-9]{6}", re.ASCII)
@@ -29,7 +29,7 @@ def parse_mobile(spelling: str) -> str:
     Raises Refused(INVALID_PHONE_NUMBER).
     """
     usual = _USUAL.fullmatch(spelling)
-    digits = "".join(usual.groups()) if usual else _digits(spelling)
+    digits = "0" + "".join(usual.groups()) if usual else _digits(spelling)
     if not _MOBILE.fullmatch(digits):
         raise _refusal("국내 휴대폰 번호가 아닙니다.", "It is not a Korean mobile number.")
     return digits
