@@ -81,7 +81,7 @@ def test_scheduled_campaign_is_cancelled_after_confirmation(env: BrowserEnvironm
         check_page(page, "campaign-ask")
         page.locator("form[action$='/cancel'] button").click()
         expect(page.locator(".state.cancel")).to_be_visible(timeout=20_000)
-        expect(page.locator(".counts")).to_contain_text("취소 30")
+        expect(page.locator(".counts")).to_contain_text("취소 30", timeout=20_000)
         expect(page.locator("form[action$='/cancel']")).to_have_count(0)
 
 
