@@ -23,6 +23,7 @@ from pabal.service.delivery.known_carriers import register_carriers
 from pabal.service.fair_order import FairOrder
 from pabal.service.metrics import Metrics
 from pabal.service.policy import build_policy
+from pabal.service.sending import placement
 from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
 from pabal.service.slots import Slots
 from pabal.service.work import BackgroundWork
@@ -228,6 +229,7 @@ class Service:
             await self._work.stop(self._settings.stop_seconds)
         with contextlib.suppress(StoreUnavailable):
             await self.context.limiter.give_back()
+        await placement.stop_reads(self.context)
         await self.context.store.close()
 
 

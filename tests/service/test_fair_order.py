@@ -23,7 +23,7 @@ from tests.fixtures.service import (
     messages_of,
     sms,
 )
-from tests.fixtures.virtual import NOON, Environment
+from tests.fixtures.virtual import NOON, Environment, settings_for
 
 LANE = LaneKey("telco", 0, 0)
 RATE = 100
@@ -176,7 +176,7 @@ def test_spread_of_scheduled_sends_is_bounded() -> None:
 
 def test_place_is_never_in_the_future_and_orders_an_accounts_own_sends() -> None:
     order = FairOrder(RealWorld())
-    order.observe("telco", [(0, 0)], [(0, 0, NOON - 5000)], NOON)
+    order.observe("telco", [0], [(0, 0, NOON - 5000)], NOON)
 
     own = [order.place_now(1, LANE, 10_000, NOON + at, is_shared=False) for at in range(20)]
     other = order.place_now(2, LANE, 1, NOON, is_shared=False)
@@ -190,10 +190,10 @@ def test_empty_lane_has_no_backlog_to_pass() -> None:
     order = FairOrder(RealWorld())
     assert order.place_now(1, LANE, 1, NOON, is_shared=False) == NOON - ROOM_MS
 
-    order.observe("telco", [(0, 0)], [], NOON + 5)
+    order.observe("telco", [0], [], NOON + 5)
 
     assert order.place_now(1, LANE, 1, NOON + 7, is_shared=False) == NOON + 5 - ROOM_MS
-    order.observe("telco", [(0, 0)], [(0, 0, NOON + 90_000)], NOON + 9)
+    order.observe("telco", [0], [(0, 0, NOON + 90_000)], NOON + 9)
     assert order.place_now(2, LANE, 1, NOON + 10, is_shared=False) == NOON + 9 - ROOM_MS
     assert order.place_now(2, LaneKey("telco", 1, 0), 1, NOON + 10, is_shared=True) == NOON + 10 - ROOM_MS
 
@@ -202,8 +202,42 @@ def test_burst_of_one_account_leaves_room_for_another() -> None:
     order = FairOrder(RealWorld())
 
     burst = [order.place_now(1, LANE, 1000, NOON, is_shared=False) for _ in range(15)]
-    order.observe("telco", [(0, 0)], [(0, 0, burst[1])], NOON)
+    order.observe("telco", [0], [(0, 0, burst[1])], NOON)
     other = [order.place_now(2, LANE, 1000, NOON, is_shared=False) for _ in range(3)]
 
     assert len(set(burst)) == 15
     assert other == burst[1:4]
+
+
+def test_slots_of_one_worker_have_one_head_and_one_order_of_an_account() -> None:
+    order = FairOrder(RealWorld())
+    order.observe("telco", [0, 1, 2], [(0, 0, NOON - 5000), (1, 0, NOON - 9000)], NOON)
+    order.observe("telco", [3], [(3, 0, NOON - 20_000)], NOON)
+
+    own = [order.place_now(1, LaneKey("telco", slot, 0), 20, NOON, is_shared=True) for slot in (0, 2, 1, 3)]
+
+    assert own == [NOON - 9000, NOON - 8999, NOON - 8998, NOON - 20_000]
+
+
+def test_campaigns_in_different_slots_share_a_carrier(tmp_path: Path) -> None:
+    carrier = slow_carrier()
+
+    async def scenario(cluster: Cluster) -> None:
+        worker = await cluster.start_process("worker")
+        await cluster.wait(4)
+        await send_as(worker.env, "first", sms(*phones(1500)))
+        await cluster.wait(3)
+        since = asyncio.get_running_loop().time()
+        second = await send_as(worker.env, "second", sms(*phones(200)))
+        await cluster.wait(6)
+
+        waits = waits_of([carrier], second, since)
+        assert len(waits) == 200  # behind the first campaign they would begin after 12 s
+        assert len(carrier.ids) >= 800
+
+    run_cluster(
+        tmp_path,
+        scenario,
+        carriers=lambda: {DEFAULT_CARRIER: carrier},
+        settings=settings_for(tmp_path, max_receivers=2000),
+    )

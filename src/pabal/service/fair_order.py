@@ -2,14 +2,16 @@
 
 Start-time fair queuing: a request of an account that has nothing waiting stands at the head of its lane, and each
 further one of the same account behind its last one, by how many receivers that had. The place is the time of its
-jobs: for a send that is due it may lie in the past, never in the future.
+jobs: for a send that is due it may lie in the past, never in the future. A worker serves the lanes of all its slots
+in the order of these times, so their head is the first job in any of them.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain.dates import SECOND, Instant
+from pabal.store.queue import Lane
 from pabal.world import World
 
 RECEIVERS_PER_MS = 20
@@ -31,37 +33,49 @@ class LaneKey(NamedTuple):
     lane: int
 
 
+class _SharedKey(NamedTuple):
+    """A lane of a carrier in all slots of a worker, of which one stands for all."""
+
+    carrier: str
+    first_slot: int
+    lane: int
+
+
 class FairOrder:
     """The heads of lanes that this process knows, and the last place of each account in them."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._heads: dict[LaneKey, tuple[Instant, bool, float]] = {}
-        """The first due job of a lane, or when there was none; which of both; and when that was seen."""
-        self._last: OrderedDict[tuple[int, LaneKey, Instant | None], float] = OrderedDict()
+        self._first_slots: dict[int, int] = {}
+        """By slot, the first one of the same worker."""
+        self._heads: dict[_SharedKey, tuple[Instant, bool, float]] = {}
+        """The first due job of a worker's lane, or when there was none; which of both; and when that was seen."""
+        self._last: OrderedDict[tuple[int, _SharedKey, Instant | None], float] = OrderedDict()
 
     def observe(
         self,
         carrier: str,
-        lanes: Iterable[tuple[int, int]],
+        slots: Sequence[int],
         found: Iterable[tuple[int, int, Instant]],
         now: Instant,
     ) -> None:
-        """Record the heads of some lanes, given by slot and number: the first due job of each, or now for none."""
-        first = {(slot, lane): at for slot, lane, at in found}
-        seen_at = self._world.monotonic()
-        for slot, lane in lanes:
-            head = min(first.get((slot, lane), now), now)
-            self._heads[LaneKey(carrier, slot, lane)] = (head, head == now, seen_at)
+        """Record what comes next in the slots of one worker: slot, lane and time of the first job in each lane."""
+        first = dict.fromkeys((Lane.SMALL, Lane.CAMPAIGN), now)
+        for _, lane, at in found:
+            first[Lane(lane)] = min(at, first[Lane(lane)])
+        first_slot, seen_at = min(slots), self._world.monotonic()
+        self._first_slots.update(dict.fromkeys(slots, first_slot))
+        for lane, head in first.items():
+            self._heads[_SharedKey(carrier, first_slot, lane)] = (head, head == now, seen_at)
 
     def head_of(self, key: LaneKey) -> Instant:
         """Return the head of a lane as it was last seen, 0 if it never was."""
-        found = self._heads.get(key)
+        found = self._heads.get(self._shared(key))
         return found[0] if found else 0
 
     def is_fresh(self, key: LaneKey, max_age_s: float) -> bool:
         """Say whether the head of a lane was seen this recently."""
-        found = self._heads.get(key)
+        found = self._heads.get(self._shared(key))
         return found is not None and self._world.monotonic() - found[2] <= max_age_s
 
     def place_now(self, account_id: int, key: LaneKey, receivers: int, now: Instant, *, is_shared: bool) -> Instant:
@@ -69,21 +83,26 @@ class FairOrder:
 
         While other processes may serve the lane, only a head that was seen just now is believed.
         """
-        head, is_empty, _ = self._heads.get(key, (now, True, 0.0))
+        shared = self._shared(key)
+        head, is_empty, _ = self._heads.get(shared, (now, True, 0.0))
         if is_shared and (is_empty or not self.is_fresh(key, HEAD_TTL_S)):
             head, is_empty = now, True
         first = head - ROOM_MS if is_empty else head
-        place = min(float(now), max(float(first), self._last.get((account_id, key, None), 0.0)))
-        self._remember((account_id, key, None), place + receivers / RECEIVERS_PER_MS)
+        place = min(float(now), max(float(first), self._last.get((account_id, shared, None), 0.0)))
+        self._remember((account_id, shared, None), place + receivers / RECEIVERS_PER_MS)
         return int(place)
 
     def place_later(self, account_id: int, key: LaneKey, receivers: int, scheduled_at: Instant) -> Instant:
         """Return the place of a scheduled send: behind those of its account for the same time, never earlier."""
-        place = self._last.get((account_id, key, scheduled_at), float(scheduled_at))
-        self._remember((account_id, key, scheduled_at), place + receivers / RECEIVERS_PER_MS)
+        shared = self._shared(key)
+        place = self._last.get((account_id, shared, scheduled_at), float(scheduled_at))
+        self._remember((account_id, shared, scheduled_at), place + receivers / RECEIVERS_PER_MS)
         return min(int(place), scheduled_at + MAX_SCHEDULED_SPREAD_MS)
 
-    def _remember(self, key: tuple[int, LaneKey, Instant | None], last: float) -> None:
+    def _shared(self, key: LaneKey) -> _SharedKey:
+        return _SharedKey(key.carrier, self._first_slots.get(key.slot, key.slot), key.lane)
+
+    def _remember(self, key: tuple[int, _SharedKey, Instant | None], last: float) -> None:
         self._last[key] = last
         self._last.move_to_end(key)
         if len(self._last) > MAX_PLACES:

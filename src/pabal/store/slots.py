@@ -100,6 +100,11 @@ def is_held(tx: Tx, slot: int, worker: bytes) -> bool:
     return tx.fetch_one("select 1 from slots where slot = ? and worker_id = ?", (slot, worker)) is not None
 
 
+def list_holders(tx: Tx) -> list[tuple[int, bytes | None]]:
+    """Return every slot with the id of the worker that it is assigned to, if any."""
+    return [(row[0], row[1]) for row in tx.fetch_all("select slot, worker_id from slots order by slot")]
+
+
 def run_if_held(
     tx: Tx,
     slot: int,

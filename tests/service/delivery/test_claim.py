@@ -80,3 +80,10 @@ def test_a_slot_with_a_due_job_is_chosen_whenever_there_is_one(found: list[tuple
             slot == choice.slot for slot, lane, _ in due if lane == Lane.SMALL
         )
         assert Lane.SMALL in lanes or is_campaigns_turn(now) or not any(lane == Lane.SMALL for _, lane, _ in due)
+
+
+def test_of_slots_with_the_same_time_the_one_that_has_waited_longest_comes_first() -> None:
+    found = [(slot, Lane.SMALL, SMALL_SENDS_TURN - 5) for slot in (1, 2, 3)]
+    due_since = {(1, int(Lane.SMALL)): 9.0, (2, int(Lane.SMALL)): 7.0, (3, int(Lane.SMALL)): 8.0}
+
+    assert choose_slot(found, SMALL_SENDS_TURN, due_since).slot == 2

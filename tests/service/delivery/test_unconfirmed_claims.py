@@ -17,17 +17,22 @@ from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 
 
 class LosesClaimResults:
-    """A store that commits every write but loses the result of the first claims that leased messages."""
+    """A store that commits every write but loses the results of some claims that leased messages."""
 
-    def __init__(self, inner: Store, lost: int) -> None:
+    def __init__(self, inner: Store, lost: int, *, kept_before: int = 0) -> None:
         self._inner = inner
+        self._results_to_keep = kept_before
         self.results_to_lose = lost
         self.read = inner.read
         self.close = inner.close
 
     async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         result = await self._inner.write(work, *args, **kwargs)
-        if self.results_to_lose and isinstance(result, ClaimedBatch) and result.leased:
+        if not isinstance(result, ClaimedBatch) or not result.leased:
+            return result
+        if self._results_to_keep:
+            self._results_to_keep -= 1
+        elif self.results_to_lose:
             self.results_to_lose -= 1
             raise StoreUnavailable("the result was lost")
         return result
@@ -45,11 +50,31 @@ def test_messages_of_an_unconfirmed_claim_are_submitted_at_once_and_only_once(
     store = LosesClaimResults(open_store(tmp_path, world), lost)
 
     async def scenario(env: Environment) -> None:
-        await env.wait(0.1)  # the first claim finds nothing, at a time of its own
         request_id = await send(env, sms(PHONE, "01087654321"))
         await env.wait(lost * 1.0 + 2)
 
         assert store.results_to_lose == 0
+        assert await outcomes_of(env, request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+        assert len(carrier.submitted) == 2
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier}, world=world, store=store)
+
+
+def test_unconfirmed_claim_in_the_millisecond_of_a_confirmed_one_is_told_apart(
+    run_scenario: RunScenario, tmp_path: Path
+) -> None:
+    carrier, world = FakeCarrier(answer=lambda _: Accepted(None), timeout_s=60, delay_s=10), VirtualWorld()
+    carrier.batch_size = 1  # a full claim is followed by the next at once
+    store = LosesClaimResults(open_store(tmp_path, world), 1, kept_before=1)
+
+    async def scenario(env: Environment) -> None:
+        request_id = await send(env, sms(PHONE, "01087654321"))
+        await env.wait(5)
+
+        assert store.results_to_lose == 0
+        first, second = [at for at, _ in carrier.submitted]  # each once, although the first still was in flight
+        assert second - first <= 2
+        await env.wait(15)
         assert await outcomes_of(env, request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
         assert len(carrier.submitted) == 2
 

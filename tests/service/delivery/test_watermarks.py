@@ -1,6 +1,6 @@
 """Jobs below a watermark are not searched again until the watermarks are reset."""
 
-from pabal.service.delivery.watermarks import RESET_INTERVAL_MS, SAFETY_MARGIN_MS, Watermarks
+from pabal.service.delivery.watermarks import HEADS_KEPT_MS, RESET_INTERVAL_MS, SAFETY_MARGIN_MS, Watermarks
 from pabal.store.queue import Lane
 from tests.fixtures.virtual import NOON
 
@@ -47,3 +47,13 @@ def test_watermarks_are_reset_when_the_clock_is_set_back() -> None:
     watermarks = watermarks_of([], 3)
 
     assert watermarks.lanes([3], NOON - 1)[0] == (3, Lane.SMALL, 0)
+
+
+def test_watermarks_follow_the_lowest_head_of_all_slots_and_of_recent_seconds() -> None:
+    watermarks = watermarks_of([(3, Lane.SMALL, NOON - 60_000)], 3, 4)
+    assert watermarks.for_slot(4) == (NOON - 60_000 - SAFETY_MARGIN_MS, NOON - SAFETY_MARGIN_MS)
+
+    for now in (NOON + HEADS_KEPT_MS, NOON + HEADS_KEPT_MS + 1):
+        watermarks.record(watermarks.lanes([3, 4], now), [], now)
+        lowest = NOON - 60_000 if now == NOON + HEADS_KEPT_MS else NOON + HEADS_KEPT_MS
+        assert watermarks.for_slot(4)[Lane.SMALL] == lowest - SAFETY_MARGIN_MS

@@ -1,6 +1,7 @@
 """Claims due messages for a carrier: the attempt is stored before the carrier is called."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pabal.carriers.base import Carrier
@@ -22,6 +23,7 @@ from pabal.store.requests import Request
 
 LEASE_MARGIN_MS = 10 * SECOND
 """How much longer a lease is than the carrier's timeout: time to settle."""
+NO_TIMES: Mapping[tuple[int, int], float] = MappingProxyType({})
 
 
 class SlotChoice(NamedTuple):
@@ -69,18 +71,23 @@ def lease_duration_ms(carrier: Carrier) -> int:
     return round(carrier.timeout_s * SECOND) + LEASE_MARGIN_MS
 
 
-def choose_slot(found: Sequence[tuple[int, int, Instant]], now: Instant) -> SlotChoice:
+def choose_slot(
+    found: Sequence[tuple[int, int, Instant]],
+    now: Instant,
+    due_since: Mapping[tuple[int, int], float] = NO_TIMES,
+) -> SlotChoice:
     """Return the slot to claim from, by slot, lane and time of the next job in each lane.
 
-    Small sends come first in whichever slot they are, but every so often a campaign does.
+    Small sends come first in whichever slot they are, but every so often a campaign does. Of slots whose jobs have
+    the same time, the one comes first that has waited longest for a claim.
     """
-    due = sorted((lane, at, slot) for slot, lane, at in found if at <= now)
+    due = sorted((lane, at, due_since.get((slot, lane), 0.0), slot) for slot, lane, at in found if at <= now)
     if not due:
         return SlotChoice(None, False, min((at for _, _, at in found), default=None))
     campaigns = [entry for entry in due if entry[0] == Lane.CAMPAIGN]
     chosen = campaigns[0] if campaigns and queue.is_campaigns_turn(now) else due[0]
-    other_lanes = [lane for lane, _, slot in due if slot != chosen[2]]
-    return SlotChoice(chosen[2], bool(other_lanes), None, Lane.SMALL not in other_lanes)
+    other_lanes = [lane for lane, _, _, slot in due if slot != chosen[-1]]
+    return SlotChoice(chosen[-1], bool(other_lanes), None, Lane.SMALL not in other_lanes)
 
 
 def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> ClaimedBatch:
@@ -93,11 +100,7 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
     in doubt.
     """
     slot, carrier = request.slot, request.carrier
-    unsubmitted = [
-        message_id
-        for at in request.unconfirmed
-        for message_id in queue.find_leased(tx, slot, carrier, at, at + request.lease_ms)
-    ]
+    unsubmitted = _find_unsubmitted(tx, request)
     due = unsubmitted + queue.find_due(
         tx,
         slot,
@@ -142,6 +145,16 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
     dated = {one: each._replace(expires_at=deadline_of(each, policy)) for one, each in shared.items()}
     leased = [(lease, stored[lease.id], dated[identifiers.request_id_of(lease.id)]) for lease in leases]
     return ClaimedBatch(leased, finished, cancelled, len(due) == request.limit, next_due_at)
+
+
+def _find_unsubmitted(tx: Tx, request: ClaimRequest) -> list[bytes]:
+    """Return the messages that unconfirmed claims took; others of the same millisecond are in flight."""
+    leased = {
+        message_id
+        for at in request.unconfirmed
+        for message_id in queue.find_leased(tx, request.slot, request.carrier, at, at + request.lease_ms)
+    }
+    return [lease.id for lease in doubts.find_leased(tx, sorted(leased)) if lease not in request.in_flight]
 
 
 def hold_in_doubt(tx: Tx, carrier: str, in_doubt: Iterable[Message], policy: Policy, now: Instant) -> FinishResult:

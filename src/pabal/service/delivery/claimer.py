@@ -32,8 +32,8 @@ class Claimer:
         self._watermarks = Watermarks()
         self._unconfirmed: dict[int, list[Instant]] = {}
         """By slot, the times of claims whose commit was not confirmed: they may have been stored or not."""
-        self._last_confirmed: dict[int, Instant] = {}
-        """By slot, the time of the last claim whose commit was confirmed."""
+        self._due_since: dict[tuple[int, int], float] = {}
+        """Since when each lane, by slot and number, has had jobs due that no claim took, on the monotonic clock."""
         self._skipped_until: dict[int, float] = {}
         """Slots with due jobs none of which could be claimed: other slots come first for a while."""
 
@@ -54,8 +54,12 @@ class Claimer:
         lanes = self._watermarks.lanes(candidates, now)
         found = await self._context.store.read(queue.next_due_by_lane, self._carrier.name, lanes)
         self._watermarks.record(lanes, found, now)
-        self._context.fair_order.observe(self._carrier.name, [(slot, lane) for slot, lane, _ in lanes], found, now)
-        return choose_slot(found, self._context.world.now())
+        self._context.fair_order.observe(self._carrier.name, here.held, found, now)
+        now = self._context.world.now()
+        self._due_since = {
+            (slot, lane): self._due_since.get((slot, lane), clock) for slot, lane, at in found if at <= now
+        }
+        return choose_slot(found, now, self._due_since)
 
     async def claim(self, choice: SlotChoice, limit: int) -> ClaimedBatch:
         """Claim from a slot, including what unconfirmed claims took.
@@ -66,6 +70,8 @@ class Claimer:
         assert slot is not None
         unconfirmed, claim_times = self._unconfirmed.get(slot, []), list[Instant]()
         heads: list[LaneDue] = []
+        for lane in (Lane.SMALL, Lane.CAMPAIGN):
+            self._due_since.pop((slot, lane), None)
         try:
             claimed = await self._context.store.write(
                 self._claim_in_tx, choice, limit, tuple(unconfirmed), claim_times, heads
@@ -73,15 +79,11 @@ class Claimer:
         except StoreUnavailable:
             # the leases of older claims have expired, so that their messages are due anyway
             oldest = self._context.world.now() - lease_duration_ms(self._carrier)
-            self._unconfirmed[slot] = [
-                at for at in (*unconfirmed, *claim_times) if at > oldest and at != self._last_confirmed.get(slot)
-            ]
+            self._unconfirmed[slot] = [at for at in (*unconfirmed, *claim_times) if at > oldest]
             raise
         self._unconfirmed.pop(slot, None)
-        self._last_confirmed[slot] = claim_times[-1] if claim_times else 0
         if claim_times and not self._context.slots.are_shared:  # otherwise choose_slot looks
-            lanes = [(slot, lane) for lane in (Lane.SMALL, Lane.CAMPAIGN)]
-            self._context.fair_order.observe(self._carrier.name, lanes, heads, claim_times[-1])
+            self._context.fair_order.observe(self._carrier.name, [slot], heads, claim_times[-1])
         if self._context.slots.are_shared and not claimed.leased and not claimed.is_full:
             self._skipped_until[slot] = self._context.world.monotonic() + LOCKED_SLOT_PAUSE_S
         return claimed

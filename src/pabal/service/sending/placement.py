@@ -2,13 +2,14 @@
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 
 from pabal.domain.dates import SECOND, Instant
 from pabal.service.context import Context
 from pabal.service.fair_order import LaneKey
-from pabal.store import queue
-from pabal.store.engine.base import StoreUnavailable
-from pabal.store.queue import Lane
+from pabal.store import queue, slots
+from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.queue import Lane, LaneDue
 
 REFRESH_AFTER_S = 0.5
 """How old the heads of slots may be before they are read again, in the background."""
@@ -33,6 +34,14 @@ def place_request(
     return context.fair_order.place_now(account_id, key, receivers, now, is_shared=is_shared)
 
 
+async def stop_reads(context: Context) -> None:
+    """End what still reads in the background, before the store is closed."""
+    reads = list(context.head_reads.values())
+    for task in reads:
+        task.cancel()
+    await asyncio.gather(*reads, return_exceptions=True)
+
+
 def _refresh_heads(context: Context, key: LaneKey) -> None:
     """Read the heads of all slots, unless this process has just claimed; this send does not wait for it."""
     if context.fair_order.is_fresh(key, REFRESH_AFTER_S) or key.carrier in context.head_reads:
@@ -50,5 +59,15 @@ async def _read_heads(context: Context, carrier: str) -> None:
     ]
     now = context.world.now()
     with contextlib.suppress(StoreUnavailable):
-        found = await context.store.read(queue.next_due_by_lane, carrier, lanes)
-        context.fair_order.observe(carrier, [(slot, lane) for slot, lane, _ in lanes], found, now)
+        found, holders = await context.store.read(_find_heads, carrier, lanes)
+        slots_by_holder: dict[bytes | None, list[int]] = {}
+        for slot, holder in holders:
+            slots_by_holder.setdefault(holder, []).append(slot)
+        for held in slots_by_holder.values():
+            context.fair_order.observe(carrier, held, [each for each in found if each.slot in held], now)
+
+
+def _find_heads(
+    tx: Tx, carrier: str, lanes: Sequence[tuple[int, int, Instant]]
+) -> tuple[list[LaneDue], list[tuple[int, bytes | None]]]:
+    return queue.next_due_by_lane(tx, carrier, lanes), slots.list_holders(tx)
