@@ -60,6 +60,8 @@ class FairOrder:
         now: Instant,
     ) -> None:
         """Record what comes next in the slots of one worker: slot, lane and time of the first job in each lane."""
+        if not slots:
+            return  # the worker has just lost all of them
         first = dict.fromkeys((Lane.SMALL, Lane.CAMPAIGN), now)
         for _, lane, at in found:
             first[Lane(lane)] = min(at, first[Lane(lane)])

@@ -271,7 +271,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _is_draining(self) -> bool:
         """Tell whether a body is read that nobody waits for: its request is answered."""
-        return self._phase == _BODY and self.cycle.response_complete
+        return self._phase == _BODY and not self._is_answering()
 
     async def _answer_health_checks(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer health checks; refuse everything else."""

@@ -292,6 +292,7 @@ class PostgresStore(GroupCommitStore):
     def _close_readers(self) -> None:
         for session in self._read_connections:
             session.close()
+            session.abort()  # a read that comes too late opens no other
 
     def _abort_connections(self) -> None:
         for session in [*self._write_connections, *self._read_connections]:
