@@ -15,17 +15,18 @@ from pabal.carriers.base import (
     ProfileProvider,
     ReadBody,
 )
-from pabal.carriers.nhncloud.call_queue import CallQueue
 from pabal.carriers.nhncloud.calls import MAX_RECIPIENTS, ProductEndpoint, endpoint_of, group_into_calls
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.nhncloud.connection import Connection
 from pabal.carriers.nhncloud.images import ImageUploads, LoadImage
 from pabal.carriers.nhncloud.in_doubt import InDoubtResolver
-from pabal.carriers.nhncloud.results import ResultCursor, ResultReader
+from pabal.carriers.nhncloud.results import ResultReader
 from pabal.carriers.nhncloud.sender import CallSender
-from pabal.carriers.nhncloud.submission import Submission
-from pabal.carriers.nhncloud.unanswered import UnansweredMessages
 from pabal.carriers.pace import Pacer
+from pabal.carriers.relay.call_queue import CallQueue
+from pabal.carriers.relay.result_poller import ResultCursor
+from pabal.carriers.relay.submission import Submission
+from pabal.carriers.relay.unanswered import UnansweredMessages
 from pabal.domain.message import Attempt, Outcome
 from pabal.settings.carriers import NhnCloudSettings
 from pabal.world import World

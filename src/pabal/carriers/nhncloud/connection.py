@@ -13,7 +13,7 @@ from pabal.carriers.nhncloud.client import (
     Throttled,
     expect_documented_shape,
 )
-from pabal.carriers.nhncloud.submission import Submission
+from pabal.carriers.relay.submission import Submission
 from pabal.domain.message import Attempt
 
 MIN_TIMEOUT_S = 0.1

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, OnAnomaly, Unknown, Verdict
-from pabal.carriers.nhncloud.call_queue import CallQueue
 from pabal.carriers.nhncloud.calls import SendCall
 from pabal.carriers.nhncloud.client import (
     ErrorResponse,
@@ -26,9 +25,10 @@ from pabal.carriers.nhncloud.connection import Connection
 from pabal.carriers.nhncloud.images import ImageNotSupported, ImageRef, ImageUploads
 from pabal.carriers.nhncloud.in_doubt import InDoubtResolver
 from pabal.carriers.nhncloud.lookup import make_reference
-from pabal.carriers.nhncloud.submission import Submission
-from pabal.carriers.nhncloud.unanswered import UnansweredMessages
 from pabal.carriers.pace import Pacer
+from pabal.carriers.relay.call_queue import CallQueue
+from pabal.carriers.relay.submission import Submission
+from pabal.carriers.relay.unanswered import UnansweredMessages
 from pabal.domain.message import Attempt, Outcome
 from pabal.world import World
 

@@ -1,4 +1,4 @@
-"""Limits how many calls are made at once: small sends first, and slower while NHN Cloud throttles."""
+"""Limits how many calls are made at once: small sends first, and slower while the relay throttles."""
 
 import asyncio
 import heapq

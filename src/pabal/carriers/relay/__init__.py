@@ -1,0 +1,1 @@
+"""What carriers over a relay's HTTP interface share."""

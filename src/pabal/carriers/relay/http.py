@@ -1,0 +1,163 @@
+"""The HTTP client of a relay; its errors tell whether a call can have been processed."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from pabal.domain.dates import SECOND, Instant
+from pabal.settings.field import BadSetting
+
+CONNECT_TIMEOUT_S = 5.0
+KEEPALIVE_S = 30.0
+"""A connection idle for this long is not used again: the server may be closing it."""
+MAX_CONNECTIONS = 256
+MAX_CAUSES = 10
+"""How far the causes of an exception are followed."""
+
+logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs every URL, and these may contain keys
+
+
+class NotProcessed(Exception):
+    """The call was not processed: no connection could be made, or it was refused with a 4xx."""
+
+
+class NoResponse(Exception):
+    """The call may have been processed, but there is no usable response."""
+
+
+class Throttled(Exception):
+    """HTTP 429: the call was not processed."""
+
+
+class ErrorAnswer(Exception):
+    """The relay answered with an error; its subclasses know which."""
+
+
+@contextlib.contextmanager
+def expect_documented_shape() -> Iterator[None]:
+    """Treat an answer whose shape differs from the documentation as no response.
+
+    Raises NoResponse.
+    """
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        raise NoResponse("the answer is not as documented") from None
+
+
+class HttpClient:
+    """Connections to one address."""
+
+    def __init__(
+        self,
+        address: str,
+        headers: Mapping[str, str] | None = None,
+        ca_file: Path | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """`transport` replaces the network in tests. Raises BadSetting for a CA file that cannot be read."""
+        try:
+            context = ssl.create_default_context(cafile=ca_file)
+        except OSError as error:
+            raise BadSetting(f"tls_ca: cannot be read ({error.strerror})") from None
+        self.server_time: Instant | None = None
+        """The Date header of the last response, with a resolution of one second."""
+        self._http = httpx.AsyncClient(
+            base_url=address,
+            transport=transport,
+            headers=dict(headers or {}),
+            verify=context,
+            follow_redirects=False,
+            trust_env=False,
+            limits=httpx.Limits(
+                max_connections=MAX_CONNECTIONS,
+                max_keepalive_connections=MAX_CONNECTIONS,
+                keepalive_expiry=KEEPALIVE_S,
+            ),
+        )
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        timeout_s: float,
+        content: bytes | None = None,
+        query: Mapping[str, str | int] | None = None,
+        headers: Mapping[str, str] | None = None,
+        files: Mapping[str, Any] | None = None,
+    ) -> httpx.Response:
+        """Make a call and return the response, whatever its status.
+
+        Raises NotProcessed, NoResponse.
+        """
+        if self._http.is_closed:
+            raise NotProcessed("the service is stopping")
+        request = self._http.build_request(
+            method,
+            path,
+            content=content,
+            params=dict(query) if query else None,
+            headers=dict(headers or {}),
+            files=dict(files) if files else None,
+            timeout=httpx.Timeout(None, connect=min(CONNECT_TIMEOUT_S, timeout_s), pool=timeout_s),
+        )
+        try:
+            async with asyncio.timeout(timeout_s):
+                response = await self._http.send(request)
+        except TimeoutError:
+            raise NoResponse("no response in time") from None
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+            raise NotProcessed(_describe(error)) from None
+        except httpx.HTTPError as error:
+            raise NoResponse(_describe(error)) from None
+        self.server_time = _server_time(response)
+        return response
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+
+def _server_time(response: httpx.Response) -> Instant | None:
+    try:
+        return round(parsedate_to_datetime(response.headers["date"]).timestamp()) * SECOND
+    except (KeyError, ValueError, TypeError, OverflowError):
+        return None
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and its causes; of several IP addresses that were tried, the first counts."""
+    found: BaseException | None = error
+    for _ in range(MAX_CAUSES):
+        if found is None:
+            return
+        yield found
+        if isinstance(found, BaseExceptionGroup):
+            found = found.exceptions[0]
+        else:
+            found = found.__cause__ or found.__context__
+
+
+def _describe(error: Exception) -> str:
+    """Return why there is no response, without the URL, which may contain a key."""
+    if isinstance(error, httpx.ConnectTimeout):
+        return "the connection timed out"
+    if isinstance(error, httpx.TimeoutException):
+        return "no response in time"
+    for each in _causes(error):
+        if isinstance(each, ssl.SSLError):
+            return f"TLS: {getattr(each, 'verify_message', '') or each.reason or type(each).__name__}"
+        if isinstance(each, OSError) and each.errno:
+            is_dns_error = isinstance(each, socket.gaierror)  # its codes are EAI_*, not errno
+            return str(each.strerror) if is_dns_error else os.strerror(each.errno)
+    return f"the connection failed ({type(error).__name__})"
