@@ -89,11 +89,12 @@ class FaultInjector:
         """Return the answer to a call, changed by the first fault that applies."""
         for fault in self.faults:
             if fault.applies_to(request):
-                return await _apply(fault, request, answer)
+                return await apply_fault(fault, request, answer)
         return await answer(request)
 
 
-async def _apply(fault: Fault, request: Request, answer: Handler) -> Reply:
+async def apply_fault(fault: Fault, request: Request, answer: Handler) -> Reply:
+    """Return the answer to a call that a fault applies to."""
     match fault.kind:
         case "refuse":
             raise ConnectionRefused

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
+from http import HTTPStatus
 from typing import cast
 from urllib.parse import parse_qsl, unquote
 
@@ -12,7 +13,6 @@ from tests.fakes.nhncloud.answers import Reply, Request
 from tests.fakes.nhncloud.faults import ConnectionCut
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
-_REASONS = {200: "OK", 302: "Found", 404: "Not Found", 429: "Too Many Requests", 502: "Bad Gateway"}
 
 Handler = Callable[[Request], Awaitable[Reply]]
 
@@ -97,8 +97,9 @@ class Connection(asyncio.Protocol):
 
 def _encode(reply: Reply, keep_alive: bool) -> bytes:
     location = "Location: /\r\n" if reply.status == 302 else ""
+    reason = HTTPStatus(reply.status).phrase
     head = (
-        f"HTTP/1.1 {reply.status} {_REASONS[reply.status]}\r\nContent-Type: {reply.content_type}\r\n{location}"
+        f"HTTP/1.1 {reply.status} {reason}\r\nContent-Type: {reply.content_type}\r\n{location}"
         f"Content-Length: {len(reply.body)}\r\nConnection: {'keep-alive' if keep_alive else 'close'}\r\n\r\n"
     )
     return head.encode("latin-1") + reply.body

@@ -1,0 +1,291 @@
+"""Channels and templates (client: kakaoChannelService.ts, kakaoTemplateService.ts; documents: kakao/)."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from tests.fakes.nhncloud.answers import Request
+from tests.fakes.solapi.messages import decode
+from tests.fakes.solapi.registration import BUTTON_TYPES
+from tests.fakes.solapi.state import ApiError, Channel, Json, SolapiTemplate, State, iso
+
+T = TypeVar("T")
+
+DEFAULT_LIMIT = 20
+TOKEN_DIGITS = 6
+CHANNEL_CATEGORIES = {
+    "00100010001": "건강,병원,종합병원",
+    "00100010002": "건강,병원,피부과",
+    "00200010001": "음식료,식품,건강식품",
+}
+TEMPLATE_CATEGORIES = {"001001": "회원가입", "006003": "배송완료", "999999": "기타"}
+_LINKS = {"WL": ("linkMo",), "AL": ("linkAnd", "linkIos")}
+"""The links that a button needs (client: kakaoButton.ts)."""
+
+
+class ChannelBody(msgspec.Struct):
+    """What registers a channel; the token comes in a second call."""
+
+    searchId: str
+    phoneNumber: str
+    categoryCode: str | None = None
+    token: str | None = None
+
+
+class TemplateBody(msgspec.Struct, omit_defaults=True):
+    """A template (client: createKakaoAlimtalkTemplateRequest.ts)."""
+
+    name: str | None = None
+    content: str | None = None
+    categoryCode: str | None = None
+    channelId: str | None = None
+    buttons: list[dict[str, Any]] | None = None
+    quickReplies: list[dict[str, Any]] | None = None
+    messageType: str | None = None
+    emphasizeType: str | None = None
+    header: str | None = None
+    highlight: dict[str, Any] | None = None
+    item: dict[str, Any] | None = None
+    extra: str | None = None
+    emphasizeTitle: str | None = None
+    emphasizeSubTitle: str | None = None
+    securityFlag: bool | None = None
+    imageId: str | None = None
+
+
+class NameBody(msgspec.Struct):
+    """A new name of a template."""
+
+    name: str
+
+
+def channel_categories(state: State, request: Request) -> Any:
+    """List the categories of channels."""
+    return [{"code": code, "name": name} for code, name in CHANNEL_CATEGORIES.items()]
+
+
+def template_categories(state: State, request: Request) -> Any:
+    """List the categories of templates."""
+    return [{"code": code, "name": name} for code, name in TEMPLATE_CATEGORIES.items()]
+
+
+def request_token(state: State, request: Request) -> Json:
+    """Send a token to the channel's administrator."""
+    given = decode(request, ChannelBody)
+    if not given.phoneNumber.replace("-", "").isdigit():
+        raise ApiError(400, "ValidationError", "phoneNumber 의 값이 올바르지 않습니다.")
+    token = str(state.random.randrange(10**TOKEN_DIGITS)).zfill(TOKEN_DIGITS)
+    state.pending_tokens[_search_id(given.searchId), given.phoneNumber] = token
+    return {"success": True}
+
+
+def add_channel(state: State, request: Request) -> Json:
+    """Link a channel by its token."""
+    given = decode(request, ChannelBody)
+    search_id = _search_id(given.searchId)
+    if given.categoryCode not in CHANNEL_CATEGORIES:
+        raise ApiError(400, "InvalidCategoryCode", "유효한 카테고리 코드가 아닙니다.")
+    if state.pending_tokens.get((search_id, given.phoneNumber)) != given.token:
+        raise ApiError(400, "InvalidToken", "토큰이 일치하지 않습니다.")
+    if any(one.search_id == search_id for one in state.channels.values()):
+        raise ApiError(409, "DuplicatedChannel", "이미 연동된 채널입니다.")
+    del state.pending_tokens[search_id, given.phoneNumber]
+    channel = Channel(state.new_id("KA01PF"), search_id, given.phoneNumber, given.categoryCode, state.clock())
+    state.channels[channel.channel_id] = channel
+    return _channel(state, channel)
+
+
+def list_channels(state: State, request: Request) -> Json:
+    """List channels; `searchId` and `channelId` filter."""
+    rows = list(state.channels.values())
+    if wanted := request.query.get("searchId"):
+        rows = [one for one in rows if one.search_id == _search_id(wanted)]
+    if wanted := request.query.get("channelId"):
+        rows = [one for one in rows if one.channel_id == wanted]
+    page, keys = _paginate(state, rows, [one.channel_id for one in rows], request)
+    return {**keys, "channelList": [_channel(state, one) for one in page]}
+
+
+def show_channel(state: State, request: Request) -> Json:
+    """Show a channel."""
+    return _channel(state, _find_channel(state, request.path_params["channelId"]))
+
+
+def remove_channel(state: State, request: Request) -> Json:
+    """Unlink a channel; its templates go with it."""
+    channel = _find_channel(state, request.path_params["channelId"])
+    del state.channels[channel.channel_id]
+    for template in [one for one in state.templates.values() if one.channel_id == channel.channel_id]:
+        del state.templates[template.template_id]
+    return _channel(state, channel)
+
+
+def add_template(state: State, request: Request) -> Json:
+    """Add a template, which waits until its review is requested."""
+    given = decode(request, TemplateBody)
+    if not given.name or not given.content or not given.categoryCode:
+        raise ApiError(400, "ValidationError", "name, content, categoryCode 는 필수입니다.")
+    channel = _find_channel(state, given.channelId or "")
+    _check_template(state, given, None)
+    template = SolapiTemplate(state.new_id("KA01TP"), channel.channel_id, msgspec.to_builtins(given), state.clock())
+    state.templates[template.template_id] = template
+    return describe_template(state, template)
+
+
+def change_template(state: State, request: Request) -> Json:
+    """Change a template that waits (client example: only in the state PENDING)."""
+    template = _template(state, request)
+    _check_status(template, "PENDING")
+    given = decode(request, TemplateBody)
+    _check_template(state, given, template)
+    template.fields |= msgspec.to_builtins(given)
+    return describe_template(state, template)
+
+
+def rename_template(state: State, request: Request) -> Json:
+    """Change a template's name, whatever its state."""
+    template = _template(state, request)
+    template.fields["name"] = decode(request, NameBody).name
+    return describe_template(state, template)
+
+
+def inspect_template(state: State, request: Request) -> Json:
+    """Request the review of a template that waits (documents: templateinspection.md)."""
+    template = _template(state, request)
+    _check_status(template, "PENDING")
+    template.status = "INSPECTING"
+    after_s = state.behavior.review_after_s
+    template.decided_at = None if after_s is None else state.clock() + round(after_s * 1000)
+    return describe_template(state, template)
+
+
+def cancel_inspection(state: State, request: Request) -> Json:
+    """Take a template back from its review."""
+    template = _template(state, request)
+    _check_status(template, "INSPECTING")
+    template.status = "PENDING"
+    return describe_template(state, template)
+
+
+def list_templates(state: State, request: Request) -> Json:
+    """List templates by channel, state and name (`name[like]`)."""
+    rows = list(state.templates.values())
+    query = request.query
+    if wanted := query.get("channelId"):
+        rows = [one for one in rows if one.channel_id == wanted]
+    if wanted := query.get("status"):
+        rows = [one for one in rows if one.status == wanted]
+    if wanted := query.get("name[like]"):
+        rows = [one for one in rows if wanted in one.fields["name"]]
+    if wanted := query.get("name[eq]") or query.get("name"):
+        rows = [one for one in rows if wanted == one.fields["name"]]
+    page, keys = _paginate(state, rows, [one.template_id for one in rows], request)
+    return {**keys, "templateList": [describe_template(state, one) for one in page]}
+
+
+def show_template(state: State, request: Request) -> Json:
+    """Show a template."""
+    return describe_template(state, _template(state, request))
+
+
+def remove_template(state: State, request: Request) -> Json:
+    """Remove a template that waits or was rejected (client: removeKakaoAlimtalkTemplate)."""
+    template = _template(state, request)
+    _check_status(template, "PENDING", "REJECTED")
+    del state.templates[template.template_id]
+    return describe_template(state, template)
+
+
+def describe_template(state: State, template: SolapiTemplate) -> Json:
+    """Return a template as the client reads it (getKakaoTemplateResponse.ts)."""
+    fields = {
+        "messageType": "BA",
+        "emphasizeType": "NONE",
+        "extra": None,
+        "emphasizeTitle": None,
+        "securityFlag": False,
+        "imageId": None,
+        "buttons": [],
+        "quickReplies": [],
+        "header": None,
+        "highlight": None,
+        "item": None,
+        **{name: value for name, value in template.fields.items() if value is not None},
+    }
+    fields["emphasizeSubtitle"] = fields.pop("emphasizeSubTitle", None)
+    return {
+        **fields,
+        "channelId": template.channel_id,
+        "channelGroupId": None,
+        "isHidden": template.is_hidden,
+        "assignType": "CHANNEL",
+        "accountId": state.account_id,
+        "commentable": True,
+        "comments": template.comments,
+        "templateId": template.template_id,
+        "code": None,
+        "status": template.status,
+        "dateCreated": iso(template.created_at),
+        "dateUpdated": iso(template.created_at),
+    }
+
+
+def _check_template(state: State, given: TemplateBody, known: SolapiTemplate | None) -> None:
+    others = [one for one in state.templates.values() if one is not known]
+    if given.name and any(one.fields["name"] == given.name for one in others):
+        raise ApiError(400, "DuplicatedTemplateName", "등록된 템플릿과 이름이 중복됩니다.")
+    if given.categoryCode and given.categoryCode not in TEMPLATE_CATEGORIES:
+        raise ApiError(400, "InvalidCategoryCode", "유효한 카테고리 코드가 아닙니다.")
+    for button in given.buttons or ():
+        kind = button.get("buttonType")
+        if kind not in BUTTON_TYPES or not button.get("buttonName"):
+            raise ApiError(400, "ValidationError", "유효한 버튼 값이 아닙니다.")
+        if any(not button.get(link) for link in _LINKS.get(str(kind), ())):
+            raise ApiError(400, "ValidationError", "유효한 버튼 URL 값이 아닙니다.")
+    image = state.files.get(given.imageId or "")
+    if given.imageId and (image is None or image.type != "ATA"):
+        raise ApiError(400, "ValidationError", "imageId가 존재하지 않습니다.")
+
+
+def _check_status(template: SolapiTemplate, *allowed: str) -> None:
+    if template.status not in allowed:
+        raise ApiError(400, "InvalidTemplateStatus", f"{template.status} 상태에서는 할 수 없습니다.")
+
+
+def _search_id(given: str) -> str:
+    return given if given.startswith("@") else f"@{given}"
+
+
+def _find_channel(state: State, channel_id: str) -> Channel:
+    channel = state.channels.get(channel_id)
+    if channel is None:
+        raise ApiError(404, "ResourceNotFound", "해당 채널이 없음")
+    return channel
+
+
+def _template(state: State, request: Request) -> SolapiTemplate:
+    template = state.templates.get(request.path_params["templateId"])
+    if template is None:
+        raise ApiError(404, "ResourceNotFound", "해당 템플릿이 없음")
+    return template
+
+
+def _channel(state: State, channel: Channel) -> Json:
+    return {
+        "channelId": channel.channel_id,
+        "searchId": channel.search_id,
+        "accountId": state.account_id,
+        "phoneNumber": channel.phone,
+        "sharedAccountIds": [],
+        "dateCreated": iso(channel.created_at),
+        "dateUpdated": iso(channel.created_at),
+    }
+
+
+def _paginate(state: State, rows: Sequence[T], ids: Sequence[str], request: Request) -> tuple[Sequence[T], Json]:
+    limit = min(int(request.query.get("limit") or DEFAULT_LIMIT), state.behavior.max_limit)
+    key = request.query.get("startKey")
+    first = ids.index(key) if key in ids else 0
+    following = ids[first + limit] if first + limit < len(rows) else None
+    return rows[first : first + limit], {"startKey": key, "nextKey": following, "limit": limit}

@@ -1,0 +1,358 @@
+"""Sending, groups and lists of messages (documents: messages/, client: messageService.ts and groupService.ts)."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from tests.fakes.nhncloud.answers import Request
+from tests.fakes.solapi.outcomes import schedule_result
+from tests.fakes.solapi.registration import MessageBody, filled_text, status_code, type_of
+from tests.fakes.solapi.state import ACCEPTED, ApiError, Group, Json, SolapiMessage, State, iso, parse_iso
+
+T = TypeVar("T")
+
+MAX_RECEIVERS = 10_000
+MAX_BODY_BYTES = 15 * 1000 * 1000
+MAX_GROUP = 1_000_000
+DEFAULT_LIMIT = 20
+TYPES = [
+    "sms",
+    "lms",
+    "mms",
+    "ata",
+    "cta",
+    "cti",
+    "nsa",
+    "rcs_sms",
+    "rcs_lms",
+    "rcs_mms",
+    "rcs_tpl",
+    "rcs_itpl",
+    "rcs_ltpl",
+    "fax",
+    "voice",
+    "bms_text",
+    "bms_image",
+    "bms_wide",
+    "bms_wide_item_list",
+    "bms_carousel_feed",
+    "bms_premium_video",
+    "bms_commerce",
+    "bms_carousel_commerce",
+    "bms_free",
+]
+"""The keys of countForCharge and app.profit (client: commonTypes.ts)."""
+STATUS_MESSAGES = {ACCEPTED: "정상 접수(이통사로 접수 예정) "}
+
+
+class SendBody(msgspec.Struct):
+    """The body of send-many/detail (client: sendMessage.ts)."""
+
+    messages: list[MessageBody]
+    allowDuplicates: bool = False
+    agent: dict[str, Any] | None = None
+    strict: bool = False
+    scheduledDate: str | None = None
+    showMessageList: bool = False
+
+
+class AddBody(msgspec.Struct):
+    """The body that adds messages to a group."""
+
+    messages: list[MessageBody]
+
+
+class GroupBody(msgspec.Struct):
+    """The body that creates a group."""
+
+    allowDuplicates: bool = False
+    customFields: dict[str, str] | None = None
+    appId: str | None = None
+    strict: bool = False
+    sdkVersion: str | None = None
+    osPlatform: str | None = None
+    hint: dict[str, Any] | None = None
+
+
+def decode(request: Request, shape: type[T]) -> T:
+    """Return the body of a call. Raises ApiError with the documented words for a wrong type."""
+    if len(request.body) > MAX_BODY_BYTES:
+        raise ApiError(413, "RequestEntityTooLarge", "하나의 요청의 총 데이터 크기는 15MB를 넘을 수 없습니다.")
+    try:
+        return msgspec.json.decode(request.body or b"{}", type=shape)
+    except msgspec.MsgspecError as error:
+        raise ApiError(400, "ValidationError", f"데이터 타입이 올바르지 않습니다. {error}") from None
+
+
+def send(state: State, request: Request) -> Json:
+    """Create a group, add all messages and send those that are accepted."""
+    given = decode(request, SendBody)
+    group = _new_group(state, given.allowDuplicates)
+    added = _add(state, group, given.messages, request)
+    _send(state, group)
+    failed = [_result(state, one) for one in added if not one.is_registered]
+    answer: Json = {"failedMessageList": failed, "groupInfo": _describe(state, group)}
+    if given.showMessageList:
+        answer["messageList"] = [
+            {
+                "messageId": one.message_id,
+                "statusCode": one.status_code,
+                "customFields": one.custom_fields,
+                "statusMessage": STATUS_MESSAGES.get(one.status_code, one.status_code),
+            }
+            for one in added
+            if one.is_registered or state.behavior.lists_refused
+        ]
+    return answer
+
+
+def create_group(state: State, request: Request) -> Json:
+    """Create an empty group, which waits to be sent."""
+    given = decode(request, GroupBody)
+    return _describe(state, _new_group(state, given.allowDuplicates, given.customFields))
+
+
+def add_messages(state: State, request: Request) -> Json:
+    """Add messages to a group that was not sent yet."""
+    group = _group(state, request)
+    if group.status != "PENDING":
+        raise ApiError(400, "GroupAlreadySent", "이미 발송 요청된 그룹입니다.")
+    results = _add(state, group, decode(request, AddBody).messages, request)
+    refused = sum(not one.is_registered for one in results)
+    return {"errorCount": refused, "resultList": [_result(state, one) for one in results]}
+
+
+def send_group(state: State, request: Request) -> Json:
+    """Send the accepted messages of a group."""
+    group = _group(state, request)
+    if group.status != "PENDING":
+        raise ApiError(400, "GroupAlreadySent", "이미 발송 요청된 그룹입니다.")
+    _send(state, group)
+    return _describe(state, group)
+
+
+def show_group(state: State, request: Request) -> Json:
+    """Show a group."""
+    return _describe(state, _group(state, request))
+
+
+def list_groups(state: State, request: Request) -> Json:
+    """List all groups."""
+    rows = list(state.groups.values())
+    page, keys = _paginate(state, rows, [one.group_id for one in rows], request)
+    return {**keys, "groupList": {one.group_id: _describe(state, one) for one in page}}
+
+
+def delete_group(state: State, request: Request) -> Json:
+    """Delete a group that was not sent."""
+    group = _group(state, request)
+    group.status = "DELETED"
+    return _describe(state, group)
+
+
+def list_group_messages(state: State, request: Request) -> Json:
+    """List the messages of a group."""
+    return _list(state, _visible(state, _group(state, request).messages), request)
+
+
+def search(state: State, request: Request) -> Json:
+    """List messages by their fields and dates."""
+    query = request.query
+    if query.get("dateType", "CREATED") not in ("CREATED", "UPDATED"):
+        raise ApiError(400, "ValidationError", "dateType 의 값이 올바르지 않습니다.")
+    first = parse_iso(query["startDate"], "startDate") if query.get("startDate") else 0
+    last = parse_iso(query["endDate"], "endDate") if query.get("endDate") else state.clock()
+    find = state.updated_between if query.get("dateType") == "UPDATED" else state.created_between
+    rows = _visible(state, find(first, last))
+    wanted: dict[str, Callable[[SolapiMessage], str | None]] = {
+        "messageId": lambda one: one.message_id,
+        "groupId": lambda one: one.group_id,
+        "to": lambda one: one.to,
+        "from": lambda one: one.sender,
+        "type": lambda one: one.type,
+        "statusCode": lambda one: one.status_code,
+    }
+    for name, read in wanted.items():
+        if query.get(name):
+            rows = [one for one in rows if read(one) == query[name]]
+    return _list(state, rows, request)
+
+
+def balance(state: State, request: Request) -> Json:
+    """Show the balance (client: cashService.ts)."""
+    return {"balance": state.balance, "point": 0, "accountId": state.account_id}
+
+
+def row(state: State, message: SolapiMessage) -> Json:
+    """Return a message as lists and webhooks have it (documents: getMessageList.md)."""
+    return {
+        "_id": message.message_id,
+        "kakaoOptions": message.kakao,
+        "type": message.type,
+        "country": "82",
+        "subject": message.subject,
+        "imageId": message.image_id,
+        "currentQueue": None,
+        "dateProcessed": iso(message.created_at),
+        "dateReported": iso(message.reported_at),
+        "dateReceived": iso(message.reported_at),
+        "statusCode": message.status_code,
+        "networkCode": None,
+        "log": [],
+        "replacement": False,
+        "autoTypeDetect": True,
+        "resendCount": 0,
+        "status": message.status,
+        "messageId": message.message_id,
+        "groupId": message.group_id,
+        "accountId": state.account_id,
+        "text": message.text,
+        "from": message.sender,
+        "to": message.to,
+        "customFields": message.custom_fields,
+        "queues": [],
+        "dateCreated": iso(message.created_at),
+        "dateUpdated": iso(message.updated_at),
+        "reason": None,
+        "networkName": "ETC",
+    }
+
+
+def _visible(state: State, rows: Sequence[SolapiMessage]) -> Sequence[SolapiMessage]:
+    """Leave out messages that are too new: lists lag behind."""
+    lag = round(state.behavior.lists_lag_s * 1000)
+    return rows if not lag else [one for one in rows if one.created_at + lag <= state.clock()]
+
+
+def _list(state: State, rows: Sequence[SolapiMessage], request: Request) -> Json:
+    page, keys = _paginate(state, rows, [one.message_id for one in rows], request)
+    return {**keys, "messageList": {one.message_id: row(state, one) for one in page}}
+
+
+def _paginate(state: State, rows: Sequence[T], ids: Sequence[str], request: Request) -> tuple[Sequence[T], Json]:
+    """Return a page; `startKey` is the id of its first entry, `nextKey` that of the next page."""
+    try:
+        limit = min(int(request.query.get("limit") or DEFAULT_LIMIT), state.behavior.max_limit)
+    except ValueError:
+        raise ApiError(400, "ValidationError", "limit 의 데이터 타입은 숫자여야 됩니다.") from None
+    key = request.query.get("startKey")
+    first = 0
+    if key is not None:
+        first = ids.index(key) if key in ids else state.page_starts.get(key, len(rows))
+    following = ids[first + limit] if first + limit < len(rows) else None
+    if following is not None:
+        state.page_starts[following] = first + limit
+    return rows[first : first + limit], {"startKey": key, "nextKey": following, "limit": limit}
+
+
+def _group(state: State, request: Request) -> Group:
+    group = state.groups.get(request.path_params["groupId"])
+    if group is None:
+        raise ApiError(404, "ResourceNotFound", "해당 그룹이 없음")
+    return group
+
+
+def _new_group(state: State, allows_duplicates: bool, fields: dict[str, str] | None = None) -> Group:
+    group = Group(state.new_id("G4V"), state.clock(), allows_duplicates, fields or {})
+    state.groups[group.group_id] = group
+    return group
+
+
+def _add(state: State, group: Group, given: list[MessageBody], request: Request) -> list[SolapiMessage]:
+    request.recipient_count = sum(len(one.receivers) for one in given)
+    if not given:
+        raise ApiError(400, "ValidationError", "messages 의 데이터는 1건 이상이어야 됩니다.")
+    if request.recipient_count > MAX_RECEIVERS:
+        words = f"한 번에 추가할 수 있는 수신번호는 최대 {MAX_RECEIVERS}건 입니다."
+        raise ApiError(413, "RecipientsTooMany", words)
+    if len(group.messages) + request.recipient_count > MAX_GROUP:
+        raise ApiError(413, "GroupTooLarge", f"하나의 그룹에 담을 수 있는 메시지는 {MAX_GROUP} 개 제한입니다.")
+    now, added = state.clock(), []
+    for one in given:
+        kind = type_of(one)
+        for receiver in one.receivers:
+            code = status_code(state, group, one, kind, receiver)
+            message = SolapiMessage(
+                state.new_id("M4V"),
+                group.group_id,
+                kind,
+                receiver,
+                one.sender,
+                _text(state, one, kind),
+                one.subject,
+                one.imageId,
+                one.kakaoOptions,
+                one.customFields or {},
+                now,
+                code,
+            )
+            state.add_message(group, message)
+            added.append(message)
+    return added
+
+
+def _text(state: State, given: MessageBody, kind: str) -> str:
+    template = state.templates.get(str((given.kakaoOptions or {}).get("templateId"))) if kind == "ATA" else None
+    return filled_text(given, template) if template else given.text or ""
+
+
+def _send(state: State, group: Group) -> None:
+    """Send the accepted messages of a group; it fails if there is none."""
+    accepted = [one for one in group.messages if one.is_registered]
+    group.status, group.sent_at = ("SENDING" if accepted else "FAILED"), state.clock()
+    for one in accepted:
+        schedule_result(state, one)
+
+
+def _result(state: State, message: SolapiMessage) -> Json:
+    return {
+        "to": message.to,
+        "from": message.sender or "",
+        "type": message.type,
+        "statusMessage": STATUS_MESSAGES.get(message.status_code, message.status_code),
+        "country": "82",
+        "messageId": message.message_id,
+        "statusCode": message.status_code,
+        "accountId": state.account_id,
+        "customFields": message.custom_fields,
+    }
+
+
+def _describe(state: State, group: Group) -> Json:
+    """Return a group as the documents show it (createMessageGroup.md; client: messageResponses.ts)."""
+    registered = sum(one.is_registered for one in group.messages)
+    counts = dict.fromkeys(
+        ("sentTotal", "sentFailed", "sentSuccess", "sentPending", "sentReplacement", "refund"), 0
+    )
+    money = {"requested": 0, "replacement": 0, "refund": 0, "sum": 0}
+    return {
+        "count": {
+            "total": len(group.messages),
+            **counts,
+            "registeredFailed": len(group.messages) - registered,
+            "registeredSuccess": registered,
+        },
+        "countForCharge": {name: {} for name in TYPES},
+        "balance": money,
+        "point": money,
+        "app": {"profit": dict.fromkeys(TYPES, 0), "appId": None, "version": None},
+        "sdkVersion": None,
+        "osPlatform": None,
+        "log": [{"message": "메시지 그룹이 생성되었습니다.", "createAt": iso(group.created_at)}],
+        "status": group.status,
+        "scheduledDate": None,
+        "dateSent": iso(group.sent_at),
+        "dateCompleted": None,
+        "isRefunded": False,
+        "flagUpdated": False,
+        "masterAccountId": None,
+        "allowDuplicates": group.allows_duplicates,
+        "groupId": group.group_id,
+        "accountId": state.account_id,
+        "apiVersion": "4",
+        "customFields": group.custom_fields,
+        "price": {},
+        "dateCreated": iso(group.created_at),
+        "dateUpdated": iso(group.created_at),
+    }

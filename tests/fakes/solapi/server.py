@@ -1,0 +1,213 @@
+"""A local server that answers as Solapi documents it: messages v4, storage v1 and kakao v2.
+
+It was written from the public documents (repository solapi/documents, here "D") and from the source of Solapi's own
+client (solapi/solapi-nodejs 6.0.1, here "C"). That client, from npm, judges the server in test_judge.py.
+
+| Rule | Place |
+|---|---|
+| `Authorization: HMAC-SHA256 apiKey=…, date=…, salt=…, signature=…`; ±15 min; a signature once; four errors, 403 | D authentication/api-key.md |
+| errors: `errorCode` and `errorMessage` | D api-reference/overview.md "오류 핸들링"; C errors/defaultError.ts |
+| `POST messages/v4/send-many/detail`: `failedMessageList`, `groupInfo`, `messageList` with `showMessageList` | C messageService.ts, sendManyDetailResponse.ts |
+| 15 MB and 10,000 receivers a call, 1,000,000 messages a group; 413 RecipientsTooMany | D groups/addGroupMessages.md, message-api-v4/undefined-1/undefined-4.md |
+| refused messages are stored and not sent; all refused: 200 with `count.total = registeredFailed` | D groups/addGroupMessages.md; C messageService.ts |
+| a repeated receiver of a group is 1026 unless `allowDuplicates` | D message-status-codes.md, groups/addGroupMessages.md |
+| `customFields`: 30 and 100 characters, only strings, repeated in answers and lists | D groups/addGroupMessages.md, 1032; C storedMessage.ts |
+| status codes 1xxx refused, 2000 accepted, 3000 at the carrier, 4000 delivered | D message-status-codes.md |
+| lists: `dateType` CREATED or UPDATED, `startDate`, `endDate`, `startKey`, `limit` (20), `messageList` by id | D getMessageList.md; C getMessagesRequest.ts |
+| `nextKey` is the key of the next page, null after the last one | D kakao/getplusfriends.md; C messageResponses.ts |
+| lists and groups may lag: `lists_lag_s` | C test/lib/retry-utils.ts "API eventual consistency" |
+| files: Base64 JSON; KAKAO 500 KB, MMS 200 KB, DOCUMENT 2 MB | D storage/uploadfile.md |
+| channel: token, then `POST kakao/v2/channels` with phone, category and token | C kakaoChannelService.ts; D kakao/putplusfriend.md |
+| template: PENDING, `PUT …/inspection`, INSPECTING, APPROVED or REJECTED; names are unique | D kakao/templateinspection.md; C examples create_template.js |
+| a template is changed while PENDING, removed while PENDING or REJECTED | C examples update_template.js, kakaoTemplateService.ts |
+| webhook: an array of messages, five calls in all until 200 | C examples webhooks/index.js |
+| webhook: `X-Solapi-Event-Name: SINGLE-REPORT`, `X-Solapi-Secret`: SHA-1 of the secret in hex | solapi.com/developers/api/webhook, as public receivers quote it |
+
+Choices where both say nothing; those in Behavior can be changed:
+
+- 400 ValidationError for a body that cannot be read or has unknown fields of a message; 404 ResourceNotFound; errors
+  of channels and templates: the codes in kakao.py; HTTP 429 for too many calls.
+- messageList has also the refused messages, with the same status code.
+- A list is ordered by its date, oldest first; `limit` is at most 500; a message that is updated moves to the end.
+- A receiver that is no number is 1011; an Alimtalk of more than 1,000 characters is 1031, as the table says.
+- An Alimtalk's own `text` must match its template; without it the template is filled with `variables`.
+- Brand messages are refused with the codes of friend talk (1010, 1031, 1049, 1050, 1051).
+"""  # noqa: E501 - a table
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+from urllib.parse import parse_qsl
+
+from tests.fakes.nhncloud.answers import Reply, Request, json_reply
+from tests.fakes.nhncloud.faults import Fault
+from tests.fakes.nhncloud.wire import Listener, listening
+from tests.fakes.solapi import kakao, messages, storage
+from tests.fakes.solapi.auth import Authenticator
+from tests.fakes.solapi.faults import THROTTLED, SolapiFaults
+from tests.fakes.solapi.state import ApiError, Behavior, Call, Channel, Clock, SolapiTemplate, State
+from tests.fakes.solapi.webhooks import ReportWebhooks
+
+Handler = Callable[[State, Request], Any]
+
+_ROUTES: tuple[tuple[str, str, Handler], ...] = (
+    ("POST", "/messages/v4/send-many/detail", messages.send),
+    ("GET", "/messages/v4/list", messages.search),
+    ("POST", "/messages/v4/groups", messages.create_group),
+    ("GET", "/messages/v4/groups", messages.list_groups),
+    ("GET", "/messages/v4/groups/{groupId}", messages.show_group),
+    ("DELETE", "/messages/v4/groups/{groupId}", messages.delete_group),
+    ("PUT", "/messages/v4/groups/{groupId}/messages", messages.add_messages),
+    ("GET", "/messages/v4/groups/{groupId}/messages", messages.list_group_messages),
+    ("POST", "/messages/v4/groups/{groupId}/send", messages.send_group),
+    ("GET", "/cash/v1/balance", messages.balance),
+    ("POST", "/storage/v1/files", storage.upload),
+    ("GET", "/kakao/v2/channels/categories", kakao.channel_categories),
+    ("POST", "/kakao/v2/channels/token", kakao.request_token),
+    ("POST", "/kakao/v2/channels", kakao.add_channel),
+    ("GET", "/kakao/v2/channels", kakao.list_channels),
+    ("GET", "/kakao/v2/channels/{channelId}", kakao.show_channel),
+    ("DELETE", "/kakao/v2/channels/{channelId}", kakao.remove_channel),
+    ("GET", "/kakao/v2/templates/categories", kakao.template_categories),
+    ("POST", "/kakao/v2/templates", kakao.add_template),
+    ("GET", "/kakao/v2/templates", kakao.list_templates),
+    ("GET", "/kakao/v2/templates/{templateId}", kakao.show_template),
+    ("PUT", "/kakao/v2/templates/{templateId}", kakao.change_template),
+    ("DELETE", "/kakao/v2/templates/{templateId}", kakao.remove_template),
+    ("PUT", "/kakao/v2/templates/{templateId}/name", kakao.rename_template),
+    ("PUT", "/kakao/v2/templates/{templateId}/inspection", kakao.inspect_template),
+    ("PUT", "/kakao/v2/templates/{templateId}/inspection/cancel", kakao.cancel_inspection),
+)
+_BY_LENGTH: dict[tuple[str, int], list[tuple[str, list[str], Handler]]] = {}
+for _method, _path, _handler in _ROUTES:
+    _BY_LENGTH.setdefault((_method, _path.count("/")), []).append((_path, _path.split("/"), _handler))
+
+
+def real_clock() -> int:
+    """Return the time of this machine in epoch milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+class FakeSolapi(State):
+    """The server as an ASGI application; its state is in plain attributes."""
+
+    def __init__(self, clock: Clock = real_clock, seed: int | None = None, **behavior: Any) -> None:
+        super().__init__(clock, seed, Behavior(**behavior))
+        self.faults = SolapiFaults()
+        self.webhooks = ReportWebhooks(self, self.process_due)
+        self._authenticator = Authenticator(self)
+
+    def add_channel(self, search_id: str = "@pabal", channel_id: str | None = None) -> Channel:
+        """Add a linked channel."""
+        channel_id = channel_id or self.new_id("KA01PF")
+        channel = Channel(channel_id, search_id, "01012345678", "00100010001", self.clock())
+        self.channels[channel_id] = channel
+        return channel
+
+    def add_template(self, channel_id: str, name: str, content: str, **fields: Any) -> SolapiTemplate:
+        """Add an approved template."""
+        given = {"name": name, "content": content, "categoryCode": "999999", **fields}
+        template = SolapiTemplate(self.new_id("KA01TP"), channel_id, given, self.clock(), "APPROVED")
+        self.templates[template.template_id] = template
+        return template
+
+    def decide(self, name: str, *, is_approved: bool, comment: str = "") -> None:
+        """Decide the review of the template with this name."""
+        (template,) = (one for one in self.templates.values() if one.fields["name"] == name)
+        template.status = "APPROVED" if is_approved else "REJECTED"
+        if comment:
+            template.comments.append(
+                {
+                    "isAdmin": True,
+                    "memberId": "kakao",
+                    "content": comment,
+                    "dateCreated": "2026-11-16T00:00:00.000Z",
+                }
+            )
+
+    @property
+    def last_token(self) -> str:
+        """The token that was sent last."""
+        return list(self.pending_tokens.values())[-1]
+
+    def inject_fault(self, kind: str, on: str = "", times: float = 1, **more: Any) -> Fault:
+        """Inject a fault; see faults.py for the kinds. `on` is part of "METHOD path"."""
+        return self.faults.add(Fault(kind, on, times, **more))
+
+    async def answer(self, request: Request) -> Reply:
+        """Return the answer to a request. Raises ConnectionCut to break the connection."""
+        before = len(self.calls)
+        reply = await self.faults.apply(request, self._answer)
+        if len(self.calls) == before:
+            self.calls.append(Call(self.clock(), request.method, request.path, 0, reply.status, None))
+        return reply
+
+    async def _answer(self, request: Request) -> Reply:
+        if self.faults.is_over_rate(self.clock(), self.behavior.max_calls_per_second):
+            return THROTTLED
+        self.process_due()
+        path, code = request.path, None
+        try:
+            path, handler = _route(request)
+            self._authenticator.check(request.headers.get("authorization", ""))
+            reply = json_reply(handler(self, request))
+        except ApiError as error:
+            code = error.code
+            reply = json_reply({"errorCode": code, "errorMessage": error.message}, error.status)
+        self.calls.append(Call(self.clock(), request.method, path, request.recipient_count, reply.status, code))
+        self.changed.set()
+        return reply
+
+    async def __call__(self, scope: Any, receive: Callable[[], Awaitable[Any]], send: Any) -> None:
+        """Answer as an ASGI application. Raises ConnectionCut to break the connection."""
+        body = b""
+        while True:
+            event = await receive()
+            body += event.get("body", b"")
+            if not event.get("more_body"):
+                break
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+        reply = await self.answer(Request(scope["method"], scope["path"], query, headers, body))
+        sent = [(b"content-type", reply.content_type.encode()), (b"content-length", b"%d" % len(reply.body))]
+        await send({"type": "http.response.start", "status": reply.status, "headers": sent})
+        await send({"type": "http.response.body", "body": reply.body})
+
+
+def _route(request: Request) -> tuple[str, Handler]:
+    """Return the documented path and its handler; set the path parameters of the request."""
+    given = request.path.rstrip("/").split("/")
+    for path, segments, handler in _BY_LENGTH.get((request.method, len(given) - 1), ()):
+        if all(want == have or want[:1] == "{" for want, have in zip(segments, given, strict=True)):
+            request.path_params = {
+                want[1:-1]: have for want, have in zip(segments, given, strict=True) if want[:1] == "{"
+            }
+            return path, handler
+    raise ApiError(404, "ResourceNotFound", "해당 리소스가 없음")
+
+
+class FakeSolapiServer(FakeSolapi):
+    """A server that listens on a port."""
+
+    listener: Listener
+
+    @property
+    def address(self) -> str:
+        """The base URL of the server."""
+        return f"http://127.0.0.1:{self.listener.port}"
+
+
+@contextlib.asynccontextmanager
+async def serving(port: int = 0, **options: Any) -> AsyncIterator[FakeSolapiServer]:
+    """Run a server in this event loop until the end of the block; options are those of FakeSolapi."""
+    relay = FakeSolapiServer(**options)
+    async with listening(relay.answer, port) as relay.listener:
+        posting = asyncio.create_task(relay.webhooks.run())
+        try:
+            yield relay
+        finally:
+            posting.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await posting
