@@ -110,3 +110,18 @@ def test_invalid_limit_is_refused_and_changes_nothing(new_command_line: CommandL
     assert "--budget-per-month: Enter a whole number from 0 to" in refused.err
     assert new_command_line("account", "limit", "acme").rows[1] == ["receivers_per_day", "none"]
     assert new_command_line("account", "limit", "nobody").status == 2
+
+
+def test_number_for_opting_out_is_shown_set_and_removed(command_line: CommandLine) -> None:
+    before = command_line("account", "opt-out", "acme")
+    done = command_line("account", "opt-out", "acme", "080 123 4567")
+    wrong = command_line("account", "opt-out", "acme", "02-1234-5678")
+    after = command_line("account", "opt-out", "acme")
+    removed = command_line("account", "opt-out", "acme", "none")
+    unknown = command_line("account", "opt-out", "nobody", "080-123-4567")
+
+    assert (before.status, before.out) == (0, "none\n")
+    assert done.out == after.out == "080-123-4567\n"
+    assert (wrong.status, unknown.status) == (1, 2)
+    assert "080" in wrong.err
+    assert removed.out == "none\n"

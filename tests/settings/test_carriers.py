@@ -76,7 +76,6 @@ EXAMPLES: dict[str, dict[str, tuple[str, Any]]] = {
         "timeout_seconds": ("3", 3),
         "poll_seconds": ("30", 30),
         "webhook_signature": (f'"{LONG_SECRET}"', LONG_SECRET),
-        "unsubscribe_number": ('"0801234567"', "0801234567"),
     },
 }
 """For each kind and setting: a value as written in the file, and as read."""

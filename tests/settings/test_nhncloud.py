@@ -152,7 +152,7 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
         {"window": "0"},
         {"sms_secret_key_env": "RELAY"},
         {"webhook_signature": SECRETS["webhook_signature"][:15]},
-        {"unsubscribe_numbr": "080"},
+        {"webhook_signatur": "080"},
     ],
 )
 def test_no_error_shows_a_secret(tmp_path: Path, wrong: dict[str, str]) -> None:

@@ -30,6 +30,7 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "own_numbers": ("trusted", '"trusted"', "trusted"),
     "unsupported_characters": ("replace", '"replace"', "replace"),
     "night_ads": ("move", '"move"', "move"),
+    "opt_out_number": ("080-123-4567", '"080-123-4567"', "0801234567"),
     "max_body_bytes": ("2048", "2048", 2048),
     "max_held_bytes": ("4096", "4096", 4096),
     "max_held_bytes_per_key": ("2048", "2048", 2048),
@@ -391,3 +392,8 @@ def test_every_setting_is_described_with_its_value_and_meaning(tmp_path: Path) -
     assert rows["carriers.one.window"][0] == "10"
     assert rows["carriers.two.window"][0] == "2000"
     assert rows["routes"][0] == "sms (one → two), alimTalk (two)"
+
+
+@pytest.mark.parametrize("number", ["02-1234-5678", "080", "080-1234", "무료", "010-1234-5678"])
+def test_number_for_opting_out_must_be_free(tmp_path: Path, number: str) -> None:
+    assert "not a number such as 080-123-4567" in refusal(tmp_path, f'opt_out_number = "{number}"')

@@ -173,4 +173,4 @@ def test_fallback_of_an_advertisement_waits_until_morning(run_scenario: RunScena
         assert at_night == ["waiting", "fail 3019"]
         assert in_the_morning == ["completed 1000", "fail 3019"]
 
-    run_scenario(scenario, world=world)
+    run_scenario(scenario, world=world, opt_out_number="0801234567")

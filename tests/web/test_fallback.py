@@ -41,7 +41,7 @@ NEVER_REPORTED = "010-0000-0006"
         ),
         ({"resendContent": "문자로 #{name}님께"}, "sms", None, "문자로 길동님께"),
         ({"resendContent": ""}, "sms", None, "친구야"),
-        ({"adFlag": True}, "sms", None, "(광고)친구야"),
+        ({"adFlag": True}, "sms", None, "(광고)친구야\n무료거부 0801234567"),
     ],
 )
 def test_failed_friend_talk_falls_back_to_a_text(
@@ -69,7 +69,7 @@ def test_failed_friend_talk_falls_back_to_a_text(
         assert (arrived["kind"], arrived["from"]) == (kind, "02-1234-5678")
         assert (arrived.get("subject"), arrived["content"]) == (subject, content)
 
-    run_scenario(scenario)
+    run_scenario(scenario, opt_out_number="0801234567")
 
 
 @pytest.mark.parametrize(("number", "code"), [(NO_USER, "3019"), ("010-0000-0004", "3020")])

@@ -25,6 +25,8 @@ class ApiCall(NamedTuple):
     idempotency_key: IdempotencyKey | None = None
     audit_entry: AuditEntry | None = None
     """The audit log entry to write with the change, if a console user makes it."""
+    opt_out_number: str = ""
+    """The default number for opting out of advertisements: that of the account, else the operator's."""
 
 
 def read_paging(form: Form[Any]) -> tuple[int, int]:

@@ -7,17 +7,27 @@ from typing import Any
 from pabal.checks.fields import check_shared_text, clean, read_expire_minutes, read_image_field, read_send_date
 from pabal.checks.forms import Form
 from pabal.checks.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
-from pabal.domain import phone, text, variables
+from pabal.domain import advertising, phone, text, variables
+from pabal.domain.codes import Code, Problem, Text
 from pabal.domain.dates import Instant
 from pabal.domain.filled import ByteLengthChecker
 from pabal.domain.message import Product
-from pabal.domain.sending import MAX_BYTES, Sending, check_text
+from pabal.domain.sending import MAX_BYTES, Receiver, Sending, check_text
 from pabal.models import bodies
 from pabal.service.policy import Policy
 
+_NO_OPT_OUT_NUMBER = Text(
+    "광고 문자에는 무료 수신거부 번호(080)가 필요합니다.",
+    "An advertisement needs a free number for opting out (080).",
+)
 
-def check_text_message(product: Product, form: Form[Any], policy: Policy, now: Instant) -> Sending:
-    """Return the checked send of an SMS, LMS or MMS.
+
+def check_text_message(
+    product: Product, form: Form[Any], policy: Policy, now: Instant, opt_out_number: str = ""
+) -> Sending:
+    """Return the checked send of an SMS, LMS or MMS; whether it may be sent at that hour is not checked.
+
+    `opt_out_number` is the default number for opting out of advertisements; empty: the request must name one.
 
     Raises Refused.
     """
@@ -26,6 +36,7 @@ def check_text_message(product: Product, form: Form[Any], policy: Policy, now: I
     content = form.read("content", clean_text)
     scheduled_at = read_send_date(form, policy, now)
     expire_minutes = read_expire_minutes(form)
+    content = _mark_advertisement(form, content, opt_out_number)
     sender = form.read("sender", phone.parse_sender)
     image = read_image_field(form) if product is Product.MMS else None
     given = read_receivers(form, policy)
@@ -44,8 +55,28 @@ def check_text_message(product: Product, form: Form[Any], policy: Policy, now: I
         sender,
         subject or None,
         image,
+        is_ad=bool(form.body.adFlag) or _looks_like_ad(content, subject, names, receivers),
         variables=names,
         expire_minutes=expire_minutes,
+    )
+
+
+def _mark_advertisement(form: Form[Any], content: str, default_number: str) -> str:
+    """Return the text with the marks of an advertisement, if it is one."""
+    body = form.body
+    number = form.read_optional("optOutNumber", phone.parse_opt_out) if body.optOutNumber else None
+    if not body.adFlag or not content:
+        return content
+    number = number or default_number
+    if not number and not advertising.has_opt_out(content):
+        form.add(Problem(Code.MISSING_PARAMETER, "optOutNumber", _NO_OPT_OUT_NUMBER))
+    return advertising.add_marks(content, number)
+
+
+def _looks_like_ad(content: str, subject: str | None, names: Sequence[str], receivers: Sequence[Receiver]) -> bool:
+    return any(
+        advertising.looks_like_ad(each, names, (receiver.values for receiver in receivers))
+        for each in (content, subject)
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from pabal.app import build_context
 from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, with_store
 from pabal.cli.limits import add_limit_command
+from pabal.cli.numbers import add_opt_out_command
 from pabal.domain import dates
 from pabal.domain.dates import Instant
 from pabal.domain.profile import Profile, parse_channel_id
@@ -56,6 +57,7 @@ def _add_account_commands(group: Any) -> None:
         parser.add_argument("name", help="the account's name")
         parser.set_defaults(is_enabled=name == "enable")
     add_limit_command(group)
+    add_opt_out_command(group)
 
 
 def _add_profile_commands(group: Any) -> None:

@@ -7,8 +7,9 @@ from typing import Any, TypeVar
 from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, with_store
 from pabal.domain import phone
 from pabal.domain.codes import Code, Refused
-from pabal.service.access import numbers
+from pabal.service.access import numbers, opt_out_numbers
 from pabal.settings.settings import Settings
+from pabal.store import accounts as account_store
 from pabal.store import numbers as number_store
 from pabal.store.audit_log import COMMAND_LINE, AuditEntry
 from pabal.store.engine.base import Store
@@ -31,6 +32,30 @@ def add_commands(subparsers: Any) -> None:
         parser.add_argument("--account", required=True, help="the account's name")
         if name == "reject":
             parser.add_argument("--comment", default="", help="why, for the owner")
+
+
+def add_opt_out_command(group: Any) -> None:
+    """Add `opt-out` to the commands of accounts."""
+    parser = add_command(
+        group, "opt-out", _opt_out, "Show the number for opting out of an account's advertising texts, or set it."
+    )
+    parser.add_argument("name", help="the account's name")
+    parser.add_argument("number", nargs="?", help="the 080 number; `none` removes it")
+
+
+def _opt_out(settings: Settings, given: argparse.Namespace) -> None:
+    number = None if given.number in (None, "none") else phone.parse_opt_out(given.number)
+
+    async def work(store: Store) -> str | None:
+        account_id = await find_account_id(store, given.name)
+        if given.number is not None:
+            shown = phone.mask(number) if number else ""
+            audit_entry = AuditEntry(WORLD.now(), *COMMAND_LINE, account_id, "account.opt_out", shown)
+            await store.write(opt_out_numbers.set_number, account_id, number, audit_entry)
+        return (await store.read(account_store.get_opt_out_numbers, [account_id])).get(account_id)
+
+    found = with_store(settings, work)
+    print(phone.hyphenate(found) if found else "none")
 
 
 def _list(settings: Settings, given: argparse.Namespace) -> None:

@@ -105,6 +105,7 @@ PAGES = (
     Page("/console/profiles/delete", profiles.delete_profile, OWNERS, "POST"),
     Page("/console/numbers", numbers.list_numbers, OWNERS, menu="menu.numbers"),
     Page("/console/numbers", numbers.register_number, OWNERS, "POST"),
+    Page("/console/numbers/opt-out", numbers.set_opt_out_number, OWNERS, "POST"),
     Page("/console/numbers/remove", numbers.confirm_removal, OWNERS),
     Page("/console/numbers/remove", numbers.remove_number, OWNERS, "POST"),
     Page(privacy.PRIVACY_PATH, privacy.show_form, OWNERS, menu="menu.privacy"),

@@ -20,6 +20,7 @@ _SENDER = re.compile(
     r"|030[0-9]{8,9}",
     re.ASCII,
 )
+_FREE = re.compile(r"080[0-9]{7,8}", re.ASCII)
 MAX_SPELLING_CHARACTERS = 32
 
 
@@ -43,6 +44,20 @@ def parse_sender(spelling: str) -> str:
     spelling = spelling.strip(" ")
     _check_length(spelling)
     return _parse_short_sender(spelling)
+
+
+def parse_opt_out(spelling: str) -> str:
+    """Return the digits of a number for opting out of advertisements: calls to it must be free.
+
+    Raises Refused(INVALID_PHONE_NUMBER).
+    """
+    digits = _digits(spelling)
+    if not _FREE.fullmatch(digits):
+        raise _refusal(
+            "무료 수신거부 번호는 080으로 시작하는 10~11자리 번호입니다.",
+            "A number for opting out is free: it has 10 or 11 digits and begins with 080.",
+        )
+    return digits
 
 
 @lru_cache(maxsize=1024)

@@ -16,6 +16,15 @@ EXPIRE_MINUTES = Meta(
     " From 1 to 4,320. Default: one day for texts, three days for others, unless the operator has set another.",
     examples=[5],
 )
+AD_FLAG = _describe(
+    "Whether it is an advertisement: `(광고)` is put in front, and the number for opting out is added as the last"
+    " line, unless they are there; both count towards the length. Not sent from 20:50 to 08:00. Default: false."
+)
+OPT_OUT_NUMBER = Meta(
+    description="Free number for opting out, 080-000-0000, of an advertisement."
+    " Default: that of the account, else the operator's; required if there is none and the text names none.",
+    examples=["080-123-4567"],
+)
 RESEND_PHONE_NUMBER = _describe("Sender number of that text message. Required with `resend`.")
 RESEND_CONTENT = _describe("Content of that text message. Default: the text and links of this message.")
 
@@ -80,6 +89,8 @@ class SendSms(Struct, kw_only=True):
     ]
     sendDate: Annotated[str | None, SEND_DATE] = None
     expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
+    adFlag: Annotated[bool | None, AD_FLAG] = None
+    optOutNumber: Annotated[str | None, OPT_OUT_NUMBER] = None
     sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
     receivers: list[ReceiverBody]
 
@@ -91,6 +102,8 @@ class SendLms(Struct, kw_only=True):
     content: Annotated[str, _describe("Text. At most 2,000 bytes for each receiver.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
     expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
+    adFlag: Annotated[bool | None, AD_FLAG] = None
+    optOutNumber: Annotated[str | None, OPT_OUT_NUMBER] = None
     sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
     receivers: list[ReceiverBody]
 
@@ -102,6 +115,8 @@ class SendMms(Struct, kw_only=True):
     content: Annotated[str, _describe("Text. At most 2,000 bytes for each receiver.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
     expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
+    adFlag: Annotated[bool | None, AD_FLAG] = None
+    optOutNumber: Annotated[str | None, OPT_OUT_NUMBER] = None
     sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
     image: ImageBody | None = None
     receivers: list[ReceiverBody]

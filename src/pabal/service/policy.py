@@ -38,6 +38,8 @@ class Policy(NamedTuple):
     """The default lifetime of some products, as the operator has set it."""
     duplicate_minutes: int = 0
     drops_duplicates: bool = False
+    opt_out_number: str = ""
+    """Number for opting out of advertisements, for accounts that have none of their own."""
 
     def receipt_timeout_ms(self, product: Product) -> int:
         """Return how long to wait for a receipt, in milliseconds."""
@@ -83,6 +85,7 @@ def build_policy(settings: Settings) -> Policy:
         expire_minutes={PRODUCT_BY_CODE[code]: minutes for code, minutes in settings.expire_minutes.items()},
         duplicate_minutes=settings.duplicate_minutes,
         drops_duplicates=settings.duplicate_action == "drop",
+        opt_out_number=settings.opt_out_number,
     )
 
 

@@ -151,9 +151,6 @@ class NhnCloudSettings(CarrierSettings):
         "The signature that its webhooks carry, at least 16 characters; none: webhooks are refused.",
         is_secret=True,
     )
-    unsubscribe_number: str = setting(
-        "", "080 number for opting out of advertisements; none: advertising texts are not sent."
-    )
 
     def __post_init__(self) -> None:
         """Drop the products that have no key. Raises BadSetting for an invalid combination of settings."""

@@ -12,6 +12,8 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
+from pabal.domain import phone
+from pabal.domain.codes import Refused
 from pabal.domain.message import PRODUCT_BY_CODE
 from pabal.domain.route import SIMULATOR_KIND
 from pabal.domain.sending import MAX_EXPIRE_MINUTES
@@ -65,6 +67,9 @@ class Settings:
     )
     night_ads: Literal["refuse", "move"] = setting(
         "refuse", "What to do with advertisements from 20:50 to 08:00: refuse them, or move them to 08:00."
+    )
+    opt_out_number: str = setting(
+        "", "080 number for opting out of advertisements by text; accounts and requests may have their own."
     )
     max_body_bytes: int = setting(8 * 1024 * 1024, "Maximum size of a request body.", min_value=1024)
     max_held_bytes: int = setting(
@@ -234,6 +239,7 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None,
     settings = Settings(**given)
     _check_store(settings)
     _check_retention(settings)
+    settings = dataclasses.replace(settings, opt_out_number=_opt_out_number(settings.opt_out_number))
     return _with_routes(settings)
 
 
@@ -350,6 +356,14 @@ def _check_retention(settings: Settings) -> None:
             f"retention_days: at least {least}, or messages would be blanked before they end"
             " (max_days_ahead, plus the receipt time-out in days, plus one)"
         )
+
+
+def _opt_out_number(spelling: str) -> str:
+    """Return the digits of the number for opting out."""
+    try:
+        return phone.parse_opt_out(spelling) if spelling else ""
+    except Refused:
+        raise BadSetting(f"opt_out_number: {spelling!r} is not a number such as 080-123-4567") from None
 
 
 def _with_routes(settings: Settings) -> Settings:

@@ -1,5 +1,6 @@
 """Accounts and their keys."""
 
+from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from pabal.store.engine.base import Row, Tx
 
 _KEY = (
     "k.id, k.account_id, a.name, k.name, k.scopes, k.allow, k.rate,"
-    " k.created_at, k.expires_at, k.revoked_at, a.disabled_at"
+    " k.created_at, k.expires_at, k.revoked_at, a.disabled_at, a.opt_out_number"
 )
 
 
@@ -28,6 +29,8 @@ class ApiKey(NamedTuple):
     expires_at: Instant | None
     revoked_at: Instant | None
     account_disabled_at: Instant | None
+    opt_out_number: str | None = None
+    """The number for opting out of its account's advertisements."""
     limits: AccountLimits = NO_LIMITS
     """The limits of its account, where they were looked up."""
 
@@ -68,6 +71,20 @@ def get(tx: Tx, account_id: int) -> Account | None:
     """Return the account of this id."""
     row = tx.fetch_one("select id, name, created_at, disabled_at from accounts where id = ?", (account_id,))
     return Account(*row) if row else None
+
+
+def set_opt_out_number(tx: Tx, account_id: int, number: str | None) -> None:
+    """Set the number for opting out of an account's advertisements, or remove it with None."""
+    tx.execute("update accounts set opt_out_number = ? where id = ?", (number, account_id))
+
+
+def get_opt_out_numbers(tx: Tx, account_ids: Iterable[int]) -> dict[int, str]:
+    """Return the numbers for opting out of these accounts, of those that have one."""
+    rows = tx.execute_many(
+        "select id, opt_out_number from accounts where id in ({list}) and opt_out_number is not null",
+        [(one,) for one in account_ids],
+    )
+    return {row[0]: row[1] for row in rows}
 
 
 def set_disabled(tx: Tx, name: str, at: Instant | None) -> bool:

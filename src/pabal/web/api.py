@@ -214,6 +214,7 @@ class Api:
                 locale,
                 self._context.world.now(),
                 _read_idempotency_key(endpoint, headers.get(b"idempotency-key"), raw),
+                opt_out_number=key.opt_out_number or self._context.policy.opt_out_number,
             )
             return await endpoint.handler(call)
 

@@ -129,7 +129,7 @@ ENDPOINTS = (
         body=bodies.SendSms,
         answer=answers.AcceptedAnswer,
         handler=sending.send_sms,
-        own_codes=_SENDING_CODES,
+        own_codes=(*_SENDING_CODES, Code.NIGHT_AD_RESTRICTED),
     ),
     Endpoint(
         number=7,
@@ -142,7 +142,7 @@ ENDPOINTS = (
         body=bodies.SendLms,
         answer=answers.AcceptedAnswer,
         handler=sending.send_lms,
-        own_codes=_SENDING_CODES,
+        own_codes=(*_SENDING_CODES, Code.NIGHT_AD_RESTRICTED),
     ),
     Endpoint(
         number=8,
@@ -155,7 +155,7 @@ ENDPOINTS = (
         body=bodies.SendMms,
         answer=answers.AcceptedAnswer,
         handler=sending.send_mms,
-        own_codes=(*_SENDING_CODES, Code.INVALID_IMAGE),
+        own_codes=(*_SENDING_CODES, Code.INVALID_IMAGE, Code.NIGHT_AD_RESTRICTED),
     ),
     Endpoint(
         number=9,

@@ -4,7 +4,7 @@ from typing import Any
 
 from pabal.checks.alimtalk import check_alimtalk
 from pabal.checks.call import ApiCall
-from pabal.checks.friendtalk import check_friendtalk
+from pabal.checks.friendtalk import apply_ad_hours, check_friendtalk
 from pabal.checks.text_messages import check_text_message
 from pabal.domain import identifiers
 from pabal.domain.codes import Code, Refused
@@ -63,7 +63,10 @@ async def cancel_request(call: ApiCall) -> dict[str, Any]:
 async def _send_text_message(call: ApiCall, product: Product) -> dict[str, Any]:
     if call.idempotency_key and (earlier := await _find_earlier_answer(call)):
         return earlier
-    sending = check_text_message(product, call.form, call.context.policy, call.now)
+    policy = call.context.policy
+    sending = check_text_message(product, call.form, policy, call.now, call.opt_out_number)
+    if sending.is_ad:
+        sending = apply_ad_hours(sending, policy, call.now)
     return _build_answer(await accept(call.context, call.account_id, sending, call.idempotency_key))
 
 

@@ -16,7 +16,7 @@ from pabal.carriers.nhncloud.calls import (
 from pabal.domain.button import Button
 from pabal.domain.message import Attempt, Product
 
-SENDER, KEY, UNSUBSCRIBE = "0212345678", "5e" * 20, "0801234567"
+SENDER, KEY = "0212345678", "5e" * 20
 
 
 def message(number: int = 1, request: int = 1, **fields: Any) -> Attempt:
@@ -36,12 +36,12 @@ def friendtalk(number: int = 1, request: int = 1, **fields: Any) -> Attempt:
 
 
 def only(*attempts: Attempt) -> SendCall:
-    (call,) = group_into_calls(attempts, UNSUBSCRIBE)
+    (call,) = group_into_calls(attempts)
     return call
 
 
 def sizes(attempts: list[Attempt]) -> list[int]:
-    return [len(call.attempts) for call in group_into_calls(attempts, UNSUBSCRIBE)]
+    return [len(call.attempts) for call in group_into_calls(attempts)]
 
 
 def name(attempt: Attempt) -> str:
@@ -52,7 +52,7 @@ def name(attempt: Attempt) -> str:
 
 
 def test_no_messages_make_no_call() -> None:
-    assert group_into_calls([], UNSUBSCRIBE) == []
+    assert group_into_calls([]) == []
 
 
 @pytest.mark.parametrize("make", [message, alimtalk, friendtalk])
@@ -68,7 +68,7 @@ def test_every_message_is_in_one_call_in_order() -> None:
     attempts = [make(number, request) for request in range(1, 5) for number in range(1, 9) for make in (message,)]
     attempts += [alimtalk(number, request) for request in range(5, 9) for number in range(1, 9)]
 
-    calls = group_into_calls(attempts, UNSUBSCRIBE)
+    calls = group_into_calls(attempts)
 
     assert sorted(each.message_id for call in calls for each in call.attempts) == [
         each.message_id for each in attempts
@@ -106,7 +106,7 @@ def test_requests_share_a_call_only_with_one_message_each() -> None:
     single = [alimtalk(1, request) for request in range(1, 11)]
     several = [alimtalk(number, request) for request in (20, 21) for number in (1, 2, 3)]
 
-    calls = group_into_calls([*single, *several], UNSUBSCRIBE)
+    calls = group_into_calls([*single, *several])
 
     assert [len(call.attempts) for call in calls] == [10, 3, 3]
     assert [call.body(None).get("senderGroupingKey") for call in calls] == [
@@ -266,39 +266,24 @@ def test_text_without_a_subject_gets_a_title_that_fits(content: str, title: str)
     assert only(message(product=Product.LMS, content=content, subject="제목")).body(None)["title"] == "제목"
 
 
-def test_advertisement_names_the_unsubscribe_number_and_its_endpoint() -> None:
-    sms, lms = (
-        message(is_ad=True, content="(광고)새 소식"),
-        message(product=Product.LMS, is_ad=True, content="(광고)새 소식"),
-    )
+@pytest.mark.parametrize(("product", "path"), [(Product.SMS, "ad-sms"), (Product.LMS, "ad-mms")])
+@pytest.mark.parametrize("number", ["0801234567", "080-123-4567"])
+def test_advertisement_is_sent_unchanged_to_its_endpoint(product: Product, path: str, number: str) -> None:
+    content = f"(광고)새 소식\n무료거부 {number}"
+    one = message(product=product, is_ad=True, content=content)
 
-    assert only(sms).path.endswith("/sender/ad-sms")
-    assert only(lms).path.endswith("/sender/ad-mms")
-    for each in (sms, lms):
-        assert only(each).body(None)["body"] == "(광고)새 소식\n무료거부 0801234567"
+    assert only(one).path.endswith(f"/sender/{path}")
+    assert only(one).body(None)["body"] == content
 
 
-@pytest.mark.parametrize("number", ["0801234567", "080-123-4567", "080-1234567"])
-def test_advertisement_with_the_number_is_unchanged(number: str) -> None:
-    content = f"(광고)새 소식 무료수신거부 {number}"
-
-    assert only(message(is_ad=True, content=content)).body(None)["body"] == content
-
-
-@pytest.mark.parametrize(
-    ("content", "endpoint"),
-    [("가" * 35, ProductEndpoint.SMS), ("가" * 34 + "a", ProductEndpoint.SMS), ("가" * 36, ProductEndpoint.MMS)],
-)
-def test_advertisement_too_long_for_an_sms_goes_as_an_lms(content: str, endpoint: ProductEndpoint) -> None:
-    added = len("\n무료거부 0801234567".encode("cp949"))
+@pytest.mark.parametrize("content", ["[광고]새 소식\n무료거부 0801234567", "(광고)새 소식", "(광고)무료거부 080"])
+def test_text_without_the_marks_of_an_advertisement_is_sent_as_any_other(content: str) -> None:
     one = message(is_ad=True, content=content)
 
-    assert (len(content.encode("cp949")) + added <= 90) is (endpoint is ProductEndpoint.SMS)
-    assert endpoint_of(one, UNSUBSCRIBE) is endpoint
-    assert only(one).path.endswith("/ad-sms" if endpoint is ProductEndpoint.SMS else "/ad-mms")
-    assert ("title" in only(one).body(None)) is (endpoint is ProductEndpoint.MMS)
+    assert only(one).path.endswith("/sender/sms")
+    assert only(one).body(None)["body"] == content
 
 
 def test_other_text_is_unchanged() -> None:
     assert only(message(content="가" * 45)).body(None)["body"] == "가" * 45
-    assert endpoint_of(message(content="가" * 45), UNSUBSCRIBE) is ProductEndpoint.SMS
+    assert endpoint_of(message(content="가" * 45)) is ProductEndpoint.SMS

@@ -7,10 +7,10 @@ import pytest
 
 from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, SENDS, outcomes_for
 from tests.fixtures.nhncloud import (
+    OPT_OUT,
     RELAY,
     SENDER,
     SENDER_KEY,
-    UNSUBSCRIBE,
     NhnCloudFixture,
     build_relay_environment,
     run_scenario,
@@ -270,15 +270,25 @@ def test_expired_upload_is_repeated(tmp_path: Path) -> None:
     run_scenario(tmp_path, scenario)
 
 
-def test_advertising_texts_name_the_unsubscribe_number(tmp_path: Path) -> None:
+def test_advertising_texts_name_the_number_for_opting_out(tmp_path: Path) -> None:
     async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         body = friendtalk_body(SENDER_KEY, NO_USER, adFlag=True, **FALLBACK)
         await call_ok(call, "message/sendFriendtalk", body)
         await env.wait(20)
 
-        _, text = fixture.accepted
-        assert (text.content, text.is_ad) == (f"(광고)친구야\n무료거부 {UNSUBSCRIBE}", True)
+        await call_ok(call, "message/sendLMS", sms_body(MANY[0], adFlag=True))
+        await call_ok(call, "message/sendSMS", sms_body(MANY[1], content="[광고]새 소식"))
+        await env.wait(20)
+
+        sent = [(each.content, each.is_ad) for each in fixture.accepted[1:]]
+        line = f"무료거부 {OPT_OUT}"
+        assert sent == [
+            (f"(광고)친구야\n{line}", True),
+            (f"(광고)안녕하세요\n{line}", True),
+            ("[광고]새 소식", False),
+        ]
+        assert await outcomes_for(call, MANY[0]) == ["lms completed 1000"]
 
     run_scenario(tmp_path, scenario)
 

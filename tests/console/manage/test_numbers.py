@@ -219,3 +219,31 @@ def test_numbers_of_other_accounts_cannot_be_viewed_or_removed(run_scenario: Run
         assert len(await env.store.read(numbers.list_all)) == 1
 
     run_scenario(scenario)
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.OPERATOR])
+def test_number_for_opting_out_is_set_and_removed(run_scenario: RunScenario, role: Role) -> None:
+    async def scenario(env: Environment) -> None:
+        await env.caller()
+        browser = await signed_in_browser(env, role)
+
+        wrong = await browser.submit("/console/numbers/opt-out", optOutNumber="02-1234-5678")
+        saved = await browser.submit("/console/numbers/opt-out", optOutNumber=" 080 123 4567 ")
+        shown = await browser.get(saved.location)
+        stored = await env.store.read(accounts.get_opt_out_numbers, [1])
+        await browser.submit("/console/numbers/opt-out", optOutNumber="")
+
+        assert (wrong.status, saved.status) == (400, 303)
+        assert "080으로 시작하는" in wrong.text
+        assert 'value="02-1234-5678"' in wrong.text
+        assert 'value="080-123-4567"' in shown.text
+        assert "080-999-0000을(를) 씁니다" in shown.text
+        assert stored == {1: "0801234567"}
+        assert await env.store.read(accounts.get_opt_out_numbers, [1]) == {}
+        found = await env.store.read(latest_entries, None, 2)
+        assert [(each.action, each.target) for each in found] == [
+            ("account.opt_out", ""),
+            ("account.opt_out", "080-****-4567"),
+        ]
+
+    run_scenario(scenario, opt_out_number="080-999-0000")

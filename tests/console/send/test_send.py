@@ -7,7 +7,17 @@ from pabal.domain.user import Role
 from pabal.store import numbers, requests
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import signed_in_browser
-from tests.fixtures.console_send import IMAGE, errors, form, hidden_fields, preview, review, send, talk
+from tests.fixtures.console_send import (
+    IMAGE,
+    errors,
+    form,
+    hidden_fields,
+    preview,
+    preview_text,
+    review,
+    send,
+    talk,
+)
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     NO_USER,
@@ -30,12 +40,14 @@ LINK = {
 }
 
 
+AD_TEXT = "(광고)안녕하세요\n무료거부 0801234567"
 KINDS: list[tuple[str, dict[str, str], dict[str, Any]]] = [
     ("sms", {}, {"kind": "sms", "content": "안녕하세요", "subject": None}),
     ("sms", {"subject": "없는 것"}, {"kind": "sms", "subject": None}),
     ("sms", {"content": "첫 줄\r\n둘째 줄"}, {"content": "첫 줄\n둘째 줄"}),
     ("lms", {"subject": "제목"}, {"kind": "lms", "subject": "제목"}),
-    ("lms", {"adFlag": "1"}, {"kind": "lms", "content": "(광고)안녕하세요"}),
+    ("lms", {"adFlag": "1", "optOutNumber": "080-123-4567"}, {"kind": "lms", "content": AD_TEXT}),
+    ("sms", {"optOutNumber": "080-123-4567"}, {"kind": "sms", "content": "안녕하세요"}),
     ("mms", IMAGE, {"kind": "mms", "image": True}),
     ("alimtalk", {}, {"kind": "alimTalk", "content": "배송이 시작되었습니다."}),
     ("friendtalk", LINK, {"kind": "friendTalkText", "content": "안녕하세요"}),
@@ -194,7 +206,7 @@ def test_an_advertisement_is_not_sent_at_night(run_scenario: RunScenario) -> Non
             assert "sendDate" in errors(shown)
             assert "08:00부터 20:50 사이로 예약하세요" in seen.text
 
-    run_scenario(scenario, world=world_starting_at("2026-11-15 23:00"))
+    run_scenario(scenario, opt_out_number="0801234567", world=world_starting_at("2026-11-15 23:00"))
 
 
 def test_night_advertisement_is_postponed_if_the_operator_allows_it(run_scenario: RunScenario) -> None:
@@ -209,7 +221,49 @@ def test_night_advertisement_is_postponed_if_the_operator_allows_it(run_scenario
             assert "2026-11-16 08:00" in shown.text
         assert {one["scheduledDate"] for one in await list_messages(call)} == {"2026-11-16 08:00:00"}
 
-    run_scenario(scenario, world=world_starting_at("2026-11-15 23:00"), night_ads="move")
+    run_scenario(
+        scenario, opt_out_number="0801234567", world=world_starting_at("2026-11-15 23:00"), night_ads="move"
+    )
+
+
+def test_advertisement_by_text_asks_for_the_number(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        browser = await signed_in_browser(env)
+        ad = form(adFlag="1")
+
+        page = await browser.get("/console/send?kind=sms")
+        absent, wrong = await review(browser, ad), await review(browser, {**ad, "optOutNumber": "02-1234-5678"})
+        typed = await preview(browser, {**ad, "optOutNumber": "080 123 4567"})
+        await browser.submit("/console/numbers/opt-out", optOutNumber="080-999-8888")
+        by_account = await preview(browser, ad)
+        offered = await browser.get("/console/send?kind=lms")
+        await send(browser, ad)
+        await env.wait(3)
+
+        assert 'name="optOutNumber"' in page.text
+        assert (absent.status, list(errors(absent))) == (400, ["optOutNumber"])
+        assert (wrong.status, list(errors(wrong))) == (400, ["optOutNumber"])
+        assert preview_text(typed) == "(광고)안녕하세요\n무료거부 0801234567"
+        assert preview_text(by_account) == "(광고)안녕하세요\n무료거부 0809998888"
+        assert 'placeholder="080-999-8888"' in offered.text
+        (message,) = await list_phone_messages(call)
+        assert message["content"] == "(광고)안녕하세요\n무료거부 0809998888"
+
+    run_scenario(scenario)
+
+
+def test_text_that_begins_like_an_advertisement_is_not_sent_at_night(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+
+        shown = await review(browser, form(content="[광고]봄"))
+        seen = await preview(browser, form(content="[광고]봄"))
+
+        assert (shown.status, list(errors(shown))) == (422, ["sendDate"])
+        assert "08:00부터 20:50 사이로 예약하세요" in seen.text
+
+    run_scenario(scenario, world=world_starting_at("2026-11-15 23:00"))
 
 
 def test_a_message_is_sent_when_it_is_scheduled(run_scenario: RunScenario) -> None:

@@ -37,6 +37,7 @@ def test_a_text_is_counted_as_it_will_be_sent(run_scenario: RunScenario) -> None
             (form(content="a" * 91), (91, 90)),
             (form("lms", content="가나다"), (6, 2000)),
             (form(content="가나다", adFlag="1"), (12, 90)),
+            (form(content="가나다", adFlag="1", optOutNumber="080-123-4567"), (32, 90)),
             (form(content="(광고)가나다", adFlag="1"), (12, 90)),
             (form(content="#{이름}님", receivers=f"{PHONE}, 홍길동"), (8, 90)),
             (form(content="#{이름}님", receivers=""), (9, 90)),
@@ -148,12 +149,16 @@ def test_fallback_preview_matches_what_is_sent(run_scenario: RunScenario) -> Non
             browser, talk("friendtalk", sender_key, adFlag="1", resendContent="#{이름}" + "가" * 46, **on)
         )
         unsendable = await preview(browser, talk("friendtalk", sender_key, content="😀", **on))
+        await browser.submit("/console/numbers/opt-out", optOutNumber="080-123-4567")
+        marked = await preview(browser, talk("friendtalk", sender_key, adFlag="1", **on))
 
         assert fallback_text(none) == ""
         made_text = "배송이 시작되었습니다. 열기: https://shop.example/1"
         assert fallback_text(made) == f"{SENDER} 단문 문자 51 / 90바이트 {made_text}"
-        assert fallback_text(own).startswith(f"{SENDER} 장문 문자")
-        assert "@shop (광고)#{이름}가" in fallback_text(own)
+        assert "무료 수신거부 번호가 없어 문자로 발송할 수 없음" in fallback_text(own)
+        assert "(광고)#{이름}가" in fallback_text(own)
+        assert fallback_text(marked).startswith(f"{SENDER} 단문 문자")
+        assert "(광고)안녕하세요 무료거부 0801234567" in fallback_text(marked)
         assert "문자로 발송할 수 없음" in fallback_text(unsendable)
 
     run_scenario(scenario)

@@ -13,7 +13,7 @@ from pabal.store import campaigns, requests
 from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import signed_in_browser
-from tests.fixtures.console_send import IMAGE, talk
+from tests.fixtures.console_send import IMAGE, form, talk
 from tests.fixtures.console_upload import (
     UPLOAD,
     get_campaign,
@@ -39,6 +39,7 @@ from tests.fixtures.web import (
     register_channel,
     set_up_sender,
     template_body,
+    world_starting_at,
 )
 
 
@@ -203,6 +204,43 @@ def test_every_kind_of_message_can_be_sent_to_a_file(run_scenario: RunScenario, 
         assert await list_phone_messages(call, "010-3333-4444") == [], "it has no name"
 
     run_scenario(scenario)
+
+
+def test_campaign_of_advertising_texts_has_the_marks(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        browser = await signed_in_browser(env)
+        file = f"휴대폰번호,이름\n010-1111-2222,홍길동\n010-3333-4444,{'가' * 40}\n"
+        fields = form(content="#{이름}님", adFlag="1", optOutNumber="080-123-4567", receivers="")
+        address = await upload_file(browser, file, **fields)
+        page = await browser.get(address)
+
+        await send_campaign(browser, address, name="x")
+        await env.wait(10)
+
+        (message,) = await list_phone_messages(call, "010-1111-2222")
+        assert message["content"] == "(광고)홍길동님\n무료거부 0801234567"
+        assert await list_phone_messages(call, "010-3333-4444") == [], "it is too long with its marks"
+        assert "(광고)#{이름}님\n무료거부" in page.text
+
+    run_scenario(scenario)
+
+
+def test_campaign_with_a_text_that_begins_like_an_advertisement_waits(
+    run_scenario: RunScenario,
+) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        rows = [f"010-1111-{number:04},봄" for number in range(1001)]
+        file = "\n".join(["휴대폰번호,이름", *rows, "010-3333-4444,(광고)", ""])
+        address = await upload_file(browser, file, **form(content="#{이름}", receivers=""))
+
+        refused = await send_campaign(browser, address, name="x")
+
+        assert refused.status == 422
+        assert "08:00까지 보낼 수 없습니다" in refused.text
+
+    run_scenario(scenario, world=world_starting_at("2026-11-15 23:00"))
 
 
 def test_template_changed_since_validation_halts_the_campaign(run_scenario: RunScenario) -> None:

@@ -45,7 +45,6 @@ talk_app_key = "{relay.talk_app_key}"
 talk_secret_key = "{relay.talk_secret_key}"
 sms_address = "{relay.address}"
 talk_address = "{relay.address}"
-unsubscribe_number = "{min(relay.unsubscribe_numbers)}"
 {hook}"""
 
 

@@ -248,7 +248,7 @@ def test_command_prints_settings_and_listens() -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=environment) as process:
         assert process.stdout
         lines: list[str] = []
-        while not (lines and lines[-1].startswith("unsubscribe_number")):
+        while not (lines and lines[-1].startswith("talk_address")):
             lines.append(process.stdout.readline())
             assert lines[-1], lines
         table = tomllib.loads("".join(lines[lines.index("[carriers.relay]\n") :]))["carriers"]

@@ -7,14 +7,13 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from pabal.carriers.nhncloud.buttons import all_to_remote
-from pabal.domain import identifiers
+from pabal.domain import advertising, identifiers
 from pabal.domain.message import Attempt, Product
 
 MAX_RECIPIENTS = 1000
 """The most recipients of one call."""
 LAST_SHARED_NUMBER = 2
 """The highest message number in a request that may share a call with messages of other requests."""
-MAX_SMS_BYTES = 90
 MAX_TITLE_BYTES = 40
 IDEMPOTENCY_HEADER = "X-NC-API-IDEMPOTENCY-KEY"
 
@@ -75,7 +74,7 @@ class SendCall(NamedTuple):
         return self._replace(attempts=self.attempts[:middle]), self._replace(attempts=self.attempts[middle:])
 
 
-def group_into_calls(attempts: Iterable[Attempt], unsubscribe: str) -> list[SendCall]:
+def group_into_calls(attempts: Iterable[Attempt]) -> list[SendCall]:
     """Return as few calls as possible that submit these messages.
 
     Messages of one request share a call if they share its fields. A message that is alone in its request shares
@@ -92,7 +91,7 @@ def group_into_calls(attempts: Iterable[Attempt], unsubscribe: str) -> list[Send
     for group in groups.values():
         for begin in range(0, len(group), MAX_RECIPIENTS):
             some = group[begin : begin + MAX_RECIPIENTS]
-            calls.append(SendCall(*_destination(some[0], unsubscribe), some))
+            calls.append(SendCall(*_destination(some[0]), some))
     return calls
 
 
@@ -105,14 +104,13 @@ def may_share_call(message_id: bytes) -> bool:
     return identifiers.number_of(message_id) <= LAST_SHARED_NUMBER
 
 
-def endpoint_of(attempt: Attempt, unsubscribe: str) -> ProductEndpoint:
-    """Return the endpoint of a message; an advertisement that is too long for an SMS goes as an LMS."""
+def endpoint_of(attempt: Attempt) -> ProductEndpoint:
+    """Return the endpoint of a message."""
     if attempt.product is Product.ALIMTALK:
         return ProductEndpoint.ALIMTALK
     if not attempt.product.is_text:
         return ProductEndpoint.FRIENDTALK
-    is_short = not attempt.is_ad or _size(_content(attempt, unsubscribe)) <= MAX_SMS_BYTES
-    return ProductEndpoint.SMS if attempt.product is Product.SMS and is_short else ProductEndpoint.MMS
+    return ProductEndpoint.SMS if attempt.product is Product.SMS else ProductEndpoint.MMS
 
 
 def _shared_key(attempt: Attempt, request: bytes) -> tuple[Any, ...]:
@@ -123,26 +121,20 @@ def _shared_key(attempt: Attempt, request: bytes) -> tuple[Any, ...]:
     return *key, attempt.sender_key, attempt.template_code
 
 
-def _destination(attempt: Attempt, unsubscribe: str) -> tuple[ProductEndpoint, str, dict[str, Any]]:
-    endpoint = endpoint_of(attempt, unsubscribe)
+def _destination(attempt: Attempt) -> tuple[ProductEndpoint, str, dict[str, Any]]:
+    endpoint = endpoint_of(attempt)
     if endpoint is ProductEndpoint.ALIMTALK:
         fields = {"senderKey": attempt.sender_key, "templateCode": attempt.template_code}
         return endpoint, f"{endpoint.value}/raw-messages", fields
     if endpoint is ProductEndpoint.FRIENDTALK:
         return endpoint, f"{endpoint.value}/messages", {"senderKey": attempt.sender_key}
-    shared: dict[str, Any] = {"body": _content(attempt, unsubscribe), "sendNo": attempt.sender}
+    shared: dict[str, Any] = {"body": attempt.content, "sendNo": attempt.sender}
     if endpoint is ProductEndpoint.MMS:
         shared["title"] = attempt.subject or _title(attempt.content)
     kind = "sms" if endpoint is ProductEndpoint.SMS else "mms"
-    path = endpoint.value.removesuffix(kind) + (f"ad-{kind}" if attempt.is_ad else kind)
+    is_ad = attempt.is_ad and advertising.has_marks(attempt.content)  # it refuses others there
+    path = endpoint.value.removesuffix(kind) + (f"ad-{kind}" if is_ad else kind)
     return endpoint, path, shared
-
-
-def _content(attempt: Attempt, unsubscribe: str) -> str:
-    """Return the text of a message; an advertisement ends with the number to unsubscribe."""
-    if not attempt.is_ad or unsubscribe in attempt.content.replace("-", ""):
-        return attempt.content
-    return f"{attempt.content}\n무료거부 {unsubscribe}"
 
 
 def _title(content: str) -> str:

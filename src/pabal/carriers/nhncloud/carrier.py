@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from pabal.carriers.base import (
     Carrier,
-    Declined,
     NotSent,
     OnAnomaly,
     OnReceipts,
@@ -27,7 +26,7 @@ from pabal.carriers.relay.call_queue import CallQueue
 from pabal.carriers.relay.result_poller import ResultCursor
 from pabal.carriers.relay.submission import Submission
 from pabal.carriers.relay.unanswered import UnansweredMessages
-from pabal.domain.message import Attempt, Outcome
+from pabal.domain.message import Attempt
 from pabal.settings.carriers import NhnCloudSettings
 from pabal.world import World
 
@@ -69,7 +68,6 @@ class NhnCloudCarrier(Carrier):
         self.window = settings.window
         self.failover_after_s = settings.failover_seconds
         self.provider = provider
-        self._settings = settings
         self._world = world
         self._pacer = Pacer(settings.rate, world)
         self._connection = Connection(sms_client, talk_client, settings.timeout_seconds)
@@ -114,34 +112,28 @@ class NhnCloudCarrier(Carrier):
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
         deadline = self._world.monotonic() + self.timeout_s - TIMEOUT_MARGIN_S
         submission = Submission(on_verdicts, self._world, deadline)
-        unsubscribe = self._settings.unsubscribe_number
         new: list[Attempt] = []
         in_doubt: dict[ProductEndpoint, list[Attempt]] = defaultdict(list)
         for attempt in self._sendable(attempts, submission):
             if attempt.is_in_doubt:
-                in_doubt[endpoint_of(attempt, unsubscribe)].append(attempt)
+                in_doubt[endpoint_of(attempt)].append(attempt)
             else:
                 new.append(attempt)
         async with asyncio.TaskGroup() as tasks:
-            for call in group_into_calls(new, unsubscribe):
+            for call in group_into_calls(new):
                 tasks.create_task(self._sender.send(call, submission))
             for endpoint, some in in_doubt.items():
                 tasks.create_task(self._resolve(endpoint, some, submission))
 
     def _sendable(self, attempts: Sequence[Attempt], submission: Submission) -> list[Attempt]:
         """Return the messages that can be sent now; report the others."""
-        unsubscribe = self._settings.unsubscribe_number
-        illegal: list[Attempt] = []  # the law requires an 080 number in advertisements by text
         unreachable: list[Attempt] = []
         sendable: list[Attempt] = []
         for attempt in attempts:
-            if attempt.is_ad and attempt.product.is_text and not unsubscribe and not attempt.is_in_doubt:
-                illegal.append(attempt)
-            elif self._connection.problems.get(endpoint_of(attempt, unsubscribe).service):
+            if self._connection.problems.get(endpoint_of(attempt).service):
                 unreachable.append(attempt)
             else:
                 sendable.append(attempt)
-        submission.report_all(illegal, Declined(Outcome.UNDELIVERABLE))
         submission.report_all(unreachable, NotSent())
         return sendable
 
@@ -150,7 +142,7 @@ class NhnCloudCarrier(Carrier):
     ) -> None:
         """Look up messages in doubt, and submit those that NHN Cloud does not have."""
         missing = await self._resolver.resolve(endpoint, attempts, submission)
-        for call in group_into_calls(missing, self._settings.unsubscribe_number):
+        for call in group_into_calls(missing):
             await self._sender.send(call, submission)
 
     async def handle_webhook(

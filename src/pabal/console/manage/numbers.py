@@ -7,7 +7,7 @@ from pabal.domain import phone
 from pabal.domain.codes import Code, Refused
 from pabal.domain.sender_number import NumberState
 from pabal.domain.user import Role
-from pabal.service.access import sender_numbers
+from pabal.service.access import opt_out_numbers, sender_numbers
 
 NUMBERS_PATH = "/console/numbers"
 
@@ -27,6 +27,18 @@ async def register_number(request: PageRequest) -> Response:
         await add(request.context, request.account_id, number, audit_entry)
     except Refused as refused:
         return await _render_list(request, refused)
+    return request.redirect(NUMBERS_PATH)
+
+
+async def set_opt_out_number(request: PageRequest) -> Response:
+    """Set the number for opting out of the account's advertisements; an empty one removes it."""
+    spelling = request.field("optOutNumber").strip()
+    try:
+        number = phone.parse_opt_out(spelling) if spelling else None
+    except Refused as refused:
+        return await _render_list(request, refused, "optOutNumber")
+    audit_entry = request.audit_entry("account.opt_out", phone.mask(number) if number else "")
+    await opt_out_numbers.change_number(request.context, request.account_id, number, audit_entry)
     return request.redirect(NUMBERS_PATH)
 
 
@@ -58,9 +70,12 @@ def _read_number(request: PageRequest) -> str:
     return phone.parse_sender(request.field("number"))
 
 
-async def _render_list(request: PageRequest, refused: Refused | None = None) -> Response:
+async def _render_list(request: PageRequest, refused: Refused | None = None, field: str = "number") -> Response:
+    own_number = await opt_out_numbers.get_number(request.context, request.account_id)
+    own_shown = phone.hyphenate(own_number) if own_number else ""
+    default_number = request.context.policy.opt_out_number
     registered = await sender_numbers.list_numbers(request.context, request.account_id)
-    errors = {"number": refused.problems[0].message(request.locale.language)} if refused else {}
+    errors = {field: refused.problems[0].message(request.locale.language)} if refused else {}
     return request.render(
         "manage/numbers.html",
         refused.code.http_status if refused else 200,
@@ -70,6 +85,8 @@ async def _render_list(request: PageRequest, refused: Refused | None = None) -> 
         ],
         is_pending=any(each.state is NumberState.PENDING for each in registered),
         registration_required=request.context.policy.checks_sender_numbers,
-        typed=request.field("number") if refused else "",
+        typed=request.field("number") if "number" in errors else "",
+        opt_out_number=request.field("optOutNumber") if "optOutNumber" in errors else own_shown,
+        default_opt_out_number=phone.hyphenate(default_number) if default_number else "",
         errors=errors,
     )

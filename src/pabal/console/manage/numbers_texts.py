@@ -45,6 +45,20 @@ TEXTS = {
     ),
     "numbers.new": Text("등록할 번호", "Number to register"),
     "numbers.add": Text("등록", "Register"),
+    "opt_out.title": Text("무료 수신거부 번호", "Opt-out number"),
+    "opt_out.about": Text(
+        "광고 문자의 마지막 줄에 들어가는 080 번호입니다. 메시지마다 다른 번호를 쓸 수도 있습니다.",
+        "The 080 number in the last line of advertising texts. A message can name another one.",
+    ),
+    "opt_out.number": Text("080 번호", "080 number"),
+    "opt_out.save": Text("저장", "Save"),
+    "opt_out.default": Text(
+        "비워 두면 운영자가 정한 {number}을(를) 씁니다.", "If it is empty, the operator's number {number} is used."
+    ),
+    "opt_out.no_default": Text(
+        "비워 두면 광고 문자마다 번호를 입력해야 하고, 광고 친구톡의 대체 문자는 발송되지 않습니다.",
+        "If it is empty, every advertising text must name a number, and advertising friend talks have no fallback.",
+    ),
     "number_remove.ask": Text("발신번호 {number}을(를) 삭제하시겠습니까?", "Remove {number}?"),
     "number_remove.what": Text(
         "등록된 번호만 쓸 수 있는 환경에서는 이 번호로 더 발송할 수 없습니다. 이미 접수한 메시지는 예약된 "

@@ -30,6 +30,9 @@ KOREAN_DESCRIPTIONS = {
     "What to do with advertisements from 20:50 to 08:00: refuse them, or move them to 08:00.": (
         "20:50~08:00에 걸린 광고의 처리 방법입니다. refuse: 거부, move: 08:00로 미뤄 발송."
     ),
+    "080 number for opting out of advertisements by text; accounts and requests may have their own.": (
+        "광고 문자의 무료 수신거부 번호(080)입니다. 계정이나 요청에 따로 정한 번호가 있으면 그 번호를 씁니다."
+    ),
     "Maximum size of a request body.": "요청 본문의 최대 크기(바이트)입니다.",
     "Maximum size of all request bodies that are held at once; further callers get SERVICE_UNAVAILABLE.": (
         "동시에 받아 둘 수 있는 모든 요청 본문의 최대 크기(바이트)입니다. 넘으면 SERVICE_UNAVAILABLE로 응답합니다."
@@ -229,8 +232,5 @@ KOREAN_DESCRIPTIONS = {
     "How often to ask for results.": "발송 결과를 조회하는 간격(초)입니다.",
     "The signature that its webhooks carry, at least 16 characters; none: webhooks are refused.": (
         "웹훅에 담겨 오는 서명으로, 16자 이상이어야 합니다. 없으면 웹훅을 받지 않습니다."
-    ),
-    "080 number for opting out of advertisements; none: advertising texts are not sent.": (
-        "광고 수신을 거부할 수 있는 080 번호입니다. 없으면 광고 문자를 발송하지 않습니다."
     ),
 }

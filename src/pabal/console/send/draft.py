@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from pabal.domain import button, text
+from pabal.domain import button
 from pabal.domain.message import Product
 from pabal.models import bodies
 
@@ -27,6 +27,7 @@ BUTTON_FIELDS = {
 _TEXT_FIELDS = (
     "content", "subject", "sender", "sendDate", "expireMinutes", "receivers", "senderKey", "templateCode",
     "messageType", "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
+    "optOutNumber",
 )  # fmt: skip
 _CHECKBOXES = ("adFlag", "resend", "once", "later")
 _BUTTON_FIELD = re.compile(r"buttons\[([0-9])\]\.(\w{1,20})", re.ASCII)
@@ -93,6 +94,7 @@ class MessageDraft:
         """The fields that can have an error, by their names in the interface."""
         found = ["content", "receivers", "sendDate", "expireMinutes"]
         found += ["sender"] if self.product.is_text else ["senderKey", "resendPhoneNumber", "resendContent"]
+        found += ["optOutNumber"] if self.product.is_text and self.is_ad else []
         found += ["templateCode"] if self.kind.word == ALIMTALK else []
         found += ["subject"] if self.kind.word in (LMS, MMS) else []
         found += ["image"] if self.has_image else []
@@ -114,9 +116,9 @@ class MessageDraft:
         else:
             given["content"] = texts["content"]
         if self.product.is_text:
-            if self.is_ad and texts["content"]:
-                given["content"] = text.add_ad_label(text.normalize(texts["content"]))
             given["sender"] = texts["sender"]
+            if self.is_ad:
+                given |= {"adFlag": True, "optOutNumber": texts["optOutNumber"].strip()}
             given["subject"] = texts["subject"] if self.kind.word != SMS else ""
         else:
             given |= {name: texts[name] for name in ("resendPhoneNumber", "resendContent")}

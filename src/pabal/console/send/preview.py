@@ -9,7 +9,7 @@ from pabal.checks.buttons import parse_buttons
 from pabal.checks.receivers import CheckedText, accept_unchanged
 from pabal.checks.text_messages import make_cleaner, make_text_checker
 from pabal.console.send.draft import ALIMTALK, MessageDraft
-from pabal.domain import button, sending, text, variables
+from pabal.domain import advertising, button, phone, sending, text, variables
 from pabal.domain.button import Button
 from pabal.domain.codes import Refused, Text
 from pabal.domain.message import Product
@@ -52,6 +52,8 @@ class ComposedMessage(NamedTuple):
     clean: Callable[[str], str]
     replaced: str
     """The characters that were replaced, if the operator has enabled that."""
+    opt_out_number: str
+    """The number for opting out that a fallback of an advertisement gets; empty: there is none."""
 
 
 class FallbackPreview(NamedTuple):
@@ -62,6 +64,8 @@ class FallbackPreview(NamedTuple):
     subject: str
     content: list[TextRun]
     size: TextSize
+    lacks_opt_out_number: bool
+    """Whether it is an advertisement that cannot be sent as a text for want of a number for opting out."""
 
 
 class MessagePreview(NamedTuple):
@@ -81,8 +85,13 @@ class MessagePreview(NamedTuple):
     fallback: FallbackPreview | None
 
 
-def compose_message(draft: MessageDraft, design: TemplateContent | None, policy: Policy) -> ComposedMessage:
-    """Return the texts of a draft; for an Alimtalk, those of its template."""
+def compose_message(
+    draft: MessageDraft, design: TemplateContent | None, policy: Policy, opt_out_number: str = ""
+) -> ComposedMessage:
+    """Return the texts of a draft; for an Alimtalk, those of its template.
+
+    `opt_out_number` is the default number for opting out of advertisements.
+    """
     clean = make_cleaner(draft.product, policy)
     body = draft.body([])
     content, subject = str(body.get("content", "")), str(body.get("subject", ""))
@@ -96,10 +105,12 @@ def compose_message(draft: MessageDraft, design: TemplateContent | None, policy:
     is_replaced = draft.product.is_text and policy.replaces_unsupported_characters
     lost = _unsupported_characters(text.normalize(content) + text.normalize(subject)) if is_replaced else ""
     content, subject = _clean_or_cut(clean, content), _clean_or_cut(clean, subject)
+    if draft.product.is_text and draft.is_ad and content:
+        content = compose.add_ad_marks(content, _opt_out_number(draft, opt_out_number))
     own = draft.texts["resendContent"] if draft.checkboxes["resend"] and not draft.product.is_text else ""
     stand_in = _mark_as_ad(draft, _clean_or_cut(clean, own)) or None
     names = variables.find_names(subject, content, *button.links_of(buttons), stand_in)
-    return ComposedMessage(content, subject, buttons, names, stand_in, clean, lost)
+    return ComposedMessage(content, subject, buttons, names, stand_in, clean, lost, opt_out_number)
 
 
 def length_check(draft: MessageDraft, message: ComposedMessage) -> Callable[[bodies.ReceiverBody], CheckedText]:
@@ -140,7 +151,11 @@ def build_preview(
     instead = None
     if draft.checkboxes["resend"] and not draft.product.is_text:
         own = filled(message.fallback_content) if message.fallback_content else None
-        instead = _preview_fallback(compose.fallback_content(own, content, buttons, policy), sender)
+        text_of_fallback = compose.fallback_content(own, content, buttons, policy)
+        if draft.is_ad:
+            text_of_fallback = compose.add_ad_marks(text_of_fallback, message.opt_out_number)
+        lacks_marks = draft.is_ad and not advertising.has_marks(text_of_fallback)
+        instead = _preview_fallback(text_of_fallback, sender, lacks_marks=lacks_marks)
     return MessagePreview(
         label=draft.product.label,
         is_talk=not draft.product.is_text,
@@ -219,10 +234,23 @@ def _fill_buttons(message: ComposedMessage, filling: Sequence[str]) -> Sequence[
         return message.buttons
 
 
-def _preview_fallback(content: str, channel_id: str) -> FallbackPreview:
-    fitting = sending.choose_text_product(content)
+def _preview_fallback(content: str, channel_id: str, *, lacks_marks: bool) -> FallbackPreview:
+    fitting = None if lacks_marks else sending.choose_text_product(content)
     product = fitting[0] if fitting else None
     subject = compose.fallback_subject(product, channel_id) if product else None
     return FallbackPreview(
-        product, subject or "", split_unsupported(content, Product.LMS), measure(product or Product.LMS, content)
+        product,
+        subject or "",
+        split_unsupported(content, Product.LMS),
+        measure(product or Product.LMS, content),
+        lacks_marks,
     )
+
+
+def _opt_out_number(draft: MessageDraft, default: str) -> str:
+    """Return the number for opting out to show; the error of an invalid one is shown beside its field."""
+    typed = draft.texts["optOutNumber"].strip()
+    try:
+        return phone.parse_opt_out(typed) if typed else default
+    except Refused:
+        return default

@@ -15,11 +15,13 @@ from pabal.console.send.preview import ComposedMessage, MessagePreview
 from pabal.console.send.typed_receivers import TypedReceiver, TypedReceivers
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import dates, phone
+from pabal.domain.advertising import begins_like_ad
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.profile import Profile
 from pabal.domain.sending import Sending
 from pabal.domain.template import TemplateContent
 from pabal.models import bodies
+from pabal.service.access import opt_out_numbers
 from pabal.service.sending.accept import get_usable_profile, get_usable_template
 
 MAX_TYPED_RECEIVERS = 1000
@@ -57,17 +59,21 @@ class Review(NamedTuple):
     preview: MessagePreview
     night_key: str
     """The key of the text about night hours, if they affect the message."""
+    opt_out_number: str
+    """The number for opting out that an advertisement has by default, if any."""
 
 
 async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
     """Return the review of a draft; fields that are still empty are no errors."""
     policy = request.context.policy
     profile, design = await _chosen_profile_and_template(request, draft)
-    done = preview.compose_message(draft, design, policy)
+    default_number = await opt_out_numbers.get_default(request.context, request.account_id) if draft.is_ad else ""
+    done = preview.compose_message(draft, design, policy, default_number)
     typed = typed_receivers.read_receivers(
         draft.texts["receivers"], done.variables, _max_receivers(request), skips_duplicates=draft.checkboxes["once"]
     )
-    found = [*_field_problems(draft, _api_call(request, draft, typed.entries[:1])), *_schedule_problems(draft)]
+    call = _api_call(request, draft, typed.entries[:1], default_number)
+    found = [*_field_problems(draft, call), *_schedule_problems(draft)]
     problems = [each for each in found if not _is_missing(each)]
     bad = _invalid_rows(request, draft, done, typed)
     sender = _sender(draft, profile)
@@ -79,7 +85,8 @@ async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
         bad,
         errors_by_field(request, problems),
         preview.build_preview(draft, done, design, sender, first_values(typed), policy),
-        _night_key(request, draft),
+        _night_key(request, draft, done),
+        default_number,
     )
 
 
@@ -99,14 +106,15 @@ async def validate_send(request: PageRequest, draft: MessageDraft, receivers: Se
 
     Raises Refused as the interface does, and for an advertisement by text message at night.
     """
-    call = _api_call(request, draft, receivers)
+    default_number = await opt_out_numbers.get_default(request.context, request.account_id) if draft.is_ad else ""
+    call = _api_call(request, draft, receivers, default_number)
     if draft.kind.word == ALIMTALK:
         return await check_alimtalk(call)
     if draft.kind.word == FRIENDTALK:
         return await check_friendtalk(call)
     policy = request.context.policy
-    found = check_text_message(draft.product, call.form, policy, call.now)
-    return apply_ad_hours(found._replace(is_ad=draft.is_ad), policy, call.now)
+    found = check_text_message(draft.product, call.form, policy, call.now, call.opt_out_number)
+    return apply_ad_hours(found, policy, call.now)
 
 
 def errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]:
@@ -151,8 +159,11 @@ def _sender(draft: MessageDraft, profile: Profile | None) -> str:
         return draft.texts["sender"]
 
 
-def _api_call(request: PageRequest, draft: MessageDraft, receivers: Sequence[TypedReceiver]) -> ApiCall:
-    return request.api_call(draft.kind.shape, draft.body([line.fields for line in receivers]))
+def _api_call(
+    request: PageRequest, draft: MessageDraft, receivers: Sequence[TypedReceiver], opt_out_number: str
+) -> ApiCall:
+    call = request.api_call(draft.kind.shape, draft.body([line.fields for line in receivers]))
+    return call._replace(opt_out_number=opt_out_number)
 
 
 def _is_missing(problem: Problem) -> bool:
@@ -164,7 +175,7 @@ def _field_problems(draft: MessageDraft, call: ApiCall) -> Sequence[Problem]:
     policy, now = call.context.policy, call.now
     try:
         if draft.product.is_text:
-            check_text_message(draft.product, call.form, policy, now)
+            check_text_message(draft.product, call.form, policy, now, call.opt_out_number)
         elif draft.kind.word == ALIMTALK:
             check_alimtalk_fields(call.form, policy, now)
         else:
@@ -248,8 +259,9 @@ def _row(request: PageRequest, message: ComposedMessage, receiver: TypedReceiver
     )
 
 
-def _night_key(request: PageRequest, draft: MessageDraft) -> str:
-    if not draft.is_ad:
+def _night_key(request: PageRequest, draft: MessageDraft, message: ComposedMessage) -> str:
+    looks_like_ad = draft.product.is_text and any(map(begins_like_ad, (message.content, message.subject)))
+    if not draft.is_ad and not looks_like_ad:
         return ""
     policy, at = request.context.policy, request.now
     if draft.checkboxes["later"]:

@@ -29,6 +29,7 @@ from pabal.domain.message import Status
 from pabal.domain.profile import Profile
 from pabal.domain.sending import Sending
 from pabal.domain.template import Template
+from pabal.service.access import opt_out_numbers
 from pabal.service.access.sign_in import new_secret
 from pabal.service.history import history
 from pabal.service.sending import choices, compose
@@ -46,6 +47,8 @@ class FormChoices(NamedTuple):
     templates: list[Template]
     numbers: list[str]
     own_number: str
+    opt_out_number: str = ""
+    """The number for opting out that advertisements have by default; empty: none."""
 
 
 class Confirmation(NamedTuple):
@@ -196,7 +199,9 @@ async def _load_choices(request: PageRequest, draft: MessageDraft) -> FormChoice
     stored_number = await choices.get_test_number(context, request.user.id)
     test_number = request.field("own_number") or (phone.hyphenate(stored_number) if stored_number else "")
     if draft.product.is_text:
-        return FormChoices([], [], numbers, test_number)
+        opt_out_number = await opt_out_numbers.get_default(context, account_id)
+        shown_number = phone.hyphenate(opt_out_number) if opt_out_number else ""
+        return FormChoices([], [], numbers, test_number, shown_number)
     profiles = await choices.list_usable_profiles(context, account_id)
     templates: list[Template] = []
     if draft.kind.word == ALIMTALK and draft.texts["senderKey"]:

@@ -26,11 +26,11 @@ TEXTS = {
     "send.content": Text("내용", "Text"),
     "send.ad": Text("광고 메시지", "This is an advertisement"),
     "send_ad.text": Text(
-        "법에 따라 맨 앞에 (광고)가 자동으로 붙고 야간에는 발송되지 않습니다. "
-        "무료 수신거부 번호는 내용에 직접 입력하세요.",
-        "“(광고)” is added automatically, as the law requires, and the message is not sent at night. "
-        "Write the free opt-out number in the text yourself.",
+        "법에 따라 맨 앞에 (광고)가, 마지막 줄에 무료 수신거부 번호가 자동으로 붙고 야간에는 발송되지 않습니다.",
+        "“(광고)” and a last line with the free opt-out number are added automatically, as the law requires, and "
+        "the message is not sent at night.",
     ),
+    "send.opt_out": Text("무료 수신거부 번호(광고)", "Free opt-out number (advertisements)"),
     "send_ad.talk": Text(
         "법에 따라 맨 앞에 (광고)가 자동으로 붙고 야간에는 발송되지 않습니다.",
         "“(광고)” is added automatically, as the law requires, and the message is not sent at night.",
@@ -139,6 +139,10 @@ TEXTS = {
     "send.preview": Text("미리 보기", "Preview"),
     "send.instead": Text("전달되지 않으면 발송하는 대체 문자", "Fallback if it is not delivered"),
     "send.instead.none": Text("문자로 발송할 수 없음", "Cannot be sent as a text message"),
+    "send.instead.no_opt_out": Text(
+        "무료 수신거부 번호가 없어 문자로 발송할 수 없음",
+        "Cannot be sent as a text message without an opt-out number",
+    ),
     "send.done": Text("발송 요청을 접수했습니다", "Your message was accepted"),
     "send.state": Text("현재 상태", "Current status"),
     "send.follow": Text("진행 상황 보기", "View progress"),

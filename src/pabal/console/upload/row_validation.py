@@ -26,9 +26,11 @@ from pabal.domain.profile import Profile
 from pabal.domain.sending import Receiver, Sending, encode_shared
 from pabal.domain.template import TemplateContent
 from pabal.models import bodies
+from pabal.service.access import opt_out_numbers
 from pabal.service.context import Context
 from pabal.service.policy import Policy
 from pabal.service.sending import campaigns as service
+from pabal.service.sending import compose
 from pabal.service.sending.accept import get_usable_profile, get_usable_template
 from pabal.service.sending.campaign_files import FileFindings, InvalidRow, ReceiverBlock
 
@@ -43,21 +45,20 @@ class CampaignMessage(NamedTuple):
     """What all receivers share: the kind of message, and its fields as the interface takes them."""
 
     kind: str
-    is_ad: bool
     fields: dict[str, Any]
     send_date: str = ""
     """The time that was picked with the message; it can be changed until the campaign is sent."""
 
     def to_json(self) -> str:
         """Return it as the store holds it."""
-        own = {"kind": self.kind, "isAd": self.is_ad, "sendDate": self.send_date}
+        own = {"kind": self.kind, "sendDate": self.send_date}
         return json.dumps({**self.fields, **own}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, stored: str) -> "CampaignMessage":
         """Return what `to_json` stored."""
         fields = json.loads(stored)
-        return cls(fields.pop("kind"), fields.pop("isAd"), fields, fields.pop("sendDate"))
+        return cls(fields.pop("kind"), fields, fields.pop("sendDate"))
 
 
 def message_from_draft(draft: MessageDraft) -> CampaignMessage:
@@ -68,7 +69,7 @@ def message_from_draft(draft: MessageDraft) -> CampaignMessage:
     fields = draft.body([])
     send_date = str(fields.pop("sendDate", ""))
     del fields["receivers"]
-    return CampaignMessage(draft.kind.word, draft.is_ad, fields, send_date)
+    return CampaignMessage(draft.kind.word, fields, send_date)
 
 
 class RowValidator:
@@ -81,8 +82,11 @@ class RowValidator:
         now: Instant,
         profile: Profile | None,
         design: TemplateContent | None,
+        opt_out_number: str = "",
     ) -> None:
+        """`opt_out_number` is the default number for opting out of advertisements."""
         self._message = message
+        self._opt_out_number = opt_out_number
         self._policy = policy
         self._now = now
         self._profile = profile
@@ -102,9 +106,15 @@ class RowValidator:
 
     @property
     def subject_and_content(self) -> tuple[str, str]:
-        """Subject and content as they were written."""
-        content = self._design.content if self._design else getattr(self._body, "content", None)
-        return getattr(self._body, "subject", None) or "", content or ""
+        """Subject and content, with variables and the marks of an advertisement."""
+        body = self._body
+        content = (self._design.content if self._design else getattr(body, "content", None)) or ""
+        if content and getattr(body, "adFlag", None):
+            cleaned = _clean(content) or content
+            number = getattr(body, "optOutNumber", None) or self._opt_out_number
+            is_talk = self._message.kind == FRIENDTALK
+            content = text.add_ad_label(cleaned) if is_talk else compose.add_ad_marks(cleaned, number)
+        return getattr(body, "subject", None) or "", content
 
     def validate_receivers(self, receivers: Sequence[bodies.ReceiverBody]) -> Sending:
         """Return the validated send to these receivers.
@@ -120,7 +130,7 @@ class RowValidator:
         if kind == FRIENDTALK:
             assert self._profile is not None
             return check_friendtalk_fields(form, policy, now)._replace(profile_id=self._profile.id)
-        return check_text_message(KINDS[kind].product, form, policy, now)._replace(is_ad=self._message.is_ad)
+        return check_text_message(KINDS[kind].product, form, policy, now, self._opt_out_number)
 
     def check_message(self) -> None:
         """Raise Refused for problems of the message itself, whoever receives it."""
@@ -170,7 +180,8 @@ async def create_validator(context: Context, account_id: int, message: CampaignM
         profile = await get_usable_profile(context, account_id, str(message.fields.get("senderKey", "")))
     if message.kind == ALIMTALK and profile:
         design = await get_usable_template(context, profile, str(message.fields.get("templateCode", "")))
-    found = RowValidator(message, context.policy, context.world.now(), profile, design)
+    number = await opt_out_numbers.get_default(context, account_id) if message.fields.get("adFlag") else ""
+    found = RowValidator(message, context.policy, context.world.now(), profile, design, number)
     found.check_message()
     return found
 
@@ -188,6 +199,7 @@ class FileValidation:
         self._skips_duplicates = skips_duplicates
         self._seen: dict[int, int] = {}
         self._blocks = 0
+        self._is_ad = False
         self.columns: Columns | None = None
         self.shared: str | None = None
         """What all receivers get, once a valid receiver was found."""
@@ -255,7 +267,8 @@ class FileValidation:
                     faults.append(InvalidRow(row.number, row.cells, tuple(service.describe_problems(problems))))
                     del given[order[index]]
                 continue
-            self.shared = self.shared or encode_shared(sending)
+            if self.shared is None or (sending.is_ad and not self._is_ad):  # a text of this part looks like one
+                self.shared, self._is_ad = encode_shared(sending), sending.is_ad
             return dict(zip(order, sending.receivers, strict=True)), faults
         return {}, faults
 

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pabal.carriers.base import Carrier
-from pabal.domain import dates, identifiers
+from pabal.domain import advertising, dates, identifiers
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Outcome, Status
 from pabal.service.delivery.deadline import deadline_of, move_deadlines
@@ -136,7 +136,8 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
         excluded.update(in_doubt)
     chosen = sorted(message_id for message_id in due if message_id not in excluded)
     if dates.is_night(now, policy.zone):
-        postponed = _postpone_ads(tx, chosen, shared, policy, now)
+        ads = [each for each in chosen if _is_ad(stored[each], shared[identifiers.request_id_of(each)])]
+        postponed = _postpone_ads(tx, ads, shared, policy, now)
         chosen = [message_id for message_id in chosen if message_id not in postponed]
     leases = queue.claim(tx, chosen, now, now + request.lease_ms)
     leases = [lease._replace(is_in_doubt=counts.get(lease.id, NO_DOUBT).here > 0) for lease in leases]
@@ -201,11 +202,15 @@ def _is_to_be_held(count: DoubtCount, max_resends: int) -> bool:
     return count.here > 0 and count.total > max_resends
 
 
+def _is_ad(message: Message, request: Request) -> bool:
+    """Say whether a message is advertising; a fallback may be one that its request is not."""
+    return request.is_ad or (message.product.is_text and advertising.begins_like_ad(message.content or ""))
+
+
 def _postpone_ads(
-    tx: Tx, chosen: Iterable[bytes], shared: Mapping[bytes, Request], policy: Policy, now: Instant
+    tx: Tx, ads: Sequence[bytes], shared: Mapping[bytes, Request], policy: Policy, now: Instant
 ) -> set[bytes]:
     """Let advertisements wait for the morning, from which their lifetime counts; return their ids."""
-    ads = [each for each in chosen if shared[identifiers.request_id_of(each)].is_ad]
     morning = dates.next_night_end(now, policy.zone)
     queue.postpone(tx, ads, morning)
     of_requests = dict.fromkeys(identifiers.request_id_of(each) for each in ads)

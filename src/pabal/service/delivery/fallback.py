@@ -4,14 +4,14 @@ import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pabal.domain import dates, identifiers, sending
+from pabal.domain import advertising, dates, identifiers, sending
 from pabal.domain.dates import Instant
 from pabal.domain.message import Outcome, Product
 from pabal.service.delivery.deadline import deadline_of, move_deadlines
 from pabal.service.errors import describe_error
 from pabal.service.policy import Policy
 from pabal.service.sending import compose
-from pabal.store import messages, profiles, queue, requests
+from pabal.store import accounts, messages, profiles, queue, requests
 from pabal.store.engine.base import Tx
 from pabal.store.messages import Message
 from pabal.store.requests import Request
@@ -48,18 +48,31 @@ def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant)
         and request.profile_id not in deleted
     ]
     origins = messages.get(tx, wanting)
+    numbers = accounts.get_opt_out_numbers(tx, {each.account_id for each in shared.values() if each.is_ad})
     result = FinishResult([], set())
     for one, origin in origins.items():
         if origin.receiver:  # nobody to send to where it was erased
-            _add_fallback(tx, origin, shared[identifiers.request_id_of(one)], policy, now, result)
+            request = shared[identifiers.request_id_of(one)]
+            number = numbers.get(request.account_id) or policy.opt_out_number
+            _add_fallback(tx, origin, request, policy, number, now, result)
     return result
 
 
 def _add_fallback(
-    tx: Tx, origin: Message, request: Request, policy: Policy, now: Instant, result: FinishResult
+    tx: Tx,
+    origin: Message,
+    request: Request,
+    policy: Policy,
+    opt_out_number: str,
+    now: Instant,
+    result: FinishResult,
 ) -> None:
     content = _compose_text(origin, request, policy)
-    fitting = sending.choose_text_product(content) if content is not None else None
+    is_ad = request.is_ad or advertising.begins_like_ad(content or "")
+    if request.is_ad and content is not None:
+        content = compose.add_ad_marks(content, opt_out_number)
+    is_complete = content is not None and (not request.is_ad or advertising.has_marks(content))
+    fitting = sending.choose_text_product(content) if content is not None and is_complete else None
     product = fitting[0] if fitting else Product.LMS
     carrier = policy.routes.first(product)
     ended = None
@@ -74,7 +87,7 @@ def _add_fallback(
         result.ended.append((product, ended))
         return
     assert carrier is not None
-    is_too_late = request.is_ad and dates.is_night(now, policy.zone)
+    is_too_late = is_ad and dates.is_night(now, policy.zone)
     ready_at = dates.next_night_end(now, policy.zone) if is_too_late else now
     if is_too_late:
         move_deadlines(tx, [request], policy, ready_at)

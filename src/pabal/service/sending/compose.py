@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pabal.domain import identifiers, sending, text
+from pabal.domain import advertising, identifiers, sending, text
 from pabal.domain.button import Button
 from pabal.domain.message import Attempt, Product
 from pabal.service.policy import Policy
@@ -57,6 +57,11 @@ def fallback_content(own: str | None, content: str, buttons: Sequence[Button], p
     """Return the fallback text of a failed message: its own, or one made from the message."""
     whole = own if own is not None else sending.fallback_text(content, buttons)
     return text.replace_unsupported(whole) if policy.replaces_unsupported_characters else whole
+
+
+def add_ad_marks(content: str, opt_out_number: str) -> str:
+    """Return an advertising text with its marks; without a number it gets the label only."""
+    return advertising.add_marks(content, opt_out_number) if opt_out_number else text.add_ad_label(content)
 
 
 def fallback_subject(product: Product, channel_id: str | None) -> str | None:

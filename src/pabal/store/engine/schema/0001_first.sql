@@ -6,7 +6,8 @@ create table accounts (
     id {serial},
     name text not null unique,
     created_at {big} not null,
-    disabled_at {big}
+    disabled_at {big},
+    opt_out_number text                  -- for opting out of its advertisements by text; null: the setting
 );
 
 create table keys (                      -- API keys

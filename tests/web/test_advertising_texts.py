@@ -1,0 +1,298 @@
+"""Advertisements by SMS, LMS and MMS: their marks, their number for opting out, and the night."""
+
+from typing import Any
+
+import pytest
+
+from pabal.service.access import opt_out_numbers
+from pabal.store import accounts
+from pabal.store.audit_log import AuditEntry
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import (
+    FALLBACK,
+    NO_USER,
+    PHONE,
+    RunScenario,
+    alimtalk_body,
+    call_ok,
+    describe_outcome,
+    friendtalk_body,
+    get_message,
+    list_messages,
+    list_phone_messages,
+    receivers_of,
+    register_channel,
+    set_up_sender,
+    sms_body,
+    summarize_refusal,
+    world_starting_at,
+)
+
+NUMBER = "080-123-4567"
+LINE = "무료거부 0801234567"
+NIGHT = "2026-11-15 21:00"
+kinds = pytest.mark.parametrize("kind", ["SMS", "LMS", "MMS"])
+
+
+async def set_account_number(env: Environment, number: str | None) -> None:
+    audit_entry = AuditEntry(env.world.now(), None, "test", 1, "account.opt_out", "")
+    await env.store.write(opt_out_numbers.set_number, 1, number, audit_entry)
+
+
+@kinds
+def test_marks_are_added_to_the_text_that_is_sent_and_recorded(run_scenario: RunScenario, kind: str) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        await call_ok(call, f"message/send{kind}", sms_body(adFlag=True, optOutNumber=NUMBER))
+        await env.wait(3)
+
+        (arrived,) = await list_phone_messages(call)
+        record = await get_message(call)
+        assert arrived["content"] == record["content"] == f"(광고)안녕하세요\n{LINE}"
+        assert describe_outcome(record) == "completed 1000"
+
+    run_scenario(scenario)
+
+
+@kinds
+@pytest.mark.parametrize("flag", [{}, {"adFlag": False}, {"adFlag": None}])
+def test_other_text_is_unchanged_and_needs_no_number(
+    run_scenario: RunScenario, kind: str, flag: dict[str, Any]
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        await call_ok(call, f"message/send{kind}", sms_body(**flag))
+        await call_ok(call, f"message/send{kind}", sms_body("010-2222-2222", optOutNumber=NUMBER, **flag))
+
+        assert (await get_message(call))["content"] == "안녕하세요"
+        assert (await get_message(call, "010-2222-2222"))["content"] == "안녕하세요"
+
+    run_scenario(scenario)
+
+
+def test_number_is_that_of_the_request_else_the_accounts_else_the_setting(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        async def sent_line(**fields: Any) -> str:
+            await call_ok(call, "message/sendSMS", sms_body(adFlag=True, **fields))
+            content: str = (await list_messages(call))[0]["content"]
+            await env.wait(1)
+            return content.split("\n")[-1]
+
+        by_setting = await sent_line()
+        await set_account_number(env, "0802222222")
+        await env.wait(1)
+        by_account = await sent_line()
+        by_request = await sent_line(optOutNumber="+82 80 333 3333")
+        by_text = await sent_line(content="무료거부 080-444-4444")
+        await set_account_number(env, None)
+        await env.wait(1)
+        again = await sent_line(optOutNumber="")
+
+        assert by_setting == again == "무료거부 0801111111"
+        assert by_account == "무료거부 0802222222"
+        assert by_request == "무료거부 0803333333"
+        assert by_text == "(광고)무료거부 080-444-4444"
+
+    run_scenario(scenario, opt_out_number="080-111-1111")
+
+
+@kinds
+def test_advertisement_without_a_number_is_refused(run_scenario: RunScenario, kind: str) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        refused = await call(f"message/send{kind}", sms_body(adFlag=True))
+        with_own = await call(f"message/send{kind}", sms_body(adFlag=True, content="무료수신거부 080-123-4567"))
+
+        assert summarize_refusal(refused) == ("MISSING_PARAMETER", {"optOutNumber": "MISSING_PARAMETER"})
+        assert with_own.result == "SUCCESS"
+        assert len(await list_messages(call)) == 1
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize(
+    "number", ["02-1234-5678", "010-1234-5678", "1588-0000", "080-12-3456", "080-1234-56789", "무료", "080" * 20]
+)
+@pytest.mark.parametrize("flag", [True, False])
+def test_number_that_is_not_free_is_refused(run_scenario: RunScenario, number: str, flag: bool) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        refused = await call("message/sendSMS", sms_body(adFlag=flag, optOutNumber=number))
+
+        assert summarize_refusal(refused) == ("INVALID_PHONE_NUMBER", {"optOutNumber": "INVALID_PHONE_NUMBER"})
+        assert await list_messages(call) == []
+
+    run_scenario(scenario, opt_out_number=NUMBER)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "values", "result"),
+    [
+        ("SMS", "가" * 32, {}, "SUCCESS"),
+        ("SMS", "가" * 32 + "a", {}, "CONTENT_TOO_LONG"),
+        ("SMS", "(광고)" + "가" * 32, {}, "SUCCESS"),
+        ("SMS", "#{말}", {"말": "가" * 32}, "SUCCESS"),
+        ("SMS", "#{말}", {"말": "가" * 32 + "a"}, "CONTENT_TOO_LONG"),
+        ("LMS", "가" * 987, {}, "SUCCESS"),
+        ("LMS", "가" * 988, {}, "CONTENT_TOO_LONG"),
+        ("MMS", "가" * 988, {}, "CONTENT_TOO_LONG"),
+    ],
+)
+def test_marks_count_towards_the_length(
+    run_scenario: RunScenario, kind: str, content: str, values: dict[str, str], result: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        receivers = receivers_of(PHONE, templateData=values)
+        body = sms_body(content=content, receivers=receivers, adFlag=True, optOutNumber=NUMBER)
+
+        assert (await call(f"message/send{kind}", body)).result == result
+
+    run_scenario(scenario)
+
+
+@kinds
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"adFlag": True, "optOutNumber": NUMBER},
+        {"content": "(광고)봄"},
+        {"content": "[광고]봄"},
+        {"content": "#{말}봄", "receivers": [*receivers_of(templateData={"말": "[광고]"})]},
+    ],
+)
+def test_advertisement_at_night_is_refused(run_scenario: RunScenario, kind: str, fields: dict[str, Any]) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        refused = await call(f"message/send{kind}", sms_body(**fields))
+        later = await call(f"message/send{kind}", sms_body(**{**fields, "sendDate": "2026-11-16 08:00"}))
+        other = await call(f"message/send{kind}", sms_body())
+
+        assert summarize_refusal(refused) == ("NIGHT_AD_RESTRICTED", {"sendDate": "NIGHT_AD_RESTRICTED"})
+        assert (later.result, other.result) == ("SUCCESS", "SUCCESS")
+
+    run_scenario(scenario, world=world_starting_at(NIGHT))
+
+
+def test_advertisement_at_night_is_moved_to_the_morning_if_configured(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+
+        await call_ok(call, "message/sendSMS", sms_body(adFlag=True, optOutNumber=NUMBER))
+        await call_ok(call, "message/sendLMS", sms_body("010-2222-2222", subject="(광고)봄"))
+
+        assert (await get_message(call))["scheduledDate"] == "2026-11-16 08:00:00"
+        looks_like_one = await get_message(call, "010-2222-2222")
+        assert looks_like_one["scheduledDate"] == "2026-11-16 08:00:00"
+        assert looks_like_one["content"] == "안녕하세요"
+
+    run_scenario(scenario, world=world_starting_at(NIGHT), night_ads="move")
+
+
+@pytest.mark.parametrize("fields", [{"adFlag": True, "optOutNumber": NUMBER}, {"content": "(광고)봄"}])
+def test_text_delayed_into_the_night_waits_until_morning(run_scenario: RunScenario, fields: dict[str, Any]) -> None:
+    world = world_starting_at("2026-11-15 20:49:59")
+    busy_at_first = "010-0000-0005"
+
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        await call_ok(call, "message/sendSMS", sms_body(busy_at_first, **fields))
+        await env.wait(31)
+        at_night = await get_message(call, busy_at_first)
+        world.move_clock(11 * 3600 + 10 * 60)
+        await env.wait(31)
+
+        assert describe_outcome(at_night) == "sending"
+        assert describe_outcome(await get_message(call, busy_at_first)) == "completed 1000"
+
+    run_scenario(scenario, world=world)
+
+
+@pytest.mark.parametrize(
+    ("fields", "content"),
+    [
+        ({}, f"(광고)친구야\n{LINE}"),
+        ({"resendContent": "문자로"}, f"(광고)문자로\n{LINE}"),
+        ({"resendContent": "(광고)무료거부 080-999-8888"}, "(광고)무료거부 080-999-8888"),
+    ],
+)
+def test_fallback_of_an_advertisement_has_both_marks(
+    run_scenario: RunScenario, fields: dict[str, Any], content: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        sender_key = await register_channel(call)
+        await set_account_number(env, "0801234567")
+
+        await call_ok(
+            call, "message/sendFriendtalk", friendtalk_body(sender_key, NO_USER, adFlag=True, **FALLBACK, **fields)
+        )
+        await env.wait(3)
+
+        fallback, _ = await list_messages(call, NO_USER)
+        assert describe_outcome(fallback) == "completed 1000"
+        assert fallback["content"] == content
+
+    run_scenario(scenario, opt_out_number="0809999999")
+
+
+@pytest.mark.parametrize(
+    ("fields", "outcome"),
+    [({}, "fail 9002"), ({"resendContent": "(광고)무료거부 080-999-8888"}, "completed 1000")],
+)
+def test_fallback_of_an_advertisement_without_a_number_fails(
+    run_scenario: RunScenario, fields: dict[str, Any], outcome: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        sender_key = await register_channel(call)
+        body = friendtalk_body(sender_key, NO_USER, adFlag=True, **FALLBACK, **fields)
+
+        await call_ok(call, "message/sendFriendtalk", body)
+        await env.wait(3)
+
+        fallback, origin = await list_messages(call, NO_USER)
+        assert (describe_outcome(fallback), describe_outcome(origin)) == (outcome, "fail 3019")
+        assert fallback["content"].startswith("(광고)")
+
+    run_scenario(scenario)
+
+
+def test_fallback_of_an_alimtalk_that_begins_with_the_label_waits_until_morning(run_scenario: RunScenario) -> None:
+    world = world_starting_at(NIGHT)
+
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await set_up_sender(env)
+        body = alimtalk_body(sender_key, NO_USER, resendContent="(광고)봄", **FALLBACK)
+
+        await call_ok(call, "message/sendAlimtalk", body)
+        await env.wait(31)
+        at_night, _ = await list_messages(call, NO_USER)
+        world.move_clock(11 * 3600)
+        await env.wait(31)
+        in_the_morning, _ = await list_messages(call, NO_USER)
+
+        assert describe_outcome(at_night) == "waiting"
+        assert (describe_outcome(in_the_morning), in_the_morning["content"]) == ("completed 1000", "(광고)봄")
+
+    run_scenario(scenario, world=world)
+
+
+def test_setting_the_number_of_an_account_is_recorded_once(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await env.caller()
+        for number in ("0801234567", "0801234567", None, None):
+            await set_account_number(env, number)
+
+        assert await env.store.read(accounts.get_opt_out_numbers, [1]) == {}
+        rows = await env.store.read(lambda tx: tx.fetch_all("select action from audit_log"))
+        assert [row[0] for row in rows] == ["account.opt_out"] * 2
+
+    run_scenario(scenario)
