@@ -47,6 +47,16 @@ def test_every_key_is_declared_as_a_secret() -> None:
     assert {name for name, each in fields(NhnCloudSettings).items() if each.metadata["is_secret"]} == set(SECRETS)
 
 
+def test_addresses_are_the_documented_ones_and_can_be_set(tmp_path: Path) -> None:
+    """TOAST-DOCS/SMS ko/api-guide.md, "[API 도메인]"; TOAST-DOCS/Alimtalk ko/alimtalk-api-guide.md, the same."""
+    found = relay(tmp_path, **SECRETS)
+    own = relay(tmp_path, **SECRETS, sms_address="https://a.example/x", talk_address="https://b.example")
+
+    assert found.sms_address == "https://sms.api.nhncloudservice.com"
+    assert found.talk_address == "https://kakaotalk-bizmessage.api.nhncloudservice.com"
+    assert (own.sms_address, own.talk_address) == ("https://a.example/x", "https://b.example")
+
+
 @pytest.mark.parametrize("service", ["sms", "talk"])
 def test_app_key_and_secret_key_are_given_together(tmp_path: Path, service: str) -> None:
     pair = [f"{service}_app_key", f"{service}_secret_key"]

@@ -136,7 +136,7 @@ class NhnCloudSettings(CarrierSettings):
         "", "App key of its KakaoTalk Bizmessage service; none: neither Alimtalk nor friend talk.", is_secret=True
     )
     talk_secret_key: str = setting("", "Secret key of that service; or use _env or _file.", is_secret=True)
-    sms_address: str = setting("https://api-sms.cloud.toast.com", "Address of its SMS interface.")
+    sms_address: str = setting("https://sms.api.nhncloudservice.com", "Address of its SMS interface.")
     talk_address: str = setting(
         "https://kakaotalk-bizmessage.api.nhncloudservice.com", "Address of its KakaoTalk Bizmessage interface."
     )

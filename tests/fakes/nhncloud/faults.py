@@ -7,6 +7,13 @@ from dataclasses import dataclass
 
 from tests.fakes.nhncloud.answers import Reply, Request, header, json_reply
 
+
+
+def gateway_reply(status: int, code: int, message: str) -> Reply:
+    """Return an answer of the gateway: it has the same header as those of the services."""
+    return json_reply(header(code, message), status)
+
+
 KINDS = (
     "slow",  # answers `seconds` late
     "slow to accept",  # waits `seconds`, then accepts the call and answers
@@ -15,14 +22,42 @@ KINDS = (
     "refuse",  # the connection is refused (over sockets: it breaks at once; see stop_listening)
     "twice",  # the body contains the answer twice
     "garbage",  # the call is accepted, and the answer is truncated JSON
-    "html 502",  # a gateway answers with an HTML page; the call is not accepted
+    "gateway 502",  # the gateway could not reach the service; the call is not accepted
+    "gateway 502 accepted",  # the same, but the call is accepted
+    "gateway 503",  # the gateway's circuit breaker is open; the call is not accepted
+    "gateway 504",  # the gateway gives up after 60 s, and the call is accepted
+    "gateway 401",  # the gateway wants other credentials
+    "gateway 403",  # the gateway does not allow our address
+    "gateway 404",  # the gateway does not know the path
+    "gateway 400",  # the gateway finds the request invalid
+    "html 502",  # something in front of the gateway answers with a page; the call is not accepted
     "html 502 accepted",  # the same, but the call is accepted
-    "throttle",  # HTTP 429
+    "throttle",  # HTTP 429: too many calls a second
+    "call quota",  # HTTP 429: the usage quota is exceeded
     "system error",  # -9999; the call is not accepted
     "system error accepted",  # -9999, but the call is accepted
 )
 SYSTEM_ERROR = json_reply(header(-9999, "System error. Please inquire at support@toast.com."))
-THROTTLED = Reply(429, "text/plain", b"Too Many Requests")
+THROTTLED = gateway_reply(429, 4291000, "Too Many Requests")
+TOO_LARGE = gateway_reply(
+    413, 4131000, "Request size is larger than permissible limit. the permissible limit is 10mb."
+)
+GATEWAY = {
+    "gateway 400": gateway_reply(400, 4000007, "Bad Request (body)"),
+    "gateway 401": gateway_reply(401, 4011001, "Authorization is empty."),
+    "gateway 403": gateway_reply(403, 4031007, "Request IP not allowed"),
+    "gateway 404": gateway_reply(404, 4041007, "URL Not Found"),
+    "gateway 502": gateway_reply(502, 5020001, "Upstream Bad Gateway (Connection reset by peer)"),
+    "gateway 503": gateway_reply(503, 5030001, "Upstream Service Unavailable (CircuitBreaker is open)"),
+    "gateway 504": gateway_reply(504, 5040001, "Gateway Timeout (Upstream ReadTimeout. limit: 60000ms)"),
+    "call quota": gateway_reply(429, 4291001, "Usage quota exceeded."),
+}
+"""What the gateway in front of the services answers: API-Gateway ko/error-code.md, each code under its own heading.
+
+That the services are behind this gateway is not written anywhere. Their names end in `.api.nhncloudservice.com`, as
+those of the gateway's stages do (API-Gateway ko/console-guide.md).
+"""
+ACCEPTED_THEN = {"gateway 502 accepted": "gateway 502", "gateway 504": "gateway 504"}
 GATEWAY_PAGE = Reply(502, "text/html", b"<html><body><h1>502 Bad Gateway</h1></body></html>")
 GARBAGE = Reply(200, "application/json;charset=UTF-8", b'{"header": {"isSuccessful": tr')
 SECOND_MS = 1000
@@ -104,6 +139,8 @@ async def apply_fault(fault: Fault, request: Request, answer: Handler) -> Reply:
             return THROTTLED
         case "html 502":
             return GATEWAY_PAGE
+        case kind if kind in GATEWAY and kind not in ACCEPTED_THEN:
+            return GATEWAY[kind]
         case "system error":
             return SYSTEM_ERROR
         case "slow to accept":
@@ -120,6 +157,8 @@ async def apply_fault(fault: Fault, request: Request, answer: Handler) -> Reply:
             return GARBAGE
         case "html 502 accepted":
             return GATEWAY_PAGE
+        case kind if kind in ACCEPTED_THEN:
+            return GATEWAY[ACCEPTED_THEN[kind]]
         case "system error accepted":
             return SYSTEM_ERROR
     return reply

@@ -18,8 +18,8 @@ It was written from the documentation alone. Where it contradicts itself, the ex
 
 Choices where the documentation says nothing; those in Behavior can be changed:
 
-- A wrong secret key of SMS: -1000, because it has no code of its own. Every answer with a header has HTTP status
-  200.
+- A wrong secret key of SMS: -1000, because it has no code of its own. Every answer of the services has HTTP status
+  200; those of the gateway in front of them have the same header and their own status, see faults.py.
 - Recipients are refused one by one (-2018, -2019, -2024, -2044, -6001; -2001, -5000, -3004, -3010, -3011 and the
   like), the rest of the call is accepted; KakaoTalk says -1031, with each result, if all are refused; SMS then says
   statusCode 3. Refused recipients are not in lists. An idempotency key is used once a call with it is accepted,
@@ -56,12 +56,15 @@ import httpx
 from tests.fakes.nhncloud import alimtalk, friendtalk, page, senders, sms, sms_lists, templates
 from tests.fakes.nhncloud.answers import ApiError, Json, Reply, Request, header, json_reply
 from tests.fakes.nhncloud.console import Console
-from tests.fakes.nhncloud.faults import THROTTLED, ConnectionCut, ConnectionRefused, Fault, FaultInjector
+from tests.fakes.nhncloud.faults import THROTTLED, TOO_LARGE, ConnectionCut, ConnectionRefused, Fault, FaultInjector
 from tests.fakes.nhncloud.state import Behavior, Call, Clock, Draft, Profile, SendNumber, State, Template
 from tests.fakes.nhncloud.webhooks import Webhooks
 from tests.fakes.nhncloud.wire import Listener, listening
 
 Handler = Callable[[State, Request], Json]
+
+MAX_REQUEST_BYTES = 10 * 1024 * 1024
+"""API-Gateway ko/error-code.md, "요청 크기 초과": 10 MB."""
 
 SMS_BASE = "/sms/v3.0/appKeys/{appKey}/"
 ALIMTALK_BASE = "/alimtalk/v2.3/appkeys/{appkey}/"
@@ -178,6 +181,8 @@ class FakeNhnCloud(State):
     async def _answer(self, request: Request) -> Reply:
         if self.faults.is_over_rate(self.clock(), self.behavior.max_calls_per_second):
             return THROTTLED
+        if len(request.body) > MAX_REQUEST_BYTES:
+            return TOO_LARGE
         self.process_due()
         path, code = request.path, 0
         try:

@@ -70,7 +70,7 @@ class NhnCloudCarrier(Carrier):
         self.provider = provider
         self._world = world
         self._pacer = Pacer(settings.rate, world)
-        self._connection = Connection(sms_client, talk_client, settings.timeout_seconds)
+        self._connection = Connection(sms_client, talk_client, settings.timeout_seconds, world)
         self._results = ResultReader(
             settings, world, dependencies.cursor, sms_client, talk_client, self._connection.set_service_problem
         )
@@ -95,7 +95,8 @@ class NhnCloudCarrier(Carrier):
 
     @property
     def problem(self) -> str:
-        found = {*self._connection.problems.values(), *self._results.read_problems.values()}
+        notices = self._connection.notices.shown.values()
+        found = {*self._connection.problems.values(), *self._results.read_problems.values(), *notices}
         return "; ".join(sorted(found - {""}))
 
     @property

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -18,9 +19,15 @@ from pabal.domain.dates import Instant
 
 MAX_MESSAGE_CHARACTERS = 200
 """How much of an error message is passed on."""
-TOO_MANY_REQUESTS = 429
-FIRST_SERVER_ERROR = 500
-"""From this status on the call may have been processed: a gateway answered, or the API failed midway."""
+FIRST_ERROR_STATUS = 400
+FIRST_SERVER_ERROR_STATUS = 500
+"""From this status on the call may have been processed, whatever the body says: a gateway answered for the API."""
+NOT_ADMITTED_STATUSES = (401, 403, 404)
+"""The gateway did not pass the call on: our address, our keys or the path is not allowed there."""
+TOO_LARGE = 4131000
+"""The gateway's code for a request of more than 10 MB."""
+CALL_QUOTA_EXCEEDED = 4291001
+"""The gateway's code for a usage quota that is exceeded; other codes with HTTP 429 mean too many calls a second."""
 _PLAIN_SENTENCE = re.compile(r"[A-Za-z ,.;:'()@/_…-]*")
 """As documented messages are: no digits and no Hangul, so that it repeats neither a number nor a Korean text."""
 
@@ -103,23 +110,50 @@ class NhnCloudClient:
         await self._http.close()
 
     def _parse(self, response: httpx.Response) -> dict[str, Any]:
-        if response.status_code == TOO_MANY_REQUESTS:
-            raise Throttled
-        try:
-            answer = msgspec.json.decode(response.content)
-            header = answer["header"]
-            is_successful, code = header["isSuccessful"], int(header["resultCode"])
-            message = str(header.get("resultMessage") or "")
-        except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError, AttributeError):
-            if response.status_code >= FIRST_SERVER_ERROR or response.status_code < 400:
-                raise NoResponse(f"invalid response (HTTP {response.status_code})") from None
-            raise NotProcessed(f"HTTP {response.status_code}") from None
-        if is_successful is not True:
-            raise ErrorResponse(code, self._sanitize(message), answer)
-        return dict(answer)
+        """Return the answer. The status comes first: the gateway's errors have the same header as the API's."""
+        status = response.status_code
+        header = _read_header(response)
+        if status == HTTPStatus.TOO_MANY_REQUESTS:
+            raise Throttled(header is not None and header.code == CALL_QUOTA_EXCEEDED)
+        error = header and ErrorResponse(header.code, self._sanitize(header.message), header.answer)
+        if status >= FIRST_SERVER_ERROR_STATUS:
+            raise NoResponse(f"HTTP {status} ({error})" if error else f"invalid response (HTTP {status})")
+        if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            raise ErrorResponse(TOO_LARGE, "The request is too large.", {})
+        if status >= FIRST_ERROR_STATUS and (error is None or _is_not_admitted(status, error.code)):
+            raise NotProcessed(f"HTTP {status} ({error})" if error else f"HTTP {status}")
+        if header is None or error is None:
+            raise NoResponse(f"invalid response (HTTP {status})")
+        if not header.is_successful:
+            raise error
+        return header.answer
 
     def _sanitize(self, message: str) -> str:
         """Return an error message for logs and operators: one line, not too long, without our keys."""
         for secret in filter(None, self._secrets):
             message = message.replace(secret, "…")
         return " ".join(message.split())[:MAX_MESSAGE_CHARACTERS]
+
+
+class _Header(NamedTuple):
+    is_successful: bool
+    code: int
+    message: str
+    answer: dict[str, Any]
+    """The whole body."""
+
+
+def _read_header(response: httpx.Response) -> _Header | None:
+    """Return the header that every answer has; None if this one has none."""
+    try:
+        answer = dict(msgspec.json.decode(response.content))
+        header = answer["header"]
+        code, message = int(header["resultCode"]), str(header.get("resultMessage") or "")
+        return _Header(header["isSuccessful"] is True, code, message, answer)
+    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _is_not_admitted(status: int, code: int) -> bool:
+    """Say whether the gateway, whose codes begin with the status, refused to pass a call on."""
+    return status in NOT_ADMITTED_STATUSES and str(code).startswith(str(status))

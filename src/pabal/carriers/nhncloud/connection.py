@@ -13,8 +13,10 @@ from pabal.carriers.nhncloud.client import (
     Throttled,
     expect_documented_shape,
 )
+from pabal.carriers.relay.notices import Notices
 from pabal.carriers.relay.submission import Submission
 from pabal.domain.message import Attempt
+from pabal.world import World
 
 MIN_TIMEOUT_S = 0.1
 
@@ -22,11 +24,15 @@ MIN_TIMEOUT_S = 0.1
 class Connection:
     """Gives each endpoint its client, and knows which services have a problem."""
 
-    def __init__(self, sms: NhnCloudClient | None, talk: NhnCloudClient | None, max_timeout_s: float) -> None:
+    def __init__(
+        self, sms: NhnCloudClient | None, talk: NhnCloudClient | None, max_timeout_s: float, world: World
+    ) -> None:
         self._sms = sms
         self._talk = talk
         self._max_timeout_s = max_timeout_s
         self._problems: dict[str, str] = {}
+        self.notices = Notices(world)
+        """What is wrong while services are reachable."""
 
     @property
     def problems(self) -> Mapping[str, str]:
@@ -41,6 +47,15 @@ class Connection:
         """Record what is wrong with the service of an endpoint; empty if all is well."""
         is_empty = isinstance(problem, str)
         self.set_service_problem(endpoint.service, str(problem) or ("" if is_empty else type(problem).__name__))
+
+    def note_unanswered(self, endpoint: ProductEndpoint, error: NoResponse) -> None:
+        """Show why a call that submits messages was not answered, although the service may be reachable."""
+        self.notices.set(f"{endpoint.service} calls", f"calls that submit messages are not answered: {error}")
+
+    def note_answered(self, endpoint: ProductEndpoint) -> None:
+        """Record that a call that submits messages was answered."""
+        self.set_problem(endpoint, "")
+        self.notices.clear(f"{endpoint.service} calls")
 
     def client(self, endpoint: ProductEndpoint) -> NhnCloudClient:
         """Return the client of an endpoint."""

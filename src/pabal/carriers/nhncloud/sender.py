@@ -87,8 +87,9 @@ class CallSender:
         image = await self._image(call, submission)
         try:
             answer = await self._request(call, image, submission)
-        except NoResponse:
+        except NoResponse as error:
             self._on_anomaly("no response to a call")
+            self._connection.note_unanswered(call.endpoint, error)
             self._unanswered.add(call.attempts)
             if call.endpoint.is_text:
                 submission.report_all(call.attempts, Unknown())
@@ -97,7 +98,7 @@ class CallSender:
             return ()
         except ErrorResponse as error:
             return self._handle_error(call, error, submission)
-        self._connection.set_problem(call.endpoint, "")
+        self._connection.note_answered(call.endpoint)
         self._queues[call.endpoint.service].speed_up()
         self._unanswered.add(call.attempts)  # unless the answer can be parsed
         with self._connection.errors_as_unknown(call.endpoint, call.attempts, submission):
@@ -110,7 +111,7 @@ class CallSender:
         with self._connection.errors_as_unknown(call.endpoint, call.attempts, submission):
             try:
                 answer = await self._request(call, image, submission)
-                self._connection.set_problem(call.endpoint, "")
+                self._connection.note_answered(call.endpoint)
                 self._report_answer(call, answer, submission)
             except ErrorResponse as error:
                 if error.code != DUPLICATE_CALL:  # the first call may have been accepted; a later lookup tells
@@ -136,7 +137,7 @@ class CallSender:
     def _handle_error(self, call: SendCall, error: ErrorResponse, submission: Submission) -> tuple[SendCall, ...]:
         """Report the verdicts after an error of a whole call; return its halves if one message may be the cause."""
         attempts, is_text = call.attempts, call.endpoint.is_text
-        self._connection.set_problem(call.endpoint, "")
+        self._connection.note_answered(call.endpoint)
         if error.code == ATTACHMENT_EXPIRED and is_text and attempts[0].image_request_id:
             self._images.forget(attempts[0].image_request_id)
             submission.report_all(attempts, Busy())

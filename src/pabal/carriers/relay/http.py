@@ -35,7 +35,11 @@ class NoResponse(Exception):
 
 
 class Throttled(Exception):
-    """HTTP 429: the call was not processed."""
+    """HTTP 429: the call was not processed; `is_quota` if a usage quota is exceeded, and not only the rate."""
+
+    def __init__(self, is_quota: bool = False) -> None:
+        super().__init__("the usage quota of calls is exceeded (HTTP 429)" if is_quota else "")
+        self.is_quota = is_quota
 
 
 class ErrorAnswer(Exception):

@@ -1,0 +1,84 @@
+"""Errors of the gateway in front of NHN Cloud: what was taken, what was not, and what an operator sees."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.carriers.nhncloud.delivery_fixture import MANY, outcomes_for
+from tests.fixtures.nhncloud import RELAY, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import call_ok, friendtalk_body, sms_body
+
+pytestmark = pytest.mark.slow
+
+
+
+def test_call_over_ten_megabytes_is_halved(tmp_path: Path) -> None:
+    """A thousand messages, each with a long text of its own, are larger than the gateway allows."""
+    content = "가" * 980
+
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        call = await with_channel(env)
+        link = "https://example.com/" + "가" * 400
+        buttons = [{"buttonType": "webLink", "name": f"{n}", "mobileUrl": link, "pcUrl": link} for n in range(3)]
+        body = friendtalk_body(SENDER_KEY, *MANY, content=content, buttons=buttons)
+        await call_ok(call, "message/sendFriendtalk", body)
+        await env.wait(30)
+
+        assert [(each.status, each.recipient_count) for each in fixture.relay.calls if each.method == "POST"] == [
+            (413, 0),
+            (200, 500),
+            (200, 500),
+        ]
+        ends = await env.store.read(lambda tx: tx.fetch_all("select outcome, count(*) from messages group by 1"))
+        assert [tuple(each) for each in ends] == [(1000, 1000)]
+
+    run_scenario(tmp_path, scenario)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("gateway 403", "HTTP 403 (4031007 Request IP not allowed)"),
+        ("gateway 404", "HTTP 404 (4041007 URL Not Found)"),
+        ("gateway 503", "HTTP 503 (5030001 Upstream Service Unavailable (CircuitBreaker is open))"),
+    ],
+)
+def test_refusal_of_all_calls_by_the_gateway_is_told_and_nothing_is_lost(
+    tmp_path: Path, kind: str, words: str
+) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        call = await with_channel(env)
+        fault = fixture.relay.inject_fault(kind, times=1e9)
+        await env.wait(10)
+        await call_ok(call, "message/sendSMS", sms_body(*MANY[:3]))
+        await env.wait(600)
+        carrier = env.context.carriers[RELAY]
+        assert (carrier.is_connected, carrier.problem) == (False, words)
+        assert fixture.accepted == []
+        fault.times = 0
+        await env.wait(60)
+
+        assert carrier.problem == ""
+        assert {tuple(await outcomes_for(call, number)) for number in MANY[:3]} == {("sms completed 1000",)}
+
+    run_scenario(tmp_path, scenario)
+
+
+def test_unanswered_sends_are_told_while_the_service_is_reachable(tmp_path: Path) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        call = await with_channel(env)
+        await env.wait(10)
+        fault = fixture.relay.inject_fault("gateway 503", "POST", times=1e9)
+        await call_ok(call, "message/sendSMS", sms_body(*MANY[:3]))
+        await env.wait(10)
+        carrier = env.context.carriers[RELAY]
+        assert carrier.is_connected
+        assert carrier.problem.startswith("calls that submit messages are not answered: HTTP 503 (5030001")
+        fault.times = 0
+        await env.wait(400)
+
+        assert carrier.problem == ""
+        assert {tuple(await outcomes_for(call, number)) for number in MANY[:3]} == {("sms completed 1000",)}
+
+    run_scenario(tmp_path, scenario)
