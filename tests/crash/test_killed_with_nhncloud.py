@@ -58,7 +58,10 @@ def test_nothing_is_lost_or_duplicated_when_killed_during_relay_calls(tmp_path: 
 
     with subprocess_server.running() as relay:
         options = {"webhook_signature": signature} if has_webhooks else {}
-        config.write_text(f"check_sender_numbers = false\n{relay.settings(poll_seconds=1, **options)}", "utf-8")
+        config.write_text(
+            f"check_sender_numbers = false\n{relay.settings(poll_seconds=1, lookup_after_seconds=5, **options)}",
+            "utf-8",
+        )
         for _ in range(KILLS):
             with serving(data, config=config, key_rate=0) as live:
                 if has_webhooks:

@@ -74,6 +74,7 @@ EXAMPLES: dict[str, dict[str, tuple[str, Any]]] = {
         "tls_ca": ('"/etc/ssl/relay.pem"', Path("/etc/ssl/relay.pem")),
         "calls": ("3", 3),
         "timeout_seconds": ("3", 3),
+        "lookup_after_seconds": ("90", 90),
         "poll_seconds": ("30", 30),
         "webhook_signature": (f'"{LONG_SECRET}"', LONG_SECRET),
     },

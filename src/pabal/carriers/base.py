@@ -1,7 +1,7 @@
 """The interface between the service and a carrier."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Protocol
 
 from pabal.carriers.provider import ProfileProvider as ProfileProvider
@@ -72,6 +72,8 @@ class Unknown:
     label: ClassVar[str] = "unknown"
 
     may_answer: bool = False
+    retry_after_s: float | None = field(default=None, compare=False)
+    """When the carrier can find out; None: after the usual backoff."""
 
 
 Verdict = Accepted | Rejected | Declined | Busy | NotSent | Unknown

@@ -145,6 +145,13 @@ class NhnCloudSettings(CarrierSettings):
         40, "How many calls to each of its services may run at the same time.", min_value=1, max_value=200
     )
     timeout_seconds: int = setting(10, "How long to wait for the answer to a call.", min_value=1, max_value=30)
+    lookup_after_seconds: int = setting(
+        60,
+        "How long after a call without an answer to ask whether it has the messages: behind its gateway a call may"
+        " run for 60 s, and with less a message may be sent twice.",
+        min_value=1,
+        max_value=240,
+    )
     poll_seconds: int = setting(5, "How often to ask for results.", min_value=1, max_value=60)
     webhook_signature: str = setting(
         "",

@@ -4,6 +4,7 @@ import pytest
 
 from pabal.carriers.base import Busy, Declined, Rejected, Unknown, Verdict
 from pabal.carriers.nhncloud import codes
+from pabal.carriers.nhncloud.client import TOO_LARGE
 from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of, verdict_for
 from pabal.domain.message import Outcome
 
@@ -23,7 +24,7 @@ TEXTS: dict[int, Verdict] = {
     **dict.fromkeys(
         (-2002, -2003, -2004, -2005, -2014, -2015, -2023, -2024, -2044, -2045, -2046), CALL_NOT_SUPPORTED
     ),
-    **dict.fromkeys((-2312, -2313, -6000, -6003, -6004), CALL_NOT_SUPPORTED),
+    **dict.fromkeys((-2312, -2313, -6000, -6003, -6004, TOO_LARGE), CALL_NOT_SUPPORTED),
     **dict.fromkeys((4, -1005, -1006, -2000, -2001, -2016, -9996, -9997, -9998, -12345), ODD),
 }
 TALKS: dict[int, Verdict] = {
@@ -34,7 +35,7 @@ TALKS: dict[int, Verdict] = {
     -3301: REFUSED,
     -8008: SPAM,
     **dict.fromkeys((-3010, -3011, -3033, -3042, -3043, -3046, -3049), DIFFERS),
-    **dict.fromkeys((-1028, -2018, -2019, -2023, -2024, -2030, -2031, -2032, -3004), CALL_NOT_SUPPORTED),
+    **dict.fromkeys((TOO_LARGE, -1028, -2018, -2019, -2023, -2024, -2030, -2031, -2032, -3004), CALL_NOT_SUPPORTED),
     **dict.fromkeys((-1006, -1014, -1024, -1027, -2017, -3003, -3005), CALL_NOT_SUPPORTED),
     **dict.fromkeys((-4007, -4009, -8001, -8002, -8005, -9992), CALL_NOT_SUPPORTED),
     **dict.fromkeys((4, -1031, -2000, -2004, -3002, -9996, -9998, -12345), ODD),
@@ -48,7 +49,10 @@ SHARED = {
     False: (-1027, -2017, -3003, -3005, -9992, 4, -9999, -8010),
 }
 """Errors of fields that all messages of a call share: halves of the call would be refused again."""
-ALONE = {True: (-2018, -2019, -6001), False: (-4019, -5000, -3301, -8008, -3010, -3011, -2019, -2024)}
+ALONE = {
+    True: (-2018, -2019, -6001, TOO_LARGE),
+    False: (TOO_LARGE, -4019, -5000, -3301, -8008, -3010, -3011, -2019, -2024),
+}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from tests.fixtures.web import call_ok, friendtalk_body, sms_body
 pytestmark = pytest.mark.slow
 
 
-
 def test_call_over_ten_megabytes_is_halved(tmp_path: Path) -> None:
     """A thousand messages, each with a long text of its own, are larger than the gateway allows."""
     content = "가" * 980

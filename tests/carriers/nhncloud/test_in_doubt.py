@@ -21,6 +21,8 @@ from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import VirtualWorld, open_store, run_in_virtual_time
 
 LONG_AGO_S = 60.0
+GATEWAY_S = 60.0
+"""How long a call may run: API-Gateway ko/error-code.md, "게이트웨이 최대 응답 시간 초과"."""
 
 
 async def keep(receipts: Sequence[Receipt]) -> None:
@@ -67,7 +69,7 @@ def test_message_just_submitted_by_another_process_is_not_resubmitted(tmp_path: 
             again = one._replace(number=2, tries=1, is_in_doubt=True)
 
             assert await word(here, again) == Unknown()
-            await asyncio.sleep(LIST_LAG_S + 1)
+            await asyncio.sleep(GATEWAY_S + LIST_LAG_S + 1)
             assert await word(here, again._replace(number=3)) == taken
             assert (len(fixture.accepted), fixture.relay.duplicates()) == (1, {})
         await store.close()
@@ -76,7 +78,7 @@ def test_message_just_submitted_by_another_process_is_not_resubmitted(tmp_path: 
 
 
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
-@pytest.mark.parametrize("pause_s", [LIST_LAG_S + 1, MAX_DELAY_MS / SECOND])
+@pytest.mark.parametrize("pause_s", [GATEWAY_S + LIST_LAG_S + 1, MAX_DELAY_MS / SECOND])
 def test_message_missing_in_the_lists_is_submitted_after_the_lag(
     tmp_path: Path, product: Product, pause_s: float
 ) -> None:
@@ -121,9 +123,9 @@ def test_lag_is_measured_when_each_list_was_read(tmp_path: Path) -> None:
                 )
                 for number in range(1, 60)
             ]
-            fixture.relay.inject_fault("slow to accept", "POST", seconds=15)
+            fixture.relay.inject_fault("slow to accept", "POST", seconds=75)
             await submit(carrier, many)
-            await asyncio.sleep(1)
+            await asyncio.sleep(61)
             fixture.relay.inject_fault(
                 "slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=8.5
             )
@@ -134,6 +136,39 @@ def test_lag_is_measured_when_each_list_was_read(tmp_path: Path) -> None:
         await store.close()
 
     run_in_virtual_time(whole())
+
+
+@pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
+def test_nothing_is_asked_while_a_call_may_still_run(tmp_path: Path, product: Product) -> None:
+    """The gateway lets a call run for 60 s: until then a list that lacks a message says nothing."""
+
+    async def whole() -> None:
+        fixture, world = NhnCloudFixture(receipt_after_s=3000), VirtualWorld()
+        store = open_store(tmp_path, world)
+        await store.write(migrate, world.now())
+        async with running(fixture, store, world) as carrier:
+            one = message(world, product)
+            fixture.relay.inject_fault("slow to accept", "POST", times=2, seconds=GATEWAY_S - 1)
+            lost = await word(carrier, one)
+            assert isinstance(lost, Unknown)
+            assert lost.retry_after_s is not None
+            fixture.relay.calls.clear()
+            again = one._replace(number=2, tries=1, is_in_doubt=True)
+            await asyncio.sleep(lost.retry_after_s - 1)
+            assert await word(carrier, again) == Unknown()
+            assert _lookups(fixture) == 0
+            await asyncio.sleep(1)
+
+            assert isinstance(await word(carrier, again), Accepted)
+            assert (len(fixture.accepted), fixture.relay.duplicates()) == (1, {})
+        await store.close()
+
+    run_in_virtual_time(whole())
+
+
+def _lookups(fixture: NhnCloudFixture) -> int:
+    """Return how many lists of messages were read."""
+    return sum(each.method == "GET" and "results" not in each.path for each in fixture.relay.calls)
 
 
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])

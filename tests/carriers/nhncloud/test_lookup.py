@@ -49,7 +49,7 @@ def test_messages_of_one_call_are_found_with_the_first(tmp_path: Path) -> None:
             await call_ok(
                 call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(number, **NAMED))
             )
-        await env.wait(60)
+        await env.wait(90)
 
         assert await ends(call, MANY[:100]) == {"completed 1000"}
         assert len(fixture.accepted) == 200

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import pytest
@@ -15,6 +15,7 @@ from pabal.domain.codes import Refused
 FINE = {"resultCode": 0, "resultMessage": "SUCCESS", "isSuccessful": True}
 PAGE = 2
 
+T = TypeVar("T")
 Answering = Callable[[int], dict[str, Any]]
 
 
@@ -109,3 +110,56 @@ def test_channel_is_one_encoded_value_of_the_query() -> None:
     (path,) = call_paths(lambda provider: provider.find_profile("@a&pageNum=9#?"))
 
     assert path.partition("?")[2] == "plusFriendId=%40a%26pageNum%3D9%23%3F&pageNum=1&pageSize=2"
+
+
+@pytest.mark.parametrize(
+    ("rows", "newest"),
+    [
+        ([("TSC04", "2026-11-01 10:00:00"), ("TSC02", "2026-11-02 10:00:00")], "TSC02"),
+        ([("TSC04", "2026-11-02 10:00:00"), ("TSC03", "2026-11-01 10:00:00")], "TSC04"),
+        ([("TSC02", "2026-11-02 10:00:00"), ("TSC04", "2026-11-02 10:00:00")], "TSC02"),
+        ([("TSC04", "2026-11-02 10:00:00"), ("TSC01", "2026-11-02 10:00:00")], "TSC01"),
+    ],
+)
+def test_newest_change_of_a_template_is_found_whatever_their_order(
+    rows: list[tuple[str, str]], newest: str
+) -> None:
+    for order in (rows, rows[::-1]):
+        listed = [
+            {"templateCode": "T1", "templateName": status, "status": status, "createDate": at}
+            for status, at in order
+        ]
+        answer = {"templateModificationsResponse": {"templates": listed, "totalCount": len(listed)}}
+
+        found = answered(answer, lambda provider: provider.get_template_change("key", "T1"))
+
+        assert found is not None
+        assert found.content.name == newest
+
+
+def test_category_codes_of_the_levels_are_joined_to_eleven_digits() -> None:
+    """A list that already has whole codes is taken as it is."""
+    leaf = {"parentCode": "0001", "depth": 3, "code": "0002", "name": "피부과"}
+    whole = {"parentCode": "0010001", "depth": 3, "code": "00100010003", "name": "치과"}
+    middle = {"parentCode": "001", "depth": 2, "code": "0001", "name": "병원", "subCategories": [leaf, whole]}
+    top = {"parentCode": None, "depth": 1, "code": "001", "name": "건강", "subCategories": [middle]}
+
+    found = answered({"categories": [top]}, lambda provider: provider.list_categories())
+
+    assert found.profiles == (("00100010002", "건강,병원,피부과", None), ("00100010003", "건강,병원,치과", None))
+
+
+def answered(answer: dict[str, Any], work: Callable[[NhnCloudProvider], Awaitable[T]]) -> T:
+    """Return what `work` finds at a peer that gives this answer to every call."""
+
+    async def scenario() -> T:
+        def reply(request: httpx.Request) -> httpx.Response:
+            return httpx.Response(200, json={"header": FINE, **answer})
+
+        client = NhnCloudClient("http://127.0.0.1", "key", "secret", transport=httpx.MockTransport(reply))
+        try:
+            return await work(NhnCloudProvider(client, 1.0, PAGE))
+        finally:
+            await client.close()
+
+    return asyncio.run(scenario())

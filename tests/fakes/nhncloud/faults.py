@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from tests.fakes.nhncloud.answers import Reply, Request, header, json_reply
 
 
-
 def gateway_reply(status: int, code: int, message: str) -> Reply:
     """Return an answer of the gateway: it has the same header as those of the services."""
     return json_reply(header(code, message), status)

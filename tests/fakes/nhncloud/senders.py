@@ -41,17 +41,21 @@ _VERIFICATION = msgspec.json.Decoder(Verification)
 
 
 def categories(state: State, request: Request) -> Json:
-    """List categories: GET `sender/categories`."""
+    """List categories: GET `sender/categories`.
+
+    Each has the code of its own level, of 3, 4 and 4 digits; a registration takes all three joined (Alimtalk
+    ko/sender-api-guide-v2.3.md, "발신 프로필 등록": "카테고리 코드(11자) … ex) 00100010001 건강(001) - 병원(0001) -
+    종합병원(0001)").
+    """
     found = [_category("", 1, first, name, below) for first, name, below in CATEGORIES]
     return {"categories": found}
 
 
 def _category(parent: str, depth: int, code: str, name: str, below: Any) -> Json:
-    whole = parent + code
-    found: Json = {"parentCode": parent or None, "depth": depth, "code": whole, "name": name}
+    found: Json = {"parentCode": parent or None, "depth": depth, "code": code, "name": name}
     if below:
         found["subCategories"] = [
-            _category(whole, depth + 1, each[0], each[1], each[2] if len(each) > 2 else ()) for each in below
+            _category(code, depth + 1, each[0], each[1], each[2] if len(each) > 2 else ()) for each in below
         ]
     return found
 

@@ -147,7 +147,7 @@ class FakeNhnCloud(State):
         """Add an approved template; `fields` are those of a registration."""
         now = self.clock()
         given = {"templateCode": code, "templateName": code, "templateContent": content, **fields}
-        template = Template(sender_key, code, self.new_key(), Draft(given, now, "TSC03", updated_at=now))
+        template = Template(sender_key, code, self.new_key(), Draft(given, now, "TSC03", updated_at=now), now)
         self.templates[sender_key, code] = template
         return template
 

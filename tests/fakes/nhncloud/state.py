@@ -112,7 +112,9 @@ class Template:
     code: str
     kakao_code: str
     current: Draft
+    created_at: int
     changes: list[Draft] = field(default_factory=list)
+    """Newest first."""
     is_blocked: bool = False
     is_dormant: bool = False
     last_request: tuple[int, str] | None = None
@@ -207,6 +209,8 @@ class Behavior:
     """Whether one bad recipient fails the whole call, with that recipient's code."""
     is_end_whole_minute: bool = False
     """Whether an end of 12:30 includes 12:30:59; else it ends at 12:30:00."""
+    lists_newest_change_first: bool = False
+    """In which order the changes of a template are listed."""
     measures_images: bool = False
     """Whether images are refused for their width and height."""
     lists_lag_s: float = 0.0

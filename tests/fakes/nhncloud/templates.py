@@ -72,7 +72,8 @@ def register(state: State, request: Request) -> Json:
     check_template(given)
     if (profile.sender_key, code) in state.templates:
         raise ApiError(-3001, "Already exist templateCode or templateName.")
-    template = Template(profile.sender_key, code, state.new_key(), _make_draft(state, given))
+    draft = _make_draft(state, given)
+    template = Template(profile.sender_key, code, state.new_key(), draft, created_at=draft.created_at)
     state.templates[profile.sender_key, code] = template
     start_review(state, template, template.current)
     return {}
@@ -126,7 +127,7 @@ def decide(state: State, template: Template, draft: Draft, is_approved: bool, co
     if is_approved and draft in template.changes:
         for each in template.changes:
             each.is_active = each is draft
-        draft.created_at, template.current = template.current.created_at, draft
+        template.current = draft
     state.under_review = [each for each in state.under_review if each[1] is not draft]
     state.add_template_event(template, draft)
 
@@ -212,7 +213,7 @@ def comment(state: State, request: Request) -> Json:
 def show(state: State, request: Request) -> Json:
     """Show a template: GET `senders/{senderKey}/templates/{templateCode}`."""
     template = _get_template(state, request)
-    row = _row(state, template, template.current)
+    row = _template_row(state, template)
     return {"templates": {**row, "block": template.is_blocked, "dormant": template.is_dormant}}
 
 
@@ -222,7 +223,7 @@ def search(state: State, request: Request) -> Json:
     names = (("templateCode", "templateCode"), ("templateName", "templateName"), ("templateStatus", "status"))
     rows = [
         row
-        for row in (_row(state, each, each.current) for each in state.templates.values())
+        for row in (_template_row(state, each) for each in state.templates.values())
         if row["senderKey"] == profile.sender_key
         and all(row[field] == query[name] for name, field in names if query.get(name))
     ]
@@ -230,14 +231,22 @@ def search(state: State, request: Request) -> Json:
 
 
 def modifications(state: State, request: Request) -> Json:
-    """List the changes to a template: GET `…/modifications`."""
+    """List the changes to a template: GET `…/modifications`.
+
+    Alimtalk ko/alimtalk-api-guide.md, "템플릿 수정 리스트 조회": each has a createDate; their order is not told.
+    """
     template = _get_template(state, request)
     rows = []
-    for change_draft in template.changes:
+    for change_draft in template.changes if state.behavior.lists_newest_change_first else template.changes[::-1]:
         row = {**_row(state, template, change_draft), "activated": change_draft.is_active}
         del row["kakaoTemplateCode"]
         rows.append(row)
     return {"templateModificationsResponse": {"templates": rows, "totalCount": len(rows)}}
+
+
+def _template_row(state: State, template: Template) -> Json:
+    """Return the row of a template; a change that was approved replaces all but its date."""
+    return {**_row(state, template, template.current), "createDate": format_seoul(template.created_at)}
 
 
 def _row(state: State, template: Template, draft: Draft) -> Json:

@@ -77,7 +77,7 @@ def test_registration_must_be_complete(caller: Caller, changes: dict[str, Any], 
 
 def test_categories_are_trees(caller: Caller) -> None:
     [first, _] = run(caller.alimtalk("GET", "sender/categories"))["categories"]
-    assert first["subCategories"][0]["subCategories"][0]["code"] == "00100010001"
+    assert first["subCategories"][0]["subCategories"][0]["code"] == "0001"
     groups = run(caller.alimtalk("GET", "template/categories"))["categories"]
     assert groups[0]["subCategories"][0] | {"inclusion": ""} == {
         "code": "001001",
@@ -200,9 +200,11 @@ def test_apverified_text_stays_until_its_change_is_apverified(
     relay.console.approve(client.key, "t1")
     assert client.show()["templateContent"] == "더 새 글"
     assert [(each["status"], each["activated"]) for each in client.list_changes()] == [
-        ("TSC03", True),
         ("TSC04", False),
+        ("TSC03", True),
     ]
+    relay.behavior.lists_newest_change_first = True
+    assert [each["status"] for each in client.list_changes()] == ["TSC03", "TSC04"]
 
 
 def test_rejected_template_may_be_commented_or_replaced(client: TemplateClient, clock: ManualClock) -> None:

@@ -132,6 +132,30 @@ def test_approved_content_stays_in_use_until_its_edit_is_approved(
     stage.run(scenario)
 
 
+@pytest.mark.parametrize("is_newest_first", [True, False])
+def test_second_edit_is_decided_whatever_the_order_of_the_changes(
+    stage: RelayEnvironment, is_newest_first: bool
+) -> None:
+    async def scenario(env: Environment) -> None:
+        stage.relay.behavior.lists_newest_change_first = is_newest_first
+        call, key = await opened(stage, env)
+        await stage.approve_template(env, call, key)
+        for content in ("한 번 고침", NEW):
+            await env.wait(ONE_MINUTE_S)
+            await call_ok(call, "template/update", template_body(key, content=content))
+            await request_review(call, key)
+            await env.wait(SYNC_ROUND_S)
+            assert await template_status(call) == "inspecting"
+            stage.relay.console.reject(key, "T1", f"{content}: 아직입니다.")
+            await env.wait(SYNC_ROUND_S)
+        decided = await get_template(call)
+
+        assert (decided["content"], decided["status"]["value"]) == (NEW, "rejected")
+        assert decided["comment"] == f"{NEW}: 아직입니다."
+
+    stage.run(scenario)
+
+
 def sending(sender_key: str) -> dict[str, Any]:
     return {"senderKey": sender_key, "templateCode": "T1", "receivers": [{"phoneNumber": "010-1234-5678"}]}
 

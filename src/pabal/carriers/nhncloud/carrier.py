@@ -77,7 +77,7 @@ class NhnCloudCarrier(Carrier):
         for service in self._results.services:
             self._connection.set_service_problem(service, "not connected yet")
         unanswered = UnansweredMessages(world)
-        self._resolver = InDoubtResolver(self._connection, unanswered, world)
+        self._resolver = InDoubtResolver(self._connection, unanswered, settings.lookup_after_seconds, world)
         self._sender = CallSender(
             self._connection,
             {service: CallQueue(settings.calls, world) for service in self._results.services},

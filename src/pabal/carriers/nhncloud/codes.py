@@ -76,7 +76,10 @@ _TALK = _table(
         (ErrorKind.REFUSED_BY_RECEIVER, (-3301,)),
         (ErrorKind.SPAM, (-8008,)),
         (ErrorKind.DIFFERS_FROM_TEMPLATE, (-3010, -3011, -3033, -3042, -3043, -3046, -3049)),
-        (ErrorKind.MESSAGE_NOT_SUPPORTED, (TOO_LARGE, -1028, -2018, -2019, -2023, -2024, -2030, -2031, -2032, -3004)),
+        (
+            ErrorKind.MESSAGE_NOT_SUPPORTED,
+            (TOO_LARGE, -1028, -2018, -2019, -2023, -2024, -2030, -2031, -2032, -3004),
+        ),
         (ErrorKind.CALL_NOT_SUPPORTED, (-1006, -1014, -1024, -1027, -2017, -3003, -3005)),
         (ErrorKind.CALL_NOT_SUPPORTED, (-4007, -4009, -8001, -8002, -8005, -9992)),
     ]

@@ -1,9 +1,8 @@
 """The clients of NHN Cloud's two interfaces, and the problems of the services behind them."""
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-from pabal.carriers.base import Unknown
 from pabal.carriers.nhncloud.calls import ProductEndpoint
 from pabal.carriers.nhncloud.client import (
     ErrorResponse,
@@ -15,7 +14,6 @@ from pabal.carriers.nhncloud.client import (
 )
 from pabal.carriers.relay.notices import Notices
 from pabal.carriers.relay.submission import Submission
-from pabal.domain.message import Attempt
 from pabal.world import World
 
 MIN_TIMEOUT_S = 0.1
@@ -68,17 +66,14 @@ class Connection:
         return max(MIN_TIMEOUT_S, min(self._max_timeout_s, submission.remaining_s))
 
     @contextlib.contextmanager
-    def errors_as_unknown(
-        self, endpoint: ProductEndpoint, attempts: Sequence[Attempt], submission: Submission
-    ) -> Iterator[None]:
-        """Report messages without a verdict as unknown if the calls in the block fail."""
+    def errors_left_in_doubt(self, endpoint: ProductEndpoint) -> Iterator[None]:
+        """Ignore that the calls in the block fail: the messages that they are about stay in doubt."""
         try:
             with expect_documented_shape():
                 yield
         except (NotProcessed, NoResponse, Throttled, ErrorResponse) as error:
             if isinstance(error, NotProcessed):
                 self.set_problem(endpoint, error)
-            submission.report_all(attempts, Unknown())
 
     async def close(self) -> None:
         """Close both clients."""

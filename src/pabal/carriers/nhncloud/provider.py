@@ -29,6 +29,7 @@ PAGE_SIZE = 1000
 MAX_PAGES = 100
 MAX_TOKEN_DIGITS = 9
 MAX_DEPTH = 3
+CATEGORY_CODE_DIGITS = 11
 JPEG = "image/jpeg"
 _REGISTERED = "YSC03"
 _BLOCKED_BY_KAKAO = "S"
@@ -134,10 +135,8 @@ class NhnCloudProvider(RelayProvider):
     async def get_template_change(self, sender_key: str, code: str) -> RemoteTemplate | None:
         answer = await self._get(f"{_template_path(sender_key, code)}/modifications", NO_SUCH_TEMPLATE)
         part = _part(answer or {}, "templateModificationsResponse")
-        found = [
-            relay_templates.from_remote(each) for each in _convert(part.get("templates") or [], list[NhnTemplate])
-        ]
-        return found[0] if found else None
+        found = _convert(part.get("templates") or [], list[NhnTemplate])
+        return relay_templates.from_remote(relay_templates.newest(found)) if found else None
 
     async def delete_template(self, sender_key: str, code: str) -> None:
         path = _template_path(sender_key, code)
@@ -322,14 +321,20 @@ def _suspension(sender: _Sender) -> Suspension | None:
     return at_kakao or (Suspension.DORMANT if sender.dormant else None)
 
 
-def _leaf_categories(given: list[_Category], above: tuple[str, ...] = ()) -> Iterator[Category]:
-    """Yield the categories of profiles without subcategories, each with its full name."""
+def _leaf_categories(
+    given: list[_Category], above: tuple[str, ...] = (), parent_code: str = ""
+) -> Iterator[Category]:
+    """Yield the categories of profiles without subcategories, each with its full name and code.
+
+    The codes in the list are those of each level, of 3, 4 and 4 digits; a registration takes all of them joined.
+    """
     for each in given:
-        names = (*above, each.name)
+        names, own = (*above, each.name), each.code or ""
+        code = own if len(own) == CATEGORY_CODE_DIGITS else parent_code + own
         if each.subCategories and len(names) < MAX_DEPTH:
-            yield from _leaf_categories(each.subCategories, names)
-        elif each.code:
-            yield Category(each.code, ",".join(names))
+            yield from _leaf_categories(each.subCategories, names, code)
+        elif own:
+            yield Category(code, ",".join(names))
 
 
 def _template_categories(given: list[_Category]) -> Iterator[Category]:

@@ -85,30 +85,32 @@ class CallSender:
         Raises ImageNotSupported, and what NhnCloudClient.request raises, if nothing was accepted.
         """
         image = await self._image(call, submission)
+        began_at = self._world.monotonic()
         try:
             answer = await self._request(call, image, submission)
         except NoResponse as error:
             self._on_anomaly("no response to a call")
             self._connection.note_unanswered(call.endpoint, error)
-            self._unanswered.add(call.attempts)
-            if call.endpoint.is_text:
-                submission.report_all(call.attempts, Unknown())
-            else:
+            self._unanswered.add(call.attempts, began_at)
+            if not call.endpoint.is_text:
                 await self._repeat(call, image, submission)
+            self._resolver.report_unknown(call.attempts, submission)
             return ()
         except ErrorResponse as error:
-            return self._handle_error(call, error, submission)
+            return self._handle_error(call, error, began_at, submission)
         self._connection.note_answered(call.endpoint)
         self._queues[call.endpoint.service].speed_up()
-        self._unanswered.add(call.attempts)  # unless the answer can be parsed
-        with self._connection.errors_as_unknown(call.endpoint, call.attempts, submission):
+        self._unanswered.add(call.attempts, began_at)  # unless the answer can be parsed
+        with contextlib.suppress(NoResponse), expect_documented_shape():
             self._report_answer(call, answer, submission)
+        self._resolver.report_unknown(call.attempts, submission)
         return ()
 
     async def _repeat(self, call: SendCall, image: ImageRef | None, submission: Submission) -> None:
         """Repeat a call without an answer; its idempotency key prevents that it is accepted twice."""
         await asyncio.sleep(min(REPEAT_DELAY_S, submission.remaining_s))
-        with self._connection.errors_as_unknown(call.endpoint, call.attempts, submission):
+        self._unanswered.add(call.attempts, self._world.monotonic())
+        with self._connection.errors_left_in_doubt(call.endpoint):
             try:
                 answer = await self._request(call, image, submission)
                 self._connection.note_answered(call.endpoint)
@@ -134,7 +136,9 @@ class CallSender:
         timeout_s = self._connection.timeout_s(submission)
         return await self._images.upload(first.image_request_id, first.product, timeout_s)
 
-    def _handle_error(self, call: SendCall, error: ErrorResponse, submission: Submission) -> tuple[SendCall, ...]:
+    def _handle_error(
+        self, call: SendCall, error: ErrorResponse, began_at: float, submission: Submission
+    ) -> tuple[SendCall, ...]:
         """Report the verdicts after an error of a whole call; return its halves if one message may be the cause."""
         attempts, is_text = call.attempts, call.endpoint.is_text
         self._connection.note_answered(call.endpoint)
@@ -143,8 +147,8 @@ class CallSender:
             submission.report_all(attempts, Busy())
             return ()
         if error.code == DUPLICATE_CALL and not is_text:
-            self._unanswered.add(attempts)
-            submission.report_all(attempts, Unknown())
+            self._unanswered.add(attempts, began_at)
+            self._resolver.report_unknown(attempts, submission)
             return ()
         with contextlib.suppress(NoResponse), expect_documented_shape():
             self._report_answer(call, error.answer, submission)
@@ -157,10 +161,11 @@ class CallSender:
             if submission.count_split():
                 return call.halves()
             submission.report_all(attempts, Busy())
+        elif kind is ErrorKind.UNCERTAIN:
+            self._unanswered.add(attempts, began_at)
+            self._resolver.report_unknown(attempts, submission)
         else:
-            if kind is ErrorKind.UNCERTAIN:
-                self._unanswered.add(attempts)
-            elif kind is ErrorKind.UNEXPECTED:
+            if kind is ErrorKind.UNEXPECTED:
                 self._on_anomaly(f"code {error.code}")
             submission.report_all(attempts, verdict_for(kind))
         return ()

@@ -1,6 +1,6 @@
 """Converts templates to NHN Cloud's format and back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -68,6 +68,8 @@ class NhnTemplate(msgspec.Struct):
     categoryCode: str | None = None
     block: bool | None = None
     dormant: bool | None = None
+    createDate: str | None = None
+    updateDate: str | None = None
 
 
 def check(content: TemplateContent) -> None:
@@ -148,6 +150,19 @@ def from_remote(remote: NhnTemplate) -> RemoteTemplate:
         suspension = Suspension.BLOCKED if remote.block else Suspension.DORMANT
     status = status or TemplateStatus.INSPECTING
     return RemoteTemplate(remote.templateCode, content, status, _comment(remote, status), suspension)
+
+
+def newest(changes: Sequence[NhnTemplate]) -> NhnTemplate:
+    """Return the newest of the changes to a template, whatever their order: the last created.
+
+    Of those created in the same second, the one under review is the newest: there can be only one.
+    """
+
+    def age(change: NhnTemplate) -> tuple[str, bool, str]:
+        is_in_review = _STATUSES.get(change.status) is TemplateStatus.INSPECTING
+        return change.createDate or "", is_in_review, change.updateDate or ""
+
+    return max(changes, key=age)
 
 
 def sort_buttons(given: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Remembers since when messages are in doubt, because a call with them got no answer."""
+"""Remembers when the calls began that put messages in doubt, because they got no answer."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,21 +10,20 @@ REMEMBERED_S = 900.0
 
 
 class UnansweredMessages:
-    """When a call with a message got no answer, or when this process first heard that the message is in doubt."""
+    """When a call with a message began, or when this process first heard that the message is in doubt."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._since: dict[bytes, float] = {}
-        """In the order of time."""
+        """About in the order of time."""
 
-    def add(self, attempts: Sequence[Attempt]) -> None:
-        """Record that a call with these messages got no answer just now."""
-        now = self._world.monotonic()
-        while self._since and next(iter(self._since.values())) < now - REMEMBERED_S:
+    def add(self, attempts: Sequence[Attempt], began_at: float) -> None:
+        """Record that a call with these messages, begun at this time, got no answer."""
+        while self._since and next(iter(self._since.values())) < began_at - REMEMBERED_S:
             self._since.pop(next(iter(self._since)))
         for attempt in attempts:
             self._since.pop(attempt.message_id, None)
-            self._since[attempt.message_id] = now
+            self._since[attempt.message_id] = began_at
 
     def add_missing(self, attempts: Sequence[Attempt]) -> None:
         """Record messages that another process, or this one before a restart, may have submitted just now."""
@@ -38,5 +37,5 @@ class UnansweredMessages:
             self._since.pop(message_id, None)
 
     def age_s(self, message_id: bytes, at: float) -> float:
-        """Return how long a message was in doubt at a time."""
+        """Return how long before a time the call with a message began."""
         return at - self._since.get(message_id, at)

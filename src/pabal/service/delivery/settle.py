@@ -181,5 +181,12 @@ def _schedule_retry(
         return queue.RetriedJob(attempt.message_id, attempt.number, now + LATE_ANSWER_WAIT_MS, here, tries)
     if following and (is_done_here or (here in open_circuits and following not in open_circuits)):
         return queue.RetriedJob(attempt.message_id, attempt.number, now, following, 0)
-    delay_ms = NOT_SENT_RETRY_DELAY_MS if isinstance(verdict, NotSent) else retry.backoff_ms(tries, chance)
+    delay_ms = _retry_delay_ms(verdict, tries, chance)
     return queue.RetriedJob(attempt.message_id, attempt.number, now + delay_ms, here, tries)
+
+
+def _retry_delay_ms(verdict: Verdict, tries: int, chance: float) -> int:
+    """Return how long a message waits for its next try: as long as the carrier says, if it does."""
+    if isinstance(verdict, Unknown) and verdict.retry_after_s is not None:
+        return min(round(verdict.retry_after_s * SECOND), retry.MAX_DELAY_MS)
+    return NOT_SENT_RETRY_DELAY_MS if isinstance(verdict, NotSent) else retry.backoff_ms(tries, chance)
