@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
+from tests.fixtures.brand_bodies import brand_body, card_of_feed, typed_body
 from tests.fixtures.full_bodies import FULL_BODIES
 from tests.fixtures.web import alimtalk_body, friendtalk_body, image_body, sms_body, template_body
 
@@ -46,6 +47,7 @@ SEND_GENES: dict[str, tuple[Any, ...]] = {
     "link": ("https://a/", "https://a/#{n0}", "#{n0}", "#{n0}://x", "https://" + "#{n0}" * 100, "#{n0}" * 490),
     "fallback": ("", "#{n0}" * 200, "가" * 3000),
     "image_bytes": (0, 1000, 60_000),
+    "attachment": ("", "buttons", "template", "many cards", "long cards", "many items"),
 }
 """What differs between sends."""
 
@@ -115,15 +117,41 @@ def _send_body(operation: str, sender_key: str, genes: Genes, count: int) -> dic
         body["buttons"] = [button | {"androidUrl": genes["link"], "iosUrl": f"a:{genes['link']}"}] * genes[
             "buttons"
         ]
+    elif operation.endswith("BrandMessage"):
+        body = _brand_body(sender_key, genes, content, receivers)
     else:
         body = sms_body(content=content, receivers=receivers)
         if not operation.endswith("SMS"):
             body["subject"] = content[:60]
     if genes["image_bytes"] and not operation.endswith(("Alimtalk", "SMS", "LMS")):
         body["image"] = image_body(genes["image_bytes"])
-    if genes["fallback"] and operation.endswith("talk"):
+    if genes["fallback"] and operation.endswith(("talk", "BrandMessage")):
         body |= {"resend": True, "resendPhoneNumber": "02-1234-5678", "resendContent": genes["fallback"]}
     return body
+
+
+def _brand_body(sender_key: str, genes: Genes, content: str, receivers: list[dict[str, Any]]) -> dict[str, Any]:
+    kind = genes["attachment"]
+    if kind == "template":
+        return {"senderKey": sender_key, "templateCode": "B1", "receivers": receivers}
+    if kind in ("many cards", "long cards"):
+        cards = (
+            [card_of_feed()] * 500 if kind == "many cards" else [card_of_feed(message=str(genes["literal"]))] * 6
+        )
+        return typed_body("carouselFeed", {"carousel": {"list": cards}}, senderKey=sender_key, receivers=receivers)
+    if kind == "many items":
+        items = {"header": str(genes["literal"]), "item": {"list": [{"title": "가"}] * 3000}}
+        return typed_body("wideList", items, senderKey=sender_key, receivers=receivers)
+    if genes["has_own_texts"]:
+        for each in receivers:
+            each["content"] = content
+    body = brand_body(sender_key, content=content, receivers=receivers)
+    link = str(genes["link"])
+    if kind == "buttons":
+        many = [{"name": "가", "type": "WL", "linkMo": link, "schemeIos": link}] * genes["buttons"]
+        return body | {"attachment": {"buttons": many, "coupon": {"title": link}}}
+    button = {"buttonType": "appLink", "name": "a", "mobileUrl": link, "androidUrl": f"a:{link}"}
+    return body | {"buttons": [button] * genes["buttons"]}
 
 
 def _content(genes: Genes, names: list[str]) -> str:
@@ -167,6 +195,8 @@ def plain_send(operation: str, sender_key: str, count: int) -> bytes:
         body = alimtalk_body(sender_key, receivers=receivers, templateCode=PLAIN_TEMPLATE)
     elif operation.endswith("Friendtalk"):
         body = friendtalk_body(sender_key, receivers=receivers)
+    elif operation.endswith("BrandMessage"):
+        body = brand_body(sender_key, receivers=receivers)
     else:
         body = sms_body(receivers=receivers)
         if operation.endswith("MMS"):

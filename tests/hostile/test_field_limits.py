@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal.domain import button, image, profile, sending, template, text
+from pabal.domain.brand import limits
 from tests.fixtures.full_bodies import FULL_BODIES, replace_value
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import JPEG_MAGIC, RunScenario, approve_template, receivers_of, register_channel
@@ -24,6 +25,7 @@ class FieldLimit(NamedTuple):
 
 
 LINK = "https://shop.example/"
+BRAND = "message/sendBrandMessage"
 LIMITS = [
     FieldLimit("message/sendSMS", "content", text.SMS_MAX_BYTES),
     FieldLimit("message/sendSMS", "receivers[0].reference", sending.MAX_REFERENCE_CHARACTERS, "가"),
@@ -43,6 +45,22 @@ LIMITS = [
     FieldLimit("message/sendFriendtalk", "buttons[0].name", button.MAX_NAME_CHARACTERS, "가"),
     FieldLimit("message/sendFriendtalk", "buttons[0].mobileUrl", button.MAX_LINK_CHARACTERS, prefix=LINK),
     FieldLimit("message/sendFriendtalk", "buttons[0].pcUrl", button.MAX_LINK_CHARACTERS, prefix=LINK),
+    *(
+        FieldLimit(BRAND, f"attachment.carousel.{path}", limit, filler, prefix)
+        for path, limit, filler, prefix in (
+            ("head.header", limits.MAX_HEADER_CHARACTERS, "가", ""),
+            ("head.content", limits.MAX_INTRODUCTION_CHARACTERS, "가", ""),
+            ("head.linkMo", limits.MAX_LINK_CHARACTERS, "a", LINK),
+            ("list[0].additionalContent", limits.MAX_ADDITIONAL_CHARACTERS, "가", ""),
+            ("list[0].imageUrl", limits.MAX_LINK_CHARACTERS, "a", LINK),
+            ("list[0].commerce.title", limits.MAX_PRODUCT_CHARACTERS, "가", ""),
+            ("list[0].coupon.description", limits.MAX_COUPON_CHARACTERS, "가", ""),
+            ("list[0].buttons[0].name", limits.MAX_SHORT_BUTTON_NAME_CHARACTERS, "가", ""),
+            ("list[0].buttons[0].chatExtra", limits.MAX_CHAT_CHARACTERS, "가", ""),
+            ("list[0].buttons[0].bizFormKey", limits.MAX_FORM_KEY_CHARACTERS, "가", ""),
+            ("tail.linkMo", limits.MAX_LINK_CHARACTERS, "a", LINK),
+        )
+    ),
     FieldLimit("template/update", "name", template.MAX_NAME_CHARACTERS, "가"),
     FieldLimit("template/update", "content", template.MAX_CONTENT_CHARACTERS, "가"),
     FieldLimit("template/update", "emphasisTitle", template.MAX_EMPHASIS_CHARACTERS, "가"),

@@ -1,6 +1,7 @@
 """Fields of the wrong type and forbidden characters, in every endpoint."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from msgspec import inspect
 
 from pabal.web.endpoint import Endpoint
 from pabal.web.endpoints import ENDPOINTS
-from tests.fixtures.full_bodies import FULL_BODIES, field_paths, replace_value, value_paths
+from tests.fixtures.full_bodies import FULL_BODIES, bodies_of, field_paths, replace_value, value_paths
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     RunScenario,
@@ -25,15 +26,21 @@ each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.pat
 def test_full_bodies_of_these_tests_have_every_field(endpoint: Endpoint) -> None:
     operation = endpoint.path.removeprefix("/api/").removesuffix(".v1.0")
 
-    assert set(value_paths(FULL_BODIES[operation])) == set(field_paths(inspect.type_info(endpoint.body)))
+    given = {path for body in bodies_of(operation) for path in value_paths(body)}
+
+    assert given == set(field_paths(inspect.type_info(endpoint.body)))
 
 
-STRINGS = [
-    (operation, path)
-    for operation, given in FULL_BODIES.items()
-    for path in value_paths(given)
-    if not path.endswith(("page", "pageSize", "orderNo", "expireMinutes", "adFlag", "resend", "securityTemplate"))
-]
+def _strings(operation: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield each path of a string once, with a body that has it."""
+    seen: set[str] = set()
+    for body in bodies_of(operation):
+        for path in value_paths(body):
+            found: list[Any] = []
+            replace_value(body, path, found.append)
+            if path not in seen and isinstance(found[0], str | dict):
+                seen.add(path)
+                yield body, path
 
 
 def _corrupt(value: Any, by: str) -> Any:
@@ -43,17 +50,15 @@ def _corrupt(value: Any, by: str) -> Any:
 @pytest.mark.parametrize("operation", FULL_BODIES)
 def test_nul_and_lone_surrogates_are_refused_in_every_string(run_scenario: RunScenario, operation: str) -> None:
     endpoint = next(each for each in ENDPOINTS if each.path == f"/api/{operation}.v1.0")
-    paths = [path for each, path in STRINGS if each == operation]
     spoilers = ["\0"] if endpoint.input_source == "query" else ["\0", "\ud800", "\udfff"]
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         sender_key = await register_channel(call)
         await approve_template(call, sender_key)
-        given = {name: sender_key if value == "KEY" else value for name, value in FULL_BODIES[operation].items()}
-
-        for path in paths:
+        for body, path in _strings(operation):
             for by in spoilers:
+                given = {name: sender_key if value == "KEY" else value for name, value in body.items()}
                 bad = replace_value(given, path, lambda value, by=by: _corrupt(value, by))
 
                 answer = await (
@@ -77,9 +82,9 @@ def test_value_of_the_wrong_type_never_causes_an_internal_error(run_scenario: Ru
 
     async def scenario(env: Environment) -> None:
         call = await env.caller()
-        for path in value_paths(FULL_BODIES[operation]):
+        for body, path in ((each, path) for each in bodies_of(operation) for path in value_paths(each)):
             for wrong in WRONG:
-                bad = replace_value(FULL_BODIES[operation], path, wrong)
+                bad = replace_value(body, path, wrong)
 
                 answer = await (
                     call(operation, query=bad) if endpoint.input_source == "query" else call(operation, bad)

@@ -17,6 +17,7 @@ from pabal.carriers.base import (
 from pabal.carriers.pace import Pacer
 from pabal.carriers.provider import ProfileProvider
 from pabal.domain import phone, retry
+from pabal.domain.brand.message import Targeting
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.image import Image
 from pabal.domain.message import Attempt, Outcome, Product
@@ -192,8 +193,10 @@ def outcome_for(attempt: Attempt) -> SimulatedOutcome:
     if attempt.receiver == _NOT_A_USER_NUMBER and not attempt.product.is_text:
         return SimulatedOutcome(receipts=((RECEIPT_DELAY_MS, Outcome.NOT_A_USER),))
     if attempt.receiver == _NOT_A_FRIEND_NUMBER and not attempt.product.is_text:
-        is_alimtalk = attempt.product is Product.ALIMTALK
-        return SimulatedOutcome(rejection=Outcome.BLOCKED_BY_USER if is_alimtalk else Outcome.NOT_A_FRIEND)
+        if attempt.product is Product.ALIMTALK:
+            return SimulatedOutcome(rejection=Outcome.BLOCKED_BY_USER)
+        if attempt.brand is None or attempt.brand.targeting is Targeting.FRIENDS:
+            return SimulatedOutcome(rejection=Outcome.NOT_A_FRIEND)
     return _OUTCOMES_BY_RECEIVER.get(attempt.receiver, DEFAULT_OUTCOME)
 
 
@@ -213,6 +216,7 @@ def _simulated_message(attempt: Attempt, outcome: SimulatedOutcome, now: Instant
         attempt.buttons,
         attempt.image_request_id is not None,
         receipts,
+        attempt.brand,
     )
 
 

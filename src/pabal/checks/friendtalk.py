@@ -21,6 +21,7 @@ from pabal.checks.fields import (
 from pabal.checks.forms import Form
 from pabal.checks.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
 from pabal.domain import button, dates, text, variables
+from pabal.domain.brand.message import BrandMessage, BrandType
 from pabal.domain.button import Button
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.domain.dates import Instant
@@ -38,6 +39,13 @@ FRIENDTALK_TYPES = {
     "FI": Product.FRIENDTALK_IMAGE,
     "friendTalkWideImage": Product.FRIENDTALK_WIDE_IMAGE,
     "FW": Product.FRIENDTALK_WIDE_IMAGE,
+}
+
+
+_BRAND_TYPES = {
+    Product.FRIENDTALK_TEXT: BrandType.TEXT,
+    Product.FRIENDTALK_IMAGE: BrandType.IMAGE,
+    Product.FRIENDTALK_WIDE_IMAGE: BrandType.WIDE,
 }
 
 
@@ -81,14 +89,14 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
     Raises Refused.
     """
     body = form.body
-    is_ad = bool(body.adFlag)
-    add_label: Callable[[str], str] = text.add_ad_label if is_ad else str
     form.read("senderKey", text.normalize)
     scheduled_at = read_send_date(form, policy, now)
     expire_minutes = read_expire_minutes(form)
     product = form.read_optional("messageType", one_of(FRIENDTALK_TYPES))
     image = read_image_field(form)
     product = _choose_product(form, product)
+    brand = BrandMessage(_BRAND_TYPES[product]) if policy.sends_as_brand(product) else None
+    add_label: Callable[[str], str] = text.add_ad_label if body.adFlag and brand is None else str
     content = form.read_optional("content", lambda raw: add_label(clean_template(raw))) if body.content else None
     image_link = form.read_optional("imageLink", parse_web_link)
     fallback = _label_fallback(read_fallback(form), add_label)
@@ -119,10 +127,11 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
         image=image,
         image_link=image_link,
         buttons=buttons,
-        is_ad=is_ad,
+        is_ad=bool(body.adFlag) or brand is not None,
         fallback=fallback,
         variables=names,
         expire_minutes=expire_minutes,
+        brand=brand,
     )
 
 

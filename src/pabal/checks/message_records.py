@@ -5,6 +5,7 @@ from msgspec import UNSET
 from pabal.checks.locale import Locale
 from pabal.domain import dates, identifiers, phone
 from pabal.domain.codes import Text
+from pabal.domain.message import Product
 from pabal.models.answers import LabelledValue, MessageItem
 from pabal.service.sending import compose
 from pabal.store.messages import Message
@@ -14,6 +15,10 @@ from pabal.store.requests import Request
 def label_value(word: str, label: Text, locale: Locale) -> LabelledValue:
     """Return a coded value with its label in the caller's language."""
     return LabelledValue(word, label.in_language(locale.language))
+
+
+def _brand_message(locale: Locale) -> LabelledValue:
+    return label_value(Product.BRAND_MESSAGE.code, Product.BRAND_MESSAGE.label, locale)
 
 
 def build_message_item(message: Message, request: Request, locale: Locale) -> MessageItem:
@@ -36,6 +41,7 @@ def build_message_item(message: Message, request: Request, locale: Locale) -> Me
         channelId=request.channel_id or UNSET,
         senderKey=request.sender_key or UNSET,
         templateCode=(None if is_fallback else request.template_code) or UNSET,
+        deliveredAs=_brand_message(locale) if request.is_delivered_as_brand and not is_fallback else UNSET,
         yyyyMM=dates.format_month(request.scheduled_at, locale.zone),
         requestDate=locale.format_timestamp(identifiers.requested_at(request.id)),
         scheduledDate=locale.format_timestamp(request.scheduled_at),

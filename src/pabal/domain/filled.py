@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from pabal.domain import button, text, variables
+from pabal.domain.brand.report import check_line_breaks
 from pabal.domain.button import Button
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.sending import fill_buttons, fill_text
@@ -72,6 +73,23 @@ class LengthChecker:
         return any(text.starts_joining(values[place]) for place, _ in self._length.times)
 
 
+class LineBreakChecker:
+    """Checks the number of line breaks of a text for every receiver."""
+
+    def __init__(self, template: str, names: Sequence[str], limit: int) -> None:
+        length = FilledLength(template, names)
+        self._limit = limit
+        self._times = length.times
+        self._literal_breaks = sum(literal.count("\n") for literal in length.literals)
+
+    def check(self, values: Sequence[str]) -> None:
+        """Raises Refused(CONTENT_TOO_LONG)."""
+        found = self._literal_breaks
+        for place, times in self._times:
+            found += times * values[place].count("\n")
+        check_line_breaks(found, self._limit)
+
+
 class ByteLengthChecker:
     """Checks the length of a text in bytes, as a text message carries it.
 
@@ -105,17 +123,19 @@ class ByteLengthChecker:
 class ButtonChecker:
     """Checks the links of buttons for every receiver."""
 
-    def __init__(self, buttons: Sequence[Button], names: Sequence[str]) -> None:
+    def __init__(
+        self, buttons: Sequence[Button], names: Sequence[str], max_link: int = button.MAX_LINK_CHARACTERS
+    ) -> None:
         self._buttons = buttons
         self._names = names
         links = [
-            _Link(link, names, field)
+            _Link(link, names, field, max_link)
             for one in buttons
             for field in button.LINK_FIELDS
             if (link := getattr(one, field)) is not None
         ]
         self._links = [link for link in links if not link.is_always_valid]
-        self._longest = _LongestLink(self._links, names)
+        self._longest = _LongestLink(self._links, names, max_link)
 
     def check(self, values: Sequence[str]) -> None:
         """Raises Refused as `fill_buttons` does, and INVALID_BUTTON for a link whose scheme is not clear."""
@@ -131,7 +151,8 @@ class ButtonChecker:
 class _LongestLink:
     """A link that is at least as long as each of several; if it fits, all of them do."""
 
-    def __init__(self, links: Sequence["_Link"], names: Sequence[str]) -> None:
+    def __init__(self, links: Sequence["_Link"], names: Sequence[str], max_link: int) -> None:
+        self._max_link = max_link
         self._have_known_schemes = all(link.has_known_scheme and link.length.is_certain for link in links)
         self._literal_characters = max((link.length.of([""] * len(names)) for link in links), default=0)
         times: Counter[int] = Counter()
@@ -144,14 +165,15 @@ class _LongestLink:
         size = self._literal_characters
         for place, times in self._times:
             size += times * len(values[place])
-        return self._have_known_schemes and size <= button.MAX_LINK_CHARACTERS
+        return self._have_known_schemes and size <= self._max_link
 
 
 class _Link:
     """A link with variables."""
 
-    def __init__(self, template: str, names: Sequence[str], field: str) -> None:
+    def __init__(self, template: str, names: Sequence[str], field: str, max_link: int) -> None:
         self.length = FilledLength(template, names)
+        self._max_link = max_link
         self._field = field
         pieces = variables.split(template)
         self._start = [
@@ -164,14 +186,16 @@ class _Link:
     def is_valid(self, values: Sequence[str]) -> bool:
         """Say whether the link is certainly valid for one receiver."""
         length = self.length
-        if length.of(values) > button.MAX_LINK_CHARACTERS or not length.is_certain:
+        if length.of(values) > self._max_link or not length.is_certain:
             return False
         return self.has_known_scheme or self._has_allowed_start(values)
 
     def check_length(self, values: Sequence[str]) -> None:
         """Raises Refused(INVALID_BUTTON) for a link that is too long even if NFC merges characters."""
-        if self.length.of(values) > MAX_MERGED_CHARACTERS * button.MAX_LINK_CHARACTERS:
-            raise Refused(Code.INVALID_BUTTON, self._field, button.too_long(button.MAX_LINK_CHARACTERS))
+        size = self.length.of(values)
+        is_certainly_longer = size > self._max_link and self.length.is_certain
+        if is_certainly_longer or size > MAX_MERGED_CHARACTERS * self._max_link:
+            raise Refused(Code.INVALID_BUTTON, self._field, button.too_long(self._max_link))
 
     def _has_allowed_start(self, values: Sequence[str]) -> bool:
         start = ""

@@ -1,8 +1,10 @@
 """Products, statuses and outcomes of messages, and the attempt to send one."""
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
+from pabal.domain.brand.message import BrandMessage
 from pabal.domain.button import Button
 from pabal.domain.codes import Text
 from pabal.domain.dates import Instant
@@ -24,6 +26,7 @@ class Product(Enum):
         9,
         Text("친구톡 와이드 이미지", "Friend talk, wide image"),
     )
+    BRAND_MESSAGE = ("brandMessage", 10, Text("브랜드 메시지", "Brand message"))
 
     __hash__ = object.__hash__  # Enum's own hash is slow Python code, and products are looked up for every message
 
@@ -36,6 +39,11 @@ class Product(Enum):
     def is_text(self) -> bool:
         """Whether it is a text message, carried in CP949."""
         return self in (Product.SMS, Product.LMS, Product.MMS)
+
+    @property
+    def is_friend_talk(self) -> bool:
+        """Whether it is friend talk, which a relay may deliver as a brand message."""
+        return self in (Product.FRIENDTALK_TEXT, Product.FRIENDTALK_IMAGE, Product.FRIENDTALK_WIDE_IMAGE)
 
 
 class Status(Enum):
@@ -117,3 +125,9 @@ class Attempt(NamedTuple):
     """Whether an earlier attempt at the same carrier ended with an unknown result."""
     expires_at: Instant | None = None
     """From when on it must not be sent any more."""
+    brand: BrandMessage | None = None
+    """What a brand message has besides; friend talk has it if the first carrier of its route delivers it as one."""
+    opt_out_number: str | None = None
+    """The free number that a receiver calls to get no more advertising."""
+    parameters: Mapping[str, str] | None = None
+    """Values of the variables of a brand message whose template is at the relay."""

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pabal.domain import button, text, variables
+from pabal.domain.brand import limits
+from pabal.domain.brand.message import BrandMessage, decode_brand, encode_brand
 from pabal.domain.button import Button
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import Instant
@@ -56,6 +58,10 @@ class Sending(NamedTuple):
     variables: tuple[str, ...] = ()
     expire_minutes: int | None = None
     """How long after its scheduled time it may be given to a carrier; None: the default of its product."""
+    brand: BrandMessage | None = None
+    """What a brand message has besides, and friend talk that is delivered as one."""
+    opt_out_number: str | None = None
+    """The free number that a receiver calls to get no more advertising."""
 
     @property
     def lane(self) -> int:
@@ -93,6 +99,7 @@ MAX_CHARACTERS = {
     Product.FRIENDTALK_TEXT: text.FRIENDTALK_TEXT_MAX_CHARACTERS,
     Product.FRIENDTALK_IMAGE: text.FRIENDTALK_IMAGE_MAX_CHARACTERS,
     Product.FRIENDTALK_WIDE_IMAGE: text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS,
+    Product.BRAND_MESSAGE: limits.MAX_TEXT_CHARACTERS,
 }
 
 
@@ -166,6 +173,8 @@ def encode_shared(sending: Sending) -> str:
         "template_code": sending.template_code,
         "variables": list(sending.variables),
         "expire_minutes": sending.expire_minutes,
+        "brand": encode_brand(sending.brand),
+        "opt_out_number": sending.opt_out_number,
     }
     return json.dumps(fields, ensure_ascii=False)
 
@@ -189,4 +198,6 @@ def decode_shared(stored: str) -> Sending:
         template_code=fields["template_code"],
         variables=tuple(fields["variables"]),
         expire_minutes=fields.get("expire_minutes"),
+        brand=decode_brand(fields.get("brand")),
+        opt_out_number=fields.get("opt_out_number"),
     )

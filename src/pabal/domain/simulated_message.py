@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pabal.domain.brand.message import BrandMessage
 from pabal.domain.button import Button
 from pabal.domain.dates import Instant
 from pabal.domain.message import Outcome
@@ -34,3 +35,4 @@ class SimulatedMessage(NamedTuple):
     buttons: Sequence[Button] = ()
     has_image: bool = False
     receipts: Sequence[tuple[Instant, Outcome]] = ()
+    brand: BrandMessage | None = None

@@ -4,6 +4,8 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from pabal.models.brand_bodies import AttachmentBody
+
 DATE = Meta(description="yyyy-MM-dd HH:mm:ss", examples=["2026-11-15 10:12:03"])
 Date = Annotated[str, DATE]
 
@@ -114,6 +116,9 @@ class MessageItem(Struct, kw_only=True):
     channelId: str | UnsetType = UNSET
     senderKey: str | UnsetType = UNSET
     templateCode: str | UnsetType = UNSET
+    deliveredAs: Annotated[
+        LabelledValue | UnsetType, Meta(description="What it is delivered as, if not as its own product.")
+    ] = UNSET
     yyyyMM: str
     requestDate: Date
     scheduledDate: Date
@@ -210,6 +215,9 @@ class PhoneItem(Struct, kw_only=True, rename={"sender": "from"}):
     content: str
     buttons: list[ButtonItem]
     image: bool
+    messageType: Annotated[str | UnsetType, Meta(description="Of a brand message.")] = UNSET
+    targeting: Annotated[str | UnsetType, Meta(description="Of a brand message.")] = UNSET
+    attachment: Annotated[AttachmentBody | UnsetType, Meta(description="Of a brand message.")] = UNSET
 
 
 class StoredMessageItem(Struct, kw_only=True, rename={"sender": "from"}):

@@ -5,7 +5,7 @@ Generated clients name their classes after these, so they stay as they are when 
 
 from msgspec import Struct
 
-from pabal.models import answers, bodies
+from pabal.models import answers, bodies, brand_bodies
 
 SCHEMA_NAMES: dict[type[Struct], str] = {
     answers.Envelope: "Envelope",
@@ -65,4 +65,17 @@ SCHEMA_NAMES: dict[type[Struct], str] = {
     answers.CampaignRowItem: "CampaignRowItem",
     answers.ErasureAnswer: "ErasureAnswer",
     answers.ErasureItem: "ErasureItem",
+    brand_bodies.SendBrandMessage: "SendBrandMessage",
+    brand_bodies.AttachmentBody: "BrandAttachment",
+    brand_bodies.BrandImageBody: "BrandImage",
+    brand_bodies.BrandButtonBody: "BrandButton",
+    brand_bodies.LinksBody: "BrandLinks",
+    brand_bodies.CouponBody: "Coupon",
+    brand_bodies.CommerceBody: "Commerce",
+    brand_bodies.VideoBody: "Video",
+    brand_bodies.WideListBody: "WideList",
+    brand_bodies.WideListItemBody: "WideListItem",
+    brand_bodies.CarouselBody: "Carousel",
+    brand_bodies.CarouselHeadBody: "CarouselHead",
+    brand_bodies.CarouselItemBody: "CarouselItem",
 }

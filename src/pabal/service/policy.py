@@ -40,6 +40,12 @@ class Policy(NamedTuple):
     drops_duplicates: bool = False
     opt_out_number: str = ""
     """Number for opting out of advertisements, for accounts that have none of their own."""
+    brand_carriers: frozenset[str] = frozenset()
+    """The carriers that deliver friend talk as brand messages."""
+
+    def sends_as_brand(self, product: Product) -> bool:
+        """Say whether the first carrier of friend talk delivers it as a brand message, which is advertising."""
+        return product.is_friend_talk and self.routes.first(product) in self.brand_carriers
 
     def receipt_timeout_ms(self, product: Product) -> int:
         """Return how long to wait for a receipt, in milliseconds."""
@@ -86,6 +92,9 @@ def build_policy(settings: Settings) -> Policy:
         duplicate_minutes=settings.duplicate_minutes,
         drops_duplicates=settings.duplicate_action == "drop",
         opt_out_number=settings.opt_out_number,
+        brand_carriers=frozenset(
+            name for name, each in settings.carriers.items() if each.sends_friend_talk_as_brand
+        ),
     )
 
 

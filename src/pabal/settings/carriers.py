@@ -40,6 +40,11 @@ class CarrierSettings:
     )
     charges_failed: bool = setting(False, "Whether it charges for messages that it took and did not deliver.")
 
+    @property
+    def sends_friend_talk_as_brand(self) -> bool:
+        """Whether friend talk goes out as a brand message, which is always advertising."""
+        return False
+
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatorSettings(CarrierSettings):
@@ -127,6 +132,7 @@ class NhnCloudSettings(CarrierSettings):
     """NHN Cloud Notification: SMS for texts, KakaoTalk Bizmessage for Alimtalk and friend talk."""
 
     kind: str = "nhncloud"
+    products: tuple[Product, ...] = tuple(each for each in SENDABLE if each is not Product.BRAND_MESSAGE)
     window: int = setting(
         5000, "How many messages may be in flight without an answer.", min_value=1, max_value=10_000
     )

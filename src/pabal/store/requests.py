@@ -6,6 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from pabal.domain import identifiers
+from pabal.domain.brand.message import BrandMessage, decode_brand, encode_brand
 from pabal.domain.button import Button, decode_buttons, encode_buttons
 from pabal.domain.dates import Instant
 from pabal.domain.image import Image
@@ -19,7 +20,8 @@ _decode_names = msgspec.json.Decoder(tuple[str, ...]).decode
 _COLUMNS = (
     "id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"
     " has_image, image_link, is_ad, fallback_sender, fallback_content,"
-    " profile_id, channel_id, sender_key, template_code, expire_minutes, expires_at"
+    " profile_id, channel_id, sender_key, template_code, expire_minutes, expires_at,"
+    " brand, opt_out_number"
 )
 
 
@@ -49,6 +51,14 @@ class Request(NamedTuple):
     """The lifetime that its caller gave; None: the default of its product."""
     expires_at: Instant | None = None
     """Its deadline, where it had to be stored; None: it follows from the scheduled time and the lifetime."""
+    brand: BrandMessage | None = None
+    """What a brand message has besides, and friend talk that is delivered as one."""
+    opt_out_number: str | None = None
+
+    @property
+    def is_delivered_as_brand(self) -> bool:
+        """Whether it is friend talk that goes out as a brand message."""
+        return self.brand is not None and self.product is not Product.BRAND_MESSAGE
 
 
 class RequestRow(NamedTuple):
@@ -73,6 +83,8 @@ class RequestRow(NamedTuple):
     profile_id: int | None
     template_code: str | None
     expire_minutes: int | None
+    brand: str | None
+    opt_out_number: str | None
 
 
 def build_row(request_id: bytes, account_id: int, sending: Sending, scheduled_at: Instant) -> RequestRow:
@@ -98,6 +110,8 @@ def build_row(request_id: bytes, account_id: int, sending: Sending, scheduled_at
         sending.profile_id,
         sending.template_code,
         sending.expire_minutes,
+        encode_brand(sending.brand),
+        sending.opt_out_number,
     )
 
 
@@ -192,8 +206,8 @@ def ids_between(tx: Tx, after: bytes, before: bytes, limit: int) -> list[bytes]:
 
 def _from_row(row: Row) -> Request:
     (id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,
-     has_image, image_link, is_ad, *rest) = row  # fmt: skip
-    return Request(
+     has_image, image_link, is_ad, *rest, brand, opt_out_number) = row  # fmt: skip
+    found = Request(
         id,
         account_id,
         PRODUCT_BY_NUMBER[product],
@@ -209,3 +223,6 @@ def _from_row(row: Row) -> Request:
         bool(is_ad),
         *rest,
     )
+    if brand is None and opt_out_number is None:
+        return found
+    return found._replace(brand=decode_brand(brand), opt_out_number=opt_out_number)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from pabal.domain import identifiers
+from pabal.domain.brand.message import decode_brand, encode_brand
 from pabal.domain.button import decode_buttons, encode_buttons
 from pabal.domain.dates import Instant
 from pabal.domain.message import OUTCOME_BY_NUMBER
@@ -17,11 +18,11 @@ def add_messages(tx: Tx, carrier: str, new_messages: Sequence[SimulatedMessage])
     """Add messages and their receipts; a message that was added before is ignored."""
     rows = tx.execute_many(
         "insert into simulated_messages (carrier, message_id, account_id, phone, accepted_at, arrives_at, kind,"
-        " sender, subject, content, buttons, has_image)"
+        " sender, subject, content, buttons, has_image, brand)"
         " select ?, v.message_id{as_bytes}, v.account_id, v.phone, v.accepted_at, v.arrives_at{as_big}, v.kind,"
-        " v.sender, v.subject, v.content, v.buttons, v.has_image"
+        " v.sender, v.subject, v.content, v.buttons, v.has_image, v.brand"
         " from (values {rows}) as v(message_id, account_id, phone, accepted_at, arrives_at, kind, sender, subject,"
-        " content, buttons, has_image) where true"
+        " content, buttons, has_image, brand) where true"
         " on conflict (message_id, carrier) do nothing returning message_id",
         [
             (
@@ -36,6 +37,7 @@ def add_messages(tx: Tx, carrier: str, new_messages: Sequence[SimulatedMessage])
                 one.content,
                 encode_buttons(one.buttons),
                 int(one.has_image),
+                encode_brand(one.brand),
             )
             for one in new_messages
         ],
@@ -114,7 +116,7 @@ def list_on_phone(
     args = (account_id, int(phone), now)
     row = tx.fetch_one(f"select count(*) from simulated_messages where {where}", args)
     rows = tx.fetch_all(
-        "select message_id, accepted_at, arrives_at, kind, sender, subject, content, buttons, has_image from"
+        "select message_id, accepted_at, arrives_at, kind, sender, subject, content, buttons, has_image, brand from"
         " simulated_messages"
         f" where {where} order by arrives_at desc, id desc limit ? offset ?",
         (*args, page_size, (page - 1) * page_size),
@@ -132,8 +134,9 @@ def list_on_phone(
             content,
             decode_buttons(buttons),
             bool(has_image),
+            brand=decode_brand(brand),
         )
-        for message_id, accepted_at, arrives_at, kind, sender, subject, content, buttons, has_image in rows
+        for message_id, accepted_at, arrives_at, kind, sender, subject, content, buttons, has_image, brand in rows
     ]
     return (int(row[0]) if row else 0), found
 

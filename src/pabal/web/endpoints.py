@@ -1,7 +1,7 @@
 """The table of endpoints, which routing, the OpenAPI document, the reference page and the tests use."""
 
 from pabal.domain.codes import Code
-from pabal.models import answers, bodies
+from pabal.models import answers, bodies, brand_bodies
 from pabal.web import history, privacy, profiles, sending, templates
 from pabal.web.endpoint import Endpoint
 
@@ -187,6 +187,25 @@ ENDPOINTS = (
         body=bodies.SendFriendtalk,
         answer=answers.AcceptedAnswer,
         handler=sending.send_friendtalk,
+        own_codes=(
+            *_SENDING_CODES,
+            *_PROFILE_CODES,
+            Code.INVALID_IMAGE,
+            Code.INVALID_BUTTON,
+            Code.NIGHT_AD_RESTRICTED,
+        ),
+    ),
+    Endpoint(
+        number=None,
+        method="POST",
+        path="/api/message/sendBrandMessage.v1.0",
+        operation_id="send_brand_message",
+        group=_SENDS,
+        scope="send",
+        input_source="body",
+        body=brand_bodies.SendBrandMessage,
+        answer=answers.AcceptedAnswer,
+        handler=sending.send_brand_message,
         own_codes=(
             *_SENDING_CODES,
             *_PROFILE_CODES,

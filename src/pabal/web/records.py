@@ -1,11 +1,13 @@
 """Builds the records of answers: profiles, requests and templates."""
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from pabal.checks.buttons import to_api_fields
 from pabal.checks.locale import Locale
 from pabal.checks.message_records import label_value
 from pabal.domain import phone
+from pabal.domain.brand.message import BrandAttachment, to_documented
 from pabal.domain.button import Button
 from pabal.domain.category import Category
 from pabal.domain.codes import Text
@@ -28,6 +30,7 @@ from pabal.models.answers import (
     TemplateCategoryItem,
     TemplateItem,
 )
+from pabal.models.brand_bodies import AttachmentBody
 from pabal.service.history.history import RequestDetails
 
 
@@ -124,8 +127,15 @@ def build_button_item(button: Button) -> ButtonItem:
     return ButtonItem(**to_api_fields(button))  # type: ignore[arg-type]
 
 
+def build_attachment(attachment: BrandAttachment) -> AttachmentBody | UnsetType:
+    """Return the attachment of a brand message as the interface writes it; nothing for an empty one."""
+    given = to_documented(attachment)
+    return msgspec.convert(given, AttachmentBody) if given else UNSET
+
+
 def build_phone_item(message: SimulatedMessage, locale: Locale) -> PhoneItem:
     """Return the record of a message on a simulated phone."""
+    brand = message.brand
     return PhoneItem(
         time=locale.format_timestamp(message.arrives_at or message.accepted_at),
         kind=message.kind,
@@ -134,4 +144,7 @@ def build_phone_item(message: SimulatedMessage, locale: Locale) -> PhoneItem:
         content=message.content,
         buttons=[build_button_item(one) for one in message.buttons],
         image=message.has_image,
+        messageType=(brand.type if brand else None) or UNSET,
+        targeting=brand.targeting if brand else UNSET,
+        attachment=build_attachment(brand.attachment) if brand else UNSET,
     )

@@ -3,6 +3,7 @@
 from typing import Any
 
 from pabal.checks.alimtalk import check_alimtalk
+from pabal.checks.brand import check_brand_message
 from pabal.checks.call import ApiCall
 from pabal.checks.friendtalk import apply_ad_hours, check_friendtalk
 from pabal.checks.text_messages import check_text_message
@@ -44,6 +45,14 @@ async def send_friendtalk(call: ApiCall) -> dict[str, Any]:
     if earlier:
         return earlier
     return await _accept(call, await check_friendtalk(call))
+
+
+async def send_brand_message(call: ApiCall) -> dict[str, Any]:
+    """Send a brand message to each receiver."""
+    earlier = await _find_earlier_answer(call)
+    if earlier:
+        return earlier
+    return await _accept(call, await check_brand_message(call))
 
 
 async def cancel_request(call: ApiCall) -> dict[str, Any]:

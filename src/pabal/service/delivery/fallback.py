@@ -53,7 +53,7 @@ def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant)
     for one, origin in origins.items():
         if origin.receiver:  # nobody to send to where it was erased
             request = shared[identifiers.request_id_of(one)]
-            number = numbers.get(request.account_id) or policy.opt_out_number
+            number = request.opt_out_number or numbers.get(request.account_id) or policy.opt_out_number
             _add_fallback(tx, origin, request, policy, number, now, result)
     return result
 

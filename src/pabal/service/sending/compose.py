@@ -77,8 +77,21 @@ def check_complete(message: Message, request: Request) -> None:
     """Raises ErasedMessage for a message that has lost its number, its text or the values of its variables."""
     text_of_request = "" if is_fallback(message, request) else request.content
     has_lost_values = message.content is None and bool(request.variables) and not message.values
-    if not message.receiver or not (message.content or text_of_request) or has_lost_values:
+    has_lost_text = not (message.content or text_of_request) and not _may_lack_text(message, request)
+    if not message.receiver or has_lost_text or has_lost_values:
         raise ErasedMessage
+
+
+def _may_lack_text(message: Message, request: Request) -> bool:
+    """Say whether a message may be without a text: some brand messages show only what is attached."""
+    return request.brand is not None and not is_fallback(message, request)
+
+
+def parameters_of(message: Message, request: Request) -> dict[str, str] | None:
+    """Return the values for the variables of a template that only the relay knows; None for other messages."""
+    if request.product is not Product.BRAND_MESSAGE or request.template_code is None:
+        return None
+    return dict(zip(request.variables, message.values, strict=True))
 
 
 def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
@@ -108,4 +121,7 @@ def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
         lease.lane == Lane.SMALL,
         lease.is_in_doubt,
         request.expires_at,
+        None if is_fallback_message else request.brand,
+        request.opt_out_number,
+        None if is_fallback_message or request.brand is None else parameters_of(message, request),
     )

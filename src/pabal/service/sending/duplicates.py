@@ -9,6 +9,7 @@ import msgspec
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import MINUTE, Instant
 from pabal.domain.limits import AccountLimits
+from pabal.domain.message import Product
 from pabal.domain.sending import Receiver, Sending, fill_buttons, fill_text
 from pabal.service.policy import Policy
 from pabal.store import recent_texts
@@ -80,13 +81,28 @@ def _digest_texts(account_id: int, sending: Sending) -> list[bytes]:
     scheduled send is compared with sends of the same time only.
     """
     image = hashlib.sha256(sending.image.body).hexdigest() if sending.image else None
-    shared = msgspec.json.encode((account_id, image, sending.image_link, sending.scheduled_at))
+    shown = (account_id, image, sending.image_link, sending.scheduled_at, *_shown_by_brand(sending))
+    shared = msgspec.json.encode(shown)
     key = hashlib.blake2b(shared).digest()
     return [_digest(_shown_texts(sending, receiver), key) for receiver in sending.receivers]
 
 
+def _shown_by_brand(sending: Sending) -> tuple[object, ...]:
+    """Return what a brand message shows besides its text, nothing for other messages."""
+    if sending.brand is None or sending.product is not Product.BRAND_MESSAGE:
+        return ()
+    return sending.brand.attachment, sending.template_code
+
+
+def _has_remote_template(sending: Sending) -> bool:
+    """Say whether only the relay knows the text: what a phone shows then follows from the values."""
+    return sending.product is Product.BRAND_MESSAGE and sending.template_code is not None
+
+
 def _shown_texts(sending: Sending, receiver: Receiver) -> tuple[object, ...]:
     names, values = sending.variables, receiver.values
+    if _has_remote_template(sending):
+        return receiver.phone, dict(zip(names, values, strict=True))
     content = sending.content if receiver.content is None else receiver.content
     return (
         receiver.phone,

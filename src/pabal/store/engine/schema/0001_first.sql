@@ -142,6 +142,8 @@ create table requests (                  -- what all messages of one send share
     channel_id text,
     sender_key text,
     template_code text,
+    brand text,                          -- what a brand message has besides, as JSON; null: it is delivered as none
+    opt_out_number text,                 -- the number that ends advertising, if the caller gave one
     expire_minutes {small},              -- the lifetime that the caller gave; null: the default of its product
     expires_at {big},                    -- its deadline; null: no message has waited long, nor was moved to the morning
     primary key (id{and_slot})
@@ -441,6 +443,7 @@ create table simulated_messages (        -- what the simulator's phones have rec
     content text not null,
     buttons text,
     has_image {small} not null,
+    brand text,                          -- what a brand message has besides, as JSON
     unique (message_id, carrier)
 );
 create index simulated_messages_by_phone on simulated_messages (account_id, phone, id);

@@ -1,0 +1,1 @@
+"""Brand messages: what they are, and what they may contain."""
