@@ -189,9 +189,10 @@ def test_brand_message_at_night_is_refused_or_moved_to_the_morning(tmp_path: Pat
 def test_failed_brand_message_becomes_a_text_marked_as_an_advertisement(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call, sender_key = await _set_up(env)
-        own = {**FALLBACK, "resendContent": "문자로 보냅니다"}
+        fallback = {**FALLBACK, "optOutNumber": "080-123-4567"}
+        own = {**fallback, "resendContent": "문자로 보냅니다"}
 
-        await call_ok(call, SEND, brand_body(sender_key, NO_USER, buttons=[OWN_BUTTON], **FALLBACK))
+        await call_ok(call, SEND, brand_body(sender_key, NO_USER, buttons=[OWN_BUTTON], **fallback))
         await env.wait(5)
         await call_ok(call, SEND, {**BRAND_BODIES["wideList"], "senderKey": sender_key, **own} | {
             "receivers": receivers_of(NO_USER)
@@ -201,7 +202,11 @@ def test_failed_brand_message_becomes_a_text_marked_as_an_advertisement(run_scen
         records = await list_messages(call, NO_USER)
         assert sorted(map(describe_outcome, records)) == ["completed 1000"] * 2 + ["fail 3019"] * 2
         texts = [each["content"] for each in records if product_of(each) != "brandMessage"]
-        assert texts == ["(광고)문자로 보냅니다", "(광고)새 상품이 나왔습니다\n열기: https://shop.example"]
+        opt_out = "\n무료거부 0801234567"
+        assert texts == [
+            f"(광고)문자로 보냅니다{opt_out}",
+            f"(광고)새 상품이 나왔습니다\n열기: https://shop.example{opt_out}",
+        ]
 
     run_scenario(scenario)
 
