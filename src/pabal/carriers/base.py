@@ -121,6 +121,8 @@ class Carrier(Protocol):
     """How long a call of `submit` may take."""
     failover_after_s: float = 60.0
     """How long the carrier may be unreachable before its messages go to the next carrier of their route."""
+    has_webhooks: bool = False
+    """Whether it sends receipts to /hooks/NAME."""
     provider: ProfileProvider | None = None
 
     @property

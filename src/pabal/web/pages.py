@@ -76,6 +76,7 @@ class ServicePages:
                 Route("/readyz", self.show_readiness),
                 Route("/metrics", self.show_metrics),
                 Route("/hooks/{carrier}", self.receive_webhook, methods=["POST"]),
+                Route("/hooks/{carrier}", self.show_webhook),
                 Route("/openapi.json", self.show_openapi),
                 Route("/docs", self.show_docs),
                 Route("/docs/start.js", self.show_docs_script),
@@ -133,6 +134,13 @@ class ServicePages:
             return self._refuse(refused.problems[0].code, request)
         except StoreUnavailable:
             return self._refuse(Code.SERVICE_UNAVAILABLE, request)
+        return self._succeed({}, request)
+
+    async def show_webhook(self, request: Request) -> Response:
+        """Answer that a carrier can send its receipts here: some check an address before they use it."""
+        carrier = self._context.carriers.get(request.path_params["carrier"])
+        if carrier is None or not carrier.has_webhooks:
+            return self._refuse(Code.NOT_FOUND, request)
         return self._succeed({}, request)
 
     async def show_openapi(self, request: Request) -> Response:

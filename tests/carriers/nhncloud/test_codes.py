@@ -5,7 +5,7 @@ import pytest
 from pabal.carriers.base import Busy, Declined, Rejected, Unknown, Verdict
 from pabal.carriers.nhncloud import codes
 from pabal.carriers.nhncloud.client import TOO_LARGE
-from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of, verdict_for
+from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of, outcome_of_row, verdict_for
 from pabal.domain.message import Outcome
 
 NO_NUMBER = Rejected(Outcome.NUMBER_NOT_ASSIGNED)
@@ -35,10 +35,14 @@ TALKS: dict[int, Verdict] = {
     -3301: REFUSED,
     -8008: SPAM,
     **dict.fromkeys((-3010, -3011, -3033, -3042, -3043, -3046, -3049), DIFFERS),
-    **dict.fromkeys((TOO_LARGE, -1028, -2018, -2019, -2023, -2024, -2030, -2031, -2032, -3004), CALL_NOT_SUPPORTED),
+    **dict.fromkeys((TOO_LARGE, -1028, -1031, -2000, -2001, -2018, -2019, -2023, -2024), CALL_NOT_SUPPORTED),
+    **dict.fromkeys((-2030, -2031, -2032, -2033, -2034, -2035, -2036, -2037, -2504, -2505), CALL_NOT_SUPPORTED),
+    **dict.fromkeys((-3000, -3004, -3006, -3007, -3008, -3009, -3026, -3038, -3039, -3040), CALL_NOT_SUPPORTED),
+    **dict.fromkeys((-3041, -3044, -3045, -3048, -3051, -3052, -3053, -3101, -3102, -3103), CALL_NOT_SUPPORTED),
+    **dict.fromkeys((*range(-3226, -3199), -3326, -3327), CALL_NOT_SUPPORTED),
     **dict.fromkeys((-1006, -1014, -1024, -1027, -2017, -3003, -3005), CALL_NOT_SUPPORTED),
     **dict.fromkeys((-4007, -4009, -8001, -8002, -8005, -9992), CALL_NOT_SUPPORTED),
-    **dict.fromkeys((4, -1031, -2000, -2004, -3002, -9996, -9998, -12345), ODD),
+    **dict.fromkeys((4, -2002, -2004, -3002, -9996, -9998, -12345), ODD),
 }
 ACCOUNT_CLOSED = {
     True: (-1000, -1001, -1002, -1003, -1004, -1007, -1008, -9995),
@@ -51,7 +55,25 @@ SHARED = {
 """Errors of fields that all messages of a call share: halves of the call would be refused again."""
 ALONE = {
     True: (-2018, -2019, -6001, TOO_LARGE),
-    False: (TOO_LARGE, -4019, -5000, -3301, -8008, -3010, -3011, -2019, -2024),
+    False: (
+        TOO_LARGE,
+        -1031,
+        -2000,
+        -2001,
+        -3000,
+        -3006,
+        -3007,
+        -3009,
+        -3217,
+        -4019,
+        -5000,
+        -3301,
+        -8008,
+        -3010,
+        -3011,
+        -2019,
+        -2024,
+    ),
 }
 
 
@@ -113,7 +135,6 @@ SMS_ENDS = {
 TALK_ENDS = {
     "1000": Outcome.DELIVERED,
     **dict.fromkeys(("1020", "3008"), Outcome.NUMBER_NOT_ASSIGNED),
-    "2003": Outcome.NOT_A_FRIEND,
     "3019": Outcome.NOT_A_USER,
     "3020": Outcome.BLOCKED_BY_USER,
     **dict.fromkeys(("3005", "4000", "4001"), Outcome.UNKNOWN),
@@ -124,7 +145,7 @@ TALK_ENDS = {
 }
 OTHER_ENDS = {
     True: ("1003", "2001", "2002", "2004", "2005", "2007", "3000", "3004", "3010", "3018", "3019", "E919", "E911"),
-    False: ("1003", "1006", "1021", "1025", "3011", "3013", "3014", "3015", "3018", "3022", "MTR2"),
+    False: ("1003", "1006", "1021", "1025", "3011", "3013", "3014", "3015", "3018", "3022", "MTR2", "2003"),
 }
 
 
@@ -134,6 +155,30 @@ def test_result_code_maps_to_its_outcome(is_text: bool) -> None:
 
     assert {code: outcome_of(code, is_text=is_text) for code in ends} == ends
     assert set(ends) == set(codes._SMS_OUTCOMES if is_text else codes._TALK_OUTCOMES)
+
+
+@pytest.mark.parametrize(
+    ("row", "is_text", "outcome"),
+    [
+        ({"resultCode": "1000"}, True, Outcome.DELIVERED),
+        ({"resultCode": "2003", "messageStatus": "FAILED"}, False, Outcome.UNDELIVERABLE),
+        ({"resultCode": None, "messageStatus": "FAILED"}, False, Outcome.UNDELIVERABLE),
+        ({"messageStatus": "CANCEL"}, False, Outcome.UNDELIVERABLE),
+        ({"messageStatus": "DUPLICATED"}, True, Outcome.UNDELIVERABLE),
+        ({"resultCode": "", "msgStatus": "0"}, True, Outcome.UNDELIVERABLE),
+        ({"msgStatus": 5}, True, Outcome.UNDELIVERABLE),
+        ({"msgStatus": "2"}, True, None),
+        ({"msgStatus": "7"}, True, None),
+        ({"resultCode": None, "messageStatus": "COMPLETED"}, False, None),
+        ({"resultCode": "4161", "messageStatus": "COMPLETED"}, False, None),
+        ({"resultCode": "4161", "messageStatus": "FAILED"}, False, None),
+        ({}, True, None),
+    ],
+)
+def test_row_has_an_outcome_only_if_its_message_ended(
+    row: dict[str, object], is_text: bool, outcome: Outcome | None
+) -> None:
+    assert outcome_of_row(row, is_text=is_text) is outcome
 
 
 @pytest.mark.parametrize("is_text", [True, False])

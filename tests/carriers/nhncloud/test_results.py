@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pabal.carriers.nhncloud.client import NhnCloudClient
+from tests.fakes.nhncloud.state import IN_PROGRESS, NO_CODE
 from tests.fixtures.nhncloud import RELAY, SENDER, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
 from tests.fixtures.service import metric_value
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
@@ -72,7 +73,7 @@ def test_webhook_with_a_wrong_signature_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"{", b"[]", b"null", b"7", b"{}", b'{"event": "MESSAGE_RESULT_UPDATE"}', b"\xff\xfe"],
+    [b"{", b"[]", b"null", b"7", b'{"event": "MESSAGE_RESULT_UPDATE"}', b"\xff\xfe"],
 )
 def test_invalid_webhook_body_is_refused(tmp_path: Path, body: bytes) -> None:
     async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
@@ -106,12 +107,76 @@ def test_other_events_are_accepted_and_ignored(tmp_path: Path) -> None:
     run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
 
 
+@pytest.mark.parametrize("signature", [SIGNATURE, None])
+def test_address_can_be_verified_by_the_relays_console(tmp_path: Path, signature: str | None) -> None:
+    """SMS ko/console-guide.md, "웹훅 관리", step 4: an address is verified, by a call that is not documented."""
+
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        call = await with_channel(env)
+        assert (await call(HOOK, method="GET")).result == "SUCCESS"
+        for body in (b"", b"{}", b'{"test": true}'):
+            assert (await tell(call, body, signature)).result == "SUCCESS"
+        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
+        await env.wait(6)
+
+        body = hook(fixture)
+        for one in (body, {"hooks": body["hooks"]}, {"event": ""}, {**body, "more": "x" * 2000}):
+            assert (await tell(call, one, None)).result == "UNAUTHORIZED"
+        assert describe_outcome(await get_message(call, MANY[0])) == "sending"
+
+    run_scenario(tmp_path, scenario, behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
+
+
+@pytest.mark.parametrize("kind", ["alimTalk", "webhook"])
+def test_message_that_failed_without_a_result_code_ends(tmp_path: Path, kind: str) -> None:
+    """Alimtalk ko/alimtalk-api-guide.md: `resultCode` may be null in every row, `messageStatus` may not."""
+
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        call = await with_channel(env)
+        if kind == "alimTalk":
+            body = alimtalk_body(SENDER_KEY, receivers=receivers_of(MANY[0], **NAMED))
+            await call_ok(call, "message/sendAlimtalk", body)
+        else:
+            await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
+        await env.wait(6)
+        if kind == "webhook":
+            one = fixture.accepted[0]
+            row = {"requestId": one.request_id, "recipientSeq": one.recipient_seq, "messageStatus": "FAILED_AD"}
+            assert (await tell(call, hook(fixture, hooks=[row]))).result == "SUCCESS"
+        await env.wait(10)
+
+        assert describe_outcome(await get_message(call, MANY[0])) == "fail 3018"
+
+    outcomes = {("alimtalk", MANY[0].replace("-", "")): ((1.0, NO_CODE),), ("sms", MANY[0].replace("-", "")): ()}
+    signed = {"webhook_signature": SIGNATURE} if kind == "webhook" else {}
+    run_scenario(tmp_path, scenario, behavior={"outcomes": outcomes}, **signed)
+
+
+def test_message_in_progress_has_no_result_yet(tmp_path: Path) -> None:
+    """Alimtalk ko/error-code.md: 4161 is a message that is being processed."""
+
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        call = await with_channel(env)
+        body = alimtalk_body(SENDER_KEY, receivers=receivers_of(MANY[0], **NAMED))
+        await call_ok(call, "message/sendAlimtalk", body)
+        await env.wait(20)
+        assert describe_outcome(await get_message(call, MANY[0])) == "sending"
+        await env.wait(30)
+
+        assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
+
+    outcomes = {("alimtalk", MANY[0].replace("-", "")): ((1.0, IN_PROGRESS), (30.0, "1000"))}
+    run_scenario(tmp_path, scenario, behavior={"outcomes": outcomes})
+
+
 def test_webhooks_need_a_configured_signature(tmp_path: Path) -> None:
     async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
         call = await with_channel(env)
         assert (await tell(call, {}, "")).result == "NOT_FOUND"
         assert (await call("/hooks/nobody", b"{}", method="POST")).result == "NOT_FOUND"
-        assert (await call(HOOK, method="GET")).result == "METHOD_NOT_ALLOWED"
+        assert (await call(HOOK, method="GET")).result == "NOT_FOUND"
+        assert (await call("/hooks/nobody", method="GET")).result == "NOT_FOUND"
+        assert (await call(HOOK, method="PUT")).result == "METHOD_NOT_ALLOWED"
 
     run_scenario(tmp_path, scenario)
 

@@ -18,7 +18,7 @@ from tests.fakes.nhncloud.answers import (
     paginate,
     parse_seoul,
 )
-from tests.fakes.nhncloud.state import DELIVERED, Message, Profile, State
+from tests.fakes.nhncloud.state import DELIVERED, IN_PROGRESS, Message, Profile, State
 
 MAX_RECIPIENTS = 1000
 MAX_DAYS_AHEAD = 60
@@ -185,7 +185,7 @@ def accept(
     outcomes.schedule_results(messages, state.behavior, state.results, late_code)
     answer: Json = {
         "message": {
-            "requestId": messages[0].request_id,
+            "requestId": None if len(failed) == len(made) else messages[0].request_id,
             "senderGroupingKey": call.senderGroupingKey,
             "sendResults": [
                 {
@@ -200,7 +200,8 @@ def accept(
         }
     }
     if len(failed) == len(made):
-        raise ApiError(-1031, "All of receivers are failed to send.", answer)
+        detail = answer if state.behavior.explains_total_failure else {"message": None}
+        raise ApiError(-1031, "All of receivers are failed to send.", detail)
     if key := request.headers.get(IDEMPOTENCY_KEY):
         state.keys_used[app_key, key] = state.clock()
     return answer
@@ -270,7 +271,7 @@ def page(found: list[Any], query: Mapping[str, str]) -> list[Any]:
 
 def status_of(message: Message) -> str:
     """Return the status of a message: FAILED or COMPLETED."""
-    return "FAILED" if message.refused or message.code not in (None, DELIVERED) else "COMPLETED"
+    return "FAILED" if message.refused or message.code not in (None, DELIVERED, IN_PROGRESS) else "COMPLETED"
 
 
 def result_row(message: Message) -> Json:
@@ -284,7 +285,7 @@ def result_row(message: Message) -> Json:
         "resendStatus": message.resend_status,
         "resendStatusName": RESEND_NAMES[message.resend_status],
         "messageStatus": status_of(message),
-        "resultCode": str(message.refused) if message.refused else message.code,
+        "resultCode": str(message.refused) if message.refused else message.shown_code,
         "resultCodeName": outcomes.result_name(message),
     }
 

@@ -37,6 +37,7 @@ _TALK_NAMES = {
     "3019": "카카오톡 유저가 아님",
     "3020": "알림톡 수신 차단",
     "3022": "발송 가능한 시간이 아님",
+    "4161": "처리중인 메시지",
     "3028": "메시지 강조 표기 타이틀이 템플릿과 일치하지 않음",
 }
 _TEXT_NAMES = {
@@ -51,7 +52,7 @@ AD_HOURS = (8 * 60, 21 * 60)
 
 def result_name(message: Message) -> str | None:
     """Return the name of a message's result."""
-    if message.code is None:
+    if message.shown_code is None:
         return None
     if message.code == DELIVERED:
         return "성공"

@@ -15,6 +15,10 @@ Clock = Callable[[], int]
 
 SMS, ALIMTALK, FRIENDTALK = "sms", "alimtalk", "friendtalk"
 DELIVERED = "1000"
+IN_PROGRESS = "4161"
+"""Alimtalk ko/error-code.md, "발송 결과 코드": 처리중인 메시지. A result follows."""
+NO_CODE = "without a code"
+"""A message that failed without a result code: the guides let `resultCode` be null, `messageStatus` not."""
 _LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _ID_LETTERS = 10
 
@@ -49,6 +53,11 @@ class Message:
     received_at: int | None = None
     updated_at: int | None = None
     resend_status: str = "RSC01"
+
+    @property
+    def shown_code(self) -> str | None:
+        """Its result as lists and webhooks show it."""
+        return None if self.code == NO_CODE else self.code
 
     @property
     def template_code(self) -> str | None:
@@ -205,6 +214,8 @@ class Behavior:
     """Whether advertisements fail at night."""
     lists_refused: bool = False
     """Whether lists show recipients that were refused, as FAILED."""
+    explains_total_failure: bool = True
+    """Whether -1031 comes with the result of each recipient; the guides let `message` be null."""
     refuses_whole_calls: bool = False
     """Whether one bad recipient fails the whole call, with that recipient's code."""
     is_end_whole_minute: bool = False

@@ -141,7 +141,7 @@ class Webhooks:
             "recipientGroupingKey": message.recipient_grouping_key,
             "recipientGropuingKey": message.recipient_grouping_key,
             "senderGroupingKey": message.sender_grouping_key,
-            "resultCode": message.code,
+            "resultCode": message.shown_code,
             "messageCount": 1,
             "_link": {"self": {"href": f"{self._state.base}{path}?recipientSeq={message.recipient_seq}"}},
         }
@@ -157,7 +157,7 @@ class Webhooks:
             "createDate": format_seoul(message.accepted_at),
             "receiveDate": format_seoul(message.received_at),
             "recipientNo": message.recipient_no,
-            "resultCode": message.code,
+            "resultCode": message.shown_code,
             "senderGroupingKey": message.sender_grouping_key,
             "recipientGroupingKey": message.recipient_grouping_key,
             "_links": {"self": {"href": f"{self._state.base}/{path}"}},

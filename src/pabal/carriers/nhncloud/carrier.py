@@ -67,6 +67,7 @@ class NhnCloudCarrier(Carrier):
         self.products = frozenset(settings.products)
         self.window = settings.window
         self.failover_after_s = settings.failover_seconds
+        self.has_webhooks = bool(settings.webhook_signature)
         self.provider = provider
         self._world = world
         self._pacer = Pacer(settings.rate, world)

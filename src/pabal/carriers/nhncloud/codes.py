@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from typing import Any
 
 from pabal.carriers.base import Busy, Declined, Rejected, Unknown, Verdict
 from pabal.carriers.nhncloud.client import TOO_LARGE
@@ -9,6 +10,8 @@ from pabal.domain.message import Outcome
 
 DUPLICATE_CALL = -1005
 """KakaoTalk Bizmessage: the idempotency key was used within the last ten minutes."""
+ALL_FAILED = -1031
+"""KakaoTalk Bizmessage: every recipient of a call was refused; the reason of each may be missing."""
 ATTACHMENT_EXPIRED = -2004
 """SMS: the attachment does not exist any more."""
 
@@ -76,10 +79,10 @@ _TALK = _table(
         (ErrorKind.REFUSED_BY_RECEIVER, (-3301,)),
         (ErrorKind.SPAM, (-8008,)),
         (ErrorKind.DIFFERS_FROM_TEMPLATE, (-3010, -3011, -3033, -3042, -3043, -3046, -3049)),
-        (
-            ErrorKind.MESSAGE_NOT_SUPPORTED,
-            (TOO_LARGE, -1028, -2018, -2019, -2023, -2024, -2030, -2031, -2032, -3004),
-        ),
+        (ErrorKind.MESSAGE_NOT_SUPPORTED, (TOO_LARGE, ALL_FAILED, -1028, -2000, -2001, -2018, -2019, -2023, -2024)),
+        (ErrorKind.MESSAGE_NOT_SUPPORTED, (*range(-2037, -2029), -2504, -2505, -3000, -3004, *range(-3009, -3005))),
+        (ErrorKind.MESSAGE_NOT_SUPPORTED, (-3026, *range(-3041, -3037), -3044, -3045, -3048, -3051, -3052, -3053)),
+        (ErrorKind.MESSAGE_NOT_SUPPORTED, (-3101, -3102, -3103, *range(-3226, -3199), -3326, -3327)),
         (ErrorKind.CALL_NOT_SUPPORTED, (-1006, -1014, -1024, -1027, -2017, -3003, -3005)),
         (ErrorKind.CALL_NOT_SUPPORTED, (-4007, -4009, -8001, -8002, -8005, -9992)),
     ]
@@ -98,6 +101,12 @@ def verdict_for(kind: ErrorKind) -> Verdict:
     if kind in (ErrorKind.MESSAGE_NOT_SUPPORTED, ErrorKind.CALL_NOT_SUPPORTED, ErrorKind.UNEXPECTED):
         return Declined(kind.outcome)
     return Rejected(kind.outcome)
+
+
+IN_PROGRESS = "4161"
+"""KakaoTalk Bizmessage: the message is being processed; this is no result yet."""
+_FAILED_SMS_STATUSES = ("0", "4", "5", "6")
+_FAILED_STATUSES = ("FAILED", "CANCEL", "DUPLICATED", "FAILED_AD")
 
 
 def _outcomes(rows: Iterable[tuple[Outcome, Iterable[str]]]) -> Mapping[str, Outcome]:
@@ -125,7 +134,6 @@ _TALK_OUTCOMES = _outcomes(
         (Outcome.DIFFERS_FROM_TEMPLATE, ("3016", "3027", "3028", "3030", "3031", "3033", "3036", "3038", "3042")),
         (Outcome.NOT_A_USER, ("3019",)),
         (Outcome.BLOCKED_BY_USER, ("3020",)),
-        (Outcome.NOT_A_FRIEND, ("2003",)),
         (Outcome.CARRIER_ERROR, ("2001", "2005", "3000", "3006", "3010", "3012", "9998", "9999")),
     ]
 )
@@ -134,3 +142,15 @@ _TALK_OUTCOMES = _outcomes(
 def outcome_of(code: str, *, is_text: bool) -> Outcome:
     """Return the outcome for a result code."""
     return (_SMS_OUTCOMES if is_text else _TALK_OUTCOMES).get(code, Outcome.UNDELIVERABLE)
+
+
+def outcome_of_row(row: Mapping[str, Any], *, is_text: bool) -> Outcome | None:
+    """Return the outcome in a row of a list, of results or of a webhook; None while the message has not ended.
+
+    A row may say that a message failed without a result code.
+    """
+    code = str(row.get("resultCode") or "")
+    if code and (is_text or code != IN_PROGRESS):
+        return outcome_of(code, is_text=is_text)
+    has_failed = str(row.get("msgStatus")) in _FAILED_SMS_STATUSES or row.get("messageStatus") in _FAILED_STATUSES
+    return Outcome.UNDELIVERABLE if has_failed and not code else None

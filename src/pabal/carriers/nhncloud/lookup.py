@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from pabal.carriers.base import Accepted, Rejected, Verdict
 from pabal.carriers.nhncloud.calls import ProductEndpoint, group_by_request, may_share_call
 from pabal.carriers.nhncloud.client import NhnCloudClient, expect_documented_shape
-from pabal.carriers.nhncloud.codes import outcome_of
+from pabal.carriers.nhncloud.codes import outcome_of_row
 from pabal.domain import dates, identifiers
 from pabal.domain.dates import DAY, Instant
 from pabal.domain.message import Attempt, Outcome
@@ -18,8 +18,6 @@ SEOUL = ZoneInfo("Asia/Seoul")
 PAGE_SIZE = 1000
 MAX_LOOK_BACK_MS = 28 * DAY
 """The lists go back a month at most."""
-FAILED_SMS_STATUSES = ("0", "4", "5", "6")
-FAILED_TALK_STATUSES = ("FAILED", "CANCEL")
 
 NextTimeout = Callable[[], float]
 """Returns how long the next call may take."""
@@ -119,11 +117,8 @@ def make_reference(request_id: Any, sequence: Any) -> str:
 
 def _verdict(endpoint: ProductEndpoint, row: Mapping[str, Any]) -> Verdict:
     """Return the verdict for a row of a list; final if it has a result, as old results are not reported again."""
-    if code := row.get("resultCode"):
-        outcome = outcome_of(str(code), is_text=endpoint.is_text)
+    if outcome := outcome_of_row(row, is_text=endpoint.is_text):
         return Accepted(None) if outcome is Outcome.DELIVERED else Rejected(outcome)
-    if str(row.get("msgStatus")) in FAILED_SMS_STATUSES or row.get("messageStatus") in FAILED_TALK_STATUSES:
-        return Rejected(Outcome.UNDELIVERABLE)
     return Accepted(make_reference(row["requestId"], row["recipientSeq"]))
 
 

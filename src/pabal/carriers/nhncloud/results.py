@@ -9,7 +9,7 @@ import msgspec
 
 from pabal.carriers.base import OnReceipts, ReadBody, Receipt
 from pabal.carriers.nhncloud.client import ErrorResponse, NhnCloudClient, expect_documented_shape
-from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of
+from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of_row
 from pabal.carriers.nhncloud.lookup import SEOUL, make_reference
 from pabal.carriers.relay.http import ErrorAnswer
 from pabal.carriers.relay.result_poller import (
@@ -29,6 +29,8 @@ PAGE_SIZE = 1000
 WEBHOOK_POLL_S = 60.0
 """How often results are polled if there are webhooks: these may get lost."""
 SIGNATURE_HEADER = "x-toast-webhook-signature"
+MAX_VERIFICATION_BYTES = 1024
+"""The longest call without a signature that is read: the console verifies an address by an undocumented call."""
 RESULT_EVENT = "MESSAGE_RESULT_UPDATE"
 
 log = logging.getLogger("pabal.nhncloud")
@@ -132,12 +134,13 @@ class ResultReader:
         signature = self._settings.webhook_signature
         if not signature:
             raise Refused(Code.NOT_FOUND)
-        given = headers.get(SIGNATURE_HEADER, "")
-        if not hmac.compare_digest(given.encode("utf-8", "replace"), signature.encode()):
+        given = headers.get(SIGNATURE_HEADER)
+        is_signed = hmac.compare_digest((given or "").encode("utf-8", "replace"), signature.encode())
+        if not is_signed and (given is not None or not _is_short(headers)):
             raise Refused(Code.UNAUTHORIZED)
         body = await read_body()
         try:
-            receipts = self._parse_webhook(body)
+            receipts = self._parse_webhook(body) if is_signed else _check_verification(body)
         except (msgspec.DecodeError, RecursionError, KeyError, TypeError, ValueError, AttributeError):
             raise Refused(Code.INVALID_JSON) from None
         if new := self._poller.reported.select_new(receipts):
@@ -145,9 +148,9 @@ class ResultReader:
             self._poller.reported.remember(new)
 
     def _parse_webhook(self, body: bytes) -> list[Receipt]:
-        """Return the results in a webhook call; other events are ignored."""
-        event = msgspec.json.decode(body)
-        if event["event"] != RESULT_EVENT:
+        """Return the results in a webhook call; other events, and calls without one, are ignored."""
+        event = msgspec.json.decode(body or b"{}")
+        if event.get("event") != RESULT_EVENT:
             return []
         app_key = str(event["appKey"])
         if not app_key or app_key not in (self._settings.sms_app_key, self._settings.talk_app_key):
@@ -155,15 +158,30 @@ class ResultReader:
         return _receipts(list(event["hooks"]), is_text=app_key == self._settings.sms_app_key)
 
 
+def _is_short(headers: Mapping[str, str]) -> bool:
+    """Say whether a call without a signature may be read to see that it carries no event."""
+    size = headers.get("content-length", "0")
+    is_counted = "transfer-encoding" not in headers and size.isascii() and size.isdigit()
+    return is_counted and int(size) <= MAX_VERIFICATION_BYTES
+
+
+def _check_verification(body: bytes) -> list[Receipt]:
+    """Return that a call without a signature reports nothing: the console verifies an address by such a call.
+
+    Raises Refused(UNAUTHORIZED) if it has an event.
+    """
+    call = msgspec.json.decode(body or b"{}")
+    if "event" in call or "hooks" in call:
+        raise Refused(Code.UNAUTHORIZED)
+    return []
+
+
 def _receipts(rows: Sequence[Mapping[str, Any]], *, is_text: bool) -> list[Receipt]:
     """Return the final results in rows."""
     return [
-        Receipt(
-            make_reference(row["requestId"], row["recipientSeq"]),
-            outcome_of(str(row["resultCode"]), is_text=is_text),
-        )
+        Receipt(make_reference(row["requestId"], row["recipientSeq"]), outcome)
         for row in rows
-        if row.get("resultCode")
+        if (outcome := outcome_of_row(row, is_text=is_text))
     ]
 
 

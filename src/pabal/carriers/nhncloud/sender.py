@@ -174,15 +174,17 @@ class CallSender:
         """Report the verdict on each message of a call. Raises KeyError and the like for an unexpected shape."""
         is_text = call.endpoint.is_text
         body = answer["body"]["data"] if is_text else answer["message"]
-        request_id = body["requestId"]
+        request_id = body.get("requestId")  # null if every recipient was refused
         rows = body["sendResultList"] if is_text else body["sendResults"]
         by_name = {str(row["recipientGroupingKey"]): row for row in rows}
         verdicts: list[tuple[Attempt, Verdict]] = []
         for attempt in call.attempts:
             row = by_name[attempt.message_id.hex()]
             code = int(row["resultCode"] or 0)
-            if code == 0:
+            if code == 0 and request_id is not None:
                 verdicts.append((attempt, Accepted(make_reference(request_id, row["recipientSeq"]))))
+            elif code == 0:
+                verdicts.append((attempt, self._resolver.unknown(attempt)))
             else:
                 verdicts.append((attempt, verdict_for(error_kind_of(code, is_text=is_text))))
         known = [attempt.message_id for attempt, verdict in verdicts if not isinstance(verdict, Unknown)]
