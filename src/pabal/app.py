@@ -123,7 +123,8 @@ def build_context(
         carriers = {
             name: _build_carrier(each, store, world, metrics, slots) for name, each in settings.carriers.items()
         }
-    policy = build_policy(settings)
+    as_brand = frozenset(name for name, each in carriers.items() if each.sends_friend_talk_as_brand)
+    policy = build_policy(settings)._replace(brand_carriers=as_brand)
     return Context(
         store,
         world,

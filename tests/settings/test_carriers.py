@@ -71,6 +71,7 @@ EXAMPLES: dict[str, dict[str, tuple[str, Any]]] = {
         "talk_secret_key": (f'"{SECRET}"', SECRET),
         "sms_address": ('"https://sms.example"', "https://sms.example"),
         "talk_address": ('"http://127.0.0.1:7080"', "http://127.0.0.1:7080"),
+        "friend_talk": ('"compatible"', "compatible"),
         "tls_ca": ('"/etc/ssl/relay.pem"', Path("/etc/ssl/relay.pem")),
         "calls": ("3", 3),
         "timeout_seconds": ("3", 3),

@@ -124,6 +124,8 @@ class Carrier(Protocol):
     has_webhooks: bool = False
     """Whether it sends receipts to /hooks/NAME."""
     provider: ProfileProvider | None = None
+    sends_friend_talk_as_brand: bool = False
+    """Whether friend talk goes out as a brand message: it is advertising then, whatever its caller says."""
 
     @property
     def is_connected(self) -> bool:

@@ -92,9 +92,6 @@ def build_policy(settings: Settings) -> Policy:
         duplicate_minutes=settings.duplicate_minutes,
         drops_duplicates=settings.duplicate_action == "drop",
         opt_out_number=settings.opt_out_number,
-        brand_carriers=frozenset(
-            name for name, each in settings.carriers.items() if each.sends_friend_talk_as_brand
-        ),
     )
 
 

@@ -40,11 +40,6 @@ class CarrierSettings:
     )
     charges_failed: bool = setting(False, "Whether it charges for messages that it took and did not deliver.")
 
-    @property
-    def sends_friend_talk_as_brand(self) -> bool:
-        """Whether friend talk goes out as a brand message, which is always advertising."""
-        return False
-
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatorSettings(CarrierSettings):
@@ -132,7 +127,6 @@ class NhnCloudSettings(CarrierSettings):
     """NHN Cloud Notification: SMS for texts, KakaoTalk Bizmessage for Alimtalk and friend talk."""
 
     kind: str = "nhncloud"
-    products: tuple[Product, ...] = tuple(each for each in SENDABLE if each is not Product.BRAND_MESSAGE)
     window: int = setting(
         5000, "How many messages may be in flight without an answer.", min_value=1, max_value=10_000
     )
@@ -145,6 +139,11 @@ class NhnCloudSettings(CarrierSettings):
     sms_address: str = setting("https://sms.api.nhncloudservice.com", "Address of its SMS interface.")
     talk_address: str = setting(
         "https://kakaotalk-bizmessage.api.nhncloudservice.com", "Address of its KakaoTalk Bizmessage interface."
+    )
+    friend_talk: Literal["brand", "compatible"] = setting(
+        "brand",
+        "How friend talk goes out: as a brand message to friends, which is always advertising, or by the compatible"
+        " mode that NHN Cloud has announced to end on 2026-12-31.",
     )
     tls_ca: Path | None = setting(None, "File with the certificate authority to trust; none: those of the system.")
     calls: int = setting(
@@ -181,6 +180,17 @@ class NhnCloudSettings(CarrierSettings):
             raise BadSetting(f"carriers.{self.name}: give sms_app_key or talk_app_key, or it can send nothing")
         if self.webhook_signature and len(self.webhook_signature) < MIN_SIGNATURE_LENGTH:
             raise BadSetting(f"carriers.{self.name}.webhook_signature: at least {MIN_SIGNATURE_LENGTH} characters")
+
+    @property
+    def sends_brand_messages(self) -> bool:
+        """Whether anything goes out as a brand message."""
+        is_brand = self.friend_talk == "brand"
+        return any(each is Product.BRAND_MESSAGE or (each.is_friend_talk and is_brand) for each in self.products)
+
+    @property
+    def sends_compatible_friend_talk(self) -> bool:
+        """Whether friend talk goes out by the compatible mode."""
+        return self.friend_talk == "compatible" and any(each.is_friend_talk for each in self.products)
 
 
 MIN_SIGNATURE_LENGTH = 16

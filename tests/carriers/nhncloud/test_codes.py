@@ -42,6 +42,9 @@ TALKS: dict[int, Verdict] = {
     **dict.fromkeys((*range(-3226, -3199), -3326, -3327), CALL_NOT_SUPPORTED),
     **dict.fromkeys((-1006, -1014, -1024, -1027, -2017, -3003, -3005), CALL_NOT_SUPPORTED),
     **dict.fromkeys((-4007, -4009, -8001, -8002, -8005, -9992), CALL_NOT_SUPPORTED),
+    **dict.fromkeys((-3298, -3300, -3325, -3340, -3341, -3348, -3349, -4029), CALL_NOT_SUPPORTED),
+    **dict.fromkeys((*range(-3323, -3302), *range(-3338, -3327)), CALL_NOT_SUPPORTED),
+    **dict.fromkeys((-3299, -3324, -3344, -3347), DIFFERS),
     **dict.fromkeys((4, -2002, -2004, -3002, -9996, -9998, -12345), ODD),
 }
 ACCOUNT_CLOSED = {
@@ -50,7 +53,7 @@ ACCOUNT_CLOSED = {
 }
 SHARED = {
     True: (-2004, -2312, -2313, -6000, -6004, 4, -9999, -2052),
-    False: (-1027, -2017, -3003, -3005, -9992, 4, -9999, -8010),
+    False: (-1027, -2017, -3003, -3005, -3298, -3304, -4029, -9992, 4, -9999, -8010),
 }
 """Errors of fields that all messages of a call share: halves of the call would be refused again."""
 ALONE = {
@@ -141,11 +144,30 @@ TALK_ENDS = {
     **dict.fromkeys(
         ("3016", "3027", "3028", "3030", "3031", "3033", "3036", "3038", "3042"), Outcome.DIFFERS_FROM_TEMPLATE
     ),
+    **dict.fromkeys(
+        ("1033", "3043", "3044", "3045", "3053", "3054", "3055", "3057", "4132", "4134"),
+        Outcome.DIFFERS_FROM_TEMPLATE,
+    ),
     **dict.fromkeys(("2001", "2005", "3000", "3006", "3010", "3012", "9998", "9999"), Outcome.CARRIER_ERROR),
 }
 OTHER_ENDS = {
     True: ("1003", "2001", "2002", "2004", "2005", "2007", "3000", "3004", "3010", "3018", "3019", "E919", "E911"),
-    False: ("1003", "1006", "1021", "1025", "3011", "3013", "3014", "3015", "3018", "3022", "MTR2", "2003"),
+    False: (
+        "1003",
+        "1006",
+        "1021",
+        "1025",
+        "3011",
+        "3013",
+        "3014",
+        "3015",
+        "3018",
+        "3022",
+        "MTR2",
+        "2003",
+        "1028",
+        "4138",
+    ),
 }
 
 

@@ -12,7 +12,7 @@ MIN_WIDTH_PX = 500
 WIDE_SIZE = (800, 600)
 
 
-def store_image(state: State, request: Request, field: str) -> UploadedFile:
+def store_image(state: State, request: Request, field: str, brand_type: str = "") -> UploadedFile:
     """Store the image in a form field, and return it."""
     form = request.form()
     file = form.get(field)
@@ -26,10 +26,11 @@ def store_image(state: State, request: Request, field: str) -> UploadedFile:
         raise ApiError(-8001, "The image you upload is invalid.")
     wide = request.query.get("wide") or form.get("wide")
     is_wide = isinstance(wide, str) and wide.lower() == "true"
-    if state.behavior.measures_images and field == "image" and not _has_valid_size(file.body, is_wide):
+    has_size = _has_valid_brand_size(file.body, brand_type) if brand_type else _has_valid_size(file.body, is_wide)
+    if state.behavior.measures_images and field == "image" and not has_size:
         raise ApiError(-8001, "The image you upload is invalid.")
     number = state.new_serial()
-    picture = UploadedFile(number, file.name, f"{state.base}/pictures/{number}", file.body, is_wide)
+    picture = UploadedFile(number, file.name, f"{state.base}/pictures/{number}", file.body, is_wide, brand_type)
     state.pictures[picture.address] = picture
     return picture
 
@@ -39,6 +40,20 @@ def _has_valid_size(body: bytes, is_wide: bool) -> bool:
     if is_wide:
         return (width, height) == WIDE_SIZE
     return width >= MIN_WIDTH_PX and height > 0 and 3 / 4 <= width / height <= 2
+
+
+def _has_valid_brand_size(body: bytes, brand_type: str) -> bool:
+    """ko/friendtalkupgrade-api-guide.md, "업로드 이미지 규격": "가로 500px 이상", "0.5 ≤ 세로 ÷ 가로 ≤ 1.333"."""
+    width, height = measure(body)
+    low, high = _BRAND_RATIOS.get(brand_type, (0.5, 1.333))
+    return width >= MIN_WIDTH_PX and low <= height / width <= high
+
+
+_BRAND_RATIOS = {
+    "WIDE_IMAGE": (0.5, 1.0),
+    "MAIN_WIDE_ITEMLIST_IMAGE": (0.5, 0.5),
+    "NORMAL_WIDE_ITEMLIST_IMAGE": (1.0, 1.0),
+}
 
 
 def measure(body: bytes) -> tuple[int, int]:

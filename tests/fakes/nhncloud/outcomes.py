@@ -1,6 +1,6 @@
 """Results by recipient: some numbers have a fixed outcome, as with the built-in simulator.
 
-| Recipient | Texts | Alimtalk | Friend talk |
+| Recipient | Texts | Alimtalk | Friend talk, brand message |
 |---|---|---|---|
 | 010-0000-0001 | 3003 not assigned | 3008 bad number | 3008 |
 | 010-0000-0002 | 2003 phone off | 3005 not confirmed | 3005 |
@@ -14,19 +14,19 @@
 from collections.abc import Callable
 
 from tests.fakes.nhncloud.answers import minute_of_day
-from tests.fakes.nhncloud.state import ALIMTALK, DELIVERED, FRIENDTALK, SMS, Behavior, Message, Results
+from tests.fakes.nhncloud.state import ALIMTALK, BRAND, DELIVERED, FRIENDTALK, SMS, Behavior, Message, Results
 
 LATE_S = 10.0
 CORRECTED_AFTER_S = 1.0
 
 _CODES = {
-    "01000000001": {SMS: "3003", ALIMTALK: "3008", FRIENDTALK: "3008"},
-    "01000000002": {SMS: "2003", ALIMTALK: "3005", FRIENDTALK: "3005"},
-    "01000000003": {ALIMTALK: "3019", FRIENDTALK: "3019"},
-    "01000000004": {ALIMTALK: "3020", FRIENDTALK: "3018"},
+    "01000000001": {SMS: "3003", ALIMTALK: "3008", FRIENDTALK: "3008", BRAND: "3008"},
+    "01000000002": {SMS: "2003", ALIMTALK: "3005", FRIENDTALK: "3005", BRAND: "3005"},
+    "01000000003": {ALIMTALK: "3019", FRIENDTALK: "3019", BRAND: "3019"},
+    "01000000004": {ALIMTALK: "3020", FRIENDTALK: "3018", BRAND: "3018"},
 }
 _SILENT, _LATE, _CORRECTED = "01000000006", "01000000007", "01000000008"
-_CORRECTIONS = {SMS: "2001", ALIMTALK: "3006", FRIENDTALK: "3006"}
+_CORRECTIONS = {SMS: "2001", ALIMTALK: "3006", FRIENDTALK: "3006", BRAND: "3006"}
 _SPECIAL_NUMBERS = {*_CODES, _SILENT, _LATE, _CORRECTED}
 
 _TALK_NAMES = {
@@ -98,7 +98,8 @@ def _special_results(product: str, number: str, usual_s: float) -> tuple[tuple[f
 def _code_at_night(message: Message, behavior: Behavior) -> str | None:
     if not behavior.has_nights or (message.product != FRIENDTALK and not message.is_ad):
         return None
-    first, last = FRIENDTALK_HOURS if message.product == FRIENDTALK else AD_HOURS
+    is_talk = message.product in (FRIENDTALK, BRAND)
+    first, last = FRIENDTALK_HOURS if is_talk else AD_HOURS
     if first <= minute_of_day(message.send_at) < last:
         return None
-    return "3022" if message.product == FRIENDTALK else "E919"
+    return "3022" if is_talk else "E919"

@@ -53,7 +53,7 @@ from urllib.parse import parse_qsl
 
 import httpx
 
-from tests.fakes.nhncloud import alimtalk, friendtalk, page, senders, sms, sms_lists, templates
+from tests.fakes.nhncloud import alimtalk, brand, friendtalk, page, senders, sms, sms_lists, templates
 from tests.fakes.nhncloud.answers import ApiError, Json, Reply, Request, header, json_reply
 from tests.fakes.nhncloud.console import Console
 from tests.fakes.nhncloud.faults import THROTTLED, TOO_LARGE, ConnectionCut, ConnectionRefused, Fault, FaultInjector
@@ -69,8 +69,9 @@ MAX_REQUEST_BYTES = 10 * 1024 * 1024
 SMS_BASE = "/sms/v3.0/appKeys/{appKey}/"
 ALIMTALK_BASE = "/alimtalk/v2.3/appkeys/{appkey}/"
 FRIENDTALK_BASE = "/friendtalk/v2.4/appkeys/{appkey}/"
+BRAND_BASE = "/brand-message/v1.0/appkeys/{appkey}/"
 TEMPLATES = ALIMTALK_BASE + "senders/{senderKey}/templates"
-INTERFACES = ("/sms/", "/alimtalk/", "/friendtalk/")
+INTERFACES = ("/sms/", "/alimtalk/", "/friendtalk/", "/brand-message/")
 SEND_KINDS = frozenset(("sms", "mms", "ad-sms", "ad-mms"))
 LIST_KINDS = frozenset(("sms", "mms"))
 
@@ -92,6 +93,11 @@ _ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", FRIENDTALK_BASE + "messages/{requestId}/{recipientSeq}", friendtalk.show),
     ("GET", FRIENDTALK_BASE + "message-results", friendtalk.results),
     ("POST", FRIENDTALK_BASE + "images", friendtalk.upload),
+    ("POST", BRAND_BASE + "freestyle-messages", brand.send_free_form),
+    ("POST", BRAND_BASE + "basic-messages", brand.send_by_template),
+    ("GET", BRAND_BASE + "messages", brand.search),
+    ("GET", BRAND_BASE + "message-results", brand.results),
+    ("POST", BRAND_BASE + "images", brand.upload),
     ("GET", ALIMTALK_BASE + "sender/categories", senders.categories),
     ("POST", ALIMTALK_BASE + "sender/token", senders.verify),
     ("POST", ALIMTALK_BASE + "senders", senders.register),

@@ -13,7 +13,7 @@ from tests.fakes.nhncloud.answers import Json, format_seoul
 
 Clock = Callable[[], int]
 
-SMS, ALIMTALK, FRIENDTALK = "sms", "alimtalk", "friendtalk"
+SMS, ALIMTALK, FRIENDTALK, BRAND = "sms", "alimtalk", "friendtalk", "brand-message"
 DELIVERED = "1000"
 IN_PROGRESS = "4161"
 """Alimtalk ko/error-code.md, "발송 결과 코드": 처리중인 메시지. A result follows."""
@@ -91,6 +91,8 @@ class Profile:
     kakao_profile_status: str = "A"
     resends: bool = False
     """Whether the relay sends a text for each message that fails."""
+    may_reach_others: bool = False
+    """Whether brand messages may be sent to people who are not friends: targeting M and N."""
 
     @property
     def is_registered(self) -> bool:
@@ -143,6 +145,8 @@ class UploadedFile(NamedTuple):
     address: str
     body: bytes
     is_wide: bool = False
+    kind: str = ""
+    """The type of an image of brand messages."""
 
 
 class Call(NamedTuple):
@@ -266,6 +270,8 @@ class State:
         """Unsubscribed recipients: 080 number and receiver."""
         self.profiles: dict[str, Profile] = {}
         self.templates: dict[tuple[str, str], Template] = {}
+        self.brand_templates: dict[tuple[str, str], str] = {}
+        """Texts of brand message templates, by sender key and code."""
         self.attachments: dict[int, UploadedFile] = {}
         self.pictures: dict[str, UploadedFile] = {}
         """Images of friend talk and of templates, by address."""

@@ -86,6 +86,7 @@ class ServerProcess:
             "kind": "nhncloud",
             "sms_app_key": "smsAppKey0123456",
             "sms_secret_key": "smsSecret",
+            "friend_talk": "compatible",  # as a brand message it could not be sent at night
             "talk_app_key": "talkAppKey012345",
             "talk_secret_key": "talkSecret",
             "sms_address": address,

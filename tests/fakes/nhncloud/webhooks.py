@@ -10,7 +10,7 @@ import httpx
 
 from tests.fakes.nhncloud.answers import Json, format_seoul
 from tests.fakes.nhncloud.sms_lists import status_of
-from tests.fakes.nhncloud.state import FRIENDTALK, SMS, Draft, Message, State, Template
+from tests.fakes.nhncloud.state import BRAND, FRIENDTALK, SMS, Draft, Message, State, Template
 
 RESULT = "MESSAGE_RESULT_UPDATE"
 TEMPLATE = "TEMPLATE_STATUS_UPDATE"
@@ -147,7 +147,8 @@ class Webhooks:
         }
 
     def _talk_hook(self, message: Message) -> Json:
-        base = f"{message.product}/{'v2.4' if message.product == FRIENDTALK else 'v2.3'}"
+        version = {FRIENDTALK: "v2.4", BRAND: "v1.0"}.get(message.product, "v2.3")
+        base = f"{message.product}/{version}"
         path = f"{base}/appkeys/{self._state.talk_app_key}/messages/{message.request_id}/{message.recipient_seq}"
         return {
             "kakaoMessageType": f"{message.kind}_NORMAL",
@@ -160,6 +161,7 @@ class Webhooks:
             "resultCode": message.shown_code,
             "senderGroupingKey": message.sender_grouping_key,
             "recipientGroupingKey": message.recipient_grouping_key,
+            "isAddedChannel": message.recipient.targeting != "N" if message.product == BRAND else None,
             "_links": {"self": {"href": f"{self._state.base}/{path}"}},
             "hookId": self._state.new_request_id(),
         }

@@ -6,6 +6,7 @@ from enum import Enum
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from pabal.carriers.nhncloud import brand_calls
 from pabal.carriers.nhncloud.buttons import all_to_remote
 from pabal.domain import advertising, identifiers
 from pabal.domain.message import Attempt, Product
@@ -25,10 +26,16 @@ class ProductEndpoint(Enum):
     MMS = "/sms/v3.0/appKeys/{appkey}/sender/mms"
     ALIMTALK = "/alimtalk/v2.3/appkeys/{appkey}"
     FRIENDTALK = "/friendtalk/v2.4/appkeys/{appkey}"
+    BRAND = "/brand-message/v1.0/appkeys/{appkey}"
 
     @property
     def is_text(self) -> bool:
         return self in (ProductEndpoint.SMS, ProductEndpoint.MMS)
+
+    @property
+    def has_idempotency_keys(self) -> bool:
+        """Whether a call may be repeated safely: the key is documented for some interfaces only."""
+        return self in (ProductEndpoint.ALIMTALK, ProductEndpoint.FRIENDTALK)
 
     @property
     def service(self) -> str:
@@ -49,6 +56,10 @@ class SendCall(NamedTuple):
         """Return the body of the call; `image` is the reference of its image, if it has one."""
         requests = {identifiers.request_id_of(each.message_id) for each in self.attempts}
         group = {"senderGroupingKey": next(iter(requests)).hex()} if len(requests) == 1 else {}
+        if self.endpoint is ProductEndpoint.BRAND:
+            picture = brand_calls.image_fields(self.attempts[0], None if image is None else str(image))
+            recipients = [brand_calls.recipient(each) for each in self.attempts]
+            return {**self.shared, **picture, **group, "recipientList": recipients}
         attachment = {"attachFileIdList": [image]} if image is not None and self.endpoint.is_text else {}
         return {
             **self.shared,
@@ -60,7 +71,7 @@ class SendCall(NamedTuple):
     @property
     def headers(self) -> dict[str, str]:
         """The headers; the idempotency key is made of these attempts, so only a repeated call has the same one."""
-        if self.endpoint.is_text:
+        if not self.endpoint.has_idempotency_keys:
             return {}
         digest = sha256()
         for each in self.attempts:
@@ -106,6 +117,8 @@ def may_share_call(message_id: bytes) -> bool:
 
 def endpoint_of(attempt: Attempt) -> ProductEndpoint:
     """Return the endpoint of a message."""
+    if attempt.brand is not None:
+        return ProductEndpoint.BRAND
     if attempt.product is Product.ALIMTALK:
         return ProductEndpoint.ALIMTALK
     if not attempt.product.is_text:
@@ -116,6 +129,8 @@ def endpoint_of(attempt: Attempt) -> ProductEndpoint:
 def _shared_key(attempt: Attempt, request: bytes) -> tuple[Any, ...]:
     """Return what must be equal for messages to share a call."""
     key: tuple[Any, ...] = attempt.product, request, attempt.image_request_id
+    if attempt.brand is not None:
+        return *key, *brand_calls.shared_key(attempt)
     if attempt.product.is_text:
         return *key, attempt.sender, attempt.subject, attempt.content, attempt.is_ad
     return *key, attempt.sender_key, attempt.template_code
@@ -128,6 +143,10 @@ def _destination(attempt: Attempt) -> tuple[ProductEndpoint, str, dict[str, Any]
         return endpoint, f"{endpoint.value}/raw-messages", fields
     if endpoint is ProductEndpoint.FRIENDTALK:
         return endpoint, f"{endpoint.value}/messages", {"senderKey": attempt.sender_key}
+    if endpoint is ProductEndpoint.BRAND:
+        is_by_template = brand_calls.is_by_template(attempt)
+        path = brand_calls.TEMPLATE_PATH if is_by_template else brand_calls.FREE_FORM_PATH
+        return endpoint, f"{endpoint.value}/{path}", brand_calls.shared_fields(attempt)
     shared: dict[str, Any] = {"body": attempt.content, "sendNo": attempt.sender}
     if endpoint is ProductEndpoint.MMS:
         shared["title"] = attempt.subject or _title(attempt.content)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pabal.carriers.base import (
     Carrier,
+    Declined,
     NotSent,
     OnAnomaly,
     OnReceipts,
@@ -14,6 +15,7 @@ from pabal.carriers.base import (
     ProfileProvider,
     ReadBody,
 )
+from pabal.carriers.nhncloud.brand_calls import as_sent, is_deliverable
 from pabal.carriers.nhncloud.calls import MAX_RECIPIENTS, ProductEndpoint, endpoint_of, group_into_calls
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.nhncloud.connection import Connection
@@ -26,7 +28,7 @@ from pabal.carriers.relay.call_queue import CallQueue
 from pabal.carriers.relay.result_poller import ResultCursor
 from pabal.carriers.relay.submission import Submission
 from pabal.carriers.relay.unanswered import UnansweredMessages
-from pabal.domain.message import Attempt
+from pabal.domain.message import Attempt, Outcome
 from pabal.settings.carriers import NhnCloudSettings
 from pabal.world import World
 
@@ -69,6 +71,7 @@ class NhnCloudCarrier(Carrier):
         self.failover_after_s = settings.failover_seconds
         self.has_webhooks = bool(settings.webhook_signature)
         self.provider = provider
+        self.sends_friend_talk_as_brand = settings.friend_talk == "brand"
         self._world = world
         self._pacer = Pacer(settings.rate, world)
         self._connection = Connection(sms_client, talk_client, settings.timeout_seconds, world)
@@ -116,7 +119,9 @@ class NhnCloudCarrier(Carrier):
         submission = Submission(on_verdicts, self._world, deadline)
         new: list[Attempt] = []
         in_doubt: dict[ProductEndpoint, list[Attempt]] = defaultdict(list)
-        for attempt in self._sendable(attempts, submission):
+        is_brand = self.sends_friend_talk_as_brand
+        sent = [as_sent(attempt, is_friend_talk_brand=is_brand) for attempt in attempts]
+        for attempt in self._sendable(sent, submission):
             if attempt.is_in_doubt:
                 in_doubt[endpoint_of(attempt)].append(attempt)
             else:
@@ -129,13 +134,17 @@ class NhnCloudCarrier(Carrier):
 
     def _sendable(self, attempts: Sequence[Attempt], submission: Submission) -> list[Attempt]:
         """Return the messages that can be sent now; report the others."""
+        undeliverable: list[Attempt] = []
         unreachable: list[Attempt] = []
         sendable: list[Attempt] = []
         for attempt in attempts:
-            if self._connection.problems.get(endpoint_of(attempt).service):
+            if not is_deliverable(attempt) and not attempt.is_in_doubt:
+                undeliverable.append(attempt)
+            elif self._connection.problems.get(endpoint_of(attempt).service):
                 unreachable.append(attempt)
             else:
                 sendable.append(attempt)
+        submission.report_all(undeliverable, Declined(Outcome.UNDELIVERABLE))
         submission.report_all(unreachable, NotSent())
         return sendable
 

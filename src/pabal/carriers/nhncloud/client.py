@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -52,6 +53,13 @@ class UploadFile(NamedTuple):
     name: str
     content_type: str
     body: bytes
+    fields: Mapping[str, str] = MappingProxyType({})
+    """Other fields of the form."""
+
+    def parts(self) -> dict[str, tuple[str | None, bytes | str] | tuple[str | None, bytes | str, str]]:
+        """Return the parts of the form, as the HTTP client takes them."""
+        others = {name: (None, value) for name, value in self.fields.items()}
+        return {self.field: (self.name, self.body, self.content_type), **others}
 
 
 class NhnCloudClient:
@@ -101,7 +109,7 @@ class NhnCloudClient:
             content=content,
             query=query,
             headers=all_headers,
-            files={file.field: (file.name, file.body, file.content_type)} if file else None,
+            files=file.parts() if file else None,
         )
         return self._parse(response)
 

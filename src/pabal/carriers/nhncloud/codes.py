@@ -85,6 +85,10 @@ _TALK = _table(
         (ErrorKind.MESSAGE_NOT_SUPPORTED, (-3101, -3102, -3103, *range(-3226, -3199), -3326, -3327)),
         (ErrorKind.CALL_NOT_SUPPORTED, (-1006, -1014, -1024, -1027, -2017, -3003, -3005)),
         (ErrorKind.CALL_NOT_SUPPORTED, (-4007, -4009, -8001, -8002, -8005, -9992)),
+        # Brand messages: all but the number and the values of a template are shared by a call.
+        (ErrorKind.CALL_NOT_SUPPORTED, (-3298, -3300, -3340, -3341, -4029)),
+        (ErrorKind.CALL_NOT_SUPPORTED, (*range(-3323, -3302), -3325, *range(-3338, -3327), -3348, -3349)),
+        (ErrorKind.DIFFERS_FROM_TEMPLATE, (-3299, -3324, -3344, -3347)),
     ]
 )
 
@@ -132,6 +136,10 @@ _TALK_OUTCOMES = _outcomes(
         (Outcome.UNKNOWN, ("3005", "4000", "4001")),  # sent, but the arrival is not confirmed
         (Outcome.NUMBER_NOT_ASSIGNED, ("3008", "1020")),
         (Outcome.DIFFERS_FROM_TEMPLATE, ("3016", "3027", "3028", "3030", "3031", "3033", "3036", "3038", "3042")),
+        (
+            Outcome.DIFFERS_FROM_TEMPLATE,
+            ("1033", "3043", "3044", "3045", "3053", "3054", "3055", "3057", "4132", "4134"),
+        ),
         (Outcome.NOT_A_USER, ("3019",)),
         (Outcome.BLOCKED_BY_USER, ("3020",)),
         (Outcome.CARRIER_ERROR, ("2001", "2005", "3000", "3006", "3010", "3012", "9998", "9999")),

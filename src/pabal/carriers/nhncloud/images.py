@@ -5,7 +5,9 @@ from base64 import b64encode
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 
+from pabal.carriers.nhncloud.brand_images import IMAGE, WIDE_IMAGE, image_type_of, upload_image
 from pabal.carriers.nhncloud.client import NhnCloudClient, UploadFile, expect_documented_shape
+from pabal.domain.brand.message import BrandMessage
 from pabal.domain.image import Image
 from pabal.domain.message import Product
 from pabal.world import World
@@ -43,12 +45,17 @@ class ImageUploads:
         self._world = world
         self._uploads: OrderedDict[tuple[bytes, str], tuple[float, asyncio.Task[ImageRef]]] = OrderedDict()
 
-    async def upload(self, request_id: bytes, product: Product, timeout_s: float) -> ImageRef:
+    async def upload(
+        self, request_id: bytes, product: Product, timeout_s: float, brand: BrandMessage | None = None
+    ) -> ImageRef:
         """Return the reference of a request's image, which is uploaded if it is not yet.
 
         Raises ImageNotSupported, and what NhnCloudClient.request raises.
         """
-        kind = "mms" if product.is_text else "wide" if product is Product.FRIENDTALK_WIDE_IMAGE else "talk"
+        if brand is not None:
+            kind = image_type_of(brand.type)
+        else:
+            kind = "mms" if product.is_text else "wide" if product is Product.FRIENDTALK_WIDE_IMAGE else "talk"
         found = self._uploads.get((request_id, kind))
         if found is None or found[0] + CACHE_TTL_S < self._world.monotonic() or _has_failed(found[1]):
             task = asyncio.create_task(self._upload(request_id, kind, timeout_s))
@@ -59,7 +66,7 @@ class ImageUploads:
 
     def forget(self, request_id: bytes) -> None:
         """Upload an image again when it is needed next."""
-        for kind in ("mms", "wide", "talk"):
+        for kind in ("mms", "wide", "talk", IMAGE, WIDE_IMAGE):
             self._uploads.pop((request_id, kind), None)
 
     async def _upload(self, request_id: bytes, kind: str, timeout_s: float) -> ImageRef:
@@ -78,6 +85,8 @@ class ImageUploads:
             with expect_documented_shape():
                 return int(answer["body"]["data"]["fileId"])
         assert self._talk_client is not None
+        if kind in (IMAGE, WIDE_IMAGE):
+            return await upload_image(self._talk_client, name, image.body, kind, timeout_s)
         answer = await self._talk_client.request(
             "POST",
             "/friendtalk/v2.4/appkeys/{appkey}/images",

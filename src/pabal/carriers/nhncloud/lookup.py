@@ -91,11 +91,11 @@ class MessageLookup:
 
     def _dates(self, message_id: bytes) -> dict[str, str | int]:
         now = self._world.now()
+        since = max(identifiers.requested_at(message_id) - DAY, now - MAX_LOOK_BACK_MS)
+        field = "RequestDate" if self.endpoint is ProductEndpoint.BRAND else "CreateDate"
         return {
-            "startCreateDate": _date(
-                self.endpoint, max(identifiers.requested_at(message_id) - DAY, now - MAX_LOOK_BACK_MS)
-            ),
-            "endCreateDate": _date(self.endpoint, now + DAY),
+            f"start{field}": _date(self.endpoint, since),
+            f"end{field}": _date(self.endpoint, now + DAY),
         }
 
 

@@ -194,7 +194,11 @@ def _sources(
         found.append(_Source("sms", sms, "/sms/v3.0/appKeys/{appkey}/message-results", True, timeout_s))
     if talk and Product.ALIMTALK in settings.products:
         found.append(_Source("alimtalk", talk, "/alimtalk/v2.3/appkeys/{appkey}/message-results", False, timeout_s))
-    if talk and any(product not in (*TEXT_PRODUCTS, Product.ALIMTALK) for product in settings.products):
+    if talk and settings.sends_brand_messages:
+        found.append(
+            _Source("brand", talk, "/brand-message/v1.0/appkeys/{appkey}/message-results", False, timeout_s)
+        )
+    if talk and settings.sends_compatible_friend_talk:
         found.append(
             _Source("friendtalk", talk, "/friendtalk/v2.4/appkeys/{appkey}/message-results", False, timeout_s)
         )

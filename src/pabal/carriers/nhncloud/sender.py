@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, OnAnomaly, Unknown, Verdict
-from pabal.carriers.nhncloud.calls import SendCall
+from pabal.carriers.nhncloud.brand_calls import match_rows
+from pabal.carriers.nhncloud.calls import ProductEndpoint, SendCall
 from pabal.carriers.nhncloud.client import (
     ErrorResponse,
     NoResponse,
@@ -92,7 +93,7 @@ class CallSender:
             self._on_anomaly("no response to a call")
             self._connection.note_unanswered(call.endpoint, error)
             self._unanswered.add(call.attempts, began_at)
-            if not call.endpoint.is_text:
+            if call.endpoint.has_idempotency_keys:
                 await self._repeat(call, image, submission)
             self._resolver.report_unknown(call.attempts, submission)
             return ()
@@ -134,7 +135,7 @@ class CallSender:
         if first.image_request_id is None:
             return None
         timeout_s = self._connection.timeout_s(submission)
-        return await self._images.upload(first.image_request_id, first.product, timeout_s)
+        return await self._images.upload(first.image_request_id, first.product, timeout_s, first.brand)
 
     def _handle_error(
         self, call: SendCall, error: ErrorResponse, began_at: float, submission: Submission
@@ -176,7 +177,10 @@ class CallSender:
         body = answer["body"]["data"] if is_text else answer["message"]
         request_id = body.get("requestId")  # null if every recipient was refused
         rows = body["sendResultList"] if is_text else body["sendResults"]
-        by_name = {str(row["recipientGroupingKey"]): row for row in rows}
+        if call.endpoint is ProductEndpoint.BRAND:
+            by_name = match_rows(call.attempts, rows)
+        else:
+            by_name = {str(row["recipientGroupingKey"]): row for row in rows}
         verdicts: list[tuple[Attempt, Verdict]] = []
         for attempt in call.attempts:
             row = by_name[attempt.message_id.hex()]

@@ -1,6 +1,5 @@
 """Brand messages: their types, who they are for, and what they show besides a text."""
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -192,6 +191,6 @@ def decode_brand(stored: str | None) -> BrandMessage | None:
     return None if stored is None else _decode(stored)
 
 
-def to_documented(part: BrandPart) -> Mapping[str, Any]:
+def to_documented(part: BrandPart) -> dict[str, Any]:
     """Return a part in the shape that the relay documents, without the fields that were not given."""
     return dict(msgspec.to_builtins(part))
