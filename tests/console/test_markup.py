@@ -13,6 +13,7 @@ from pabal.domain.user import Role
 from pabal.store import numbers
 from pabal.store.engine.base import Tx
 from tests.console.test_roles import SECRET, every_path, things
+from tests.fixtures.brand_bodies import card_of_feed, typed_body
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
@@ -63,13 +64,14 @@ JSON_COLUMNS = {
     "campaign_invalid_rows": ("cells", "reason"),
     "campaigns": ("body", "columns", "reason", "sending", "unused_columns"),
     "messages": ("content", "variables"),
-    "requests": ("buttons", "variables"),
-    "simulated_messages": ("buttons",),
+    "requests": ("brand", "buttons", "variables"),
+    "simulated_messages": ("brand", "buttons"),
     "templates": ("design", "in_use"),
 }
 """Columns with such a text inside: the test replaces the secret by markup."""
 
 SAFE_COLUMNS = {
+    "accounts": ("opt_out_number",),
     "attempts": ("verdict",),
     "budget_corrections": ("carrier",),
     "campaigns": ("kind", "state"),
@@ -84,7 +86,7 @@ SAFE_COLUMNS = {
     "numbers": ("number", "state"),
     "profiles": ("carrier", "category", "cellphone", "status", "suspension"),
     "receipts": ("carrier", "reference"),
-    "requests": ("fallback_sender", "sender"),
+    "requests": ("fallback_sender", "opt_out_number", "sender"),
     "sessions": ("csrf",),
     "simulated_busy": ("carrier",),
     "simulated_messages": ("carrier", "kind"),
@@ -139,6 +141,8 @@ async def fill_store(env: Environment) -> tuple[dict[str, str], dict[Role, Brows
     await call_ok(call, "message/sendLMS", sms_body(content="#{v}", subject=SECRET, receivers=receivers))
     await call_ok(call, "message/sendMMS", sms_body(PHONE, content=SECRET, image=image_body(fileName=MARK)))
     await call_ok(call, "message/sendSMS", sms_body("010-0000-0005", content=SECRET))
+    cards = {"carousel": {"list": [card_of_feed(message=SECRET), card_of_feed()]}}
+    await call_ok(call, "message/sendBrandMessage", typed_body("carouselFeed", cards, senderKey=key))
     await call_ok(call, "message/sendAlimtalk", alimtalk_body(key, NO_USER, **FALLBACK, resendContent=SECRET))
     await env.wait(60)
     for number, state in (("0212345678", NumberState.PENDING), ("15880000", NumberState.REJECTED)):

@@ -281,6 +281,17 @@ def _refuse_own_texts(
     ]
 
 
+def make_brand_checker(
+    kind: BrandType,
+    content: str,
+    buttons: Sequence[Button],
+    fallback_content: str | None,
+    names: Sequence[str],
+) -> Callable[[Any], CheckedText]:
+    """Return a function that reads a receiver's values and refuses them if a text or link is then invalid."""
+    return _FreeTexts(kind, content, buttons, fallback_content).make_checker(names)
+
+
 class _FreeTexts:
     """The texts of a brand message in free form that may contain variables."""
 
@@ -304,7 +315,7 @@ class _FreeTexts:
         others = self._checkers("", self._others)
 
         def check(receiver: FriendtalkReceiverBody) -> CheckedText:
-            if receiver.content:
+            if getattr(receiver, "content", None):
                 return self._check_own_text(receiver, others)
             values = read_values(receiver, names, clean_value) if names else ()
             for checker in shared if names else ():

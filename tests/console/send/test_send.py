@@ -54,6 +54,8 @@ KINDS: list[tuple[str, dict[str, str], dict[str, Any]]] = [
     ("friendtalk", {"messageType": "friendTalkImage", **IMAGE}, {"kind": "friendTalkImage", "image": True}),
     ("friendtalk", {"messageType": "friendTalkWideImage", **IMAGE}, {"kind": "friendTalkWideImage"}),
     ("friendtalk", {"adFlag": "1"}, {"kind": "friendTalkText", "content": "(광고)안녕하세요"}),
+    ("brand", LINK, {"kind": "brandMessage", "messageType": "text", "content": "안녕하세요", "targeting": "I"}),
+    ("brand", {"messageType": "wide", **IMAGE}, {"messageType": "wide", "image": True}),
 ]
 
 

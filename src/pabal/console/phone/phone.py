@@ -1,9 +1,11 @@
 """The simulated phone: the messages it received, updated while the page is open."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from starlette.responses import Response
 
+from pabal.console.send.brand_parts import BrandPreview, preview_attachment
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import phone
 from pabal.domain.button import Button
@@ -31,6 +33,8 @@ class Bubble(NamedTuple):
     buttons: list[tuple[str, str]]
     """Name of each button, and its link if a browser can open it."""
     has_image: bool
+    parts: Sequence[BrandPreview]
+    """What a brand message shows besides."""
 
 
 class PhoneContent(NamedTuple):
@@ -93,6 +97,7 @@ def _bubble(request: PageRequest, arrival: SimulatedMessage) -> Bubble:
         content=arrival.content,
         buttons=[_button(one) for one in arrival.buttons],
         has_image=arrival.has_image,
+        parts=preview_attachment(arrival.brand.attachment) if arrival.brand else (),
     )
 
 

@@ -7,11 +7,16 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from pabal.checks.brand import BRAND_TYPES, TARGETINGS
+from pabal.console.send.brand_parts import attachment_of, example_of, read_attachment
 from pabal.domain import button
+from pabal.domain.brand.message import BrandAttachment, BrandType, Targeting
+from pabal.domain.brand.rules import RULES, TypeRules, max_buttons
 from pabal.domain.message import Product
 from pabal.models import bodies
+from pabal.models.brand_bodies import SendBrandMessage
 
-SMS, LMS, MMS, ALIMTALK, FRIENDTALK = "sms", "lms", "mms", "alimtalk", "friendtalk"
+SMS, LMS, MMS, ALIMTALK, FRIENDTALK, BRAND = "sms", "lms", "mms", "alimtalk", "friendtalk", "brand"
 FRIENDTALK_PRODUCTS = (Product.FRIENDTALK_TEXT, Product.FRIENDTALK_IMAGE, Product.FRIENDTALK_WIDE_IMAGE)
 BUTTON_FIELDS = {
     "webLink": ("mobileUrl", "pcUrl"),
@@ -27,7 +32,7 @@ BUTTON_FIELDS = {
 _TEXT_FIELDS = (
     "content", "subject", "sender", "sendDate", "expireMinutes", "receivers", "senderKey", "templateCode",
     "messageType", "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
-    "optOutNumber",
+    "optOutNumber", "targeting", "attachment",
 )  # fmt: skip
 _CHECKBOXES = ("adFlag", "resend", "once", "later")
 _BUTTON_FIELD = re.compile(r"buttons\[([0-9])\]\.(\w{1,20})", re.ASCII)
@@ -52,6 +57,7 @@ KINDS = {
         MessageKind(MMS, Product.MMS, bodies.SendMms),
         MessageKind(ALIMTALK, Product.ALIMTALK, bodies.SendAlimtalk),
         MessageKind(FRIENDTALK, Product.FRIENDTALK_TEXT, bodies.SendFriendtalk),
+        MessageKind(BRAND, Product.BRAND_MESSAGE, SendBrandMessage),
     )
 }
 
@@ -77,15 +83,54 @@ class MessageDraft:
     @property
     def has_image(self) -> bool:
         """Whether this kind of message has an image."""
+        if self.is_brand:
+            return self.brand_rules.needs_image
         return self.product is Product.MMS or self.product in FRIENDTALK_PRODUCTS[1:]
 
     @property
+    def has_content(self) -> bool:
+        """Whether this kind of message has a text that is typed."""
+        return self.kind.word != ALIMTALK and (not self.is_brand or self.brand_rules.max_characters > 0)
+
+    @property
+    def has_buttons(self) -> bool:
+        """Whether this kind of message has buttons of its own."""
+        return self.kind.word == FRIENDTALK or (self.is_brand and self.brand_rules.max_buttons > 0)
+
+    @property
+    def is_brand(self) -> bool:
+        """Whether it is a brand message."""
+        return self.kind.word == BRAND
+
+    @property
+    def brand_type(self) -> BrandType:
+        """The type of a brand message."""
+        return BRAND_TYPES.get(self.texts["messageType"], BrandType.TEXT)
+
+    @property
+    def brand_rules(self) -> TypeRules:
+        """What a brand message of this type may have."""
+        return RULES[self.brand_type]
+
+    @property
+    def targeting(self) -> Targeting:
+        """Who a brand message is for."""
+        return TARGETINGS.get(self.texts["targeting"], Targeting.FRIENDS)
+
+    @property
+    def attachment(self) -> BrandAttachment:
+        """The attachment of a brand message, as far as it can be read."""
+        return attachment_of(read_attachment(self.texts["attachment"])) if self.is_brand else BrandAttachment()
+
+    @property
     def is_ad(self) -> bool:
-        """Whether it is an advertisement; an Alimtalk must not be one."""
-        return self.checkboxes["adFlag"] and self.kind.word != ALIMTALK
+        """Whether it is an advertisement: a brand message always is, an Alimtalk must not be one."""
+        return self.is_brand or (self.checkboxes["adFlag"] and self.kind.word != ALIMTALK)
 
     @property
     def max_buttons(self) -> int:
+        if self.is_brand:
+            return max_buttons(self.brand_type, self.attachment)
         is_wide = self.product is Product.FRIENDTALK_WIDE_IMAGE
         return button.MAX_BUTTONS_WIDE_IMAGE if is_wide else button.MAX_BUTTONS
 
@@ -94,11 +139,12 @@ class MessageDraft:
         """The fields that can have an error, by their names in the interface."""
         found = ["content", "receivers", "sendDate", "expireMinutes"]
         found += ["sender"] if self.product.is_text else ["senderKey", "resendPhoneNumber", "resendContent"]
-        found += ["optOutNumber"] if self.product.is_text and self.is_ad else []
+        found += ["optOutNumber"] if self.is_ad and (self.product.is_text or self.is_brand) else []
+        found += ["attachment"] if self.is_brand else []
         found += ["templateCode"] if self.kind.word == ALIMTALK else []
         found += ["subject"] if self.kind.word in (LMS, MMS) else []
         found += ["image"] if self.has_image else []
-        if self.kind.word == FRIENDTALK:
+        if self.has_buttons:
             found += ["imageLink"] if self.has_image else []
             found += ["buttons", *(f"buttons[{n}].{name}" for n, one in enumerate(self.buttons) for name in one)]
         return found
@@ -113,7 +159,7 @@ class MessageDraft:
         }
         if self.kind.word == ALIMTALK:
             given |= {name: texts[name] for name in ("senderKey", "templateCode")}
-        else:
+        elif self.has_content:
             given["content"] = texts["content"]
         if self.product.is_text:
             given["sender"] = texts["sender"]
@@ -126,9 +172,22 @@ class MessageDraft:
         if self.kind.word == FRIENDTALK:
             given |= {"senderKey": texts["senderKey"], "adFlag": self.is_ad, "messageType": self.product.code}
             given["buttons"] = [{name: value for name, value in one.items() if value} for one in self.buttons]
+        if self.is_brand:
+            given |= self._brand_fields()
         if self.has_image:
             given |= {"image": self._image(), "imageLink": texts["imageLink"]}
         return {name: value for name, value in given.items() if value not in ("", None)}
+
+    def _brand_fields(self) -> dict[str, Any]:
+        buttons = [{name: value for name, value in one.items() if value} for one in self.buttons]
+        return {
+            "senderKey": self.texts["senderKey"],
+            "messageType": self.brand_type.value,
+            "targeting": self.targeting.value,
+            "optOutNumber": self.texts["optOutNumber"].strip(),
+            "attachment": read_attachment(self.texts["attachment"]),
+            "buttons": buttons if self.has_buttons and buttons else None,
+        }
 
     def without_fields(self, *names: str) -> "MessageDraft":
         """Return the draft with some text fields emptied."""
@@ -163,9 +222,18 @@ def read_draft(fields: Mapping[str, str]) -> MessageDraft:
     draft = blank_draft(fields.get("to") or fields.get("kind", ""))
     texts = {name: fields.get(name, "") for name in _TEXT_FIELDS}
     checkboxes = {name: bool(fields.get(name)) for name in _CHECKBOXES}
-    return _apply_action(
-        replace(draft, texts=texts, checkboxes=checkboxes, buttons=_read_buttons(fields)), fields.get("act", "")
-    )
+    read = replace(draft, texts=texts, checkboxes=checkboxes, buttons=_read_buttons(fields))
+    return _apply_action(_with_example(read), fields.get("act", ""))
+
+
+def _with_example(draft: MessageDraft) -> MessageDraft:
+    """Return a draft whose type needs an attachment with an example to start from; another type's is replaced."""
+    typed = draft.texts["attachment"].strip()
+    known = {example_of(each): each for each in BrandType}
+    is_untouched = not typed or typed.replace("\r\n", "\n") in known
+    if not draft.is_brand or not is_untouched:
+        return draft
+    return replace(draft, texts={**draft.texts, "attachment": example_of(draft.brand_type)})
 
 
 def _read_buttons(fields: Mapping[str, str]) -> tuple[dict[str, str], ...]:

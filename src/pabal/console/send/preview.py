@@ -5,9 +5,11 @@ from itertools import groupby
 from typing import NamedTuple
 
 from pabal.checks.alimtalk import make_talk_checker
+from pabal.checks.brand import make_brand_checker
 from pabal.checks.buttons import parse_buttons
 from pabal.checks.receivers import CheckedText, accept_unchanged
 from pabal.checks.text_messages import make_cleaner, make_text_checker
+from pabal.console.send.brand_parts import BrandPreview, preview_attachment
 from pabal.console.send.draft import ALIMTALK, MessageDraft
 from pabal.domain import advertising, button, phone, sending, text, variables
 from pabal.domain.button import Button
@@ -83,6 +85,8 @@ class MessagePreview(NamedTuple):
     size: TextSize
     subject_size: TextSize | None
     fallback: FallbackPreview | None
+    parts: Sequence[BrandPreview] = ()
+    """What a brand message shows besides."""
 
 
 def compose_message(
@@ -100,7 +104,7 @@ def compose_message(
         content, subject = (design.content, design.title or "") if design else ("", "")
         buttons = design.buttons if design else ()
     elif not draft.product.is_text:
-        content = _mark_as_ad(draft, content)
+        content = _mark_as_ad(draft, content, policy)
         buttons = _preview_buttons(draft)
     is_replaced = draft.product.is_text and policy.replaces_unsupported_characters
     lost = _unsupported_characters(text.normalize(content) + text.normalize(subject)) if is_replaced else ""
@@ -108,7 +112,7 @@ def compose_message(
     if draft.product.is_text and draft.is_ad and content:
         content = compose.add_ad_marks(content, _opt_out_number(draft, opt_out_number))
     own = draft.texts["resendContent"] if draft.checkboxes["resend"] and not draft.product.is_text else ""
-    stand_in = _mark_as_ad(draft, _clean_or_cut(clean, own)) or None
+    stand_in = _mark_as_ad(draft, _clean_or_cut(clean, own), policy) or None
     names = variables.find_names(subject, content, *button.links_of(buttons), stand_in)
     return ComposedMessage(content, subject, buttons, names, stand_in, clean, lost, opt_out_number)
 
@@ -117,6 +121,10 @@ def length_check(draft: MessageDraft, message: ComposedMessage) -> Callable[[bod
     """Return the check of a receiver's text that the interface makes: it refuses a text that is too long."""
     if not message.variables:
         return accept_unchanged
+    if draft.is_brand:
+        return make_brand_checker(
+            draft.brand_type, message.content, message.buttons, message.fallback_content, message.variables
+        )
     if draft.product.is_text:
         return make_text_checker(
             draft.product, message.content, message.subject or None, message.variables, message.clean
@@ -152,9 +160,11 @@ def build_preview(
     if draft.checkboxes["resend"] and not draft.product.is_text:
         own = filled(message.fallback_content) if message.fallback_content else None
         text_of_fallback = compose.fallback_content(own, content, buttons, policy)
-        if draft.is_ad:
-            text_of_fallback = compose.add_ad_marks(text_of_fallback, message.opt_out_number)
-        lacks_marks = draft.is_ad and not advertising.has_marks(text_of_fallback)
+        is_ad = draft.is_ad or policy.sends_as_brand(draft.product)
+        if is_ad:
+            number = _opt_out_number(draft, message.opt_out_number)
+            text_of_fallback = compose.add_ad_marks(text_of_fallback, number)
+        lacks_marks = is_ad and not advertising.has_marks(text_of_fallback)
         instead = _preview_fallback(text_of_fallback, sender, lacks_marks=lacks_marks)
     return MessagePreview(
         label=draft.product.label,
@@ -166,9 +176,10 @@ def build_preview(
         more=(design.more_info if design else None) or "",
         buttons=[one.name for one in buttons],
         has_image=draft.has_image and bool(draft.texts["image_name"]),
-        size=measure(draft.product, content),
+        size=_measure_brand(draft, content) if draft.is_brand else measure(draft.product, content),
         subject_size=_measure_bytes(subject, text.SUBJECT_MAX_BYTES) if is_titled else None,
         fallback=instead,
+        parts=preview_attachment(draft.attachment),
     )
 
 
@@ -177,6 +188,11 @@ def measure(product: Product, content: str) -> TextSize:
     if product.is_text:
         return _measure_bytes(content, sending.MAX_BYTES[product])
     most = sending.MAX_CHARACTERS[product]
+    return TextSize(len(content), most, False, len(content) > most)
+
+
+def _measure_brand(draft: MessageDraft, content: str) -> TextSize:
+    most = draft.brand_rules.max_characters
     return TextSize(len(content), most, False, len(content) > most)
 
 
@@ -202,8 +218,10 @@ def _unsupported_characters(content: str) -> str:
     return ""
 
 
-def _mark_as_ad(draft: MessageDraft, content: str) -> str:
-    return text.add_ad_label(text.normalize(content)) if draft.is_ad and content else content
+def _mark_as_ad(draft: MessageDraft, content: str, policy: Policy) -> str:
+    """Return a text with the label of an advertisement; the relay adds its own to a brand message."""
+    is_labelled = draft.is_ad and not draft.is_brand and not policy.sends_as_brand(draft.product)
+    return text.add_ad_label(text.normalize(content)) if is_labelled and content else content
 
 
 def _clean_or_cut(clean: Callable[[str], str], content: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pabal.checks.alimtalk import check_alimtalk, check_alimtalk_fields
+from pabal.checks.brand import check_brand_fields, check_brand_message
 from pabal.checks.call import ApiCall
 from pabal.checks.forms import Form
 from pabal.checks.friendtalk import apply_ad_hours, check_friendtalk, check_friendtalk_fields
@@ -112,6 +113,8 @@ async def validate_send(request: PageRequest, draft: MessageDraft, receivers: Se
         return await check_alimtalk(call)
     if draft.kind.word == FRIENDTALK:
         return await check_friendtalk(call)
+    if draft.is_brand:
+        return await check_brand_message(call)
     policy = request.context.policy
     found = check_text_message(draft.product, call.form, policy, call.now, call.opt_out_number)
     return apply_ad_hours(found, policy, call.now)
@@ -122,6 +125,9 @@ def errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[s
     told: dict[str, str] = {}
     for each in problems:
         field = "receivers" if each.field.startswith(_RECEIVER_FIELD) else each.field
+        if field.startswith("attachment."):  # one field here: what is wrong in it is told with its place
+            told.setdefault("attachment", f"{field}: {each.message(request.locale.language)}")
+            continue
         told.setdefault("image" if field.startswith("image.") else field, each.message(request.locale.language))
     return told
 
@@ -141,7 +147,7 @@ async def _chosen_profile_and_template(
         profile = await get_usable_profile(request.context, request.account_id, draft.texts["senderKey"])
     except Refused:
         return None, None
-    if draft.kind.word == FRIENDTALK or not draft.texts["templateCode"]:
+    if draft.kind.word != ALIMTALK or not draft.texts["templateCode"]:
         return profile, None
     try:
         return profile, await get_usable_template(request.context, profile, draft.texts["templateCode"])
@@ -178,6 +184,8 @@ def _field_problems(draft: MessageDraft, call: ApiCall) -> Sequence[Problem]:
             check_text_message(draft.product, call.form, policy, now, call.opt_out_number)
         elif draft.kind.word == ALIMTALK:
             check_alimtalk_fields(call.form, policy, now)
+        elif draft.is_brand:
+            check_brand_fields(call.form, policy, now)
         else:
             check_friendtalk_fields(call.form, policy, now)
     except Refused as refused:
@@ -261,9 +269,9 @@ def _row(request: PageRequest, message: ComposedMessage, receiver: TypedReceiver
 
 def _night_key(request: PageRequest, draft: MessageDraft, message: ComposedMessage) -> str:
     looks_like_ad = draft.product.is_text and any(map(begins_like_ad, (message.content, message.subject)))
-    if not draft.is_ad and not looks_like_ad:
-        return ""
     policy, at = request.context.policy, request.now
+    if not draft.is_ad and not looks_like_ad and not policy.sends_as_brand(draft.product):
+        return ""
     if draft.checkboxes["later"]:
         try:
             spelled = str(draft.body([])["sendDate"])

@@ -23,6 +23,7 @@ from pabal.console.send.review import (
 from pabal.console.send.typed_receivers import TypedReceiver
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers, phone
+from pabal.domain.brand.message import BrandType, Targeting
 from pabal.domain.codes import Refused
 from pabal.domain.image import MAX_IMAGE_BYTES
 from pabal.domain.message import Status
@@ -185,6 +186,8 @@ async def _render_form(
         test_key=_new_key(request),
         kinds=list(KINDS.values()),
         talks=FRIENDTALK_PRODUCTS,
+        brand_types=list(BrandType),
+        targetings=list(Targeting),
         types=BUTTON_LABELS,
         button_fields=drafts.BUTTON_FIELDS,
         policy=request.context.policy,

@@ -11,6 +11,7 @@ TEXTS = {
     "send_kind.mms": Text("멀티미디어(MMS)", "MMS"),
     "send_kind.alimtalk": Text("알림톡", "Alimtalk"),
     "send_kind.friendtalk": Text("친구톡", "Friend talk"),
+    "send_kind.brand": Text("브랜드 메시지", "Brand message"),
     "send.refused": Text(
         "아직 발송할 수 없습니다. 아래에 표시된 항목을 고치세요.",
         "The message cannot be sent yet. Correct the fields marked below.",
@@ -35,6 +36,23 @@ TEXTS = {
         "법에 따라 맨 앞에 (광고)가 자동으로 붙고 야간에는 발송되지 않습니다.",
         "“(광고)” is added automatically, as the law requires, and the message is not sent at night.",
     ),
+    "send_ad.brand": Text(
+        "브랜드 메시지는 항상 광고입니다. 광고 표시는 중계사가 붙이고 야간에는 발송되지 않습니다.",
+        "A brand message is always advertising. The relay marks it as such, and it is not sent at night.",
+    ),
+    "send.brand.type": Text("브랜드 메시지 종류", "Brand message type"),
+    "send.brand.targeting": Text("받는 사람(타겟팅)", "Targeting"),
+    "send.brand.targeting.about": Text(
+        "M과 N은 채널이 조건을 갖추고 중계사에 신청해야 보낼 수 있습니다.",
+        "M and N need a channel that meets the conditions, and an application at the relay.",
+    ),
+    "send.brand.attachment": Text("첨부 요소(JSON)", "Attachment (JSON)"),
+    "send.brand.attachment.about": Text(
+        "쿠폰, 상품 목록, 캐러셀, 가격, 동영상을 중계사 문서의 형식으로 적습니다. 변수는 쓸 수 없습니다.",
+        "Coupon, items, carousel, prices and video, in the relay's documented shape. It has no variables.",
+    ),
+    "brand.coupon": Text("쿠폰", "Coupon"),
+    "brand.video": Text("동영상", "Video"),
     "size.bytes": Text("{size} / {most}바이트", "{size} of {most} bytes"),
     "size.characters": Text("{size} / {most}자", "{size} of {most} characters"),
     "send.over": Text("너무 깁니다. 내용을 줄이세요.", "Too long. Shorten the text."),

@@ -9,11 +9,12 @@ import msgspec
 
 from pabal.checks import forms
 from pabal.checks.alimtalk import check_alimtalk_fields
+from pabal.checks.brand import check_brand_fields
 from pabal.checks.buttons import API_LINK_FIELDS
 from pabal.checks.forms import Form
 from pabal.checks.friendtalk import FRIENDTALK_TYPES, check_friendtalk_fields
 from pabal.checks.text_messages import check_text_message
-from pabal.console.send.draft import ALIMTALK, FRIENDTALK, KINDS, MessageDraft
+from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, KINDS, MessageDraft
 from pabal.console.upload import sheet
 from pabal.console.upload.sheet import Columns, SheetRow
 from pabal.domain import text, variables
@@ -109,7 +110,8 @@ class RowValidator:
         """Subject and content, with variables and the marks of an advertisement."""
         body = self._body
         content = (self._design.content if self._design else getattr(body, "content", None)) or ""
-        if content and getattr(body, "adFlag", None):
+        is_labelled_by_relay = self._policy.sends_as_brand(self.product)
+        if content and getattr(body, "adFlag", None) and not is_labelled_by_relay:
             cleaned = _clean(content) or content
             number = getattr(body, "optOutNumber", None) or self._opt_out_number
             is_talk = self._message.kind == FRIENDTALK
@@ -127,14 +129,20 @@ class RowValidator:
             assert self._profile is not None
             assert self._design is not None
             return check_alimtalk_fields(form, policy, now).complete(self._profile, self._design)
-        if kind == FRIENDTALK:
+        if kind in (FRIENDTALK, BRAND):
             assert self._profile is not None
-            return check_friendtalk_fields(form, policy, now)._replace(profile_id=self._profile.id)
+            check = check_friendtalk_fields if kind == FRIENDTALK else check_brand_fields
+            return check(form, policy, now)._replace(profile_id=self._profile.id)
         return check_text_message(KINDS[kind].product, form, policy, now, self._opt_out_number)
+
+    @property
+    def _receiver_type(self) -> type[bodies.ReceiverBody]:
+        has_own_texts = self._message.kind in (FRIENDTALK, BRAND)
+        return bodies.FriendtalkReceiverBody if has_own_texts else bodies.ReceiverBody
 
     def check_message(self) -> None:
         """Raise Refused for problems of the message itself, whoever receives it."""
-        receiver = bodies.FriendtalkReceiverBody if self._message.kind == FRIENDTALK else bodies.ReceiverBody
+        receiver = self._receiver_type
         given = receiver(phoneNumber=_PLACEHOLDER_NUMBER, templateData=dict.fromkeys(self.variables, ""))
         try:
             self.validate_receivers([given])
@@ -150,8 +158,7 @@ class RowValidator:
         def cell(place: int) -> str:
             return cells[place] if place < len(cells) else ""
 
-        kind = bodies.FriendtalkReceiverBody if self._message.kind == FRIENDTALK else bodies.ReceiverBody
-        return kind(
+        return self._receiver_type(
             phoneNumber=sheet.restore_phone_number(cell(columns.phone)),
             templateData={name: cell(place) for name, place in columns.values.items() if cell(place)},
             reference=(cell(columns.reference) or None) if columns.reference is not None else None,
@@ -163,7 +170,7 @@ class RowValidator:
         if self._message.kind == ALIMTALK:
             assert self._design is not None
             return variables.find_names(self._design.content, *links_of(self._design.buttons), _clean(resent))
-        if self._message.kind == FRIENDTALK:
+        if self._message.kind in (FRIENDTALK, BRAND):
             links = [getattr(one, link) for one in body.buttons or () for link in API_LINK_FIELDS]
             return variables.find_names(_clean(body.content), *links, _clean(resent))
         return variables.find_names(_clean(body.content), _clean(getattr(body, "subject", None)))
@@ -176,7 +183,7 @@ async def create_validator(context: Context, account_id: int, message: CampaignM
     """
     profile: Profile | None = None
     design: TemplateContent | None = None
-    if message.kind in (ALIMTALK, FRIENDTALK):
+    if message.kind in (ALIMTALK, FRIENDTALK, BRAND):
         profile = await get_usable_profile(context, account_id, str(message.fields.get("senderKey", "")))
     if message.kind == ALIMTALK and profile:
         design = await get_usable_template(context, profile, str(message.fields.get("templateCode", "")))
