@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pabal.domain.codes import Code, Refused
-from pabal.domain.image import MAX_IMAGE_BYTES, Image, parse_image
+from pabal.domain.image import MAX_IMAGE_BYTES, Image, check_size_px, measure_px, parse_image
 
 MAGIC = b"\xff\xd8\xff"
 JPEG = MAGIC + b"\xe0\x00\x10JFIF\x00\x01"
@@ -159,3 +159,39 @@ def test_file_name_may_have_at_most_255_characters() -> None:
         parse_image("image/jpeg", "가" * 256, base64(JPEG))
 
     assert field_of(refusal.value) == "fileName"
+
+
+def jpeg(width: int, height: int, marker: int = 0xC0) -> Image:
+    """Return a picture that begins as files of cameras do: two segments of other kinds, then the frame."""
+    segment = b"\xff\xe0\x00\x04ab" + b"\xff\xe1\x00\x03c"
+    frame = bytes((0xFF, marker, 0, 17, 8)) + height.to_bytes(2, "big") + width.to_bytes(2, "big")
+    return Image("image/jpeg", "a.jpg", b"\xff\xd8" + segment + frame + b"\x03" * 10)
+
+
+@pytest.mark.parametrize("marker", [0xC0, 0xC1, 0xC2, 0xCF])
+def test_size_of_a_jpeg_is_read_from_its_frame(marker: int) -> None:
+    assert measure_px(jpeg(640, 480, marker)) == (640, 480)
+
+
+@pytest.mark.parametrize("body", [b"", JPEG, MAGIC + b"\0" * 100, JPEG + b"\xff" * 100, b"\xff" * 100])
+def test_unreadable_size_is_none(body: bytes) -> None:
+    assert measure_px(Image("image/jpeg", "a.jpg", body)) is None
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_can_be_measured(body: bytes) -> None:
+    size = measure_px(Image("image/jpeg", "a.jpg", MAGIC + body))
+
+    assert size is None or max(size) < 2**16
+
+
+@pytest.mark.parametrize(("width", "height"), [(1001, 10), (10, 1001), (65535, 65535)])
+def test_picture_with_too_many_pixels_is_refused_with_the_reason(width: int, height: int) -> None:
+    check_size_px(jpeg(1000, 1000), 1000)
+    check_size_px(Image(SIS, "a.sis", jpeg(2000, 2000).body), 1000)
+
+    with pytest.raises(Refused) as refusal:
+        check_size_px(jpeg(width, height), 1000)
+
+    assert field_of(refusal.value) == "body"
+    assert f"{width:,} × {height:,}" in refusal.value.problems[0].message("en")

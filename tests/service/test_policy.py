@@ -1,4 +1,4 @@
-"""The policy says what the first carrier of a send charges."""
+"""The policy says what carriers charge, and what they take."""
 
 from pathlib import Path
 
@@ -44,3 +44,22 @@ def test_route_by_price_puts_the_cheapest_carrier_first(tmp_path: Path) -> None:
 
     assert policy.routes.first(Product.SMS) == "cheap"
     assert policy.first_price_of(Product.SMS) == 905
+
+
+RELAY = """
+[carriers.relay]
+kind = "nhncloud"
+sms_app_key = "key"
+sms_secret_key = "secret"
+[carriers.other]
+kind = "simulator"
+"""
+
+
+def test_pictures_are_limited_if_every_carrier_of_mms_limits_them(tmp_path: Path) -> None:
+    limits = [
+        read_policy(tmp_path, f"{RELAY}[routes]\nmms = {route}\n").max_mms_px
+        for route in ('["relay"]', '["other"]')
+    ]
+
+    assert limits == [1000, None]

@@ -11,6 +11,7 @@ from pabal.domain import advertising, phone, text, variables
 from pabal.domain.codes import Code, Problem, Text
 from pabal.domain.dates import Instant
 from pabal.domain.filled import ByteLengthChecker
+from pabal.domain.image import Image, check_size_px
 from pabal.domain.message import Product
 from pabal.domain.sending import MAX_BYTES, Receiver, Sending, check_text
 from pabal.models import bodies
@@ -38,7 +39,7 @@ def check_text_message(
     expire_minutes = read_expire_minutes(form)
     content = _mark_advertisement(form, content, opt_out_number)
     sender = form.read("sender", phone.parse_sender)
-    image = read_image_field(form) if product is Product.MMS else None
+    image = _read_image(form, policy) if product is Product.MMS else None
     given = read_receivers(form, policy)
     names = variables.find_names(content, subject)
     check_shared_text(form, content, _check_literals if names else partial(check_text, product), "content")
@@ -59,6 +60,14 @@ def check_text_message(
         variables=names,
         expire_minutes=expire_minutes,
     )
+
+
+def _read_image(form: Form[Any], policy: Policy) -> Image | None:
+    """Return the picture of an MMS; one that no carrier of its route takes is a problem of the form."""
+    image = read_image_field(form)
+    if image is not None and policy.max_mms_px is not None:
+        form.read_optional("image", lambda _: check_size_px(image, policy.max_mms_px or 0))
+    return image
 
 
 def _mark_advertisement(form: Form[Any], content: str, default_number: str) -> str:

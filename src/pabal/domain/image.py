@@ -8,6 +8,8 @@ from pabal.domain.codes import Code, Refused, Text
 MAX_IMAGE_BYTES = 51_200
 MAX_FILE_NAME_CHARACTERS = 255
 _JPEG_MAGIC = b"\xff\xd8\xff"
+_FRAME_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""Markers of the JPEG segments that have width and height."""
 _CONTENT_TYPES = {
     "image/jpeg": "image/jpeg",
     "image/jpg": "image/jpeg",
@@ -43,6 +45,27 @@ def parse_image(content_type: str, file_name: str, body: str) -> Image:
     if kind == "image/jpeg" and not decoded.startswith(_JPEG_MAGIC):
         raise _refusal("body", "JPEG 파일이 아닙니다.", "The file is not a JPEG.")
     return Image(kind, file_name, decoded)
+
+
+def measure_px(image: Image) -> tuple[int, int] | None:
+    """Return width and height of a JPEG in pixels; None if they cannot be read."""
+    body, at = image.body, len(_JPEG_MAGIC) - 1
+    while image.content_type == "image/jpeg" and at + 9 <= len(body) and body[at] == 0xFF:
+        if body[at + 1] in _FRAME_MARKERS:
+            return int.from_bytes(body[at + 7 : at + 9], "big"), int.from_bytes(body[at + 5 : at + 7], "big")
+        at += 2 + int.from_bytes(body[at + 2 : at + 4], "big")
+    return None
+
+
+def check_size_px(image: Image, limit: int) -> None:
+    """Raises Refused(INVALID_IMAGE) for a JPEG that is wider or higher than this."""
+    size = measure_px(image)
+    if size is not None and max(size) > limit:
+        raise _refusal(
+            "body",
+            f"그림은 가로와 세로 모두 {limit:,}픽셀 이하여야 합니다. 지금은 {size[0]:,}×{size[1]:,}픽셀입니다.",
+            f"The picture can be at most {limit:,} pixels wide and high; it has {size[0]:,} × {size[1]:,}.",
+        )
 
 
 def _decode_body(body: str) -> bytes:

@@ -40,6 +40,8 @@ class Policy(NamedTuple):
     drops_duplicates: bool = False
     opt_out_number: str = ""
     """Number for opting out of advertisements, for accounts that have none of their own."""
+    max_mms_px: int | None = None
+    """How wide and high the picture of an MMS may be, so that a carrier of its route takes it; None: any."""
     brand_carriers: frozenset[str] = frozenset()
     """The carriers that deliver friend talk as brand messages."""
 
@@ -92,7 +94,16 @@ def build_policy(settings: Settings) -> Policy:
         duplicate_minutes=settings.duplicate_minutes,
         drops_duplicates=settings.duplicate_action == "drop",
         opt_out_number=settings.opt_out_number,
+        max_mms_px=_max_mms_px(settings),
     )
+
+
+def _max_mms_px(settings: Settings) -> int | None:
+    """Return the most pixels that any carrier of MMS takes; None where one of them has no known limit."""
+    carriers = [settings.carriers.get(name) for name in settings.routes.get(Product.MMS.code, ())]
+    limits = [None if each is None else each.max_mms_px for each in carriers]
+    known = [each for each in limits if each is not None]
+    return max(known) if known and len(known) == len(limits) else None
 
 
 def _prices_of(carrier: CarrierSettings) -> CarrierPrices:

@@ -40,6 +40,11 @@ class CarrierSettings:
     )
     charges_failed: bool = setting(False, "Whether it charges for messages that it took and did not deliver.")
 
+    @property
+    def max_mms_px(self) -> int | None:
+        """How wide and high the picture of an MMS may be; None: no limit is known."""
+        return None
+
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatorSettings(CarrierSettings):
@@ -118,6 +123,7 @@ class SmppSettings(CarrierSettings):
     enquire_seconds: int = setting(30, "How often to test an idle connection.", min_value=1, max_value=3600)
 
 
+NHN_CLOUD_MAX_MMS_PX = 1000
 TEXT_PRODUCTS = (Product.SMS, Product.LMS, Product.MMS)
 KAKAO_PRODUCTS = tuple(product for product in SENDABLE if product not in TEXT_PRODUCTS)
 
@@ -163,6 +169,10 @@ class NhnCloudSettings(CarrierSettings):
         "The signature that its webhooks carry, at least 16 characters; none: webhooks are refused.",
         is_secret=True,
     )
+
+    @property
+    def max_mms_px(self) -> int | None:
+        return NHN_CLOUD_MAX_MMS_PX
 
     def __post_init__(self) -> None:
         """Drop the products that have no key. Raises BadSetting for an invalid combination of settings."""

@@ -1,5 +1,6 @@
 """Delivery by NHN Cloud: sent messages and their outcomes."""
 
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -219,3 +220,55 @@ def test_message_cancelled_in_time_is_never_submitted(tmp_path: Path) -> None:
         assert fixture.accepted == []
 
     run_scenario(tmp_path, scenario)
+
+
+@pytest.mark.parametrize(
+    "kind", ["counselingTalkConversion", "botConversion", "channelAddition", "deliveryTracking"]
+)
+def test_friend_talk_with_a_button_that_the_relay_lacks_is_declined(tmp_path: Path, kind: str) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        call = await with_channel(env)
+        button = {"buttonType": kind, "name": "누름", "chatExtra": "a", "chatEvent": "b"}
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, PHONE, buttons=[button]))
+        await env.wait(10)
+
+        assert await outcomes_for(call) == ["friendTalkText fail 3018"]
+        assert not any(each.method == "POST" for each in fixture.relay.calls)
+
+    run_scenario(tmp_path, scenario, friend_talk="compatible")
+
+
+def test_label_of_advertising_friend_talk_is_shown_once(tmp_path: Path) -> None:
+    """The relay puts it in front itself."""
+
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        call = await with_channel(env)
+        for content in ("새 소식", "(광고)새 소식", "(광고) 새 소식"):
+            await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, content=content, adFlag=True))
+        await env.wait(10)
+
+        assert [each.content for each in fixture.accepted] == ["(광고)새 소식"] * 3
+        assert {each["content"] for each in await list_messages(call, PHONE)} == {"(광고)새 소식", "(광고) 새 소식"}
+
+    run_scenario(tmp_path, scenario, friend_talk="compatible")
+
+
+def test_picture_with_too_many_pixels_is_not_uploaded(tmp_path: Path) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        call = await with_channel(env)
+        for width in (1000, 1001):
+            await call_ok(call, "message/sendMMS", sms_body(f"010-2000-{width}", image=picture(width, 10)))
+        await env.wait(10)
+
+        assert await outcomes_for(call, "010-2000-1000") == ["mms completed 1000"]
+        assert await outcomes_for(call, "010-2000-1001") == ["mms fail 3018"]
+        assert len(fixture.relay.attachments) == 1
+        assert fixture.anomalies == ["an MMS picture has more than 1000 pixels a side"]
+
+    run_scenario(tmp_path, scenario)
+
+
+def picture(width: int, height: int) -> dict[str, str]:
+    """Return an image object of a JPEG of this size."""
+    frame = b"\xff\xd8\xff\xc0\x00\x11\x08" + height.to_bytes(2, "big") + width.to_bytes(2, "big") + bytes(20)
+    return image_body(body=b64encode(frame).decode())

@@ -32,7 +32,7 @@ def test_call_over_ten_megabytes_is_halved(tmp_path: Path) -> None:
         ends = await env.store.read(lambda tx: tx.fetch_all("select outcome, count(*) from messages group by 1"))
         assert [tuple(each) for each in ends] == [(1000, 1000)]
 
-    run_scenario(tmp_path, scenario)
+    run_scenario(tmp_path, scenario, friend_talk="compatible")
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,8 @@ def test_address_can_be_verified_by_the_relays_console(tmp_path: Path, signature
         await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
         await env.wait(6)
 
-        body = hook(fixture)
-        for one in (body, {"hooks": body["hooks"]}, {"event": ""}, {**body, "more": "x" * 2000}):
+        result = hook(fixture)
+        for one in (result, {"hooks": result["hooks"]}, {"event": ""}, {**result, "more": "x" * 2000}):
             assert (await tell(call, one, None)).result == "UNAUTHORIZED"
         assert describe_outcome(await get_message(call, MANY[0])) == "sending"
 
@@ -148,8 +148,8 @@ def test_message_that_failed_without_a_result_code_ends(tmp_path: Path, kind: st
         assert describe_outcome(await get_message(call, MANY[0])) == "fail 3018"
 
     outcomes = {("alimtalk", MANY[0].replace("-", "")): ((1.0, NO_CODE),), ("sms", MANY[0].replace("-", "")): ()}
-    signed = {"webhook_signature": SIGNATURE} if kind == "webhook" else {}
-    run_scenario(tmp_path, scenario, behavior={"outcomes": outcomes}, **signed)
+    signature = SIGNATURE if kind == "webhook" else ""
+    run_scenario(tmp_path, scenario, behavior={"outcomes": outcomes}, webhook_signature=signature)
 
 
 def test_message_in_progress_has_no_result_yet(tmp_path: Path) -> None:

@@ -15,7 +15,10 @@ from tests.fakes.nhncloud.state import FRIENDTALK, Message, Profile, State, Uplo
 MAX_TEXT_CHARS, MAX_CHARS_WITH_IMAGE, MAX_CHARS_WITH_WIDE_IMAGE = 1000, 400, 76
 MAX_BUTTONS, MAX_BUTTONS_WITH_COUPON, MAX_BUTTONS_WITH_WIDE_IMAGE = 5, 4, 2
 MAX_BUTTON_NAME_CHARS = 28
-BUTTON_TYPES = frozenset(("WL", "AL", "BK", "MD", "BF", "BC", "BT", "AC"))
+BUTTON_TYPES = frozenset(("WL", "AL", "BK", "MD", "BF"))
+"""Alimtalk ko/friendtalk-api-guide.md, "텍스트 발송 요청", `buttons.type`: no BC, BT, AC or DS."""
+AD_LABEL = "(광고)"
+"""Put in front of advertisements: Alimtalk ko/friendtalk-console-guide.md, "광고성 메시지 전송 시 유의 사항"."""
 CONVERT_HEADER = "x-convert-to-brand-message"
 
 
@@ -69,7 +72,7 @@ def send(state: State, request: Request) -> Json:
             profile.sender_key,
             call.senderGroupingKey,
             given.recipientGroupingKey,
-            given.content or "",
+            (AD_LABEL if given.isAd else "") + (given.content or ""),
             now,
             begins_at,
             call,

@@ -52,7 +52,7 @@ AD_HOURS = (8 * 60, 21 * 60)
 
 def result_name(message: Message) -> str | None:
     """Return the name of a message's result."""
-    if message.shown_code is None:
+    if message.code is None or message.shown_code is None:
         return None
     if message.code == DELIVERED:
         return "성공"

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tests.fakes.nhncloud import outcomes
+from tests.fakes.nhncloud import images, outcomes
 from tests.fakes.nhncloud.answers import DAY_MS, MINUTES_FORMAT, ApiError, Json, Request, format_seoul, parse_seoul
 from tests.fakes.nhncloud.state import SMS, Message, State, UploadedFile
 
@@ -18,6 +18,10 @@ MAX_ATTACHMENTS = 3
 MAX_FILE_BYTES = 300 * 1024
 MAX_FILES_BYTES = 800 * 1024
 MAX_FILE_NAME_CHARS = 45
+MAX_FILE_PX = 1000
+"""SMS ko/api-guide.md, "장문 MMS 발송", "첨부 이미지 해상도: 1000*1000 이하"; no code is documented for more."""
+DAYS_FILES_ARE_KEPT = 7
+"""SMS ko/console-guide.md: "서비스에 이용된 첨부 파일은 7일간만 보관되며 그 이후에는 삭제"."""
 MAX_DAYS_AHEAD = 60
 _NUMBER = re.compile(r"0\d{8,11}")
 _EMOJI = re.compile("[\U00010000-\U0010ffff\u200d\u2600-\u27bf\ufe0f]")
@@ -209,7 +213,8 @@ def _is_korean(character: str) -> bool:
 def _check_attachments(state: State, numbers: list[int]) -> None:
     if len(numbers) > MAX_ATTACHMENTS:
         raise ApiError(4, "At most three files can be attached.")
-    if any(number not in state.attachments for number in numbers):
+    oldest = state.clock() - DAYS_FILES_ARE_KEPT * DAY_MS
+    if any(number not in state.attachments or state.attachments[number].at < oldest for number in numbers):
         raise ApiError(-2004, "File is expired or does not exist.")
     if sum(len(state.attachments[number].body) for number in numbers) > MAX_FILES_BYTES:
         raise ApiError(-2005, "The file size must be greater than 0 and less than 300KB.")
@@ -259,7 +264,9 @@ def upload(state: State, request: Request) -> Json:
         raise ApiError(-2009, "Upload attach file error.") from None
     if not 0 < len(body) <= MAX_FILE_BYTES:
         raise ApiError(-2005, "The file size must be greater than 0 and less than 300KB.")
+    if max(images.measure(body)) > MAX_FILE_PX:
+        raise ApiError(-2009, "Upload attach file error.")
     number = state.new_serial()
     path = f"0/toast-mt-{format_seoul(state.clock(), '%Y-%m-%d')}/1609/{number}"
-    state.attachments[number] = UploadedFile(number, given.fileName, path, body)
+    state.attachments[number] = UploadedFile(number, given.fileName, path, body, at=state.clock())
     return {"body": {"data": {"fileId": number, "fileName": given.fileName, "filePath": path}}}

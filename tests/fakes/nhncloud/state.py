@@ -147,6 +147,8 @@ class UploadedFile(NamedTuple):
     is_wide: bool = False
     kind: str = ""
     """The type of an image of brand messages."""
+    at: int = 0
+    """When it was uploaded."""
 
 
 class Call(NamedTuple):

@@ -15,6 +15,8 @@ _TYPES = {
     "botConversion": "BT",
     "channelAddition": "AC",
 }
+FRIEND_TALK_TYPES = frozenset(("webLink", "appLink", "botKeyword", "messageDelivery"))
+"""The buttons that friend talk has: fewer than Alimtalk."""
 _OUR_TYPES = {remote: ours for ours, remote in _TYPES.items()}
 _FIELDS = {
     "name": "name",
@@ -44,6 +46,11 @@ def to_remote(button: Button, ordering: int = 1) -> dict[str, Any]:
 def all_to_remote(buttons: Sequence[Button]) -> list[dict[str, Any]]:
     """Return buttons in NHN Cloud's format, in the order they are shown."""
     return [to_remote(button, ordering) for ordering, button in enumerate(buttons, 1)]
+
+
+def fit_friend_talk(buttons: Sequence[Button]) -> bool:
+    """Say whether friend talk has all of these buttons."""
+    return all(button.type in FRIEND_TALK_TYPES for button in buttons)
 
 
 def from_remote(remote: Mapping[str, Any]) -> Button | None:

@@ -10,6 +10,7 @@ from pabal.carriers.nhncloud import brand_calls
 from pabal.carriers.nhncloud.buttons import all_to_remote
 from pabal.domain import advertising, identifiers
 from pabal.domain.message import Attempt, Product
+from pabal.domain.text import AD_LABEL
 
 MAX_RECIPIENTS = 1000
 """The most recipients of one call."""
@@ -185,6 +186,8 @@ def _recipient(endpoint: ProductEndpoint, attempt: Attempt, image: str | int | N
             recipient["templateTitle"] = attempt.subject
         return recipient
     recipient["isAd"] = attempt.is_ad
+    if attempt.is_ad:  # NHN Cloud puts the label in front itself
+        recipient["content"] = attempt.content.removeprefix(AD_LABEL).lstrip() or attempt.content
     if image is not None:
         recipient["imageUrl"] = image
         if attempt.image_link:

@@ -16,6 +16,7 @@ from pabal.carriers.base import (
     ReadBody,
 )
 from pabal.carriers.nhncloud.brand_calls import as_sent, is_deliverable
+from pabal.carriers.nhncloud.buttons import fit_friend_talk
 from pabal.carriers.nhncloud.calls import MAX_RECIPIENTS, ProductEndpoint, endpoint_of, group_into_calls
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.nhncloud.connection import Connection
@@ -138,7 +139,7 @@ class NhnCloudCarrier(Carrier):
         unreachable: list[Attempt] = []
         sendable: list[Attempt] = []
         for attempt in attempts:
-            if not is_deliverable(attempt) and not attempt.is_in_doubt:
+            if not attempt.is_in_doubt and not _is_supported(attempt):
                 undeliverable.append(attempt)
             elif self._connection.problems.get(endpoint_of(attempt).service):
                 unreachable.append(attempt)
@@ -167,3 +168,10 @@ class NhnCloudCarrier(Carrier):
         except asyncio.CancelledError:  # after another error the service runs it again
             await self._connection.close()
             raise
+
+
+def _is_supported(attempt: Attempt) -> bool:
+    """Say whether NHN Cloud has everything that a message needs."""
+    if endpoint_of(attempt) is ProductEndpoint.FRIENDTALK:
+        return fit_friend_talk(attempt.buttons)
+    return is_deliverable(attempt)

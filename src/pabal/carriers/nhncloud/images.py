@@ -8,14 +8,15 @@ from collections.abc import Awaitable, Callable
 from pabal.carriers.nhncloud.brand_images import IMAGE, WIDE_IMAGE, image_type_of, upload_image
 from pabal.carriers.nhncloud.client import NhnCloudClient, UploadFile, expect_documented_shape
 from pabal.domain.brand.message import BrandMessage
-from pabal.domain.image import Image
+from pabal.domain.image import Image, measure_px
 from pabal.domain.message import Product
+from pabal.settings.carriers import NHN_CLOUD_MAX_MMS_PX
 from pabal.world import World
 
 MAX_CACHED = 1000
 """How many uploads are remembered."""
-CACHE_TTL_S = 3600.0
-"""How long an upload is used; SMS deletes uploads after an undocumented time."""
+CACHE_TTL_S = 6 * 24 * 3600.0
+"""How long an upload is used: SMS deletes uploads after seven days, KakaoTalk never."""
 MAX_FILE_NAME_CHARACTERS = 45
 JPEG = "image/jpeg"
 
@@ -26,7 +27,7 @@ ImageRef = str | int
 
 
 class ImageNotSupported(Exception):
-    """The image does not exist any more, or is not a JPEG."""
+    """The image does not exist any more, is not a JPEG, or has too many pixels."""
 
 
 class ImageUploads:
@@ -72,7 +73,9 @@ class ImageUploads:
     async def _upload(self, request_id: bytes, kind: str, timeout_s: float) -> ImageRef:
         image = await self._load_image(request_id)
         if image is None or image.content_type != JPEG:
-            raise ImageNotSupported
+            raise ImageNotSupported("an image is missing, or is not a JPEG")
+        if kind == "mms" and max(measure_px(image) or (0,)) > NHN_CLOUD_MAX_MMS_PX:
+            raise ImageNotSupported(f"an MMS picture has more than {NHN_CLOUD_MAX_MMS_PX} pixels a side")
         name = f"{request_id.hex()}.jpg"[-MAX_FILE_NAME_CHARACTERS:]  # NHN Cloud requires the suffix
         if kind == "mms":
             assert self._sms_client is not None

@@ -209,7 +209,8 @@ class CallSender:
             submission.report_all(call.attempts, NotSent())
         except NoResponse:  # to an upload: no message was sent
             submission.report_all(call.attempts, Busy())
-        except ImageNotSupported:
+        except ImageNotSupported as error:
+            self._on_anomaly(str(error))
             submission.report_all(call.attempts, Declined(Outcome.UNDELIVERABLE))
         except ErrorResponse as error:
             kind = error_kind_of(error.code, is_text=call.endpoint.is_text)
