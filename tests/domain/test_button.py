@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from pabal.domain.button import (
     DEFAULT_NAMES,
+    FRIENDTALK_BUTTON_TYPES,
     LINK_FIELDS,
     MAX_BUTTONS,
     MAX_BUTTONS_WIDE_IMAGE,
@@ -106,7 +107,7 @@ def test_button_of_an_unknown_type_is_refused(kind: str) -> None:
 
 
 def test_types_are_those_of_the_interface() -> None:
-    assert list(DEFAULT_NAMES) == [
+    assert list(FRIENDTALK_BUTTON_TYPES) == [
         "webLink",
         "appLink",
         "channelAddition",
@@ -116,6 +117,7 @@ def test_types_are_those_of_the_interface() -> None:
         "botConversion",
         "deliveryTracking",
     ]
+    assert list(DEFAULT_NAMES) == [*FRIENDTALK_BUTTON_TYPES, "phoneCall"]
 
 
 @pytest.mark.parametrize("absent", [{}, {"type": None}, {"type": ""}])

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pabal.domain import button, image, profile, sending, template, text
+from pabal.domain import button, image, profile, sending, template, template_parts, text
 from pabal.domain.brand import limits
 from tests.fixtures.full_bodies import FULL_BODIES, replace_value
 from tests.fixtures.virtual import Environment
@@ -62,7 +62,16 @@ LIMITS = [
         )
     ),
     FieldLimit("template/update", "name", template.MAX_NAME_CHARACTERS, "가"),
-    FieldLimit("template/update", "content", template.MAX_CONTENT_CHARACTERS, "가"),
+    FieldLimit("template/update", "content", template_parts.MAX_CONTENT_CHARACTERS_WITH_ITEMS, "가"),
+    FieldLimit("template/update", "header", template_parts.MAX_HEADER_CHARACTERS, "가"),
+    FieldLimit("template/update", "itemHighlight.title", template_parts.MAX_THUMBNAIL_TITLE_CHARACTERS, "가"),
+    FieldLimit("template/update", "itemHighlight.description", template_parts.MAX_THUMBNAIL_CHARACTERS, "가"),
+    FieldLimit("template/update", "itemHighlight.imageUrl", button.MAX_LINK_CHARACTERS, prefix=LINK),
+    FieldLimit("template/update", "itemList.summary.title", template_parts.MAX_ITEM_TITLE_CHARACTERS, "가"),
+    FieldLimit("template/update", "itemList.summary.description", template_parts.MAX_SUMMARY_CHARACTERS, "1"),
+    FieldLimit("template/update", "representLink.pcUrl", button.MAX_LINK_CHARACTERS, prefix=LINK),
+    FieldLimit("template/update", "quickReplies[0].name", button.MAX_NAME_CHARACTERS, "가"),
+    FieldLimit("template/update", "buttons[0].telNumber", button.MAX_TEL_NUMBER_CHARACTERS, "1"),
     FieldLimit("template/update", "emphasisTitle", template.MAX_EMPHASIS_CHARACTERS, "가"),
     FieldLimit("template/update", "emphasisAssistPhrase", template.MAX_EMPHASIS_CHARACTERS, "가"),
     FieldLimit("template/update", "moreInfo", template.MAX_MORE_INFO_CHARACTERS, "가"),

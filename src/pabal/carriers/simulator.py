@@ -217,6 +217,7 @@ def _simulated_message(attempt: Attempt, outcome: SimulatedOutcome, now: Instant
         attempt.image_request_id is not None,
         receipts,
         attempt.brand,
+        attempt.parts,
     )
 
 

@@ -6,15 +6,22 @@ from pabal.checks.call import ApiCall
 from pabal.checks.fields import clean_value, read_expire_minutes, read_fallback, read_send_date
 from pabal.checks.forms import Form
 from pabal.checks.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
-from pabal.domain import button, text, variables
+from pabal.checks.template_parts import NOT_AN_AMOUNT
+from pabal.domain import text, variables
 from pabal.domain.button import Button
-from pabal.domain.codes import Refused
+from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import Instant
 from pabal.domain.filled import ButtonChecker, LengthChecker
 from pabal.domain.message import Product
 from pabal.domain.profile import Profile
-from pabal.domain.sending import MAX_CHARACTERS, Fallback, Receiver, Sending
+from pabal.domain.sending import MAX_CHARACTERS, Fallback, Receiver, Sending, fill_text
 from pabal.domain.template import MAX_EMPHASIS_CHARACTERS, TemplateContent
+from pabal.domain.template_parts import (
+    MAX_CONTENT_CHARACTERS_WITH_ITEMS,
+    NO_PARTS,
+    TemplateParts,
+    is_amount,
+)
 from pabal.models import bodies
 from pabal.service.policy import Policy
 from pabal.service.sending.accept import get_usable_profile, get_usable_template
@@ -75,10 +82,12 @@ class AlimtalkFields:
         buttons = template.buttons
         fallback_content = self._fallback.content if self._fallback else None
         title = template.title
-        names = variables.find_names(title, template.content, *button.links_of(buttons), fallback_content)
+        names = variables.find_names(*template.texts, fallback_content)
         receivers = self._receivers
         if names:
-            check = make_talk_checker(Product.ALIMTALK, template.content, buttons, names, title, fallback_content)
+            check = make_talk_checker(
+                Product.ALIMTALK, template.content, buttons, names, title, fallback_content, template.parts
+            )
             receivers = self._read_values(check)
         return Sending(
             Product.ALIMTALK,
@@ -92,6 +101,7 @@ class AlimtalkFields:
             template_code=self.template_code,
             variables=names,
             expire_minutes=self._expire_minutes,
+            parts=template.parts,
         )
 
     def _read_values(self, check: Callable[[bodies.ReceiverBody], CheckedText]) -> Sequence[Receiver]:
@@ -116,18 +126,25 @@ def make_talk_checker(
     names: Sequence[str],
     title: str | None = None,
     fallback_content: str | None = None,
+    parts: TemplateParts = NO_PARTS,
 ) -> Callable[[bodies.ReceiverBody], CheckedText]:
     """Return a function that reads a receiver's values and refuses them if a text or link is then invalid."""
-    limits = [(title, MAX_EMPHASIS_CHARACTERS), (content, MAX_CHARACTERS[product])]
+    most = MAX_CONTENT_CHARACTERS_WITH_ITEMS if parts.items else MAX_CHARACTERS[product]
+    limits = [(title, MAX_EMPHASIS_CHARACTERS), (content, most), *parts.limited_texts]
     limits.append((fallback_content, text.MAX_INPUT_CHARACTERS))
     checkers = [LengthChecker(each, names, limit) for each, limit in limits if each]
-    button_checker = ButtonChecker(buttons, names)
+    button_checker = ButtonChecker((*buttons, *parts.buttons), names)
+    summary = (
+        parts.summary.description if parts.summary and variables.find_names(parts.summary.description) else None
+    )
 
     def check(receiver: bodies.ReceiverBody) -> CheckedText:
         values = read_values(receiver, names, clean_value)
         for checker in checkers:
             checker.check(values)
         button_checker.check(values)
+        if summary is not None and not is_amount(fill_text(summary, names, values)):
+            raise Refused(Code.INVALID_PARAMETER, detail=NOT_AN_AMOUNT)
         return values, None
 
     return check

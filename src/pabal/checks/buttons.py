@@ -1,7 +1,7 @@
 """Translates buttons between the interface's field names and the domain's."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pabal.domain import button
 from pabal.domain.button import Button
@@ -18,6 +18,7 @@ API_FIELDS = {
     "chat_event": "chatEvent",
     "target": "target",
     "order_number": "orderNo",
+    "tel_number": "telNumber",
 }
 """What the interface calls each field of a `Button`."""
 API_LINK_FIELDS = tuple(API_FIELDS[field] for field in button.LINK_FIELDS)
@@ -25,14 +26,16 @@ _DOMAIN_FIELDS = {api_field: field for field, api_field in API_FIELDS.items()}
 _FIELD_PATH = re.compile(r"(buttons\[\d+\])\.(\w+)", re.ASCII)
 
 
-def parse_buttons(given: Sequence[Mapping[str, str | int | None]], limit: int) -> tuple[Button, ...]:
-    """Return the buttons of a body, in the order in which they are shown.
+def parse_buttons(
+    given: Sequence[Mapping[str, str | int | None]], limit: int, types: Collection[str] = button.DEFAULT_NAMES
+) -> tuple[Button, ...]:
+    """Return the buttons of a body, in the order in which they are shown; `types` are the allowed ones.
 
     Raises Refused(INVALID_BUTTON), naming every wrong field as `buttons[0].mobileUrl`.
     """
     try:
         return button.parse_buttons(
-            [{_DOMAIN_FIELDS[field]: value for field, value in fields.items()} for fields in given], limit
+            [{_DOMAIN_FIELDS[field]: value for field, value in fields.items()} for fields in given], limit, types
         )
     except Refused as refused:
         raise Refused.from_problems(

@@ -1,6 +1,6 @@
 """Readers of the fields that several bodies share: dates, fallbacks, images, buttons, links and texts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from pabal.checks.buttons import parse_buttons
@@ -51,17 +51,27 @@ def read_image_field(form: Form[Any]) -> Image | None:
     return form.read_optional("image", lambda _: parse_image(given.contentType, given.fileName, given.body))
 
 
-def read_buttons(form: Form[Any], given: Sequence[bodies.ButtonBody], limit: int) -> tuple[Button, ...]:
-    """Return the buttons of a form; none if some have the wrong type.
+def read_buttons(
+    form: Form[Any],
+    given: Sequence[bodies.ButtonBody],
+    limit: int,
+    types: Collection[str] = button.DEFAULT_NAMES,
+    field: str = "buttons",
+) -> tuple[Button, ...]:
+    """Return the buttons of a form, or what else has their fields; none if some have the wrong type.
 
     Raises Refused(INVALID_BUTTON).
     """
-    if any(problem.field.startswith("buttons") for problem in form.problems):
+    if any(problem.field.startswith(field) for problem in form.problems):
         return ()
-    button.check_number(len(given), limit)
-    return parse_buttons(
-        [{field: getattr(each, field) for field in each.__struct_fields__} for each in given], limit
-    )
+    try:
+        button.check_number(len(given), limit)
+        return parse_buttons(
+            [{name: getattr(each, name) for name in each.__struct_fields__} for each in given], limit, types
+        )
+    except Refused as refused:
+        renamed = [each._replace(field=each.field.replace("buttons", field, 1)) for each in refused.problems]
+        raise Refused.from_problems(renamed) from None
 
 
 def parse_web_link(link: str) -> str:

@@ -20,7 +20,12 @@ MAX_LIST_ITEMS = 100_000
 """Limit of any list: the largest value of the setting `max_receivers`."""
 MAX_EXPLAINED_BYTES = 256 * 1024
 """In a longer body only the first problem of its fields is reported."""
-_TOO_MANY_CODES = {"receivers": Code.TOO_MANY_RECEIVERS, "buttons": Code.INVALID_BUTTON}
+_TOO_MANY_CODES = {
+    "receivers": Code.TOO_MANY_RECEIVERS,
+    "buttons": Code.INVALID_BUTTON,
+    "quickReplies": Code.INVALID_BUTTON,
+}
+_BUTTON_PATHS = ("buttons[", "quickReplies[")
 _FORBIDDEN_CHARACTERS = re.compile("[\0\ud800-\udfff]")
 _NUMBER = re.compile(r"-?[0-9]{1,12}", re.ASCII)
 _TYPE_NAMES = {
@@ -271,15 +276,15 @@ def _check_characters(value: Any, path: str, problems: list[Problem]) -> None:
     if found:
         listed = ", ".join(f"U+{ord(c):04X}" for c in found)
         detail = Text(f"빼야 하는 글자: {listed}", f"Remove these characters: {listed}")
-        code = Code.INVALID_BUTTON if path.startswith("buttons[") else Code.UNSUPPORTED_CHARACTER
+        code = Code.INVALID_BUTTON if path.startswith(_BUTTON_PATHS) else Code.UNSUPPORTED_CHARACTER
         problems.append(Problem(code, path, detail))
 
 
 def _missing_code(path: str) -> Code:
-    return Code.INVALID_BUTTON if path.startswith("buttons[") else Code.MISSING_PARAMETER
+    return Code.INVALID_BUTTON if path.startswith(_BUTTON_PATHS) else Code.MISSING_PARAMETER
 
 
 def _wrong_type_problem(path: str, expected: Text) -> Problem:
-    code = Code.INVALID_BUTTON if path.startswith("buttons[") else Code.INVALID_PARAMETER
+    code = Code.INVALID_BUTTON if path.startswith(_BUTTON_PATHS) else Code.INVALID_PARAMETER
     detail = Text(f"필요한 형식: {expected.ko}", f"It must be {expected.en}.")
     return Problem(code, path, detail)

@@ -101,7 +101,10 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
     image_link = form.read_optional("imageLink", parse_web_link)
     fallback = _label_fallback(read_fallback(form), add_label)
     limit = button.MAX_BUTTONS_WIDE_IMAGE if product is Product.FRIENDTALK_WIDE_IMAGE else button.MAX_BUTTONS
-    buttons = form.read_optional("buttons", lambda raw: read_buttons(form, raw, limit)) or ()
+    buttons = (
+        form.read_optional("buttons", lambda raw: read_buttons(form, raw, limit, button.FRIENDTALK_BUTTON_TYPES))
+        or ()
+    )
     receivers = read_receivers(form, policy)
     if content is None and any(not each.content for each in receivers):
         form.add(Problem(Code.MISSING_PARAMETER, "content"))

@@ -2,8 +2,9 @@
 
 from pabal.checks.call import ApiCall
 from pabal.checks.choices import one_of
-from pabal.checks.fields import clean_template, parse_web_link, read_buttons, read_image_field
+from pabal.checks.fields import check_shared_text, clean_template, parse_web_link, read_buttons, read_image_field
 from pabal.checks.forms import Form
+from pabal.checks.template_parts import read_parts
 from pabal.domain import button, text
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.image import Image
@@ -18,6 +19,7 @@ from pabal.domain.template import (
     TemplateContent,
     parse_code,
 )
+from pabal.domain.template_parts import MAX_CONTENT_CHARACTERS_WITH_ITEMS
 from pabal.models.bodies import WriteTemplate
 from pabal.service.relay import templates
 from pabal.service.relay.templates import TemplateRef
@@ -87,6 +89,9 @@ def _read_template(call: ApiCall) -> tuple[TemplateRef, TemplateContent, Image |
     image = read_image_field(form)
     image_link = form.read_optional("imageLink", parse_web_link)
     buttons = form.read_optional("buttons", lambda given: read_buttons(form, given, button.MAX_BUTTONS)) or ()
+    parts = read_parts(form, emphasis_type)
+    if parts.items:
+        check_shared_text(form, content, _check_length_with_items, "content")
     form.raise_problems()
     template_content = TemplateContent(
         name=name,
@@ -101,6 +106,7 @@ def _read_template(call: ApiCall) -> tuple[TemplateRef, TemplateContent, Image |
         image_link=image_link,
         is_security_template=bool(form.body.securityTemplate),
         buttons=buttons,
+        parts=parts,
     )
     return TemplateRef(call.account_id, sender_key, code), template_content, image
 
@@ -121,6 +127,10 @@ def _parse_content(given: str) -> str:
     cleaned = clean_template(given)
     text.check_characters(cleaned, MAX_CONTENT_CHARACTERS)
     return cleaned
+
+
+def _check_length_with_items(content: str) -> None:
+    text.check_characters(content, MAX_CONTENT_CHARACTERS_WITH_ITEMS)
 
 
 def _parse_emphasis(given: str) -> str:

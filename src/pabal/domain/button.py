@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pabal.domain import text, variables
@@ -25,16 +25,28 @@ DEFAULT_NAMES = {
     "counselingTalkConversion": "상담톡 전환",
     "botConversion": "챗봇 전환",
     "deliveryTracking": "배송 조회",
+    "phoneCall": "전화 연결",
 }
 """Every type of button, and the name of a button that was given none."""
+FRIENDTALK_BUTTON_TYPES = tuple(each for each in DEFAULT_NAMES if each != "phoneCall")
+"""The types that a friend talk may have; templates of Alimtalk may have all."""
+PHONE_CALL_NAMES = ("전화 연결", "고객센터 연결", "상담원 연결")
+"""The names that a button which calls a number may have."""
+MAX_TEL_NUMBER_CHARACTERS = 14
 _REQUIRED_FIELDS = {
     "webLink": ("mobile_url",),
     "counselingTalkConversion": ("chat_extra",),
     "botConversion": ("chat_extra", "chat_event"),
+    "phoneCall": ("tel_number",),
 }
 _WEB_LINK_FIELDS = ("mobile_url", "pc_url")
 _APP_LINK_FIELDS = ("android_url", "ios_url")
 LINK_FIELDS = (*_WEB_LINK_FIELDS, *_APP_LINK_FIELDS)
+_TEL_NUMBER = re.compile(rf"[0-9-]{{1,{MAX_TEL_NUMBER_CHARACTERS}}}", re.ASCII)
+_TEL_NUMBER_RULE = Text(
+    f"숫자와 하이픈으로 {MAX_TEL_NUMBER_CHARACTERS}자까지 쓰세요.",
+    f"Use at most {MAX_TEL_NUMBER_CHARACTERS} digits and hyphens.",
+)
 _FORBIDDEN_SCHEMES = ("javascript:", "data:")
 _IGNORED_BY_BROWSERS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 """Characters that a browser may skip while it reads a scheme."""
@@ -53,6 +65,7 @@ class Button(NamedTuple):
     chat_event: str | None = None
     target: str | None = None
     order_number: int | None = None
+    tel_number: str | None = None
 
     def given_fields(self) -> dict[str, str | int]:
         """Return the fields that have a value."""
@@ -75,8 +88,10 @@ def from_fields(fields_of_each: Iterable[Mapping[str, Any]]) -> tuple[Button, ..
     return tuple(Button(**fields) for fields in fields_of_each)
 
 
-def parse_buttons(given: Sequence[Mapping[str, str | int | None]], limit: int) -> tuple[Button, ...]:
-    """Return the buttons in the order in which they are shown.
+def parse_buttons(
+    given: Sequence[Mapping[str, str | int | None]], limit: int, types: Collection[str] = DEFAULT_NAMES
+) -> tuple[Button, ...]:
+    """Return the buttons in the order in which they are shown; `types` are the allowed ones.
 
     Raises Refused(INVALID_BUTTON), naming every wrong field as `buttons[0].name`.
     """
@@ -85,7 +100,7 @@ def parse_buttons(given: Sequence[Mapping[str, str | int | None]], limit: int) -
     positioned: list[tuple[int, Button]] = []
     for index, fields in enumerate(given):
         button = _parse_button(fields)
-        for field, detail in _find_problems(button):
+        for field, detail in _find_problems(button, types):
             problems.append(Problem(Code.INVALID_BUTTON, f"buttons[{index}].{field}", detail))
         positioned.append((index + 1 if button.order_number is None else button.order_number, button))
     if problems:
@@ -119,6 +134,11 @@ def fill_button(button: Button, values: Mapping[str, str]) -> Button:
     return filled
 
 
+def find_link_problems(links: Button) -> list[tuple[str, Text]]:
+    """Return what is wrong with the links of a button, by field."""
+    return _find_link_problems(links, is_filled=False)
+
+
 def links_of(buttons: Sequence[Button]) -> list[str]:
     """Return every link of the buttons, in order."""
     return [link for button in buttons for field in LINK_FIELDS if (link := getattr(button, field)) is not None]
@@ -148,9 +168,9 @@ def _parse_button(fields: Mapping[str, str | int | None]) -> Button:
     return Button(button_type, name, **given)  # type: ignore[arg-type]
 
 
-def _find_problems(button: Button) -> list[tuple[str, Text]]:
-    if button.type not in DEFAULT_NAMES:
-        allowed = ", ".join(DEFAULT_NAMES)
+def _find_problems(button: Button, types: Collection[str]) -> list[tuple[str, Text]]:
+    if button.type not in types:
+        allowed = ", ".join(types)
         return [("type", Text(f"사용할 수 있는 값: {allowed}", f"Allowed values: {allowed}"))]
     problems: list[tuple[str, Text]] = []
     if len(button.name) > MAX_NAME_CHARACTERS:
@@ -161,6 +181,11 @@ def _find_problems(button: Button) -> list[tuple[str, Text]]:
             problems.append((field, detail))
     if button.type == "appLink":
         problems += _find_app_link_problems(button)
+    if button.type == "phoneCall" and button.name not in PHONE_CALL_NAMES:
+        allowed = ", ".join(PHONE_CALL_NAMES)
+        problems.append(("name", Text(f"사용할 수 있는 이름: {allowed}", f"Allowed names: {allowed}")))
+    if button.tel_number is not None and not _TEL_NUMBER.fullmatch(button.tel_number):
+        problems.append(("tel_number", _TEL_NUMBER_RULE))
     for field in ("chat_extra", "chat_event", "target"):
         value: str | None = getattr(button, field)
         if value is not None and len(value) > MAX_CHAT_CHARACTERS:

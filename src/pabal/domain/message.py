@@ -8,6 +8,7 @@ from pabal.domain.brand.message import BrandMessage
 from pabal.domain.button import Button
 from pabal.domain.codes import Text
 from pabal.domain.dates import Instant
+from pabal.domain.template_parts import NO_PARTS, TemplateParts
 
 
 class Product(Enum):
@@ -131,3 +132,5 @@ class Attempt(NamedTuple):
     """The free number that a receiver calls to get no more advertising."""
     parameters: Mapping[str, str] | None = None
     """Values of the variables of a brand message whose template is at the relay."""
+    parts: TemplateParts = NO_PARTS
+    """What its template has beside the text, filled in."""

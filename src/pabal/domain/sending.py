@@ -13,6 +13,7 @@ from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.message import PRODUCT_BY_CODE, Product
+from pabal.domain.template_parts import NO_PARTS, TemplateParts, parts_from_fields, to_fields
 
 SMALL_RECEIVERS = 10
 """Requests with at most this many receivers are small: they use lane 0, ahead of campaigns."""
@@ -62,6 +63,7 @@ class Sending(NamedTuple):
     """What a brand message has besides, and friend talk that is delivered as one."""
     opt_out_number: str | None = None
     """The free number that a receiver calls to get no more advertising."""
+    parts: TemplateParts = NO_PARTS
 
     @property
     def lane(self) -> int:
@@ -175,6 +177,7 @@ def encode_shared(sending: Sending) -> str:
         "expire_minutes": sending.expire_minutes,
         "brand": encode_brand(sending.brand),
         "opt_out_number": sending.opt_out_number,
+        "parts": to_fields(sending.parts),
     }
     return json.dumps(fields, ensure_ascii=False)
 
@@ -200,4 +203,5 @@ def decode_shared(stored: str) -> Sending:
         expire_minutes=fields.get("expire_minutes"),
         brand=decode_brand(fields.get("brand")),
         opt_out_number=fields.get("opt_out_number"),
+        parts=parts_from_fields(fields.get("parts") or {}),
     )

@@ -7,6 +7,7 @@ from pabal.domain.brand.message import BrandMessage
 from pabal.domain.button import Button
 from pabal.domain.dates import Instant
 from pabal.domain.message import Outcome
+from pabal.domain.template_parts import NO_PARTS, TemplateParts
 
 TOKEN_KIND = "token"
 """The kind of a message with the token of a sender profile."""
@@ -36,3 +37,4 @@ class SimulatedMessage(NamedTuple):
     has_image: bool = False
     receipts: Sequence[tuple[Instant, Outcome]] = ()
     brand: BrandMessage | None = None
+    parts: TemplateParts = NO_PARTS

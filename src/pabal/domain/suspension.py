@@ -13,21 +13,6 @@ class Suspension(Enum):
     DORMANT = ("dormant", Text("중계사에서 휴면 상태입니다.", "It is dormant at the relay."))
     INACTIVE = ("inactive", Text("카카오톡 채널이 비활성화되었습니다.", "The KakaoTalk channel is not active."))
     DELETED = ("deleted", Text("카카오톡 채널이 삭제되었습니다.", "The KakaoTalk channel was deleted."))
-    ITEM_LIST = (
-        "itemList",
-        Text(
-            "아이템 리스트나 헤더가 있는 템플릿은 보낼 수 없습니다.",
-            "Templates with an item list or a header cannot be sent.",
-        ),
-    )
-    QUICK_REPLIES = (
-        "quickReplies",
-        Text("바로연결이 있는 템플릿은 보낼 수 없습니다.", "Templates with quick replies cannot be sent."),
-    )
-    REPRESENT_LINK = (
-        "representLink",
-        Text("대표 링크가 있는 템플릿은 보낼 수 없습니다.", "Templates with a representative link cannot be sent."),
-    )
     OTHER_BUTTON = (
         "otherButton",
         Text("지원하지 않는 종류의 버튼이 있습니다.", "It has a button of an unsupported type."),

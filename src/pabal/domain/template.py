@@ -9,6 +9,11 @@ from pabal.domain.button import Button, links_of
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.suspension import Suspension
+from pabal.domain.template_parts import (
+    MAX_CONTENT_CHARACTERS_WITH_ITEMS,
+    NO_PARTS,
+    TemplateParts,
+)
 
 MAX_CODE_CHARACTERS = 20
 MAX_NAME_CHARACTERS = 150
@@ -72,6 +77,7 @@ class TemplateContent(NamedTuple):
     image_link: str | None = None
     is_security_template: bool = False
     buttons: tuple[Button, ...] = ()
+    parts: TemplateParts = NO_PARTS
 
     @property
     def title(self) -> str | None:
@@ -79,9 +85,19 @@ class TemplateContent(NamedTuple):
         return self.emphasis_title if self.emphasis_type == "text" else None
 
     @property
+    def texts(self) -> tuple[str | None, ...]:
+        """Every text and link that may have variables."""
+        return (self.title, self.content, *links_of(self.buttons), *self.parts.texts)
+
+    @property
     def variables(self) -> tuple[str, ...]:
-        """The names of the variables in its title, text and button links."""
-        return variables.find_names(self.title, self.content, *links_of(self.buttons))
+        """The names of the variables in its title, text, parts and links."""
+        return variables.find_names(*self.texts)
+
+    @property
+    def max_characters(self) -> int:
+        """How long the text of a message may be."""
+        return MAX_CONTENT_CHARACTERS_WITH_ITEMS if self.parts.items else MAX_CONTENT_CHARACTERS
 
 
 class Template(NamedTuple):

@@ -168,6 +168,48 @@ class ButtonItem(Struct, kw_only=True):
     chatEvent: str | UnsetType = UNSET
     target: str | UnsetType = UNSET
     orderNo: int | UnsetType = UNSET
+    telNumber: str | UnsetType = UNSET
+
+
+class ItemLineItem(Struct):
+    """A line of an item list, or its summary."""
+
+    title: str
+    description: str
+
+
+class ItemListItem(Struct, kw_only=True):
+    """An item list."""
+
+    items: list[ItemLineItem]
+    summary: ItemLineItem | UnsetType = UNSET
+
+
+class ItemHighlightItem(Struct, kw_only=True):
+    """What is emphasized above an item list."""
+
+    title: str
+    description: str
+    imageUrl: str | UnsetType = UNSET
+
+
+class RepresentLinkItem(Struct, kw_only=True):
+    """The link that a tap on a message opens."""
+
+    mobileUrl: str | UnsetType = UNSET
+    pcUrl: str | UnsetType = UNSET
+    androidUrl: str | UnsetType = UNSET
+    iosUrl: str | UnsetType = UNSET
+
+
+class PartsItem(Struct, kw_only=True):
+    """What an Alimtalk may have beside its text."""
+
+    header: str | UnsetType = UNSET
+    itemHighlight: ItemHighlightItem | UnsetType = UNSET
+    itemList: ItemListItem | UnsetType = UNSET
+    representLink: RepresentLinkItem | UnsetType = UNSET
+    quickReplies: list[ButtonItem] | UnsetType = UNSET
 
 
 class ImageItem(Struct):
@@ -176,7 +218,7 @@ class ImageItem(Struct):
     fileName: str
 
 
-class TemplateItem(Struct, kw_only=True):
+class TemplateItem(PartsItem, kw_only=True):
     """A template."""
 
     id: str
@@ -205,7 +247,7 @@ class TemplateItem(Struct, kw_only=True):
     changed: Date
 
 
-class PhoneItem(Struct, kw_only=True, rename={"sender": "from"}):
+class PhoneItem(PartsItem, kw_only=True, rename={"sender": "from"}):
     """A message on a simulated phone."""
 
     time: Date

@@ -65,7 +65,7 @@ class ButtonBody(Struct, kw_only=True):
         str | None,
         _describe(
             "webLink (default), appLink, channelAddition, botKeyword, messageDelivery,"
-            " counselingTalkConversion, botConversion or deliveryTracking."
+            " counselingTalkConversion, botConversion or deliveryTracking; in templates also phoneCall."
         ),
     ] = None
     name: Annotated[str | None, _describe("At most 14 characters. Default: the Korean name of the type.")] = None
@@ -79,6 +79,48 @@ class ButtonBody(Struct, kw_only=True):
     chatEvent: Annotated[str | None, _describe("Bot event to start. Required for botConversion.")] = None
     target: Annotated[str | None, _describe("`out` opens a webLink in the browser instead of the app.")] = None
     orderNo: Annotated[int | None, _describe("Order of the buttons.")] = None
+
+
+class TemplateButtonBody(ButtonBody, kw_only=True):
+    """A button of a template."""
+
+    telNumber: Annotated[
+        str | None,
+        _describe("Number that a phoneCall button calls: at most 14 digits and hyphens. Required for phoneCall."),
+    ] = None
+
+
+class ItemBody(Struct, kw_only=True):
+    """A line of an item list, or its summary."""
+
+    title: Annotated[str, _describe("At most 6 characters, without variables.")]
+    description: Annotated[
+        str, _describe("At most 23 characters; of a summary 14, digits, `.`, `,` and currencies only.")
+    ]
+
+
+class ItemListBody(Struct, kw_only=True):
+    """The item list of a template."""
+
+    items: Annotated[list[ItemBody], _describe("2 to 10 lines.")]
+    summary: ItemBody | None = None
+
+
+class ItemHighlightBody(Struct, kw_only=True):
+    """What is emphasized above an item list."""
+
+    title: Annotated[str, _describe("At most 30 characters; 21 with a thumbnail.")]
+    description: Annotated[str, _describe("At most 19 characters; 13 with a thumbnail.")]
+    imageUrl: Annotated[str | None, _describe("Address of a thumbnail that was uploaded at the relay.")] = None
+
+
+class RepresentLinkBody(Struct, kw_only=True):
+    """The link that a tap on a message opens; at least one address."""
+
+    mobileUrl: Annotated[str | None, _describe("Mobile web link.")] = None
+    pcUrl: Annotated[str | None, _describe("PC web link.")] = None
+    androidUrl: Annotated[str | None, _describe("Android app link.")] = None
+    iosUrl: Annotated[str | None, _describe("iOS app link.")] = None
 
 
 class SendSms(Struct, kw_only=True):
@@ -204,14 +246,25 @@ class WriteTemplate(Struct, kw_only=True):
     content: Annotated[str, _describe("At most 1,000 characters, with variables `#{name}`.")]
     category: Annotated[str, Meta(description="Category code.", examples=["006003"])]
     messageType: Annotated[str | None, _describe("basic (default), extraInfo, channelAddition or mixed.")] = None
-    emphasisType: Annotated[str | None, _describe("none (default), text, image or itemList.")] = None
+    emphasisType: Annotated[
+        str | None,
+        _describe("none (default), text, image or itemList (needs header, itemHighlight, itemList or image)."),
+    ] = None
     emphasisTitle: Annotated[str | None, _describe("Required for emphasisType text.")] = None
     emphasisAssistPhrase: str | None = None
     moreInfo: Annotated[str | None, _describe("Required for messageType extraInfo and mixed.")] = None
     image: ImageBody | None = None
     imageLink: str | None = None
     securityTemplate: bool | None = None
-    buttons: list[ButtonBody] | None = None
+    buttons: Annotated[list[TemplateButtonBody] | None, _describe("At most 5; 2 with quick replies.")] = None
+    header: Annotated[str | None, _describe("At most 16 characters, for emphasisType itemList.")] = None
+    itemHighlight: ItemHighlightBody | None = None
+    itemList: ItemListBody | None = None
+    representLink: RepresentLinkBody | None = None
+    quickReplies: Annotated[
+        list[ButtonBody] | None,
+        _describe("At most 5: webLink, appLink, botKeyword, counselingTalkConversion or botConversion."),
+    ] = None
 
 
 class Paging(Struct, kw_only=True):

@@ -8,7 +8,7 @@ from pabal.store.engine.base import Tx
 # The rows stay: by these the simulator recognizes a repeated submit.
 _BLANK_SIMULATED = (
     "update simulated_messages set phone = 0, sender = '', subject = null, content = '', buttons = null,"
-    " brand = null"
+    " brand = null, parts = null"
 )
 
 
@@ -68,8 +68,8 @@ def erase_request(tx: Tx, request_id: bytes) -> None:
     slot = identifiers.slot_of(request_id)
     low, high = identifiers.message_id_range(request_id)
     tx.execute(
-        "update requests set content = '', subject = null, buttons = null, variables = null, sender = '',"
-        " image_link = null, fallback_sender = null, fallback_content = null, opt_out_number = null,"
+        "update requests set content = '', subject = null, buttons = null, parts = null, variables = null,"
+        " sender = '', image_link = null, fallback_sender = null, fallback_content = null, opt_out_number = null,"
         " brand = case when brand is null then null else '{}' end where id = ? and slot = ?",
         (request_id, slot),
     )

@@ -110,7 +110,7 @@ def erase_elsewhere(tx: Tx, account_id: int, phone: str) -> None:
     """Erase a number from simulated phones, tokens, profiles and users of an account."""
     tx.execute(
         "update simulated_messages set phone = 0, sender = '', subject = null, content = '', buttons = null,"
-        " brand = null where account_id = ? and phone = ?",
+        " brand = null, parts = null where account_id = ? and phone = ?",
         (account_id, int(phone)),
     )
     tx.execute("delete from tokens where account_id = ? and cellphone = ?", (account_id, phone))

@@ -12,6 +12,7 @@ from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.message import PRODUCT_BY_NUMBER, Product
 from pabal.domain.sending import Sending
+from pabal.domain.template_parts import NO_PARTS, TemplateParts, decode_parts, encode_parts
 from pabal.store.damage import read_rows
 from pabal.store.engine.base import Row, Tx
 
@@ -21,7 +22,7 @@ _COLUMNS = (
     "id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"
     " has_image, image_link, is_ad, fallback_sender, fallback_content,"
     " profile_id, channel_id, sender_key, template_code, expire_minutes, expires_at,"
-    " brand, opt_out_number"
+    " brand, opt_out_number, parts"
 )
 
 
@@ -54,6 +55,8 @@ class Request(NamedTuple):
     brand: BrandMessage | None = None
     """What a brand message has besides, and friend talk that is delivered as one."""
     opt_out_number: str | None = None
+    parts: TemplateParts = NO_PARTS
+    """What its template has beside the text."""
 
     @property
     def is_delivered_as_brand(self) -> bool:
@@ -85,6 +88,7 @@ class RequestRow(NamedTuple):
     expire_minutes: int | None
     brand: str | None
     opt_out_number: str | None
+    parts: str | None
 
 
 def build_row(request_id: bytes, account_id: int, sending: Sending, scheduled_at: Instant) -> RequestRow:
@@ -112,6 +116,7 @@ def build_row(request_id: bytes, account_id: int, sending: Sending, scheduled_at
         sending.expire_minutes,
         encode_brand(sending.brand),
         sending.opt_out_number,
+        encode_parts(sending.parts),
     )
 
 
@@ -206,7 +211,7 @@ def ids_between(tx: Tx, after: bytes, before: bytes, limit: int) -> list[bytes]:
 
 def _from_row(row: Row) -> Request:
     (id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,
-     has_image, image_link, is_ad, *rest, brand, opt_out_number) = row  # fmt: skip
+     has_image, image_link, is_ad, *rest, brand, opt_out_number, parts) = row  # fmt: skip
     found = Request(
         id,
         account_id,
@@ -223,6 +228,6 @@ def _from_row(row: Row) -> Request:
         bool(is_ad),
         *rest,
     )
-    if brand is None and opt_out_number is None:
+    if brand is None and opt_out_number is None and parts is None:
         return found
-    return found._replace(brand=decode_brand(brand), opt_out_number=opt_out_number)
+    return found._replace(brand=decode_brand(brand), opt_out_number=opt_out_number, parts=decode_parts(parts))

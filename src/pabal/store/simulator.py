@@ -8,6 +8,7 @@ from pabal.domain.button import decode_buttons, encode_buttons
 from pabal.domain.dates import Instant
 from pabal.domain.message import OUTCOME_BY_NUMBER
 from pabal.domain.simulated_message import DueReceipt, SimulatedMessage
+from pabal.domain.template_parts import decode_parts, encode_parts
 from pabal.store.engine.base import Tx, transaction
 
 RECENT_MESSAGES = 2000
@@ -18,11 +19,11 @@ def add_messages(tx: Tx, carrier: str, new_messages: Sequence[SimulatedMessage])
     """Add messages and their receipts; a message that was added before is ignored."""
     rows = tx.execute_many(
         "insert into simulated_messages (carrier, message_id, account_id, phone, accepted_at, arrives_at, kind,"
-        " sender, subject, content, buttons, has_image, brand)"
+        " sender, subject, content, buttons, has_image, brand, parts)"
         " select ?, v.message_id{as_bytes}, v.account_id, v.phone, v.accepted_at, v.arrives_at{as_big}, v.kind,"
-        " v.sender, v.subject, v.content, v.buttons, v.has_image, v.brand"
+        " v.sender, v.subject, v.content, v.buttons, v.has_image, v.brand, v.parts"
         " from (values {rows}) as v(message_id, account_id, phone, accepted_at, arrives_at, kind, sender, subject,"
-        " content, buttons, has_image, brand) where true"
+        " content, buttons, has_image, brand, parts) where true"
         " on conflict (message_id, carrier) do nothing returning message_id",
         [
             (
@@ -38,6 +39,7 @@ def add_messages(tx: Tx, carrier: str, new_messages: Sequence[SimulatedMessage])
                 encode_buttons(one.buttons),
                 int(one.has_image),
                 encode_brand(one.brand),
+                encode_parts(one.parts),
             )
             for one in new_messages
         ],
@@ -116,8 +118,8 @@ def list_on_phone(
     args = (account_id, int(phone), now)
     row = tx.fetch_one(f"select count(*) from simulated_messages where {where}", args)
     rows = tx.fetch_all(
-        "select message_id, accepted_at, arrives_at, kind, sender, subject, content, buttons, has_image, brand from"
-        " simulated_messages"
+        "select message_id, accepted_at, arrives_at, kind, sender, subject, content, buttons, has_image, brand,"
+        " parts from simulated_messages"
         f" where {where} order by arrives_at desc, id desc limit ? offset ?",
         (*args, page_size, (page - 1) * page_size),
     )
@@ -135,8 +137,10 @@ def list_on_phone(
             decode_buttons(buttons),
             bool(has_image),
             brand=decode_brand(brand),
+            parts=decode_parts(parts),
         )
-        for message_id, accepted_at, arrives_at, kind, sender, subject, content, buttons, has_image, brand in rows
+        for message_id, accepted_at, arrives_at, kind, sender, subject, *body in rows
+        for content, buttons, has_image, brand, parts in [body]
     ]
     return (int(row[0]) if row else 0), found
 

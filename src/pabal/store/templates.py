@@ -8,6 +8,7 @@ from pabal.domain.dates import Instant
 from pabal.domain.image import Image
 from pabal.domain.suspension import Suspension, parse_suspension
 from pabal.domain.template import TEMPLATE_STATUS_BY_CODE, Template, TemplateContent, TemplateStatus
+from pabal.domain.template_parts import parts_from_fields, to_fields
 from pabal.store.engine.base import Row, Tx, Value, transaction
 
 _SELECT = (
@@ -165,13 +166,17 @@ def _save_image(tx: Tx, template_id: int, image: Image | None) -> None:
 
 
 def _design_to_json(design: TemplateContent) -> str:
-    fields = design._asdict() | {"buttons": [button.given_fields() for button in design.buttons]}
+    fields = design._asdict() | {
+        "buttons": [button.given_fields() for button in design.buttons],
+        "parts": to_fields(design.parts),
+    }
     return json.dumps(fields, ensure_ascii=False)
 
 
 def _design_from_json(kept: str) -> TemplateContent:
     fields = json.loads(kept)
-    return TemplateContent(**{**fields, "buttons": from_fields(fields["buttons"])})
+    parts = parts_from_fields(fields.get("parts") or {})
+    return TemplateContent(**{**fields, "buttons": from_fields(fields["buttons"]), "parts": parts})
 
 
 def _from_row(row: Row) -> Template:

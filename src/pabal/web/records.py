@@ -1,9 +1,11 @@
 """Builds the records of answers: profiles, requests and templates."""
 
+from typing import Any
+
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from pabal.checks.buttons import to_api_fields
+from pabal.checks.buttons import API_LINK_FIELDS, to_api_fields
 from pabal.checks.locale import Locale
 from pabal.checks.message_records import label_value
 from pabal.domain import phone
@@ -17,13 +19,18 @@ from pabal.domain.profile import Profile
 from pabal.domain.simulated_message import SimulatedMessage
 from pabal.domain.suspension import Suspension
 from pabal.domain.template import Template
+from pabal.domain.template_parts import TemplateParts
 from pabal.models.answers import (
     ButtonItem,
     CategoryItem,
     CategoryRef,
     ImageItem,
+    ItemHighlightItem,
+    ItemLineItem,
+    ItemListItem,
     LabelledValue,
     PhoneItem,
+    RepresentLinkItem,
     RequestItem,
     SenderItem,
     StatusCounts,
@@ -119,7 +126,29 @@ def build_template_item(template: Template, locale: Locale) -> TemplateItem:
         disabledReason=_disabled_reason(template.is_enabled, template.suspension, locale),
         created=locale.format_timestamp(template.created_at),
         changed=locale.format_timestamp(template.changed_at),
+        **build_parts(latest.parts),
     )
+
+
+def build_parts(parts: TemplateParts) -> dict[str, Any]:
+    """Return the fields of a record for what an Alimtalk has beside its text."""
+    found: dict[str, Any] = {}
+    if parts.header:
+        found["header"] = parts.header
+    if parts.highlight:
+        title, description, image_url = parts.highlight
+        found["itemHighlight"] = ItemHighlightItem(
+            title=title, description=description, imageUrl=image_url or UNSET
+        )
+    if parts.items:
+        summary = ItemLineItem(*parts.summary) if parts.summary else UNSET
+        found["itemList"] = ItemListItem(items=[ItemLineItem(*each) for each in parts.items], summary=summary)
+    if parts.link:
+        links = {field: link for field, link in to_api_fields(parts.link).items() if field in API_LINK_FIELDS}
+        found["representLink"] = RepresentLinkItem(**links)  # type: ignore[arg-type]
+    if parts.quick_replies:
+        found["quickReplies"] = [build_button_item(each) for each in parts.quick_replies]
+    return found
 
 
 def build_button_item(button: Button) -> ButtonItem:
@@ -147,4 +176,5 @@ def build_phone_item(message: SimulatedMessage, locale: Locale) -> PhoneItem:
         messageType=(brand.type if brand else None) or UNSET,
         targeting=brand.targeting if brand else UNSET,
         attachment=build_attachment(brand.attachment) if brand else UNSET,
+        **build_parts(message.parts),
     )

@@ -26,7 +26,7 @@ def test_button_is_converted_back_unchanged(button: Button) -> None:
 def test_every_button_type_is_mapped() -> None:
     words = {buttons.to_remote(Button(ours, "이름"))["type"] for ours in DEFAULT_NAMES}
 
-    assert words == {"WL", "AL", "DS", "BK", "MD", "BC", "BT", "AC"}
+    assert words == {"WL", "AL", "DS", "BK", "MD", "BC", "BT", "AC", "TN"}
 
 
 def test_buttons_are_numbered_as_shown() -> None:
@@ -50,7 +50,6 @@ def test_channel_button_has_its_fixed_name() -> None:
     [
         {"type": "BF", "name": "폼", "bizFormId": 3},
         {"type": "P1", "name": "사진", "pluginId": "plugin"},
-        {"type": "TN", "name": "전화", "telNumber": "0212345678"},
         {"type": "XX", "name": "새것"},
         {"name": "종류 없음"},
     ],

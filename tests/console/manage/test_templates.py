@@ -188,19 +188,69 @@ def test_approved_template_cannot_be_deleted(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_template_with_item_list_cannot_be_edited_in_console(
-    run_scenario: RunScenario,
-) -> None:
+ITEM_LIST = {
+    "emphasisType": "itemList",
+    "header": "영수증",
+    "itemHighlight.title": "#{name}님",
+    "itemHighlight.description": "결제 완료",
+    "itemList.items[0].title": "상품",
+    "itemList.items[0].description": "사과",
+    "itemList.items[3].title": "배송",
+    "itemList.items[3].description": "내일",
+    "itemList.summary.title": "합계",
+    "itemList.summary.description": "1,000원",
+    "representLink.mobileUrl": "https://shop.example/",
+    "quickReplies[1].buttonType": "botKeyword",
+    "quickReplies[1].name": "문의",
+    "buttons[0].buttonType": "phoneCall",
+    "buttons[0].telNumber": "1588-0000",
+}
+
+
+def test_template_with_an_item_list_is_written_shown_and_edited(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        call, sender_key, browser = await set_up_sender(env)
-        made = await call_ok(call, "template/create", template_body(sender_key, emphasisType="itemList"))
-        path = f"/console/templates/{made.item['id']}"
+        _, sender_key, browser = await set_up_sender(env)
+        typed = form_fields(sender_key, **ITEM_LIST)
 
-        shown = await browser.get(f"{path}/edit")
-        tried = await save(browser, f"{path}/edit", form_fields(sender_key))
+        seen = await save(browser, "/console/templates/preview", typed)
+        made = await save(browser, "/console/templates/new", typed)
+        shown, form = await browser.get(made.location), await browser.get(f"{made.location}/edit")
+        edited = await save(browser, f"{made.location}/edit", {**typed, "header": "새 영수증"})
 
-        assert "API로 수정하세요" in shown.text
-        assert tried.status == 409
+        stored = (await only_template(env)).latest
+        assert (made.status, edited.status) == (303, 303)
+        for page in (seen, shown):
+            for text in (
+                "영수증",
+                "결제 완료",
+                "사과",
+                "배송",
+                "1,000원",
+                "https://shop.example/",
+                "문의",
+                "전화 연결",
+            ):
+                assert text in page.text
+        assert re.search(r'name="itemList.items\[1\].title"[^>]*value="배송"', form.text)
+        assert stored.parts.header == "새 영수증"
+        assert [each.title for each in stored.parts.items] == ["상품", "배송"]
+        assert [each.name for each in (*stored.buttons, *stored.parts.quick_replies)] == ["전화 연결", "문의"]
+
+    run_scenario(scenario)
+
+
+def test_errors_of_an_item_list_are_shown_at_the_row_of_the_form(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, browser = await set_up_sender(env)
+        wrong = {"itemList.items[3].title": "너무 긴 제목", "quickReplies[1].name": "가" * 15}
+
+        refused = await save(browser, "/console/templates/new", form_fields(sender_key, **ITEM_LIST | wrong))
+
+        assert refused.status == 400
+        assert 'id="wrong-itemList.items[3].title"' in refused.text
+        assert 'id="wrong-quickReplies[1].name"' in refused.text
+        assert "아이템 4" in refused.text
+        assert "바로연결 2" in refused.text
 
     run_scenario(scenario)
 

@@ -11,6 +11,7 @@ from tests.fakes.nhncloud import kakaotalk
 from tests.fakes.nhncloud.answers import ApiError, Json, Request
 from tests.fakes.nhncloud.kakaotalk import SUCCESS, Button, Refusal, Resend
 from tests.fakes.nhncloud.state import ALIMTALK, Message, Profile, State, Template
+from tests.fakes.nhncloud.template_parts import Highlight, Items, RepresentativeLink, find_difference
 
 MAX_CONTENT_CHARS = 1300
 MAX_TITLE_CHARS = 50
@@ -26,9 +27,9 @@ class RawRecipient(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     content: str | None = None
     templateTitle: str | None = None
     templateHeader: str | None = None
-    templateItem: dict[str, Any] | None = None
-    templateItemHighlight: dict[str, Any] | None = None
-    templateRepresentLink: dict[str, Any] | None = None
+    templateItem: Items | None = None
+    templateItemHighlight: Highlight | None = None
+    templateRepresentLink: RepresentativeLink | None = None
     buttons: list[Button] | None = None
     quickReplies: list[Button] | None = None
     resendParameter: Resend | None = None
@@ -159,9 +160,10 @@ def _compare(fields: Json, buttons: Sequence[Json], given: RawRecipient, content
         return -2032, why
     if not matches(fields["templateContent"], content):
         return -3010, f"The contents {NOT_MATCHED}"
-    if not _buttons_match(buttons, given.buttons or ()) or given.quickReplies:
+    replies = sorted(fields.get("quickReplies") or (), key=lambda each: each.get("ordering") or 0)
+    if not _buttons_match(buttons, given.buttons or ()) or not _buttons_match(replies, given.quickReplies or ()):
         return -3011, f"The buttons or quickReplies {NOT_MATCHED}"
-    return SUCCESS
+    return find_difference(fields, given, matches, NOT_MATCHED) or SUCCESS
 
 
 def matches(template: str, text: str) -> bool:
@@ -187,6 +189,7 @@ def _button_matches(registered: Json, given: Button) -> bool:
     return (
         registered["type"] == given.type
         and registered["name"] == given.name
+        and registered.get("telNumber") == given.telNumber
         and _link_matches(registered.get("linkMo"), given.linkMo)
         and _link_matches(registered.get("linkPc"), given.linkPc)
         and _link_matches(registered.get("schemeIos"), given.schemeIos)

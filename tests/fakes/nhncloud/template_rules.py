@@ -1,12 +1,18 @@
 """The documented fields of templates, their limits and combinations."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
 from tests.fakes.nhncloud import kakaotalk
 from tests.fakes.nhncloud.answers import ApiError
+from tests.fakes.nhncloud.template_parts import (
+    Highlight,
+    Items,
+    RepresentativeLink,
+    check_call_button,
+    check_parts,
+)
 
 OTHER = "999999"
 TEMPLATE_CATEGORIES = (
@@ -53,9 +59,9 @@ class Change(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     templateTitle: str | None = None
     templateSubtitle: str | None = None
     templateHeader: str | None = None
-    templateItem: dict[str, Any] | None = None
-    templateItemHighlight: dict[str, Any] | None = None
-    templateRepresentLink: dict[str, Any] | None = None
+    templateItem: Items | None = None
+    templateItemHighlight: Highlight | None = None
+    templateRepresentLink: RepresentativeLink | None = None
     templateImageName: str | None = None
     templateImageUrl: str | None = None
     securityFlag: bool | None = None
@@ -92,8 +98,9 @@ def check_template(given: Change) -> None:
             -2505,
             "The 'buttons' is too many. If you request the 'quickReplies', the buttons size muse be 2 or less.",
         )
-    for button in buttons:
+    for button in (*buttons, *(given.quickReplies or ())):
         _check_button(button)
+    check_parts(given)
     _check_channel_button(buttons, message_type)
 
 
@@ -146,6 +153,7 @@ def _check_button(button: TemplateButton) -> None:
         raise ApiError(-3008, "The button name can't include the replacement parameter.")
     for link in _LINKS:
         kakaotalk.check_length(link, getattr(button, link) or "", MAX_LINK_CHARS)
+    check_call_button(button)
     code, why = kakaotalk.check_links(button)
     if code:
         raise ApiError(code, why)

@@ -94,8 +94,8 @@ CASES = {
     ),
     "barred": Case(
         ours(APPROVED, A, A),
-        theirs(APPROVED, bar=Suspension.QUICK_REPLIES),
-        TemplateState(A, A, APPROVED, None, Suspension.QUICK_REPLIES),
+        theirs(APPROVED, bar=Suspension.OTHER_BUTTON),
+        TemplateState(A, A, APPROVED, None, Suspension.OTHER_BUTTON),
     ),
     "back again": Case(
         ours(APPROVED, A, A, Suspension.GONE), theirs(APPROVED), TemplateState(A, A, APPROVED, None, None)

@@ -15,7 +15,15 @@ from tests.fixtures.relay import (
     template_status,
 )
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import call_ok, image_body, summarize_refusal
+from tests.fixtures.web import (
+    alimtalk_body,
+    call_ok,
+    describe_outcome,
+    get_message,
+    image_body,
+    receivers_of,
+    summarize_refusal,
+)
 
 OLD = "배송이 시작되었습니다."
 
@@ -47,12 +55,7 @@ WHOLE = {
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"templateEmphasizeType": "ITEM_LIST", "templateHeader": "영수증"}, "itemList"),
-        ({"templateItemHighlight": {"title": "이만 원", "description": "합계"}}, "itemList"),
-        ({"templateItem": {"list": [{"title": "이름", "description": "값"}]}}, "itemList"),
-        ({"quickReplies": [link("바로")]}, "quickReplies"),
-        ({"templateRepresentLink": {"linkMo": "https://example.com"}}, "representLink"),
-        ({"buttons": [link("전화 연결", type="TN", telNumber="02-123-4567")]}, "otherButton"),
+        ({"quickReplies": [link("예약", type="BF", bizFormId=3)]}, "otherButton"),
         ({"buttons": [link("예약", type="BF", bizFormId=3)]}, "otherButton"),
         ({"templateEmphasizeType": "HOLOGRAM"}, "unreadable"),
     ],
@@ -69,6 +72,57 @@ def test_template_with_unsupported_parts_is_listed_with_the_reason(
         found = await get_template(call)
         assert (found["enable"], found["disabledReason"]["value"]) == (False, reason)
         assert (await send_alimtalk(call, key)).result == "TEMPLATE_NOT_APPROVED"
+
+    stage.run(scenario)
+
+
+ITEM_LIST = {
+    "emphasisType": "itemList",
+    "header": "#{이름}님 영수증",
+    "itemHighlight": {"title": "#{금액}원", "description": "결제 완료"},
+    "itemList": {
+        "items": [{"title": "상품", "description": "#{상품}"}, {"title": "배송", "description": "내일"}],
+        "summary": {"title": "합계", "description": "#{금액}원"},
+    },
+}
+LINKS = {"mobileUrl": "https://example.com/#{금액}", "pcUrl": "https://example.com/pc"}
+REPLIES = [
+    {"buttonType": "webLink", "name": "조회", "mobileUrl": "https://example.com/#{상품}"},
+    {"buttonType": "botKeyword", "name": "문의"},
+]
+CALL = {"buttonType": "phoneCall", "name": "고객센터 연결", "telNumber": "1588-0000"}
+PARTS = {**ITEM_LIST, "representLink": LINKS, "quickReplies": REPLIES, "buttons": [CALL]}
+
+
+def test_parts_are_submitted_read_back_and_sent_with_variables(stage: RelayEnvironment) -> None:
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
+        await call_ok(call, "template/create", template_body(key, **PARTS))
+        await request_review(call, key)
+        stage.relay.console.approve(key, "T1")
+        await env.wait(SYNC_ROUND_S)
+        found = await get_template(call)
+        receivers = receivers_of(templateData={"이름": "길동", "금액": "12,000", "상품": "사과"})
+
+        sent = await call("message/sendAlimtalk", alimtalk_body(key, receivers=receivers))
+        await env.wait(5)
+
+        assert await template_status(call) == "approved"
+        assert {name: found[name] for name in ITEM_LIST} == ITEM_LIST
+        assert found["representLink"] == LINKS
+        assert found["quickReplies"] == REPLIES
+        assert found["buttons"] == [CALL]
+        assert found["variables"] == ["이름", "금액", "상품"]
+        assert sent.result == "SUCCESS", sent.body
+        (message,) = stage.relay.messages
+        assert message.recipient.templateHeader == "길동님 영수증"
+        assert message.recipient.templateItem.lines[0].description == "사과"
+        assert message.recipient.templateItem.summary.description == "12,000원"
+        assert message.recipient.templateItemHighlight.title == "12,000원"
+        assert message.recipient.templateRepresentLink.linkMo == "https://example.com/12,000"
+        assert message.recipient.quickReplies[0].linkMo == "https://example.com/사과"
+        assert message.recipient.buttons[0].telNumber == "1588-0000"
+        assert describe_outcome(await get_message(call)) == "completed 1000"
 
     stage.run(scenario)
 
@@ -130,7 +184,6 @@ def test_every_field_is_submitted_and_unsupported_ones_stay_stored(
 @pytest.mark.parametrize(
     ("changes", "code", "field"),
     [
-        ({"emphasisType": "itemList"}, "INVALID_PARAMETER", "emphasisType"),
         ({"imageLink": "https://example.com"}, "INVALID_PARAMETER", "imageLink"),
         ({"buttons": [{"buttonType": "channelAddition"}]}, "INVALID_BUTTON", "buttons"),
         ({"messageType": "channelAddition"}, "INVALID_BUTTON", "buttons"),

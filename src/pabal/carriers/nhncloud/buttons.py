@@ -14,6 +14,7 @@ _TYPES = {
     "counselingTalkConversion": "BC",
     "botConversion": "BT",
     "channelAddition": "AC",
+    "phoneCall": "TN",
 }
 FRIEND_TALK_TYPES = frozenset(("webLink", "appLink", "botKeyword", "messageDelivery"))
 """The buttons that friend talk has: fewer than Alimtalk."""
@@ -27,8 +28,9 @@ _FIELDS = {
     "chat_extra": "chatExtra",
     "chat_event": "chatEvent",
     "target": "target",
+    "tel_number": "telNumber",
 }
-_UNSUPPORTED_FIELDS = ("bizFormId", "pluginId", "relayId", "oneClickId", "productId", "telNumber")
+_UNSUPPORTED_FIELDS = ("bizFormId", "pluginId", "relayId", "oneClickId", "productId")
 
 
 def to_remote(button: Button, ordering: int = 1) -> dict[str, Any]:

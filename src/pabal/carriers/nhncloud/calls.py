@@ -6,7 +6,7 @@ from enum import Enum
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from pabal.carriers.nhncloud import brand_calls
+from pabal.carriers.nhncloud import brand_calls, template_parts
 from pabal.carriers.nhncloud.buttons import all_to_remote
 from pabal.domain import advertising, identifiers
 from pabal.domain.message import Attempt, Product
@@ -184,7 +184,7 @@ def _recipient(endpoint: ProductEndpoint, attempt: Attempt, image: str | int | N
     if endpoint is ProductEndpoint.ALIMTALK:
         if attempt.subject:
             recipient["templateTitle"] = attempt.subject
-        return recipient
+        return recipient | template_parts.to_remote(attempt.parts) if attempt.parts.has_any else recipient
     recipient["isAd"] = attempt.is_ad
     if attempt.is_ad:  # NHN Cloud puts the label in front itself
         recipient["content"] = attempt.content.removeprefix(AD_LABEL).lstrip() or attempt.content

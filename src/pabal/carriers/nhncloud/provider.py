@@ -110,7 +110,11 @@ class NhnCloudProvider(RelayProvider):
         known = await self.get_template(sender_key, code)
         if known is not None and await self._is_in_review(sender_key, known, content):
             return None
-        uploaded = await self._upload(image) if image is not None and content.emphasis_type == "image" else None
+        uploaded = (
+            await self._upload(image)
+            if image is not None and content.emphasis_type in ("image", "itemList")
+            else None
+        )
         body = relay_templates.to_remote(content, uploaded)
         if known is None:
             new = {"templateCode": code, **body}

@@ -1,15 +1,16 @@
 """Converts templates to NHN Cloud's format and back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
-from pabal.carriers.nhncloud import buttons
+from pabal.carriers.nhncloud import buttons, template_parts
 from pabal.carriers.provider import RemoteTemplate
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.suspension import Suspension
 from pabal.domain.template import TemplateContent, TemplateStatus
+from pabal.domain.template_parts import NO_PARTS
 
 _MESSAGE_TYPES = {"basic": "BA", "extraInfo": "EX", "channelAddition": "AD", "mixed": "MI"}
 _EMPHASIS_TYPES = {"none": "NONE", "text": "TEXT", "image": "IMAGE", "itemList": "ITEM_LIST"}
@@ -22,7 +23,16 @@ _STATUSES = {
     "TSC04": TemplateStatus.REJECTED,
 }
 _REJECTION = "REJ"
-_TEMPLATE_BUTTON_FIELDS = ("ordering", "type", "name", "linkMo", "linkPc", "schemeIos", "schemeAndroid")
+_TEMPLATE_BUTTON_FIELDS = (
+    "ordering",
+    "type",
+    "name",
+    "linkMo",
+    "linkPc",
+    "schemeIos",
+    "schemeAndroid",
+    "telNumber",
+)
 """The fields of a button in a template; the others are sent with each message."""
 MAX_COMMENT_CHARACTERS = 1000
 OTHER_CATEGORY = "999999"
@@ -77,14 +87,13 @@ def check(content: TemplateContent) -> None:
 
     Raises Refused(INVALID_PARAMETER).
     """
-    unsupported = {"emphasisType": content.emphasis_type == "itemList", "imageLink": content.image_link is not None}
-    for field, is_given in unsupported.items():
-        if is_given:
-            detail = Text(
-                f"이 통신사의 템플릿에는 {field} 값을 쓸 수 없습니다. 템플릿을 고치세요.",
-                f"This carrier's templates have no place for that {field}: update the template without it.",
-            )
-            raise Refused(Code.INVALID_PARAMETER, field, detail)
+    if content.image_link is not None:
+        field = "imageLink"
+        detail = Text(
+            f"이 통신사의 템플릿에는 {field} 값을 쓸 수 없습니다. 템플릿을 고치세요.",
+            f"This carrier's templates have no place for that {field}: update the template without it.",
+        )
+        raise Refused(Code.INVALID_PARAMETER, field, detail)
 
 
 def to_remote(content: TemplateContent, image: UploadedImage | None) -> dict[str, Any]:
@@ -105,11 +114,15 @@ def to_remote(content: TemplateContent, image: UploadedImage | None) -> dict[str
     if image is not None:
         remote["templateImageName"], remote["templateImageUrl"] = image
     if content.buttons:
-        shown = buttons.all_to_remote(content.buttons)
-        remote["buttons"] = [
-            {field: one[field] for field in _TEMPLATE_BUTTON_FIELDS if field in one} for one in shown
-        ]
+        remote["buttons"] = _template_fields(buttons.all_to_remote(content.buttons))
+    remote |= template_parts.to_remote(content.parts)
+    if "quickReplies" in remote:
+        remote["quickReplies"] = _template_fields(remote["quickReplies"])
     return remote
+
+
+def _template_fields(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{field: one[field] for field in _TEMPLATE_BUTTON_FIELDS if field in one} for one in shown]
 
 
 def is_same(ours: TemplateContent, theirs: TemplateContent) -> bool:
@@ -125,6 +138,13 @@ def _comparable(content: TemplateContent) -> dict[str, Any]:
 def from_remote(remote: NhnTemplate) -> RemoteTemplate:
     """Return a template in our format, with the reason why it cannot be used, if there is one."""
     converted = [buttons.from_remote(one) for one in sort_buttons(remote.buttons or [])]
+    parts = template_parts.from_remote(
+        remote.templateHeader,
+        remote.templateItem,
+        remote.templateItemHighlight,
+        remote.templateRepresentLink,
+        sort_buttons(remote.quickReplies or []),
+    )
     status = _STATUSES.get(remote.status)
     message_type = _OUR_MESSAGE_TYPES.get(remote.templateMessageType or "BA")
     emphasis_type = _OUR_EMPHASIS_TYPES.get(remote.templateEmphasizeType or "NONE")
@@ -140,10 +160,9 @@ def from_remote(remote: NhnTemplate) -> RemoteTemplate:
         image_name=remote.templateImageName or None,
         is_security_template=bool(remote.securityFlag),
         buttons=tuple(one for one in converted if one is not None),
+        parts=parts or NO_PARTS,
     )
-    suspension = _unsupported(remote, emphasis_type)
-    if None in converted:
-        suspension = suspension or Suspension.OTHER_BUTTON
+    suspension = Suspension.OTHER_BUTTON if None in converted or parts is None else None
     if status is None or message_type is None or emphasis_type is None:
         suspension = Suspension.UNREADABLE
     elif remote.block or remote.dormant:  # set in the answer for one template, not in lists
@@ -168,21 +187,6 @@ def newest(changes: Sequence[NhnTemplate]) -> NhnTemplate:
 def sort_buttons(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return buttons in the order they are shown."""
     return sorted(given, key=lambda one: one["ordering"] if isinstance(one.get("ordering"), int) else 0)
-
-
-def _unsupported(remote: NhnTemplate, emphasis_type: str | None) -> Suspension | None:
-    if emphasis_type == "itemList" or remote.templateHeader or _has_value(remote.templateItem):
-        return Suspension.ITEM_LIST
-    if _has_value(remote.templateItemHighlight):
-        return Suspension.ITEM_LIST
-    if remote.quickReplies:
-        return Suspension.QUICK_REPLIES
-    return Suspension.REPRESENT_LINK if _has_value(remote.templateRepresentLink) else None
-
-
-def _has_value(part: Mapping[str, Any] | None) -> bool:
-    """Return whether any field of a part has a value: a part may be there with all fields empty."""
-    return any(_has_value(each) if isinstance(each, dict) else bool(each) for each in (part or {}).values())
 
 
 def _comment(remote: NhnTemplate, status: TemplateStatus) -> str | None:

@@ -5,15 +5,23 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pabal.checks.buttons import to_api_fields
-from pabal.domain.button import DEFAULT_NAMES, MAX_BUTTONS
+from pabal.checks.buttons import API_FIELDS, API_LINK_FIELDS, to_api_fields
+from pabal.domain.button import DEFAULT_NAMES, LINK_FIELDS, MAX_BUTTONS, Button
 from pabal.domain.codes import Problem, Text
 from pabal.domain.image import Image
 from pabal.domain.template import Template, TemplateContent
+from pabal.domain.template_parts import (
+    MAX_ITEMS,
+    MAX_QUICK_REPLIES,
+    ItemEntry,
+    ItemHighlight,
+    TemplateParts,
+    represent_link,
+)
 
 TEXT_FIELDS = (
     "senderKey", "templateCode", "name", "content", "category", "messageType", "emphasisType", "emphasisTitle",
-    "emphasisAssistPhrase", "moreInfo", "imageLink",
+    "emphasisAssistPhrase", "moreInfo", "imageLink", "header",
 )  # fmt: skip
 MULTILINE_FIELDS = ("content", "moreInfo")
 BUTTON_GROUPS = {
@@ -25,19 +33,37 @@ BUTTON_GROUPS = {
     "chatExtra": "chat",
     "chatEvent": "bot",
     "target": "web",
+    "telNumber": "call",
 }
 """The fields of a button, each with the CSS class of the button types that have it."""
 BUTTON_FIELDS = ("buttonType", *BUTTON_GROUPS)
 IMAGE_OF = "pictureOf"
 """The field that names the template whose image is used where no other is uploaded."""
+REPLY_FIELDS = tuple(field for field in BUTTON_FIELDS if field not in ("target", "telNumber"))
+OBJECT_FIELDS = {
+    "itemHighlight": ("title", "description", "imageUrl"),
+    "itemList.summary": ("title", "description"),
+    "representLink": ("mobileUrl", "pcUrl", "androidUrl", "iosUrl"),
+}
+"""The objects of the body that are no lists, and their fields."""
+LIST_FIELDS = {
+    "buttons": (MAX_BUTTONS, BUTTON_FIELDS),
+    "quickReplies": (MAX_QUICK_REPLIES, REPLY_FIELDS),
+    "itemList.items": (MAX_ITEMS, ("title", "description")),
+}
+"""The lists of the body, how many rows the form has for each, and the fields of a row."""
 FIELDS = (
     *TEXT_FIELDS,
     IMAGE_OF,
     "securityTemplate",
-    *(f"buttons[{n}].{field}" for n in range(MAX_BUTTONS) for field in BUTTON_FIELDS),
+    *(f"{name}.{field}" for name, fields in OBJECT_FIELDS.items() for field in fields),
+    *(
+        f"{name}[{n}].{field}"
+        for name, (most, fields) in LIST_FIELDS.items()
+        for n in range(most)
+        for field in fields
+    ),
 )
-EDITABLE_EMPHASIS = ("none", "text", "image")
-"""Emphasis types that this form can edit; item lists can be set through the API only."""
 BUTTON_LABELS = {
     "webLink": Text("웹 링크", "Web link"),
     "appLink": Text("앱 링크", "App link"),
@@ -47,9 +73,12 @@ BUTTON_LABELS = {
     "counselingTalkConversion": Text("상담톡 전환", "Switch to consultation"),
     "botConversion": Text("챗봇 전환", "Switch to bot"),
     "deliveryTracking": Text("배송 조회", "Track delivery"),
+    "phoneCall": Text("전화 걸기", "Call a number"),
 }
 assert BUTTON_LABELS.keys() == DEFAULT_NAMES.keys()
-_BUTTON_INDEX = re.compile(r"buttons\[([0-9]+)\]")
+_LIST_INDEX = re.compile(r"(buttons|quickReplies|itemList\.items)\[([0-9]+)\]")
+
+_LINK_FIELDS = {API_FIELDS[field]: field for field in LINK_FIELDS}
 
 
 def read_fields(form: Mapping[str, str]) -> dict[str, str]:
@@ -71,7 +100,13 @@ def build_body(fields: Mapping[str, str], image: Image | None) -> dict[str, Any]
         if fields[field].strip()
     }
     body["securityTemplate"] = bool(fields["securityTemplate"])
-    body["buttons"] = [_button(fields, row) for row in button_rows(fields)]
+    body["buttons"] = _rows_of(fields, "buttons")
+    if replies := _rows_of(fields, "quickReplies"):
+        body["quickReplies"] = replies
+    body |= {name: given for name in ("itemHighlight", "representLink") if (given := _object(fields, name))}
+    items, summary = _rows_of(fields, "itemList.items"), _object(fields, "itemList.summary")
+    if items or summary:
+        body["itemList"] = {"items": items, **({"summary": summary} if summary else {})}
     if image:
         encoded = b64encode(image.body).decode()
         body["image"] = {"contentType": image.content_type, "fileName": image.file_name, "body": encoded}
@@ -80,23 +115,39 @@ def build_body(fields: Mapping[str, str], image: Image | None) -> dict[str, Any]
 
 def button_rows(fields: Mapping[str, str]) -> list[int]:
     """Return the rows that hold a button."""
-    return [row for row in range(MAX_BUTTONS) if fields[f"buttons[{row}].buttonType"].strip()]
+    return rows_in_use(fields, "buttons")
+
+
+def rows_in_use(fields: Mapping[str, str], name: str) -> list[int]:
+    """Return the rows of a list that are filled in; one of a button is if it has a type."""
+    most, names = LIST_FIELDS[name]
+    deciding = names[:1] if names[0] == "buttonType" else names
+    return [row for row in range(most) if any(fields[f"{name}[{row}].{field}"].strip() for field in deciding)]
 
 
 def errors_by_field(problems: Sequence[Problem], fields: Mapping[str, str], language: str) -> dict[str, str]:
-    """Return the errors by field; those of buttons by the row in the form."""
-    rows = button_rows(fields)
+    """Return the errors by field; those of lists by the row in the form."""
+    rows = {name: rows_in_use(fields, name) for name in LIST_FIELDS}
 
     def form_field(field: str) -> str:
         if field.startswith("image."):
             return "image"
-        return _BUTTON_INDEX.sub(lambda match: f"buttons[{rows[int(match[1])]}]", field)
+        return _LIST_INDEX.sub(lambda match: f"{match[1]}[{rows[match[1]][int(match[2])]}]", field)
 
     return {form_field(each.field): each.message(language) for each in problems}
 
 
-def _button(fields: Mapping[str, str], row: int) -> dict[str, str]:
-    values = {field: fields[f"buttons[{row}].{field}"].strip() for field in BUTTON_FIELDS}
+def _rows_of(fields: Mapping[str, str], name: str) -> list[dict[str, str]]:
+    """Return the rows of a list that are filled in, each without its empty fields."""
+    return [_given(fields, f"{name}[{row}]", LIST_FIELDS[name][1]) for row in rows_in_use(fields, name)]
+
+
+def _object(fields: Mapping[str, str], name: str) -> dict[str, str]:
+    return _given(fields, name, OBJECT_FIELDS[name])
+
+
+def _given(fields: Mapping[str, str], place: str, names: Sequence[str]) -> dict[str, str]:
+    values = {field: fields[f"{place}.{field}"].strip() for field in names}
     return {field: value for field, value in values.items() if value}
 
 
@@ -112,11 +163,58 @@ def _content_fields(content: TemplateContent) -> dict[str, str]:
         "moreInfo": content.more_info,
         "imageLink": content.image_link,
     }
-    buttons = {
-        f"buttons[{row}].{field}": str(value)
-        for row, button in enumerate(content.buttons)
-        for field, value in to_api_fields(button).items()
-        if field in BUTTON_FIELDS
-    }
     filled = {field: value for field, value in values.items() if value is not None}
-    return {**filled, **buttons, "securityTemplate": "on" if content.is_security_template else ""}
+    buttons = _button_fields("buttons", content.buttons) | _button_fields(
+        "quickReplies", content.parts.quick_replies
+    )
+    security = {"securityTemplate": "on" if content.is_security_template else ""}
+    return {**filled, **buttons, **_part_fields(content.parts), **security}
+
+
+def _button_fields(name: str, buttons: Sequence[Button]) -> dict[str, str]:
+    return {
+        f"{name}[{row}].{field}": str(value)
+        for row, button in enumerate(buttons)
+        for field, value in to_api_fields(button).items()
+        if field in LIST_FIELDS[name][1]
+    }
+
+
+def _part_fields(parts: TemplateParts) -> dict[str, str]:
+    found = {"header": parts.header or ""}
+    for place, given in (
+        ("itemHighlight", parts.highlight),
+        ("itemList.summary", parts.summary),
+        *((f"itemList.items[{row}]", item) for row, item in enumerate(parts.items)),
+    ):
+        if given:
+            found |= {f"{place}.title": given.title, f"{place}.description": given.description}
+    if parts.highlight and parts.highlight.image_url:
+        found["itemHighlight.imageUrl"] = parts.highlight.image_url
+    if parts.link:
+        links = to_api_fields(parts.link)
+        found |= {f"representLink.{field}": str(links[field]) for field in API_LINK_FIELDS if field in links}
+    return found
+
+
+def preview_parts(fields: Mapping[str, str]) -> TemplateParts:
+    """Return the parts of a template as they were typed, to show them."""
+    is_list = fields["emphasisType"] == "itemList"
+    highlight, summary = _object(fields, "itemHighlight"), _object(fields, "itemList.summary")
+    links = {_LINK_FIELDS[field]: link for field, link in _object(fields, "representLink").items()}
+    return TemplateParts(
+        fields["header"] if is_list else None,
+        ItemHighlight(highlight.get("title", ""), highlight.get("description", ""))
+        if is_list and highlight
+        else None,
+        tuple(
+            ItemEntry(each.get("title", ""), each.get("description", ""))
+            for each in (_rows_of(fields, "itemList.items") if is_list else ())
+        ),
+        ItemEntry(summary.get("title", ""), summary.get("description", "")) if is_list and summary else None,
+        represent_link(links),
+        tuple(
+            Button(each["buttonType"], each.get("name") or DEFAULT_NAMES.get(each["buttonType"], ""))
+            for each in _rows_of(fields, "quickReplies")
+        ),
+    )

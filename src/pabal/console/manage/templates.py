@@ -13,6 +13,7 @@ from pabal.domain.codes import Code, Refused
 from pabal.domain.image import MAX_FILE_NAME_CHARACTERS, MAX_IMAGE_BYTES, Image
 from pabal.domain.template import (
     EDITABLE_STATUSES,
+    EMPHASIS_TYPES,
     MAX_CONTENT_CHARACTERS,
     MESSAGE_TYPES,
     TEMPLATE_STATUS_BY_CODE,
@@ -20,6 +21,7 @@ from pabal.domain.template import (
     Template,
     TemplateStatus,
 )
+from pabal.domain.template_parts import MAX_CONTENT_CHARACTERS_WITH_ITEMS, QUICK_REPLY_TYPES, TemplateParts
 from pabal.domain.variables import split
 from pabal.models.bodies import TemplateKey, WriteTemplate
 from pabal.service.relay import categories, lookup
@@ -42,6 +44,8 @@ class TemplatePreview(NamedTuple):
     has_image: bool
     image_url: str
     """The URL of the stored image, empty if there is none."""
+    parts: TemplateParts
+    max_characters: int
 
 
 async def list_templates(request: PageRequest) -> Response:
@@ -169,12 +173,12 @@ async def show_preview(request: PageRequest) -> Response:
     )
 
 
-_LIMITS = {"max_characters": MAX_CONTENT_CHARACTERS, "max_image_bytes": MAX_IMAGE_BYTES}
+_LIMITS = {"max_image_bytes": MAX_IMAGE_BYTES}
 
 
 def is_editable(template: Template) -> bool:
-    """Return whether this form can edit a template: its status allows it, and its emphasis would not be lost."""
-    return template.status in EDITABLE_STATUSES and template.latest.emphasis_type in template_form.EDITABLE_EMPHASIS
+    """Return whether this form can edit a template."""
+    return template.status in EDITABLE_STATUSES
 
 
 async def _requested_template(request: PageRequest) -> Template:
@@ -202,14 +206,14 @@ async def _read_image(request: PageRequest, fields: Mapping[str, str]) -> Image 
     Raises Refused(NOT_FOUND) if the stored one is another account's.
     """
     emphasis, upload = fields["emphasisType"], request.files.get("image")
-    if upload and emphasis == "image":
+    if upload and emphasis in ("image", "itemList"):
         # What is cut off exceeds the limit anyway and is refused.
         name = upload.name[-MAX_FILE_NAME_CHARACTERS:]
         return Image(upload.content_type, name, upload.body[: MAX_IMAGE_BYTES + 1])
     if not fields[template_form.IMAGE_OF]:
         return None
     template = await _find_template(request, fields[template_form.IMAGE_OF])
-    if emphasis not in ("image", template.latest.emphasis_type):
+    if emphasis not in ("image", "itemList", template.latest.emphasis_type):
         return None
     return await lookup.get_template_image(request.context, template)
 
@@ -260,12 +264,16 @@ async def _render_form(
             for each in (await categories.template_categories(request.context)).values()
         ],
         message_types=[(each, request.t(f"template_type.{each}")) for each in MESSAGE_TYPES],
-        emphasis_types=[(each, request.t(f"emphasis.{each}")) for each in template_form.EDITABLE_EMPHASIS],
+        emphasis_types=[(each, request.t(f"emphasis.{each}")) for each in EMPHASIS_TYPES],
         button_types=[("", request.t("template.no_button"))]
         + [(word, request.translate(label)) for word, label in template_form.BUTTON_LABELS.items()],
         button_fields=template_form.BUTTON_GROUPS,
+        reply_types=[("", request.t("template.no_button"))]
+        + [(word, request.translate(template_form.BUTTON_LABELS[word])) for word in QUICK_REPLY_TYPES],
+        lists=template_form.LIST_FIELDS,
+        objects=template_form.OBJECT_FIELDS,
         rows=range(MAX_BUTTONS),
-        written=template_form.button_rows(fields),
+        written={name: template_form.rows_in_use(fields, name) for name in template_form.LIST_FIELDS},
         preview=_build_preview(fields),
         **_LIMITS,
     )
@@ -273,6 +281,7 @@ async def _render_form(
 
 def _build_preview(fields: Mapping[str, str]) -> TemplatePreview:
     has_title = fields["emphasisType"] == "text"
+    parts = template_form.preview_parts(fields)
     return TemplatePreview(
         title=fields["emphasisTitle"] if has_title else "",
         phrase=fields["emphasisAssistPhrase"] if has_title else "",
@@ -284,10 +293,13 @@ def _build_preview(fields: Mapping[str, str]) -> TemplatePreview:
             if (kind := fields[f"buttons[{row}].buttonType"]) in DEFAULT_NAMES
         ],
         length=len(fields["content"]),
-        has_image=fields["emphasisType"] == "image",
+        has_image=fields["emphasisType"] == "image"
+        or (fields["emphasisType"] == "itemList" and bool(fields[template_form.IMAGE_OF])),
         image_url=f"{TEMPLATES_PATH}/{kept}/picture"
         if (kept := fields[template_form.IMAGE_OF]).isdecimal()
         else "",
+        parts=parts,
+        max_characters=MAX_CONTENT_CHARACTERS_WITH_ITEMS if parts.items else MAX_CONTENT_CHARACTERS,
     )
 
 

@@ -26,7 +26,23 @@ TEXTS = {
     "template.moreInfo": Text("부가 정보", "Additional information"),
     "template.securityTemplate": Text("보안 템플릿 (인증번호 등)", "Security template (such as one-time codes)"),
     "template.buttons": Text("버튼", "Buttons"),
-    "template.button": Text("버튼 {number}", "Button {number}"),
+    "template.row.buttons": Text("버튼 {number}", "Button {number}"),
+    "template.row.quickReplies": Text("바로연결 {number}", "Quick reply {number}"),
+    "template.row.itemList.items": Text("아이템 {number}", "Item {number}"),
+    "template.replyType": Text("바로연결 종류", "Type of quick reply"),
+    "template.items": Text("아이템 리스트", "Item list"),
+    "template.header": Text("헤더", "Header"),
+    "template.itemHighlight.title": Text("하이라이트 제목", "Highlight title"),
+    "template.itemHighlight.description": Text("하이라이트 설명", "Highlight description"),
+    "template.itemHighlight.imageUrl": Text("섬네일 주소", "Thumbnail address"),
+    "template.itemList.summary.title": Text("요약 제목", "Summary title"),
+    "template.itemList.summary.description": Text("요약 금액", "Summary amount"),
+    "template.item.title": Text("제목", "Title"),
+    "template.item.description": Text("설명", "Description"),
+    "template.representLink.mobileUrl": Text("모바일 링크", "Mobile link"),
+    "template.representLink.pcUrl": Text("PC 링크", "PC link"),
+    "template.representLink.androidUrl": Text("Android 앱 링크", "Android app link"),
+    "template.representLink.iosUrl": Text("iOS 앱 링크", "iOS app link"),
     "template.no_button": Text("버튼 없음", "No button"),
     "template.buttonType": Text("버튼 종류", "Button type"),
     "button_field.name": Text("버튼 이름", "Button name"),
@@ -39,6 +55,7 @@ TEXTS = {
     "button_field.target": Text(
         "외부 브라우저로 열기 (사용하려면 out 입력)", "Open in external browser (enter out)"
     ),
+    "button_field.telNumber": Text("전화번호", "Phone number"),
     "template_type.basic": Text("기본형", "Basic"),
     "template_type.extraInfo": Text("부가 정보형", "With additional information"),
     "template_type.channelAddition": Text("채널 추가형", "With channel addition"),
@@ -46,6 +63,7 @@ TEXTS = {
     "emphasis.none": Text("선택 안 함", "None"),
     "emphasis.text": Text("텍스트 강조", "Text"),
     "emphasis.image": Text("이미지 강조", "Image"),
+    "emphasis.itemList": Text("아이템 리스트", "Item list"),
     "template.image": Text("강조 이미지", "Emphasis image"),
     "template.image.help": Text("JPEG 형식으로 {most}바이트까지 올릴 수 있습니다.", "JPEG, at most {most} bytes."),
     "template.image.kept": Text(
@@ -63,10 +81,8 @@ TEXTS = {
         "There is no approved sender profile. Register and verify a channel first.",
     ),
     "template.not_editable": Text(
-        "현재 이 화면에서 수정할 수 없습니다. 검수 중이면 결과를 기다리고, 아이템 리스트가 있으면 API로 "
-        "수정하세요.",
-        "This template cannot be edited here now. If it is under review, wait for the result. If it has an "
-        "item list, use the API.",
+        "지금은 수정할 수 없습니다. 검수 중이면 결과를 기다리세요.",
+        "This template cannot be edited now. If it is under review, wait for the result.",
     ),
     "template.still_in_use": Text(
         "수정한 내용이 승인될 때까지 이전에 승인된 내용으로 발송됩니다.",

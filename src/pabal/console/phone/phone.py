@@ -12,6 +12,7 @@ from pabal.domain.button import Button
 from pabal.domain.codes import Refused
 from pabal.domain.message import PRODUCT_BY_CODE
 from pabal.domain.simulated_message import TOKEN_KIND, SimulatedMessage
+from pabal.domain.template_parts import TemplateParts
 from pabal.service.history import simulated_phones
 
 MAX_MESSAGES = 30
@@ -35,6 +36,8 @@ class Bubble(NamedTuple):
     has_image: bool
     parts: Sequence[BrandPreview]
     """What a brand message shows besides."""
+    talk_parts: TemplateParts
+    """What an Alimtalk shows besides."""
 
 
 class PhoneContent(NamedTuple):
@@ -98,6 +101,7 @@ def _bubble(request: PageRequest, arrival: SimulatedMessage) -> Bubble:
         buttons=[_button(one) for one in arrival.buttons],
         has_image=arrival.has_image,
         parts=preview_attachment(arrival.brand.attachment) if arrival.brand else (),
+        talk_parts=arrival.parts,
     )
 
 

@@ -16,6 +16,7 @@ from pabal.domain.button import Button
 from pabal.domain.codes import Refused, Text
 from pabal.domain.message import Product
 from pabal.domain.template import TemplateContent
+from pabal.domain.template_parts import NO_PARTS, TemplateParts, fill_parts
 from pabal.models import bodies
 from pabal.service.policy import Policy
 from pabal.service.sending import compose
@@ -56,6 +57,8 @@ class ComposedMessage(NamedTuple):
     """The characters that were replaced, if the operator has enabled that."""
     opt_out_number: str
     """The number for opting out that a fallback of an advertisement gets; empty: there is none."""
+    parts: TemplateParts
+    """What an Alimtalk has beside its text."""
 
 
 class FallbackPreview(NamedTuple):
@@ -85,6 +88,8 @@ class MessagePreview(NamedTuple):
     size: TextSize
     subject_size: TextSize | None
     fallback: FallbackPreview | None
+    talk_parts: TemplateParts
+    """What an Alimtalk shows besides."""
     parts: Sequence[BrandPreview] = ()
     """What a brand message shows besides."""
 
@@ -100,9 +105,10 @@ def compose_message(
     body = draft.body([])
     content, subject = str(body.get("content", "")), str(body.get("subject", ""))
     buttons: tuple[Button, ...] = ()
+    parts = NO_PARTS
     if draft.kind.word == ALIMTALK:
         content, subject = (design.content, design.title or "") if design else ("", "")
-        buttons = design.buttons if design else ()
+        buttons, parts = (design.buttons, design.parts) if design else ((), NO_PARTS)
     elif not draft.product.is_text:
         content = _mark_as_ad(draft, content, policy)
         buttons = _preview_buttons(draft)
@@ -113,8 +119,8 @@ def compose_message(
         content = compose.add_ad_marks(content, _opt_out_number(draft, opt_out_number))
     own = draft.texts["resendContent"] if draft.checkboxes["resend"] and not draft.product.is_text else ""
     stand_in = _mark_as_ad(draft, _clean_or_cut(clean, own), policy) or None
-    names = variables.find_names(subject, content, *button.links_of(buttons), stand_in)
-    return ComposedMessage(content, subject, buttons, names, stand_in, clean, lost, opt_out_number)
+    names = variables.find_names(subject, content, *button.links_of(buttons), *parts.texts, stand_in)
+    return ComposedMessage(content, subject, buttons, names, stand_in, clean, lost, opt_out_number, parts)
 
 
 def length_check(draft: MessageDraft, message: ComposedMessage) -> Callable[[bodies.ReceiverBody], CheckedText]:
@@ -136,6 +142,7 @@ def length_check(draft: MessageDraft, message: ComposedMessage) -> Callable[[bod
         message.variables,
         message.subject or None,
         message.fallback_content,
+        message.parts,
     )
 
 
@@ -176,11 +183,26 @@ def build_preview(
         more=(design.more_info if design else None) or "",
         buttons=[one.name for one in buttons],
         has_image=draft.has_image and bool(draft.texts["image_name"]),
-        size=_measure_brand(draft, content) if draft.is_brand else measure(draft.product, content),
+        size=_measure(draft, content, design),
         subject_size=_measure_bytes(subject, text.SUBJECT_MAX_BYTES) if is_titled else None,
         fallback=instead,
+        talk_parts=_fill_parts(message, filling),
         parts=preview_attachment(draft.attachment),
     )
+
+
+def _measure(draft: MessageDraft, content: str, design: TemplateContent | None) -> TextSize:
+    if design is None:
+        return _measure_brand(draft, content) if draft.is_brand else measure(draft.product, content)
+    most = design.max_characters
+    return TextSize(len(content), most, False, len(content) > most)
+
+
+def _fill_parts(message: ComposedMessage, filling: Sequence[str]) -> TemplateParts:
+    try:
+        return fill_parts(message.parts, message.variables, filling)
+    except Refused:
+        return message.parts
 
 
 def measure(product: Product, content: str) -> TextSize:

@@ -24,6 +24,7 @@ from pabal.console.send.typed_receivers import TypedReceiver
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers, phone
 from pabal.domain.brand.message import BrandType, Targeting
+from pabal.domain.button import FRIENDTALK_BUTTON_TYPES
 from pabal.domain.codes import Refused
 from pabal.domain.image import MAX_IMAGE_BYTES
 from pabal.domain.message import Status
@@ -188,7 +189,7 @@ async def _render_form(
         talks=FRIENDTALK_PRODUCTS,
         brand_types=list(BrandType),
         targetings=list(Targeting),
-        types=BUTTON_LABELS,
+        types={word: BUTTON_LABELS[word] for word in FRIENDTALK_BUTTON_TYPES},
         button_fields=drafts.BUTTON_FIELDS,
         policy=request.context.policy,
         most_image_bytes=MAX_IMAGE_BYTES,

@@ -57,6 +57,8 @@ TEXTS = {
         "{account} 계정으로 바꾼 뒤 이전 화면에서 다시 시도하세요. 파일은 다시 선택해야 합니다.",
         "Switch to {account}, go back and try again. Files have to be chosen again.",
     ),
+    "parts.link": Text("대표 링크", "Representative link"),
+    "parts.replies": Text("바로연결", "Quick replies"),
     "table.none": Text("없음", "None"),
     "page.older": Text("이전 내역", "Older"),
     "page.newest": Text("최신 내역으로", "Back to newest"),

@@ -18,7 +18,6 @@ from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, KINDS, Message
 from pabal.console.upload import sheet
 from pabal.console.upload.sheet import Columns, SheetRow
 from pabal.domain import text, variables
-from pabal.domain.button import links_of
 from pabal.domain.campaign import MAX_BLOCK_RECEIVERS
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
@@ -169,7 +168,7 @@ class RowValidator:
         resent = body.resendContent if getattr(body, "resend", None) else None
         if self._message.kind == ALIMTALK:
             assert self._design is not None
-            return variables.find_names(self._design.content, *links_of(self._design.buttons), _clean(resent))
+            return variables.find_names(*self._design.texts, _clean(resent))
         if self._message.kind in (FRIENDTALK, BRAND):
             links = [getattr(one, link) for one in body.buttons or () for link in API_LINK_FIELDS]
             return variables.find_names(_clean(body.content), *links, _clean(resent))

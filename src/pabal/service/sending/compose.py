@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pabal.domain import advertising, identifiers, sending, text
 from pabal.domain.button import Button
 from pabal.domain.message import Attempt, Product
+from pabal.domain.template_parts import NO_PARTS, TemplateParts, fill_parts
 from pabal.service.policy import Policy
 from pabal.store.messages import Message
 from pabal.store.queue import Lane, Lease
@@ -46,6 +47,13 @@ def buttons_of(message: Message, request: Request) -> tuple[Button, ...]:
     if is_fallback(message, request) or not request.buttons:
         return ()
     return sending.fill_buttons(request.buttons, variables_of(message, request), message.values)
+
+
+def parts_of(message: Message, request: Request) -> TemplateParts:
+    """Return what the template of a message has beside its text, filled in."""
+    if is_fallback(message, request):
+        return NO_PARTS
+    return fill_parts(request.parts, variables_of(message, request), message.values)
 
 
 def variables_of(message: Message, request: Request) -> Sequence[str]:
@@ -124,4 +132,5 @@ def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
         None if is_fallback_message else request.brand,
         request.opt_out_number,
         None if is_fallback_message or request.brand is None else parameters_of(message, request),
+        parts_of(message, request) if request.parts.has_any else NO_PARTS,
     )

@@ -11,6 +11,7 @@ from pabal.domain.dates import MINUTE, Instant
 from pabal.domain.limits import AccountLimits
 from pabal.domain.message import Product
 from pabal.domain.sending import Receiver, Sending, fill_buttons, fill_text
+from pabal.domain.template_parts import fill_parts, to_fields
 from pabal.service.policy import Policy
 from pabal.store import recent_texts
 from pabal.store.engine.base import Tx
@@ -109,6 +110,7 @@ def _shown_texts(sending: Sending, receiver: Receiver) -> tuple[object, ...]:
         fill_text(content, names, values),
         fill_text(sending.subject or "", names, values),
         [each.given_fields() for each in fill_buttons(sending.buttons, names, values)],
+        *([to_fields(fill_parts(sending.parts, names, values))] if sending.parts.has_any else ()),
     )
 
 

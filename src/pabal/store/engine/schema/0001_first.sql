@@ -146,6 +146,7 @@ create table requests (                  -- what all messages of one send share
     opt_out_number text,                 -- the number that ends advertising, if the caller gave one
     expire_minutes {small},              -- the lifetime that the caller gave; null: the default of its product
     expires_at {big},                    -- its deadline; null: no message has waited long, nor was moved to the morning
+    parts text,                          -- what an Alimtalk has beside its text, as JSON; null: nothing
     primary key (id{and_slot})
 ) {partitioned_by_id};
 -- Deadlines to watch. Empty unless messages wait: most requests are with a carrier within a second.
@@ -444,6 +445,7 @@ create table simulated_messages (        -- what the simulator's phones have rec
     buttons text,
     has_image {small} not null,
     brand text,                          -- what a brand message has besides, as JSON
+    parts text,                          -- what an Alimtalk has beside its text, as JSON; null: nothing
     unique (message_id, carrier)
 );
 create index simulated_messages_by_phone on simulated_messages (account_id, phone, id);
