@@ -12,6 +12,7 @@ from tests.fakes.nhncloud.channel import SENDER_KEY, TEMPLATE_CODE
 
 SEND_SMS = "/api/message/sendSMS.v1.0"
 SEND_ALIMTALK = "/api/message/sendAlimtalk.v1.0"
+SEND_BRAND_MESSAGE = "/api/message/sendBrandMessage.v1.0"
 LIST = "/api/message/list.v1.0"
 ONE_TEXT = "주문하신 상품이 오늘 도착합니다."
 SINGLES_BEGIN = "0100"
@@ -57,6 +58,24 @@ def alimtalks(count: int, receivers: int) -> list[bytes]:
             {
                 "senderKey": SENDER_KEY,
                 "templateCode": TEMPLATE_CODE,
+                "receivers": [
+                    {"phoneNumber": _number(rng), "templateData": {"name": f"손님{number}"}}
+                    for number in range(receivers)
+                ],
+            }
+        )
+        for _ in range(count)
+    ]
+
+
+def brand_messages(count: int, receivers: int, **fields: str) -> list[bytes]:
+    """Return `count` sendBrandMessage bodies with random receivers, each with a name."""
+    rng = random.Random(5)
+    return [
+        msgspec.json.encode(
+            {
+                "senderKey": SENDER_KEY,
+                **fields,
                 "receivers": [
                     {"phoneNumber": _number(rng), "templateData": {"name": f"손님{number}"}}
                     for number in range(receivers)

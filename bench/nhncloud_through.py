@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bench import bodies, load
 from bench.deliver import wait_until_ended
@@ -77,9 +77,9 @@ def measure_small(env: BenchEnvironment) -> list[Figure]:
     """Send one-receiver Alimtalks, and count the calls."""
     found = []
     for _ in range(ROUNDS):
-        with _service_with_relay(env, has_webhooks=True) as (relay, data, server):
-            plan = _plan(env, server, bodies.SEND_ALIMTALK, bodies.alimtalks(SMALL, 1), SMALL_CONNECTIONS)
-            found.append(_measure_rate(data, server, relay, [plan], SMALL))
+        with service_with_relay(env, has_webhooks=True) as (relay, data, server):
+            plan = make_plan(env, server, bodies.SEND_ALIMTALK, bodies.alimtalks(SMALL, 1), SMALL_CONNECTIONS)
+            found.append(measure_rate(data, server, relay, [plan], SMALL))
     rate = RelayRate(*map(median_of, zip(*found, strict=True)))
     report_progress(f"  one-receiver Alimtalks: {rate.ended:,.0f} ended/s, {rate.sends:.0f} calls")
     return [
@@ -95,12 +95,14 @@ def measure_small(env: BenchEnvironment) -> list[Figure]:
 
 
 def _measure_campaigns(env: BenchEnvironment, engine: str, *, has_webhooks: bool) -> RelayRate:
-    with _service_with_relay(env, has_webhooks=has_webhooks) as (relay, data, server):
+    with service_with_relay(env, has_webhooks=has_webhooks) as (relay, data, server):
         plans = [
-            _plan(env, server, bodies.SEND_SMS, bodies.one_text(REQUESTS, REQUEST_RECEIVERS), CONNECTIONS),
-            _plan(env, server, bodies.SEND_ALIMTALK, bodies.alimtalks(REQUESTS, REQUEST_RECEIVERS), CONNECTIONS),
+            make_plan(env, server, bodies.SEND_SMS, bodies.one_text(REQUESTS, REQUEST_RECEIVERS), CONNECTIONS),
+            make_plan(
+                env, server, bodies.SEND_ALIMTALK, bodies.alimtalks(REQUESTS, REQUEST_RECEIVERS), CONNECTIONS
+            ),
         ]
-        rate = _measure_rate(data, server, relay, plans, MESSAGES)
+        rate = measure_rate(data, server, relay, plans, MESSAGES)
     report_progress(
         f"  {engine}, results by {'webhook' if has_webhooks else 'polling'}: {rate.ended:,.0f} ended/s,"
         f" {rate.sends:.0f} + {rate.queries:.0f} calls,"
@@ -110,17 +112,17 @@ def _measure_campaigns(env: BenchEnvironment, engine: str, *, has_webhooks: bool
 
 
 @contextmanager
-def _service_with_relay(
-    env: BenchEnvironment, *, has_webhooks: bool
+def service_with_relay(
+    env: BenchEnvironment, *, has_webhooks: bool, more_settings: str = "", **behavior: Any
 ) -> Iterator[tuple[ServerProcess, Path, Server]]:
     """Run a new relay, and the service with an account that has a channel there."""
     data = env.copy_store()
     file = data / SETTINGS_FILE
     store = file.read_text(encoding="utf-8") if file.exists() else ""
     with_store(data, lambda store: store.write(channel.add_to_store, ACCOUNT, WORLD.now()))
-    with subprocess_server.running() as relay:
+    with subprocess_server.running(**behavior) as relay:
         options = {"webhook_signature": SIGNATURE} if has_webhooks else {}
-        settings = f"{store}check_sender_numbers = false\n{relay.settings(**options)}"
+        settings = f"{store}check_sender_numbers = false\n{more_settings}{relay.settings(**options)}"
         file.write_text(settings, encoding="utf-8")
         with env.run_pabal(data, RELAY) as server:
             if has_webhooks:
@@ -128,17 +130,19 @@ def _service_with_relay(
             yield relay, data, server
 
 
-def _plan(
+def make_plan(
     env: BenchEnvironment, server: Server, path: str, requests: list[bytes], connections: int
 ) -> load.LoadPlan:
+    """Return the plan to send these requests."""
     return load.LoadPlan(
         port=server.port, path=path, key=env.key, bodies=requests, connections=connections, count=len(requests)
     )
 
 
-def _measure_rate(
+def measure_rate(
     data: Path, server: Server, relay: ServerProcess, plans: list[load.LoadPlan], messages: int
 ) -> RelayRate:
+    """Execute plans, and return how fast their messages completed."""
     before, relay_before = server.cpu_s(), relay.stats().cpu_s
     with ExitStack() as stack:
         loads = [stack.enter_context(load.start(plan)) for plan in plans]

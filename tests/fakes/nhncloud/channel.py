@@ -10,6 +10,7 @@ from tests.fakes.nhncloud.state import Profile
 SENDER, SENDER_KEY = "0212345678", "5e" * 20
 CHANNEL, CATEGORY, PHONE = "@shop", "00100010001", "01099990000"
 TEMPLATE_CODE = "T1"
+BRAND_TEMPLATE_CODE = "brand"
 TEMPLATE = "배송이 시작되었습니다. #{name}님"
 
 
@@ -18,6 +19,7 @@ def add_to_relay(relay: FakeNhnCloud) -> None:
     relay.add_number(SENDER)
     relay.profiles[SENDER_KEY] = Profile(CHANNEL, SENDER_KEY, PHONE, CATEGORY, 0)
     relay.add_template(SENDER_KEY, TEMPLATE_CODE, TEMPLATE)
+    relay.brand_templates[SENDER_KEY, BRAND_TEMPLATE_CODE] = "#{name}님, 새 상품이 나왔습니다"
 
 
 def add_to_store(

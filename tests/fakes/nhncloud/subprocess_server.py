@@ -23,7 +23,7 @@ from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
 RELAY = "relay"
 ROUTES = {
     "sms": ("sms", "lms", "mms"),
-    "talk": ("alimTalk", "friendTalkText", "friendTalkImage", "friendTalkWideImage"),
+    "talk": ("alimTalk", "friendTalkText", "friendTalkImage", "friendTalkWideImage", "brandMessage"),
 }
 GC_THRESHOLD = 200_000
 POLL_INTERVAL_S = 0.05
