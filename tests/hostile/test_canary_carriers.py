@@ -13,6 +13,7 @@ from pabal.carriers.smpp import protocol
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.domain.user import Role
+from tests.fakes.nhncloud.channel import BRAND_TEMPLATE_CODE
 from tests.fakes.smsc.scripted import (
     BINDS,
     Handler,
@@ -113,6 +114,9 @@ async def send_canaries(call: Caller) -> None:
     await call_ok(call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=[receiver], **fallback))
     talk = friendtalk_body(SENDER_KEY, content=f"{TEXT} #{{name}}", receivers=[receiver], **fallback)
     await call_ok(call, "message/sendFriendtalk", talk)
+    await call_ok(call, "message/sendBrandMessage", talk)
+    values = {"senderKey": SENDER_KEY, "templateCode": BRAND_TEMPLATE_CODE, "receivers": [receiver], **fallback}
+    await call_ok(call, "message/sendBrandMessage", values)
 
 
 def run_with_carriers(

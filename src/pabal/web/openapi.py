@@ -14,7 +14,7 @@ from pabal.web.endpoint import Endpoint
 from pabal.web.endpoints import ENDPOINTS
 
 _DESCRIPTION = """\
-Sends SMS, LMS, MMS, Alimtalk and friend talk to Korean phones, and reports the result of each message.
+Sends SMS, LMS, MMS, Alimtalk, friend talk and brand messages to Korean phones, and reports the result of each.
 
 Send the header `apiKey` with every request. Every answer is the same envelope (`time`, `result`,
 `resultMessage`, `locale`) plus the fields of the endpoint. `Accept-Language: en` switches from Korean to English.

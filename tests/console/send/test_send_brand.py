@@ -12,6 +12,7 @@ from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     PHONE,
     RunScenario,
+    get_message,
     list_phone_messages,
     register_channel,
     world_starting_at,
@@ -44,7 +45,10 @@ def test_attachment_is_sent_as_it_was_typed_and_shown_on_the_phone(run_scenario:
         assert (message["attachment"], message["targeting"]) == (body["attachment"], "M")
         assert message["content"] == body.get("content", "")
         phone = await browser.get(f"/console/phone?number={PHONE}")
-        for page in (shown, phone):
+        record = await get_message(call)
+        history = await browser.get(f"/console/history/{record['messageId']}")
+        assert "M: 마케팅 수신 동의자" in history.text
+        for page in (shown, phone, history):
             assert "겨울" in page.text
             assert 'class="brand-parts"' in page.text
 

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from pabal.console.history import filters
 from pabal.console.history.advice import ADVICE
 from pabal.console.history.filters import HistorySearch
+from pabal.console.send.brand_parts import preview_attachment
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers, phone
 from pabal.domain.codes import Code, Refused
@@ -85,6 +86,7 @@ async def show_message(request: PageRequest) -> Response:
     message, send_request = details.message, details.request
     outcome = message.outcome
     other = details.origin or details.fallback
+    brand = send_request.brand if details.origin is None else None
     return request.render(
         "history/message.html",
         row=_row(request, message, send_request),
@@ -95,6 +97,8 @@ async def show_message(request: PageRequest) -> Response:
         content=compose.content_of(message, send_request),
         buttons=[button.name for button in compose.buttons_of(message, send_request)],
         has_image=send_request.has_image and details.origin is None,
+        brand=brand,
+        parts=preview_attachment(brand.attachment) if brand else (),
         reference=message.reference,
         cost="" if details.cost is None else request.t("message.cost.won", won=format_won(details.cost)),
         expires=_deadline(request, message, send_request),

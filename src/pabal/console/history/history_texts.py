@@ -52,6 +52,8 @@ TEXTS = {
     "message.expires": Text("발송 기한", "Deadline"),
     "message.image": Text("이미지 포함", "Image attached"),
     "message.buttons": Text("버튼", "Buttons"),
+    "message.brand": Text("브랜드 메시지", "Brand message"),
+    "message.delivered_as_brand": Text("브랜드 메시지로 전달", "Delivered as a brand message"),
     "message.of_request": Text("같은 요청의 메시지 모두 보기", "View all messages of this request"),
     "message.origin": Text(
         "실패한 메시지 대신 발송한 대체 문자입니다", "This is the fallback for a message that failed"
