@@ -27,7 +27,13 @@ from pabal.service.sending import placement
 from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
 from pabal.service.slots import Slots
 from pabal.service.work import BackgroundWork
-from pabal.settings.carriers import CarrierSettings, NhnCloudSettings, SimulatorSettings, SmppSettings
+from pabal.settings.carriers import (
+    CarrierSettings,
+    NhnCloudSettings,
+    SimulatorSettings,
+    SmppSettings,
+    SolapiSettings,
+)
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings
 from pabal.store import requests
@@ -145,19 +151,28 @@ def _build_carrier(
 ) -> Carrier:
     if isinstance(settings, SmppSettings):
         return SmppCarrier(settings, world, lambda what: metrics.carrier_anomalies.add(1, settings.name, what))
-    if isinstance(settings, NhnCloudSettings):
-        from pabal.carriers.nhncloud.build import build  # costs the start 0.1 s
-        from pabal.carriers.nhncloud.carrier import Dependencies
-
-        around = Dependencies(
-            world,
-            lambda request_id: store.read(requests.get_image, request_id),
-            PersistentCursor(store, settings.name, slots),
-            lambda what: metrics.carrier_anomalies.add(1, settings.name, what),
-        )
-        return build(settings, around)
+    if isinstance(settings, NhnCloudSettings | SolapiSettings):
+        return _build_relay_carrier(settings, store, world, metrics, slots)
     assert isinstance(settings, SimulatorSettings)
     return Simulator(settings, StoredSimulatorState(store, settings.name, slots), world)
+
+
+def _build_relay_carrier(
+    settings: NhnCloudSettings | SolapiSettings, store: Store, world: World, metrics: Metrics, slots: Slots
+) -> Carrier:
+    from pabal.carriers.nhncloud import build as nhncloud  # costs the start 0.1 s
+    from pabal.carriers.relay.dependencies import Dependencies
+    from pabal.carriers.solapi import build as solapi
+
+    dependencies = Dependencies(
+        world,
+        lambda request_id: store.read(requests.get_image, request_id),
+        PersistentCursor(store, settings.name, slots),
+        lambda what: metrics.carrier_anomalies.add(1, settings.name, what),
+    )
+    if isinstance(settings, SolapiSettings):
+        return solapi.build(settings, dependencies)
+    return nhncloud.build(settings, dependencies)
 
 
 class ConsoleOrPages:

@@ -304,7 +304,7 @@ class NhnCloudAdapter(Adapter):
                 (sms_key, talk_key), (sms_secret, talk_secret), self._transports, strict=True
             )
         )
-        return NhnCloudCarrier(settings, Dependencies(world, _no_image, self._cursor, lambda _: None), texts, talk)
+        return NhnCloudCarrier(settings, Dependencies(world, no_image, self._cursor, lambda _: None), texts, talk)
 
     def stop_responding(self) -> None:
         self._relay.inject_fault("slow to accept", "POST", times=1e9, seconds=1e6)
@@ -342,11 +342,8 @@ def virtual_clock() -> int:
         return VirtualWorld().starts_at
 
 
-async def _no_image(request_id: bytes) -> None:
-    return None
-
-
-ADAPTERS: tuple[type[Adapter], ...] = (SimulatorAdapter, SmppAdapter, SmppPairAdapter, NhnCloudAdapter)
+async def no_image(request_id: bytes) -> None:
+    """Return no image, for any request."""
 
 
 def _call_later(seconds: float, callback: Callable[[], None]) -> None:

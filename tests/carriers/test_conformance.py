@@ -1,4 +1,4 @@
-"""The conformance suite: what every kind of carrier in `conformance.ADAPTERS` must do."""
+"""The conformance suite: what every kind of carrier in `adapters.ADAPTERS` must do."""
 
 import asyncio
 import logging
@@ -9,7 +9,8 @@ import pytest
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.carriers.pace import CLOCK_TOLERANCE_S
 from pabal.domain.message import Outcome, Product, Status
-from tests.carriers.conformance import ADAPTERS, BUSY_NUMBER, REJECTED_NUMBER, Adapter
+from tests.carriers.adapters import ADAPTERS
+from tests.carriers.conformance import BUSY_NUMBER, REJECTED_NUMBER, Adapter
 from tests.carriers.harness import (
     LONG,
     POLL_INTERVAL_S,

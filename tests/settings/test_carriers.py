@@ -13,6 +13,7 @@ from pabal.settings.carriers import (
     NhnCloudSettings,
     SimulatorSettings,
     SmppSettings,
+    SolapiSettings,
 )
 from pabal.settings.field import fields
 from tests.fixtures.carrier_settings import KEYS, LONG_SECRET, REQUIRED, SECRET, read, refusal, table, telco
@@ -79,6 +80,23 @@ EXAMPLES: dict[str, dict[str, tuple[str, Any]]] = {
         "poll_seconds": ("30", 30),
         "webhook_signature": (f'"{LONG_SECRET}"', LONG_SECRET),
     },
+    "solapi": {
+        "window": ("7", 7),
+        "rate": ("50", 50),
+        "failover_seconds": ("5", 5),
+        "prices": ("{ sms = 9 }", {"sms": Decimal(9)}),
+        "charges_failed": ("true", True),
+        "api_key": ('"another"', "another"),
+        "api_secret": (f'"{SECRET}"', SECRET),
+        "address": ('"http://127.0.0.1:7080"', "http://127.0.0.1:7080"),
+        "tls_ca": ('"/etc/ssl/relay.pem"', Path("/etc/ssl/relay.pem")),
+        "calls": ("3", 3),
+        "timeout_seconds": ("3", 3),
+        "poll_seconds": ("30", 30),
+        "webhook_secret": (f'"{LONG_SECRET}"', LONG_SECRET),
+        "on_doubt": ('"hold"', "hold"),
+        "doubt_seconds": ("10", 10),
+    },
 }
 """For each kind and setting: a value as written in the file, and as read."""
 EVERY_EXAMPLE = [(kind, name) for kind, names in EXAMPLES.items() for name in names]
@@ -110,11 +128,13 @@ def test_carrier_has_its_kind_and_the_name_of_its_table(tmp_path: Path) -> None:
         SimulatorSettings(name="telco"),
         SmppSettings(name="telco", host="smsc.example", system_id="pabal"),
         NhnCloudSettings(name="telco", **KEYS),
+        SolapiSettings(name="telco", api_key="key", api_secret="secret"),
     ]
-    assert [each.kind for each in carriers] == ["simulator", "smpp", "nhncloud"]
+    assert [each.kind for each in carriers] == ["simulator", "smpp", "nhncloud", "solapi"]
     assert carriers[0].products == SENDABLE
     assert carriers[1].products == (Product.SMS, Product.LMS)
-    assert carriers[2].products == SENDABLE
+    assert set(SENDABLE) - set(carriers[2].products) <= {Product.BRAND_MESSAGE}
+    assert {Product.SMS, Product.ALIMTALK} <= set(carriers[3].products)
 
 
 @in_every_kind
@@ -132,7 +152,7 @@ def test_required_setting_must_be_given(tmp_path: Path, kind: str, name: str, gi
 def test_carrier_kind_must_exist(tmp_path: Path, kind: str) -> None:
     said = refusal(tmp_path, f"[carriers.telco]\n{kind}\n")
 
-    assert said == "carriers.telco: kind must be one of simulator, smpp, nhncloud"
+    assert said == "carriers.telco: kind must be one of simulator, smpp, nhncloud, solapi"
 
 
 @pytest.mark.parametrize(

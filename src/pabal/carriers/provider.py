@@ -79,7 +79,7 @@ class RelayProvider(ProfileProvider, Protocol):
     Its state may change at any time, for example in its own console. Lists are always complete.
     """
 
-    async def verify_token(self, channel_id: str, token: str) -> str:
+    async def verify_token(self, registration: Registration, token: str) -> str:
         """Approve a profile by its token, and return its key. Raises Refused: TOKEN_INVALID, DUPLICATE."""
 
     async def find_profile(self, channel_id: str) -> RemoteProfile | None:

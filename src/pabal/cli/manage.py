@@ -198,7 +198,9 @@ def _adopt_profile(settings: Settings, given: argparse.Namespace) -> None:
 def _relay_named(name: str | None, context: Context) -> str:
     known = sorted(context.relays)
     if not known:
-        raise CommandError('no relay is configured: add a carrier with kind = "nhncloud" and a talk_app_key')
+        raise CommandError(
+            'no relay is configured: add a carrier with kind = "nhncloud" and a talk_app_key, or kind = "solapi"'
+        )
     if name is not None and name not in known:
         raise CommandError(f"--carrier {name}: is not a relay; these are: {', '.join(known)}")
     if name is None and len(known) > 1:

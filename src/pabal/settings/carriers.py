@@ -203,6 +203,47 @@ class NhnCloudSettings(CarrierSettings):
         return self.friend_talk == "compatible" and any(each.is_friend_talk for each in self.products)
 
 
+@dataclass(frozen=True, kw_only=True)
+class SolapiSettings(CarrierSettings):
+    """Solapi: texts and Alimtalk, each message of a call with its own text."""
+
+    kind: str = "solapi"
+    products: tuple[Product, ...] = (*TEXT_PRODUCTS, Product.ALIMTALK)
+    window: int = setting(
+        10_000, "How many messages may be in flight without an answer.", min_value=1, max_value=10_000
+    )
+    api_key: str = setting(..., "API key of the account; or use _env or _file.", is_secret=True)
+    api_secret: str = setting(..., "API secret that belongs to the key; or use _env or _file.", is_secret=True)
+    address: str = setting("https://api.solapi.com", "Address of its interface.")
+    tls_ca: Path | None = setting(None, "File with the certificate authority to trust; none: those of the system.")
+    calls: int = setting(20, "How many calls may run at the same time.", min_value=1, max_value=200)
+    timeout_seconds: int = setting(20, "How long to wait for the answer to a call.", min_value=1, max_value=30)
+    poll_seconds: int = setting(5, "How often to ask for results.", min_value=1, max_value=60)
+    webhook_secret: str = setting(
+        "",
+        "The secret of its webhooks, at least 16 characters; none: webhooks are refused.",
+        is_secret=True,
+    )
+    on_doubt: Literal["resend", "hold"] = setting(
+        "resend",
+        "What to do with a message that got no answer and that its lists do not show after doubt_seconds: resend"
+        " it, or hold it until it is found or a day has passed.",
+    )
+    doubt_seconds: int = setting(
+        60,
+        "How long after a lost answer its lists may not show a message that it has.",
+        min_value=10,
+        max_value=3600,
+    )
+
+    def __post_init__(self) -> None:
+        """Raise BadSetting for an address that is not safe, or a secret that is too short."""
+        if not _is_safe_for_secrets(self.address):
+            raise BadSetting(f"carriers.{self.name}.address: must begin with https:// and name a host")
+        if self.webhook_secret and len(self.webhook_secret) < MIN_SIGNATURE_LENGTH:
+            raise BadSetting(f"carriers.{self.name}.webhook_secret: at least {MIN_SIGNATURE_LENGTH} characters")
+
+
 MIN_SIGNATURE_LENGTH = 16
 """Shortest webhook signature that is accepted; a shorter one could be guessed."""
 
@@ -223,6 +264,7 @@ CARRIER_KINDS: Mapping[str, type[CarrierSettings]] = {
     "simulator": SimulatorSettings,
     "smpp": SmppSettings,
     "nhncloud": NhnCloudSettings,
+    "solapi": SolapiSettings,
 }
 
 

@@ -245,7 +245,8 @@ class FakeNhnCloudTransport(httpx.AsyncBaseTransport):
     As over a socket, a call continues after its caller timed out, until the transport is closed.
     """
 
-    def __init__(self, relay: FakeNhnCloud) -> None:
+    def __init__(self, relay: Any) -> None:
+        """`relay` is an ASGI application, of this relay or another."""
         self._inner = httpx.ASGITransport(relay)
         self._running_calls: set[asyncio.Task[httpx.Response]] = set()
         self.is_unreachable = False

@@ -144,6 +144,8 @@ class Behavior:
     """Whether messageList has also the messages of failedMessageList."""
     refusals: dict[str, str] = field(default_factory=dict)
     """Receivers that are refused, with their status code."""
+    unreadable: str = ""
+    """A receiver whose message makes the whole call a ValidationError."""
     max_calls_per_second: float | None = None
     result_copies: int = 1
     """How often a webhook repeats each result."""

@@ -3,13 +3,11 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pabal.carriers.base import (
     Carrier,
     Declined,
     NotSent,
-    OnAnomaly,
     OnReceipts,
     OnVerdicts,
     ProfileProvider,
@@ -20,32 +18,21 @@ from pabal.carriers.nhncloud.buttons import fit_friend_talk
 from pabal.carriers.nhncloud.calls import MAX_RECIPIENTS, ProductEndpoint, endpoint_of, group_into_calls
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.nhncloud.connection import Connection
-from pabal.carriers.nhncloud.images import ImageUploads, LoadImage
+from pabal.carriers.nhncloud.images import ImageUploads
 from pabal.carriers.nhncloud.in_doubt import InDoubtResolver
 from pabal.carriers.nhncloud.results import ResultReader
 from pabal.carriers.nhncloud.sender import CallSender
 from pabal.carriers.pace import Pacer
 from pabal.carriers.relay.call_queue import CallQueue
-from pabal.carriers.relay.result_poller import ResultCursor
+from pabal.carriers.relay.dependencies import Dependencies as Dependencies
 from pabal.carriers.relay.submission import Submission
 from pabal.carriers.relay.unanswered import UnansweredMessages
 from pabal.domain.message import Attempt, Outcome
 from pabal.settings.carriers import NhnCloudSettings
-from pabal.world import World
 
 TIMEOUT_S = 40.0
 TIMEOUT_MARGIN_S = 2.0
 """Every call ends this long before the timeout."""
-
-
-@dataclass(frozen=True)
-class Dependencies:
-    """What the carrier needs from the service: clock, images, the cursor of results, and a counter of anomalies."""
-
-    world: World
-    load_image: LoadImage
-    cursor: ResultCursor
-    on_anomaly: OnAnomaly
 
 
 class NhnCloudCarrier(Carrier):

@@ -3,12 +3,13 @@
 import asyncio
 from base64 import b64encode
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
 
 from pabal.carriers.nhncloud.brand_images import IMAGE, WIDE_IMAGE, image_type_of, upload_image
 from pabal.carriers.nhncloud.client import NhnCloudClient, UploadFile, expect_documented_shape
+from pabal.carriers.relay.dependencies import ImageNotSupported as ImageNotSupported
+from pabal.carriers.relay.dependencies import LoadImage
 from pabal.domain.brand.message import BrandMessage
-from pabal.domain.image import Image, measure_px
+from pabal.domain.image import measure_px
 from pabal.domain.message import Product
 from pabal.settings.carriers import NHN_CLOUD_MAX_MMS_PX
 from pabal.world import World
@@ -20,14 +21,8 @@ CACHE_TTL_S = 6 * 24 * 3600.0
 MAX_FILE_NAME_CHARACTERS = 45
 JPEG = "image/jpeg"
 
-LoadImage = Callable[[bytes], Awaitable[Image | None]]
-"""Returns the image of a request."""
 ImageRef = str | int
 """What an uploaded image is called at NHN Cloud: its id for SMS, its address for KakaoTalk."""
-
-
-class ImageNotSupported(Exception):
-    """The image does not exist any more, is not a JPEG, or has too many pixels."""
 
 
 class ImageUploads:

@@ -16,6 +16,7 @@ from pabal.carriers.nhncloud.refusals import (
 )
 from pabal.carriers.nhncloud.templates import NhnTemplate, UploadedImage
 from pabal.carriers.provider import RelayProvider, RemoteCategories, RemoteProfile, RemoteTemplate
+from pabal.carriers.relay.refusals import ALREADY_REGISTERED, OTHER_IN_REVIEW
 from pabal.domain.category import Category
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.image import Image
@@ -70,11 +71,11 @@ class NhnCloudProvider(RelayProvider):
         body = {"plusFriendId": channel_id, "phoneNo": cellphone, "categoryCode": category}
         await as_refusals(self._request("POST", "/senders", body=body), "channelId")
 
-    async def verify_token(self, channel_id: str, token: str) -> str:
+    async def verify_token(self, registration: Registration, token: str) -> str:
         if not (token.isascii() and token.isdigit() and len(token) <= MAX_TOKEN_DIGITS):
             raise Refused(Code.TOKEN_INVALID, "token")
-        await self._check_new(channel_id)
-        body = {"plusFriendId": channel_id, "token": int(token)}
+        await self._check_new(registration.channel_id)
+        body = {"plusFriendId": registration.channel_id, "token": int(token)}
         try:
             answer = await as_refusals(self._request("POST", "/sender/token", body=body), "token")
         except Refused as refusal:
@@ -164,7 +165,7 @@ class NhnCloudProvider(RelayProvider):
         """Refuse a channel that is verified at NHN Cloud already: only an operator can assign it to an account."""
         known = await self.find_profile(channel_id)
         if known is not None and known.sender_key is not None:
-            raise Refused(Code.DUPLICATE, "channelId", _ALREADY_REGISTERED)
+            raise Refused(Code.DUPLICATE, "channelId", ALREADY_REGISTERED)
 
     async def _is_in_review(self, sender_key: str, known: RemoteTemplate, content: TemplateContent) -> bool:
         """Return whether this is under review already, as a new template or as a change of an approved one."""
@@ -176,7 +177,7 @@ class NhnCloudProvider(RelayProvider):
                 return False
             known = change
         if not relay_templates.is_same(content, known.content):
-            raise Refused(Code.INVALID_STATE, "templateCode", _OTHER_IN_REVIEW)
+            raise Refused(Code.INVALID_STATE, "templateCode", OTHER_IN_REVIEW)
         return True
 
     async def _upload(self, image: Image) -> UploadedImage:
@@ -245,16 +246,6 @@ class NhnCloudProvider(RelayProvider):
         return await self._client.request(
             method, _BASE_PATH + path, timeout_s=self._timeout_s, body=body, query=query, file=file
         )
-
-
-_ALREADY_REGISTERED = Text(
-    "이 채널은 중계사에 이미 등록되어 있습니다. 운영자가 `pabal profile adopt`로 가져올 수 있습니다.",
-    "This channel is already registered at the relay. An operator can assign it with `pabal profile adopt`.",
-)
-_OTHER_IN_REVIEW = Text(
-    "중계사가 이 템플릿의 다른 내용을 검수하고 있습니다.",
-    "The relay is reviewing another version of this template.",
-)
 
 
 def _profile_path(sender_key: str) -> str:

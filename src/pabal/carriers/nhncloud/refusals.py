@@ -3,17 +3,16 @@
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from pabal.carriers.nhncloud.client import ErrorResponse, NoResponse, NotProcessed, Throttled
-from pabal.carriers.provider import ProviderOutcomeUnknown, ProviderUnavailable
+from pabal.carriers.nhncloud.client import ErrorResponse
+from pabal.carriers.relay import refusals
+from pabal.carriers.relay.http import ErrorAnswer
+from pabal.carriers.relay.refusals import outcome_unknown as outcome_unknown
 from pabal.domain.codes import Code, Refused, Text
 
 T = TypeVar("T")
 
 NO_SUCH_PROFILE = -2017
 NO_SUCH_TEMPLATE = -3003
-RETRY_AFTER_S = 10.0
-"""When callers may retry after an HTTP 429."""
-MAX_QUOTED_CHARACTERS = 200
 _SYSTEM_ERRORS = (-9999,)
 _KEY_ERRORS = (-1000, -1001, -1030, -4004, -4005)
 """The app key or secret key is wrong, or the service is closed: only an operator can correct that."""
@@ -38,41 +37,15 @@ async def as_refusals(call: Awaitable[T], field: str = "") -> T:
 
     Raises Refused, ProviderUnavailable, ProviderOutcomeUnknown.
     """
-    try:
-        return await call
-    except NotProcessed as error:
-        raise ProviderUnavailable(f"{error}", _UNREACHABLE) from None
-    except NoResponse as error:
-        raise outcome_unknown(f"{error}") from None
-    except Throttled:
-        raise ProviderUnavailable("too many calls (HTTP 429)", _UNREACHABLE, RETRY_AFTER_S) from None
-    except ErrorResponse as error:
-        raise _refusal(error, field) from None
+    return await refusals.as_refusals(call, lambda error: _refusal(error, field))
 
 
-def outcome_unknown(reason: str) -> ProviderOutcomeUnknown:
-    """Return the error for a call that may have been processed or not."""
-    return ProviderOutcomeUnknown(reason, _NO_RESPONSE)
-
-
-_NO_RESPONSE = Text(
-    "중계사가 제대로 답하지 않았습니다. 상태를 확인하고 다시 시도하세요.",
-    "The relay did not answer properly. Check the state, then try again.",
-)
-_UNREACHABLE = Text(
-    "중계사에 연결할 수 없습니다. 잠시 뒤 다시 시도하세요.", "The relay cannot be reached. Try again later."
-)
-_KEYS_NOT_ACCEPTED = Text(
-    "중계사가 이 서비스의 키를 받아들이지 않습니다. 운영자에게 알리세요.",
-    "The relay does not accept this service's keys. Tell the operator.",
-)
-
-
-def _refusal(error: ErrorResponse, field: str) -> Refused:
+def _refusal(error: ErrorAnswer, field: str) -> Refused:
+    assert isinstance(error, ErrorResponse)
     if error.code in _SYSTEM_ERRORS:
         return outcome_unknown(f"code {error.code}")
     if error.code in _KEY_ERRORS:
-        return ProviderUnavailable(f"the configured keys are not accepted (code {error.code})", _KEYS_NOT_ACCEPTED)
+        return refusals.keys_not_accepted(f"the configured keys are not accepted (code {error.code})")
     code, field = _CODES.get(error.code, (Code.INVALID_PARAMETER, field))
     if error.code in _BUTTON_ERRORS:
         code, field = Code.INVALID_BUTTON, "buttons"
@@ -83,5 +56,4 @@ def _refusal(error: ErrorResponse, field: str) -> Refused:
 
 def quote_error(error: ErrorResponse) -> Text:
     """Return NHN Cloud's error message, for callers."""
-    message = " ".join(error.message.split())[:MAX_QUOTED_CHARACTERS]
-    return Text(f"중계사의 답: {message} ({error.code})", f"The relay says: {message} ({error.code})")
+    return refusals.quote(error.message, error.code)

@@ -233,4 +233,26 @@ KOREAN_DESCRIPTIONS = {
     "The signature that its webhooks carry, at least 16 characters; none: webhooks are refused.": (
         "웹훅에 담겨 오는 서명으로, 16자 이상이어야 합니다. 없으면 웹훅을 받지 않습니다."
     ),
+    # Settings of Solapi
+    "API key of the account; or use _env or _file.": (
+        "솔라피 계정의 API Key입니다. 이름에 _env나 _file을 붙여 따로 둘 수도 있습니다."
+    ),
+    "API secret that belongs to the key; or use _env or _file.": (
+        "API Key와 짝을 이루는 API Secret입니다. 이름에 _env나 _file을 붙여 따로 둘 수도 있습니다."
+    ),
+    "Address of its interface.": "API의 주소입니다.",
+    "How many calls may run at the same time.": "동시에 진행할 수 있는 최대 호출 수입니다.",
+    "The secret of its webhooks, at least 16 characters; none: webhooks are refused.": (
+        "웹훅의 시크릿으로, 16자 이상이어야 합니다. 없으면 웹훅을 받지 않습니다."
+    ),
+    (
+        "What to do with a message that got no answer and that its lists do not show after doubt_seconds: resend"
+        " it, or hold it until it is found or a day has passed."
+    ): (
+        "응답을 받지 못했고 doubt_seconds가 지나도 중계사 목록에 없는 메시지의 처리 방법입니다. resend: 다시 발송, "
+        "hold: 다시 발송하지 않고 목록에 나타나거나 하루가 지날 때까지 보류."
+    ),
+    "How long after a lost answer its lists may not show a message that it has.": (
+        "응답을 받지 못한 뒤, 접수된 메시지가 중계사 목록에 아직 없을 수 있다고 보는 시간(초)입니다."
+    ),
 }

@@ -101,7 +101,8 @@ async def _verify_at_relay(
     if refused:
         raise _refusal(refused)
     try:
-        sender_key = await relay.verify_token(profile.channel_id, token)
+        registration = Registration(profile.channel_id, profile.category, profile.cellphone)
+        sender_key = await relay.verify_token(registration, token)
     except Refused as refusal:
         if refusal.code is not Code.TOKEN_INVALID:
             await context.store.write(_count_wrong, profile, -1)

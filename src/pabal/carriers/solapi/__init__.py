@@ -1,0 +1,1 @@
+"""The carrier over Solapi."""

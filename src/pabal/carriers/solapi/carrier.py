@@ -1,0 +1,148 @@
+"""The Solapi carrier: submits messages in large calls, and looks up those in doubt before submitting again."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from pabal.carriers.base import (
+    Carrier,
+    NotSent,
+    OnReceipts,
+    OnVerdicts,
+    ProfileProvider,
+    ReadBody,
+)
+from pabal.carriers.pace import Pacer
+from pabal.carriers.relay.call_queue import CallQueue
+from pabal.carriers.relay.dependencies import Dependencies
+from pabal.carriers.relay.notices import Notices
+from pabal.carriers.relay.submission import Submission
+from pabal.carriers.relay.unanswered import UnansweredMessages
+from pabal.carriers.solapi.calls import MAX_MESSAGES, group_into_calls
+from pabal.carriers.solapi.client import SolapiClient
+from pabal.carriers.solapi.in_doubt import SolapiResolver
+from pabal.carriers.solapi.preparation import Preparation
+from pabal.carriers.solapi.results import SolapiResults
+from pabal.carriers.solapi.sender import SolapiSender
+from pabal.domain.message import Attempt
+from pabal.settings.carriers import SolapiSettings
+
+TIMEOUT_S = 40.0
+TIMEOUT_MARGIN_S = 2.0
+"""Every call ends this long before the timeout."""
+NOT_CONNECTED_YET = "not connected yet"
+
+
+class SolapiCarrier(Carrier):
+    """Solapi."""
+
+    can_look_up = True
+    batch_size = MAX_MESSAGES
+    timeout_s = TIMEOUT_S
+
+    def __init__(
+        self,
+        settings: SolapiSettings,
+        dependencies: Dependencies,
+        client: SolapiClient,
+        provider: ProfileProvider | None = None,
+    ) -> None:
+        world = dependencies.world
+        self.name = settings.name
+        self.kind = settings.kind
+        self.products = frozenset(settings.products)
+        self.window = settings.window
+        self.failover_after_s = settings.failover_seconds
+        self.provider = provider
+        self._client = client
+        self._world = world
+        self._problem = NOT_CONNECTED_YET
+        self._pacer = Pacer(settings.rate, world)
+        self._notices = Notices(world)
+        unanswered = UnansweredMessages(world)
+        self._preparation = Preparation(
+            client, dependencies.load_image, settings.timeout_seconds, world, self._set_problem
+        )
+        self._sender = SolapiSender(
+            client,
+            CallQueue(settings.calls, world),
+            self._pacer,
+            self._preparation,
+            unanswered,
+            settings.timeout_seconds,
+            world,
+            self._notices,
+            self._set_problem,
+            dependencies.on_anomaly,
+        )
+        self._resolver = SolapiResolver(
+            client,
+            unanswered,
+            world,
+            self._set_problem,
+            resends=settings.on_doubt == "resend",
+            doubt_s=settings.doubt_seconds,
+            max_timeout_s=settings.timeout_seconds,
+        )
+        self._results = SolapiResults(
+            settings, client, world, dependencies.cursor, lambda _, problem: self._set_problem(problem)
+        )
+
+    @property
+    def is_connected(self) -> bool:
+        return not self._problem
+
+    @property
+    def problem(self) -> str:
+        found = (self._problem, self._results.read_problem, *self._notices.shown.values())
+        return "; ".join(filter(None, found))
+
+    @property
+    def rate(self) -> float:
+        return self._pacer.rate
+
+    @property
+    def backlog_s(self) -> float:
+        return self._pacer.backlog_s
+
+    def set_rate_share(self, share: float) -> None:
+        self._pacer.set_share(share)
+
+    async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
+        deadline = self._world.monotonic() + self.timeout_s - TIMEOUT_MARGIN_S
+        submission = Submission(on_verdicts, self._world, deadline)
+        if not self.is_connected:
+            submission.report_all(attempts, NotSent())
+            return
+        new = [each for each in attempts if not each.is_in_doubt]
+        in_doubt = [each for each in attempts if each.is_in_doubt]
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._send(new, submission))
+            if in_doubt:
+                tasks.create_task(self._resolve(in_doubt, submission))
+
+    async def _send(self, attempts: Sequence[Attempt], submission: Submission) -> None:
+        calls = group_into_calls(await self._preparation.prepare(attempts, submission))
+        async with asyncio.TaskGroup() as tasks:
+            for call in calls:
+                tasks.create_task(self._sender.send(call, submission))
+
+    async def _resolve(self, attempts: Sequence[Attempt], submission: Submission) -> None:
+        """Look up messages in doubt, and submit those that are to be sent again."""
+        missing = await self._resolver.resolve(attempts, submission)
+        if missing:
+            await self._send(missing, submission)
+
+    async def handle_webhook(
+        self, headers: Mapping[str, str], read_body: ReadBody, on_receipts: OnReceipts
+    ) -> None:
+        await self._results.handle_webhook(headers, read_body, on_receipts)
+
+    async def run(self, on_receipts: OnReceipts) -> None:
+        try:
+            await self._results.run(on_receipts)
+        except asyncio.CancelledError:  # after another error the service runs it again
+            await self._client.close()
+            raise
+
+    def _set_problem(self, problem: str) -> None:
+        self._problem = problem

@@ -1,0 +1,125 @@
+"""The client of Solapi's interface: signs every call; its errors tell whether a call can have been processed."""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+from zoneinfo import ZoneInfo
+
+import httpx
+import msgspec
+
+from pabal.carriers.relay.http import ErrorAnswer, HttpClient, NoResponse, NotProcessed, Throttled
+from pabal.domain import dates
+from pabal.domain.dates import Instant
+from pabal.world import World
+
+T = TypeVar("T")
+
+SALT_BITS = 160
+TOO_MANY_REQUESTS = 429
+FIRST_CLIENT_ERROR, FIRST_SERVER_ERROR = 400, 500
+"""From the second status on the call may have been processed: a gateway answered, or the API failed midway."""
+UTC = ZoneInfo("UTC")
+_ERROR_CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+"""As documented codes are; anything else might repeat a number or a text."""
+
+
+class SolapiError(ErrorAnswer):
+    """Solapi answered with an error: the call was not processed.
+
+    As a text, for logs and operators, it has the code alone: messages are Korean and may repeat what was sent.
+    """
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        self.code = code if _ERROR_CODE.fullmatch(code) else f"HTTP {status}"
+        super().__init__(f"Solapi says {self.code}")
+        self.status = status
+        self.message = message
+
+
+class _ErrorBody(msgspec.Struct):
+    errorCode: str
+    errorMessage: str = ""
+
+
+class SolapiClient:
+    """The client of one account."""
+
+    def __init__(
+        self,
+        address: str,
+        api_key: str,
+        api_secret: str,
+        world: World,
+        ca_file: Path | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """`transport` replaces the network in tests. Raises BadSetting for a CA file that cannot be read."""
+        self._api_key = api_key
+        self._api_secret = api_secret.encode()
+        self._world = world
+        self._http = HttpClient(address, None, ca_file, transport)
+
+    @property
+    def server_time(self) -> Instant | None:
+        """The Date header of the last response."""
+        return self._http.server_time
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        shape: type[T],
+        *,
+        timeout_s: float,
+        body: Any = None,
+        query: Mapping[str, str | int] | None = None,
+    ) -> T:
+        """Make a call and return the answer in its documented shape; a body of bytes is sent as it is.
+
+        Raises NotProcessed, NoResponse, Throttled, SolapiError.
+        """
+        headers = {"Authorization": self._authorization()}
+        content = body if isinstance(body, bytes) or body is None else msgspec.json.encode(body)
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        response = await self._http.send(
+            method, path, timeout_s=timeout_s, content=content, query=query, headers=headers
+        )
+        return _parse(response, shape)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.close()
+
+    def _authorization(self) -> str:
+        """Return the header of one call: a signature must not be used twice."""
+        date, salt = format_date(self._world.now()), f"{self._world.random_bits(SALT_BITS):040x}"
+        signature = hmac.new(self._api_secret, f"{date}{salt}".encode(), hashlib.sha256).hexdigest()
+        return f"HMAC-SHA256 apiKey={self._api_key}, date={date}, salt={salt}, signature={signature}"
+
+
+def format_date(at: Instant) -> str:
+    """Return a time as Solapi writes it, to the second: 2026-11-16T07:00:00Z."""
+    return dates.format_timestamp(at, UTC).replace(" ", "T")[:19] + "Z"
+
+
+def _parse(response: httpx.Response, shape: type[T]) -> T:
+    status = response.status_code
+    if status == TOO_MANY_REQUESTS:
+        raise Throttled
+    if status >= FIRST_SERVER_ERROR:
+        raise NoResponse(f"HTTP {status}")
+    if status >= FIRST_CLIENT_ERROR:
+        try:
+            error = msgspec.json.decode(response.content, type=_ErrorBody)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise NotProcessed(f"HTTP {status}") from None
+        raise SolapiError(status, error.errorCode, error.errorMessage)
+    try:
+        return msgspec.json.decode(response.content, type=shape)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise NoResponse(f"the answer is not as documented (HTTP {status})") from None

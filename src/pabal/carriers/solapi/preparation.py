@@ -1,0 +1,110 @@
+"""Prepares messages for a call: uploads their pictures, finds the ids of their templates, and encodes them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TypeVar
+
+from pabal.carriers.base import Busy, Declined, NotSent, Verdict
+from pabal.carriers.relay.dependencies import ImageNotSupported, LoadImage
+from pabal.carriers.relay.http import NoResponse, NotProcessed, Throttled
+from pabal.carriers.relay.shared_calls import SharedCalls
+from pabal.carriers.relay.submission import Submission
+from pabal.carriers.solapi.calls import Entry, can_be_sent, encode, template_of
+from pabal.carriers.solapi.client import SolapiClient, SolapiError
+from pabal.carriers.solapi.codes import CallError, call_error_of
+from pabal.carriers.solapi.images import CACHE_TTL_S, upload
+from pabal.carriers.solapi.template_ids import TEMPLATE_TTL_S, NoSuchTemplate, find_template_id
+from pabal.domain.message import Attempt, Outcome
+from pabal.world import World
+
+K = TypeVar("K")
+
+PICTURE_OF_TEXTS = "MMS"
+
+_EXPECTED = (NotProcessed, NoResponse, Throttled, SolapiError, ImageNotSupported, NoSuchTemplate)
+
+OnProblem = Callable[[str], None]
+"""Called with what is wrong with Solapi."""
+
+
+class Preparation:
+    """Encodes messages; uploads and lookups are made once for all messages that need them."""
+
+    def __init__(
+        self, client: SolapiClient, load_image: LoadImage, max_timeout_s: float, world: World, on_problem: OnProblem
+    ) -> None:
+        self._client = client
+        self._load_image = load_image
+        self._max_timeout_s = max_timeout_s
+        self._on_problem = on_problem
+        self._images = SharedCalls(self._upload, CACHE_TTL_S, world)
+        self._templates = SharedCalls(self._find_template, TEMPLATE_TTL_S, world)
+
+    async def prepare(self, attempts: Sequence[Attempt], submission: Submission) -> list[Entry]:
+        """Return the messages that can be sent; report the others."""
+        unsupported = [one for one in attempts if not can_be_sent(one)]
+        if unsupported:
+            submission.report_all(unsupported, Declined(Outcome.UNDELIVERABLE))
+            attempts = [one for one in attempts if can_be_sent(one)]
+        images = {one.image_request_id for one in attempts} - {None}
+        templates = {template_of(one) for one in attempts} - {None}
+        timeout_s = min(self._max_timeout_s, submission.remaining_s)
+        image_ids, no_images = await _gather(images, lambda key: self._images.get(key, timeout_s))
+        template_ids, no_templates = await _gather(templates, lambda key: self._templates.get(key, timeout_s))
+        entries = []
+        for attempt in attempts:
+            error = no_images.get(attempt.image_request_id) or no_templates.get(template_of(attempt))
+            if error is None:
+                entries.append(encode(attempt, image_ids, template_ids))
+            else:
+                submission.report([(attempt, self._verdict(error))])
+        return entries
+
+    def forget_image(self, attempt: Attempt) -> None:
+        """Upload the picture of a message again when it is needed next."""
+        if attempt.image_request_id is not None:
+            self._images.forget(attempt.image_request_id)
+
+    def forget_template(self, attempt: Attempt) -> None:
+        """Look the template of a message up again when it is needed next."""
+        if (template := template_of(attempt)) is not None:
+            self._templates.forget(template)
+
+    async def _upload(self, request_id: bytes, timeout_s: float) -> str:
+        image = await self._load_image(request_id)
+        return await upload(self._client, image, PICTURE_OF_TEXTS, f"{request_id.hex()}.jpg", timeout_s)
+
+    async def _find_template(self, template: tuple[str, str], timeout_s: float) -> str:
+        return await find_template_id(self._client, *template, timeout_s)
+
+    def _verdict(self, error: Exception) -> Verdict:
+        """Return the verdict on a message after a failed upload or lookup: nothing of it was sent."""
+        if isinstance(error, ImageNotSupported | NoSuchTemplate):
+            return Declined(Outcome.UNDELIVERABLE)
+        if isinstance(error, NotProcessed | Throttled):
+            return NotSent()
+        if isinstance(error, SolapiError):
+            kind = call_error_of(error)
+            if kind is CallError.ACCOUNT_CLOSED:
+                self._on_problem(str(error))
+                return NotSent()
+            return Declined(Outcome.UNDELIVERABLE) if kind is CallError.MAY_BE_ONE_MESSAGE else Busy()
+        return Busy()
+
+
+async def _gather(
+    keys: Iterable[K | None], get: Callable[[K], Awaitable[str]]
+) -> tuple[dict[K, str], dict[K | None, Exception]]:
+    """Return the values of keys, and the errors of those that have none."""
+    named = [key for key in keys if key is not None]
+    results = await asyncio.gather(*(get(key) for key in named), return_exceptions=True)
+    values: dict[K, str] = {}
+    errors: dict[K | None, Exception] = {}
+    for key, result in zip(named, results, strict=True):
+        if isinstance(result, str):
+            values[key] = result
+        elif isinstance(result, _EXPECTED):
+            errors[key] = result
+        elif isinstance(result, BaseException):
+            raise result
+    return values, errors

@@ -1,0 +1,172 @@
+"""Submits messages to Solapi and turns its answers into verdicts."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+from pabal.carriers.base import Accepted, Busy, Declined, NotSent, OnAnomaly, Unknown, Verdict
+from pabal.carriers.pace import Pacer
+from pabal.carriers.relay.call_queue import CallQueue
+from pabal.carriers.relay.http import NoResponse, NotProcessed, Throttled
+from pabal.carriers.relay.notices import Notices
+from pabal.carriers.relay.submission import Submission
+from pabal.carriers.relay.unanswered import UnansweredMessages
+from pabal.carriers.solapi.calls import SEND_PATH, SolapiCall
+from pabal.carriers.solapi.client import SolapiClient, SolapiError
+from pabal.carriers.solapi.codes import (
+    ACCEPTED,
+    IMAGE_GONE_CODES,
+    NO_BALANCE_CODES,
+    TEMPLATE_GONE_CODES,
+    CallError,
+    call_error_of,
+    verdict_for,
+)
+from pabal.carriers.solapi.preparation import Preparation
+from pabal.carriers.solapi.wire import ListedMessage, SendAnswer
+from pabal.domain.message import Attempt, Outcome
+from pabal.world import World
+
+MIN_CALL_S = 1.0
+"""With less time left no call is begun."""
+MIN_TIMEOUT_S = 0.1
+BALANCE = "balance"
+NO_BALANCE = "the balance at Solapi is used up"
+
+OnProblem = Callable[[str], None]
+"""Called with what is wrong with Solapi; empty if all is well."""
+
+
+class SolapiSender:
+    """Makes calls that submit messages, within the rate and the number of calls at once."""
+
+    def __init__(
+        self,
+        client: SolapiClient,
+        queue: CallQueue,
+        pacer: Pacer,
+        preparation: Preparation,
+        unanswered: UnansweredMessages,
+        max_timeout_s: float,
+        world: World,
+        notices: Notices,
+        on_problem: OnProblem,
+        on_anomaly: OnAnomaly,
+    ) -> None:
+        self._client = client
+        self._queue = queue
+        self._pacer = pacer
+        self._preparation = preparation
+        self._unanswered = unanswered
+        self._max_timeout_s = max_timeout_s
+        self._world = world
+        self._on_problem = on_problem
+        self._notices = notices
+        self._on_anomaly = on_anomaly
+
+    async def send(self, call: SolapiCall, submission: Submission) -> None:
+        """Make a call when it may go out, and report the verdicts."""
+        count = len(call.entries)
+        first = self._pacer.reserve(count)
+        await self._pacer.wait(first, count - 1, 1)  # the call goes out when its last message may
+        is_small = call.entries[0].attempt.is_small
+        if not await self._queue.acquire(max(0.0, submission.remaining_s - MIN_CALL_S), is_small=is_small):
+            submission.report_all(call.attempts, NotSent())
+            return
+        halves: tuple[SolapiCall, ...] = ()
+        try:
+            with self._errors_as_verdicts(call, submission):
+                halves = await self._make(call, submission)
+        finally:
+            self._queue.release()
+        for half in halves:
+            await self.send(half, submission)
+
+    async def _make(self, call: SolapiCall, submission: Submission) -> tuple[SolapiCall, ...]:
+        """Make a call and report the verdicts; return its halves if these must be sent instead.
+
+        Raises NotProcessed, NoResponse, Throttled.
+        """
+        began_at = self._world.monotonic()
+        timeout_s = max(MIN_TIMEOUT_S, min(self._max_timeout_s, submission.remaining_s))
+        try:
+            answer = await self._client.request(
+                "POST", SEND_PATH, SendAnswer, timeout_s=timeout_s, body=call.body()
+            )
+        except SolapiError as error:
+            return self._handle_error(call, error, submission)
+        self._on_problem("")
+        self._queue.speed_up()
+        self._report_answer(call.attempts, answer, began_at, submission)
+        return ()
+
+    def _handle_error(self, call: SolapiCall, error: SolapiError, submission: Submission) -> tuple[SolapiCall, ...]:
+        """Report the verdicts after an error of a whole call; return its halves if one message may be the cause."""
+        kind = call_error_of(error)
+        self._on_problem(str(error) if kind is CallError.ACCOUNT_CLOSED else "")
+        if kind in (CallError.ACCOUNT_CLOSED, CallError.NOT_NOW):
+            submission.report_all(call.attempts, NotSent())
+        elif kind is CallError.BUSY:
+            self._tell_no_balance()
+            submission.report_all(call.attempts, Busy())
+        elif len(call.entries) > 1:
+            if submission.count_split():
+                return call.halves()
+            submission.report_all(call.attempts, Busy())
+        else:
+            self._on_anomaly(f"error {error.code}")
+            submission.report_all(call.attempts, Declined(Outcome.CARRIER_ERROR))
+        return ()
+
+    def _report_answer(
+        self, attempts: list[Attempt], answer: SendAnswer, began_at: float, submission: Submission
+    ) -> None:
+        """Report the verdict on each message of a call; one that the answer does not name is in doubt."""
+        rows = {row.own_id: row for row in answer.messageList or ()}
+        rows |= {row.own_id: row for row in answer.failedMessageList}
+        verdicts = [(attempt, self._verdict(attempt, rows.get(attempt.message_id.hex()))) for attempt in attempts]
+        in_doubt = [attempt for attempt, verdict in verdicts if isinstance(verdict, Unknown)]
+        if in_doubt:
+            self._on_anomaly("an answer without a message")
+            self._unanswered.add(in_doubt, began_at)
+        self._unanswered.discard(
+            attempt.message_id for attempt, verdict in verdicts if not isinstance(verdict, Unknown)
+        )
+        submission.report(verdicts)
+
+    def _verdict(self, attempt: Attempt, row: ListedMessage | None) -> Verdict:
+        if row is None or not row.statusCode:
+            return Unknown()
+        code = row.statusCode
+        if code == ACCEPTED:
+            self._notices.clear(BALANCE)
+            return Accepted(row.messageId)
+        if code in NO_BALANCE_CODES:
+            self._tell_no_balance()
+        elif code in IMAGE_GONE_CODES and attempt.image_request_id is not None:
+            self._preparation.forget_image(attempt)
+            return Busy()
+        elif code in TEMPLATE_GONE_CODES:
+            self._preparation.forget_template(attempt)
+        return verdict_for(code)
+
+    def _tell_no_balance(self) -> None:
+        if BALANCE not in self._notices.shown:
+            self._on_anomaly("no balance")
+        self._notices.set(BALANCE, NO_BALANCE)
+
+    @contextlib.contextmanager
+    def _errors_as_verdicts(self, call: SolapiCall, submission: Submission) -> Iterator[None]:
+        """Report the verdicts if a call fails."""
+        began_at = self._world.monotonic()
+        try:
+            yield
+        except NotProcessed as error:
+            self._on_problem(str(error))
+            submission.report_all(call.attempts, NotSent())
+        except Throttled:  # the call was not processed: it does not count as a try, but the next ones go slower
+            self._queue.slow_down(began_at)
+            submission.report_all(call.attempts, NotSent())
+        except NoResponse:
+            self._on_anomaly("no response to a call")
+            self._unanswered.add(call.attempts, began_at)
+            submission.report_all(call.attempts, Unknown())

@@ -1,0 +1,148 @@
+"""Results of Solapi by polling and by webhook."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pabal.carriers.base import Accepted, Receipt
+from pabal.carriers.solapi.carrier import SolapiCarrier
+from pabal.domain.codes import Code, Refused
+from pabal.domain.message import Attempt, Outcome, Product
+from pabal.store.engine.migrate import migrate
+from tests.fixtures.solapi import SENDER, SolapiFixture
+from tests.fixtures.verdicts import submit
+from tests.fixtures.virtual import VirtualWorld, open_store, run_in_virtual_time
+
+SECRET = "a secret that nobody guesses"
+DIGEST = hashlib.sha1(SECRET.encode(), usedforsecurity=False).hexdigest()
+OWN_ID = "0" * 31 + "1"
+
+
+def report(message_id: str = "M1", code: str = "4000", own_id: str | None = OWN_ID, **more: Any) -> dict[str, Any]:
+    fields = {} if own_id is None else {"pabal": own_id}
+    return {"messageId": message_id, "statusCode": code, "customFields": fields, **more}
+
+
+class Inbox:
+    """A carrier, and the receipts that it reported."""
+
+    def __init__(self, carrier: SolapiCarrier, fixture: SolapiFixture) -> None:
+        self.carrier = carrier
+        self.fixture = fixture
+        self.stored: list[Receipt] = []
+
+    async def keep(self, receipts: Sequence[Receipt]) -> None:
+        self.stored += receipts
+
+    async def post(self, body: Any, **headers: str) -> None:
+        """Call the webhook."""
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+
+        async def read() -> bytes:
+            return raw
+
+        await self.carrier.handle_webhook({"x-solapi-secret": DIGEST, **headers}, read, self.keep)
+
+
+@asynccontextmanager
+async def inbox(folder: Path, **settings: Any) -> AsyncIterator[Inbox]:
+    fixture, world = SolapiFixture(), VirtualWorld()
+    store = open_store(folder, world)
+    await store.write(migrate, world.now())
+    one = Inbox(fixture.carrier(store, world, **{"webhook_secret": SECRET, **settings}), fixture)
+    try:
+        yield one
+    finally:
+        await store.close()
+
+
+@pytest.mark.parametrize("secret", [DIGEST, SECRET])
+def test_report_is_stored_once(tmp_path: Path, secret: str) -> None:
+    async def main() -> None:
+        async with inbox(tmp_path) as one:
+            for _ in range(2):
+                await one.post([report(), report("M2", "3104")], **{"x-solapi-secret": secret})
+
+            assert one.stored == [Receipt("M1", Outcome.DELIVERED), Receipt("M2", Outcome.NOT_A_USER)]
+
+    run_in_virtual_time(main())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [report(code="2000"), report(code="3000"), report(code="")],
+        [report(own_id=None), report(own_id="of another system")],
+        [],
+    ],
+)
+def test_messages_without_a_result_and_of_others_are_ignored(tmp_path: Path, body: Any) -> None:
+    async def main() -> None:
+        async with inbox(tmp_path) as one:
+            await one.post(body)
+            await one.post([{"groupId": "G1"}], **{"x-solapi-event-name": "GROUP-REPORT"})
+
+            assert one.stored == []
+
+    run_in_virtual_time(main())
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "code"),
+    [
+        ({"x-solapi-secret": "wrong"}, [report()], Code.UNAUTHORIZED),
+        ({"x-solapi-secret": ""}, [report()], Code.UNAUTHORIZED),
+        ({"x-solapi-secret": "시크릿"}, [report()], Code.UNAUTHORIZED),
+        ({}, b"not JSON", Code.INVALID_JSON),
+        ({}, {"messageId": "M1"}, Code.INVALID_JSON),
+        ({}, [{"statusCode": "4000"}], Code.INVALID_JSON),
+    ],
+)
+def test_bad_call_is_refused(tmp_path: Path, headers: dict[str, str], body: Any, code: Code) -> None:
+    async def main() -> None:
+        async with inbox(tmp_path) as one:
+            with pytest.raises(Refused) as refused:
+                await one.post(body, **headers)
+
+            assert (refused.value.code, one.stored) == (code, [])
+
+    run_in_virtual_time(main())
+
+
+def test_webhooks_are_refused_without_a_secret(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with inbox(tmp_path, webhook_secret="") as one:
+            with pytest.raises(Refused) as refused:
+                await one.post([report()])
+
+            assert refused.value.code is Code.NOT_FOUND
+
+    run_in_virtual_time(main())
+
+
+def test_polling_reads_every_page_and_reports_each_result_once(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with inbox(tmp_path, webhook_secret="") as one:
+            one.fixture.relay.behavior.max_limit = 7
+            running = asyncio.create_task(one.carrier.run(one.keep))
+            await asyncio.sleep(1)
+            attempts = [
+                Attempt(number.to_bytes(16, "big"), 1, 1, Product.SMS, f"0102{number:07}", SENDER, None, "안녕")
+                for number in range(1, 51)
+            ]
+            verdicts = await submit(one.carrier, attempts)
+            await asyncio.sleep(120)
+            running.cancel()
+            await asyncio.wait([running])
+
+            references = [each.reference for each in verdicts if isinstance(each, Accepted)]
+            assert sorted(each.reference for each in one.stored) == sorted(map(str, references))
+            assert len(one.stored) == 50
+
+    run_in_virtual_time(main())
