@@ -6,7 +6,7 @@ those requests are looked at again, when their deadline has passed.
 """
 
 import itertools
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Container, Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain import identifiers
@@ -14,11 +14,13 @@ from pabal.domain.dates import MINUTE, SECOND, Instant
 from pabal.domain.message import Outcome
 from pabal.service.context import Context
 from pabal.service.delivery.claim import hold_in_doubt
+from pabal.service.delivery.expiry import find_timed_out
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
-from pabal.store import expiry, messages, queue_admin
+from pabal.store import attempts, expiry, messages, queue_admin
+from pabal.store.attempts import UNKNOWN, EndedAttempt
 from pabal.store.engine.base import Tx
-from pabal.store.expiry import QueuePlace, UnwatchedRequest
+from pabal.store.expiry import LateJob, QueuePlace, UnwatchedRequest
 from pabal.store.queue import Lane
 
 PATIENCE_MS = 20 * SECOND
@@ -100,7 +102,13 @@ class Expirer:
                 after: bytes | None = b""
                 while after is not None:
                     finished, after = await context.store.write(
-                        expire_request, request_id, after, can_look_up, context.policy, context.world.now()
+                        expire_request,
+                        request_id,
+                        after,
+                        can_look_up,
+                        context.policy,
+                        context.world.now(),
+                        in_flight=context.in_flight,
                     )
                     context.metrics.count_ended(finished.ended)
                     context.wake(finished.carriers_to_wake)
@@ -122,22 +130,42 @@ def watch(tx: Tx, found: Iterable[UnwatchedRequest], policy: Policy) -> None:
 
 
 def expire_request(
-    tx: Tx, request_id: bytes, after: bytes, can_look_up: Collection[str], policy: Policy, now: Instant
+    tx: Tx,
+    request_id: bytes,
+    after: bytes,
+    can_look_up: Collection[str],
+    policy: Policy,
+    now: Instant,
+    *,
+    in_flight: Container[tuple[bytes, int]] = (),
 ) -> EndedMessages:
     """End some messages of a request whose deadline has passed; after the last ones, watch it no more.
 
     Messages that a worker has claimed are left to its verdict. Those in doubt wait for their receipt, unless their
-    carrier is one of `can_look_up`: it will know.
+    carrier is one of `can_look_up`: it will know, but if it stays away until a receipt would be overdue, they end.
     """
-    jobs = expiry.find_late_jobs(tx, request_id, after, JOB_BATCH)
-    result = finish(tx, [(job.id, Outcome.EXPIRED) for job in jobs if not job.is_in_doubt], policy, now)
-    in_doubt = {job.id: job.carrier for job in jobs if job.is_in_doubt and job.carrier not in can_look_up}
-    stored = messages.get(tx, in_doubt)
-    for carrier in sorted(set(in_doubt.values())):
-        here = [each for one, each in stored.items() if in_doubt[one] == carrier]
-        held = hold_in_doubt(tx, carrier, here, policy, now)
-        result = result.joined(held)
+    jobs = expiry.find_late_jobs(tx, request_id, after, JOB_BATCH, now)
+    late = [job for job in jobs if job.lost_attempt is None or (job.id, job.lost_attempt) not in in_flight]
+    result = finish(tx, [(job.id, Outcome.EXPIRED) for job in late if not job.is_in_doubt], policy, now)
+    for carrier in sorted({job.carrier for job in late if job.is_in_doubt}):
+        here = [job for job in late if job.is_in_doubt and job.carrier == carrier]
+        result = result.joined(_end_doubts(tx, carrier, here, policy, now, can_look_up=carrier in can_look_up))
     if len(jobs) == JOB_BATCH:
         return EndedMessages(result, jobs[-1].id)
     expiry.set_deadline(tx, request_id, None)
     return EndedMessages(result, None)
+
+
+def _end_doubts(
+    tx: Tx, carrier: str, in_doubt: Sequence[LateJob], policy: Policy, now: Instant, *, can_look_up: bool
+) -> FinishResult:
+    """Let messages in doubt wait for their receipt, or for their carrier's look-up until that is overdue."""
+    lost = [EndedAttempt(job.id, job.lost_attempt, UNKNOWN) for job in in_doubt if job.lost_attempt is not None]
+    attempts.record(tx, carrier, lost, now)
+    stored = messages.get(tx, [job.id for job in in_doubt])
+    ended = [job.id for job in in_doubt if job.id not in stored]  # unreadable
+    if not can_look_up:
+        held = hold_in_doubt(tx, carrier, stored.values(), policy, now)
+        return held.joined(finish(tx, [(one, Outcome.UNKNOWN) for one in ended], policy, now))
+    ended += find_timed_out(tx, {one: each.product for one, each in stored.items()}, policy, now)
+    return finish(tx, [(one, Outcome.UNKNOWN) for one in ended], policy, now)
