@@ -145,6 +145,15 @@ def existing_ids(tx: Tx, request_ids: Iterable[bytes]) -> set[bytes]:
     return {row[0] for row in rows}
 
 
+def get_totals(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
+    """Return how many receivers these requests have, also those that cannot be read."""
+    rows = tx.execute_many(
+        "select id, total from requests where id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in request_ids],
+    )
+    return dict(rows)
+
+
 def get_image(tx: Tx, request_id: bytes) -> Image | None:
     """Return the image of a request, if it has one."""
     row = tx.fetch_one(
@@ -162,13 +171,13 @@ def reschedule(tx: Tx, request_id: bytes, scheduled_at: Instant) -> None:
     )
 
 
-def list_by_account(tx: Tx, account_id: int, before: bytes, limit: int) -> list[Request]:
-    """Return an account's requests with lower ids, newest first."""
+def list_by_account(tx: Tx, account_id: int, before: bytes, limit: int) -> tuple[list[bytes], dict[bytes, Request]]:
+    """Return the ids of an account's requests with lower ids, newest first, and those that can be read by id."""
     rows = tx.fetch_all(
         f"select {_COLUMNS} from requests where account_id = ? and id < ? order by id desc limit ?",
         (account_id, before, limit),
     )
-    return [_from_row(row) for row in rows]
+    return [row[0] for row in rows], read_rows(rows, _from_row)
 
 
 def list_by_profile(
