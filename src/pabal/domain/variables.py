@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from pabal.domain.codes import Code, Refused, Text
@@ -33,6 +33,13 @@ def find_names(*texts: str | None) -> tuple[str, ...]:
 def starts_with_variable(text: str) -> bool:
     """Say whether a text starts with a variable, so that its start is not known yet."""
     return _VARIABLE.match(text) is not None
+
+
+def change_literals(text: str, change: Callable[[str], str]) -> str:
+    """Return `text` with what is around its variables changed."""
+    pieces = split(text)
+    changed = [f"#{{{piece}}}" if place % 2 else change(piece) for place, piece in enumerate(pieces)]
+    return "".join(changed)
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:

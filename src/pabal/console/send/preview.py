@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pabal.checks.alimtalk import make_talk_checker
 from pabal.checks.buttons import parse_buttons
 from pabal.checks.receivers import CheckedText, accept_unchanged
-from pabal.checks.text_messages import make_cleaner, make_text_checker
+from pabal.checks.text_messages import make_text_checker, make_text_cleaner, make_value_cleaner
 from pabal.console.send.draft import ALIMTALK, MessageDraft
 from pabal.domain import button, sending, text, variables
 from pabal.domain.button import Button
@@ -83,7 +83,7 @@ class MessagePreview(NamedTuple):
 
 def compose_message(draft: MessageDraft, design: TemplateContent | None, policy: Policy) -> ComposedMessage:
     """Return the texts of a draft; for an Alimtalk, those of its template."""
-    clean = make_cleaner(draft.product, policy)
+    clean = make_text_cleaner(draft.product, policy)
     body = draft.body([])
     content, subject = str(body.get("content", "")), str(body.get("subject", ""))
     buttons: tuple[Button, ...] = ()
@@ -94,12 +94,15 @@ def compose_message(draft: MessageDraft, design: TemplateContent | None, policy:
         content = _mark_as_ad(draft, content)
         buttons = _preview_buttons(draft)
     is_replaced = draft.product.is_text and policy.replaces_unsupported_characters
-    lost = _unsupported_characters(text.normalize(content) + text.normalize(subject)) if is_replaced else ""
+    literals = [*variables.split(text.normalize(content))[::2], *variables.split(text.normalize(subject))[::2]]
+    lost = _unsupported_characters("".join(literals)) if is_replaced else ""
     content, subject = _clean_or_cut(clean, content), _clean_or_cut(clean, subject)
     own = draft.texts["resendContent"] if draft.checkboxes["resend"] and not draft.product.is_text else ""
     stand_in = _mark_as_ad(draft, _clean_or_cut(clean, own)) or None
     names = variables.find_names(subject, content, *button.links_of(buttons), stand_in)
-    return ComposedMessage(content, subject, buttons, names, stand_in, clean, lost)
+    return ComposedMessage(
+        content, subject, buttons, names, stand_in, make_value_cleaner(draft.product, policy), lost
+    )
 
 
 def length_check(draft: MessageDraft, message: ComposedMessage) -> Callable[[bodies.ReceiverBody], CheckedText]:
