@@ -19,7 +19,7 @@ from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.store import attempts, expiry, messages, queue_admin
 from pabal.store.attempts import UNKNOWN, EndedAttempt
-from pabal.store.engine.base import Tx
+from pabal.store.engine.base import Tx, transaction
 from pabal.store.expiry import LateJob, QueuePlace, UnwatchedRequest
 from pabal.store.queue import Lane
 
@@ -114,6 +114,7 @@ class Expirer:
                     context.wake(finished.carriers_to_wake)
 
 
+@transaction(background=True)
 def find_unwatched(
     tx: Tx, key: LaneKey, after: QueuePlace, until: Instant, limit: int
 ) -> tuple[list[QueuePlace], list[UnwatchedRequest]]:
