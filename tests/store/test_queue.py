@@ -136,7 +136,10 @@ def test_accepted_job_becomes_overdue_when_no_receipt_arrives(tx: Tx) -> None:
 
     assert find_due(tx, at=NOON + 2 * HOUR) == []
     assert queue.find_overdue(tx, SLOT, CARRIER, NOON + HOUR - 1, 10) == []
+    assert not queue.has_overdue(tx, SLOT, CARRIER, NOON + HOUR - 1)
     assert queue.find_overdue(tx, SLOT, CARRIER, NOON + HOUR, 10) == [(one, "r")]
+    assert queue.has_overdue(tx, SLOT, CARRIER, NOON + HOUR)
+    assert not queue.has_overdue(tx, SLOT, "another", NOON + HOUR)
 
 
 def test_retried_job_keeps_its_time_carrier_and_tries(tx: Tx) -> None:

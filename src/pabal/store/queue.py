@@ -167,6 +167,12 @@ def find_overdue(tx: Tx, slot: int, carrier: str, now: Instant, limit: int) -> l
     return [OverdueReceipt(*row) for row in rows]
 
 
+def has_overdue(tx: Tx, slot: int, carrier: str, now: Instant) -> bool:
+    """Tell whether the receipt of any job has not arrived in time."""
+    sql = "select 1 from jobs where slot = ? and carrier = ? and lane = ? and ready_at <= ? limit 1"
+    return tx.fetch_one(sql, (slot, carrier, Lane.AWAITING_RECEIPT, now)) is not None
+
+
 def find_leased(tx: Tx, slot: int, carrier: str, since: Instant, until: Instant) -> list[bytes]:
     """Return the ids of the jobs whose lease has exactly this begin and end."""
     rows = tx.fetch_all(

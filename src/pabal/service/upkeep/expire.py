@@ -5,7 +5,6 @@ order in which its messages were due: the deadline of a request whose messages w
 those requests are looked at again, when their deadline has passed.
 """
 
-import itertools
 from collections.abc import Collection, Container, Iterable, Sequence
 from typing import NamedTuple
 
@@ -44,6 +43,13 @@ LaneKey = tuple[int, str, int]
 """A slot, a carrier and a lane."""
 
 
+class LanePage(NamedTuple):
+    """Jobs that wait in a lane, in order, and the requests of them that nobody watches."""
+
+    places: list[QueuePlace]
+    unwatched: list[UnwatchedRequest]
+
+
 class EndedMessages(NamedTuple):
     """The messages of a request that ended, and the id after which to go on; None: that was all."""
 
@@ -76,23 +82,33 @@ class Expirer:
             names = set(context.carriers)
             if is_full:
                 names.update(await context.store.read(queue_admin.carriers_with_jobs, slot))
-            for name, lane in itertools.product(sorted(names), (Lane.SMALL, Lane.CAMPAIGN)):
-                await self._walk((slot, name, lane))
+            await self._run_in_slot(slot, sorted(names))
+
+    async def _run_in_slot(self, slot: int, carriers: Sequence[str]) -> None:
+        """Look at all lanes at once: mostly there is nothing to do."""
+        now = self._context.world.now()
+        until = now - PATIENCE_MS
+        lanes: list[LaneKey] = [(slot, name, lane) for name in carriers for lane in (Lane.SMALL, Lane.CAMPAIGN)]
+        begin = [(key, self._places.get(key, QueuePlace())) for key in lanes]
+        pages, has_late = await self._context.store.read(look_at_slot, slot, begin, until, now, self._page)
+        for key, page in zip(lanes, pages, strict=True):
+            await self._walk(key, page, until)
+        if has_late or any(page.unwatched for page in pages):
             await self._end_late_requests(slot)
 
-    async def _walk(self, key: LaneKey) -> None:
+    async def _walk(self, key: LaneKey, page: LanePage, until: Instant) -> None:
         """Store the deadlines of requests whose messages wait in a lane, from where the last walk ended."""
         context = self._context
-        until = context.world.now() - PATIENCE_MS
-        place = self._places.get(key, QueuePlace())
-        for _ in range(self._max_pages):
-            places, unwatched = await context.store.read(find_unwatched, key, place, until, self._page)
+        for number in range(1, self._max_pages + 1):
+            places, unwatched = page
             for begin in range(0, len(unwatched), MARK_BATCH):
                 await context.store.write(watch, unwatched[begin : begin + MARK_BATCH], context.policy)
             if len(places) < self._page:
                 self._places[key] = QueuePlace(max(0, until - OVERLAP_MS))
                 return
-            place = self._places[key] = places[-1]
+            self._places[key] = places[-1]
+            if number < self._max_pages:
+                page = await context.store.read(find_unwatched, key, places[-1], until, self._page)
 
     async def _end_late_requests(self, slot: int) -> None:
         context = self._context
@@ -115,13 +131,20 @@ class Expirer:
 
 
 @transaction(background=True)
-def find_unwatched(
-    tx: Tx, key: LaneKey, after: QueuePlace, until: Instant, limit: int
-) -> tuple[list[QueuePlace], list[UnwatchedRequest]]:
+def look_at_slot(
+    tx: Tx, slot: int, begin: Iterable[tuple[LaneKey, QueuePlace]], until: Instant, now: Instant, limit: int
+) -> tuple[list[LanePage], bool]:
+    """Return a page of each lane, and whether the deadline of any request of the slot has passed."""
+    pages = [find_unwatched(tx, key, place, until, limit) for key, place in begin]
+    return pages, bool(expiry.find_late_requests(tx, slot, now, 1))
+
+
+@transaction(background=True)
+def find_unwatched(tx: Tx, key: LaneKey, after: QueuePlace, until: Instant, limit: int) -> LanePage:
     """Return a page of jobs that were due by `until`, and the requests of them that nobody watches."""
     places = expiry.find_waiting(tx, *key, after, until, limit)
     request_ids = dict.fromkeys(identifiers.request_id_of(one) for _, one in places)
-    return places, expiry.find_unwatched(tx, request_ids)
+    return LanePage(places, expiry.find_unwatched(tx, request_ids) if request_ids else [])
 
 
 def watch(tx: Tx, found: Iterable[UnwatchedRequest], policy: Policy) -> None:
