@@ -9,7 +9,7 @@ from tests.sim.cluster_promises import check_cluster
 from tests.sim.cluster_simulation import ClusterSimulation
 from tests.sim.planted import PLANTED_BUGS, PlantedBug
 
-SEEDS = 200 if os.environ.get("PABAL_TORTURE") else 4
+SEEDS = 100 if os.environ.get("PABAL_TORTURE") else 4
 SEEDS_TO_FIND_A_BUG = 50
 
 

@@ -123,9 +123,7 @@ def test_session_ends_at_once_when_user_is_disabled_or_password_changes(
         if what == "disable":
             await env.store.write(users.set_disabled, "kim", True, now)
         elif what == "password":
-            await env.store.write(
-                users.change_password, "kim", quick_hash("another word"), now
-            )
+            await env.store.write(users.change_password, "kim", quick_hash("another word"), now)
         else:
             await env.store.write(accounts.set_disabled, "acme", now)
 
