@@ -27,6 +27,8 @@ SINGLES = 75
 """How many one-receiver sends each client makes for every kill."""
 CAMPAIGN = 1000
 MAX_SUBMITS_BEFORE_KILL = 800
+MAX_RESENDS = KILLS
+"""A message may be in flight at every crash; with fewer resends it would be held in the end."""
 ANSWER_AFTER_MS = 10
 """The delay leaves messages without a response when the SMSC is killed."""
 
@@ -97,7 +99,7 @@ def _run_with_crashes(folder: Path, behavior: CarrierBehavior) -> DeliveryResult
         running_peer(
             "node", log=str(log), echo_reference=behavior.echoes_reference, answer_after_ms=ANSWER_AFTER_MS
         ) as peer,
-        serve_with_smsc(peer, folder, window=WINDOW, on_doubt=behavior.on_doubt) as live,
+        serve_with_smsc(peer, folder, window=WINDOW, on_doubt=behavior.on_doubt, max_resends=MAX_RESENDS) as live,
     ):
         sent = asyncio.run(_send_during_crashes(live, peer, Random(7)))
         wait_until(lambda: count_unsent(live), 0)
