@@ -123,9 +123,11 @@ def read_values(
     Raises Refused: MISSING_VARIABLE, INVALID_PARAMETER, and what `clean` raises.
     """
     values = variables.collect_values(names, receiver.templateData)
+    if len(values) > 1 and _is_clean("".join(values)):  # one look at all of them instead of one at each
+        return tuple(values)
     return tuple([value if _is_clean(value) else clean(value) for value in values])
 
 
 def _is_clean(value: str) -> bool:
-    """Say whether a value is certainly clean, as most are."""
+    """Say whether a value, or several together, are certainly clean, as most are."""
     return value.isascii() and len(value) <= text.MAX_INPUT_CHARACTERS and "\0" not in value and "\r" not in value

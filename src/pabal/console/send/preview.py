@@ -133,9 +133,10 @@ def build_preview(
 ) -> MessagePreview:
     """Return the message as a receiver with these values gets it; a variable without a value stays visible."""
     filling = [_clean_or_cut(message.clean, values.get(name, f"#{{{name}}}")) for name in message.variables]
+    by_name = dict(zip(message.variables, filling, strict=True))
 
     def filled(template: str) -> str:
-        return sending.fill_text(template, message.variables, filling)
+        return text.normalize(_fill_or_cut(template, by_name))
 
     content, subject = filled(message.content), filled(message.subject)
     is_titled = draft.product in (Product.LMS, Product.MMS)
@@ -199,7 +200,20 @@ def _clean_or_cut(clean: Callable[[str], str], content: str) -> str:
     try:
         return clean(content)
     except Refused:
-        return text.normalize(content)[: text.MAX_INPUT_CHARACTERS]
+        return text.normalize(content[: text.MAX_INPUT_CHARACTERS])
+
+
+def _fill_or_cut(template: str, values: Mapping[str, str]) -> str:
+    """Return a text with its variables filled in; it is cut where it exceeds all limits."""
+    filled: list[str] = []
+    room = text.MAX_INPUT_CHARACTERS
+    for number, piece in enumerate(variables.split(template)):
+        if room <= 0:
+            break
+        shown = (values[piece] if number % 2 else piece)[:room]
+        room -= len(shown)
+        filled.append(shown)
+    return "".join(filled)
 
 
 def _preview_buttons(draft: MessageDraft) -> tuple[Button, ...]:
