@@ -136,6 +136,15 @@ def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, Request]:
     return read_rows(rows, _from_row)
 
 
+def account_ids(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
+    """Return the account of each request that exists."""
+    rows = tx.execute_many(
+        "select id, account_id from requests where id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in request_ids],
+    )
+    return dict(rows)
+
+
 def existing_ids(tx: Tx, request_ids: Iterable[bytes]) -> set[bytes]:
     """Return those ids that exist."""
     rows = tx.execute_many(

@@ -13,6 +13,7 @@ from pabal.domain.dates import MINUTE, SECOND, Instant
 from pabal.domain.message import Outcome
 from pabal.service.context import Context
 from pabal.service.delivery.claim import hold_in_doubt
+from pabal.service.delivery.deadline import store_deadlines
 from pabal.service.delivery.expiry import find_timed_out
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
@@ -25,7 +26,7 @@ from pabal.store.queue import Lane
 PATIENCE_MS = 20 * SECOND
 """A message waits if it has been due for this long; lifetimes are longer."""
 OVERLAP_MS = 1 * MINUTE
-"""How much of a lane is walked again: jobs that came from another carrier keep the time they were due."""
+"""How much of a lane is walked again: a job may be stored later than it is due, or with an earlier place."""
 REWALK_MS = 60 * MINUTE
 """How often lanes are walked from their beginning."""
 PAGE = 5_000
@@ -102,7 +103,7 @@ class Expirer:
         for number in range(1, self._max_pages + 1):
             places, unwatched = page
             for begin in range(0, len(unwatched), MARK_BATCH):
-                await context.store.write(watch, unwatched[begin : begin + MARK_BATCH], context.policy)
+                await context.store.write(store_deadlines, unwatched[begin : begin + MARK_BATCH], context.policy)
             if len(places) < self._page:
                 self._places[key] = QueuePlace(max(0, until - OVERLAP_MS))
                 return
@@ -145,12 +146,6 @@ def find_unwatched(tx: Tx, key: LaneKey, after: QueuePlace, until: Instant, limi
     places = expiry.find_waiting(tx, *key, after, until, limit)
     request_ids = dict.fromkeys(identifiers.request_id_of(one) for _, one in places)
     return LanePage(places, expiry.find_unwatched(tx, request_ids) if request_ids else [])
-
-
-def watch(tx: Tx, found: Iterable[UnwatchedRequest], policy: Policy) -> None:
-    """Store the deadlines of requests."""
-    for one, product, scheduled_at, expire_minutes in found:
-        expiry.set_deadline(tx, one, scheduled_at + policy.lifetime_ms(product, expire_minutes))
 
 
 def expire_request(
