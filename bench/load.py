@@ -196,7 +196,13 @@ async def _load(plan: LoadPlan) -> LoadResult:
 
 def main() -> None:
     plan = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=LoadPlan)
-    sys.stdout.buffer.write(msgspec.msgpack.encode(uvloop.run(_load(plan))))
+    write_result(uvloop.run(_load(plan)))
+
+
+def write_result(result: object) -> None:
+    """Write the whole result to standard output: unbuffered, a write to a full pipe may end early."""
+    with open(sys.stdout.fileno(), "wb", closefd=False) as output:
+        output.write(msgspec.msgpack.encode(result))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import time
 import msgspec
 import uvloop
 
-from bench import bodies
+from bench import bodies, load
 from bench.figures import Figure, percentile
 from bench.server import SETTINGS_FILE, BenchEnvironment, BenchmarkFailed, Server, report_progress
 
@@ -166,4 +166,4 @@ async def _read_head_and_body(reader: asyncio.StreamReader) -> bytes:
 if __name__ == "__main__":
     given = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=CallersPlan)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        sys.stdout.buffer.write(msgspec.msgpack.encode(runner.run(_run_callers(given))))
+        load.write_result(runner.run(_run_callers(given)))

@@ -125,6 +125,8 @@ MEANINGS = {
     "receiver": "Receiver number.",
     "receivers": "Receivers of the message; by default at most 1,000.",
     "reference": "Your own id for the message.",
+    "unreadable": "`true`: the stored record is damaged. Only the ids and `requestDate` are known; type and status"
+    " are `unknown`, and all other fields are empty.",
     "originMessageId": "If this message is a fallback: the id of the message that failed.",
     "senderKey": "Key of the sender profile.",
     "channelId": "Search id of the channel.",

@@ -21,7 +21,7 @@ from tests.fakes.nhncloud.subprocess_server import ServerProcess
 from tests.fixtures import status_checker
 from tests.fixtures.live import run, serving
 
-KILLS = 12 if os.environ.get("PABAL_TORTURE") else 2
+KILLS = 6 if os.environ.get("PABAL_TORTURE") else 2
 CAMPAIGNS, CAMPAIGN = 3, 400
 SINGLES = 30
 MESSAGES_PER_RUN = 2 * (CAMPAIGNS * CAMPAIGN + SINGLES)
@@ -29,6 +29,7 @@ MESSAGES_PER_RUN = 2 * (CAMPAIGNS * CAMPAIGN + SINGLES)
 SENDS_BEFORE_KILL = 700
 ACCOUNT = "acme"
 SLOW_S = 3.0
+TIMEOUT_S = 4
 END_TIMEOUT_S = 300.0
 SENDS = ("/sender/sms", "/raw-messages")
 FAULTS: tuple[dict[str, Any], ...] = (
@@ -57,11 +58,9 @@ def test_nothing_is_lost_or_duplicated_when_killed_during_relay_calls(tmp_path: 
     sent: list[str] = []
 
     with subprocess_server.running() as relay:
+        times = {"poll_seconds": 1, "timeout_seconds": TIMEOUT_S, "lookup_after_seconds": TIMEOUT_S + 1}
         options = {"webhook_signature": signature} if has_webhooks else {}
-        config.write_text(
-            f"check_sender_numbers = false\n{relay.settings(poll_seconds=1, lookup_after_seconds=5, **options)}",
-            "utf-8",
-        )
+        config.write_text(f"check_sender_numbers = false\n{relay.settings(**times, **options)}", "utf-8")
         for _ in range(KILLS):
             with serving(data, config=config, key_rate=0) as live:
                 if has_webhooks:

@@ -20,13 +20,15 @@ from tests.fakes.smsc.peer import Peer, PeerEvent, running_peer
 from tests.fixtures.live import LiveService
 from tests.fixtures.smpp_live import SENDER, serve_with_smsc, wait_until
 
-KILLS = 10 if os.environ.get("PABAL_TORTURE") else 3
+KILLS = 6 if os.environ.get("PABAL_TORTURE") else 2
 WINDOW = 50
 CLIENTS = 4
 SINGLES = 75
 """How many one-receiver sends each client makes for every kill."""
 CAMPAIGN = 1000
 MAX_SUBMITS_BEFORE_KILL = 800
+MAX_RESENDS = KILLS
+"""A message may be in flight at every crash; with fewer resends it would be held in the end."""
 ANSWER_AFTER_MS = 10
 """The delay leaves messages without a response when the SMSC is killed."""
 
@@ -97,7 +99,7 @@ def _run_with_crashes(folder: Path, behavior: CarrierBehavior) -> DeliveryResult
         running_peer(
             "node", log=str(log), echo_reference=behavior.echoes_reference, answer_after_ms=ANSWER_AFTER_MS
         ) as peer,
-        serve_with_smsc(peer, folder, window=WINDOW, on_doubt=behavior.on_doubt) as live,
+        serve_with_smsc(peer, folder, window=WINDOW, on_doubt=behavior.on_doubt, max_resends=MAX_RESENDS) as live,
     ):
         sent = asyncio.run(_send_during_crashes(live, peer, Random(7)))
         wait_until(lambda: count_unsent(live), 0)

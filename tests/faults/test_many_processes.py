@@ -1,4 +1,4 @@
-"""Four web processes and four workers on one PostgreSQL, any of them killed at any time."""
+"""Several web processes and workers on one PostgreSQL, any of them killed at any time."""
 
 import asyncio
 import os
@@ -14,8 +14,9 @@ from tests.faults.servers import dedicated_server, use_store
 from tests.fixtures import status_checker
 from tests.fixtures.live import run
 
-WEBS = WORKERS = 4
-SECONDS = 180 if os.environ.get("PABAL_TORTURE") else 20
+IS_TORTURE = bool(os.environ.get("PABAL_TORTURE"))
+WEBS = WORKERS = 4 if IS_TORTURE else 3
+SECONDS = 120 if IS_TORTURE else 20
 PAUSE_S = 8.0
 """Longer than a worker may miss heartbeats before it is evicted."""
 

@@ -208,3 +208,8 @@ def template_with_variables(sender_key: str) -> dict[str, Any]:
     """Return a template whose variables the shapes of an Alimtalk fill."""
     link = {"buttonType": "webLink", "name": "a", "mobileUrl": "https://a/#{n0}", "pcUrl": "https://a/#{n0}"}
     return template_body(sender_key, content="가" * 900 + "#{n0}", buttons=[link] * 5)
+
+
+def describe(genes: Genes) -> str:
+    """Return a shape for a message, with long values cut."""
+    return ", ".join(f"{name}: {str(value)[:20]!r}" for name, value in genes.items())

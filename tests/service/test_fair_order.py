@@ -209,6 +209,39 @@ def test_burst_of_one_account_leaves_room_for_another() -> None:
     assert other == burst[1:4]
 
 
+def test_job_whose_own_time_has_come_stands_at_the_head_behind_others_of_its_account() -> None:
+    order = FairOrder(RealWorld())
+    order.observe("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    sent = [order.place_now(1, LANE, 10_000, NOON, is_shared=False) for _ in range(2)]
+
+    retries = [order.place_due(1, LANE, NOON, is_new=False) for _ in range(40)]
+    other = order.place_due(2, LANE, NOON, is_new=False)
+
+    assert sent == [NOON - 5000, NOON - 4500]
+    assert (retries[0], retries[-1], other) == (NOON - 5000, NOON - 4999, NOON - 5000)
+    assert order.place_now(1, LANE, 1, NOON, is_shared=False) == NOON - 3998  # 40 receivers further back
+    assert order.place_due(2, LANE, NOON - 6000, is_new=False) == NOON - 6000
+
+
+def test_send_that_lacks_a_place_stands_behind_the_new_sends_of_its_account() -> None:
+    order = FairOrder(RealWorld())
+    order.observe("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    order.place_now(1, LANE, 10_000, NOON, is_shared=False)
+
+    assert order.place_due(1, LANE, NOON, is_new=True) == NOON - 4500
+    assert order.place_due(2, LANE, NOON, is_new=True) == NOON - 5000
+
+
+def test_lane_lags_while_its_first_job_is_behind_the_clock() -> None:
+    order = FairOrder(RealWorld())
+    assert order.lag_ms(LANE, NOON) == 0
+
+    order.observe("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    assert order.lag_ms(LANE, NOON + 10) == 5010
+    order.observe("telco", [0], [(0, 0, NOON + 90_000)], NOON)
+    assert order.lag_ms(LANE, NOON + 60_000) == 0
+
+
 def test_slots_of_one_worker_have_one_head_and_one_order_of_an_account() -> None:
     order = FairOrder(RealWorld())
     order.observe("telco", [0, 1, 2], [(0, 0, NOON - 5000), (1, 0, NOON - 9000)], NOON)

@@ -218,7 +218,7 @@ def test_limits_are_inclusive() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ahead", "sms_hours", "other_hours", "least"), [(60, 25, 80, 65), (1, 1, 1, 3), (365, 48, 24, 368)]
+    ("ahead", "sms_hours", "other_hours", "least"), [(60, 25, 80, 68), (1, 1, 1, 6), (365, 48, 24, 371)]
 )
 def test_retention_covers_the_longest_life_of_a_message(
     ahead: int, sms_hours: int, other_hours: int, least: int

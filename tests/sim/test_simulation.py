@@ -9,8 +9,8 @@ from tests.fixtures import postgres
 from tests.sim.promises import check_promises
 from tests.sim.simulation import Simulation
 
-SEEDS = 1000 if os.environ.get("PABAL_TORTURE") else 30
-SEEDS_ON_POSTGRESQL = SEEDS // 10
+SEEDS = 400 if os.environ.get("PABAL_TORTURE") else 16
+SEEDS_ON_POSTGRESQL = SEEDS // 16
 
 
 @pytest.mark.slow

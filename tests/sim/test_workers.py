@@ -9,8 +9,10 @@ from tests.sim.cluster_promises import check_cluster
 from tests.sim.cluster_simulation import ClusterSimulation
 from tests.sim.planted import PLANTED_BUGS, PlantedBug
 
-SEEDS = 200 if os.environ.get("PABAL_TORTURE") else 4
+SEEDS = 100 if os.environ.get("PABAL_TORTURE") else 4
 SEEDS_TO_FIND_A_BUG = 50
+FINDING_SEEDS = {"no fence": 2, "receipt acknowledged before commit": 11, "fallback outside the transaction": 3}
+"""The first seeds that found a bug when this was written, tried first to save time; any of the 50 may find it."""
 
 
 def run_seed(seed: int, folder: Path, bug: PlantedBug | None = None) -> ClusterSimulation:
@@ -32,7 +34,8 @@ def test_every_promise_holds_with_three_workers(seed: int, tmp_path: Path) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLANTED_BUGS)
 def test_planted_bug_is_found(name: str, tmp_path: Path) -> None:
-    for seed in range(SEEDS_TO_FIND_A_BUG):
+    first = FINDING_SEEDS.get(name, 0)
+    for seed in sorted(range(SEEDS_TO_FIND_A_BUG), key=lambda seed: seed != first):
         simulation = run_seed(seed, tmp_path / str(seed), PLANTED_BUGS[name])
         try:
             check_cluster(simulation)

@@ -28,7 +28,7 @@ def test_late_requests_are_found_by_their_stored_deadline_without_a_scan(tx: Tx)
     explaining = ExplainingTx(tx)
 
     assert expiry.find_late_requests(explaining, 0, NOON, 10) == [late]
-    assert expiry.find_late_jobs(explaining, late, b"", 10) == [LateJob(message_id(1000), CARRIER, False)]
+    assert expiry.find_late_jobs(explaining, late, b"", 10, NOON) == [LateJob(message_id(1000), CARRIER, False)]
     assert [each.id for each in expiry.find_unwatched(explaining, [late, request_id(0)])] == [request_id(0)]
     assert explaining.scans == []
     expiry.set_deadline(tx, late, None)

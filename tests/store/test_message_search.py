@@ -120,7 +120,7 @@ def test_requests_that_do_not_match_count_as_examined(tx: Tx, asked: dict[str, o
 
     assert stretches == []
     assert further == message_id(100, 1, NOON + 100)
-    assert message_search.search(tx, wanted, NEWEST, 50) == ([], None)
+    assert message_search.search(tx, wanted, NEWEST, 50) == message_search.SearchPage([], None, [])
 
 
 def test_search_reads_by_account_requests_and_never_scans_messages(tx: Tx) -> None:

@@ -136,7 +136,10 @@ def test_accepted_job_becomes_overdue_when_no_receipt_arrives(tx: Tx) -> None:
 
     assert find_due(tx, at=NOON + 2 * HOUR) == []
     assert queue.find_overdue(tx, SLOT, CARRIER, NOON + HOUR - 1, 10) == []
+    assert not queue.has_overdue(tx, SLOT, CARRIER, NOON + HOUR - 1)
     assert queue.find_overdue(tx, SLOT, CARRIER, NOON + HOUR, 10) == [(one, "r")]
+    assert queue.has_overdue(tx, SLOT, CARRIER, NOON + HOUR)
+    assert not queue.has_overdue(tx, SLOT, "another", NOON + HOUR)
 
 
 def test_retried_job_keeps_its_time_carrier_and_tries(tx: Tx) -> None:
@@ -278,7 +281,31 @@ def test_campaigns_get_only_their_share_when_another_slot_wants_the_rest(tx: Tx)
     for number in range(2, 30):
         store_request(tx, number, lane=queue.Lane.CAMPAIGN)
 
-    found = queue.find_due(tx, 0, CARRIER, NOON, 20, fills_up=False)
+    found = queue.find_due(tx, 0, CARRIER, NOON, 20, other_slots=1)
 
     assert sorted(found) == [message_id(number) for number in range(1, 7)]
     assert len(queue.find_due(tx, 0, CARRIER, NOON, 20)) == 20
+
+
+@pytest.mark.parametrize(
+    ("small", "other_slots", "campaign"),
+    [
+        (1, 1, 10),  # a quarter of the limit
+        (1, 9, 4),  # ten such claims reach the limit
+        (18, 9, 6),  # a quarter of the claim
+        (100, 9, 10),
+        (0, 99, 1),
+    ],
+)
+def test_campaigns_share_what_the_small_sends_of_many_slots_leave(
+    tx: Tx, small: int, other_slots: int, campaign: int
+) -> None:
+    for number in range(small):
+        add_job(tx, number)
+    for number in range(100, 200):
+        add_job(tx, number, Lane.CAMPAIGN)
+
+    found = queue.find_due(tx, SLOT, CARRIER, NOON, 40, other_slots=other_slots)
+
+    assert len([one for one in found if one >= message_id(100)]) == campaign
+    assert len(found) == campaign + min(small, 40 - campaign)

@@ -2,7 +2,7 @@
 
 from pabal.domain.dates import HOUR, SECOND
 from pabal.domain.message import Product
-from pabal.store import attempts, doubts, messages, queue, queue_admin
+from pabal.store import attempts, doubts, due_times, messages, queue, queue_admin, requests
 from pabal.store.engine.base import Tx
 from pabal.store.queue import Lane
 from pabal.store.queue_admin import QueueDepth
@@ -143,9 +143,18 @@ def test_rerouted_jobs_start_with_no_tries(tx: Tx) -> None:
     claim_jobs(tx, one)
     queue.retry_later(tx, [queue.RetriedJob(one, 1, NOON, CARRIER, 1)])
 
-    queue_admin.reroute(tx, [queue_admin.ReroutedJob(one, "another")])
+    queue_admin.reroute(tx, [queue_admin.ReroutedJob(one, "another")], NOON)
 
     assert job_state(tx, one) == ("another", Lane.SMALL, NOON, 1, 0, None)
+
+
+def test_rerouted_jobs_that_are_due_stand_at_the_time_of_the_reroute(tx: Tx) -> None:
+    due, later = add_job(tx, 1), add_job(tx, 2, Lane.SMALL, NOON + 9)
+
+    queue_admin.reroute(tx, [queue_admin.ReroutedJob(one, "another") for one in (due, later)], NOON + 5)
+
+    assert job_state(tx, due) == ("another", Lane.SMALL, NOON + 5, 0, 0, None)
+    assert job_state(tx, later) == ("another", Lane.SMALL, NOON + 9, 0, 0, None)
 
 
 def test_depths_count_every_lane_and_give_the_oldest_due_time(tx: Tx) -> None:
@@ -187,7 +196,10 @@ def test_claiming_and_settling_never_scan_the_queue(tx: Tx) -> None:
     queue_admin.release_leases(explaining, SLOT, CARRIER, NOON, LEASE)
     queue_admin.carriers_with_jobs(explaining, SLOT)
     queue_admin.find_unsent(explaining, SLOT, CARRIER, [1, 2], NOON, 10)
-    queue_admin.reroute(explaining, [queue_admin.ReroutedJob(one, CARRIER) for one in found])
+    queue_admin.reroute(explaining, [queue_admin.ReroutedJob(one, CARRIER) for one in found], NOON)
+    due_times.find_later(explaining, SLOT, CARRIER, Lane.SMALL, (NOON - 1, b""), NOON, 50)
+    due_times.move(explaining, [due_times.MovedJob(one, NOON, NOON - 1) for one in found])
+    requests.account_ids(explaining, [request_id(9999)])
     queue_admin.depths(explaining, [SLOT], [CARRIER], NOON)
 
     assert explaining.scans == []

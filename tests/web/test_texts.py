@@ -266,6 +266,20 @@ def test_unsupported_characters_are_replaced_if_configured(run_scenario: RunScen
     run_scenario(scenario, unsupported_characters="replace")
 
 
+def test_names_of_variables_are_not_replaced(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        data = {"이름😀": "길동", "₩": "500"}
+        body = sms_body(content="😀#{이름😀}님 #{₩}₩", receivers=receivers_of(PHONE, templateData=data))
+
+        await call_ok(call, "message/sendLMS", {**body, "subject": "#{₩}é"})
+
+        message = await get_message(call)
+        assert (message["subject"], message["content"]) == ("500?", "?길동님 500?")
+
+    run_scenario(scenario, unsupported_characters="replace")
+
+
 @pytest.mark.parametrize(
     ("image", "errors"),
     [

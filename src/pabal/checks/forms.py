@@ -54,9 +54,11 @@ _NOT_AN_OBJECT = Text("중괄호로 감싼 객체 하나를 보내세요.", "Sen
 class Form(Generic[B]):
     """A body that is checked field by field; collects every problem."""
 
-    def __init__(self, body: B, problems: list[Problem]) -> None:
+    def __init__(self, body: B, problems: list[Problem], max_receiver_problems: int = MAX_PROBLEMS) -> None:
         self.body = body
         self.problems = problems
+        self.max_receiver_problems = max_receiver_problems
+        """The check of receivers stops at so many problems."""
 
     def read(self, field: str, parse: Callable[[Any], T]) -> T:
         """Return a required field, parsed; `raise_problems` reports it if it is missing or wrong."""

@@ -7,7 +7,9 @@ from pabal.domain import dates, identifiers, phone
 from pabal.domain.codes import Text
 from pabal.domain.message import Product
 from pabal.models.answers import LabelledValue, MessageItem
+from pabal.service.history.history import build_each
 from pabal.service.sending import compose
+from pabal.store.history import MessagePage, ReadMessages
 from pabal.store.messages import Message
 from pabal.store.requests import Request
 
@@ -48,4 +50,37 @@ def build_message_item(message: Message, request: Request, locale: Locale) -> Me
         completedDate=locale.format_timestamp(message.completed_at) if message.completed_at is not None else UNSET,
         subject=compose.subject_of(message, request) or UNSET,
         content=compose.content_of(message, request),
+    )
+
+
+_UNKNOWN = Text("알 수 없음", "Unknown")
+
+
+def build_unreadable_item(message_id: bytes, locale: Locale) -> MessageItem:
+    """Return the record of a message that is stored, but cannot be read: what its id says, and a mark."""
+    requested_at = identifiers.requested_at(message_id)
+    unknown = label_value("unknown", _UNKNOWN, locale)
+    return MessageItem(
+        id=message_id.hex(),
+        label="",
+        messageId=message_id.hex(),
+        requestId=identifiers.request_id_of(message_id).hex(),
+        messageProductType=unknown,
+        sendingStatus=unknown,
+        receiver="",
+        yyyyMM=dates.format_month(requested_at, locale.zone),
+        requestDate=locale.format_timestamp(requested_at),
+        scheduledDate=locale.format_timestamp(requested_at),
+        content="",
+        unreadable=True,
+    )
+
+
+def build_message_items(page: MessagePage | ReadMessages, locale: Locale) -> list[MessageItem]:
+    """Return the records of a page of messages, newest first."""
+    return build_each(
+        page.found,
+        page.unreadable,
+        lambda message, request: build_message_item(message, request, locale),
+        lambda message_id: build_unreadable_item(message_id, locale),
     )

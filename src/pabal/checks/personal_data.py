@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET
 
 from pabal.checks.locale import Locale
-from pabal.checks.message_records import build_message_item
+from pabal.checks.message_records import build_message_items
 from pabal.domain import phone
 from pabal.models.answers import CampaignRowItem, PersonalDataItem, StoredMessageItem
 from pabal.service.upkeep import privacy
@@ -46,9 +46,8 @@ async def write_export(
     head = msgspec.json.encode({"account": account, **msgspec.to_builtins(item)})
     yield head[:-1] + b',"messages":['
     after, separator = b"", b""
-    while found := await privacy.list_messages(store, account_id, number, after):
-        after = found[-1][0].id
-        items = [build_message_item(message, request, locale) for message, request in found]
-        yield separator + msgspec.json.encode(items)[1:-1]
+    while items := build_message_items(await privacy.list_messages(store, account_id, number, after), locale):
+        after = bytes.fromhex(items[0].id)
+        yield separator + msgspec.json.encode(items[::-1])[1:-1]
         separator = b","
     yield b"]}\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 from pabal.checks.forms import Form
 from pabal.domain import phone, text, variables
-from pabal.domain.codes import MAX_PROBLEMS, Code, Problem, Refused, Text
+from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.sending import Receiver, check_reference
 from pabal.models import bodies
 from pabal.service.policy import Policy
@@ -41,7 +41,7 @@ def check_receivers(
 ) -> list[Receiver]:
     """Return the receivers, each with its variable values.
 
-    Raises Refused naming every bad receiver, by index.
+    Raises Refused naming every bad receiver, by index, up to `form.max_receiver_problems`.
     """
     problems: list[Problem] = []
     if form.problems:
@@ -49,7 +49,7 @@ def check_receivers(
     bad_fields = {problem.field for problem in problems} if problems else set()
     found: list[Receiver] = []
     for index, receiver in enumerate(given):
-        if len(problems) >= MAX_PROBLEMS:
+        if len(problems) >= form.max_receiver_problems:
             break
         if bad_fields:  # the send is refused anyway; only find the other problems
             problems += _find_problems(index, receiver, check_text, bad_fields)
@@ -68,7 +68,7 @@ def check_receivers(
             problems += _find_problems(index, receiver, check_text, bad_fields, {checking: refusal})
     if problems:
         problems.sort(key=lambda problem: int(problem.field[len("receivers[") :].split("]")[0]))
-        raise Refused.from_problems(problems)
+        raise Refused.from_problems(problems, form.max_receiver_problems)
     return found
 
 
@@ -123,9 +123,11 @@ def read_values(
     Raises Refused: MISSING_VARIABLE, INVALID_PARAMETER, and what `clean` raises.
     """
     values = variables.collect_values(names, receiver.templateData)
+    if len(values) > 1 and _is_clean("".join(values)):  # one look at all of them instead of one at each
+        return tuple(values)
     return tuple([value if _is_clean(value) else clean(value) for value in values])
 
 
 def _is_clean(value: str) -> bool:
-    """Say whether a value is certainly clean, as most are."""
+    """Say whether a value, or several together, are certainly clean, as most are."""
     return value.isascii() and len(value) <= text.MAX_INPUT_CHARACTERS and "\0" not in value and "\r" not in value

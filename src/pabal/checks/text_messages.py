@@ -32,7 +32,7 @@ def check_text_message(
 
     Raises Refused.
     """
-    clean_text = make_cleaner(product, policy)
+    clean_text = make_text_cleaner(product, policy)
     subject = form.read_optional("subject", clean_text) if product is not Product.SMS else None
     content = form.read("content", clean_text)
     scheduled_at = read_send_date(form, policy, now)
@@ -46,7 +46,11 @@ def check_text_message(
     check_shared_text(form, subject, _check_literals if names else _check_subject, "subject")
     form.raise_problems()
 
-    check = make_text_checker(product, content, subject, names, clean_text) if names else accept_unchanged
+    check = (
+        make_text_checker(product, content, subject, names, make_value_cleaner(product, policy))
+        if names
+        else accept_unchanged
+    )
     receivers = check_receivers(form, given, check)
     return Sending(
         product,
@@ -89,9 +93,21 @@ def _looks_like_ad(content: str, subject: str | None, names: Sequence[str], rece
     )
 
 
-def make_cleaner(product: Product, policy: Policy) -> Callable[[str], str]:
-    """Return the function that normalizes the texts of a product and refuses forbidden characters."""
-    return _clean_and_replace if product.is_text and policy.replaces_unsupported_characters else clean
+def make_text_cleaner(product: Product, policy: Policy) -> Callable[[str], str]:
+    """Return the function that normalizes the texts of a product and refuses forbidden characters.
+
+    Where it replaces them instead, it leaves the names of variables as they are.
+    """
+    return _clean_and_replace_literals if _replaces(product, policy) else clean
+
+
+def make_value_cleaner(product: Product, policy: Policy) -> Callable[[str], str]:
+    """Return the same function for the values of variables, whose text has no variables of its own."""
+    return _clean_and_replace if _replaces(product, policy) else clean
+
+
+def _replaces(product: Product, policy: Policy) -> bool:
+    return product.is_text and policy.replaces_unsupported_characters
 
 
 def make_text_checker(
@@ -113,6 +129,10 @@ def make_text_checker(
 
 def _clean_and_replace(given: str) -> str:
     return text.replace_unsupported(clean(given))
+
+
+def _clean_and_replace_literals(given: str) -> str:
+    return variables.change_literals(clean(given), text.replace_unsupported)
 
 
 def _check_literals(content: str) -> None:

@@ -293,8 +293,8 @@ class Refused(Exception):
         return self.problems[0].code
 
     @classmethod
-    def from_problems(cls, problems: Sequence[Problem]) -> "Refused":
-        """Return a refusal for several problems; at most MAX_PROBLEMS are reported."""
+    def from_problems(cls, problems: Sequence[Problem], max_problems: int = MAX_PROBLEMS) -> "Refused":
+        """Return a refusal for several problems; at most `max_problems` are reported."""
         refusal = cls(problems[0].code)
-        refusal.problems = tuple(problems[:MAX_PROBLEMS])
+        refusal.problems = tuple(problems[:max_problems])
         return refusal

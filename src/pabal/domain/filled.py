@@ -99,7 +99,8 @@ class ByteLengthChecker:
     def __init__(self, template: str, names: Sequence[str], limit: int) -> None:
         length = FilledLength(template, names)
         self._limit = limit
-        self._times = length.times
+        self._places = [place for place, _ in length.times]
+        self._repeated = [(place, times - 1) for place, times in length.times if times > 1]
         self._literals = "".join(length.literals)
         self._literal_bytes = text.carried_bytes(self._literals) if text.is_supported(self._literals) else None
 
@@ -109,15 +110,16 @@ class ByteLengthChecker:
         if size is None:
             raise self._unsupported(values)
         try:
-            for place, times in self._times:
-                size += times * len(values[place].encode("cp949"))
+            size += len("".join([values[place] for place in self._places]).encode("cp949"))
+            for place, more in self._repeated:
+                size += more * len(values[place].encode("cp949"))
         except UnicodeEncodeError:
             raise self._unsupported(values) from None
         if size > self._limit:
             raise text.too_many_bytes(size, self._limit)
 
     def _unsupported(self, values: Sequence[str]) -> Refused:
-        return text.unsupported(self._literals + "".join([values[place] for place, _ in self._times]))
+        return text.unsupported(self._literals + "".join([values[place] for place in self._places]))
 
 
 class ButtonChecker:

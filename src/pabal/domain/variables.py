@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from pabal.domain.codes import Code, Refused, Text
@@ -14,6 +14,7 @@ MAX_NAMED_VARIABLES = 20
 """Missing variables listed in one error."""
 MAX_SHOWN_CHARACTERS = 50
 """How much of a variable's name an error shows."""
+_ONLY_TEXT = {str}
 _VARIABLE = re.compile(r"#\{([^{}]+)\}")
 _AFTER_VARIABLE = re.compile(r"#\{[^{}]+\}([^\x00-\u02ff#])")
 
@@ -35,6 +36,13 @@ def starts_with_variable(text: str) -> bool:
     return _VARIABLE.match(text) is not None
 
 
+def change_literals(text: str, change: Callable[[str], str]) -> str:
+    """Return `text` with what is around its variables changed."""
+    pieces = split(text)
+    changed = [f"#{{{piece}}}" if place % 2 else change(piece) for place, piece in enumerate(pieces)]
+    return "".join(changed)
+
+
 def fill(text: str, values: Mapping[str, str]) -> str:
     """Return `text` with its variables replaced in one pass: variables within values stay as they are."""
     pieces = split(text)
@@ -53,7 +61,10 @@ def collect_values(wanted: Sequence[str], data: Mapping[str, object] | None) -> 
     """
     given = data or {}
     if len(wanted) <= len(given):
-        found = [value if type(value := given.get(name)) is str else _value(name, given) for name in wanted]
+        plain = list(map(given.get, wanted))
+        if {*map(type, plain)} == _ONLY_TEXT:
+            return plain  # type: ignore[return-value]
+        found = [_value(name, given) for name in wanted]
         if None not in found:
             return found  # type: ignore[return-value]
     # Texts are NFC, but keys may be decomposed, as macOS writes them.

@@ -125,6 +125,7 @@ class MessageItem(Struct, kw_only=True):
     completedDate: Date | UnsetType = UNSET
     subject: str | UnsetType = UNSET
     content: str
+    unreadable: bool | UnsetType = UNSET
 
 
 class StatusCounts(Struct):

@@ -3,7 +3,8 @@
 Start-time fair queuing: a request of an account that has nothing waiting stands at the head of its lane, and each
 further one of the same account behind its last one, by how many receivers that had. The place is the time of its
 jobs: for a send that is due it may lie in the past, never in the future. A worker serves the lanes of all its slots
-in the order of these times, so their head is the first job in any of them.
+in the order of these times, so their head is the first job in any of them. A job that stands at its own time, such
+as a retry, gets a place when that time has come and the head has fallen behind.
 """
 
 from collections import OrderedDict
@@ -23,6 +24,8 @@ MAX_SCHEDULED_SPREAD_MS = 10 * SECOND
 MAX_PLACES = 100_000
 HEAD_TTL_S = 2.0
 """How long a head that another process may move is believed."""
+_OWN_TIMES: Instant = -1
+"""Stands for the jobs of an account whose own time has come: they wait for each other, not for its new sends."""
 
 
 class LaneKey(NamedTuple):
@@ -75,6 +78,11 @@ class FairOrder:
         found = self._heads.get(self._shared(key))
         return found[0] if found else 0
 
+    def lag_ms(self, key: LaneKey, now: Instant) -> int:
+        """Return how far the head of a lane is behind the clock, 0 if nothing was due there."""
+        head, is_empty, _ = self._heads.get(self._shared(key), (now, True, 0.0))
+        return 0 if is_empty else max(0, now - head)
+
     def is_fresh(self, key: LaneKey, max_age_s: float) -> bool:
         """Say whether the head of a lane was seen this recently."""
         found = self._heads.get(self._shared(key))
@@ -100,6 +108,24 @@ class FairOrder:
         place = self._last.get((account_id, shared, scheduled_at), float(scheduled_at))
         self._remember((account_id, shared, scheduled_at), place + receivers / RECEIVERS_PER_MS)
         return min(int(place), scheduled_at + MAX_SCHEDULED_SPREAD_MS)
+
+    def place_due(self, account_id: int, key: LaneKey, due_at: Instant, *, is_new: bool) -> Instant:
+        """Return the place of a due job that has none yet: the head, or behind others of its account.
+
+        A new send, which was accepted without knowing the head, stands behind the account's new sends. Others stand
+        behind those that came due before, and the account's new sends one receiver further back for each. A job
+        keeps its time if that is earlier.
+        """
+        shared, head = self._shared(key), float(self.head_of(key))
+        new, own = (account_id, shared, None), (account_id, shared, _OWN_TIMES)
+        last_new = max(head, self._last.get(new, 0.0))
+        place = last_new if is_new else max(head, self._last.get(own, 0.0))
+        if place >= due_at:
+            return due_at
+        if not is_new:
+            self._remember(own, place + 1 / RECEIVERS_PER_MS)
+        self._remember(new, last_new + 1 / RECEIVERS_PER_MS)
+        return int(place)
 
     def _shared(self, key: LaneKey) -> _SharedKey:
         return _SharedKey(key.carrier, self._first_slots.get(key.slot, key.slot), key.lane)

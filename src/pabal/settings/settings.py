@@ -350,11 +350,12 @@ def _redact(address: str) -> str:
 def _check_retention(settings: Settings) -> None:
     """Raise BadSetting if messages would be blanked before they end."""
     timeout_days = -(-max(settings.sms_timeout_hours, settings.other_timeout_hours) // 24)
-    least = settings.max_days_ahead + timeout_days + 1
+    lifetime_days = -(-MAX_EXPIRE_MINUTES // (24 * 60))
+    least = settings.max_days_ahead + lifetime_days + timeout_days + 1
     if settings.retention_days < least:
         raise BadSetting(
             f"retention_days: at least {least}, or messages would be blanked before they end"
-            " (max_days_ahead, plus the receipt time-out in days, plus one)"
+            f" (max_days_ahead, plus {lifetime_days} days of lifetime, plus the receipt time-out in days, plus one)"
         )
 
 

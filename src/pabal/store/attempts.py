@@ -57,3 +57,14 @@ def count_doubts(tx: Tx, carrier: str, ids: Iterable[bytes]) -> dict[bytes, Doub
         (carrier, UNKNOWN),
     )
     return {one: DoubtCount(total, here) for one, total, here in rows}
+
+
+def doubts_began_at(tx: Tx, ids: Iterable[bytes]) -> dict[bytes, Instant]:
+    """Return when the first attempt of unknown result at each of these messages ended, for those that had any."""
+    rows = tx.execute_many(
+        "select message_id, min(ended_at) from attempts where verdict = ?"
+        " and message_id in ({list}) and message_id {within} and slot {same_slot} group by message_id",
+        [(one,) for one in ids],
+        (UNKNOWN,),
+    )
+    return dict(rows)

@@ -1,4 +1,4 @@
-"""Due times of the queue, as they must be changed after the system's clock was set back."""
+"""Due times of the queue, where they change: jobs get a place, or the system's clock was set back."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -18,6 +18,14 @@ class DueJob(NamedTuple):
     ready_at: Instant
     attempt: int
     is_leased: bool
+
+
+class MovedJob(NamedTuple):
+    """A job, when it was due, and its new time."""
+
+    id: bytes
+    was_ready_at: Instant
+    ready_at: Instant
 
 
 def newest_request_at(tx: Tx) -> Instant | None:
@@ -44,4 +52,13 @@ def set_all(tx: Tx, ids: Iterable[bytes], ready_at: Instant) -> None:
         "update jobs set ready_at = ? where id in ({list}) and slot {same_slot}",
         [(one,) for one in ids],
         (ready_at,),
+    )
+
+
+def move(tx: Tx, moved: Iterable[MovedJob]) -> None:
+    """Give jobs new times, unless their times have changed meanwhile."""
+    tx.execute_many(
+        "update jobs set ready_at = v.ready_at from (values {rows}) as v(id, was_ready_at, ready_at)"
+        " where jobs.id = v.id and jobs.ready_at = v.was_ready_at and jobs.slot {same_slot}",
+        moved,
     )

@@ -33,11 +33,15 @@ class UnwatchedRequest(NamedTuple):
 
 
 class LateJob(NamedTuple):
-    """A job of a request whose deadline has passed, its carrier, and whether that may have the message."""
+    """A job of a request whose deadline has passed, its carrier, and whether that may have the message.
+
+    `lost_attempt`: the attempt whose lease has run out, if no worker has settled it.
+    """
 
     id: bytes
     carrier: str
     is_in_doubt: bool
+    lost_attempt: int | None = None
 
 
 def find_waiting(
@@ -80,15 +84,18 @@ def find_late_requests(tx: Tx, slot: int, now: Instant, limit: int) -> list[byte
     return [row[0] for row in rows]
 
 
-def find_late_jobs(tx: Tx, request_id: bytes, after: bytes, limit: int) -> list[LateJob]:
-    """Return jobs of a request that are still to be sent and that no worker has claimed, by id, after an id."""
+def find_late_jobs(tx: Tx, request_id: bytes, after: bytes, limit: int, now: Instant) -> list[LateJob]:
+    """Return jobs of a request that are still to be sent and that nobody has a lease on, by id, after an id."""
     low, high = identifiers.message_id_range(request_id)
     rows = tx.fetch_all(
-        f"select j.id, j.carrier, {_IN_DOUBT} from jobs j where j.id > ? and j.id <= ? and j.slot = ?"
-        f" and j.{UNSENT} and j.claimed_at is null and j.reference is null order by j.id limit ? {{skip_locked}}",
-        (max(after, low), high, identifiers.slot_of(request_id), limit),
+        f"select j.id, j.carrier, j.claimed_at is not null or {_IN_DOUBT},"
+        " case when j.claimed_at is not null then j.attempt end"
+        " from jobs j where j.id > ? and j.id <= ? and j.slot = ?"
+        f" and j.{UNSENT} and (j.claimed_at is null or j.ready_at <= ?) and j.reference is null"
+        " order by j.id limit ? {skip_locked}",
+        (max(after, low), high, identifiers.slot_of(request_id), now, limit),
     )
-    return [LateJob(one, carrier, bool(is_in_doubt)) for one, carrier, is_in_doubt in rows]
+    return [LateJob(*row)._replace(is_in_doubt=bool(row[2])) for row in rows]
 
 
 def find_maybe_with_carrier(tx: Tx, ids: Iterable[bytes]) -> set[bytes]:

@@ -1,12 +1,14 @@
 """Message lists: one account's messages, newest first, by page."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.domain import identifiers
 from pabal.domain.dates import DAY, Period
 from pabal.domain.message import Product, Status
 from pabal.store import requests
-from pabal.store.engine.base import Tx, Value, transaction
+from pabal.store.damage import read_rows
+from pabal.store.engine.base import Row, Tx, Value, transaction
 from pabal.store.messages import COLUMNS, Message, from_row
 from pabal.store.requests import Request
 
@@ -32,11 +34,20 @@ class MessageFilter(NamedTuple):
     completed: Period | None = None
 
 
+class ReadMessages(NamedTuple):
+    """Messages with their requests, and the ids of those that cannot be read."""
+
+    found: list[tuple[Message, Request]]
+    unreadable: list[bytes]
+
+
 class MessagePage(NamedTuple):
     """One page of the matching messages, and their total number."""
 
     total: int
     found: list[tuple[Message, Request]]
+    unreadable: Sequence[bytes] = ()
+    """The ids of those on this page that cannot be read."""
 
 
 @transaction(search=True)
@@ -52,9 +63,22 @@ def find(tx: Tx, wanted: MessageFilter, page: int, page_size: int, known_total: 
         f"select {COLUMNS} from messages m{join} where {where} order by m.id desc limit ? offset ?",
         (*args, page_size, skipped),
     )
-    messages = [from_row(row) for row in rows]
-    shared = requests.get(tx, {identifiers.request_id_of(message.id) for message in messages})
-    return MessagePage(total, [(message, shared[identifiers.request_id_of(message.id)]) for message in messages])
+    return MessagePage(total, *read_messages(tx, rows))
+
+
+def read_messages(tx: Tx, rows: Sequence[Row]) -> ReadMessages:
+    """Return the messages of rows of COLUMNS, in their order, with their requests."""
+    return join_requests(tx, [row[0] for row in rows], read_rows(rows, from_row))
+
+
+def join_requests(tx: Tx, ids: Iterable[bytes], messages: Mapping[bytes, Message]) -> ReadMessages:
+    """Return messages in the order of these ids, with their requests; some may be unreadable, or their requests."""
+    shared = requests.get(tx, {identifiers.request_id_of(one) for one in messages})
+    pairs = {one: (messages.get(one), shared.get(identifiers.request_id_of(one))) for one in ids}
+    return ReadMessages(
+        [(message, request) for message, request in pairs.values() if message and request],
+        [one for one, (message, request) in pairs.items() if not message or not request],
+    )
 
 
 def _count(tx: Tx, wanted: MessageFilter) -> int:

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 from pabal.domain import identifiers
 from pabal.domain.dates import Instant, Period
 from pabal.domain.message import Product
-from pabal.store import requests
 from pabal.store.engine.base import Row, Tx, Value, transaction
-from pabal.store.history import MessageFilter, in_period, request_period, where_clause
-from pabal.store.messages import COLUMNS, Message, from_row
+from pabal.store.history import MessageFilter, in_period, read_messages, request_period, where_clause
+from pabal.store.messages import COLUMNS, Message
 from pabal.store.requests import Request
 
 FIRST_SCAN_SIZE = 200
@@ -29,6 +28,8 @@ class SearchPage(NamedTuple):
 
     found: list[tuple[Message, Request]]
     next_before: bytes | None
+    unreadable: Sequence[bytes] = ()
+    """The ids of matches that cannot be read."""
 
 
 class _MessageRange(NamedTuple):
@@ -47,36 +48,32 @@ def search(tx: Tx, wanted: MessageFilter, before: bytes, limit: int) -> SearchPa
     `next_before` says where to continue.
     """
     if wanted.receiver is not None or wanted.request_id is not None or wanted.message_id is not None:
-        found, further = _search_by_index(tx, wanted, before, limit)
+        rows, further = _search_by_index(tx, wanted, before, limit)
     else:
-        found, further = _search_by_requests(tx, wanted, before, limit)
-    shared = requests.get(tx, {identifiers.request_id_of(message.id) for message in found})
-    return SearchPage([(message, shared[identifiers.request_id_of(message.id)]) for message in found], further)
+        rows, further = _search_by_requests(tx, wanted, before, limit)
+    read = read_messages(tx, rows)
+    return SearchPage(read.found, further, read.unreadable)
 
 
-def _search_by_index(
-    tx: Tx, wanted: MessageFilter, before: bytes, limit: int
-) -> tuple[list[Message], bytes | None]:
+def _search_by_index(tx: Tx, wanted: MessageFilter, before: bytes, limit: int) -> tuple[list[Row], bytes | None]:
     where, args, needs_request = where_clause(wanted)
     join = " join requests r on r.id = substr(m.id, 1, 13) and r.slot = m.slot" if needs_request else ""
     rows = tx.fetch_all(
         f"select {COLUMNS} from messages m{join} where {where} and m.id < ? order by m.id desc limit ?",
         (*args, before, limit + 1),
     )
-    found = [from_row(row) for row in rows[:limit]]
-    return found, found[-1].id if len(rows) > limit else None
+    found = rows[:limit]
+    return found, found[-1][0] if len(rows) > limit else None
 
 
-def _search_by_requests(
-    tx: Tx, wanted: MessageFilter, before: bytes, limit: int
-) -> tuple[list[Message], bytes | None]:
-    found: list[Message] = []
+def _search_by_requests(tx: Tx, wanted: MessageFilter, before: bytes, limit: int) -> tuple[list[Row], bytes | None]:
+    found: list[Row] = []
     size = FIRST_SCAN_SIZE
     for _ in range(MAX_SCANS):
         stretches, further = _message_ranges(tx, wanted, before, size)
-        found += _matching_messages(tx, stretches, wanted)
+        found += _matching_rows(tx, stretches, wanted)
         if len(found) > limit:
-            return found[:limit], found[limit - 1].id
+            return found[:limit], found[limit - 1][0]
         if further is None or len(found) == limit:
             return found, further
         before, size = further, min(4 * size, MAX_SCAN_SIZE)
@@ -116,8 +113,8 @@ def _max_message_number(product: int, total: int) -> int:
     return 2 * total if product in _TALK else total
 
 
-def _matching_messages(tx: Tx, ranges: list[_MessageRange], wanted: MessageFilter) -> list[Message]:
-    """Return the matching messages of some ranges, newest first; others are not parsed."""
+def _matching_rows(tx: Tx, ranges: list[_MessageRange], wanted: MessageFilter) -> list[Row]:
+    """Return the rows of the matching messages of some ranges, newest first."""
     fits = _row_matcher(wanted)
     rows = tx.execute_many(
         f"select {COLUMNS} from (values {{rows}}) as v cross join messages m"
@@ -131,7 +128,7 @@ def _matching_messages(tx: Tx, ranges: list[_MessageRange], wanted: MessageFilte
             for request, first, last in ranges
         ],
     )
-    return [from_row(row) for row in sorted(filter(fits, rows), key=itemgetter(0), reverse=True)]
+    return sorted(filter(fits, rows), key=itemgetter(0), reverse=True)
 
 
 def _request_id_range(wanted: MessageFilter) -> tuple[str, list[Value]]:

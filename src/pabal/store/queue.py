@@ -142,19 +142,22 @@ def find_due(
     limit: int,
     since: tuple[Instant, Instant] = (0, 0),
     *,
-    fills_up: bool = True,
+    other_slots: int = 0,
 ) -> list[bytes]:
     """Return the ids of jobs to send now: small sends first, with a share reserved for campaigns.
 
-    Jobs due before `since`, by lane, are not looked for. With `fills_up`, campaigns also get what small sends
-    leave; without it, another slot gets that.
+    Jobs due before `since`, by lane, are not looked for. Campaigns also get what small sends leave, unless small
+    sends wait in `other_slots`: then campaigns get a share of what is claimed, but enough that the claims of all
+    these slots together reach the limit.
     """
     small = _find_due_in_lane(tx, slot, carrier, Lane.SMALL, since[Lane.SMALL], now, limit)
     campaign = _find_due_in_lane(tx, slot, carrier, Lane.CAMPAIGN, since[Lane.CAMPAIGN], now, limit)
     share = limit // CAMPAIGN_SHARE or int(is_campaigns_turn(now))
+    if other_slots:
+        share = min(share, max(1, limit // (other_slots + 1), len(small) // (CAMPAIGN_SHARE - 1)))
     reserved = min(len(campaign), share)
     chosen = small[: limit - reserved]
-    return chosen + campaign[: limit - len(chosen) if fills_up else reserved]
+    return chosen + campaign[: reserved if other_slots else limit - len(chosen)]
 
 
 def find_overdue(tx: Tx, slot: int, carrier: str, now: Instant, limit: int) -> list[OverdueReceipt]:
@@ -165,6 +168,12 @@ def find_overdue(tx: Tx, slot: int, carrier: str, now: Instant, limit: int) -> l
         (slot, carrier, Lane.AWAITING_RECEIPT, now, limit),
     )
     return [OverdueReceipt(*row) for row in rows]
+
+
+def has_overdue(tx: Tx, slot: int, carrier: str, now: Instant) -> bool:
+    """Tell whether the receipt of any job has not arrived in time."""
+    sql = "select 1 from jobs where slot = ? and carrier = ? and lane = ? and ready_at <= ? limit 1"
+    return tx.fetch_one(sql, (slot, carrier, Lane.AWAITING_RECEIPT, now)) is not None
 
 
 def find_leased(tx: Tx, slot: int, carrier: str, since: Instant, until: Instant) -> list[bytes]:

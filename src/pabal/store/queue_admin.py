@@ -109,12 +109,14 @@ def find_unsent(
     return [ReroutableJob(*row) for row in rows]
 
 
-def reroute(tx: Tx, moved: Iterable[ReroutedJob]) -> None:
-    """Give jobs to other carriers."""
+def reroute(tx: Tx, moved: Iterable[ReroutedJob], now: Instant) -> None:
+    """Give jobs to other carriers; there those that are due stand at this time, for their places say nothing."""
     tx.execute_many(
-        "update jobs set carrier = v.carrier, tries = 0, claimed_at = null"
+        "update jobs set carrier = v.carrier, tries = 0, claimed_at = null,"
+        " ready_at = case when jobs.ready_at < ? then ? else jobs.ready_at end"
         " from (values {rows}) as v(id, carrier) where jobs.id = v.id and jobs.slot {same_slot}",
         moved,
+        (now, now),
     )
 
 

@@ -155,6 +155,15 @@ def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, Request]:
     return read_rows(rows, _from_row)
 
 
+def account_ids(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
+    """Return the account of each request that exists."""
+    rows = tx.execute_many(
+        "select id, account_id from requests where id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in request_ids],
+    )
+    return dict(rows)
+
+
 def existing_ids(tx: Tx, request_ids: Iterable[bytes]) -> set[bytes]:
     """Return those ids that exist."""
     rows = tx.execute_many(
@@ -162,6 +171,15 @@ def existing_ids(tx: Tx, request_ids: Iterable[bytes]) -> set[bytes]:
         [(one,) for one in request_ids],
     )
     return {row[0] for row in rows}
+
+
+def get_totals(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
+    """Return how many receivers these requests have, also those that cannot be read."""
+    rows = tx.execute_many(
+        "select id, total from requests where id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in request_ids],
+    )
+    return dict(rows)
 
 
 def get_image(tx: Tx, request_id: bytes) -> Image | None:
@@ -181,13 +199,13 @@ def reschedule(tx: Tx, request_id: bytes, scheduled_at: Instant) -> None:
     )
 
 
-def list_by_account(tx: Tx, account_id: int, before: bytes, limit: int) -> list[Request]:
-    """Return an account's requests with lower ids, newest first."""
+def list_by_account(tx: Tx, account_id: int, before: bytes, limit: int) -> tuple[list[bytes], dict[bytes, Request]]:
+    """Return the ids of an account's requests with lower ids, newest first, and those that can be read by id."""
     rows = tx.fetch_all(
         f"select {_COLUMNS} from requests where account_id = ? and id < ? order by id desc limit ?",
         (account_id, before, limit),
     )
-    return [_from_row(row) for row in rows]
+    return [row[0] for row in rows], read_rows(rows, _from_row)
 
 
 def list_by_profile(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain import identifiers
 from pabal.domain.dates import MINUTE, Instant, Period
-from pabal.store.engine.base import Tx
+from pabal.store.engine.base import Tx, transaction
 
 QUARTER = 15 * MINUTE
 """A quarter of an hour: days begin with one in every time zone."""
@@ -40,6 +40,7 @@ def quarter_start(at: Instant) -> Instant:
     return at - at % QUARTER
 
 
+@transaction(background=True)
 def first_request_at(tx: Tx, since: Instant, until: Instant) -> Instant | None:
     """Return when the first message in a period was requested."""
     row = tx.fetch_one(
@@ -48,6 +49,7 @@ def first_request_at(tx: Tx, since: Instant, until: Instant) -> Instant | None:
     return identifiers.requested_at(row[0]) if row else None
 
 
+@transaction(background=True)
 def queue_digest(tx: Tx, since: Instant, until: Instant) -> str:
     """Return a digest of the jobs of messages requested in a period; empty where all have ended.
 
@@ -60,6 +62,7 @@ def queue_digest(tx: Tx, since: Instant, until: Instant) -> str:
     return f"{jobs} {attempts} {times}" if jobs else ""
 
 
+@transaction(background=True)
 def count_messages(tx: Tx, since: Instant, until: Instant) -> list[MessageCount]:
     """Return the number of messages requested in a period, by account, product, status and outcome."""
     rows = tx.fetch_all(

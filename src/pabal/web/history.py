@@ -5,16 +5,15 @@ from typing import Any
 from pabal.checks.call import ApiCall, read_paging
 from pabal.checks.choices import one_of
 from pabal.checks.forms import Form
-from pabal.checks.message_records import build_message_item
+from pabal.checks.message_records import build_message_items
 from pabal.domain import dates, identifiers, phone, profile, text
 from pabal.domain.codes import Code, Problem, Text
 from pabal.domain.dates import Period
 from pabal.domain.message import PRODUCT_BY_CODE, STATUS_BY_CODE
-from pabal.models import answers
 from pabal.models.bodies import ListMessages
 from pabal.service.history import history
 from pabal.store import simulator
-from pabal.store.history import MessageFilter, MessagePage
+from pabal.store.history import MessageFilter
 from pabal.web import envelope, records
 
 
@@ -26,7 +25,7 @@ async def list_messages(call: ApiCall) -> dict[str, Any]:
     if message_filter is None:
         return envelope.page_fields(0, page, page_size, [])
     found = await history.find_messages(call.context, message_filter, page, page_size)
-    return envelope.page_fields(found.total, page, page_size, _build_items(call, found))
+    return envelope.page_fields(found.total, page, page_size, build_message_items(found, call.locale))
 
 
 async def get_request(call: ApiCall) -> dict[str, Any]:
@@ -39,7 +38,7 @@ async def get_request(call: ApiCall) -> dict[str, Any]:
     requested_at = identifiers.requested_at(outlook.request.id)
     return {
         "item": records.build_request_item(outlook, requested_at, call.locale),
-        **envelope.page_fields(outlook.page.total, page, page_size, _build_items(call, outlook.page)),
+        **envelope.page_fields(outlook.page.total, page, page_size, build_message_items(outlook.page, call.locale)),
     }
 
 
@@ -54,10 +53,6 @@ async def list_phone_messages(call: ApiCall) -> dict[str, Any]:
     return envelope.page_fields(
         total, page, page_size, [records.build_phone_item(each, call.locale) for each in found]
     )
-
-
-def _build_items(call: ApiCall, page: MessagePage) -> list[answers.MessageItem]:
-    return [build_message_item(message, request, call.locale) for message, request in page.found]
 
 
 def _read_filter(call: ApiCall) -> MessageFilter | None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pabal.checks.call import ApiCall, read_paging
-from pabal.checks.message_records import build_message_item
+from pabal.checks.message_records import build_message_items
 from pabal.checks.personal_data import build_personal_data_item
 from pabal.domain import phone
 from pabal.models.answers import ErasureItem
@@ -28,7 +28,7 @@ async def export_personal_data(call: ApiCall) -> dict[str, Any]:
     data = await privacy.export(context.store, call.account_id, number)
     message_filter = MessageFilter(call.account_id, receiver=number)
     found = await history.find_messages(context, message_filter, page, page_size)
-    items = [build_message_item(message, request, call.locale) for message, request in found.found]
+    items = build_message_items(found, call.locale)
     item = build_personal_data_item(number, data, call.locale)
     return {"item": item, **envelope.page_fields(found.total, page, page_size, items)}
 

@@ -101,7 +101,7 @@ def test_the_page_counts_as_the_interface_does(run_scenario: RunScenario) -> Non
 
 
 @sqlite_only
-@pytest.mark.slow
+@pytest.mark.torture
 def test_the_page_counts_as_the_interface_does_on_10_000_texts(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await compare(env, 10_000)

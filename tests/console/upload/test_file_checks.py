@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Sequence
 
 import pytest
 
@@ -10,12 +11,15 @@ from pabal.console.shell.concurrency import ConcurrencyLimit
 from pabal.console.upload.row_validation import (
     BATCHES_PER_TURN,
     FileValidation,
+    RowValidator,
     create_validator,
     message_from_draft,
 )
 from pabal.console.upload.sheet import SheetRow
 from pabal.domain.campaign import CampaignState
 from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.sending import Sending
+from pabal.models import bodies
 from pabal.service.access import passwords
 from pabal.service.access.passwords import MAX_WAITING, MAX_WORKER_THREADS, WorkerThreads
 from pabal.service.sending.campaign_files import FileFindings
@@ -141,5 +145,39 @@ def test_blank_rows_are_read_in_turns(run_scenario: RunScenario) -> None:
         assert next(left, None) is None
         with pytest.raises(Refused, match="INVALID_PARAMETER"):
             validation.validate_next_rows()
+
+    run_scenario(scenario)
+
+
+class _CountingValidator(RowValidator):
+    """Counts the receivers that it gets."""
+
+    given = 0
+
+    def validate_receivers(self, receivers: Sequence[bodies.ReceiverBody]) -> Sending:
+        self.given += len(receivers)
+        return super().validate_receivers(receivers)
+
+
+@sqlite_only
+@pytest.mark.parametrize("bad", [1, 100, 101, 500, 999, 1000])
+@pytest.mark.parametrize("is_bad_first", [False, True])
+def test_rows_are_validated_at_most_twice_however_many_are_bad(
+    run_scenario: RunScenario, bad: int, is_bad_first: bool
+) -> None:
+    async def scenario(env: Environment) -> None:
+        draft = read_draft({"kind": "sms", "sender": "02-1234-5678", "content": "#{a}"})
+        validator = _CountingValidator(message_from_draft(draft), env.context.policy, env.world.now(), None, None)
+        good = [(f"010{number:08}", "x", "") for number in range(1000 - bad)]
+        wrong = [("1", "", "x" * 65)] * bad
+        cells = [("phone", "a", "reference"), *(wrong + good if is_bad_first else good + wrong)]
+        rows = [SheetRow(number, each) for number, each in enumerate(cells, 1)]
+
+        found = FileValidation(iter([rows]), validator, skips_duplicates=True).validate_next_rows()
+
+        assert found is not None
+        assert (found.block.receivers if found.block else 0, len(found.invalid_rows)) == (1000 - bad, bad)
+        assert all(len(row.reason) == 6 for row in found.invalid_rows)
+        assert validator.given == 2000 - bad
 
     run_scenario(scenario)

@@ -37,6 +37,15 @@ def test_single_body_is_held_whatever_its_size() -> None:
         assert budget.held_bytes == 50
 
 
+def test_single_body_that_grows_is_held_whatever_its_size() -> None:
+    budget = BodyBudget(10, 10)
+
+    with budget.hold("alone", 0) as growing:
+        growing.grow(8)
+        growing.grow(50)
+        assert budget.held_bytes == 50
+
+
 def test_body_that_grows_is_refused_where_it_passes_the_limit() -> None:
     budget = BodyBudget(100, 10)
 

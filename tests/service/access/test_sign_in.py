@@ -12,6 +12,7 @@ from pabal.service.access.sign_in import (
 from pabal.store import accounts
 from pabal.store.engine.base import Tx
 from tests.fixtures.audit import latest_entries
+from tests.fixtures.password_hashes import quick_hash
 from tests.fixtures.service import RunScenario
 from tests.fixtures.sign_in import WORD, enter, make
 from tests.fixtures.virtual import Environment, VirtualWorld
@@ -122,9 +123,7 @@ def test_session_ends_at_once_when_user_is_disabled_or_password_changes(
         if what == "disable":
             await env.store.write(users.set_disabled, "kim", True, now)
         elif what == "password":
-            await env.store.write(
-                users.change_password, "kim", passwords.hash_password("another word", env.world), now
-            )
+            await env.store.write(users.change_password, "kim", quick_hash("another word"), now)
         else:
             await env.store.write(accounts.set_disabled, "acme", now)
 

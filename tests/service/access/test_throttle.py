@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pabal.domain.codes import Code, Refused
-from pabal.service.access import passwords, users
+from pabal.service.access import users
 from pabal.service.access.throttle import (
     FREE_ATTEMPTS_PER_ADDRESS,
     FREE_ATTEMPTS_PER_NAME,
@@ -15,6 +15,7 @@ from pabal.service.access.throttle import (
 )
 from pabal.store.engine.base import Tx
 from tests.fixtures.audit import latest_entries
+from tests.fixtures.password_hashes import quick_hash
 from tests.fixtures.service import RunScenario
 from tests.fixtures.sign_in import HERE, THERE, WORD, enter, make
 from tests.fixtures.virtual import Environment
@@ -124,7 +125,7 @@ def test_new_password_or_disabling_ends_trust_in_devices(run_scenario: RunScenar
         await make(env)
         signed = await enter(env)
         assert signed is not None
-        now, hash = env.world.now(), passwords.hash_password(WORD, env.world)
+        now, hash = env.world.now(), quick_hash(WORD)
         if what == "password":
             await env.store.write(users.change_password, "kim", hash, now)
         else:
@@ -165,7 +166,7 @@ def test_new_password_or_unlocking_lifts_the_delay(run_scenario: RunScenario, wh
             assert await env.store.write(users.unlock, " KIM ", now)
             assert not await env.store.write(users.unlock, "kim", now)
         else:
-            hash = passwords.hash_password(WORD, env.world)
+            hash = quick_hash(WORD)
             await env.store.write(users.change_password, "kim", hash, now)
 
         assert await wait_of(env) == 0

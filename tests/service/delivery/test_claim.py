@@ -4,13 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pabal.service.delivery.claim import SlotChoice, choose_slot
-from pabal.store.queue import Lane, is_campaigns_turn
+from pabal.store.queue import Lane
 from tests.fixtures.virtual import NOON
-
-CAMPAIGNS_TURN = next(at for at in range(NOON, NOON + 1000) if is_campaigns_turn(at))
-"""A time at which campaigns go first."""
-SMALL_SENDS_TURN = next(at for at in range(NOON, NOON + 1000) if not is_campaigns_turn(at))
-"""A time at which small sends go first."""
 
 
 def test_no_slot_is_chosen_when_there_are_no_jobs() -> None:
@@ -25,34 +20,34 @@ def test_the_time_of_the_first_job_is_returned_when_none_is_due() -> None:
 
 def test_the_oldest_small_send_goes_before_older_campaigns() -> None:
     found = [
-        (1, Lane.CAMPAIGN, SMALL_SENDS_TURN - 90),
-        (2, Lane.SMALL, SMALL_SENDS_TURN - 5),
-        (3, Lane.SMALL, SMALL_SENDS_TURN - 7),
+        (1, Lane.CAMPAIGN, NOON - 90),
+        (2, Lane.SMALL, NOON - 5),
+        (3, Lane.SMALL, NOON - 7),
     ]
 
-    assert choose_slot(found, SMALL_SENDS_TURN) == SlotChoice(3, True, None, fills_with_campaigns=False)
+    assert choose_slot(found, NOON) == SlotChoice(3, True, None, other_small_slots=1)
 
 
 def test_on_the_campaigns_turn_the_oldest_campaign_goes_before_small_sends() -> None:
     found = [
-        (1, Lane.CAMPAIGN, CAMPAIGNS_TURN - 10),
-        (2, Lane.SMALL, CAMPAIGNS_TURN - 50),
-        (3, Lane.CAMPAIGN, CAMPAIGNS_TURN - 20),
+        (1, Lane.CAMPAIGN, NOON - 10),
+        (2, Lane.SMALL, NOON - 50),
+        (3, Lane.CAMPAIGN, NOON - 20),
     ]
 
-    assert choose_slot(found, CAMPAIGNS_TURN) == SlotChoice(3, True, None, fills_with_campaigns=False)
-    assert choose_slot([(2, Lane.SMALL, CAMPAIGNS_TURN - 50)], CAMPAIGNS_TURN) == SlotChoice(2, False, None)
+    assert choose_slot(found, NOON, is_campaigns_turn=True) == SlotChoice(3, True, None, other_small_slots=1)
+    assert choose_slot([(2, Lane.SMALL, NOON - 50)], NOON, is_campaigns_turn=True) == SlotChoice(2, False, None)
 
 
 def test_a_batch_fills_with_campaigns_when_no_other_slot_has_a_due_small_send() -> None:
     found = [
-        (1, Lane.SMALL, SMALL_SENDS_TURN),
-        (1, Lane.CAMPAIGN, SMALL_SENDS_TURN),
-        (2, Lane.CAMPAIGN, SMALL_SENDS_TURN),
-        (3, Lane.SMALL, SMALL_SENDS_TURN + 1),
+        (1, Lane.SMALL, NOON),
+        (1, Lane.CAMPAIGN, NOON),
+        (2, Lane.CAMPAIGN, NOON),
+        (3, Lane.SMALL, NOON + 1),
     ]
 
-    assert choose_slot(found, SMALL_SENDS_TURN) == SlotChoice(1, True, None, fills_with_campaigns=True)
+    assert choose_slot(found, NOON) == SlotChoice(1, True, None, other_small_slots=0)
 
 
 def test_a_job_is_due_at_its_exact_time() -> None:
@@ -66,24 +61,25 @@ jobs_found = st.lists(
 )
 
 
-@given(jobs_found, st.integers(NOON - 60, NOON + 60))
-def test_a_slot_with_a_due_job_is_chosen_whenever_there_is_one(found: list[tuple[int, int, int]], now: int) -> None:
+@given(jobs_found, st.integers(NOON - 60, NOON + 60), st.booleans())
+def test_a_slot_with_a_due_job_is_chosen_whenever_there_is_one(
+    found: list[tuple[int, int, int]], now: int, is_campaigns_turn: bool
+) -> None:
     due = [each for each in found if each[2] <= now]
 
-    choice = choose_slot(found, now)
+    choice = choose_slot(found, now, is_campaigns_turn=is_campaigns_turn)
 
     assert (choice.slot is not None) == bool(due)
     assert choice.has_other_due_slots == (len({slot for slot, _, _ in due}) > 1)
     if due:
         lanes = {lane for slot, lane, _ in due if slot == choice.slot}
-        assert choice.fills_with_campaigns == all(
-            slot == choice.slot for slot, lane, _ in due if lane == Lane.SMALL
-        )
-        assert Lane.SMALL in lanes or is_campaigns_turn(now) or not any(lane == Lane.SMALL for _, lane, _ in due)
+        others = [slot for slot, lane, _ in due if lane == Lane.SMALL and slot != choice.slot]
+        assert choice.other_small_slots == len(others)
+        assert Lane.SMALL in lanes or is_campaigns_turn or not any(lane == Lane.SMALL for _, lane, _ in due)
 
 
 def test_of_slots_with_the_same_time_the_one_that_has_waited_longest_comes_first() -> None:
-    found = [(slot, Lane.SMALL, SMALL_SENDS_TURN - 5) for slot in (1, 2, 3)]
+    found = [(slot, Lane.SMALL, NOON - 5) for slot in (1, 2, 3)]
     due_since = {(1, int(Lane.SMALL)): 9.0, (2, int(Lane.SMALL)): 7.0, (3, int(Lane.SMALL)): 8.0}
 
-    assert choose_slot(found, SMALL_SENDS_TURN, due_since).slot == 2
+    assert choose_slot(found, NOON, due_since).slot == 2

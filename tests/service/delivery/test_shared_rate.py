@@ -8,15 +8,24 @@ import pytest
 
 from pabal.domain import identifiers
 from pabal.domain.dates import SECOND
+from pabal.service.delivery.window import MAX_BACKLOG_S
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.settings.settings import Settings
 from pabal.store.engine.base import Tx
+from pabal.store.queue import CAMPAIGN_SHARE
 from tests.fixtures.cluster import Cluster, Process, run_scenario
 from tests.fixtures.service import DEFAULT_CARRIER, message_id_of, send, sms
 from tests.fixtures.slot_sharing import REBALANCE_S, SLOTS
 from tests.fixtures.virtual import NOON, settings_for
 
 pytestmark = pytest.mark.slow
+
+RATE, SMALL_RATE = 50, 16
+"""Messages a second that the carrier takes, and how many of them are small sends."""
+ROUND_S = MAX_BACKLOG_S * CAMPAIGN_SHARE / (CAMPAIGN_SHARE - 1)
+"""What a round of claims takes of the rate for campaigns: with each small send, and when it is their turn."""
+MAX_WAIT_S = (MAX_BACKLOG_S + MAX_BACKLOG_S / CAMPAIGN_SHARE + ROUND_S) / (1 - SMALL_RATE / RATE)
+"""What the carrier has, the claim under way and a round, during which more small sends come: 1.9 s."""
 
 
 def settings_with_rate(folder: Path, rate: int) -> Settings:
@@ -104,19 +113,19 @@ def test_small_sends_do_not_wait_for_campaigns_in_other_slots_nor_starve_them(tm
         campaigns = await send_in_every_slot(processes[0], 60)
         await cluster.wait(2)
         sent = {}
-        for _ in range(80):  # about 16 a second: most slots always have one due
+        for _ in range(80):  # most slots always have one due
             sent[message_id_of(await send(processes[0].env, sms()))] = cluster.world.monotonic()
-            await cluster.wait(0.061)
+            await cluster.wait(1 / SMALL_RATE)
         await cluster.wait(3)
 
         accepted_at = {message_id: at for at, message_id in await accepted_messages(cluster)}
-        assert max(accepted_at[message_id] - at for message_id, at in sent.items()) <= 2.3
+        assert max(accepted_at[message_id] - at for message_id, at in sent.items()) <= MAX_WAIT_S
         started = {identifiers.request_id_of(message_id) for message_id in accepted_at} & campaigns
         assert len({identifiers.slot_of(each) for each in started}) == SLOTS
         campaign_messages = sum(1 for message_id in accepted_at if message_id not in sent)
-        assert campaign_messages >= 0.9 * 50 * 10 - len(sent)
+        assert campaign_messages >= 0.9 * RATE * 10 - len(sent)
 
-    run_scenario(tmp_path, scenario, settings=settings_with_rate(tmp_path, 50))
+    run_scenario(tmp_path, scenario, settings=settings_with_rate(tmp_path, RATE))
 
 
 def test_a_flood_of_small_sends_leaves_campaigns_a_share_of_the_rate(tmp_path: Path) -> None:

@@ -123,23 +123,6 @@ def test_refused_registration_does_not_change_the_earlier_one(stage: RelayEnviro
     stage.run(scenario)
 
 
-def test_channel_registered_by_another_account_is_refused_as_taken(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
-        other = await env.caller("other", "en")
-        await call_ok(other, "sender/create", channel_body(cellphone="010-5555-6666"))
-        await stage.register_channel(call)
-
-        again = await other("sender/create", channel_body())
-        proof = await other("sender/auth", {**PROOF, "token": "123456"})
-
-        for answer in (again, proof):
-            assert summarize_refusal(answer) == ("DUPLICATE", {"channelId": "DUPLICATE"})
-            assert "one sender key per channel" in answer.body["errors"][0]["message"]
-
-    stage.run(scenario)
-
-
 def test_channel_registered_in_the_relay_console_must_be_adopted_by_the_operator(
     stage: RelayEnvironment,
 ) -> None:

@@ -249,7 +249,7 @@ def test_campaigns_are_deleted_when_their_retention_ends(run_scenario: RunScenar
         assert await count_rows(env, "campaign_requests") == 0
         assert await count_rows(env, "campaign_blocks") == 0
 
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: at_once()}, retention_days=65)
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: at_once()}, retention_days=68)
 
 
 def test_shared_send_of_a_campaign_is_stored_completely() -> None:

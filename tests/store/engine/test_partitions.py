@@ -159,6 +159,18 @@ def test_old_rows_in_default_partition_are_deleted_in_batches_after_counting(tx:
     }
 
 
+@partitioned_only
+def test_queued_rows_in_default_partition_do_not_keep_later_ones(tx: Tx) -> None:
+    for number in range(5):
+        store_request(tx, number, at=EARLIER)
+    queued, ended = [3, 2], [4]
+    end(tx, *(message_id(number, at=EARLIER) for number in ended))
+
+    assert partitions.delete_expired_default_rows(tx, EARLIER + DAY, len(queued)) == 1 + 1
+
+    assert rows_in(tx, "messages_default") == 4
+
+
 def partitions_read(explaining: ExplainingTx) -> set[str]:
     """Return the months whose partitions a plan reads, and the default partition."""
     words = {word for step, _ in explaining.plans if "on " in step for word in step.split()}

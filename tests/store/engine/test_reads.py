@@ -3,14 +3,17 @@
 import asyncio
 import contextlib
 import threading
+from typing import Any
 
 import psycopg
 import pytest
 
-from pabal.store.engine.base import ReadTimedOut, StoreUnavailable, Tx, transaction
+from pabal.service.upkeep.expire import find_unwatched
+from pabal.store.engine.base import ReadTimedOut, StoreUnavailable, Tx, options_of, transaction
 from pabal.store.engine.group_commit import GroupCommitStore
 from pabal.store.engine.read_threads import ReadThreads
 from pabal.store.engine.timeouts import TIMED_OUT
+from pabal.store.statistics import count_messages, first_request_at, queue_digest
 from pabal.world import RealWorld
 from tests.fixtures.store_modes import (
     THREADS,
@@ -107,6 +110,37 @@ def test_searches_do_not_delay_other_reads(modes: StoreMode) -> None:
         assert await asyncio.gather(*running) == [True, True]
 
     modes.run(scenario, readers=1, searchers=2)
+
+
+@pytest.mark.parametrize("modes", [THREADS], indirect=True)
+def test_background_reads_delay_neither_other_reads_nor_searches(modes: StoreMode) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    @transaction(background=True)
+    def count(tx: Tx) -> bool:
+        begun.set()
+        return ended.wait(10)
+
+    @transaction(search=True)
+    def search(tx: Tx) -> list[str]:
+        return list_words(tx)
+
+    async def scenario(store: GroupCommitStore) -> None:
+        running = asyncio.create_task(store.read(count))
+        await asyncio.to_thread(begun.wait, 10)
+
+        assert await store.read(list_words) == await store.read(search) == []
+        assert not running.done()
+
+        ended.set()
+        assert await running
+
+    modes.run(scenario, readers=1, searchers=1)
+
+
+@pytest.mark.parametrize("work", [count_messages, first_request_at, queue_digest, find_unwatched])
+def test_housekeeping_counts_and_walks_in_the_background(work: Any) -> None:
+    assert options_of(work).background
 
 
 @pytest.mark.parametrize("modes", [THREADS], indirect=True)

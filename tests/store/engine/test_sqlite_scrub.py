@@ -8,7 +8,7 @@ from random import Random
 import apsw
 import pytest
 
-from pabal.store.engine.sqlite_scrub import find_gap, scrub_pages
+from pabal.store.engine.sqlite_scrub import Scrubber, find_gap, scrub_pages
 
 WORD = b"CANARY"
 MANY = 10**6
@@ -72,6 +72,50 @@ def test_scrubbing_gives_way_to_a_reader_of_an_old_version(connection: apsw.Conn
         connection.execute("update t set b = ''")
 
         assert scrub_pages(tmp_path / "a.db", 1, MANY) is None
+
+
+def test_scrubbing_rests_until_somebody_writes(connection: apsw.Connection, tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    connection.execute("update t set b = hex(a)")
+    with closing(Scrubber(file)) as scrubber:
+        assert scrubber.run()
+        assert scrubber.run()  # the first round has emptied the log
+        leave_in_gap(file, WORD)
+
+        assert scrubber.run()
+        assert WORD in file.read_bytes()
+
+        connection.execute("delete from t where a = (select min(a) from t)")
+        assert scrubber.run()
+        assert WORD not in file.read_bytes()
+
+
+def test_file_written_during_a_pass_is_scrubbed_again(connection: apsw.Connection, tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    with closing(Scrubber(file, pages_at_a_time=10)) as scrubber:
+        total = connection.pragma("page_count")
+        assert isinstance(total, int)
+        rounds_of_a_pass = -(-total // 10)
+        assert scrubber.run()
+        connection.execute("update t set b = hex(a)")
+        for _ in range(2 * rounds_of_a_pass + 1):
+            assert scrubber.run()
+
+        assert WORD not in file.read_bytes()
+
+
+def leave_in_gap(file: Path, word: bytes) -> None:
+    """Write a word into the unused bytes of the first page that has room for it, as SQLite may leave it."""
+    with file.open("r+b") as raw:
+        size = int.from_bytes(raw.read(18)[16:18], "big")
+        for number in range(2, file.stat().st_size // size + 1):
+            raw.seek((number - 1) * size)
+            begin, end = find_gap(raw.read(size), number)
+            if end - begin >= len(word):
+                raw.seek((number - 1) * size + begin)
+                raw.write(word)
+                return
+    raise AssertionError("no page has room")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from pabal.domain.codes import Refused
 from pabal.service.access import audit
 from pabal.service.errors import StoreUnavailable
 from pabal.service.history import timeline
+from pabal.service.history.history import build_each
 from pabal.service.history.timeline import NEWEST, Message, MessageFilter, Request
 from pabal.service.sending import compose
 
@@ -115,8 +116,13 @@ async def _row_batches(
             log.warning("an export ends early: the store is away")
             raise
         before = result.next_before
-        if result.found:
-            yield [_cells(request, *each) for each in result.found]
+        if result.found or result.unreadable:
+            yield build_each(
+                result.found,
+                result.unreadable,
+                lambda message, send_request: _cells(request, message, send_request),
+                lambda message_id: _unreadable_cells(request, message_id),
+            )
 
 
 def _cells(request: PageRequest, message: Message, send_request: Request) -> list[str]:
@@ -141,6 +147,19 @@ def _cells(request: PageRequest, message: Message, send_request: Request) -> lis
         send_request.id.hex(),
         message.id.hex(),
     ]
+
+
+def _unreadable_cells(request: PageRequest, message_id: bytes) -> list[str]:
+    """Return the cells of a message that cannot be read: when it was requested, why that is all, and its ids."""
+    requested = request.locale.format_timestamp(identifiers.requested_at(message_id))
+    note = request.t("history.unreadable", id=message_id.hex())
+    known = {
+        "requestDate": requested,
+        "content": note,
+        "requestId": identifiers.request_id_of(message_id).hex(),
+        "messageId": message_id.hex(),
+    }
+    return [known.get(column, "") for column in COLUMNS]
 
 
 def csv_line(cells: Sequence[str]) -> str:

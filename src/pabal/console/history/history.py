@@ -18,6 +18,7 @@ from pabal.domain.message import Outcome, Product, Status
 from pabal.domain.price import format_won
 from pabal.service.delivery.deadline import deadline_of
 from pabal.service.history import timeline
+from pabal.service.history.history import build_each
 from pabal.service.history.timeline import NEWEST, Message, Request, SearchPage, Timeline
 from pabal.service.sending import compose
 
@@ -38,6 +39,15 @@ class MessageRow(NamedTuple):
     reason: str
     text: str
     is_fallback: bool
+    is_unreadable: bool = False
+
+
+class UnreadableRow(NamedTuple):
+    """A message in the list that is stored, but cannot be read."""
+
+    id: str
+    time: str
+    is_unreadable: bool = True
 
 
 class TimelineEntry(NamedTuple):
@@ -63,7 +73,14 @@ async def show_history(request: PageRequest) -> Response:
         400 if search.problems else 200,
         search=search,
         errors=[(each.field, each.message(request.locale.language)) for each in search.problems],
-        rows=[_row(request, message, send_request) for message, send_request in result.found],
+        rows=build_each(
+            result.found,
+            result.unreadable,
+            lambda message, send_request: _row(request, message, send_request),
+            lambda message_id: UnreadableRow(
+                message_id.hex(), request.locale.format_timestamp(identifiers.requested_at(message_id))
+            ),
+        ),
         older=_history_url(search, result.next_before) if result.next_before else "",
         newest=_history_url(search) if search.before else "",
         looked_until=_searched_until(request, result),

@@ -33,6 +33,10 @@ TEXTS = {
         "{until}까지 검색했습니다. 더 오래된 메시지는 아래에서 이어서 검색하세요.",
         "Searched back to {until}. Continue below to search older messages.",
     ),
+    "history.unreadable": Text(
+        "이 메시지의 저장된 기록이 손상되어 읽을 수 없습니다. 운영자에게 메시지 ID {id}를 알려 주세요.",
+        "The stored record of this message is damaged and cannot be read. Tell the operator its ID {id}.",
+    ),
     "history.export": Text("CSV 내려받기", "Download CSV"),
     "history.workbook": Text("엑셀 내려받기", "Download Excel"),
     "history.time": Text("요청 시각", "Requested"),

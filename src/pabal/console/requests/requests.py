@@ -68,6 +68,7 @@ async def list_requests(request: PageRequest) -> Response:
         older=f"{REQUESTS_PATH}?before={listed.next_before.hex()}" if listed.next_before else "",
         newest=REQUESTS_PATH if before else "",
         news="",
+        unreadable=[one.hex() for one in listed.unreadable],
     )
 
 

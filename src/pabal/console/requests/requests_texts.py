@@ -10,6 +10,10 @@ TEXTS = {
         "Campaigns and requests, newest first. Those in progress are refreshed every 2 seconds.",
     ),
     "follow.none": Text("아직 발송한 메시지가 없습니다.", "No messages have been sent yet."),
+    "follow.unreadable": Text(
+        "저장된 기록이 손상되어 읽을 수 없는 요청이 있습니다. 운영자에게 요청 ID {id}를 알려 주세요.",
+        "The stored record of a request is damaged and cannot be read. Tell the operator its ID {id}.",
+    ),
     "follow.time": Text("요청 시각", "Requested"),
     "follow.what": Text("발송", "Message"),
     "follow.progress": Text("진행", "Progress"),

@@ -8,7 +8,7 @@ from pabal.checks.alimtalk import make_talk_checker
 from pabal.checks.brand import make_brand_checker
 from pabal.checks.buttons import parse_buttons
 from pabal.checks.receivers import CheckedText, accept_unchanged
-from pabal.checks.text_messages import make_cleaner, make_text_checker
+from pabal.checks.text_messages import make_text_checker, make_text_cleaner, make_value_cleaner
 from pabal.console.send.brand_parts import BrandPreview, preview_attachment
 from pabal.console.send.draft import ALIMTALK, MessageDraft
 from pabal.domain import advertising, button, phone, sending, text, variables
@@ -101,7 +101,7 @@ def compose_message(
 
     `opt_out_number` is the default number for opting out of advertisements.
     """
-    clean = make_cleaner(draft.product, policy)
+    clean = make_text_cleaner(draft.product, policy)
     body = draft.body([])
     content, subject = str(body.get("content", "")), str(body.get("subject", ""))
     buttons: tuple[Button, ...] = ()
@@ -113,14 +113,16 @@ def compose_message(
         content = _mark_as_ad(draft, content, policy)
         buttons = _preview_buttons(draft)
     is_replaced = draft.product.is_text and policy.replaces_unsupported_characters
-    lost = _unsupported_characters(text.normalize(content) + text.normalize(subject)) if is_replaced else ""
+    literals = [*variables.split(text.normalize(content))[::2], *variables.split(text.normalize(subject))[::2]]
+    lost = _unsupported_characters("".join(literals)) if is_replaced else ""
     content, subject = _clean_or_cut(clean, content), _clean_or_cut(clean, subject)
     if draft.product.is_text and draft.is_ad and content:
         content = compose.add_ad_marks(content, _opt_out_number(draft, opt_out_number))
     own = draft.texts["resendContent"] if draft.checkboxes["resend"] and not draft.product.is_text else ""
     stand_in = _mark_as_ad(draft, _clean_or_cut(clean, own), policy) or None
     names = variables.find_names(subject, content, *button.links_of(buttons), *parts.texts, stand_in)
-    return ComposedMessage(content, subject, buttons, names, stand_in, clean, lost, opt_out_number, parts)
+    clean_value = make_value_cleaner(draft.product, policy)
+    return ComposedMessage(content, subject, buttons, names, stand_in, clean_value, lost, opt_out_number, parts)
 
 
 def length_check(draft: MessageDraft, message: ComposedMessage) -> Callable[[bodies.ReceiverBody], CheckedText]:
@@ -156,9 +158,10 @@ def build_preview(
 ) -> MessagePreview:
     """Return the message as a receiver with these values gets it; a variable without a value stays visible."""
     filling = [_clean_or_cut(message.clean, values.get(name, f"#{{{name}}}")) for name in message.variables]
+    by_name = dict(zip(message.variables, filling, strict=True))
 
     def filled(template: str) -> str:
-        return sending.fill_text(template, message.variables, filling)
+        return text.normalize(_fill_or_cut(template, by_name))
 
     content, subject = filled(message.content), filled(message.subject)
     is_titled = draft.product in (Product.LMS, Product.MMS)
@@ -251,7 +254,20 @@ def _clean_or_cut(clean: Callable[[str], str], content: str) -> str:
     try:
         return clean(content)
     except Refused:
-        return text.normalize(content)[: text.MAX_INPUT_CHARACTERS]
+        return text.normalize(content[: text.MAX_INPUT_CHARACTERS])
+
+
+def _fill_or_cut(template: str, values: Mapping[str, str]) -> str:
+    """Return a text with its variables filled in; it is cut where it exceeds all limits."""
+    filled: list[str] = []
+    room = text.MAX_INPUT_CHARACTERS
+    for number, piece in enumerate(variables.split(template)):
+        if room <= 0:
+            break
+        shown = (values[piece] if number % 2 else piece)[:room]
+        room -= len(shown)
+        filled.append(shown)
+    return "".join(filled)
 
 
 def _preview_buttons(draft: MessageDraft) -> tuple[Button, ...]:

@@ -1,5 +1,6 @@
 """The review of a draft: its size, its receivers, its errors, and its preview."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -29,6 +30,9 @@ MAX_TYPED_RECEIVERS = 1000
 """All of them are validated whenever someone stops typing, within about 20 ms."""
 SHOWN_VALID_ROWS = 10
 SHOWN_INVALID_ROWS = 20
+SHOWN_COLUMNS = 20
+"""Variables in the table of receivers: a text of the largest size has 2,500, and each row would show them."""
+SHOWN_NAME_CHARACTERS = 50
 DATE_WITHOUT_SCHEDULE = Text(
     "예약하려면 ‘예약 발송’을 선택하고, 지금 보내려면 시각을 비우세요.",
     "Tick the box to schedule it, or clear the date to send it now.",
@@ -52,6 +56,9 @@ class Review(NamedTuple):
     draft: MessageDraft
     message: ComposedMessage
     receivers: TypedReceivers
+    columns: list[str]
+    """The names of the first variables, shortened."""
+    has_more_columns: bool
     rows: list[ReceiverRow]
     """The first receivers that are valid."""
     invalid_rows: list[ReceiverRow]
@@ -73,6 +80,7 @@ async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
     typed = typed_receivers.read_receivers(
         draft.texts["receivers"], done.variables, _max_receivers(request), skips_duplicates=draft.checkboxes["once"]
     )
+    await asyncio.sleep(0)  # other calls get their turn between reading and checking
     call = _api_call(request, draft, typed.entries[:1], default_number)
     found = [*_field_problems(draft, call), *_schedule_problems(draft)]
     problems = [each for each in found if not _is_missing(each)]
@@ -82,6 +90,8 @@ async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
         draft,
         done,
         typed,
+        [_shorten(name) for name in done.variables[:SHOWN_COLUMNS]],
+        len(done.variables) > SHOWN_COLUMNS,
         _valid_rows(request, done, typed, {each.line_number for each in bad}),
         bad,
         errors_by_field(request, problems),
@@ -99,6 +109,7 @@ async def validate_review(request: PageRequest, review: Review) -> Sending:
     problems = [*_schedule_problems(review.draft), *_receiver_problems(request, review.receivers)]
     if problems:
         raise Refused.from_problems(problems)
+    await asyncio.sleep(0)  # other calls get their turn between the review and the check
     return await validate_send(request, review.draft, review.receivers.entries)
 
 
@@ -262,9 +273,12 @@ def _row(request: PageRequest, message: ComposedMessage, receiver: TypedReceiver
         number = request.phone_number(phone.parse_mobile(receiver.phone_number))
     except Refused:
         number = receiver.phone_number
-    return ReceiverRow(
-        receiver.line_number, number, [receiver.values.get(name, "") for name in message.variables], error
-    )
+    shown = message.variables[:SHOWN_COLUMNS]
+    return ReceiverRow(receiver.line_number, number, [receiver.values.get(name, "") for name in shown], error)
+
+
+def _shorten(name: str) -> str:
+    return name if len(name) <= SHOWN_NAME_CHARACTERS else f"{name[:SHOWN_NAME_CHARACTERS]}…"
 
 
 def _night_key(request: PageRequest, draft: MessageDraft, message: ComposedMessage) -> str:

@@ -24,6 +24,7 @@ from pabal.console.shell.page_request import (
     safe_redirect_path,
 )
 from pabal.console.shell.site import Site
+from pabal.console.shell.urlencoded import URLENCODED_TYPE, parse_urlencoded
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.domain.user import Role
 from pabal.service.access import sign_in
@@ -38,7 +39,6 @@ MAX_FIELDS = 1000
 MAX_HELD_BYTES = 256 * 2**20
 """Forms and files that are held at once; files are on disk beyond their first MiB."""
 MAX_HELD_BYTES_PER_CALLER = 64 * 2**20
-URLENCODED_TYPE = "application/x-www-form-urlencoded"
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
@@ -204,7 +204,10 @@ class Middleware:
         body = b"".join([chunk async for chunk in stream])
         if body and media_type != URLENCODED_TYPE:
             raise Refused(Code.UNSUPPORTED_MEDIA_TYPE)
-        return dataclasses.replace(request, fields=_parse_fields(body.decode("latin-1")))
+        try:
+            return dataclasses.replace(request, fields=_by_name(await parse_urlencoded(body, MAX_FIELDS)))
+        except ValueError:
+            raise Refused(Code.INVALID_PARAMETER) from None
 
     def _to_sign_in(self, request: PageRequest) -> Response:
         """Redirect to the sign-in page, which then leads to the page that was requested."""
@@ -281,7 +284,7 @@ async def _limited_stream(http: Request, max_bytes: int, held: HeldBody) -> Asyn
 
 
 def _parse_fields(encoded: str) -> dict[str, str]:
-    """Return the fields of a query string or a form; of two with one name the last counts.
+    """Return the fields of a query string; of two with one name the last counts.
 
     Raises Refused(INVALID_PARAMETER).
     """

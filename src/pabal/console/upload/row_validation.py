@@ -36,6 +36,8 @@ from pabal.service.sending.campaign_files import FileFindings, InvalidRow, Recei
 
 BATCHES_PER_TURN = 16
 """How much of a file is read before other work gets its turn: 1 MiB of an Excel file, 8,000 lines of CSV."""
+MAX_BLOCK_PROBLEMS = 10 * MAX_BLOCK_RECEIVERS
+"""All problems of a block are found at once: a receiver has few, and to start again would check good rows again."""
 _RECEIVER_FIELD = "receivers["
 _PLACEHOLDER_NUMBER = "01000000000"
 """A receiver to validate the message with; problems of the receiver itself are ignored."""
@@ -123,7 +125,8 @@ class RowValidator:
         Raises Refused as the interface does.
         """
         kind, policy, now = self._message.kind, self._policy, self._now
-        form: Form[Any] = Form(msgspec.structs.replace(self._body, receivers=receivers), list(self._problems))
+        body = msgspec.structs.replace(self._body, receivers=receivers)
+        form: Form[Any] = Form(body, list(self._problems), MAX_BLOCK_PROBLEMS)
         if kind == ALIMTALK:
             assert self._profile is not None
             assert self._design is not None

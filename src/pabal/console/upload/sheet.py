@@ -255,7 +255,7 @@ def _check_row(number: int, cells: Sequence[str]) -> SheetRow:
         raise too_many_columns()
     if sum(map(len, cells)) > MAX_ROW_CHARACTERS:
         raise row_too_long()
-    return SheetRow(number, tuple(cell.strip() for cell in cells[:MAX_COLUMNS]))
+    return SheetRow(number, tuple(map(str.strip, cells[:MAX_COLUMNS])))
 
 
 def _limit(batches: Iterator[list[SheetRow]]) -> Iterator[list[SheetRow]]:
@@ -267,7 +267,7 @@ def _limit(batches: Iterator[list[SheetRow]]) -> Iterator[list[SheetRow]]:
     for batch in batches:
         kept = [row for row in batch if any(row.cells)]
         rows += len(kept)
-        characters += sum(len(cell) for row in kept for cell in row.cells)
+        characters += sum([sum(map(len, row.cells)) for row in kept])
         if rows > MAX_ROWS:
             raise too_many_rows()
         if characters > MAX_TEXT_CHARACTERS:

@@ -37,10 +37,10 @@ class BodyBudget:
         held.grow(size)
         return held
 
-    def take(self, caller: Hashable, size: int) -> None:
-        """Count bytes of a caller; raises Refused as `hold` does."""
+    def take(self, caller: Hashable, size: int, own: int = 0) -> None:
+        """Count bytes of a caller, for a body of which `own` are counted already; raises Refused as `hold` does."""
         by_caller = self._held_by_caller.get(caller, 0)
-        if by_caller and by_caller + size > self._max_per_caller:
+        if by_caller > own and by_caller + size > self._max_per_caller:
             raise Refused(Code.RATE_LIMITED, detail=_CALLER_IS_FULL, retry_after_s=RETRY_AFTER_S)
         if self.held_bytes > by_caller and self.held_bytes + size > self.max_bytes:
             raise Refused(Code.SERVICE_UNAVAILABLE, detail=_SERVICE_IS_FULL, retry_after_s=RETRY_AFTER_S)
@@ -70,7 +70,7 @@ class HeldBody:
     def grow(self, size: int) -> None:
         """Hold at least `size` bytes from now on; raises Refused as `BodyBudget.hold` does."""
         if size > self.size:
-            self._budget.take(self._caller, size - self.size)
+            self._budget.take(self._caller, size - self.size, self.size)
             self.size = size
 
     def __enter__(self) -> "HeldBody":

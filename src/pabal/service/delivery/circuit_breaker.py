@@ -56,6 +56,11 @@ class CircuitBreaker:
         return CarrierStatus.UP if self._is_connected else CarrierStatus.DOWN
 
     @property
+    def is_failing(self) -> bool:
+        """Whether the carrier took nothing of what it answered last."""
+        return self._failing_since is not None
+
+    @property
     def allows_only_probes(self) -> bool:
         """Whether the carrier has failed at everything for too long: it gets one message at a time."""
         return self._has_lasted(self._failing_since)

@@ -32,8 +32,8 @@ class SlotChoice(NamedTuple):
     slot: int | None
     has_other_due_slots: bool
     next_due_at: Instant | None
-    fills_with_campaigns: bool = True
-    """Whether campaigns get more than their share; not while small sends in other slots would wait for them."""
+    other_small_slots: int = 0
+    """In how many other slots small sends are due, which would wait for the campaigns of this one."""
 
 
 class ClaimRequest(NamedTuple):
@@ -47,7 +47,7 @@ class ClaimRequest(NamedTuple):
     """How often a message in doubt is submitted again; after that it waits for a receipt."""
     can_look_up: bool = False
     """Whether the carrier can find out about messages in doubt."""
-    fills_with_campaigns: bool = True
+    other_small_slots: int = 0
     unconfirmed: Sequence[Instant] = ()
     """When own claims were made whose commit was never confirmed: their messages were never submitted."""
     watermarks: tuple[Instant, Instant] = (0, 0)
@@ -75,19 +75,21 @@ def choose_slot(
     found: Sequence[tuple[int, int, Instant]],
     now: Instant,
     due_since: Mapping[tuple[int, int], float] = NO_TIMES,
+    *,
+    is_campaigns_turn: bool = False,
 ) -> SlotChoice:
     """Return the slot to claim from, by slot, lane and time of the next job in each lane.
 
-    Small sends come first in whichever slot they are, but every so often a campaign does. Of slots whose jobs have
-    the same time, the one comes first that has waited longest for a claim.
+    Small sends come first in whichever slot they are, except when it is the campaigns' turn. Of slots whose jobs
+    have the same time, the one comes first that has waited longest for a claim.
     """
     due = sorted((lane, at, due_since.get((slot, lane), 0.0), slot) for slot, lane, at in found if at <= now)
     if not due:
         return SlotChoice(None, False, min((at for _, _, at in found), default=None))
     campaigns = [entry for entry in due if entry[0] == Lane.CAMPAIGN]
-    chosen = campaigns[0] if campaigns and queue.is_campaigns_turn(now) else due[0]
+    chosen = campaigns[0] if campaigns and is_campaigns_turn else due[0]
     other_lanes = [lane for lane, _, _, slot in due if slot != chosen[-1]]
-    return SlotChoice(chosen[-1], bool(other_lanes), None, Lane.SMALL not in other_lanes)
+    return SlotChoice(chosen[-1], bool(other_lanes), None, other_lanes.count(Lane.SMALL))
 
 
 def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> ClaimedBatch:
@@ -108,7 +110,7 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
         now,
         max(0, request.limit - len(unsubmitted)),
         request.watermarks,
-        fills_up=request.fills_with_campaigns,
+        other_slots=request.other_small_slots,
     )
     stored = messages.get(tx, due)
     shared = requests.get(tx, {identifiers.request_id_of(message_id) for message_id in due})

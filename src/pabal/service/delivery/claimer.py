@@ -34,6 +34,8 @@ class Claimer:
         """By slot, the times of claims whose commit was not confirmed: they may have been stored or not."""
         self._due_since: dict[tuple[int, int], float] = {}
         """Since when each lane, by slot and number, has had jobs due that no claim took, on the monotonic clock."""
+        self._choices = 0
+        """How often a slot was chosen: campaigns come first every fourth time, never twice in a row by chance."""
         self._skipped_until: dict[int, float] = {}
         """Slots with due jobs none of which could be claimed: other slots come first for a while."""
 
@@ -59,7 +61,9 @@ class Claimer:
         self._due_since = {
             (slot, lane): self._due_since.get((slot, lane), clock) for slot, lane, at in found if at <= now
         }
-        return choose_slot(found, now, self._due_since)
+        self._choices += 1
+        is_campaigns_turn = self._choices % queue.CAMPAIGN_SHARE == 0
+        return choose_slot(found, now, self._due_since, is_campaigns_turn=is_campaigns_turn)
 
     async def claim(self, choice: SlotChoice, limit: int) -> ClaimedBatch:
         """Claim from a slot, including what unconfirmed claims took.
@@ -125,7 +129,7 @@ class Claimer:
             lease_duration_ms(carrier),
             carrier.max_resends,
             carrier.can_look_up,
-            choice.fills_with_campaigns,
+            choice.other_small_slots,
             unconfirmed,
             self._watermarks.for_slot(slot),
             self._context.in_flight,

@@ -6,6 +6,7 @@ from pabal.domain.dates import Instant
 from pabal.service.policy import Policy
 from pabal.store import expiry
 from pabal.store.engine.base import Tx
+from pabal.store.expiry import UnwatchedRequest
 from pabal.store.requests import Request
 
 
@@ -22,3 +23,9 @@ def move_deadlines(tx: Tx, moved: Iterable[Request], policy: Policy, morning: In
         deadline = morning + policy.lifetime_ms(request.product, request.expire_minutes)
         if deadline_of(request, policy) < deadline:
             expiry.set_deadline(tx, request.id, deadline)
+
+
+def store_deadlines(tx: Tx, waiting: Iterable[UnwatchedRequest], policy: Policy) -> None:
+    """Store the deadlines of requests whose messages wait."""
+    for one, product, scheduled_at, expire_minutes in waiting:
+        expiry.set_deadline(tx, one, scheduled_at + policy.lifetime_ms(product, expire_minutes))

@@ -11,6 +11,7 @@ from pabal.service.delivery.backpressure import Backpressure
 from pabal.service.delivery.carrier_status import StatusReporter
 from pabal.service.delivery.circuit_breaker import CarrierStatus, CircuitBreaker
 from pabal.service.delivery.claimer import Claimer
+from pabal.service.delivery.own_times import OwnTimes
 from pabal.service.delivery.reroute import Rerouter
 from pabal.service.delivery.submit import STORE_RETRY_DELAY_S, Submitter
 from pabal.service.delivery.window import Window
@@ -43,6 +44,7 @@ class Deliverer:
         self._backpressure = Backpressure(context.world, carrier.batch_size)
         self._window = Window(carrier)
         self._claimer = Claimer(context, carrier)
+        self._own_times = OwnTimes(context, carrier.name)
         self._submitter = Submitter(context, carrier, self._breaker, self._backpressure, self._window)
         self._rerouter = Rerouter(context, carrier)
         self._wake_event = context.wake_events.setdefault(carrier.name, asyncio.Event())
@@ -73,6 +75,8 @@ class Deliverer:
         if not await self._is_ready():
             return
         self._wake_event.clear()
+        if not self._breaker.is_failing:  # a carrier that takes nothing gets new messages first, not doubts again
+            await self._own_times.place_due()
         choice = await self._claimer.choose_slot()
         if choice.slot is None:
             await self._idle(choice.next_due_at)

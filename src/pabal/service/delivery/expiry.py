@@ -6,11 +6,11 @@ from typing import NamedTuple
 from pabal.carriers.base import Unknown, Verdict
 from pabal.domain import identifiers
 from pabal.domain.dates import Instant
-from pabal.domain.message import Attempt, Outcome
+from pabal.domain.message import Attempt, Outcome, Product
 from pabal.service.delivery.deadline import deadline_of
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
-from pabal.store import doubts, expiry
+from pabal.store import attempts, doubts, expiry
 from pabal.store.engine.base import Tx
 from pabal.store.requests import Request
 
@@ -54,3 +54,9 @@ def find_expired(tx: Tx, unsettled: Iterable[tuple[Attempt, Verdict]], now: Inst
         if attempt.expires_at is not None and attempt.expires_at <= now and not isinstance(verdict, Unknown)
     ]
     return set(late) - expiry.find_maybe_with_carrier(tx, late) if late else set()
+
+
+def find_timed_out(tx: Tx, in_doubt: Mapping[bytes, Product], policy: Policy, now: Instant) -> set[bytes]:
+    """Return the messages in doubt about which nothing was heard for as long as a receipt may take."""
+    began_at = attempts.doubts_began_at(tx, in_doubt)
+    return {one for one, at in began_at.items() if at + policy.receipt_timeout_ms(in_doubt[one]) <= now}

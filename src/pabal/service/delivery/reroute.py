@@ -58,6 +58,7 @@ def reroute_due(
             for message_id, product in found
             if message_id not in in_flight
         ],
+        now,
     )
     return len(found)
 

@@ -7,7 +7,7 @@ from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unk
 from pabal.domain import identifiers, retry
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Attempt, Outcome
-from pabal.service.delivery.expiry import find_expired
+from pabal.service.delivery.expiry import find_expired, find_timed_out
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.store import attempts, queue, receipts
@@ -49,6 +49,7 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
         and attempt.message_id not in held
         and (end := _final_outcome(attempt, verdict, verdicts, policy))
     ]
+    ended += [(one, Outcome.UNKNOWN) for one in _find_unreachable(tx, verdicts, results, policy, now)]
     ended_ids = {one for one, _ in ended}
     accepted = [
         (attempt, references)
@@ -96,6 +97,20 @@ def _find_held(tx: Tx, verdicts: BatchVerdicts, results: list[tuple[Attempt, Ver
     in_doubt = [attempt.message_id for attempt, verdict in results if isinstance(verdict, Unknown)]
     earlier = attempts.count_doubts(tx, verdicts.carrier, in_doubt)
     return {one for one in in_doubt if earlier.get(one, NO_DOUBT).total + 1 > verdicts.max_resends}
+
+
+def _find_unreachable(
+    tx: Tx, verdicts: BatchVerdicts, results: list[tuple[Attempt, Verdict]], policy: Policy, now: Instant
+) -> set[bytes]:
+    """Return the messages in doubt that could not be looked up for as long as a receipt may take."""
+    if not verdicts.can_look_up:
+        return set()
+    in_doubt = {
+        attempt.message_id: attempt.product
+        for attempt, verdict in results
+        if isinstance(verdict, NotSent) and attempt.is_in_doubt
+    }
+    return find_timed_out(tx, in_doubt, policy, now) if in_doubt else set()
 
 
 def _wait_for_receipts(

@@ -100,7 +100,7 @@ def reassign_jobs(
         tx, slot, carrier, [*targets, *without_route], now, BATCH, includes_leased=is_orphaned
     )
     queue_admin.reroute(
-        tx, [queue_admin.ReroutedJob(one, targets[product]) for one, product in found if product in targets]
+        tx, [queue_admin.ReroutedJob(one, targets[product]) for one, product in found if product in targets], now
     )
     ending = [one for one, product in found if product not in targets]
     messages.mark_sending(tx, ending)  # a message that still waits cannot fail

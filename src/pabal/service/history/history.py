@@ -1,17 +1,24 @@
 """Looks up messages and requests."""
 
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pabal.domain import identifiers
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.message import Status
 from pabal.service.context import Context
+from pabal.service.errors import describe_error
 from pabal.store import history, messages, requests
 from pabal.store.engine.base import ReadTimedOut, Tx, transaction
 from pabal.store.history import MessageFilter, MessagePage
+from pabal.store.messages import Message
 from pabal.store.requests import Request
+
+T = TypeVar("T")
+
+log = logging.getLogger("pabal.history")
 
 SEARCH_TOO_SLOW = Text(
     "조회가 너무 오래 걸려 중단했습니다. 요청일이나 예약일 기간을 좁혀 다시 조회하세요.",
@@ -38,6 +45,23 @@ async def find_messages(context: Context, message_filter: MessageFilter, page: i
         if total is None:
             context.searches.remember_total(message_filter, found.total)
     return found
+
+
+def build_each(
+    found: Sequence[tuple[Message, Request]],
+    unreadable: Sequence[bytes],
+    build: Callable[[Message, Request], T],
+    build_unreadable: Callable[[bytes], T],
+) -> list[T]:
+    """Return what is shown of each message, newest first; one that cannot be shown is logged and marked."""
+    built = {one: build_unreadable(one) for one in unreadable}
+    for message, request in found:
+        try:
+            built[message.id] = build(message, request)
+        except Exception as error:  # values that do not fit the text, as no version of ours has stored them
+            log.error("message cannot be shown", extra={"message_id": message.id.hex(), **describe_error(error)})
+            built[message.id] = build_unreadable(message.id)
+    return [built[one] for one in sorted(built, reverse=True)]
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import hmac
+import logging
 from typing import NamedTuple
 
 from pabal.carriers.provider import RelayProvider, RemoteProfile
@@ -28,6 +29,8 @@ from pabal.world import new_sender_key, new_token
 _UNKNOWN_HASH = b""
 """Hash of a token that a relay created, and only it knows."""
 
+log = logging.getLogger("pabal.profiles")
+
 
 class PendingRegistration(NamedTuple):
     """A stored registration, and the profile it replaced."""
@@ -42,7 +45,8 @@ async def register(
     """Store a profile that waits for its token, and send the token.
 
     Raises Refused: CATEGORY_NOT_FOUND, DUPLICATE for an approved channel, RATE_LIMITED, PRODUCT_NOT_AVAILABLE,
-    and the refusals of a relay; then the registration is undone, but its audit entry stays.
+    and the refusals of a relay; then the registration is undone, but its audit entry stays. A channel that another
+    account has at the relay is registered like any other, but no token is sent: only operators may know.
     """
     posted = context.provider()
     if registration.category not in await categories.sender_categories(context):
@@ -63,7 +67,13 @@ async def register(
     )
     try:
         await posted.provider.register_profile(account_id, registration, token)
-    except Refused:
+    except Refused as refusal:
+        if await _is_held_elsewhere(context, begun.profile, refusal):
+            log.warning(
+                "another account has this channel at the relay; the registration stays waiting",
+                extra={"account_id": account_id, "channel_id": registration.channel_id},
+            )
+            return begun.profile
         await context.store.write(_undo_registration, begun, context.world.now())
         raise
     return begun.profile
@@ -75,7 +85,7 @@ async def authenticate(
     """Approve a profile whose administrator has the right token.
 
     Raises Refused: SENDER_NOT_FOUND, INVALID_STATE, TOKEN_LOCKED, TOKEN_EXPIRED, TOKEN_INVALID; with a relay also
-    DUPLICATE, where another account has the channel, and PRODUCT_NOT_AVAILABLE.
+    DUPLICATE, where it has the channel but no account does, and PRODUCT_NOT_AVAILABLE.
     """
     profile = await context.store.read(profiles.get_by_channel, account_id, channel_id)
     if profile is not None and profile.carrier is not None:
@@ -104,12 +114,23 @@ async def _verify_at_relay(
         registration = Registration(profile.channel_id, profile.category, profile.cellphone)
         sender_key = await relay.verify_token(registration, token)
     except Refused as refusal:
-        if refusal.code is not Code.TOKEN_INVALID:
-            await context.store.write(_count_wrong, profile, -1)
+        if refusal.code is Code.TOKEN_INVALID or await _is_held_elsewhere(context, profile, refusal):
+            log.info("a relay refused a token", extra={"reason": refusal.problems[0].message("en")})
+            raise _refusal(
+                Code.TOKEN_INVALID
+            ) from None  # without the relay's words, which would tell the two apart
+        await context.store.write(_count_wrong, profile, -1)
         raise
     await context.store.write(
         audit_log.run_audited, audit_entry, approve_verified, profile, sender_key, context.world.now()
     )
+
+
+async def _is_held_elsewhere(context: Context, profile: Profile, refusal: Refused) -> bool:
+    """Say whether a relay refused because of another account's profile, which this account must not notice."""
+    if refusal.code is not Code.DUPLICATE or profile.carrier is None:
+        return False
+    return await context.store.read(_find_holder, profile) is not None
 
 
 async def adopt(context: Context, account_id: int, carrier: str, channel_id: str) -> Profile:
@@ -164,7 +185,6 @@ def _register(
     known = profiles.get_by_channel(tx, account_id, channel_id)
     if known and known.status is AuthStatus.APPROVAL:
         raise Refused(Code.DUPLICATE, "channelId")
-    _check_channel_free(tx, keeper, channel_id)
     sent = profiles.count_tokens_since(tx, account_id, channel_id, cellphone, now - HOUR)
     if max(sent) >= MAX_TOKENS_PER_HOUR:
         field = "channelId" if sent[0] >= MAX_TOKENS_PER_HOUR else "cellphone"
@@ -234,7 +254,6 @@ def _begin_verification(tx: Tx, profile: Profile, now: Instant) -> Code | None:
     known = profiles.get_by_channel(tx, profile.account_id, profile.channel_id)
     if known is None or known.id != profile.id:
         return Code.SENDER_NOT_FOUND
-    _check_channel_free(tx, profile.carrier, profile.channel_id, except_id=profile.id)
     obstacle = _find_obstacle(tx, known, now)
     if obstacle is None:
         _count_wrong(tx, profile, 1)
@@ -257,16 +276,18 @@ def approve_verified(tx: Tx, profile: Profile, sender_key: str, now: Instant) ->
         raise Refused(Code.SENDER_NOT_FOUND, "channelId")
     if known.status is AuthStatus.APPROVAL:
         return
-    _check_channel_free(tx, profile.carrier, profile.channel_id, except_id=profile.id)
+    if _find_holder(tx, profile):
+        raise Refused(Code.DUPLICATE, "channelId", CHANNEL_TAKEN)
     profiles.release_sender_key(tx, sender_key)
     profiles.approve(tx, profile.id, sender_key, now)
 
 
-def _check_channel_free(tx: Tx, keeper: str | None, channel_id: str, except_id: int | None = None) -> None:
-    """Raise Refused(DUPLICATE) where another profile has this channel: a relay has one key per channel."""
-    other = profiles.get_approved(tx, keeper, channel_id) if keeper is not None else None
-    if other is not None and other.id != except_id:
-        raise Refused(Code.DUPLICATE, "channelId", CHANNEL_TAKEN)
+def _find_holder(tx: Tx, profile: Profile) -> Profile | None:
+    """Return the other profile that has this channel at its relay, which has one key per channel."""
+    if profile.carrier is None:
+        return None
+    other = profiles.get_approved(tx, profile.carrier, profile.channel_id)
+    return other if other is not None and other.id != profile.id else None
 
 
 CHANNEL_TAKEN = Text(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain import identifiers
 from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.dates import MINUTE, SECOND, Instant
+from pabal.domain.dates import MINUTE, Instant
 from pabal.domain.image import Image
 from pabal.domain.message import Outcome, Product
 from pabal.domain.profile import Profile
@@ -14,7 +14,7 @@ from pabal.domain.template import TemplateContent
 from pabal.service.context import Context
 from pabal.service.fair_order import LaneKey
 from pabal.service.sending.duplicates import DuplicateGuard, build_guard, find_duplicates
-from pabal.service.sending.placement import place_request
+from pabal.service.sending.placement import WATCHED_BACK_MS, place_request
 from pabal.store import audit_log, expiry, idempotency_keys, messages, numbers, profiles, queue, requests, templates
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx, transaction
@@ -23,9 +23,6 @@ from pabal.world import new_request_id
 
 WAKE_HORIZON_MS = 1 * MINUTE
 """Sends scheduled later than this wake no deliverer: each polls the queue more often by itself."""
-
-WATCHED_BACK_MS = 30 * SECOND
-"""Requests that are placed further in the past get their deadline stored at once."""
 
 
 class IdempotencyKey(NamedTuple):

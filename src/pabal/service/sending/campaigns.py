@@ -71,7 +71,7 @@ async def run_campaigns(context: Context) -> None:
 
 async def advance_all(context: Context) -> bool:
     """Advance every campaign with work to do, update some progress, and say whether there was any."""
-    at_work = await context.store.read(campaigns.find_active)
+    at_work, is_progress_due = await context.store.read(_find_work, context.world.now())
     for campaign_id in at_work:
         campaign = await context.store.read(campaigns.get, campaign_id)
         if campaign is None:
@@ -82,7 +82,8 @@ async def advance_all(context: Context) -> bool:
             await _expedite_requests(context, campaign)
         if campaign.state is CampaignState.MAKING:
             await _create_requests(context, campaign)
-    return bool(await update_progress(context) or at_work)
+    updated = await update_progress(context) if is_progress_due or at_work else 0
+    return bool(updated or at_work)
 
 
 async def create(context: Context, draft: CampaignDraft, audit_entry: AuditEntry) -> None:
@@ -174,6 +175,11 @@ async def update_progress(context: Context, campaign_id: bytes | None = None) ->
         found = await context.store.read(_count_progress, parts)
         await context.store.write(_store_progress, found, context.world.now())
     return len(parts)
+
+
+def _find_work(tx: Tx, now: Instant) -> tuple[Sequence[bytes], bool]:
+    """Return the campaigns with work to do, and whether the progress of any is due: mostly there is neither."""
+    return campaigns.find_active(tx), bool(campaign_requests.find_due(tx, None, now, 1))
 
 
 def _count_progress(

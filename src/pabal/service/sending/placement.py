@@ -16,6 +16,9 @@ REFRESH_AFTER_S = 0.5
 HEAD_MARGIN_MS = 2 * SECOND
 """How far before the last head to look for the next: a send is stored a little later than it is due."""
 
+WATCHED_BACK_MS = 30 * SECOND
+"""Requests that are placed further in the past get their deadline stored at once: housekeeping has passed there."""
+
 
 def place_request(
     context: Context,

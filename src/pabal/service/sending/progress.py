@@ -1,5 +1,6 @@
 """Lists campaigns and requests of an account with their progress."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pabal.domain import identifiers
@@ -73,6 +74,8 @@ class SentPage(NamedTuple):
 
     items: list[SentItem]
     next_before: bytes | None
+    unreadable: Sequence[bytes] = ()
+    """The ids of requests of this page that cannot be read."""
 
 
 async def list_sent(context: Context, account_id: int, before: bytes, limit: int) -> SentPage:
@@ -102,7 +105,7 @@ async def campaign_of_request(context: Context, request_id: bytes) -> bytes | No
 
 @transaction(search=True)
 def _read_page(tx: Tx, account_id: int, before: bytes, limit: int) -> SentPage:
-    singles, further = _single_requests(tx, account_id, before, limit)
+    singles, unreadable, further = _single_requests(tx, account_id, before, limit)
     some = campaigns.list_by_account(tx, account_id, before, limit)
     if further is not None:
         some = [each for each in some if each.id > further]
@@ -117,22 +120,26 @@ def _read_page(tx: Tx, account_id: int, before: bytes, limit: int) -> SentPage:
     ]
     if len(both) > limit or len(some) == limit:
         further = shown[-1].id
-    return SentPage(found, further)
+    return SentPage(found, further, [one for one in unreadable if further is None or one >= further])
 
 
-def _single_requests(tx: Tx, account_id: int, before: bytes, limit: int) -> tuple[list[Request], bytes | None]:
-    """Return requests outside campaigns, and the id to continue before, None at the end."""
+def _single_requests(
+    tx: Tx, account_id: int, before: bytes, limit: int
+) -> tuple[list[Request], list[bytes], bytes | None]:
+    """Return requests outside campaigns, ids of unreadable ones, and the id to continue before, None at the end."""
     found: list[Request] = []
+    unreadable: list[bytes] = []
     for _ in range(MAX_SCANS):
-        some = requests.list_by_account(tx, account_id, before, SCAN_BATCH_REQUESTS)
-        theirs = campaign_requests.campaigns_by_request(tx, [each.id for each in some])
-        found += [each for each in some if each.id not in theirs]
-        if len(some) < SCAN_BATCH_REQUESTS:
-            return found, None
-        before = some[-1].id
+        ids, readable = requests.list_by_account(tx, account_id, before, SCAN_BATCH_REQUESTS)
+        theirs = campaign_requests.campaigns_by_request(tx, ids)
+        found += [each for one, each in readable.items() if one not in theirs]
+        unreadable += [one for one in ids if one not in readable and one not in theirs]
+        if len(ids) < SCAN_BATCH_REQUESTS:
+            return found, unreadable, None
+        before = ids[-1]
         if len(found) > limit:
             break
-    return found, before
+    return found, unreadable, before
 
 
 def _read_sent(tx: Tx, account_id: int, sent_id: bytes) -> SentItem | None:

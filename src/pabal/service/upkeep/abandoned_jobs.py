@@ -63,7 +63,7 @@ def cancel_some(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -
 def move_some(tx: Tx, slot: int, carrier: str, target: str, products: Iterable[int], now: Instant) -> int:
     """Give some messages of a carrier that it has not got to another one; return how many."""
     found = queue_admin.find_unsent(tx, slot, carrier, products, now, BATCH, includes_leased=False)
-    queue_admin.reroute(tx, [queue_admin.ReroutedJob(one, target) for one, _ in found])
+    queue_admin.reroute(tx, [queue_admin.ReroutedJob(one, target) for one, _ in found], now)
     return len(found)
 
 

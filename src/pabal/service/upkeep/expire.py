@@ -5,8 +5,7 @@ order in which its messages were due: the deadline of a request whose messages w
 those requests are looked at again, when their deadline has passed.
 """
 
-import itertools
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Container, Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain import identifiers
@@ -14,17 +13,20 @@ from pabal.domain.dates import MINUTE, SECOND, Instant
 from pabal.domain.message import Outcome
 from pabal.service.context import Context
 from pabal.service.delivery.claim import hold_in_doubt
+from pabal.service.delivery.deadline import store_deadlines
+from pabal.service.delivery.expiry import find_timed_out
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
-from pabal.store import expiry, messages, queue_admin
-from pabal.store.engine.base import Tx
-from pabal.store.expiry import QueuePlace, UnwatchedRequest
+from pabal.store import attempts, expiry, messages, queue_admin
+from pabal.store.attempts import UNKNOWN, EndedAttempt
+from pabal.store.engine.base import Tx, transaction
+from pabal.store.expiry import LateJob, QueuePlace, UnwatchedRequest
 from pabal.store.queue import Lane
 
 PATIENCE_MS = 20 * SECOND
 """A message waits if it has been due for this long; lifetimes are longer."""
 OVERLAP_MS = 1 * MINUTE
-"""How much of a lane is walked again: jobs that came from another carrier keep the time they were due."""
+"""How much of a lane is walked again: a job may be stored later than it is due, or with an earlier place."""
 REWALK_MS = 60 * MINUTE
 """How often lanes are walked from their beginning."""
 PAGE = 5_000
@@ -40,6 +42,13 @@ JOB_BATCH = 500
 
 LaneKey = tuple[int, str, int]
 """A slot, a carrier and a lane."""
+
+
+class LanePage(NamedTuple):
+    """Jobs that wait in a lane, in order, and the requests of them that nobody watches."""
+
+    places: list[QueuePlace]
+    unwatched: list[UnwatchedRequest]
 
 
 class EndedMessages(NamedTuple):
@@ -74,23 +83,33 @@ class Expirer:
             names = set(context.carriers)
             if is_full:
                 names.update(await context.store.read(queue_admin.carriers_with_jobs, slot))
-            for name, lane in itertools.product(sorted(names), (Lane.SMALL, Lane.CAMPAIGN)):
-                await self._walk((slot, name, lane))
+            await self._run_in_slot(slot, sorted(names))
+
+    async def _run_in_slot(self, slot: int, carriers: Sequence[str]) -> None:
+        """Look at all lanes at once: mostly there is nothing to do."""
+        now = self._context.world.now()
+        until = now - PATIENCE_MS
+        lanes: list[LaneKey] = [(slot, name, lane) for name in carriers for lane in (Lane.SMALL, Lane.CAMPAIGN)]
+        begin = [(key, self._places.get(key, QueuePlace())) for key in lanes]
+        pages, has_late = await self._context.store.read(look_at_slot, slot, begin, until, now, self._page)
+        for key, page in zip(lanes, pages, strict=True):
+            await self._walk(key, page, until)
+        if has_late or any(page.unwatched for page in pages):
             await self._end_late_requests(slot)
 
-    async def _walk(self, key: LaneKey) -> None:
+    async def _walk(self, key: LaneKey, page: LanePage, until: Instant) -> None:
         """Store the deadlines of requests whose messages wait in a lane, from where the last walk ended."""
         context = self._context
-        until = context.world.now() - PATIENCE_MS
-        place = self._places.get(key, QueuePlace())
-        for _ in range(self._max_pages):
-            places, unwatched = await context.store.read(find_unwatched, key, place, until, self._page)
+        for number in range(1, self._max_pages + 1):
+            places, unwatched = page
             for begin in range(0, len(unwatched), MARK_BATCH):
-                await context.store.write(watch, unwatched[begin : begin + MARK_BATCH], context.policy)
+                await context.store.write(store_deadlines, unwatched[begin : begin + MARK_BATCH], context.policy)
             if len(places) < self._page:
                 self._places[key] = QueuePlace(max(0, until - OVERLAP_MS))
                 return
-            place = self._places[key] = places[-1]
+            self._places[key] = places[-1]
+            if number < self._max_pages:
+                page = await context.store.read(find_unwatched, key, places[-1], until, self._page)
 
     async def _end_late_requests(self, slot: int) -> None:
         context = self._context
@@ -100,44 +119,72 @@ class Expirer:
                 after: bytes | None = b""
                 while after is not None:
                     finished, after = await context.store.write(
-                        expire_request, request_id, after, can_look_up, context.policy, context.world.now()
+                        expire_request,
+                        request_id,
+                        after,
+                        can_look_up,
+                        context.policy,
+                        context.world.now(),
+                        in_flight=context.in_flight,
                     )
                     context.metrics.count_ended(finished.ended)
                     context.wake(finished.carriers_to_wake)
 
 
-def find_unwatched(
-    tx: Tx, key: LaneKey, after: QueuePlace, until: Instant, limit: int
-) -> tuple[list[QueuePlace], list[UnwatchedRequest]]:
+@transaction(background=True)
+def look_at_slot(
+    tx: Tx, slot: int, begin: Iterable[tuple[LaneKey, QueuePlace]], until: Instant, now: Instant, limit: int
+) -> tuple[list[LanePage], bool]:
+    """Return a page of each lane, and whether the deadline of any request of the slot has passed."""
+    pages = [find_unwatched(tx, key, place, until, limit) for key, place in begin]
+    return pages, bool(expiry.find_late_requests(tx, slot, now, 1))
+
+
+@transaction(background=True)
+def find_unwatched(tx: Tx, key: LaneKey, after: QueuePlace, until: Instant, limit: int) -> LanePage:
     """Return a page of jobs that were due by `until`, and the requests of them that nobody watches."""
     places = expiry.find_waiting(tx, *key, after, until, limit)
     request_ids = dict.fromkeys(identifiers.request_id_of(one) for _, one in places)
-    return places, expiry.find_unwatched(tx, request_ids)
-
-
-def watch(tx: Tx, found: Iterable[UnwatchedRequest], policy: Policy) -> None:
-    """Store the deadlines of requests."""
-    for one, product, scheduled_at, expire_minutes in found:
-        expiry.set_deadline(tx, one, scheduled_at + policy.lifetime_ms(product, expire_minutes))
+    return LanePage(places, expiry.find_unwatched(tx, request_ids) if request_ids else [])
 
 
 def expire_request(
-    tx: Tx, request_id: bytes, after: bytes, can_look_up: Collection[str], policy: Policy, now: Instant
+    tx: Tx,
+    request_id: bytes,
+    after: bytes,
+    can_look_up: Collection[str],
+    policy: Policy,
+    now: Instant,
+    *,
+    in_flight: Container[tuple[bytes, int]] = (),
 ) -> EndedMessages:
     """End some messages of a request whose deadline has passed; after the last ones, watch it no more.
 
     Messages that a worker has claimed are left to its verdict. Those in doubt wait for their receipt, unless their
-    carrier is one of `can_look_up`: it will know.
+    carrier is one of `can_look_up`: it will know, but if it stays away until a receipt would be overdue, they end.
     """
-    jobs = expiry.find_late_jobs(tx, request_id, after, JOB_BATCH)
-    result = finish(tx, [(job.id, Outcome.EXPIRED) for job in jobs if not job.is_in_doubt], policy, now)
-    in_doubt = {job.id: job.carrier for job in jobs if job.is_in_doubt and job.carrier not in can_look_up}
-    stored = messages.get(tx, in_doubt)
-    for carrier in sorted(set(in_doubt.values())):
-        here = [each for one, each in stored.items() if in_doubt[one] == carrier]
-        held = hold_in_doubt(tx, carrier, here, policy, now)
-        result = result.joined(held)
+    jobs = expiry.find_late_jobs(tx, request_id, after, JOB_BATCH, now)
+    late = [job for job in jobs if job.lost_attempt is None or (job.id, job.lost_attempt) not in in_flight]
+    result = finish(tx, [(job.id, Outcome.EXPIRED) for job in late if not job.is_in_doubt], policy, now)
+    for carrier in sorted({job.carrier for job in late if job.is_in_doubt}):
+        here = [job for job in late if job.is_in_doubt and job.carrier == carrier]
+        result = result.joined(_end_doubts(tx, carrier, here, policy, now, can_look_up=carrier in can_look_up))
     if len(jobs) == JOB_BATCH:
         return EndedMessages(result, jobs[-1].id)
     expiry.set_deadline(tx, request_id, None)
     return EndedMessages(result, None)
+
+
+def _end_doubts(
+    tx: Tx, carrier: str, in_doubt: Sequence[LateJob], policy: Policy, now: Instant, *, can_look_up: bool
+) -> FinishResult:
+    """Let messages in doubt wait for their receipt, or for their carrier's look-up until that is overdue."""
+    lost = [EndedAttempt(job.id, job.lost_attempt, UNKNOWN) for job in in_doubt if job.lost_attempt is not None]
+    attempts.record(tx, carrier, lost, now)
+    stored = messages.get(tx, [job.id for job in in_doubt])
+    ended = [job.id for job in in_doubt if job.id not in stored]  # unreadable
+    if not can_look_up:
+        held = hold_in_doubt(tx, carrier, stored.values(), policy, now)
+        return held.joined(finish(tx, [(one, Outcome.UNKNOWN) for one in ended], policy, now))
+    ended += find_timed_out(tx, {one: each.product for one, each in stored.items()}, policy, now)
+    return finish(tx, [(one, Outcome.UNKNOWN) for one in ended], policy, now)

@@ -72,6 +72,11 @@ def expire_overdue(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant
     return finish(tx, ends, policy, now)
 
 
+def find_with_overdue(tx: Tx, slot: int, carriers: Sequence[str], now: Instant) -> list[str]:
+    """Return the carriers with messages whose receipt has not come in time."""
+    return [name for name in carriers if queue.has_overdue(tx, slot, name, now)]
+
+
 def trim_simulator(tx: Tx, carriers: Iterable[str], slots: Sequence[int], policy: Policy, now: Instant) -> int:
     """Delete the oldest simulated messages, but none that still awaits its receipt; return how many."""
     pending = [at for name in carriers if (at := simulator.next_receipt_at(tx, name, slots)) is not None]
@@ -100,7 +105,7 @@ async def run_round(context: Context, *, is_full: bool = True) -> None:
         names = set(context.carriers)
         if is_full:
             names.update(await context.store.read(queue_admin.carriers_with_jobs, slot))
-        for name in sorted(names):
+        for name in await context.store.read(find_with_overdue, slot, sorted(names), context.world.now()):
             await _expire_all(context, slot, name)
         if is_full:
             with contextlib.suppress(SlotNotHeld):  # another worker has just got it

@@ -12,6 +12,7 @@ from pabal.store import (
     audit_log,
     campaign_requests,
     erasures,
+    history,
     messages,
     personal_data,
     queue,
@@ -19,9 +20,8 @@ from pabal.store import (
 )
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store, Tx
-from pabal.store.messages import Message
+from pabal.store.history import ReadMessages
 from pabal.store.personal_data import CampaignRow, PhoneMessage
-from pabal.store.requests import Request
 
 BATCH = 200
 """Most messages that one transaction erases."""
@@ -59,9 +59,7 @@ async def export(store: Store, account_id: int, phone: str) -> PersonalData:
     return await store.read(_read_elsewhere, account_id, phone, rows)
 
 
-async def list_messages(
-    store: Store, account_id: int, phone: str, after: bytes = b""
-) -> list[tuple[Message, Request]]:
+async def list_messages(store: Store, account_id: int, phone: str, after: bytes = b"") -> ReadMessages:
     """Return some of an account's messages to a number, oldest first, after an id."""
     return await store.read(_read_messages, account_id, phone, after)
 
@@ -97,11 +95,9 @@ def _read_elsewhere(tx: Tx, account_id: int, phone: str, rows: list[CampaignRow]
     )
 
 
-def _read_messages(tx: Tx, account_id: int, phone: str, after: bytes) -> list[tuple[Message, Request]]:
+def _read_messages(tx: Tx, account_id: int, phone: str, after: bytes) -> ReadMessages:
     ids = personal_data.find_message_ids(tx, account_id, phone, after, BATCH)
-    found = messages.get(tx, ids)
-    shared = requests.get(tx, {identifiers.request_id_of(one) for one in ids})
-    return [(found[one], shared[identifiers.request_id_of(one)]) for one in ids]
+    return history.join_requests(tx, ids, messages.get(tx, ids))
 
 
 async def _find_campaign_rows(store: Store, account_id: int, phone: str) -> list[tuple[bool, CampaignRow]]:
@@ -149,13 +145,13 @@ def _erase_some(
     """Erase some messages; return how many were erased, cancelled and postponed, and after which id to go on."""
     ids = personal_data.find_message_ids(tx, account_id, phone, after, BATCH)
     stored = messages.get(tx, ids)
-    waiting = [one for one in ids if stored[one].status is Status.WAITING]
+    waiting = [one for one, each in stored.items() if each.status is Status.WAITING]
     cancelled = messages.cancel(tx, queue.remove_unclaimed(tx, waiting), now)
-    shared = requests.get(tx, {identifiers.request_id_of(one) for one in ids})
-    for request_id in shared:
+    totals = requests.get_totals(tx, {identifiers.request_id_of(one) for one in ids})
+    for request_id in totals:
         campaign_requests.recount_soon(tx, request_id, now)
     pending = 0
-    for one in _units(ids, shared):
+    for one in _units(ids, totals):
         if erasures.has_jobs(tx, one):
             erasures.postpone(tx, [one])
             pending += 1
@@ -164,12 +160,12 @@ def _erase_some(
     return (len(ids) - pending, cancelled, pending), ids[-1] if len(ids) == BATCH else None
 
 
-def _units(ids: list[bytes], shared: dict[bytes, Request]) -> Iterator[bytes]:
+def _units(ids: list[bytes], totals: dict[bytes, int]) -> Iterator[bytes]:
     """Yield what to erase as a whole: the request where it has one receiver only, else the message."""
     seen: set[bytes] = set()
     for one in ids:
         request_id = identifiers.request_id_of(one)
-        unit = request_id if shared[request_id].total == 1 else one
+        unit = request_id if totals.get(request_id) == 1 else one
         if unit not in seen:
             seen.add(unit)
             yield unit

@@ -98,6 +98,7 @@ class TransactionOptions(NamedTuple):
     work: Any = None
     """The function that was decorated: wrappers share its options, but not its batch function."""
     urgent: bool = False
+    background: bool = False
 
 
 _DEFAULT_OPTIONS = TransactionOptions()
@@ -111,6 +112,7 @@ def transaction(
     slow: bool = False,
     search: bool = False,
     urgent: bool = False,
+    background: bool = False,
     batched_by: BatchFunction | None = None,
 ) -> Callable[[T], T]:
     """Return a decorator that states how the store may run a work.
@@ -121,13 +123,14 @@ def transaction(
     - `slow`: its caller waits for as long as it takes, without a timeout.
     - `search`: it reads an amount that callers decide, so it has connections of its own and a time limit: it cannot
       delay the reads that every call needs. Raises ReadTimedOut.
+    - `background`: it reads for no caller that waits, and perhaps for long, so it has a connection of its own.
     - `urgent`: it overtakes the writes that wait, and is not refused because of their number.
     - `batched_by`: does many calls of this work, which takes one argument, at once. It raises where any of the
       calls would raise; then each call runs by itself.
     """
 
     def decorate(work: T) -> T:
-        options = TransactionOptions(retryable, exclusive, slow, search, batched_by, work, urgent)
+        options = TransactionOptions(retryable, exclusive, slow, search, batched_by, work, urgent, background)
         setattr(work, _OPTIONS_ATTRIBUTE, options)
         return work
 

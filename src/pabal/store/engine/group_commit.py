@@ -123,6 +123,7 @@ class GroupCommitStore(ABC):
         self._dispatched: queue.SimpleQueue[list[PendingWrite] | None] = queue.SimpleQueue()
         self._readers = ReadThreads(world, readers, max_waiting, "pabal-read")
         self._searchers = ReadThreads(world, searchers, MAX_WAITING_SEARCHES, "pabal-search")
+        self._background_reader = ReadThreads(world, 1, max_waiting, "pabal-background")
         if world.has_threads:
             self._writers = [
                 threading.Thread(target=self._run_writer, args=(connection,), name="pabal-write", daemon=True)
@@ -151,6 +152,8 @@ class GroupCommitStore(ABC):
         if options.search:
             job = partial(self._read, work, args, kwargs, self._search_timeout_s)
             return await self._searchers.run(job, MAX_SEARCH_WAIT_S)
+        if options.background:
+            return await self._background_reader.run(partial(self._read, work, args, kwargs, None), None)
         return await self._readers.run(
             partial(self._read, work, args, kwargs, None), None if options.slow else self.timeout_s
         )
@@ -186,6 +189,7 @@ class GroupCommitStore(ABC):
             writer.join()
         self._readers.shut_down()
         self._searchers.shut_down()
+        self._background_reader.shut_down()
         abort_timer.cancel()
 
     @abstractmethod

@@ -6,7 +6,6 @@ tables named `…_default`. SQLite has no partitions.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -163,18 +162,19 @@ def _try_locks(tx: Tx, month: int) -> None:
 
 
 def delete_expired_default_rows(tx: Tx, before: Instant, max_rows: int) -> int:
-    """Delete some expired rows of the default partitions, after counting their messages; return how many."""
+    """Delete some expired rows of the default partitions, after counting their messages; return how many.
+
+    Messages that have not ended stay, and do not keep others from being deleted.
+    """
     limit = identifiers.lowest_message_id(before)
     rows = tx.fetch_all(
-        "select id, account_id, product, status, coalesce(outcome, 0) from messages_default"
-        " where id < ? order by id limit ?",
+        "select m.id, m.account_id, m.product, m.status, coalesce(m.outcome, 0) from messages_default m"
+        " where m.id < ? and not exists (select 1 from jobs j where j.id = m.id and j.slot = m.slot)"
+        " order by m.id limit ?",
         (limit, max_rows),
     )
-    going = _without_jobs(tx, [row[0] for row in rows])
-    _add_statistics(
-        tx, Counter((month_at(identifiers.requested_at(row[0])), *row[1:]) for row in rows if row[0] in going)
-    )
-    ids = [(one,) for one in sorted(going)]
+    _add_statistics(tx, Counter((month_at(identifiers.requested_at(row[0])), *row[1:]) for row in rows))
+    ids = [row[:1] for row in rows]
     tx.execute_many("delete from attempts where message_id in ({list}) and message_id {within}", ids)
     tx.execute_many("delete from messages where id in ({list}) and id {within}", ids)
     emptied = tx.fetch_all(
@@ -202,12 +202,6 @@ def _add_statistics(tx: Tx, counted: MonthStatistics) -> None:
         " do update set messages = month_statistics.messages + excluded.messages",
         [(*key, count) for key, count in counted.items()],
     )
-
-
-def _without_jobs(tx: Tx, ids: Iterable[bytes]) -> set[bytes]:
-    ids = list(ids)
-    rows = tx.execute_many("select id from jobs where id in ({list})", [(one,) for one in ids])
-    return set(ids) - {row[0] for row in rows}
 
 
 def _count_default_rows(tx: Tx, table: str, month: int) -> int:

@@ -28,7 +28,7 @@ from pabal.store.engine.group_commit import (
     WriteConnection,
     WriteResult,
 )
-from pabal.store.engine.sqlite_scrub import scrub_pages
+from pabal.store.engine.sqlite_scrub import Scrubber
 from pabal.world import World
 
 BUSY_TIMEOUT_MS = 10_000
@@ -38,10 +38,6 @@ CACHE_KIB = 32 * 1024
 CHECKPOINT_PAGES = 4000
 STEPS_PER_TIME_CHECK = 100_000
 """Steps of SQLite's virtual machine, a few milliseconds, between looks at the clock."""
-SCRUBBED_PAGES = 2000
-"""Pages whose unused bytes are zeroed at a time: writers wait for that."""
-TRUNCATE_TIMEOUT_MS = 200
-"""How long truncating the log waits for readers; writers wait as long, so it is tried again later instead."""
 
 DIALECT = {
     "bytes": "blob",
@@ -161,7 +157,7 @@ class SqliteStore(GroupCommitStore):
         self._is_durable = is_durable
         self._local = threading.local()
         self._readers_open: list[apsw.Connection] = []
-        self._next_page_to_scrub = 1
+        self._scrubber = Scrubber(path)
         try:
             self._writer = _SqliteWriter(self._connect())
         except apsw.Error as error:
@@ -193,14 +189,8 @@ class SqliteStore(GroupCommitStore):
         return await self._searchers.run(self._scrub, None)
 
     def _scrub(self) -> bool:
-        """Zero the unused bytes of the next pages, then fold the write-ahead log into the file and empty it."""
         try:
-            next_page = scrub_pages(self._path, self._next_page_to_scrub, SCRUBBED_PAGES)
-            self._next_page_to_scrub = next_page or self._next_page_to_scrub
-            with contextlib.closing(apsw.Connection(str(self._path))) as connection:
-                connection.set_busy_timeout(TRUNCATE_TIMEOUT_MS)
-                row = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
-            return next_page is not None and row is not None and row[0] == 0
+            return self._scrubber.run()
         except apsw.BusyError:
             return False
         except apsw.Error as error:
@@ -241,6 +231,7 @@ class SqliteStore(GroupCommitStore):
     def _close_readers(self) -> None:
         for connection in self._readers_open:
             connection.close()
+        self._scrubber.close()
 
     def _abort_connections(self) -> None:
         """Do nothing: a file always answers, so pending work ends by itself."""

@@ -5,6 +5,7 @@ stay in the gap of the first page, where no later delete finds them.
 """
 
 import contextlib
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,10 @@ import apsw
 VFS_NAME = "pabal-scrub"
 BUSY_TIMEOUT_MS = 200
 """How long to wait for other connections; meanwhile others wait for us, so it is tried again later instead."""
+SCRUBBED_PAGES = 2000
+"""Pages whose unused bytes are zeroed at a time: writers wait for that."""
+TRUNCATE_TIMEOUT_MS = 200
+"""How long truncating the log waits for readers; writers wait as long, so it is tried again later instead."""
 MAX_PAGES = 2**24
 """Larger files are left alone: in these, a page of overflowing text could look like a page with rows."""
 _HEADER_BYTES = {2: 12, 5: 12, 10: 8, 13: 8}
@@ -35,6 +40,65 @@ class _ScrubVfs(apsw.VFS):
         if flags[0] & apsw.SQLITE_OPEN_MAIN_DB:
             self.main_file = file
         return file
+
+
+class Scrubber:
+    """Scrubs a file part by part, and rests while nobody writes to it."""
+
+    def __init__(self, path: Path, pages_at_a_time: int = SCRUBBED_PAGES) -> None:
+        self._path = path
+        self._pages_at_a_time = pages_at_a_time
+        self._log = path.with_name(f"{path.name}-wal")
+        self._watcher: apsw.Connection | None = None
+        self._lock = threading.Lock()
+        self._next_page = 1
+        self._pass_version: int | None = None
+        """The version that all pages had which this pass through the file has scrubbed; None: they differ."""
+        self._clean_version: int | None = None
+
+    def run(self) -> bool:
+        """Zero the unused bytes of the next pages, then fold the write-ahead log into the file and empty it.
+
+        Says no if others use the file. Raises apsw.Error.
+        """
+        with self._lock:
+            before = self._read_version()
+            return before == self._clean_version or self._scrub(before)
+
+    def close(self) -> None:
+        """Close the connection by which it sees that others write."""
+        with self._lock:
+            if self._watcher:
+                self._watcher.close()
+
+    def _scrub(self, before: int) -> bool:
+        if self._next_page == 1:
+            self._pass_version = before
+        next_page = scrub_pages(self._path, self._next_page, self._pages_at_a_time)
+        if self._read_version() != self._pass_version:
+            self._pass_version = None
+        if next_page is not None:
+            self._next_page = next_page
+            if next_page == 1:
+                self._clean_version = self._pass_version
+        return self._empty_log() and next_page is not None
+
+    def _empty_log(self) -> bool:
+        """Fold the log into the file; to do so gives the file a new version, even if the log was empty."""
+        if not self._log.exists() or not self._log.stat().st_size:
+            return True
+        with contextlib.closing(apsw.Connection(str(self._path))) as connection:
+            connection.set_busy_timeout(TRUNCATE_TIMEOUT_MS)
+            row = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+        return row is not None and row[0] == 0
+
+    def _read_version(self) -> int:
+        """Return a number that changes whenever somebody writes to the file."""
+        if self._watcher is None:
+            self._watcher = apsw.Connection(str(self._path))
+        version = self._watcher.pragma("data_version")
+        assert isinstance(version, int)
+        return version
 
 
 def scrub_pages(path: Path, first: int, count: int) -> int | None:
