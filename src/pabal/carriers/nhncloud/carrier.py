@@ -112,7 +112,12 @@ class NhnCloudCarrier(Carrier):
 
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
         deadline = self._world.monotonic() + self.timeout_s - TIMEOUT_MARGIN_S
-        submission = Submission(on_verdicts, self._world, deadline)
+        given = {attempt.message_id: attempt for attempt in attempts}
+
+        def report(verdicts: Sequence[tuple[Attempt, Verdict]]) -> None:  # on what was given, not on what was sent
+            on_verdicts([(given[attempt.message_id], verdict) for attempt, verdict in verdicts])
+
+        submission = Submission(report, self._world, deadline)
         new: list[Attempt] = []
         in_doubt: dict[ProductEndpoint, list[Attempt]] = defaultdict(list)
         is_brand = self.sends_friend_talk_as_brand
