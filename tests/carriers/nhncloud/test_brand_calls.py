@@ -47,7 +47,7 @@ def test_call_has_what_all_recipients_share_and_only_the_number_of_each() -> Non
         "12",
     )
     button = Button("webLink", "열기", "https://a.example")
-    shared = {"brand": brand, "buttons": (button,), "opt_out_number": "0801234567"}
+    shared: dict[str, Any] = {"brand": brand, "buttons": (button,), "opt_out_number": "0801234567"}
 
     (call,) = group_into_calls([brand_attempt(number, **shared) for number in (1, 2, 3)])
     body = call.body(None)
@@ -131,5 +131,5 @@ def test_rows_are_matched_by_their_number(order: tuple[int, ...]) -> None:
 def test_rows_that_cannot_be_told_apart_are_not_matched(rows: list[dict[str, Any]]) -> None:
     attempts = [brand_attempt(number) for number in (1, 2, 3)]
 
-    with pytest.raises(ValueError, match="row|invalid literal"):
+    with pytest.raises(ValueError, match=r"row|invalid literal"):
         match_rows(attempts, rows)

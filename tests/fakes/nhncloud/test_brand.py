@@ -130,7 +130,7 @@ def test_image_has_the_type_that_it_was_uploaded_as() -> None:
 
         untyped = await caller.brand("POST", "images", files=file)
         wide = await caller.brand("POST", "images", files=file, data={"imageType": "WIDE_IMAGE"})
-        picture = {"image": {"imageUrl": wide["image"]["imageUrl"]}}
+        picture: dict[str, Any] = {"image": {"imageUrl": wide["image"]["imageUrl"]}}
         as_image = await caller.brand("POST", "freestyle-messages", body("IMAGE", **picture))
         as_wide = await caller.brand("POST", "freestyle-messages", body("WIDE", **picture))
 
