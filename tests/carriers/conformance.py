@@ -258,7 +258,7 @@ class CountingRelay(FakeNhnCloud):
 
     def __init__(self) -> None:
         super().__init__(virtual_clock, seed=1)
-        self.behavior.refusals = {REJECTED_NUMBER: -6001, BUSY_NUMBER: -2052}
+        self.behavior.refusals = {REJECTED_NUMBER: -6001, BUSY_NUMBER: -2051}
         self.add_number("0212345678")
         self.submitted_at: list[float] = []
 

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from pabal.carriers.base import Accepted, Carrier, Receipt, Unknown, Verdict
+from pabal.domain.brand.message import BrandMessage, BrandType
 from pabal.domain.message import Attempt, Product
 from tests.carriers.conformance import SENDER_KEY, TEMPLATE_CODE, Adapter
 from tests.fixtures.verdicts import submit
@@ -101,9 +102,10 @@ def attempt(
     if product.is_text:
         return Attempt(message_id, 1, 1, product, receiver, sender, None, content)
     code = TEMPLATE_CODE if product is Product.ALIMTALK else None
-    return Attempt(
+    made = Attempt(
         message_id, 1, 1, product, receiver, sender, None, content, sender_key=SENDER_KEY, template_code=code
     )
+    return made._replace(brand=BrandMessage(BrandType.TEXT)) if product is Product.BRAND_MESSAGE else made
 
 
 def attempts(count: int) -> list[Attempt]:

@@ -35,7 +35,7 @@ def test_small_send_uses_lane_0_and_campaign_lane_1(receivers: int, lane: int) -
         (Product.SMS, "a" * 90, "a" * 91),
         (Product.LMS, "가" * 1000, "가" * 1000 + "a"),
         (Product.MMS, "a" * 2000, "a" * 2001),
-        (Product.ALIMTALK, "😀" * 1000, "😀" * 1001),
+        (Product.ALIMTALK, "😀" * 1300, "😀" * 1301),
         (Product.FRIENDTALK_TEXT, "가" * 1000, "가" * 1001),
         (Product.FRIENDTALK_IMAGE, "é" * 400, "é" * 401),
         (Product.FRIENDTALK_WIDE_IMAGE, "₩" * 76, "₩" * 77),

@@ -52,7 +52,7 @@ def test_kinds_and_limits_are_those_of_the_specification() -> None:
     assert template.EMPHASIS_TYPES == ("none", "text", "image", "itemList")
     assert template.MAX_CODE_CHARACTERS == 20
     assert template.MAX_NAME_CHARACTERS == 150
-    assert template.MAX_CONTENT_CHARACTERS == 1000
+    assert template.MAX_CONTENT_CHARACTERS == 1300
 
 
 def test_variables_of_a_design_are_those_of_content_and_links() -> None:

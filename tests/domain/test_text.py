@@ -60,7 +60,7 @@ def test_text_fits_exactly_up_to_its_limit(content: str, max_bytes: int) -> None
 
 def test_limits_are_those_of_the_interface() -> None:
     assert (text.SMS_MAX_BYTES, text.LMS_MAX_BYTES, text.SUBJECT_MAX_BYTES) == (90, 2000, 40)
-    assert text.ALIMTALK_MAX_CHARACTERS == 1000
+    assert text.ALIMTALK_MAX_CHARACTERS == 1300
     assert text.FRIENDTALK_TEXT_MAX_CHARACTERS == 1000
     assert text.FRIENDTALK_IMAGE_MAX_CHARACTERS == 400
     assert text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS == 76

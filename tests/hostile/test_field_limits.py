@@ -69,7 +69,7 @@ LIMITS = [
     FieldLimit("template/update", "itemHighlight.imageUrl", button.MAX_LINK_CHARACTERS, prefix=LINK),
     FieldLimit("template/update", "itemList.summary.title", template_parts.MAX_ITEM_TITLE_CHARACTERS, "가"),
     FieldLimit("template/update", "itemList.summary.description", template_parts.MAX_SUMMARY_CHARACTERS, "1"),
-    FieldLimit("template/update", "representLink.pcUrl", button.MAX_LINK_CHARACTERS, prefix=LINK),
+    FieldLimit("template/update", "representLink.pcUrl", button.MAX_TEMPLATE_LINK_CHARACTERS, prefix=LINK),
     FieldLimit("template/update", "quickReplies[0].name", button.MAX_NAME_CHARACTERS, "가"),
     FieldLimit("template/update", "buttons[0].telNumber", button.MAX_TEL_NUMBER_CHARACTERS, "1"),
     FieldLimit("template/update", "emphasisTitle", template.MAX_EMPHASIS_CHARACTERS, "가"),

@@ -4,7 +4,15 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.brand_bodies import PICTURE, brand_body, card_of_commerce, card_of_feed, list_item, typed_body
+from tests.fixtures.brand_bodies import (
+    PICTURE,
+    brand_body,
+    card_of_commerce,
+    card_of_feed,
+    list_item,
+    sized_image,
+    typed_body,
+)
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import RunScenario, image_body, list_messages, register_channel, summarize_refusal
 
@@ -32,6 +40,10 @@ REFUSALS: list[tuple[dict[str, Any], dict[str, str]]] = [
     ({"messageType": "wide", "image": image_body(), "content": "가" * 77}, {"content": "CONTENT_TOO_LONG"}),
     ({"messageType": "wide", "image": image_body(), "content": "\n가" * 6}, {"content": "CONTENT_TOO_LONG"}),
     ({"messageType": "text", "image": image_body()}, {"image": "INVALID_PARAMETER"}),
+    ({"image": sized_image(499, 499)}, {"image.body": "INVALID_IMAGE"}),
+    ({"image": sized_image(1000, 499)}, {"image.body": "INVALID_IMAGE"}),
+    ({"image": sized_image(600, 800)}, {"image.body": "INVALID_IMAGE"}),
+    ({"messageType": "wide", "image": sized_image(600, 601)}, {"image.body": "INVALID_IMAGE"}),
     ({"imageLink": "https://a.example"}, {"imageLink": "INVALID_PARAMETER"}),
     ({"messageType": "wideList", "attachment": ITEMS}, {"content": "INVALID_PARAMETER"}),
     ({"optOutNumber": "02-1234-5678"}, {"optOutNumber": "INVALID_PHONE_NUMBER"}),

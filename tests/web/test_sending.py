@@ -302,7 +302,11 @@ def test_alimtalk_is_the_template_filled_in(run_scenario: RunScenario) -> None:
         )
         too_long = await call(
             "message/sendAlimtalk",
-            alimtalk_body(sender_key, receivers=receivers_of(PHONE, templateData={**data, "name": "가" * 1000})),
+            alimtalk_body(sender_key, receivers=receivers_of(PHONE, templateData={**data, "name": "가" * 1300})),
+        )
+        long_link = await call(
+            "message/sendAlimtalk",
+            alimtalk_body(sender_key, receivers=receivers_of(PHONE, templateData={**data, "order": "7" * 480})),
         )
         await env.wait(1)
 
@@ -311,6 +315,7 @@ def test_alimtalk_is_the_template_filled_in(run_scenario: RunScenario) -> None:
         assert arrived["buttons"][0]["mobileUrl"] == "https://shop.example/7"
         assert summarize_refusal(lacking) == ("MISSING_VARIABLE", {"receivers[0].templateData": "MISSING_VARIABLE"})
         assert summarize_refusal(too_long) == ("CONTENT_TOO_LONG", {"receivers[0].content": "CONTENT_TOO_LONG"})
+        assert summarize_refusal(long_link).result == "INVALID_BUTTON"
 
     run_scenario(scenario)
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
+    BUTTON,
     RunScenario,
     call_ok,
     image_body,
@@ -15,6 +16,7 @@ from tests.fixtures.web import (
 )
 
 MOBILE = {"mobileUrl": "https://shop.example"}
+LONGEST_LINK = "https://shop.example/".ljust(500, "a")
 
 
 @pytest.mark.parametrize("operation", ["template/create", "template/update"])
@@ -31,8 +33,10 @@ MOBILE = {"mobileUrl": "https://shop.example"}
         ({"name": "가" * 150}, {}),
         ({"name": "가" * 151}, {"name": "INVALID_PARAMETER"}),
         ({"content": ""}, {"content": "MISSING_PARAMETER"}),
-        ({"content": "가" * 1000}, {}),
-        ({"content": "가" * 1001}, {"content": "CONTENT_TOO_LONG"}),
+        ({"content": "가" * 1300}, {}),
+        ({"content": "가" * 1301}, {"content": "CONTENT_TOO_LONG"}),
+        ({"buttons": [{**BUTTON, "mobileUrl": LONGEST_LINK}]}, {}),
+        ({"buttons": [{**BUTTON, "mobileUrl": f"{LONGEST_LINK}a"}]}, {"buttons[0].mobileUrl": "INVALID_BUTTON"}),
         ({"content": "a\0"}, {"content": "UNSUPPORTED_CHARACTER"}),
         ({"content": "😀"}, {}),
         ({"category": None}, {"category": "MISSING_PARAMETER"}),

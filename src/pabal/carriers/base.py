@@ -57,9 +57,15 @@ class Busy:
 
 @dataclass(frozen=True, slots=True)
 class NotSent:
-    """The message was not transmitted: the carrier is unreachable. It does not count as a try."""
+    """The message was not transmitted: the carrier is unreachable. It does not count as a try.
+
+    With `retry_after_s` the carrier is there, but a quota of its is used up: the message goes to the next carrier
+    of its route at once, or waits so long.
+    """
 
     label: ClassVar[str] = "away"
+
+    retry_after_s: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +154,11 @@ class Carrier(Protocol):
     def set_rate_share(self, share: float) -> None:
         """Use only this share of the rate; other processes use the rest."""
         return None
+
+    @property
+    def exhausted_quotas(self) -> Mapping[str, int]:
+        """How many holders, such as profiles, have used up each quota; by fixed names."""
+        return {}
 
     @property
     def problem(self) -> str:

@@ -8,7 +8,7 @@ from pabal.checks.forms import Form
 from pabal.checks.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
 from pabal.checks.template_parts import NOT_AN_AMOUNT
 from pabal.domain import text, variables
-from pabal.domain.button import Button
+from pabal.domain.button import MAX_LINK_CHARACTERS, MAX_TEMPLATE_LINK_CHARACTERS, Button
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import Instant
 from pabal.domain.filled import ButtonChecker, LengthChecker
@@ -133,7 +133,8 @@ def make_talk_checker(
     limits = [(title, MAX_EMPHASIS_CHARACTERS), (content, most), *parts.limited_texts]
     limits.append((fallback_content, text.MAX_INPUT_CHARACTERS))
     checkers = [LengthChecker(each, names, limit) for each, limit in limits if each]
-    button_checker = ButtonChecker((*buttons, *parts.buttons), names)
+    max_link = MAX_TEMPLATE_LINK_CHARACTERS if product is Product.ALIMTALK else MAX_LINK_CHARACTERS
+    button_checker = ButtonChecker((*buttons, *parts.buttons), names, max_link)
     summary = (
         parts.summary.description if parts.summary and variables.find_names(parts.summary.description) else None
     )

@@ -158,6 +158,8 @@ def _check_free_form(form: Form[SendBrandMessage], policy: Policy, shared: Sendi
     image = read_image_field(form)
     if kind is None:
         kind = BrandType.IMAGE if body.image is not None else BrandType.TEXT
+    if image is not None:
+        form.read_optional("image", lambda _: rules.check_picture(kind, image))
     content = _read_content(form, kind)
     attachment = _read_attachment(form, kind, brand.targeting)
     image_link = form.read_optional("imageLink", _parse_link) if body.imageLink else None

@@ -27,7 +27,10 @@ _FIELD_PATH = re.compile(r"(buttons\[\d+\])\.(\w+)", re.ASCII)
 
 
 def parse_buttons(
-    given: Sequence[Mapping[str, str | int | None]], limit: int, types: Collection[str] = button.DEFAULT_NAMES
+    given: Sequence[Mapping[str, str | int | None]],
+    limit: int,
+    types: Collection[str] = button.DEFAULT_NAMES,
+    max_link: int = button.MAX_LINK_CHARACTERS,
 ) -> tuple[Button, ...]:
     """Return the buttons of a body, in the order in which they are shown; `types` are the allowed ones.
 
@@ -35,7 +38,10 @@ def parse_buttons(
     """
     try:
         return button.parse_buttons(
-            [{_DOMAIN_FIELDS[field]: value for field, value in fields.items()} for fields in given], limit, types
+            [{_DOMAIN_FIELDS[field]: value for field, value in fields.items()} for fields in given],
+            limit,
+            types,
+            max_link,
         )
     except Refused as refused:
         raise Refused.from_problems(

@@ -57,6 +57,7 @@ def read_buttons(
     limit: int,
     types: Collection[str] = button.DEFAULT_NAMES,
     field: str = "buttons",
+    max_link: int = button.MAX_LINK_CHARACTERS,
 ) -> tuple[Button, ...]:
     """Return the buttons of a form, or what else has their fields; none if some have the wrong type.
 
@@ -67,7 +68,10 @@ def read_buttons(
     try:
         button.check_number(len(given), limit)
         return parse_buttons(
-            [{name: getattr(each, name) for name in each.__struct_fields__} for each in given], limit, types
+            [{name: getattr(each, name) for name in each.__struct_fields__} for each in given],
+            limit,
+            types,
+            max_link,
         )
     except Refused as refused:
         renamed = [each._replace(field=each.field.replace("buttons", field, 1)) for each in refused.problems]

@@ -151,7 +151,7 @@ def _parse_represent_link(given: bodies.RepresentLinkBody) -> Button | None:
     assert found is not None
     problems = [
         Problem(Code.INVALID_PARAMETER, API_FIELDS[field], detail)
-        for field, detail in button.find_link_problems(found)
+        for field, detail in button.find_link_problems(found, button.MAX_TEMPLATE_LINK_CHARACTERS)
     ]
     if problems:
         raise Refused.from_problems(problems)
@@ -159,7 +159,9 @@ def _parse_represent_link(given: bodies.RepresentLinkBody) -> Button | None:
 
 
 def _read_quick_replies(form: Form[Any], given: Sequence[bodies.ButtonBody]) -> tuple[Button, ...]:
-    found = read_buttons(form, given, MAX_QUICK_REPLIES, QUICK_REPLY_TYPES, "quickReplies")
+    found = read_buttons(
+        form, given, MAX_QUICK_REPLIES, QUICK_REPLY_TYPES, "quickReplies", button.MAX_TEMPLATE_LINK_CHARACTERS
+    )
     for number, each in enumerate(given if found else ()):
         if variables.find_names(each.name):
             form.add(Problem(Code.INVALID_BUTTON, f"quickReplies[{number}].name", _NO_VARIABLES))

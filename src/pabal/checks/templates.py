@@ -1,11 +1,14 @@
 """Checks what a call says about a template, and passes it to the service."""
 
+from collections.abc import Sequence
+
 from pabal.checks.call import ApiCall
 from pabal.checks.choices import one_of
 from pabal.checks.fields import check_shared_text, clean_template, parse_web_link, read_buttons, read_image_field
 from pabal.checks.forms import Form
 from pabal.checks.template_parts import read_parts
 from pabal.domain import button, text
+from pabal.domain.button import Button
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.image import Image
 from pabal.domain.template import (
@@ -20,7 +23,7 @@ from pabal.domain.template import (
     parse_code,
 )
 from pabal.domain.template_parts import MAX_CONTENT_CHARACTERS_WITH_ITEMS
-from pabal.models.bodies import WriteTemplate
+from pabal.models.bodies import ButtonBody, WriteTemplate
 from pabal.service.relay import templates
 from pabal.service.relay.templates import TemplateRef
 
@@ -88,7 +91,7 @@ def _read_template(call: ApiCall) -> tuple[TemplateRef, TemplateContent, Image |
     _check_required_by_type(form, message_type, emphasis_type)
     image = read_image_field(form)
     image_link = form.read_optional("imageLink", parse_web_link)
-    buttons = form.read_optional("buttons", lambda given: read_buttons(form, given, button.MAX_BUTTONS)) or ()
+    buttons = form.read_optional("buttons", lambda given: _read_buttons(form, given)) or ()
     parts = read_parts(form, emphasis_type)
     if parts.items:
         check_shared_text(form, content, _check_length_with_items, "content")
@@ -109,6 +112,11 @@ def _read_template(call: ApiCall) -> tuple[TemplateRef, TemplateContent, Image |
         parts=parts,
     )
     return TemplateRef(call.account_id, sender_key, code), template_content, image
+
+
+def _read_buttons(form: Form[WriteTemplate], given: Sequence[ButtonBody]) -> tuple[Button, ...]:
+    max_link = button.MAX_TEMPLATE_LINK_CHARACTERS
+    return read_buttons(form, given, button.MAX_BUTTONS, max_link=max_link)
 
 
 def _check_required_by_type(form: Form[WriteTemplate], message_type: str, emphasis_type: str) -> None:

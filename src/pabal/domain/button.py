@@ -12,6 +12,8 @@ MAX_BUTTONS = 5
 MAX_BUTTONS_WIDE_IMAGE = 2
 MAX_NAME_CHARACTERS = 14
 MAX_LINK_CHARACTERS = 2000
+MAX_TEMPLATE_LINK_CHARACTERS = 500
+"""Limit of the links of a template, and of an Alimtalk: Kakao has no longer ones there."""
 MAX_CHAT_CHARACTERS = 50
 MAX_ORDER_NUMBER = 2**31 - 1
 MAX_WEB_SCHEME_CHARACTERS = len("https://")
@@ -89,7 +91,10 @@ def from_fields(fields_of_each: Iterable[Mapping[str, Any]]) -> tuple[Button, ..
 
 
 def parse_buttons(
-    given: Sequence[Mapping[str, str | int | None]], limit: int, types: Collection[str] = DEFAULT_NAMES
+    given: Sequence[Mapping[str, str | int | None]],
+    limit: int,
+    types: Collection[str] = DEFAULT_NAMES,
+    max_link: int = MAX_LINK_CHARACTERS,
 ) -> tuple[Button, ...]:
     """Return the buttons in the order in which they are shown; `types` are the allowed ones.
 
@@ -100,7 +105,7 @@ def parse_buttons(
     positioned: list[tuple[int, Button]] = []
     for index, fields in enumerate(given):
         button = _parse_button(fields)
-        for field, detail in _find_problems(button, types):
+        for field, detail in _find_problems(button, types, max_link):
             problems.append(Problem(Code.INVALID_BUTTON, f"buttons[{index}].{field}", detail))
         positioned.append((index + 1 if button.order_number is None else button.order_number, button))
     if problems:
@@ -134,9 +139,9 @@ def fill_button(button: Button, values: Mapping[str, str]) -> Button:
     return filled
 
 
-def find_link_problems(links: Button) -> list[tuple[str, Text]]:
+def find_link_problems(links: Button, max_link: int = MAX_LINK_CHARACTERS) -> list[tuple[str, Text]]:
     """Return what is wrong with the links of a button, by field."""
-    return _find_link_problems(links, is_filled=False)
+    return _find_link_problems(links, is_filled=False, max_link=max_link)
 
 
 def links_of(buttons: Sequence[Button]) -> list[str]:
@@ -168,7 +173,7 @@ def _parse_button(fields: Mapping[str, str | int | None]) -> Button:
     return Button(button_type, name, **given)  # type: ignore[arg-type]
 
 
-def _find_problems(button: Button, types: Collection[str]) -> list[tuple[str, Text]]:
+def _find_problems(button: Button, types: Collection[str], max_link: int) -> list[tuple[str, Text]]:
     if button.type not in types:
         allowed = ", ".join(types)
         return [("type", Text(f"사용할 수 있는 값: {allowed}", f"Allowed values: {allowed}"))]
@@ -193,7 +198,7 @@ def _find_problems(button: Button, types: Collection[str]) -> list[tuple[str, Te
     if button.order_number is not None and abs(button.order_number) > MAX_ORDER_NUMBER:
         limit = MAX_ORDER_NUMBER
         problems.append(("order_number", Text(f"{limit} 이하여야 합니다.", f"It must be at most {limit}.")))
-    return problems + _find_link_problems(button, is_filled=False)
+    return problems + _find_link_problems(button, is_filled=False, max_link=max_link)
 
 
 def _find_app_link_problems(button: Button) -> list[tuple[str, Text]]:
@@ -208,14 +213,16 @@ def _find_app_link_problems(button: Button) -> list[tuple[str, Text]]:
     return [(field, detail)]
 
 
-def _find_link_problems(button: Button, *, is_filled: bool) -> list[tuple[str, Text]]:
+def _find_link_problems(
+    button: Button, *, is_filled: bool, max_link: int = MAX_LINK_CHARACTERS
+) -> list[tuple[str, Text]]:
     problems: list[tuple[str, Text]] = []
     for field in LINK_FIELDS:
         link: str | None = getattr(button, field)
         if link is None:
             continue
-        if len(link) > MAX_LINK_CHARACTERS:
-            problems.append((field, too_long(MAX_LINK_CHARACTERS)))
+        if len(link) > max_link:
+            problems.append((field, too_long(max_link)))
         elif not is_filled and variables.find_joining(link):
             detail = Text(
                 "변수 바로 뒤에 결합 문자를 쓸 수 없습니다.", "No combining character may follow a variable."

@@ -243,7 +243,7 @@ class WriteTemplate(Struct, kw_only=True):
     senderKey: str
     templateCode: Annotated[str, _describe("At most 20 letters, digits and `.`, `_`, `-`.")]
     name: Annotated[str, _describe("At most 150 characters.")]
-    content: Annotated[str, _describe("At most 1,000 characters, with variables `#{name}`.")]
+    content: Annotated[str, _describe("At most 1,300 characters, with variables `#{name}`.")]
     category: Annotated[str, Meta(description="Category code.", examples=["006003"])]
     messageType: Annotated[str | None, _describe("basic (default), extraInfo, channelAddition or mixed.")] = None
     emphasisType: Annotated[

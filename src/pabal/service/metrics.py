@@ -1,7 +1,7 @@
 """Metrics of the service, for Prometheus."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from prometheus_client import (
     CollectorRegistry,
@@ -159,6 +159,14 @@ class Metrics:
             registry=registry,
         )
 
+        self.carrier_quotas_exhausted = Gauge(
+            "pabal_carrier_quotas_exhausted",
+            "How many quotas of a carrier are used up: messages wait, or go to the next carrier of their route.",
+            ["carrier", "quota"],
+            registry=registry,
+        )
+        self._quota_names: set[tuple[str, str]] = set()
+
     def count_ended(self, ended: Iterable[tuple[Product, Outcome]]) -> None:
         """Count messages that ended."""
         for (product, outcome), count in Counter(ended).items():
@@ -173,6 +181,12 @@ class Metrics:
         """Set the gauges of a carrier."""
         self.carrier_up.labels(name).set(is_up)
         self.carrier_circuit_open.labels(name).set(is_circuit_open)
+
+    def set_exhausted_quotas(self, carrier: str, counts: Mapping[str, int]) -> None:
+        """Set how many quotas of a carrier are used up; a quota that was once stays, at 0."""
+        self._quota_names |= {(carrier, name) for name in counts}
+        for name in [quota for holder, quota in self._quota_names if holder == carrier]:
+            self.carrier_quotas_exhausted.labels(carrier, name).set(counts.get(name, 0))
 
     def set_queue_depths(self, depths: Sequence[QueueDepth], configured: Container[str], now: int) -> None:
         """Set the gauges of the queue; `configured` are the carriers of this process."""

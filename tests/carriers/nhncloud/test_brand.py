@@ -1,15 +1,13 @@
 """Brand messages by NHN Cloud: what goes out, how it is grouped, and what becomes of it."""
 
-import base64
 import json
-import struct
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.carriers.nhncloud.delivery_fixture import MANY, SENDS, outcomes_for
-from tests.fixtures.brand_bodies import BRAND_BODIES, OWN_BUTTON, brand_body
+from tests.fixtures.brand_bodies import BRAND_BODIES, OWN_BUTTON, brand_body, sized_image
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
@@ -225,12 +223,6 @@ def test_refused_call_ends_its_messages(tmp_path: Path, fields: dict[str, Any], 
     run_scenario(tmp_path, scenario)
 
 
-def _jpeg(width: int, height: int) -> dict[str, str]:
-    frame = b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", height, width) + b"\x03" + bytes(9)
-    body = base64.b64encode(b"\xff\xd8" + frame + b"\xff\xd9").decode()
-    return {"contentType": "image/jpeg", "fileName": "photo.jpg", "body": body}
-
-
 @pytest.mark.parametrize(
     ("kind", "size", "outcome"),
     [
@@ -249,8 +241,9 @@ def test_image_is_uploaded_once_as_the_type_that_its_message_needs(
         call = await with_channel(env)
         receivers = receivers_of(PHONE, "010-2222-2222")
         receivers[1]["content"] = "나만"
-        body = brand_body(SENDER_KEY, messageType=kind, image=_jpeg(*size), receivers=receivers)
-        await call_ok(call, SEND, {**body, "imageLink": "https://shop.example"})
+        message_type = "FW" if kind == "wide" else "FI"
+        body = friendtalk_body(SENDER_KEY, messageType=message_type, image=sized_image(*size), receivers=receivers)
+        await call_ok(call, "message/sendFriendtalk", {**body, "imageLink": "https://shop.example"})
         await env.wait(20)
 
         assert [describe_outcome(each) for each in await list_messages(call)] == [outcome]
@@ -261,7 +254,7 @@ def test_image_is_uploaded_once_as_the_type_that_its_message_needs(
         else:
             assert (uploaded, fixture.accepted) == ([], [])
 
-    run_scenario(tmp_path, scenario, behavior={"measures_images": True})
+    run_scenario(tmp_path, scenario, behavior={"measures_images": True}, **BRAND)
 
 
 @pytest.mark.parametrize(

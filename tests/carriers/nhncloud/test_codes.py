@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.carriers.base import Busy, Declined, Rejected, Unknown, Verdict
+from pabal.carriers.base import Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.carriers.nhncloud import codes
 from pabal.carriers.nhncloud.client import TOO_LARGE
 from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of, outcome_of_row, verdict_for
@@ -17,7 +17,8 @@ ODD = Declined(Outcome.CARRIER_ERROR)
 
 TEXTS: dict[int, Verdict] = {
     **dict.fromkeys((-1000, -1001, -1002, -1003, -1004, -1007, -1008, -9995), Busy()),
-    **dict.fromkeys((-2009, -2010, -2047, -2051, -2052), Busy()),
+    **dict.fromkeys((-2009, -2010, -2047, -2051), Busy()),
+    -2052: NotSent(),
     **dict.fromkeys((-2021, -9999), Unknown()),
     **dict.fromkeys((-2018, -2019), NO_NUMBER),
     -6001: REFUSED,
@@ -110,7 +111,7 @@ def test_call_is_split_only_for_errors_of_one_message(is_text: bool) -> None:
 
 @pytest.mark.parametrize("refusal", ErrorKind)
 def test_every_error_kind_has_a_verdict(refusal: ErrorKind) -> None:
-    assert isinstance(verdict_for(refusal), Busy | Unknown | Declined | Rejected)
+    assert isinstance(verdict_for(refusal), Busy | NotSent | Unknown | Declined | Rejected)
     assert ErrorKind[refusal.name] is refusal
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.carriers.nhncloud.delivery_fixture import MANY, outcomes_for
 from tests.fixtures.nhncloud import RELAY, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import call_ok, friendtalk_body, sms_body
+from tests.fixtures.web import alimtalk_body, call_ok, friendtalk_body, receivers_of, sms_body
 
 pytestmark = pytest.mark.slow
 
@@ -79,5 +79,24 @@ def test_unanswered_sends_are_told_while_the_service_is_reachable(tmp_path: Path
 
         assert carrier.problem == ""
         assert {tuple(await outcomes_for(call, number)) for number in MANY[:3]} == {("sms completed 1000",)}
+
+    run_scenario(tmp_path, scenario)
+
+
+def test_total_failure_without_reasons_ends_each_message(tmp_path: Path) -> None:
+    """Alimtalk ko/alimtalk-api-guide.md: with -1031, `message` and its `requestId` may be null."""
+
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        call = await with_channel(env)
+        fixture.relay.templates[SENDER_KEY, "T1"].current.fields["templateContent"] = "다른 글"
+        for explains in (True, False):
+            fixture.relay.behavior.explains_total_failure = explains
+            number = MANY[explains]
+            body = alimtalk_body(SENDER_KEY, receivers=receivers_of(number, templateData={"name": "길동"}))
+            await call_ok(call, "message/sendAlimtalk", body)
+            await env.wait(20)
+
+        assert await outcomes_for(call, MANY[True]) == ["alimTalk fail 3016"]
+        assert await outcomes_for(call, MANY[False]) == ["alimTalk fail 3018"]
 
     run_scenario(tmp_path, scenario)

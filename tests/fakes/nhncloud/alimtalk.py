@@ -15,6 +15,8 @@ from tests.fakes.nhncloud.template_parts import Highlight, Items, Representative
 
 MAX_CONTENT_CHARS = 1300
 MAX_TITLE_CHARS = 50
+MAX_LINK_CHARS = 500
+"""Alimtalk ko/alimtalk-api-guide.md, "전문 발송", `buttons.linkMo`: at most 500 characters."""
 _VARIABLE = re.compile(r"#\{([^}]*)\}")
 NOT_MATCHED = "are not matched to template. This message can be resend by sms service if the resend setting is on."
 TITLE_DIFFERS = "3028"
@@ -155,6 +157,9 @@ def _compare(fields: Json, buttons: Sequence[Json], given: RawRecipient, content
         return -2001, "The 'content' must not be blank."
     if len(content) > MAX_CONTENT_CHARS:
         return -2000, f"The 'content' must be at less than or equal to {MAX_CONTENT_CHARS}."
+    for each in given.buttons or ():
+        if any(len(link or "") > MAX_LINK_CHARS for link in (each.linkMo, each.linkPc, each.schemeIos)):
+            return -2000, f"The 'link' must be at less than or equal to {MAX_LINK_CHARS}."
     if len(given.templateTitle or "") > MAX_TITLE_CHARS:
         why = "The templateTitle that is replaced by the template parameters can not exceed 50 characters."
         return -2032, why

@@ -50,6 +50,11 @@ class Caller:
         base = f"/friendtalk/v2.4/appkeys/{self.relay.talk_app_key}/"
         return await self._ask(method, base + path, self.relay.talk_secret_key, body, **more)
 
+    async def brand(self, method: str, path: str, body: Any = None, **more: Any) -> Json:
+        """Call the brand message API."""
+        base = f"/brand-message/v1.0/appkeys/{self.relay.talk_app_key}/"
+        return await self._ask(method, base + path, self.relay.talk_secret_key, body, **more)
+
     async def _ask(
         self, method: str, path: str, secret: str, body: Any, headers: dict[str, str] | None = None, **more: Any
     ) -> Json:

@@ -18,7 +18,7 @@ from tests.fakes.nhncloud.answers import (
     paginate,
     parse_seoul,
 )
-from tests.fakes.nhncloud.state import DELIVERED, IN_PROGRESS, Message, Profile, State
+from tests.fakes.nhncloud.state import DELIVERED, IN_PROGRESS, NO_CODE, Message, Profile, State
 
 MAX_RECIPIENTS = 1000
 MAX_DAYS_AHEAD = 60
@@ -182,7 +182,9 @@ def accept(
         wants = profile.resends if resend is None or resend.isResend is None else resend.isResend
         if wants:
             message.resend_status = "RSC02"
-    outcomes.schedule_results(messages, state.behavior, state.results, late_code)
+    excess = _count_daily(state, profile, messages)
+    rest = [message for message in messages if id(message) not in excess] if excess else messages
+    outcomes.schedule_results(rest, state.behavior, state.results, late_code)
     answer: Json = {
         "message": {
             "requestId": None if len(failed) == len(made) else messages[0].request_id,
@@ -205,6 +207,23 @@ def accept(
     if key := request.headers.get(IDEMPOTENCY_KEY):
         state.keys_used[app_key, key] = state.clock()
     return answer
+
+
+def _count_daily(state: State, profile: Profile, messages: list[Message]) -> set[int]:
+    """Count messages towards the daily quota of a profile; return the ids of those that exceed it, which fail.
+
+    Alimtalk ko/release-notes.md, 2018: "일별 최대 발송량이 초과한 발송 요청건은 실패 처리됩니다", with no code.
+    """
+    accepted = [each for each in messages if not each.refused]
+    if not accepted:
+        return set()
+    key = accepted[0].product, format_seoul(state.clock(), "%Y-%m-%d") or ""
+    before = profile.sent.get(key, 0)
+    allowed = len(accepted) if not profile.daily_limit else max(0, profile.daily_limit - before)
+    profile.sent[key] = before + min(len(accepted), allowed)
+    for message in accepted[allowed:]:
+        state.results.schedule(message, message.send_at, NO_CODE)
+    return {id(message) for message in accepted[allowed:]}
 
 
 def search(state: State, request: Request, product: str) -> list[Message]:

@@ -6,7 +6,7 @@ import msgspec
 
 from tests.fakes.nhncloud import kakaotalk
 from tests.fakes.nhncloud.answers import ApiError, Json, Request, format_seoul
-from tests.fakes.nhncloud.state import Profile, State
+from tests.fakes.nhncloud.state import ALIMTALK, FRIENDTALK, Profile, State
 
 CATEGORIES: tuple[Any, ...] = (
     ("001", "건강", (("0001", "병원", (("0001", "종합병원"), ("0002", "피부과"))),)),
@@ -96,7 +96,7 @@ def verify(state: State, request: Request) -> Json:
         raise ApiError(-7000, VENDOR_FAILED)
     profile.token = None
     found = ("plusFriendId", "senderKey", "categoryCode", "status")
-    row = _row(profile)
+    row = _row(state, profile)
     return {"sender": {name: row[name] for name in found}}
 
 
@@ -124,7 +124,7 @@ def delete(state: State, sender_key: str) -> None:
 
 def show(state: State, request: Request) -> Json:
     """Show a profile: GET `senders/{senderKey}`."""
-    return {"sender": _row(get_registered(state, request.path_params["senderKey"]))}
+    return {"sender": _row(state, get_registered(state, request.path_params["senderKey"]))}
 
 
 def search(state: State, request: Request) -> Json:
@@ -132,17 +132,22 @@ def search(state: State, request: Request) -> Json:
     query = request.query
     rows = [
         row
-        for row in map(_row, state.profiles.values())
+        for row in [_row(state, each) for each in state.profiles.values()]
         if all(row[name] == query[name] for name in ("plusFriendId", "senderKey", "status") if query.get(name))
     ]
     return {"senders": kakaotalk.page(rows, query), "totalCount": len(rows)}
 
 
-def _row(profile: Profile) -> Json:
+def _usage(state: State, profile: Profile, product: str) -> Json:
+    """Return the daily quota: Alimtalk ko/sender-api-guide-v2.3.md, "발신 프로필 단건 조회", `dailyMaxCount`."""
+    day = format_seoul(state.clock(), "%Y-%m-%d") or ""
+    return {"dailyMaxCount": profile.daily_limit, "sentCount": profile.sent.get((product, day), 0)}
+
+
+def _row(state: State, profile: Profile) -> Json:
     """Return the row of a profile; until its token is verified it has no key and no state at Kakao."""
     is_known = profile.is_registered
     resending = {"resendAppKey": None, "isResend": profile.resends, "resendSendNo": None}
-    counts = {"dailyMaxCount": 0, "sentCount": 0}
     return {
         "plusFriendId": profile.channel,
         "senderKey": profile.sender_key if is_known else None,
@@ -155,8 +160,8 @@ def _row(profile: Profile) -> Json:
         "kakaoProfileStatusName": _PROFILE_STATES[profile.kakao_profile_status] if is_known else None,
         "profileSpamLevel": "정상" if is_known else None,
         "profileMessageSpamLevel": "정상" if is_known else None,
-        "alimtalk": {**resending, **counts},
-        "friendtalk": {**resending, "resendUnsubscribeNo": None, **counts},
+        "alimtalk": {**resending, **_usage(state, profile, ALIMTALK)},
+        "friendtalk": {**resending, "resendUnsubscribeNo": None, **_usage(state, profile, FRIENDTALK)},
         "dormant": profile.is_dormant,
         "block": profile.is_blocked,
         "createDate": format_seoul(profile.created_at),

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import math
 import re
 from typing import Any
 
@@ -88,6 +89,7 @@ def send(state: State, request: Request) -> Json:
     unsubscribe_number = _unsubscribe_number(state, sending.body or "") if is_ad else None
     type_ = "SMS" if interface == "sms" else "MMS" if sending.attachFileIdList else "LMS"
     now, request_id = state.clock(), state.new_request_id()
+    left = _texts_left(state)
     messages = [
         Message(
             SMS,
@@ -104,7 +106,7 @@ def send(state: State, request: Request) -> Json:
             sending,
             each,
             is_ad,
-            _refusal(state, each, interface, unsubscribe_number),
+            _refusal(state, each, interface, unsubscribe_number) or (-2052 if seq > left else 0),
         )
         for seq, each in enumerate(recipients, 1)
     ]
@@ -143,9 +145,20 @@ _REFUSAL_MESSAGES = {
     -2024: "LMS/MMS Type is not sent to outside of Korea.",
     -2044: "Invalid countryCode for sending.",
     -6001: "Recipient Number is refused.",
+    -2051: "Conversion rate is lower than threshold.",
     -2052: "Blocked by organization message sending count exceed.",
     4: "The recipientGroupingKey is too long.",
 }
+
+
+def _texts_left(state: State) -> float:
+    """Return how many texts the organisation may send this month."""
+    limit = state.behavior.texts_per_month
+    if limit is None:
+        return math.inf
+    month = format_seoul(state.clock(), "%Y-%m")
+    sent = sum(each.product == SMS and format_seoul(each.accepted_at, "%Y-%m") == month for each in state.messages)
+    return limit - sent
 
 
 def _number(recipient: Recipient) -> str:

@@ -89,6 +89,10 @@ class Profile:
     is_dormant: bool = False
     kakao_status: str = "A"
     kakao_profile_status: str = "A"
+    daily_limit: int = 0
+    """How many messages it may send a day, Alimtalk and friend talk each; 0: any."""
+    sent: dict[tuple[str, str], int] = field(default_factory=dict)
+    """How many messages it has sent, by product and day."""
     resends: bool = False
     """Whether the relay sends a text for each message that fails."""
     may_reach_others: bool = False
@@ -238,6 +242,9 @@ class Behavior:
     """How many times each result is reported, in lists and in webhooks."""
     shuffles_results: bool = False
     """Whether results are reported in random order."""
+    texts_per_month: int | None = None
+    """How many texts the organisation may send a month: SMS ko/sending-policy.md, "월 발송량 제한 안내", 5,000 at
+    first."""
     max_calls_per_second: float | None = None
     """Calls per second beyond this limit are answered with HTTP 429."""
     refusals: dict[str, int] = field(default_factory=dict)

@@ -1,8 +1,9 @@
 """The NHN Cloud carrier: submits messages in large calls, and looks up those in doubt before submitting again."""
 
 import asyncio
+import contextlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 from pabal.carriers.base import (
     Carrier,
@@ -12,6 +13,7 @@ from pabal.carriers.base import (
     OnVerdicts,
     ProfileProvider,
     ReadBody,
+    Verdict,
 )
 from pabal.carriers.nhncloud.brand_calls import as_sent, is_deliverable
 from pabal.carriers.nhncloud.buttons import fit_friend_talk
@@ -59,6 +61,8 @@ class NhnCloudCarrier(Carrier):
         self.failover_after_s = settings.failover_seconds
         self.has_webhooks = bool(settings.webhook_signature)
         self.provider = provider
+        self._profile_client = talk_client
+        self._timeout_s = settings.timeout_seconds
         self.sends_friend_talk_as_brand = settings.friend_talk == "brand"
         self._world = world
         self._pacer = Pacer(settings.rate, world)
@@ -92,6 +96,10 @@ class NhnCloudCarrier(Carrier):
         return "; ".join(sorted(found - {""}))
 
     @property
+    def exhausted_quotas(self) -> Mapping[str, int]:
+        return self._connection.quotas.exhausted
+
+    @property
     def rate(self) -> float:
         return self._pacer.rate
 
@@ -104,7 +112,12 @@ class NhnCloudCarrier(Carrier):
 
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
         deadline = self._world.monotonic() + self.timeout_s - TIMEOUT_MARGIN_S
-        submission = Submission(on_verdicts, self._world, deadline)
+        given = {attempt.message_id: attempt for attempt in attempts}
+
+        def report(verdicts: Sequence[tuple[Attempt, Verdict]]) -> None:  # on what was given, not on what was sent
+            on_verdicts([(given[attempt.message_id], verdict) for attempt, verdict in verdicts])
+
+        submission = Submission(report, self._world, deadline)
         new: list[Attempt] = []
         in_doubt: dict[ProductEndpoint, list[Attempt]] = defaultdict(list)
         is_brand = self.sends_friend_talk_as_brand
@@ -122,18 +135,23 @@ class NhnCloudCarrier(Carrier):
 
     def _sendable(self, attempts: Sequence[Attempt], submission: Submission) -> list[Attempt]:
         """Return the messages that can be sent now; report the others."""
+        quotas = self._connection.quotas
         undeliverable: list[Attempt] = []
         unreachable: list[Attempt] = []
+        limited: list[tuple[Attempt, Verdict]] = []
         sendable: list[Attempt] = []
         for attempt in attempts:
             if not attempt.is_in_doubt and not _is_supported(attempt):
                 undeliverable.append(attempt)
-            elif self._connection.problems.get(endpoint_of(attempt).service):
+            elif self._connection.problems.get(service := endpoint_of(attempt).service):
                 unreachable.append(attempt)
+            elif not attempt.is_in_doubt and (verdict := quotas.take(service, attempt.sender_key)):
+                limited.append((attempt, verdict))
             else:
                 sendable.append(attempt)
         submission.report_all(undeliverable, Declined(Outcome.UNDELIVERABLE))
         submission.report_all(unreachable, NotSent())
+        submission.report(limited)
         return sendable
 
     async def _resolve(
@@ -151,10 +169,24 @@ class NhnCloudCarrier(Carrier):
 
     async def run(self, on_receipts: OnReceipts) -> None:
         try:
-            await self._results.run(on_receipts)
+            async with self._reading_quotas():
+                await self._results.run(on_receipts)
         except asyncio.CancelledError:  # after another error the service runs it again
             await self._connection.close()
             raise
+
+    @contextlib.asynccontextmanager
+    async def _reading_quotas(self) -> AsyncIterator[None]:
+        """Read the quotas of profiles until the end of the block."""
+        if self._profile_client is None:
+            yield
+            return
+        reading = asyncio.create_task(self._connection.quotas.run(self._profile_client, self._timeout_s))
+        try:
+            yield
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
 
 
 def _is_supported(attempt: Attempt) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any
 
-from pabal.carriers.base import Busy, Declined, Rejected, Unknown, Verdict
+from pabal.carriers.base import Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.carriers.nhncloud.client import TOO_LARGE
 from pabal.domain.message import Outcome
 
@@ -22,6 +22,8 @@ class ErrorKind(Enum):
     ACCOUNT_CLOSED = ("account closed", None)
     """The keys or the account are not accepted; nothing can be sent until an operator corrects that."""
     BUSY = ("busy", None)
+    TEXT_QUOTA = ("text quota", None)
+    """The organisation may send no more texts this month; the message was not accepted."""
     UNCERTAIN = ("uncertain", None)
     """The call failed inside NHN Cloud: only a lookup tells whether it has the messages."""
     INVALID_NUMBER = ("invalid number", Outcome.NUMBER_NOT_ASSIGNED)
@@ -58,7 +60,8 @@ def _table(rows: Iterable[tuple[ErrorKind, Iterable[int]]]) -> dict[int, ErrorKi
 _SMS = _table(
     [
         (ErrorKind.ACCOUNT_CLOSED, (-1000, -1001, -1002, -1003, -1004, -1007, -1008, -9995)),
-        (ErrorKind.BUSY, (-2009, -2010, -2047, -2051, -2052)),
+        (ErrorKind.BUSY, (-2009, -2010, -2047, -2051)),
+        (ErrorKind.TEXT_QUOTA, (-2052,)),
         (ErrorKind.UNCERTAIN, (-9999, -2021)),
         (ErrorKind.INVALID_NUMBER, (-2018, -2019)),
         (ErrorKind.REFUSED_BY_RECEIVER, (-6001,)),
@@ -101,6 +104,8 @@ def error_kind_of(code: int, *, is_text: bool) -> ErrorKind:
 def verdict_for(kind: ErrorKind) -> Verdict:
     """Return the verdict on a message after an error."""
     if kind.outcome is None:
+        if kind is ErrorKind.TEXT_QUOTA:
+            return NotSent()
         return Unknown() if kind is ErrorKind.UNCERTAIN else Busy()
     if kind in (ErrorKind.MESSAGE_NOT_SUPPORTED, ErrorKind.CALL_NOT_SUPPORTED, ErrorKind.UNEXPECTED):
         return Declined(kind.outcome)

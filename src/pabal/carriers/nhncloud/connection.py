@@ -12,6 +12,7 @@ from pabal.carriers.nhncloud.client import (
     Throttled,
     expect_documented_shape,
 )
+from pabal.carriers.nhncloud.quotas import NhnCloudQuotas
 from pabal.carriers.relay.notices import Notices
 from pabal.carriers.relay.submission import Submission
 from pabal.world import World
@@ -31,6 +32,7 @@ class Connection:
         self._problems: dict[str, str] = {}
         self.notices = Notices(world)
         """What is wrong while services are reachable."""
+        self.quotas = NhnCloudQuotas(world, self.notices)
 
     @property
     def problems(self) -> Mapping[str, str]:
@@ -54,6 +56,7 @@ class Connection:
         """Record that a call that submits messages was answered."""
         self.set_problem(endpoint, "")
         self.notices.clear(f"{endpoint.service} calls")
+        self.quotas.note_answered(endpoint.service)
 
     def client(self, endpoint: ProductEndpoint) -> NhnCloudClient:
         """Return the client of an endpoint."""

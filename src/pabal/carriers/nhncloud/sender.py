@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, OnAnomaly, Unknown, Verdict
@@ -168,7 +168,7 @@ class CallSender:
         else:
             if kind is ErrorKind.UNEXPECTED:
                 self._on_anomaly(f"code {error.code}")
-            submission.report_all(attempts, verdict_for(kind))
+            submission.report_all(attempts, self._verdict(kind))
         return ()
 
     def _report_answer(self, call: SendCall, answer: Mapping[str, Any], submission: Submission) -> None:
@@ -190,10 +190,20 @@ class CallSender:
             elif code == 0:
                 verdicts.append((attempt, self._resolver.unknown(attempt)))
             else:
-                verdicts.append((attempt, verdict_for(error_kind_of(code, is_text=is_text))))
+                verdicts.append((attempt, self._verdict(error_kind_of(code, is_text=is_text))))
+        self._note_quotas(call, [verdict for _, verdict in verdicts])
         known = [attempt.message_id for attempt, verdict in verdicts if not isinstance(verdict, Unknown)]
         self._unanswered.discard(known)
         submission.report(verdicts)
+
+    def _verdict(self, kind: ErrorKind) -> Verdict:
+        """Return the verdict on one message of a call after an error."""
+        return self._connection.quotas.exhaust_texts() if kind is ErrorKind.TEXT_QUOTA else verdict_for(kind)
+
+    def _note_quotas(self, call: SendCall, verdicts: Sequence[Verdict]) -> None:
+        """Record that no quota was in the way, if so."""
+        if any(isinstance(each, Accepted) for each in verdicts) and NotSent() not in verdicts:
+            self._connection.quotas.note_accepted(call.endpoint.service)
 
     @contextlib.contextmanager
     def _errors_before_acceptance(self, call: SendCall, submission: Submission) -> Iterator[None]:
@@ -204,9 +214,11 @@ class CallSender:
         except NotProcessed as error:
             self._connection.set_problem(call.endpoint, error)
             submission.report_all(call.attempts, NotSent())
-        except Throttled:  # the call was not processed: it does not count as a try, but the next ones go slower
+        except Throttled as error:  # not processed: it does not count as a try, but the next ones go slower
             self._queues[call.endpoint.service].slow_down(began_at)
-            submission.report_all(call.attempts, NotSent())
+            submission.report_all(
+                call.attempts, self._connection.quotas.note_throttled(call.endpoint.service, error)
+            )
         except NoResponse:  # to an upload: no message was sent
             submission.report_all(call.attempts, Busy())
         except ImageNotSupported as error:

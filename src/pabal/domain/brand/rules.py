@@ -21,6 +21,7 @@ from pabal.domain.brand.parts import (
 )
 from pabal.domain.brand.report import Report
 from pabal.domain.codes import Code, Problem, Refused, Text
+from pabal.domain.image import Image, measure_px
 
 _OPT_OUT_AUTH = re.compile(rf"[0-9]{{1,{limits.MAX_OPT_OUT_AUTH_DIGITS}}}", re.ASCII)
 _P = TypeVar("_P", bound=BrandPart)
@@ -122,6 +123,24 @@ def max_buttons(kind: BrandType, attachment: BrandAttachment) -> int:
     """Return how many buttons a message may have; a coupon takes the place of one of five."""
     most = RULES[kind].max_buttons
     return min(most, limits.MAX_BUTTONS_WITH_COUPON) if attachment.coupon else most
+
+
+def check_picture(kind: BrandType, image: Image) -> None:
+    """Raises Refused(INVALID_IMAGE) for a JPEG that is too narrow, too flat or too high for its type."""
+    size = measure_px(image)
+    if size is None:
+        return
+    width, height = size
+    most = limits.MAX_WIDE_IMAGE_RATIO if kind is BrandType.WIDE else limits.MAX_IMAGE_RATIO
+    least_px, low = limits.MIN_IMAGE_WIDTH_PX, limits.MIN_IMAGE_RATIO
+    if width < least_px or not low <= height / width <= most:
+        detail = Text(
+            f"가로 {least_px}픽셀 이상, 세로÷가로 {low}~{most}인 이미지를 쓰세요."
+            f" 지금은 {width:,}×{height:,}픽셀입니다.",
+            f"Use an image at least {least_px} pixels wide, and {low} to {most} times as high as wide;"
+            f" it has {width:,} × {height:,}.",
+        )
+        raise Refused(Code.INVALID_IMAGE, "body", detail)
 
 
 def normalize_part(part: _P) -> _P:

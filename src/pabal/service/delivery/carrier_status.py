@@ -33,6 +33,9 @@ class StatusReporter:
         Raises StoreUnavailable; the next call then reports again.
         """
         self._breaker.update()
+        self._context.metrics.set_exhausted_quotas(
+            self._carrier, self._context.carriers[self._carrier].exhausted_quotas
+        )
         status, reason = current = (self._breaker.status, self._breaker.reason)
         if current != self._reported:
             self._publish(status)

@@ -81,7 +81,8 @@ class CircuitBreaker:
 
     def record(self, verdicts: Sequence[Verdict]) -> None:
         """Take in the verdicts on a batch; any acceptance or rejection shows that the carrier works."""
-        if not verdicts:
+        verdicts = [each for each in verdicts if not (isinstance(each, NotSent) and each.retry_after_s is not None)]
+        if not verdicts:  # none, or all of them wait for a quota, which says nothing
             return
         if not all(isinstance(verdict, Busy | NotSent | Unknown) for verdict in verdicts):
             self._failing_since, self._open_until = None, 0.0

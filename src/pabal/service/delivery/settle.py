@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.domain import identifiers, retry
-from pabal.domain.dates import SECOND, Instant
+from pabal.domain.dates import MINUTE, SECOND, Instant
 from pabal.domain.message import Attempt, Outcome
 from pabal.service.delivery.expiry import find_expired, find_timed_out
 from pabal.service.delivery.finish import FinishResult, finish
@@ -16,6 +16,8 @@ from pabal.store.engine.base import Tx
 
 NOT_SENT_RETRY_DELAY_MS = 1 * SECOND
 """Delay before retrying a message that was not transmitted."""
+MAX_REQUESTED_DELAY_MS = 15 * MINUTE
+"""The longest delay that a carrier may ask for."""
 MAX_LOOKUPS = 300
 """How often a message in doubt is looked up: five minutes apart, that is about a day."""
 LATE_ANSWER_WAIT_MS = 30 * SECOND
@@ -194,6 +196,8 @@ def _schedule_retry(
     is_done_here = isinstance(verdict, Declined) or tries >= retry.MAX_TRIES
     if isinstance(verdict, Unknown) and verdict.may_answer and not is_done_here:
         return queue.RetriedJob(attempt.message_id, attempt.number, now + LATE_ANSWER_WAIT_MS, here, tries)
+    if isinstance(verdict, NotSent) and verdict.retry_after_s is not None and following not in open_circuits:
+        is_done_here = True
     if following and (is_done_here or (here in open_circuits and following not in open_circuits)):
         return queue.RetriedJob(attempt.message_id, attempt.number, now, following, 0)
     delay_ms = _retry_delay_ms(verdict, tries, chance)
@@ -202,6 +206,6 @@ def _schedule_retry(
 
 def _retry_delay_ms(verdict: Verdict, tries: int, chance: float) -> int:
     """Return how long a message waits for its next try: as long as the carrier says, if it does."""
-    if isinstance(verdict, Unknown) and verdict.retry_after_s is not None:
-        return min(round(verdict.retry_after_s * SECOND), retry.MAX_DELAY_MS)
+    if isinstance(verdict, Unknown | NotSent) and verdict.retry_after_s is not None:
+        return min(round(verdict.retry_after_s * SECOND), MAX_REQUESTED_DELAY_MS)
     return NOT_SENT_RETRY_DELAY_MS if isinstance(verdict, NotSent) else retry.backoff_ms(tries, chance)

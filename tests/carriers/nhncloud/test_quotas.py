@@ -1,0 +1,161 @@
+"""Quotas of NHN Cloud: recognised, told to the operator, and waited out."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, outcomes_for
+from tests.fixtures.nhncloud import RELAY, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
+from tests.fixtures.service import FakeCarrier, metric_value
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import alimtalk_body, call_ok, receivers_of, sms_body
+
+pytestmark = pytest.mark.slow
+
+HOUR_S = 3600
+GAUGE = "pabal_carrier_quotas_exhausted"
+
+
+def alimtalks(*numbers: str, **more: Any) -> dict[str, Any]:
+    return alimtalk_body(SENDER_KEY, receivers=receivers_of(*numbers, **NAMED), **more)
+
+
+async def counts(env: Environment) -> dict[tuple[int, int], int]:
+    """Return how many messages have each status and outcome."""
+    rows = await env.store.read(
+        lambda tx: tx.fetch_all("select status, coalesce(outcome, 0), count(*) from messages group by 1, 2")
+    )
+    return {(status, outcome): count for status, outcome, count in rows}
+
+
+def test_daily_quota_of_a_profile_is_waited_out(tmp_path: Path) -> None:
+    """Alimtalk ko/common-console-guide.md, "토큰 등록": a new profile sends 1,000 messages a day."""
+
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        fixture.relay.profiles[SENDER_KEY].daily_limit = 30
+        call = await with_channel(env)
+        await env.wait(70)
+        await call_ok(call, "message/sendAlimtalk", alimtalks(*MANY[:50]))
+        await call_ok(call, "message/sendSMS", sms_body(MANY[60]))
+        await env.wait(30)
+        carrier = env.context.carriers[RELAY]
+        assert len(fixture.accepted) == 31
+        assert re.fullmatch(
+            r"@shop has used up its daily quota of 30 \(alimtalk\); .* midnight, .*", carrier.problem
+        )
+        assert carrier.is_connected
+        assert metric_value(env, GAUGE, carrier=RELAY, quota="messages_per_day") == 1
+        await env.wait(11 * HOUR_S)
+        assert len(fixture.accepted) == 31
+        await env.wait(2 * HOUR_S)
+
+        assert {tuple(await outcomes_for(call, number)) for number in MANY[:50]} == {("alimTalk completed 1000",)}
+        assert carrier.problem == ""
+        assert metric_value(env, GAUGE, carrier=RELAY, quota="messages_per_day") == 0
+
+    run_scenario(tmp_path, scenario, poll_seconds=60)
+
+
+def test_raised_daily_quota_is_used_soon(tmp_path: Path) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        fixture.relay.profiles[SENDER_KEY].daily_limit = 10
+        call = await with_channel(env)
+        await env.wait(70)
+        await call_ok(call, "message/sendAlimtalk", alimtalks(*MANY[:20]))
+        await env.wait(60)
+        fixture.relay.profiles[SENDER_KEY].daily_limit = 0
+        await env.wait(800)
+
+        assert await counts(env) == {(2, 1000): 20}
+
+    run_scenario(tmp_path, scenario)
+
+
+def test_monthly_quota_of_texts_is_told_and_probed_with_one_message(tmp_path: Path) -> None:
+    """SMS ko/sending-policy.md, "월 발송량 제한 안내": 5,000 a month at first; -2052."""
+
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        call = await with_channel(env)
+        await env.wait(10)
+        await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
+        await call_ok(call, "message/sendAlimtalk", alimtalks(MANY[60]))
+        await env.wait(30)
+        carrier = env.context.carriers[RELAY]
+        assert carrier.problem.startswith("the organisation has used up its monthly quota of texts (-2052)")
+        assert metric_value(env, GAUGE, carrier=RELAY, quota="texts_per_month") == 1
+        assert await outcomes_for(call, MANY[60]) == ["alimTalk completed 1000"]
+        fixture.relay.calls.clear()
+        await env.wait(3 * HOUR_S)
+        assert len(fixture.accepted) == 31
+        assert {each for each in fixture.calls("/sender/sms") if each} == {1}
+        assert len(fixture.calls("/sender/sms")) < 20
+        fixture.relay.behavior.texts_per_month = None
+        await env.wait(1500)
+
+        assert carrier.problem == ""
+        assert await counts(env) == {(2, 1000): 51}
+        assert metric_value(env, GAUGE, carrier=RELAY, quota="texts_per_month") == 0
+
+    run_scenario(tmp_path, scenario, behavior={"texts_per_month": 30}, poll_seconds=30)
+
+
+def test_messages_beyond_a_quota_use_the_next_carrier_at_once(tmp_path: Path) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        call = await with_channel(env)
+        await env.wait(10)
+        await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
+        await env.wait(10)
+
+        assert (len(fixture.accepted), len(telco.submitted)) == (30, 20)
+        assert metric_value(env, "pabal_carrier_circuit_open", carrier=RELAY) == 0
+
+    telco = FakeCarrier("telco")
+    run_scenario(
+        tmp_path,
+        scenario,
+        behavior={"texts_per_month": 30},
+        others={"telco": telco},
+        routes={"sms": [RELAY, "telco"]},
+    )
+
+
+def test_quota_of_calls_is_waited_out(tmp_path: Path) -> None:
+    """API-Gateway ko/error-code.md, "요청 할당량 제한"."""
+
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        call = await with_channel(env)
+        await env.wait(10)
+        fault = fixture.relay.inject_fault("call quota", "POST", times=1e9)
+        await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
+        await env.wait(30)
+        carrier = env.context.carriers[RELAY]
+        assert carrier.problem == "the usage quota of calls is exceeded (HTTP 429)"
+        assert metric_value(env, GAUGE, carrier=RELAY, quota="calls") == 1
+        assert fault.done < 5
+        fault.times = 0
+        await env.wait(200)
+
+        assert carrier.problem == ""
+        assert await counts(env) == {(2, 1000): 50}
+
+    run_scenario(tmp_path, scenario)
+
+
+def test_too_many_calls_a_second_are_told(tmp_path: Path) -> None:
+    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        call = await with_channel(env)
+        await env.wait(10)
+        for number in MANY[:20]:
+            await call_ok(call, "message/sendSMS", sms_body(number, content=f"{number}님"))
+        await env.wait(5)
+        carrier = env.context.carriers[RELAY]
+        assert carrier.problem == "too many calls a second (HTTP 429); calls go more slowly"
+        assert metric_value(env, GAUGE, carrier=RELAY, quota="calls_per_second") == 1
+        await env.wait(200)
+
+        assert await counts(env) == {(2, 1000): 20}
+        assert carrier.problem == ""
+
+    run_scenario(tmp_path, scenario, behavior={"max_calls_per_second": 5})
