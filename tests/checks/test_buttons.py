@@ -4,7 +4,7 @@ from pabal.checks.buttons import API_FIELDS, parse_buttons, to_api_fields
 from pabal.domain.button import MAX_BUTTONS, Button
 from pabal.domain.codes import Refused
 from pabal.models.answers import ButtonItem
-from pabal.models.bodies import ButtonBody
+from pabal.models.bodies import TemplateButtonBody
 
 BODY: dict[str, str | int | None] = {
     "buttonType": "appLink",
@@ -25,7 +25,7 @@ BUTTON = Button(
 
 def test_every_field_of_a_button_has_its_name_in_the_interface() -> None:
     assert tuple(API_FIELDS) == Button._fields
-    assert set(API_FIELDS.values()) == set(ButtonBody.__struct_fields__) == set(ButtonItem.__struct_fields__)
+    assert set(API_FIELDS.values()) == set(TemplateButtonBody.__struct_fields__) == set(ButtonItem.__struct_fields__)
 
 
 def test_every_field_of_a_body_reaches_the_button_and_comes_back() -> None:
