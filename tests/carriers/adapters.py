@@ -21,7 +21,7 @@ from tests.carriers.conformance import (
     SimulatorAdapter,
     SmppAdapter,
     SmppPairAdapter,
-    no_image,
+    load_image,
     virtual_clock,
 )
 from tests.fakes.nhncloud.server import FakeNhnCloudTransport
@@ -72,7 +72,7 @@ class SolapiAdapter(Adapter):
         self._builds += 1
         process = VirtualWorld(self._builds)  # a salt is never used twice, also not by another process
         client = SolapiClient("http://127.0.0.1", key, secret, process, transport=self._transport)
-        return SolapiCarrier(settings, Dependencies(world, no_image, self._cursor, lambda _: None), client)
+        return SolapiCarrier(settings, Dependencies(world, load_image, self._cursor, lambda _: None), client)
 
     def stop_responding(self) -> None:
         self._relay.inject_fault("slow to accept", "POST", times=1e9, seconds=1e6)

@@ -12,6 +12,7 @@ from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu, ShortMessage
+from pabal.domain.image import Image
 from pabal.domain.simulated_message import SimulatedMessage
 from pabal.settings.carriers import NhnCloudSettings, SimulatorSettings, SmppSettings
 from pabal.world import World
@@ -304,7 +305,7 @@ class NhnCloudAdapter(Adapter):
                 (sms_key, talk_key), (sms_secret, talk_secret), self._transports, strict=True
             )
         )
-        return NhnCloudCarrier(settings, Dependencies(world, no_image, self._cursor, lambda _: None), texts, talk)
+        return NhnCloudCarrier(settings, Dependencies(world, load_image, self._cursor, lambda _: None), texts, talk)
 
     def stop_responding(self) -> None:
         self._relay.inject_fault("slow to accept", "POST", times=1e9, seconds=1e6)
@@ -342,8 +343,9 @@ def virtual_clock() -> int:
         return VirtualWorld().starts_at
 
 
-async def no_image(request_id: bytes) -> None:
-    """Return no image, for any request."""
+async def load_image(request_id: bytes) -> Image:
+    """Return the same image for any request."""
+    return Image("image/jpeg", "picture.jpg", b"\xff\xd8\xff\xe0" + bytes(100))
 
 
 def _call_later(seconds: float, callback: Callable[[], None]) -> None:

@@ -101,11 +101,13 @@ def attempt(
     message_id = number.to_bytes(16, "big")
     if product.is_text:
         return Attempt(message_id, 1, 1, product, receiver, sender, None, content)
-    code = TEMPLATE_CODE if product is Product.ALIMTALK else None
-    made = Attempt(
-        message_id, 1, 1, product, receiver, sender, None, content, sender_key=SENDER_KEY, template_code=code
-    )
-    return made._replace(brand=BrandMessage(BrandType.TEXT)) if product is Product.BRAND_MESSAGE else made
+    one = Attempt(message_id, 1, 1, product, receiver, sender, None, content, sender_key=SENDER_KEY)
+    if product is Product.ALIMTALK:
+        return one._replace(template_code=TEMPLATE_CODE)
+    if product is Product.BRAND_MESSAGE:
+        return one._replace(brand=BrandMessage(BrandType.TEXT))
+    has_image = product in (Product.FRIENDTALK_IMAGE, Product.FRIENDTALK_WIDE_IMAGE)
+    return one._replace(image_request_id=message_id[:13]) if has_image else one
 
 
 def attempts(count: int) -> list[Attempt]:

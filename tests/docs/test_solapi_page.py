@@ -29,6 +29,7 @@ def test_every_file_of_the_page_can_be_used_as_it_is(tmp_path: Path, text: str) 
     assert secrets
     assert isinstance(settings.carriers["solapi"], SolapiSettings)
     assert {"sms", "lms", "mms", "alimTalk"} <= set(settings.routes)
+    assert all("solapi" in carriers for carriers in settings.routes.values())
 
 
 def test_page_lists_every_status_code_with_its_own_meaning() -> None:

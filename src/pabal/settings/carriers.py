@@ -205,10 +205,9 @@ class NhnCloudSettings(CarrierSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class SolapiSettings(CarrierSettings):
-    """Solapi: texts and Alimtalk, each message of a call with its own text."""
+    """Solapi: texts, Alimtalk and brand messages, each message of a call with its own text."""
 
     kind: str = "solapi"
-    products: tuple[Product, ...] = (*TEXT_PRODUCTS, Product.ALIMTALK)
     window: int = setting(
         10_000, "How many messages may be in flight without an answer.", min_value=1, max_value=10_000
     )
@@ -235,6 +234,11 @@ class SolapiSettings(CarrierSettings):
         min_value=10,
         max_value=3600,
     )
+
+    @property
+    def sends_friend_talk_as_brand(self) -> bool:
+        """Whether friend talk goes out as a brand message: Kakao has no other."""
+        return True
 
     def __post_init__(self) -> None:
         """Raise BadSetting for an address that is not safe, or a secret that is too short."""

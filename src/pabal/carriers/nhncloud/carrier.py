@@ -112,12 +112,7 @@ class NhnCloudCarrier(Carrier):
 
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
         deadline = self._world.monotonic() + self.timeout_s - TIMEOUT_MARGIN_S
-        given = {attempt.message_id: attempt for attempt in attempts}
-
-        def report(verdicts: Sequence[tuple[Attempt, Verdict]]) -> None:  # on what was given, not on what was sent
-            on_verdicts([(given[attempt.message_id], verdict) for attempt, verdict in verdicts])
-
-        submission = Submission(report, self._world, deadline)
+        submission = Submission(on_verdicts, self._world, deadline, attempts)
         new: list[Attempt] = []
         in_doubt: dict[ProductEndpoint, list[Attempt]] = defaultdict(list)
         is_brand = self.sends_friend_talk_as_brand

@@ -11,9 +11,13 @@ MAX_SPLITS = 64
 
 
 class Submission:
-    """Reports the verdict on each message, the first one only."""
+    """Reports the verdict on each message, the first one only, and on the attempt that the service submitted."""
 
-    def __init__(self, on_verdicts: OnVerdicts, world: World, deadline: float) -> None:
+    def __init__(
+        self, on_verdicts: OnVerdicts, world: World, deadline: float, attempts: Sequence[Attempt] = ()
+    ) -> None:
+        """`attempts` are those that the service submitted; a carrier may work with changed ones."""
+        self._submitted = {attempt.message_id: attempt for attempt in attempts}
         self._on_verdicts = on_verdicts
         self._world = world
         self._deadline = deadline
@@ -36,7 +40,11 @@ class Submission:
 
     def report(self, verdicts: Sequence[tuple[Attempt, Verdict]]) -> None:
         """Report verdicts, except on messages that have one."""
-        new = [(attempt, verdict) for attempt, verdict in verdicts if attempt.message_id not in self._reported]
+        new = [
+            (self._submitted.get(attempt.message_id, attempt), verdict)
+            for attempt, verdict in verdicts
+            if attempt.message_id not in self._reported
+        ]
         if new:
             self._reported.update(attempt.message_id for attempt, _ in new)
             self._on_verdicts(new)

@@ -5,6 +5,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from pabal.carriers.relay.brand import is_deliverable
+from pabal.carriers.solapi.brand import image_kind_of
+from pabal.carriers.solapi.brand import to_remote as brand_to_remote
 from pabal.carriers.solapi.buttons import all_to_remote, are_supported
 from pabal.carriers.solapi.wire import OWN_ID
 from pabal.domain.message import Attempt, Product
@@ -13,6 +16,7 @@ MAX_MESSAGES = 10_000
 """The most messages of one call."""
 MAX_BODY_BYTES = 14_000_000
 """A call may have 15 MB."""
+PICTURE_OF_TEXTS = "MMS"
 SEND_PATH = "/messages/v4/send-many/detail"
 _TYPES = {Product.SMS: "SMS", Product.LMS: "LMS", Product.MMS: "MMS", Product.ALIMTALK: "ATA"}
 _BODY_BEGIN, _BODY_END = b'{"allowDuplicates":true,"showMessageList":true,"messages":[', b"]}"
@@ -66,23 +70,45 @@ def group_into_calls(entries: Sequence[Entry]) -> list[SolapiCall]:
 
 def can_be_sent(attempt: Attempt) -> bool:
     """Say whether Solapi has all parts of a message: it fills item lists and quick replies from templates alone."""
-    return not attempt.parts.has_any and are_supported(attempt.buttons)
+    if attempt.product is Product.ALIMTALK:
+        return not attempt.parts.has_any and are_supported(attempt.buttons)
+    return is_deliverable(attempt)
 
 
-def encode(attempt: Attempt, image_ids: Mapping[bytes, str], template_ids: Mapping[tuple[str, str], str]) -> Entry:
-    """Return a message in Solapi's format, with the ids that its image and its template have there."""
+def image_of(attempt: Attempt) -> tuple[bytes, str] | None:
+    """Return the request whose image a message has, and what it is uploaded for."""
+    if attempt.image_request_id is None:
+        return None
+    kind = PICTURE_OF_TEXTS if attempt.product.is_text else image_kind_of(attempt)
+    return attempt.image_request_id, kind
+
+
+def encode(
+    attempt: Attempt,
+    image_ids: Mapping[tuple[bytes, str], str],
+    template_ids: Mapping[tuple[str, str], str],
+) -> Entry:
+    """Return a message in Solapi's format, with the ids that its image and its template have there.
+
+    Raises NotAtSolapi.
+    """
+    image = image_of(attempt)
+    image_id = None if image is None else image_ids[image]
     message: dict[str, Any] = {
         "to": attempt.receiver,
         "text": attempt.content,
-        "type": _TYPES[attempt.product],
+        "type": _TYPES.get(attempt.product),
         "customFields": {OWN_ID: attempt.message_id.hex()},
     }
-    if attempt.product.is_text:
+    if attempt.brand is not None:
+        del message["text"], message["type"]
+        message |= brand_to_remote(attempt, image_id)
+    elif attempt.product.is_text:
         message["from"] = attempt.sender
         if attempt.subject and attempt.product is not Product.SMS:
             message["subject"] = attempt.subject
-        if attempt.image_request_id is not None:
-            message["imageId"] = image_ids[attempt.image_request_id]
+        if image_id is not None:
+            message["imageId"] = image_id
     else:
         message["kakaoOptions"] = _alimtalk(attempt, template_ids)
     return Entry(attempt, msgspec.json.encode(message))

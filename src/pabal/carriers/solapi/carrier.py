@@ -12,6 +12,7 @@ from pabal.carriers.base import (
     ReadBody,
 )
 from pabal.carriers.pace import Pacer
+from pabal.carriers.relay.brand import as_sent
 from pabal.carriers.relay.call_queue import CallQueue
 from pabal.carriers.relay.dependencies import Dependencies
 from pabal.carriers.relay.notices import Notices
@@ -109,10 +110,11 @@ class SolapiCarrier(Carrier):
 
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
         deadline = self._world.monotonic() + self.timeout_s - TIMEOUT_MARGIN_S
-        submission = Submission(on_verdicts, self._world, deadline)
+        submission = Submission(on_verdicts, self._world, deadline, attempts)
         if not self.is_connected:
             submission.report_all(attempts, NotSent())
             return
+        attempts = [as_sent(each, is_friend_talk_brand=True) for each in attempts]
         new = [each for each in attempts if not each.is_in_doubt]
         in_doubt = [each for each in attempts if each.is_in_doubt]
         async with asyncio.TaskGroup() as tasks:

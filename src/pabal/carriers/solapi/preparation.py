@@ -9,7 +9,8 @@ from pabal.carriers.relay.dependencies import ImageNotSupported, LoadImage
 from pabal.carriers.relay.http import NoResponse, NotProcessed, Throttled
 from pabal.carriers.relay.shared_calls import SharedCalls
 from pabal.carriers.relay.submission import Submission
-from pabal.carriers.solapi.calls import Entry, can_be_sent, encode, template_of
+from pabal.carriers.solapi.brand import NotAtSolapi
+from pabal.carriers.solapi.calls import Entry, can_be_sent, encode, image_of, template_of
 from pabal.carriers.solapi.client import SolapiClient, SolapiError
 from pabal.carriers.solapi.codes import CallError, call_error_of
 from pabal.carriers.solapi.images import CACHE_TTL_S, upload
@@ -18,8 +19,6 @@ from pabal.domain.message import Attempt, Outcome
 from pabal.world import World
 
 K = TypeVar("K")
-
-PICTURE_OF_TEXTS = "MMS"
 
 _EXPECTED = (NotProcessed, NoResponse, Throttled, SolapiError, ImageNotSupported, NoSuchTemplate)
 
@@ -46,40 +45,44 @@ class Preparation:
         if unsupported:
             submission.report_all(unsupported, Declined(Outcome.UNDELIVERABLE))
             attempts = [one for one in attempts if can_be_sent(one)]
-        images = {one.image_request_id for one in attempts} - {None}
+        images = {image_of(one) for one in attempts} - {None}
         templates = {template_of(one) for one in attempts} - {None}
         timeout_s = min(self._max_timeout_s, submission.remaining_s)
         image_ids, no_images = await _gather(images, lambda key: self._images.get(key, timeout_s))
         template_ids, no_templates = await _gather(templates, lambda key: self._templates.get(key, timeout_s))
         entries = []
         for attempt in attempts:
-            error = no_images.get(attempt.image_request_id) or no_templates.get(template_of(attempt))
+            error = no_images.get(image_of(attempt)) or no_templates.get(template_of(attempt))
             if error is None:
-                entries.append(encode(attempt, image_ids, template_ids))
-            else:
-                submission.report([(attempt, self._verdict(error))])
+                try:
+                    entries.append(encode(attempt, image_ids, template_ids))
+                    continue
+                except NotAtSolapi as missing:
+                    error = missing
+            submission.report([(attempt, self._verdict(error))])
         return entries
 
     def forget_image(self, attempt: Attempt) -> None:
         """Upload the picture of a message again when it is needed next."""
-        if attempt.image_request_id is not None:
-            self._images.forget(attempt.image_request_id)
+        if (image := image_of(attempt)) is not None:
+            self._images.forget(image)
 
     def forget_template(self, attempt: Attempt) -> None:
         """Look the template of a message up again when it is needed next."""
         if (template := template_of(attempt)) is not None:
             self._templates.forget(template)
 
-    async def _upload(self, request_id: bytes, timeout_s: float) -> str:
+    async def _upload(self, wanted: tuple[bytes, str], timeout_s: float) -> str:
+        request_id, kind = wanted
         image = await self._load_image(request_id)
-        return await upload(self._client, image, PICTURE_OF_TEXTS, f"{request_id.hex()}.jpg", timeout_s)
+        return await upload(self._client, image, kind, f"{request_id.hex()}.jpg", timeout_s)
 
     async def _find_template(self, template: tuple[str, str], timeout_s: float) -> str:
         return await find_template_id(self._client, *template, timeout_s)
 
     def _verdict(self, error: Exception) -> Verdict:
         """Return the verdict on a message after a failed upload or lookup: nothing of it was sent."""
-        if isinstance(error, ImageNotSupported | NoSuchTemplate):
+        if isinstance(error, ImageNotSupported | NoSuchTemplate | NotAtSolapi):
             return Declined(Outcome.UNDELIVERABLE)
         if isinstance(error, NotProcessed | Throttled):
             return NotSent()
