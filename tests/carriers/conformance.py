@@ -293,6 +293,7 @@ class NhnCloudAdapter(Adapter):
             window=window,
             rate=rate,
             poll_seconds=1,
+            friend_talk="compatible",  # as a brand message it needs an image, which messages have none of here
             sms_app_key=sms_key,
             sms_secret_key=sms_secret,
             talk_app_key=talk_key,
