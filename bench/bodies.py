@@ -50,6 +50,24 @@ def one_text(count: int, receivers: int) -> list[bytes]:
     ]
 
 
+def personal_texts(count: int, receivers: int) -> list[bytes]:
+    """Return `count` sendSMS bodies with random receivers and a different text for each."""
+    rng = random.Random(6)
+    return [
+        msgspec.json.encode(
+            {
+                "content": "#{name}님, 주문하신 상품이 오늘 도착합니다.",
+                "sender": "02-1234-5678",
+                "receivers": [
+                    {"phoneNumber": _number(rng), "templateData": {"name": f"손님{number}"}}
+                    for number in range(receivers)
+                ],
+            }
+        )
+        for _ in range(count)
+    ]
+
+
 def alimtalks(count: int, receivers: int) -> list[bytes]:
     """Return `count` sendAlimtalk bodies with random receivers and a different text for each."""
     rng = random.Random(4)

@@ -7,9 +7,9 @@ from bench.server import BenchEnvironment
 
 
 def measure(env: BenchEnvironment) -> list[Figure]:
-    """Measure the bare server, then the service on SQLite and on PostgreSQL, then small sends."""
+    """Measure the bare server, then the service on SQLite and on PostgreSQL, then texts and small sends."""
     bare = nhncloud_bare.measure()
     figures = nhncloud_through.measure_campaigns(env, bare, "SQLite")
     with postgres_environment(env) as postgres:
         figures += nhncloud_through.measure_campaigns(postgres, bare, "PostgreSQL")
-    return figures + nhncloud_through.measure_small(env)
+    return figures + nhncloud_through.measure_texts(env) + nhncloud_through.measure_small(env)

@@ -21,6 +21,9 @@ ROUNDS = 2
 REQUESTS = 50
 """Requests of texts, and as many of Alimtalk."""
 CONNECTIONS = 4
+PERSONAL_REQUESTS = 20
+PERSONAL_RECEIVERS = 100
+"""Each personal text is a call of its own."""
 SMALL = 10_000
 SMALL_CONNECTIONS = 64
 SIGNATURE = "a signature of the bench"
@@ -70,6 +73,37 @@ def measure_campaigns(env: BenchEnvironment, bare: float, engine: str) -> list[F
                 details=f"{rate.ended:,.0f}/s of {bare:,.0f}/s",
             ),
         ]
+    return figures
+
+
+def measure_texts(env: BenchEnvironment) -> list[Figure]:
+    """Send texts only: one for all receivers of a request, and a different one for each, which is a call each."""
+    plans = (
+        ("shared texts", bodies.one_text(REQUESTS, REQUEST_RECEIVERS), REQUESTS * REQUEST_RECEIVERS, TARGET),
+        (
+            "personal texts",
+            bodies.personal_texts(PERSONAL_REQUESTS, PERSONAL_RECEIVERS),
+            PERSONAL_REQUESTS * PERSONAL_RECEIVERS,
+            None,
+        ),
+    )
+    figures = []
+    for what, requests, messages, target in plans:
+        with service_with_relay(env, has_webhooks=True) as (relay, data, server):
+            plan = make_plan(env, server, bodies.SEND_SMS, requests, CONNECTIONS)
+            rate = measure_rate(data, server, relay, [plan], messages)
+        report_progress(f"  {what}: {rate.ended:,.0f} ended/s, {rate.sends:.0f} calls, {rate.cpu_us:.0f} µs CPU")
+        figures.append(
+            Figure(
+                "nhncloud",
+                f"{what}, HTTP to relay to result to history",
+                rate.ended,
+                "/s",
+                target,
+                details=f"{messages:,} messages in {rate.sends:.0f} calls, {rate.cpu_us:.0f} µs CPU per message,"
+                f" the server {rate.relay_cpu_us:.0f} µs",
+            )
+        )
     return figures
 
 
