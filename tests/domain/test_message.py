@@ -13,6 +13,7 @@ PRODUCTS = [
     "friendTalkText",
     "friendTalkImage",
     "friendTalkWideImage",
+    "brandMessage",
 ]
 OUTCOMES = [1000, 2000, 2003, 3001, 3003, 3006, 3012, 3016, 3018, 3019, 3020, 3102, 9001, 9002, 9004, 9005, 9999]
 
@@ -44,7 +45,7 @@ def test_outcome_is_found_by_its_number(outcome: Outcome) -> None:
 
 
 def test_stored_numbers_never_change() -> None:
-    assert [product.number for product in Product] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    assert [product.number for product in Product] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     assert [status.number for status in Status] == [0, 1, 2, 3, 4]
 
 
