@@ -1,7 +1,7 @@
 """How fast messages complete from the HTTP request through NHN Cloud's API to the result."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +29,10 @@ SMALL_CONNECTIONS = 64
 SIGNATURE = "a signature of the bench"
 ACCOUNT = "bench"
 MESSAGES = 2 * REQUESTS * REQUEST_RECEIVERS
+
+
+RunRelay = Callable[..., AbstractContextManager[ServerProcess]]
+"""Runs the server of a relay."""
 
 
 class RelayRate(NamedTuple):
@@ -147,14 +151,19 @@ def _measure_campaigns(env: BenchEnvironment, engine: str, *, has_webhooks: bool
 
 @contextmanager
 def service_with_relay(
-    env: BenchEnvironment, *, has_webhooks: bool, more_settings: str = "", **behavior: Any
+    env: BenchEnvironment,
+    *,
+    has_webhooks: bool,
+    more_settings: str = "",
+    run_relay: RunRelay = subprocess_server.running,
+    **behavior: Any,
 ) -> Iterator[tuple[ServerProcess, Path, Server]]:
     """Run a new relay, and the service with an account that has a channel there."""
     data = env.copy_store()
     file = data / SETTINGS_FILE
     store = file.read_text(encoding="utf-8") if file.exists() else ""
     with_store(data, lambda store: store.write(channel.add_to_store, ACCOUNT, WORLD.now()))
-    with subprocess_server.running(**behavior) as relay:
+    with run_relay(**behavior) as relay:
         options = {"webhook_signature": SIGNATURE} if has_webhooks else {}
         settings = f"{store}check_sender_numbers = false\n{more_settings}{relay.settings(**options)}"
         file.write_text(settings, encoding="utf-8")

@@ -158,7 +158,19 @@ def test_sql_is_recognized() -> None:
 
 
 def test_only_commands_print() -> None:
-    words = ("backup", "carriers", "limits", "main", "manage", "numbers", "privacy", "restore", "serve", "users")
+    words = [
+        "backup",
+        "carriers",
+        "limits",
+        "main",
+        "manage",
+        "mappings",
+        "numbers",
+        "privacy",
+        "restore",
+        "serve",
+        "users",
+    ]
     commands = {f"cli/{word}.py" for word in words}
 
     assert {name for name in NAMES if "print" in used(name)} <= commands

@@ -25,7 +25,9 @@ BUTTON = Button(
 
 def test_every_field_of_a_button_has_its_name_in_the_interface() -> None:
     assert tuple(API_FIELDS) == Button._fields
-    assert set(API_FIELDS.values()) == set(TemplateButtonBody.__struct_fields__) == set(ButtonItem.__struct_fields__)
+    assert (
+        set(API_FIELDS.values()) == set(TemplateButtonBody.__struct_fields__) == set(ButtonItem.__struct_fields__)
+    )
 
 
 def test_every_field_of_a_body_reaches_the_button_and_comes_back() -> None:

@@ -1,4 +1,4 @@
-"""`pabal profile adopt`, before the documented server on a real socket."""
+"""`pabal profile adopt` and `pabal mapping`, before the documented server on a real socket."""
 
 import asyncio
 import threading
@@ -10,6 +10,7 @@ import pytest
 from pabal.domain.suspension import Suspension
 from pabal.service.context import Context
 from pabal.store import profiles
+from tests.fakes.nhncloud import channel
 from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
 from tests.fixtures.cli import CommandLine, CommandResult
 from tests.fixtures.virtual import NOON
@@ -115,3 +116,35 @@ def test_lists_say_why_a_profile_is_suspended(command_line: RelayCommandLine, re
 
     use = command_line.run("profile", "list").rows[0][4]
     assert use == "out of use (blocked): The relay or Kakao has blocked it."
+
+
+def test_profile_and_templates_are_mapped_to_another_relay(
+    command_line: RelayCommandLine, relay: FakeNhnCloudServer
+) -> None:
+    key = relay.add_profile("@shop").sender_key
+    relay.add_template(key, "theirs", "배송 #{name}")
+    content = ("T1", "배송 #{name}")
+
+    async def add_channel(context: Context) -> None:
+        await context.store.write(channel.add_to_store, "acme", NOON, None, "5e" * 20, content)
+
+    command_line.run.run_in_context(add_channel)
+    words = ("@shop", "--account", "acme", "--carrier", "relay")
+    config = ("--config", str(command_line.config))
+
+    mapped = command_line.run("mapping", "add", *words, *config)
+    listed = command_line.run("mapping", "list").rows
+    by_hand = command_line.run("mapping", "add", *words, "--template", "T1", "--code", "nothing", *config)
+    unknown = command_line.run("mapping", "add", *words[:3], "--carrier", "telco", *config)
+    removed = command_line.run("mapping", "remove", *words, *config)
+    again = command_line.run("mapping", "remove", *words, *config)
+
+    assert (mapped.status, mapped.out) == (0, "@shop is mapped to relay\n")
+    assert listed == [
+        ["acme", "@shop", "relay", "-", key, "manual", "usable"],
+        ["acme", "@shop", "relay", "T1", "theirs", "found", "usable"],
+    ]
+    assert by_hand.out.endswith("but cannot be used yet: The carrier no longer has it.\n")
+    assert "these are: relay" in unknown.err
+    assert (removed.status, again.status) == (0, 2)
+    assert "pabal mapping list" in again.err

@@ -52,7 +52,7 @@ def test_nothing_is_lost_or_duplicated_when_killed_during_relay_calls(tmp_path: 
     signature = "a signature nobody guesses"
     run("migrate", data=data)
     key = run("key", "create", "--account", ACCOUNT, "--rate", "0", data=data).stdout.strip()
-    asyncio.run(_open_channel(data))
+    asyncio.run(open_channel(data))
     status_checker.install(data)
     phones = (f"010-{number // 10_000:04}-{number % 10_000:04}" for number in itertools.count(20_000_000))
     sent: list[str] = []
@@ -67,18 +67,18 @@ def test_nothing_is_lost_or_duplicated_when_killed_during_relay_calls(tmp_path: 
                     relay.stats(webhook=(f"{live.base_url}/hooks/{subprocess_server.RELAY}", signature))
                 _inject_faults(relay)
                 before = relay.stats().messages
-                sent += asyncio.run(_send(live.base_url, key, phones))
+                sent += asyncio.run(send_all(live.base_url, key, phones))
                 relay.wait_until_accepted(before + SENDS_BEFORE_KILL)
                 live.process.kill()
                 live.process.wait()
         with serving(data, config=config, key_rate=0) as live:
             if has_webhooks:
                 relay.stats(webhook=(f"{live.base_url}/hooks/{subprocess_server.RELAY}", signature))
-            asyncio.run(_wait_until_all_ended(live.base_url))
+            asyncio.run(wait_until_all_ended(live.base_url))
             assert live.stop() == 0
         seen = relay.stats(includes_keys=True)
 
-    statuses, completions, in_doubt = _read_results(data)
+    statuses, completions, in_doubt = read_results(data)
     assert len(sent) == KILLS * 2 * (CAMPAIGNS + SINGLES)
     assert {message_id[:26] for message_id in statuses} == set(sent), "every accepted request is stored"
     assert len(statuses) == KILLS * MESSAGES_PER_RUN
@@ -95,17 +95,20 @@ def _inject_faults(relay: ServerProcess) -> None:
     relay.stats(faults=[{**fault, "on": path} for fault in FAULTS for path in SENDS])
 
 
-async def _open_channel(data: Path) -> None:
+async def open_channel(data: Path) -> None:
+    """Add the channel of the fake relays to the account."""
     world = RealWorld()
     store = open_store(load({}, None, data=data), world)
     await store.write(channel.add_to_store, ACCOUNT, world.now())
     await store.close()
 
 
-async def _send(base: str, key: str, phones: Phones) -> list[str]:
+async def send_all(
+    base: str, key: str, phones: Phones, campaigns: int = CAMPAIGNS, singles: int = SINGLES
+) -> list[str]:
     """Send campaigns and single messages, as texts and as Alimtalk, all at once; return the requests' ids."""
     async with httpx.AsyncClient(base_url=base, headers={"apiKey": key}, timeout=60) as client:
-        sizes = [CAMPAIGN] * CAMPAIGNS + [1] * SINGLES
+        sizes = [CAMPAIGN] * campaigns + [1] * singles
         return await asyncio.gather(
             *(send(client, [*itertools.islice(phones, count)]) for count in sizes for send in (_text, _talk))
         )
@@ -129,12 +132,13 @@ async def _accepted(client: httpx.AsyncClient, operation: str, body: dict[str, A
     return str(answer["item"]["requestId"])
 
 
-async def _wait_until_all_ended(base: str) -> None:
+async def wait_until_all_ended(base: str) -> None:
+    """Wait until no message is on its way."""
     async with asyncio.timeout(END_TIMEOUT_S):
         await wait_until_idle(base)
 
 
-def _read_results(data: Path) -> tuple[dict[str, int], Counter[str], set[str]]:
+def read_results(data: Path) -> tuple[dict[str, int], Counter[str], set[str]]:
     """Return each message's status by id, how often each completed, and which were in doubt."""
     connection = status_checker.connect(data)
     rows = connection.execute("select id, status from messages").fetchall()

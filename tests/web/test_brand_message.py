@@ -158,6 +158,10 @@ def test_template_of_the_relay_takes_the_values_of_every_receiver(run_scenario: 
         assert summarize_refusal(silent).errors == {"resendContent": "MISSING_PARAMETER"}
         record = await get_message(call)
         assert (record["templateCode"], record["content"]) == ("B1", "")
+        assert record["templateData"] == {"name": "길동", "n@$.carousel.list[0]": "1"}
+        await call_ok(call, "privacy/erase", {"phoneNumber": PHONE})
+        (erased,) = (await call("message/request", query={"requestId": record["requestId"]})).items
+        assert "templateData" not in erased
         assert describe_outcome(record) == "completed 1000"
 
     run_scenario(scenario)

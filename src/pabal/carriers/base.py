@@ -82,7 +82,20 @@ class Unknown:
     """When the carrier can find out; None: after the usual backoff."""
 
 
-Verdict = Accepted | Rejected | Declined | Busy | NotSent | Unknown
+@dataclass(frozen=True, slots=True)
+class Unmapped:
+    """The carrier was not asked: its relay does not know the profile or the template. Another carrier may.
+
+    Where the route has no other, the message goes back to `home`, if that one cannot be used at the moment.
+    """
+
+    label: ClassVar[str] = "unmapped"
+
+    home: str | None
+    """The carrier whose relay owns the profile."""
+
+
+Verdict = Accepted | Rejected | Declined | Busy | NotSent | Unknown | Unmapped
 
 
 class Receipt(NamedTuple):

@@ -43,6 +43,7 @@ def build_message_item(message: Message, request: Request, locale: Locale) -> Me
         channelId=request.channel_id or UNSET,
         senderKey=request.sender_key or UNSET,
         templateCode=(None if is_fallback else request.template_code) or UNSET,
+        templateData=compose.parameters_of(message, request) or UNSET,
         deliveredAs=_brand_message(locale) if request.is_delivered_as_brand and not is_fallback else UNSET,
         yyyyMM=dates.format_month(request.scheduled_at, locale.zone),
         requestDate=locale.format_timestamp(identifiers.requested_at(request.id)),

@@ -2,7 +2,7 @@
 
 from pabal.console.history import export, history
 from pabal.console.manage import numbers, privacy, profiles, templates
-from pabal.console.operate import accounts, audit, keys, limits, pending_numbers, settings, status
+from pabal.console.operate import accounts, audit, keys, limits, mappings, pending_numbers, settings, status
 from pabal.console.overview import overview
 from pabal.console.phone import phone
 from pabal.console.requests import requests
@@ -20,6 +20,9 @@ OPERATING = tuple(
         (pending_numbers.PENDING_PATH, pending_numbers.list_pending, "GET", ""),
         (f"{pending_numbers.PENDING_PATH}/approve", pending_numbers.approve_number, "POST", ""),
         (f"{pending_numbers.PENDING_PATH}/reject", pending_numbers.reject_number, "POST", ""),
+        (mappings.MAPPINGS_PATH, mappings.show_mappings, "GET", ""),
+        (mappings.MAPPINGS_PATH, mappings.add_mapping, "POST", ""),
+        (f"{mappings.MAPPINGS_PATH}/remove", mappings.remove_mapping, "POST", ""),
         ("/console/operate/settings", settings.show_settings, "GET", ""),
         ("/console/operate/accounts", accounts.list_accounts, "GET", ""),
         ("/console/operate/accounts", accounts.create_account, "POST", ""),

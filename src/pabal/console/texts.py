@@ -2,7 +2,14 @@
 
 from pabal.console.history import history_texts
 from pabal.console.manage import numbers_texts, privacy_texts, profiles_texts, templates_texts
-from pabal.console.operate import accounts_texts, audit_texts, pending_numbers_texts, settings_texts, status_texts
+from pabal.console.operate import (
+    accounts_texts,
+    audit_texts,
+    mappings_texts,
+    pending_numbers_texts,
+    settings_texts,
+    status_texts,
+)
 from pabal.console.overview import overview_texts
 from pabal.console.phone import phone_texts
 from pabal.console.requests import requests_texts
@@ -28,6 +35,7 @@ TEXTS = TextCatalog(
     status_texts.TEXTS,
     accounts_texts.TEXTS,
     pending_numbers_texts.TEXTS,
+    mappings_texts.TEXTS,
     settings_texts.TEXTS,
     audit_texts.TEXTS,
 )

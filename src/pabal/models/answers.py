@@ -116,6 +116,10 @@ class MessageItem(Struct, kw_only=True):
     channelId: str | UnsetType = UNSET
     senderKey: str | UnsetType = UNSET
     templateCode: str | UnsetType = UNSET
+    templateData: Annotated[
+        dict[str, str] | UnsetType,
+        Meta(description="Values of a brand message by a template of the relay, whose text is not known here."),
+    ] = UNSET
     deliveredAs: Annotated[
         LabelledValue | UnsetType, Meta(description="What it is delivered as, if not as its own product.")
     ] = UNSET

@@ -48,6 +48,16 @@ def correct(tx: Tx, attempts: Iterable[EndedAttempt]) -> None:
         )
 
 
+def find_carriers(tx: Tx, ids: Iterable[bytes]) -> set[tuple[bytes, str]]:
+    """Return which carriers were given these messages and neither accepted nor rejected them."""
+    rows = tx.execute_many(
+        "select message_id, carrier from attempts"
+        " where message_id in ({list}) and message_id {within} and slot {same_slot}",
+        [(one,) for one in ids],
+    )
+    return {(row[0], row[1]) for row in rows}
+
+
 def count_doubts(tx: Tx, carrier: str, ids: Iterable[bytes]) -> dict[bytes, DoubtCount]:
     """Return how many attempts at these messages ended with an unknown result, for those that had any."""
     rows = tx.execute_many(

@@ -102,9 +102,11 @@ class CallSender:
         self._connection.note_answered(call.endpoint)
         self._queues[call.endpoint.service].speed_up()
         self._unanswered.add(call.attempts, began_at)  # unless the answer can be parsed
-        with contextlib.suppress(NoResponse), expect_documented_shape():
-            self._report_answer(call, answer, submission)
-        self._resolver.report_unknown(call.attempts, submission)
+        try:
+            with expect_documented_shape():
+                self._report_answer(call, answer, submission)
+        except NoResponse:
+            self._resolver.report_unknown(call.attempts, submission)
         return ()
 
     async def _repeat(self, call: SendCall, image: ImageRef | None, submission: Submission) -> None:

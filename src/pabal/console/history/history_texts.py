@@ -83,6 +83,10 @@ TEXTS = {
         "{number}번째 시도: {carrier} 통신사가 접수하지 않아 다른 통신사로 보냅니다.",
         "Attempt {number}: {carrier} did not accept it. The next carrier is tried.",
     ),
+    "timeline.unmapped": Text(
+        "{number}번째 시도: {carrier} 통신사에 연결된 발신 프로필이나 템플릿이 없어 건너뜁니다.",
+        "Attempt {number}: skipped {carrier}, which has no mapping for the profile or template.",
+    ),
     "timeline.queued": Text("이 시각에 {carrier} 통신사로 발송합니다.", "Will be sent to {carrier} at this time."),
     "timeline.in_flight": Text(
         "{carrier} 통신사로 발송하고 있습니다. 늦어도 이 시각까지 응답을 기다립니다.",

@@ -40,6 +40,8 @@ TEXTS = {
     "audit_action.privacy.export": Text("전화번호별 개인정보 내보내기", "Exported what is stored about a number"),
     "audit_action.privacy.erase": Text("전화번호별 개인정보 파기", "Erased what is stored about a number"),
     "audit_action.account.opt_out": Text("무료 수신거부 번호 변경", "Changed the opt-out number"),
+    "audit_action.mapping.add": Text("중계사 간 연결", "Mapped a profile or template to another relay"),
+    "audit_action.mapping.remove": Text("중계사 간 연결 해제", "Removed a mapping to another relay"),
     "audit_action.number.approve": Text("발신번호 승인", "Approved a sender number"),
     "audit_action.number.reject": Text("발신번호 반려", "Rejected a sender number"),
     "audit_action.number.remove": Text("발신번호 삭제", "Removed a sender number"),

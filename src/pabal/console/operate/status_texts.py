@@ -9,6 +9,7 @@ TEXTS = {
     "operate.part.state": Text("통신사와 대기열", "Carriers and queue"),
     "operate.part.accounts": Text("계정", "Accounts"),
     "operate.part.numbers": Text("발신번호 승인", "Sender numbers"),
+    "operate.part.mappings": Text("중계사 간 연결", "Mappings"),
     "operate.part.settings": Text("설정", "Settings"),
     "operate.at": Text("{at} 기준이며 5초마다 새로 고칩니다.", "As of {at}. Refreshed every 5 seconds."),
     "operate.carriers": Text("통신사", "Carriers"),

@@ -12,6 +12,7 @@ from pabal.service.delivery.deadline import deadline_of, move_deadlines
 from pabal.service.delivery.expiry import end_expired
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.delivery.incomplete import end_incomplete
+from pabal.service.delivery.mapped import apply_mappings
 from pabal.service.policy import Policy
 from pabal.service.sending.budgets import record_ended
 from pabal.store import attempts, doubts, messages, profiles, queue, receipts, requests
@@ -54,6 +55,8 @@ class ClaimRequest(NamedTuple):
     """From when on to look in each lane."""
     in_flight: Container[tuple[bytes, int]] = ()
     """The attempts, by message and number, that are not settled yet: their messages are not claimed again."""
+    is_one_of_relays: bool = False
+    """Whether the carrier's relay has profiles, and others do: those of others need a mapping."""
 
 
 class ClaimedBatch(NamedTuple):
@@ -64,6 +67,8 @@ class ClaimedBatch(NamedTuple):
     cancelled: int
     is_full: bool
     next_due_at: Instant | None
+    unmapped: Mapping[bytes, str | None] = MappingProxyType({})
+    """Leased messages that the carrier's relay does not know: by id, the carrier whose relay does."""
 
 
 def lease_duration_ms(carrier: Carrier) -> int:
@@ -147,7 +152,10 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
     next_due_at = None if leases else queue.next_due_at(tx, slot, carrier, (Lane.SMALL, Lane.CAMPAIGN))
     dated = {one: each._replace(expires_at=deadline_of(each, policy)) for one, each in shared.items()}
     leased = [(lease, stored[lease.id], dated[identifiers.request_id_of(lease.id)]) for lease in leases]
-    return ClaimedBatch(leased, finished, cancelled, len(due) == request.limit, next_due_at)
+    unmapped: Mapping[bytes, str | None] = {}
+    if request.is_one_of_relays:
+        leased, unmapped = apply_mappings(tx, carrier, leased)
+    return ClaimedBatch(leased, finished, cancelled, len(due) == request.limit, next_due_at, unmapped)
 
 
 def _find_unsubmitted(tx: Tx, request: ClaimRequest) -> list[bytes]:

@@ -133,5 +133,6 @@ class Claimer:
             unconfirmed,
             self._watermarks.for_slot(slot),
             self._context.in_flight,
+            len(self._context.relays) > 1 and carrier.name in self._context.relays,
         )
         return claim(tx, request, self._context.policy, now)

@@ -85,7 +85,7 @@ class Deliverer:
         self._submitter.announce(claimed.finished)
         self._context.metrics.messages_cancelled.add(claimed.cancelled)
         if claimed.leased:
-            task = self._submitter.start(claimed.leased)
+            task = self._submitter.start(claimed.leased, claimed.unmapped)
             if not claimed.is_full and not choice.has_other_due_slots:
                 await asyncio.sleep(GATHER_PAUSE_S)
             if self._breaker.allows_only_probes:

@@ -3,7 +3,7 @@
 from collections.abc import Container
 from typing import NamedTuple
 
-from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
+from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Unmapped, Verdict
 from pabal.domain import identifiers, retry
 from pabal.domain.dates import MINUTE, SECOND, Instant
 from pabal.domain.message import Attempt, Outcome
@@ -20,6 +20,8 @@ MAX_REQUESTED_DELAY_MS = 15 * MINUTE
 """The longest delay that a carrier may ask for."""
 MAX_LOOKUPS = 300
 """How often a message in doubt is looked up: five minutes apart, that is about a day."""
+HOME_RETRY_DELAY_MS = 30 * SECOND
+"""Delay before a message that no other relay knows is tried at its own, whose circuit is open."""
 LATE_ANSWER_WAIT_MS = 30 * SECOND
 """Delay before resending a message that the carrier may still answer for."""
 
@@ -44,11 +46,13 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
     results = [pair for pair in verdicts.results if pair[0].message_id in leased]
     results.sort(key=lambda pair: pair[0].message_id)
     held = _find_held(tx, verdicts, results)
+    homeward = _find_homeward(tx, verdicts, results, policy)
     ended = [
         (attempt.message_id, end)
         for attempt, verdict in results
         if not leased[attempt.message_id]
         and attempt.message_id not in held
+        and attempt.message_id not in homeward
         and (end := _final_outcome(attempt, verdict, verdicts, policy))
     ]
     ended += [(one, Outcome.UNKNOWN) for one in _find_unreachable(tx, verdicts, results, policy, now)]
@@ -66,7 +70,9 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
     ]
     ended += receipts.expect(tx, carrier, expected)
     unsettled = [
-        (one, verdict) for one, verdict in results if isinstance(verdict, Declined | Busy | NotSent | Unknown)
+        (one, verdict)
+        for one, verdict in results
+        if isinstance(verdict, Declined | Busy | NotSent | Unknown | Unmapped)
     ]
     attempts.record(
         tx,
@@ -74,7 +80,7 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
         [
             attempts.EndedAttempt(one.message_id, one.number, verdict.label)
             for one, verdict in unsettled
-            if not isinstance(verdict, NotSent)
+            if not isinstance(verdict, NotSent) and one.message_id not in homeward
         ],
         now,
     )
@@ -113,6 +119,24 @@ def _find_unreachable(
         if isinstance(verdict, NotSent) and attempt.is_in_doubt
     }
     return find_timed_out(tx, in_doubt, policy, now) if in_doubt else set()
+
+
+def _find_homeward(
+    tx: Tx, verdicts: BatchVerdicts, results: list[tuple[Attempt, Verdict]], policy: Policy
+) -> set[bytes]:
+    """Return the messages that go back to the carrier whose relay owns their profile: no other one knows them.
+
+    Not those that it has been given and did not take, unless its circuit is open: they end.
+    """
+    homes = {
+        attempt.message_id: verdict.home
+        for attempt, verdict in results
+        if isinstance(verdict, Unmapped)
+        and verdict.home in policy.routes.carriers_for(attempt.product)
+        and policy.routes.next_after(attempt.product, verdicts.carrier) is None
+    }
+    tried = attempts.find_carriers(tx, sorted(homes)) if homes else set()
+    return {one for one, home in homes.items() if home in verdicts.open_circuits or (one, home) not in tried}
 
 
 def _wait_for_receipts(
@@ -176,6 +200,8 @@ def _final_outcome(attempt: Attempt, verdict: Verdict, verdicts: BatchVerdicts, 
         return None
     if isinstance(verdict, Declined):
         return verdict.outcome
+    if isinstance(verdict, Unmapped):
+        return Outcome.UNDELIVERABLE
     if attempt.tries + 1 < (MAX_LOOKUPS if verdicts.can_look_up and attempt.is_in_doubt else retry.MAX_TRIES):
         return None  # looking it up has used up tries, too
     return Outcome.CARRIER_ERROR if isinstance(verdict, Busy) else Outcome.UNKNOWN
@@ -193,7 +219,11 @@ def _schedule_retry(
     is_in_doubt = isinstance(verdict, Unknown) or (isinstance(verdict, NotSent) and attempt.is_in_doubt)
     stays = verdicts.can_look_up and is_in_doubt  # not sent now, but perhaps by an earlier attempt
     following = None if stays else policy.routes.next_after(attempt.product, here, avoid=open_circuits)
-    is_done_here = isinstance(verdict, Declined) or tries >= retry.MAX_TRIES
+    if isinstance(verdict, Unmapped) and following is None:
+        assert verdict.home is not None  # else it has ended
+        delay_ms = HOME_RETRY_DELAY_MS if verdict.home in open_circuits else 0
+        return queue.RetriedJob(attempt.message_id, attempt.number, now + delay_ms, verdict.home, attempt.tries)
+    is_done_here = isinstance(verdict, Declined | Unmapped) or tries >= retry.MAX_TRIES
     if isinstance(verdict, Unknown) and verdict.may_answer and not is_done_here:
         return queue.RetriedJob(attempt.message_id, attempt.number, now + LATE_ANSWER_WAIT_MS, here, tries)
     if isinstance(verdict, NotSent) and verdict.retry_after_s is not None and following not in open_circuits:

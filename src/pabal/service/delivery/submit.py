@@ -3,10 +3,10 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
-from pabal.carriers.base import Busy, Carrier, Rejected, Unknown, Verdict
+from pabal.carriers.base import Busy, Carrier, Rejected, Unknown, Unmapped, Verdict
 from pabal.domain.message import Attempt, Outcome
 from pabal.service.context import Context
 from pabal.service.delivery.backpressure import Backpressure
@@ -55,9 +55,23 @@ class Submitter:
         """Whether verdicts wait for the store: until they are settled, nothing more may be claimed."""
         return bool(self._unsettled)
 
-    def start(self, leased: list[tuple[Lease, Message, Request]]) -> asyncio.Task[None]:
-        """Submit a claimed batch in a task of its own; the window has its messages and their cost at once."""
+    def start(
+        self, leased: list[tuple[Lease, Message, Request]], unmapped: Mapping[bytes, str | None]
+    ) -> asyncio.Task[None]:
+        """Submit a claimed batch in a task of its own; the window has its messages and their cost at once.
+
+        Messages that the carrier's relay does not know (`unmapped`) are not submitted.
+        """
         attempts, unsendable = _compose_attempts(leased)
+        if unmapped:
+            log.warning(
+                "messages skip a carrier that has no mapping for their profile or template; see `pabal mapping`",
+                extra={"carrier": self._carrier.name, "messages": len(unmapped)},
+            )
+            unsendable += [
+                (one, Unmapped(unmapped[one.message_id])) for one in attempts if one.message_id in unmapped
+            ]
+            attempts = [one for one in attempts if one.message_id not in unmapped]
         cost = self._carrier.cost(attempts) if self._carrier.rate else 0
         self._window.add(len(leased), cost)
         self._context.in_flight.add((lease.id, lease.attempt) for lease, _, _ in leased)
@@ -137,7 +151,7 @@ class Submitter:
         labels = Counter(verdict.label for _, verdict in results)
         for label, count in labels.items():
             self._context.metrics.carrier_verdicts.add(count, name, label)
-        self._breaker.record([verdict for _, verdict in results])
+        self._breaker.record([verdict for _, verdict in results if not isinstance(verdict, Unmapped)])
         self._backpressure.record(labels[Busy.label], len(results))
         if self._breaker.allows_only_probes:  # a probe that it does not accept goes to the next carrier
             open_circuits = open_circuits | {name}

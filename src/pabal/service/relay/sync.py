@@ -10,7 +10,7 @@ from pabal.domain.profile import AuthStatus, Profile
 from pabal.domain.suspension import Suspension
 from pabal.domain.template import Template, TemplateStatus
 from pabal.service.context import Context
-from pabal.service.relay import apply, categories
+from pabal.service.relay import apply, categories, mappings
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store import profiles, templates
 from pabal.store.engine.base import StoreUnavailable
@@ -51,7 +51,11 @@ class RelaySync:
     async def sync_once(self) -> None:
         """Synchronize with every relay once; a failure of one part does not stop the others."""
         for carrier, relay in self._context.relays.items():
-            for what, look in (("profiles", self._sync_profiles), ("categories", self._refresh_categories)):
+            for what, look in (
+                ("profiles", self._sync_profiles),
+                ("categories", self._refresh_categories),
+                ("mapped templates", self._sync_mappings),
+            ):
                 try:
                     await look(carrier, relay)
                 except Refused as refusal:
@@ -112,6 +116,9 @@ class RelaySync:
         if now - self._categories_refreshed_at.get(carrier, 0) >= CATEGORIES_INTERVAL_MS:
             await categories.refresh(self._context, carrier, relay)
             self._categories_refreshed_at[carrier] = now
+
+    async def _sync_mappings(self, carrier: str, relay: RelayProvider) -> None:
+        await mappings.sync_mappings(self._context, carrier, relay)
 
     async def _apply_profile(self, profile: Profile, standing: RemoteProfile | None) -> None:
         suspension = standing.suspension if standing else Suspension.GONE

@@ -97,8 +97,10 @@ def _may_lack_text(message: Message, request: Request) -> bool:
 
 def parameters_of(message: Message, request: Request) -> dict[str, str] | None:
     """Return the values for the variables of a template that only the relay knows; None for other messages."""
-    if request.product is not Product.BRAND_MESSAGE or request.template_code is None:
+    if message.product is not Product.BRAND_MESSAGE or request.template_code is None:
         return None
+    if not message.values:  # it has none, or they were erased
+        return {}
     return dict(zip(request.variables, message.values, strict=True))
 
 

@@ -295,6 +295,18 @@ create unique index profiles_by_account on profiles (account_id, channel_id) whe
 create index profiles_to_sweep on profiles (id) where is_swept = 0;
 create index profiles_by_carrier on profiles (carrier, channel_id) where carrier is not null;
 
+create table profile_mappings (          -- what profiles and templates are called at relays other than their own
+    profile_id {big} not null references profiles (id),
+    carrier text not null,
+    template_code text not null,         -- ours; empty: the profile itself
+    remote text not null,                -- the sender key or template code there; empty: there is none
+    is_manual {small} not null,          -- 0: found by the synchronization
+    problem text,                        -- why it cannot be used; null: it can
+    changed_at {big} not null,
+    primary key (profile_id, carrier, template_code)
+) {clustered};
+create index profile_mappings_by_key on profile_mappings (carrier, remote) where template_code = '';
+
 create table tokens (                    -- tokens sent to prove that an account owns a profile
     id {serial},
     account_id {big} not null,
