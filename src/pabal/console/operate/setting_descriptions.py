@@ -233,6 +233,20 @@ KOREAN_DESCRIPTIONS = {
     "The signature that its webhooks carry, at least 16 characters; none: webhooks are refused.": (
         "웹훅에 담겨 오는 서명으로, 16자 이상이어야 합니다. 없으면 웹훅을 받지 않습니다."
     ),
+    (
+        "How long after a call without an answer to ask whether it has the messages: behind its gateway a call may"
+        " run for 60 s, and with less a message may be sent twice."
+    ): (
+        "응답을 받지 못한 호출의 접수 여부를 묻기까지 기다리는 시간(초)입니다. 게이트웨이 뒤에서 호출이 60초까지 "
+        "진행될 수 있어, 이보다 짧으면 메시지가 두 번 발송될 수 있습니다."
+    ),
+    (
+        "How friend talk goes out: as a brand message to friends, which is always advertising, or by the compatible"
+        " mode that NHN Cloud has announced to end on 2026-12-31."
+    ): (
+        "친구톡을 발송하는 방법입니다. brand: 채널 친구에게 보내는 브랜드 메시지(항상 광고), "
+        "compatible: NHN Cloud가 2026-12-31에 끝난다고 예고한 호환 방식."
+    ),
     # Settings of Solapi
     "API key of the account; or use _env or _file.": (
         "솔라피 계정의 API Key입니다. 이름에 _env나 _file을 붙여 따로 둘 수도 있습니다."
