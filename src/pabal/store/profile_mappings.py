@@ -42,6 +42,8 @@ class RemotePlace(NamedTuple):
     sender_key: str | None
     """None: the carrier does not know the profile, or not the template."""
     template_code: str | None
+    is_usable: bool
+    """Whether messages may be sent there now."""
 
 
 _COLUMNS = "profile_id, carrier, template_code, remote, is_manual, problem"
@@ -53,18 +55,22 @@ def find_places(tx: Tx, carrier: str, wanted: Iterable[tuple[int, str]]) -> dict
     Those of profiles that the carrier owns are not contained.
     """
     rows = tx.execute_many(
-        "select v.profile_id, v.code, p.carrier, k.remote, t.remote"
+        "select v.profile_id, v.code, p.carrier, k.remote, t.remote, coalesce(k.problem, t.problem)"
         " from (values {rows}) as v(profile_id, code, carrier) join profiles p on p.id = v.profile_id"
         " left join profile_mappings k on k.profile_id = p.id and k.carrier = v.carrier and k.template_code = ''"
-        " and k.problem is null"
         " left join profile_mappings t on t.profile_id = p.id and t.carrier = v.carrier"
-        " and t.template_code = v.code and t.problem is null"
+        " and t.template_code = v.code"
         " where p.carrier is null or p.carrier <> v.carrier",
         [(profile_id, code, carrier) for profile_id, code in wanted],
     )
     return {
-        (profile_id, code): RemotePlace(home, key if remote else None, (remote or None) if code else None)
-        for profile_id, code, home, key, remote in rows
+        (profile_id, code): RemotePlace(
+            home,
+            key if remote else None,
+            (remote or None) if code else None,
+            bool(key and remote) and problem is None,
+        )
+        for profile_id, code, home, key, remote, problem in rows
     }
 
 

@@ -109,6 +109,25 @@ def test_message_without_a_mapping_waits_for_its_own_relay(stage: TwoRelays) -> 
     stage.run(scenario)
 
 
+def test_message_in_doubt_keeps_its_names_when_its_mapping_breaks(stage: TwoRelays) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await stage.caller(env)
+        stage.relays[OTHER].add_template(OTHER_KEY, "ship-1", TEMPLATE)
+        await map_profile(env)
+        mapping = await template_mapping(env)
+        assert mapping is not None
+        stage.relays[OTHER].inject_fault("lose request", "raw-messages")
+        await send(call)
+        await env.wait(3)
+        await env.store.write(profile_mappings.save, mapping._replace(problem="differs", is_manual=True), 0)
+        await env.wait(300)
+
+        assert describe_outcome(await get_message(call)) == "completed 1000"
+        assert stage.sent(OTHER) == [(OTHER_KEY, "ship-1")]
+
+    stage.run(scenario, routes={"alimTalk": [OTHER]})
+
+
 def test_message_that_its_own_relay_declines_ends_where_no_other_knows_it(stage: TwoRelays) -> None:
     async def scenario(env: Environment) -> None:
         call = await stage.caller(env)

@@ -30,6 +30,7 @@ class Claimer:
         self._context = context
         self._carrier = carrier
         self._watermarks = Watermarks()
+        self._is_one_of_relays = len(context.relays) > 1 and carrier.name in context.relays
         self._unconfirmed: dict[int, list[Instant]] = {}
         """By slot, the times of claims whose commit was not confirmed: they may have been stored or not."""
         self._due_since: dict[tuple[int, int], float] = {}
@@ -133,6 +134,6 @@ class Claimer:
             unconfirmed,
             self._watermarks.for_slot(slot),
             self._context.in_flight,
-            len(self._context.relays) > 1 and carrier.name in self._context.relays,
+            self._is_one_of_relays,
         )
         return claim(tx, request, self._context.policy, now)

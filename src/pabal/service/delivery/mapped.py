@@ -27,14 +27,11 @@ def apply_mappings(
     unmapped: dict[bytes, str | None] = {}
     for lease, message, request in leased:
         place = None if message.product.is_text else places.get(_place_of(request) or (0, ""))
-        if place is None or (place.sender_key is None and lease.is_in_doubt):
-            found.append((lease, message, request))
-        elif place.sender_key is None:
-            found.append((lease, message, request))
+        if place is not None and not place.is_usable and not lease.is_in_doubt:
             unmapped[message.id] = place.home
-        else:
-            named = request._replace(sender_key=place.sender_key, template_code=place.template_code)
-            found.append((lease, message, named))
+        elif place is not None and place.sender_key is not None:
+            request = request._replace(sender_key=place.sender_key, template_code=place.template_code)
+        found.append((lease, message, request))
     return found, unmapped
 
 
