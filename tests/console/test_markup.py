@@ -10,8 +10,9 @@ from pabal.console.history.filters import FIELDS as SEARCH_FIELDS
 from pabal.console.manage.template_form import FIELDS as TEMPLATE_FIELDS
 from pabal.domain.sender_number import NumberState
 from pabal.domain.user import Role
-from pabal.store import numbers
+from pabal.store import numbers, profile_mappings
 from pabal.store.engine.base import Tx
+from pabal.store.profile_mappings import ProfileMapping
 from tests.console.test_roles import SECRET, every_path, things
 from tests.fixtures.brand_bodies import card_of_feed, typed_body
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
@@ -21,6 +22,7 @@ from tests.fixtures.web import (
     NO_USER,
     RunScenario,
     alimtalk_body,
+    approve_template,
     call_ok,
     describe_outcome,
     image_body,
@@ -34,6 +36,8 @@ MARK = "\"'><x-mark>"
 ESCAPED = "&#34;&#39;&gt;&lt;x-mark&gt;"
 IN_JSON = MARK.replace('"', '\\"')
 PHONE = "010-4321-8765"
+_ITEM = {"title": "상품", "description": SECRET}
+ITEMS = {"emphasisType": "itemList", "content": "내역", "header": SECRET, "itemList": {"items": [_ITEM, _ITEM]}}
 
 TEXT_COLUMNS = {
     "accounts": ("name",),
@@ -46,6 +50,7 @@ TEXT_COLUMNS = {
     "keys": ("name",),
     "messages": ("reference",),
     "numbers": ("comment",),
+    "profile_mappings": ("remote", "template_code"),
     "profiles": ("channel_id", "sender_key"),
     "requests": (
         "channel_id", "content", "fallback_content", "image_link", "sender_key", "subject", "template_code"
@@ -64,8 +69,8 @@ JSON_COLUMNS = {
     "campaign_invalid_rows": ("cells", "reason"),
     "campaigns": ("body", "columns", "reason", "sending", "unused_columns"),
     "messages": ("content", "variables"),
-    "requests": ("brand", "buttons", "variables"),
-    "simulated_messages": ("brand", "buttons"),
+    "requests": ("brand", "buttons", "parts", "variables"),
+    "simulated_messages": ("brand", "buttons", "parts"),
     "templates": ("design", "in_use"),
 }
 """Columns with such a text inside: the test replaces the secret by markup."""
@@ -84,6 +89,7 @@ SAFE_COLUMNS = {
     "keys": ("allow", "scopes"),
     "limit_usage": ("name",),
     "numbers": ("number", "state"),
+    "profile_mappings": ("carrier", "problem"),
     "profiles": ("carrier", "category", "cellphone", "status", "suspension"),
     "receipts": ("carrier", "reference"),
     "requests": ("fallback_sender", "opt_out_number", "sender"),
@@ -144,6 +150,11 @@ async def fill_store(env: Environment) -> tuple[dict[str, str], dict[Role, Brows
     cards = {"carousel": {"list": [card_of_feed(message=SECRET), card_of_feed()]}}
     await call_ok(call, "message/sendBrandMessage", typed_body("carouselFeed", cards, senderKey=key))
     await call_ok(call, "message/sendAlimtalk", alimtalk_body(key, NO_USER, **FALLBACK, resendContent=SECRET))
+    await approve_template(call, key, templateCode="PARTS", **ITEMS)
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(key, PHONE, templateCode="PARTS"))
+    for code in (profile_mappings.WHOLE_PROFILE, "PARTS"):
+        mapping = ProfileMapping(1, "other", code, "theirs", is_manual=True, problem=None)
+        await env.store.write(profile_mappings.save, mapping, env.world.now())
     await env.wait(60)
     for number, state in (("0212345678", NumberState.PENDING), ("15880000", NumberState.REJECTED)):
         await env.store.write(numbers.add, 1, number, env.world.now(), state)
