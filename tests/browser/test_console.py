@@ -207,7 +207,7 @@ def test_template_is_written_with_preview_reviewed_and_approved(
         page.locator("[name=name]").fill("보류: 배송 안내")
         page.locator("[name=content]").fill("#{이름}님, 주문하신 물건이 출발했습니다.")
         expect(page.locator("#preview mark")).to_have_text("#{이름}")
-        page.locator("summary").first.click()
+        page.locator("details", has=page.locator("[name='buttons[0].buttonType']")).locator("summary").click()
         expect(page.locator("[name='buttons[0].mobileUrl']")).to_be_hidden()
         page.locator("[name='buttons[0].buttonType']").select_option("webLink")
         expect(page.locator("[name='buttons[0].androidUrl']")).to_be_hidden()

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal.web.endpoints import ENDPOINTS
+from tests.fixtures.brand_bodies import brand_body
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import (
     CATEGORY,
@@ -80,6 +81,7 @@ CASES: dict[str, list[Case]] = {
         Case(lambda ids: alimtalk_body("OURS", templateCode=ids.template_code)),
     ],
     "message/sendFriendtalk": [Case(lambda ids: friendtalk_body(ids.sender_key))],
+    "message/sendBrandMessage": [Case(lambda ids: brand_body(ids.sender_key))],
     "message/list": [
         Case(lambda ids: {"receivers": ids.phone}),
         Case(lambda ids: {"receivers": ids.phone, "requestId": ids.request_id}),

@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
 
 from pabal.web.endpoints import ENDPOINTS
+from tests.fixtures.brand_bodies import brand_body
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.live import LiveService, run, serving, wait_until
 from tests.fixtures.web import (
@@ -144,13 +146,15 @@ def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
         _call(client, "message/sendLMS", sms_body(subject="제목"))
         _call(client, "message/sendMMS", sms_body(image=image_body(51_200)))
         _call(client, "message/sendAlimtalk", alimtalk_body(sender_key))
+        morning = (datetime.now(ZoneInfo("Asia/Seoul")) + timedelta(days=1)).strftime("%Y-%m-%d 10:00")
+        later = _call(client, "message/sendBrandMessage", brand_body(sender_key, sendDate=morning))["item"]
         last = _call(client, "message/sendFriendtalk", friendtalk_body(sender_key))["item"]["requestId"]
         wait_until(
             lambda: _call(client, "message/list", {"receivers": phone, "sendingStatus": "completed"}),
             lambda seen: seen["totalCount"] == 5,
         )
         looked_up = _call(client, "message/request", requestId=last)
-        cancelled = _call(client, "message/cancel", {"requestId": last})
+        cancelled = [_call(client, "message/cancel", {"requestId": each}) for each in (last, later["requestId"])]
         _call(client, "sender/delete", {"senderKey": sender_key})
         client.headers["apiKey"] = _create_key(live, "privacy", "read")
         _call(client, "privacy/export", {"phoneNumber": "010-7777-7777"})
@@ -161,7 +165,7 @@ def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
         assert codes == ["T1"]
         assert kinds == {"sms", "lms", "mms", "alimTalk", "friendTalkText"}
         assert looked_up["item"]["counts"]["completed"] == 1
-        assert cancelled["item"] == {"requestedCount": 1, "canceledCount": 0}
+        assert [each["item"]["canceledCount"] for each in cancelled] == [0, 1]
 
 
 def test_history_is_found_by_query_and_by_form_over_real_http(live: LiveService) -> None:

@@ -79,7 +79,7 @@ def test_every_template_error_is_reported_at_its_field_and_keeps_input(run_scena
         wrong = form_fields(
             sender_key,
             name="",
-            content="가" * 1001,
+            content="가" * 1301,
             templateCode="T" * 21,
             messageType="extraInfo",
             **{"buttons[3].buttonType": "webLink", "buttons[3].name": HOSTILE[:14]},
@@ -90,7 +90,7 @@ def test_every_template_error_is_reported_at_its_field_and_keeps_input(run_scena
         assert shown.status == 400
         for field in ("name", "content", "templateCode", "moreInfo", "buttons[3].mobileUrl"):
             assert f'id="wrong-{field}"' in shown.text, field
-        assert "가" * 1001 in shown.text
+        assert "가" * 1301 in shown.text
         assert "<script>" not in shown.text
         assert await env.store.read(kept_templates.list_all) == []
 
@@ -273,7 +273,7 @@ def test_template_preview_shows_text_and_its_length(run_scenario: RunScenario) -
         assert "<script>" not in shown.text
         assert "제목" in shown.text
         assert "<li><span>채널 추가</span></li>" in shown.text
-        assert f"{len(HOSTILE) + 5} / 1000자" in shown.text
+        assert f"{len(HOSTILE) + 5} / 1300자" in shown.text
 
     run_scenario(scenario)
 

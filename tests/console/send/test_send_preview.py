@@ -42,7 +42,7 @@ def test_a_text_is_counted_as_it_will_be_sent(run_scenario: RunScenario) -> None
             (form(content="#{이름}님", receivers=f"{PHONE}, 홍길동"), (8, 90)),
             (form(content="#{이름}님", receivers=""), (9, 90)),
             (form(content="가😀나"), (4, 90)),
-            (talk("alimtalk", sender_key), (12, 1000)),
+            (talk("alimtalk", sender_key), (12, 1300)),
             (talk("friendtalk", sender_key, content="가\r\n나"), (3, 1000)),
             (talk("friendtalk", sender_key, content="가나", messageType="friendTalkWideImage"), (2, 76)),
         ]
