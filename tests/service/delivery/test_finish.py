@@ -369,17 +369,10 @@ def test_fallback_of_an_advertisement_waits_for_the_morning(run_scenario: RunSce
 
         assert await outcomes_of(env, ads[0]) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
 
-    run_scenario(
-        in_the_evening,
-        carriers={DEFAULT_CARRIER: carrier},
-        world=VirtualWorld(0, evening),
-        opt_out_number="0801234567",
-    )
-    run_scenario(
-        in_the_morning,
-        carriers={DEFAULT_CARRIER: FakeCarrier(answer=accept_talk)},
-        world=VirtualWorld(1, eight - MINUTE),
-    )
+    world, number = VirtualWorld(0, evening), "0801234567"
+    run_scenario(in_the_evening, carriers={DEFAULT_CARRIER: carrier}, world=world, opt_out_number=number)
+    carriers = {DEFAULT_CARRIER: FakeCarrier(answer=accept_talk)}
+    run_scenario(in_the_morning, carriers=carriers, world=VirtualWorld(1, eight - MINUTE))
 
 
 def test_fallbacks_of_a_campaign_use_the_campaign_lane(run_scenario: RunScenario) -> None:
