@@ -2,14 +2,12 @@
 
 import dataclasses
 import os
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from pabal.domain import phone
@@ -18,6 +16,7 @@ from pabal.domain.message import PRODUCT_BY_CODE
 from pabal.domain.route import SIMULATOR_KIND
 from pabal.domain.sending import MAX_EXPIRE_MINUTES
 from pabal.settings import carriers as carriers_module
+from pabal.settings import store_address
 from pabal.settings.carriers import (
     SENDABLE,
     CarrierSettings,
@@ -31,11 +30,8 @@ from pabal.settings.field import BadSetting, check_limits, convert, fields, form
 ENVIRONMENT_PREFIX = "PABAL_"
 RESERVED_VARIABLES = ("PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS")
 """Variables with our prefix that are no settings: the path of the file, and switches of the tests."""
-POSTGRESQL = ("postgresql://", "postgres://")
-SECRET_OPTIONS = ("password", "sslpassword")
 FILE_ONLY = ("carriers", "routes", "expire_minutes")
 """Tables, which an environment variable cannot hold."""
-_END_OF_HOSTS = re.compile("[/?]")
 
 
 @dataclass(frozen=True)
@@ -184,7 +180,7 @@ class Settings:
     @property
     def is_on_postgresql(self) -> bool:
         """Whether the store is PostgreSQL."""
-        return self.store.startswith(POSTGRESQL)
+        return store_address.is_postgresql(self.store)
 
     @property
     def store_slots(self) -> int:
@@ -194,17 +190,12 @@ class Settings:
     @property
     def store_path(self) -> Path:
         """The path of the SQLite store."""
-        if not self.store:
-            return self.data / "pabal.db"
-        if self.store.startswith("sqlite:///"):
-            return Path(self.store.removeprefix("sqlite:///"))
-        scheme = self.store.split(":")[0]
-        raise BadSetting(f"store: {scheme}: is not supported; use sqlite:///… or postgresql://…")
+        return store_address.sqlite_path(self.store, self.data)
 
     @property
     def redacted_store(self) -> str:
         """The address of the store without its password."""
-        return _redact(self.store)
+        return store_address.redact(self.store)
 
     @property
     def must_check_sender_numbers(self) -> bool:
@@ -237,7 +228,7 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None,
             check_limits(Settings, name, name, value)
             given[name] = value
     settings = Settings(**given)
-    _check_store(settings)
+    store_address.check(settings.store)
     _check_retention(settings)
     settings = dataclasses.replace(settings, opt_out_number=_opt_out_number(settings.opt_out_number))
     return _with_routes(settings)
@@ -316,35 +307,6 @@ def _expire_minutes(table: Any) -> dict[str, int]:
                 f"expire_minutes.{product}: {minutes!r} is not a whole number from 1 to {MAX_EXPIRE_MINUTES}"
             )
     return dict(table)
-
-
-def _check_store(settings: Settings) -> None:
-    """Raise BadSetting for an invalid address, without showing it: it may contain a password."""
-    if not settings.is_on_postgresql:
-        settings.store_path  # noqa: B018
-        return
-    rest = settings.store.partition("://")[2]
-    hosts = _END_OF_HOSTS.split(rest)[0].rpartition("@")[2].split(",")  # libpq accepts several hosts
-    try:
-        is_right = all(urlsplit(f"//{host}").port != 0 for host in hosts)
-    except ValueError:
-        is_right = False
-    if not is_right:
-        raise BadSetting(
-            "store: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special characters written as %XX"
-        )
-
-
-def _redact(address: str) -> str:
-    """Return an address without its password."""
-    if not address.startswith(POSTGRESQL):
-        return address
-    scheme, _, rest = address.partition("://")
-    place, mark, options = rest.partition("?")
-    who, at, where = place.rpartition("@")
-    user, colon, _ = who.partition(":")
-    kept = [each for each in options.split("&") if each.partition("=")[0].lower() not in SECRET_OPTIONS]
-    return f"{scheme}://{user}{':…' if colon else ''}{at}{where}{mark}{'&'.join(kept)}"
 
 
 def _check_retention(settings: Settings) -> None:
