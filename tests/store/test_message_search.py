@@ -91,6 +91,8 @@ def test_search_finds_the_same_as_a_full_scan(tx: Tx, asked: dict[str, object], 
     expected = [message for message, _ in history.find(tx, wanted, 1, EVERYTHING).found]
 
     assert search_all(tx, wanted, page_size) == expected
+    assert message_search.count(tx, wanted, EVERYTHING) == len(expected)
+    assert message_search.count(tx, wanted, 5) == min(5, len(expected))
     assert expected or asked in (
         {"status": Status.CANCEL},
         {"requested": Period(None, NOON)},
@@ -129,6 +131,8 @@ def test_search_reads_by_account_requests_and_never_scans_messages(tx: Tx) -> No
 
     message_search.search(explaining, MessageFilter(ACCOUNT, status=Status.FAIL), NEWEST, 50)
     message_search.search(explaining, MessageFilter(ACCOUNT), message_id(20, 1, NOON + 10_000), 50)
+    message_search.count(explaining, MessageFilter(ACCOUNT, status=Status.FAIL), 10)
+    message_search.count(explaining, MessageFilter(ACCOUNT, requested=Period(NOON, NOON + 20_000)), 10)
 
     assert explaining.uses("requests_by_account (account_id=?")
     assert explaining.scans == []

@@ -10,6 +10,7 @@ from pabal.models.answers import LabelledValue, MessageItem
 from pabal.service.history.history import build_each
 from pabal.service.sending import compose
 from pabal.store.history import MessagePage, ReadMessages
+from pabal.store.message_search import SearchPage
 from pabal.store.messages import Message
 from pabal.store.requests import Request
 
@@ -77,7 +78,7 @@ def build_unreadable_item(message_id: bytes, locale: Locale) -> MessageItem:
     )
 
 
-def build_message_items(page: MessagePage | ReadMessages, locale: Locale) -> list[MessageItem]:
+def build_message_items(page: MessagePage | ReadMessages | SearchPage, locale: Locale) -> list[MessageItem]:
     """Return the records of a page of messages, newest first."""
     return build_each(
         page.found,

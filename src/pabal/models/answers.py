@@ -358,6 +358,13 @@ class TemplatesAnswer(PagedEnvelope, kw_only=True):
 class MessagesAnswer(PagedEnvelope, kw_only=True):
     """Messages."""
 
+    totalCountIsCapped: Annotated[
+        bool | UnsetType, Meta(description="True: there are more than `totalCount`, which is 10,000.")
+    ] = UNSET
+    nextCursor: Annotated[
+        str | UnsetType,
+        Meta(description="`cursor` of the next page; absent on the last, and where `receivers` was given."),
+    ] = UNSET
     items: list[MessageItem]
 
 

@@ -340,9 +340,14 @@ class ListMessages(Struct, kw_only=True):
     messageId: str | None = None
     messageProductType: str | None = None
     sendingStatus: str | None = None
-    receivers: Annotated[str | None, Meta(description="Receiver number. Required.", examples=["010-1234-5678"])] = (
-        None
-    )
+    receivers: Annotated[
+        str | None,
+        Meta(
+            description="Receiver number. Required, unless `requestId`, `messageId` or a `requestDate` of at most"
+            " 31 days is given; then pages follow each other by `cursor`.",
+            examples=["010-1234-5678"],
+        ),
+    ] = None
     receiver: Annotated[str | None, _describe("Another name for `receivers`.")] = None
     channelId: str | None = None
     senderKey: str | None = None
@@ -352,3 +357,7 @@ class ListMessages(Struct, kw_only=True):
     scheduledDate: Annotated[str | None, PERIOD] = None
     completeDate: Annotated[str | None, PERIOD] = None
     completedDate: Annotated[str | None, _describe("Another name for `completeDate`.")] = None
+    cursor: Annotated[
+        str | None,
+        _describe("Without `receivers`: the `nextCursor` of the last answer. Send the other parameters again."),
+    ] = None

@@ -48,22 +48,37 @@ class MessagePage(NamedTuple):
     found: list[tuple[Message, Request]]
     unreadable: Sequence[bytes] = ()
     """The ids of those on this page that cannot be read."""
+    is_capped: bool = False
+    """Whether there are more than `total`: they were not counted further."""
 
 
 @transaction(search=True)
-def find(tx: Tx, wanted: MessageFilter, page: int, page_size: int, known_total: int | None = None) -> MessagePage:
-    """Return a page of the matching messages, newest first; they are not counted if their total is known."""
+def find(
+    tx: Tx,
+    wanted: MessageFilter,
+    page: int,
+    page_size: int,
+    known_total: int | None = None,
+    max_total: int | None = None,
+) -> MessagePage:
+    """Return a page of the matching messages, newest first.
+
+    They are not counted if their total is known, and not beyond `max_total`; the pages go on beyond it.
+    """
     where, args, needs_request = where_clause(wanted)
     join = " join requests r on r.id = substr(m.id, 1, 13) and r.slot = m.slot" if needs_request else ""
-    total = _count(tx, wanted) if known_total is None else known_total
+    most = None if max_total is None else max_total + 1
+    total = count(tx, wanted, most) if known_total is None else known_total
+    is_capped = max_total is not None and total > max_total
+    total = max_total if is_capped and max_total is not None else total
     skipped = (page - 1) * page_size
-    if skipped >= total:
+    if skipped >= total and not is_capped:
         return MessagePage(total, [])
     rows = tx.fetch_all(
         f"select {COLUMNS} from messages m{join} where {where} order by m.id desc limit ? offset ?",
         (*args, page_size, skipped),
     )
-    return MessagePage(total, *read_messages(tx, rows))
+    return MessagePage(total, *read_messages(tx, rows), is_capped)
 
 
 def read_messages(tx: Tx, rows: Sequence[Row]) -> ReadMessages:
@@ -81,12 +96,13 @@ def join_requests(tx: Tx, ids: Iterable[bytes], messages: Mapping[bytes, Message
     )
 
 
-def _count(tx: Tx, wanted: MessageFilter) -> int:
-    """Return how many messages match; each request is looked up once, not once for every message."""
+def count(tx: Tx, wanted: MessageFilter, most: int | None = None) -> int:
+    """Return how many messages match, up to `most`; each request is looked up once, not once for every message."""
     own, shared = _conditions(wanted)
     where, args = _join_conditions(own)
     if not shared:
-        row = tx.fetch_one(f"select count(*) from messages m where {where}", args)
+        limit = "" if most is None else f" limit {most:d}"
+        row = tx.fetch_one(f"select count(*) from (select m.id from messages m where {where}{limit}) as g", args)
     else:
         where_shared, shared_args = _join_conditions(shared)
         row = tx.fetch_one(
@@ -95,7 +111,8 @@ def _count(tx: Tx, wanted: MessageFilter) -> int:
             f" join requests r on r.id = g.request_id{{and_same_slot}} where {where_shared}",
             [*args, *shared_args],
         )
-    return int(row[0]) if row else 0
+    found = int(row[0]) if row else 0
+    return found if most is None else min(found, most)
 
 
 def where_clause(wanted: MessageFilter) -> tuple[str, list[Value], bool]:

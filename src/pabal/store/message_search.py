@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from pabal.domain import identifiers
 from pabal.domain.dates import Instant, Period
 from pabal.domain.message import Product
+from pabal.store import history
 from pabal.store.engine.base import Row, Tx, Value, transaction
 from pabal.store.history import MessageFilter, in_period, read_messages, request_period, where_clause
 from pabal.store.messages import COLUMNS, Message
@@ -16,11 +17,16 @@ FIRST_SCAN_SIZE = 200
 MAX_SCAN_SIZE = 2000
 MAX_SCANS = 7
 """A search with few matches scans 200 messages, then more at a time, and stops after 11,000."""
+COUNT_STEP = 1000
+"""How many requests are looked at together when messages are counted."""
 NEWEST = b"\xff" * identifiers.MESSAGE_ID_BYTES
 _PRODUCT, _STATUS, _COMPLETED_AT = 3, 4, 6
 """Their positions in COLUMNS."""
 _TALK = frozenset(each.number for each in Product if not each.is_text)
 """Products whose messages may have a fallback."""
+
+
+_REQUEST_COLUMNS = "id, product, total, scheduled_at, channel_id, sender_key, template_code"
 
 
 class SearchPage(NamedTuple):
@@ -53,6 +59,30 @@ def search(tx: Tx, wanted: MessageFilter, before: bytes, limit: int) -> SearchPa
         rows, further = _search_by_requests(tx, wanted, before, limit)
     read = read_messages(tx, rows)
     return SearchPage(read.found, further, read.unreadable)
+
+
+def count(tx: Tx, wanted: MessageFilter, most: int) -> int:
+    """Return how many messages match, up to `most`; without a receiver or an id, by the requests of a period."""
+    if wanted.receiver is not None or wanted.request_id is not None or wanted.message_id is not None:
+        return history.count(tx, wanted, most)
+    where, args = _request_id_range(wanted)
+    found, before = 0, NEWEST
+    while found < most:
+        rows = tx.fetch_all(
+            f"select {_REQUEST_COLUMNS} from requests where account_id = ? and id < ?{where}"
+            " order by id desc limit ?",
+            (wanted.account_id, identifiers.request_id_of(before), *args, COUNT_STEP),
+        )
+        ranges = [
+            _MessageRange(request, 1, _max_message_number(product, total))
+            for request, product, total, *said in rows
+            if _may_match(product, said, wanted)
+        ]
+        found += _count_matching(tx, ranges, wanted, most)
+        if len(rows) < COUNT_STEP:
+            break
+        before = identifiers.make_message_id(rows[-1][0], 0)
+    return min(found, most)
 
 
 def _search_by_index(tx: Tx, wanted: MessageFilter, before: bytes, limit: int) -> tuple[list[Row], bytes | None]:
@@ -89,8 +119,7 @@ def _message_ranges(
     """
     where, args = _request_id_range(wanted)
     rows = tx.fetch_all(
-        "select id, product, total, scheduled_at, channel_id, sender_key, template_code from requests"
-        f" where account_id = ? and id <= ?{where} order by id desc limit ?",
+        f"select {_REQUEST_COLUMNS} from requests where account_id = ? and id <= ?{where} order by id desc limit ?",
         (wanted.account_id, identifiers.request_id_of(before), *args, size),
     )
     found: list[_MessageRange] = []
@@ -119,16 +148,37 @@ def _matching_rows(tx: Tx, ranges: list[_MessageRange], wanted: MessageFilter) -
     rows = tx.execute_many(
         f"select {COLUMNS} from (values {{rows}}) as v cross join messages m"
         " where m.id between v.column1 and v.column2 and m.slot = v.column3",
-        [
-            (
-                identifiers.make_message_id(request, first),
-                identifiers.make_message_id(request, last),
-                identifiers.slot_of(request),
-            )
-            for request, first, last in ranges
-        ],
+        _id_ranges(ranges),
     )
     return sorted(filter(fits, rows), key=itemgetter(0), reverse=True)
+
+
+def _count_matching(tx: Tx, ranges: list[_MessageRange], wanted: MessageFilter, most: int) -> int:
+    """Return how many messages of some ranges match; no statement reads on once it has found `most`."""
+    product = wanted.product if wanted.template_code is None else Product.ALIMTALK
+    conditions = [f" and m.product = {product.number:d}"] if product else []
+    conditions += [f" and m.status = {wanted.status.number:d}"] if wanted.status else []
+    conditions += [
+        f" and {sql}".replace("?", repr(at)) for sql, at in in_period("m.completed_at", wanted.completed)
+    ]
+    rows = tx.execute_many(
+        "select count(*) from (select m.id from (values {rows}) as v cross join messages m"
+        f" where m.id between v.column1 and v.column2 and m.slot = v.column3{''.join(conditions)}"
+        f" limit {most:d}) as g",
+        _id_ranges(ranges),
+    )
+    return sum(row[0] for row in rows)
+
+
+def _id_ranges(ranges: list[_MessageRange]) -> list[tuple[bytes, bytes, int]]:
+    return [
+        (
+            identifiers.make_message_id(request, first),
+            identifiers.make_message_id(request, last),
+            identifiers.slot_of(request),
+        )
+        for request, first, last in ranges
+    ]
 
 
 def _request_id_range(wanted: MessageFilter) -> tuple[str, list[Value]]:

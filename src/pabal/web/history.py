@@ -5,27 +5,89 @@ from typing import Any
 from pabal.checks.call import ApiCall, read_paging
 from pabal.checks.choices import one_of
 from pabal.checks.forms import Form
+from pabal.checks.message_cursor import MessageCursor, format_cursor, parse_cursor
 from pabal.checks.message_records import build_message_items
 from pabal.domain import dates, identifiers, phone, profile, text
 from pabal.domain.codes import Code, Problem, Text
-from pabal.domain.dates import Period
+from pabal.domain.dates import DAY, HOUR, Instant, Period
 from pabal.domain.message import PRODUCT_BY_CODE, STATUS_BY_CODE
 from pabal.models.bodies import ListMessages
 from pabal.service.history import history
 from pabal.store import simulator
 from pabal.store.history import MessageFilter
+from pabal.store.message_search import NEWEST
 from pabal.web import envelope, records
+
+MAX_PERIOD_DAYS = 31
+"""How many days of requests can be searched without a receiver."""
+_FIRST_PAGE = MessageCursor(NEWEST, 1, 0)
+_NEEDS_BOUND = Text(
+    f"receivers가 없으면 requestId, messageId 또는 {MAX_PERIOD_DAYS}일 이내의 requestDate를 보내세요.",
+    f"Without receivers, send requestId, messageId, or a requestDate of at most {MAX_PERIOD_DAYS} days.",
+)
+_TOO_LONG = Text(
+    f"receivers가 없으면 시작이 있는 {MAX_PERIOD_DAYS}일 이내의 기간만 조회할 수 있습니다.",
+    f"Without receivers the period must have a beginning and be at most {MAX_PERIOD_DAYS} days long.",
+)
+_USE_CURSOR = Text(
+    "receivers가 없으면 page 대신 앞선 응답의 nextCursor를 cursor로 보내세요.",
+    "Without receivers, send the nextCursor of the last answer as cursor instead of page.",
+)
+_USE_PAGE = Text("receivers가 있으면 cursor 대신 page를 보내세요.", "With receivers, send page instead of cursor.")
 
 
 async def list_messages(call: ApiCall) -> dict[str, Any]:
-    """List the messages of one receiver."""
+    """List the messages of one receiver, of a request, or of a period."""
     page, page_size = read_paging(call.form)
+    if not call.form.body.receivers and not call.form.body.receiver:
+        return await _list_by_cursor(call, page_size)
+    if call.form.body.cursor is not None:
+        call.form.add(Problem(Code.INVALID_PARAMETER, "cursor", _USE_PAGE))
     message_filter = _read_filter(call)
     call.form.raise_problems()
     if message_filter is None:
         return envelope.page_fields(0, page, page_size, [])
-    found = await history.find_messages(call.context, message_filter, page, page_size)
-    return envelope.page_fields(found.total, page, page_size, build_message_items(found, call.locale))
+    found = await history.find_messages(call.context, message_filter, page, page_size, history.MAX_TOTAL)
+    items = build_message_items(found, call.locale)
+    return envelope.page_fields(found.total, page, page_size, items) | _mark_capped(found.is_capped)
+
+
+async def _list_by_cursor(call: ApiCall, page_size: int) -> dict[str, Any]:
+    """List messages without a receiver; a page may have fewer than its size, and others follow."""
+    form: Form[ListMessages] = call.form
+    if form.body.page not in (None, 1):
+        form.add(Problem(Code.INVALID_PARAMETER, "page", _USE_CURSOR))
+    cursor = form.read_optional("cursor", parse_cursor)
+    message_filter = _read_filter(call)
+    _check_bound(form, message_filter, call.now)
+    form.raise_problems()
+    place = cursor or _FIRST_PAGE
+    if message_filter is None:
+        return envelope.page_fields(0, place.page, page_size, [])
+    counted = min(cursor.counted, history.MAX_TOTAL + 1) if cursor else None
+    found = await history.find_messages_before(call.context, message_filter, place.before, page_size, counted)
+    fields = envelope.page_fields(found.total, place.page, page_size, build_message_items(found.page, call.locale))
+    if found.page.next_before is not None:
+        following = MessageCursor(found.page.next_before, place.page + 1, found.total + found.is_capped)
+        fields["nextCursor"] = format_cursor(following)
+    return fields | _mark_capped(found.is_capped)
+
+
+def _check_bound(form: Form[ListMessages], message_filter: MessageFilter | None, now: Instant) -> None:
+    """Add a problem where a search without a receiver has no bound, or too wide a one."""
+    body = form.body
+    if body.requestId or body.messageId:
+        return
+    if not body.requestDate:
+        form.add(Problem(Code.MISSING_PARAMETER, "receivers", _NEEDS_BOUND))
+    elif message_filter is not None and (period := message_filter.requested):
+        since, until = period.start, period.end if period.end is not None else now
+        if since is None or until - since > MAX_PERIOD_DAYS * DAY + HOUR:  # a day may have 25 hours
+            form.add(Problem(Code.INVALID_DATE, "requestDate", _TOO_LONG))
+
+
+def _mark_capped(is_capped: bool) -> dict[str, Any]:
+    return {"totalCountIsCapped": True} if is_capped else {}
 
 
 async def get_request(call: ApiCall) -> dict[str, Any]:
@@ -69,7 +131,7 @@ def _read_filter(call: ApiCall) -> MessageFilter | None:
     receivers = _given_name(form, "receivers", "receiver")
     message_filter = MessageFilter(
         call.account_id,
-        receiver=form.read(receivers, phone.parse_mobile),
+        receiver=form.read(receivers, phone.parse_mobile) if getattr(body, receivers) else None,
         request_id=request_id,
         message_id=message_id,
         product=form.read_optional("messageProductType", one_of(PRODUCT_BY_CODE)),

@@ -10,13 +10,17 @@ from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.message import Status
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
-from pabal.store import history, messages, requests
+from pabal.store import history, message_search, messages, requests
 from pabal.store.engine.base import ReadTimedOut, Tx, transaction
 from pabal.store.history import MessageFilter, MessagePage
+from pabal.store.message_search import SearchPage
 from pabal.store.messages import Message
 from pabal.store.requests import Request
 
 T = TypeVar("T")
+
+MAX_TOTAL = 10_000
+"""Messages beyond so many are not counted."""
 
 log = logging.getLogger("pabal.history")
 
@@ -34,17 +38,50 @@ class RequestDetails(NamedTuple):
     page: MessagePage
 
 
-async def find_messages(context: Context, message_filter: MessageFilter, page: int, page_size: int) -> MessagePage:
-    """Return a page of an account's messages, newest first.
+class CursorPage(NamedTuple):
+    """One page of the matching messages, how many match in all, and the id to continue before; None at the end."""
+
+    total: int
+    is_capped: bool
+    """Whether there are more than `total`."""
+    page: SearchPage
+
+
+async def find_messages(
+    context: Context, message_filter: MessageFilter, page: int, page_size: int, max_total: int | None = None
+) -> MessagePage:
+    """Return a page of an account's messages, newest first; they are counted up to `max_total`.
 
     Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a search that takes too long.
     """
     async with take_search_turn(context, message_filter.account_id):
-        total = context.searches.known_total(message_filter)
-        found = await context.store.read(history.find, message_filter, page, page_size, total)
+        search = (message_filter, max_total)
+        total = context.searches.known_total(search)
+        found = await context.store.read(history.find, message_filter, page, page_size, total, max_total)
         if total is None:
-            context.searches.remember_total(message_filter, found.total)
+            context.searches.remember_total(search, found.total + found.is_capped)
     return found
+
+
+async def find_messages_before(
+    context: Context, message_filter: MessageFilter, before: bytes, limit: int, known_total: int | None = None
+) -> CursorPage:
+    """Return some of an account's messages before an id, newest first, and count them unless their total is known.
+
+    One that looks through many messages returns fewer than `limit`, with the id to continue before.
+    Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a search that takes too long.
+    """
+    async with take_search_turn(context, message_filter.account_id):
+        return await context.store.read(_read_before, message_filter, before, limit, known_total)
+
+
+@transaction(search=True)
+def _read_before(
+    tx: Tx, message_filter: MessageFilter, before: bytes, limit: int, known_total: int | None
+) -> CursorPage:
+    counted = message_search.count(tx, message_filter, MAX_TOTAL + 1) if known_total is None else known_total
+    found = message_search.search(tx, message_filter, before, limit)
+    return CursorPage(min(counted, MAX_TOTAL), counted > MAX_TOTAL, found)
 
 
 def build_each(
