@@ -1,7 +1,7 @@
 """The context of the service: what every function of it works with."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from pabal.carriers.base import Carrier
 from pabal.carriers.provider import ProfileProvider, RelayProvider
 from pabal.domain.category import Category
 from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.message import Product
+from pabal.domain.message import Outcome, Product
 from pabal.domain.profile import Profile
 from pabal.service.account_limiter import AccountLimiter
 from pabal.service.fair_order import FairOrder
@@ -52,6 +52,8 @@ class Context:
     wake_events: dict[str, asyncio.Event] = field(default_factory=dict)
     head_reads: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
     """By carrier, the running read of where its queue begins."""
+    new_events: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when this process has recorded events, which wait for their numbers."""
     open_circuits: set[str] = field(default_factory=set)
     """The carriers whose circuit is open: others of the route come first."""
     max_searches_per_account: int = 1
@@ -70,6 +72,18 @@ class Context:
         for name in carriers:
             if name in self.wake_events:
                 self.wake_events[name].set()
+
+    def count_ended(self, ended: Sequence[tuple[Product, Outcome]]) -> None:
+        """Count messages that ended, and have their ends numbered."""
+        if ended:
+            self.metrics.count_ended(ended)
+            self.new_events.set()
+
+    def count_cancelled(self, count: int) -> None:
+        """Count messages that were cancelled, and have their ends numbered."""
+        if count:
+            self.metrics.messages_cancelled.add(count)
+            self.new_events.set()
 
     def choose_carrier(self, product: Product, *, is_scheduled: bool = False) -> str:
         """Return the first carrier of a product's route whose circuit is not open, or the first one if all are.

@@ -1,4 +1,4 @@
-"""The background work of a process: delivery, receipts, housekeeping and campaigns."""
+"""The background work of a process: delivery, receipts, events, housekeeping and campaigns."""
 
 import asyncio
 import logging
@@ -11,6 +11,7 @@ from pabal.service.delivery.heartbeat import SlotHolder
 from pabal.service.delivery.receive import run_carrier
 from pabal.service.delivery.take_over import prepare_slot
 from pabal.service.errors import describe_error
+from pabal.service.events.numbering import run_numbering
 from pabal.service.relay.sync import run_sync
 from pabal.service.sending.campaigns import run_campaigns
 from pabal.service.upkeep.housekeeping import run_housekeeping
@@ -45,6 +46,7 @@ class BackgroundWork:
             self._spawn(deliverer.run)
             self._spawn(lambda carrier=carrier: run_carrier(context, carrier))  # type: ignore[misc]
         self._spawn(lambda: watch_clock(context))
+        self._spawn(lambda: run_numbering(context))
         self._spawn(lambda: run_housekeeping(context))
         self._spawn(lambda: run_campaigns(context))
         if context.relays:

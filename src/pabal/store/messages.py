@@ -16,8 +16,10 @@ from pabal.domain.message import (
     Status,
 )
 from pabal.domain.sending import Receiver
+from pabal.store import events
 from pabal.store.damage import read_rows
 from pabal.store.engine.base import Row, Tx
+from pabal.store.events import MessageEnd
 
 _encode = msgspec.json.Encoder().encode
 _decode_values = msgspec.json.Decoder(tuple[str, ...]).decode
@@ -110,6 +112,8 @@ def add_fallback(
             content,
         ),
     )
+    if added and ended:
+        events.record_ends(tx, [MessageEnd(message_id, origin.account_id, product.number)], now)
     return bool(added)
 
 
@@ -141,31 +145,36 @@ def finish(
     now: Instant,
     costs_of: Callable[[bytes], CostByProduct] = lambda _: (),
 ) -> list[tuple[bytes, int]]:
-    """Give unfinished messages their outcome and cost; return id and product of those that had none."""
+    """Give unfinished messages their outcome and cost, and record their ends; return id and product of those."""
     alike: dict[tuple[Outcome, CostByProduct], list[tuple[bytes]]] = {}
     for one, outcome in ended:
         alike.setdefault((outcome, costs_of(one)), []).append((one,))
-    found: list[tuple[bytes, int]] = []
+    found: list[MessageEnd] = []
     for (outcome, costs), ids in alike.items():  # a join would search every partition for each id
         cases = "".join(f" when {product.number:d} then {cost:d}" for product, cost in costs)
         cost = f", cost = case product{cases} end" if cases else ""
-        found += tx.execute_many(
+        rows = tx.execute_many(
             f"update messages set completed_at = ?, status = ?, outcome = ?{cost}"
-            " where status in (0, 1) and id in ({list}) and id {within} and slot {same_slot} returning id, product",
+            " where status in (0, 1) and id in ({list}) and id {within} and slot {same_slot}"
+            " returning id, account_id, product",
             ids,
             (now, outcome.status.number, outcome.number),
         )
-    return found
+        found += [MessageEnd(*row) for row in rows]
+    events.record_ends(tx, found, now)
+    return [(one, product) for one, _, product in found]
 
 
 def cancel(tx: Tx, message_ids: Iterable[bytes], now: Instant) -> int:
-    """Cancel those messages that are still waiting; return how many."""
+    """Cancel those messages that are still waiting, and record their ends; return how many."""
     rows = tx.execute_many(
         "update messages set status = ?, completed_at = ?"
-        " where status = ? and id in ({list}) and id {within} and slot {same_slot} returning id",
+        " where status = ? and id in ({list}) and id {within} and slot {same_slot}"
+        " returning id, account_id, product",
         [(one,) for one in message_ids],
         (Status.CANCEL.number, now, Status.WAITING.number),
     )
+    events.record_ends(tx, [MessageEnd(*row) for row in rows], now)
     return len(rows)
 
 

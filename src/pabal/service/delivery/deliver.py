@@ -83,7 +83,7 @@ class Deliverer:
             return
         claimed = await self._claimer.claim(choice, self._claim_limit())
         self._submitter.announce(claimed.finished)
-        self._context.metrics.messages_cancelled.add(claimed.cancelled)
+        self._context.count_cancelled(claimed.cancelled)
         if claimed.leased:
             task = self._submitter.start(claimed.leased, claimed.unmapped)
             if not claimed.is_full and not choice.has_other_due_slots:

@@ -65,7 +65,7 @@ async def store_receipts(context: Context, carrier: str, incoming: Sequence[Rece
     received = await context.store.write(receive, carrier, usable, context.policy, context.world.now())
     context.metrics.receipts.add(len(incoming), carrier)
     context.metrics.receipts_unmatched.add(received.unmatched, carrier)
-    context.metrics.count_ended(received.finished.ended)
+    context.count_ended(received.finished.ended)
     context.wake(received.finished.carriers_to_wake)
 
 

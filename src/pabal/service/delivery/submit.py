@@ -86,7 +86,7 @@ class Submitter:
 
     def announce(self, finished: FinishResult) -> None:
         """Count messages that ended, and wake the carriers that got new ones."""
-        self._context.metrics.count_ended(finished.ended)
+        self._context.count_ended(finished.ended)
         self._context.wake(finished.carriers_to_wake)
 
     async def _submit(self, attempts: Sequence[Attempt], unsendable: Sequence[AttemptVerdict], cost: int) -> None:

@@ -66,7 +66,7 @@ async def reassign_unknown_carriers(
                 are_shared=context.slots.are_shared,
                 kinds=context.kinds,
             )
-            context.metrics.count_ended(finished.ended)
+            context.count_ended(finished.ended)
             if reassigned:
                 log.warning(
                     "carrier is not configured; its jobs go to other carriers",
@@ -131,7 +131,7 @@ async def _release_leases(context: Context, slot: int, worker: bytes | None, car
         finished, held = await store.write(
             run_if_held, slot, worker, hold_in_flight, slot, name, context.policy, world.now()
         )
-        context.metrics.count_ended(finished.ended)
+        context.count_ended(finished.ended)
         if held:
             log.warning(
                 "previous worker's messages are in doubt; waiting for their receipts",

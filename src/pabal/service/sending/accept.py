@@ -149,7 +149,7 @@ def announce_request(context: Context, product: Product, request: NewRequest, dr
     """Count a stored send in the metrics, and wake its deliverer if it is due."""
     context.metrics.messages_accepted.add(len(request.messages), product.code)
     if dropped:
-        context.metrics.count_ended([(product, Outcome.DUPLICATE)] * dropped)
+        context.count_ended([(product, Outcome.DUPLICATE)] * dropped)
     if request.scheduled_at <= request.now + WAKE_HORIZON_MS:
         context.wake([request.carrier])
 

@@ -303,7 +303,7 @@ async def _cancel_requests(context: Context, campaign: Campaign) -> None:
         done = await context.store.write(
             cancel.cancel, campaign.account_id, part.request_id, None, context.world.now()
         )
-        context.metrics.messages_cancelled.add(done.canceled)
+        context.count_cancelled(done.canceled)
     await context.store.write(
         campaigns.change_state,
         campaign.id,

@@ -69,7 +69,7 @@ async def cancel_request(
     if not await context.store.read(messages.count_by_status, account_id, low, high):
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId" if message_id else "requestId")
     done = await context.store.write(cancel, account_id, request_id, message_id, context.world.now(), audit_entry)
-    context.metrics.messages_cancelled.add(done.canceled)
+    context.count_cancelled(done.canceled)
     return done
 
 
@@ -103,5 +103,5 @@ async def cancel_profile_messages(context: Context, profile_id: int) -> None:
     after: tuple[Instant, bytes] | None = (context.world.now(), b"")
     while after is not None:
         swept = await context.store.write(cancel_profile_batch, profile_id, after, context.world.now())
-        context.metrics.messages_cancelled.add(swept.canceled)
+        context.count_cancelled(swept.canceled)
         after = swept.next_after

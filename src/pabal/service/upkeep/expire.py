@@ -127,7 +127,7 @@ class Expirer:
                         context.world.now(),
                         in_flight=context.in_flight,
                     )
-                    context.metrics.count_ended(finished.ended)
+                    context.count_ended(finished.ended)
                     context.wake(finished.carriers_to_wake)
 
 

@@ -122,7 +122,7 @@ async def _expire_all(context: Context, slot: int, carrier: str) -> None:
     is_done = False
     while not is_done:
         finished = await context.store.write(expire_overdue, slot, carrier, context.policy, context.world.now())
-        context.metrics.count_ended(finished.ended)
+        context.count_ended(finished.ended)
         context.wake(finished.carriers_to_wake)
         is_done = len(finished.ended) < BATCH
 

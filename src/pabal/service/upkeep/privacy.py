@@ -81,7 +81,7 @@ async def erase(
     while last is not None:
         result, last = await store.write(_erase_some, account_id, phone, last, context.world.now())
         erased, cancelled, pending = erased + result[0], cancelled + result[1], pending + result[2]
-    context.metrics.messages_cancelled.add(cancelled)
+    context.count_cancelled(cancelled)
     await store.scrub()
     return ErasureResult(erased, cancelled, pending, len(found))
 

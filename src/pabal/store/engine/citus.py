@@ -2,7 +2,19 @@
 
 from pabal.store.engine.base import Tx, transaction
 
-DISTRIBUTED_TABLES = ("requests", "images", "messages", "attempts", "jobs", "idempotency_keys")
+DISTRIBUTED_TABLES = (
+    "requests",
+    "images",
+    "messages",
+    "attempts",
+    "jobs",
+    "idempotency_keys",
+    "new_events",
+    "events",
+    "event_numbers",
+    "event_days",
+    "event_data",
+)
 """Tables that are distributed by slot; all rows of one slot are on one worker."""
 _PLANNER_SETTINGS = ("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "jit")
 """Turned off in our own sessions (see postgres.py), which Citus does not pass on to its workers."""

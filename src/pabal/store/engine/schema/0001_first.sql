@@ -222,6 +222,101 @@ create table receipts (
 create index receipts_unmatched on receipts (arrived_at) where message_id is null;
 create index receipts_by_parts on receipts (message_id) where parts > 1;
 
+-- The outbox. What has happened is written here in the transaction that causes it, in one row for all that ended
+-- together; the holder of the slot numbers it in a later transaction, and only then it is read.
+create table new_events (
+    slot {small} not null,
+    recorded_at {big} not null,
+    id {bytes} not null,                 -- of the first of them
+    events {bytes} not null,             -- id, account, type and product of each, packed
+    primary key (slot, recorded_at, id)
+) {queue};
+
+create table events (                    -- numbered events
+    account_id {big} not null,
+    slot {small} not null,
+    number {big} not null,               -- grows within a slot, and contains the time
+    type {small} not null,
+    product {small} not null,            -- 0: not about a message
+    id {bytes} not null,                 -- of the message, or of a row of event_data
+    primary key (account_id, slot, number)
+) {clustered};
+
+create table event_numbers (             -- which numbers each slot has given
+    slot {small} primary key,
+    last {big} not null,
+    deleted {big} not null               -- events up to this number have been deleted
+) {clustered};
+
+create table event_days (                -- the last number of each day with events, until they are deleted
+    slot {small} not null,
+    number {big} not null,
+    primary key (slot, number)
+) {clustered};
+
+create table event_data (                -- what events other than the ends of messages say
+    id {bytes} not null,
+    slot {small} not null,
+    account_id {big} not null,
+    type {small} not null,
+    phone {big},                         -- the number that it is about; null: none, or erased
+    created_at {big} not null,
+    data text not null,                  -- as JSON
+    primary key (id{and_slot})
+) {clustered};
+create index event_data_by_age on event_data (created_at);
+create index event_data_by_phone on event_data (account_id, phone) where phone is not null;
+
+create table webhooks (                  -- addresses that events of an account are posted to
+    id {serial},
+    account_id {big} not null references accounts (id),
+    url text not null,
+    events text not null,                -- types of events, separated by spaces
+    products text not null,              -- words of products, separated by spaces; empty: all
+    description text not null,
+    secret {bytes} not null,             -- what signs posts, encrypted if there is a key for it
+    previous_secret {bytes},             -- signs along after a rotation; null: none
+    previous_until {big},
+    state text not null,                 -- active, paused or disabled
+    created_at {big} not null,
+    changed_at {big} not null,
+    last_success_at {big},
+    failures integer not null,           -- since the last success
+    failing_since {big},                 -- the first of them; null: none
+    trial_at {big},                      -- when a paused one gets its next trial post
+    dropped {big} not null               -- events that were given up
+);
+create index webhooks_by_account on webhooks (account_id, id);
+
+create table webhook_positions (         -- how far the events of an account were turned into posts
+    webhook_id {big} primary key,
+    positions {bytes} not null
+) {clustered};
+
+create table webhook_posts (             -- posts that were not delivered yet, with all that they contain
+    id {bytes} primary key,
+    webhook_id {big} not null,
+    event_ids {bytes} not null,          -- 16 bytes each
+    body {bytes} not null,               -- compressed
+    created_at {big} not null,
+    tries integer not null,
+    due_at {big} not null                -- when it is tried next
+) {clustered};
+create index webhook_posts_due on webhook_posts (webhook_id, due_at);
+
+create table webhook_deliveries (        -- recent tries to deliver posts
+    webhook_id {big} not null,
+    tried_at {big} not null,
+    post_id {bytes} not null,
+    event_ids {bytes} not null,
+    try integer not null,
+    status integer,                      -- of HTTP; null: there was no answer
+    answer text not null,                -- how it begins
+    error text not null,                 -- why there was no answer; empty: there was one
+    duration_ms integer not null,
+    primary key (webhook_id, tried_at, post_id)
+) {clustered};
+
 create table idempotency_keys (
     slot {small} not null,
     account_id {big} not null,

@@ -1,0 +1,1 @@
+"""Events: numbered, so that callers can read them in order."""

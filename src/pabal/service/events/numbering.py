@@ -1,0 +1,73 @@
+"""Numbers the events of the slots that this process holds, so that they can be read."""
+
+import asyncio
+import contextlib
+import logging
+
+from pabal.domain.dates import MINUTE, Instant
+from pabal.service.context import Context
+from pabal.store import events
+from pabal.store.engine.base import StoreUnavailable
+from pabal.store.events import NumberedBatch
+
+POLL_INTERVAL_S = 4.0
+"""How often to look for events that other processes have recorded."""
+GATHER_PAUSE_S = 0.1
+"""Pause between two rounds, so that under load each is worth its transactions."""
+BATCH_ROWS = 200
+"""Most rows of waiting events that one transaction numbers."""
+LOOK_BACK_MS = 1 * MINUTE
+"""How far back a search begins: numbered rows before it may not have been vacuumed yet."""
+FULL_SEARCH_MS = 1 * MINUTE
+"""How often a search begins at the oldest event, for those of processes whose clock is behind."""
+
+log = logging.getLogger("pabal.events")
+
+
+async def run_numbering(context: Context) -> None:
+    """Number events whenever some were recorded; while the store is unavailable, wait and try again."""
+    numberer = Numberer(context)
+    while True:
+        context.new_events.clear()
+        try:
+            await numberer.run()
+        except StoreUnavailable:
+            log.warning("store unavailable; numbering the events later")
+        await asyncio.sleep(GATHER_PAUSE_S)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(POLL_INTERVAL_S - GATHER_PAUSE_S):
+                await context.new_events.wait()
+
+
+class Numberer:
+    """Numbers the events of the slots that this process holds."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._searched_fully_at: dict[int, Instant] = {}
+
+    async def run(self) -> None:
+        """Number all events that wait in the held slots.
+
+        Raises StoreUnavailable.
+        """
+        context = self._context
+        now, held = context.world.now(), context.slots.held
+        since = {slot: self._search_from(slot, now) for slot in held}
+        for slot in await context.store.read(events.slots_with_new, since):
+            batch = NumberedBatch(BATCH_ROWS, frozenset())
+            while batch.rows == BATCH_ROWS:
+                batch = await context.store.write(
+                    events.number_some, slot, since[slot], context.world.now(), BATCH_ROWS
+                )
+        full = {slot: now for slot, begin in since.items() if begin == 0}
+        self._searched_fully_at = {
+            slot: at for slot, at in {**self._searched_fully_at, **full}.items() if slot in held
+        }
+
+    def _search_from(self, slot: int, now: Instant) -> Instant:
+        """Return from when on to search; a slot that this process has just got is searched fully."""
+        at = self._searched_fully_at.get(slot)
+        if at is None or not 0 <= now - at < FULL_SEARCH_MS:
+            return 0
+        return max(0, now - LOOK_BACK_MS)

@@ -1,0 +1,126 @@
+"""Stored webhooks: what they want, and how it goes."""
+
+import pytest
+
+from pabal.domain.dates import MINUTE
+from pabal.domain.event import EventType
+from pabal.domain.message import Product
+from pabal.domain.webhook import Webhook, WebhookState
+from pabal.store import accounts, webhook_posts, webhooks
+from pabal.store.engine.base import Tx
+from pabal.store.webhooks import NewWebhook
+from tests.fixtures.virtual import NOON
+
+URL = "https://hook.example/in"
+
+
+@pytest.fixture
+def account(tx: Tx) -> int:
+    return accounts.ensure_account(tx, "acme", NOON)
+
+
+def add(tx: Tx, account: int, **fields: object) -> int:
+    new = NewWebhook(account, URL, [EventType.MESSAGE_RESULT], [], "", b"secret")
+    return webhooks.add(tx, new._replace(**fields), NOON)  # type: ignore[arg-type]
+
+
+def get(tx: Tx, account: int, webhook_id: int) -> Webhook:
+    found = webhooks.get(tx, account, webhook_id)
+    assert found is not None
+    return found
+
+
+def test_webhook_is_read_as_stored(tx: Tx, account: int) -> None:
+    types = [EventType.TEMPLATE_STATUS, EventType.MESSAGE_RESULT]
+    one = add(tx, account, events=types, products=[Product.SMS, Product.ALIMTALK], description="주문")
+
+    found = get(tx, account, one)
+
+    assert found == Webhook(
+        one,
+        account,
+        URL,
+        frozenset(types),
+        frozenset([Product.SMS, Product.ALIMTALK]),
+        "주문",
+        b"secret",
+        None,
+        None,
+        WebhookState.ACTIVE,
+        NOON,
+        NOON,
+        None,
+        0,
+        None,
+        None,
+        0,
+    )
+    assert webhooks.list_by_account(tx, account) == [found] == webhooks.list_enabled(tx)
+    assert webhooks.get(tx, account + 1, one) is None
+    assert webhooks.list_by_account(tx, account + 1) == []
+
+
+@pytest.mark.parametrize(
+    ("type", "product", "is_wanted"),
+    [
+        (EventType.MESSAGE_RESULT, Product.SMS.number, True),
+        (EventType.MESSAGE_RESULT, Product.LMS.number, False),
+        (EventType.TEMPLATE_STATUS, 0, True),
+        (EventType.LIMIT_NEAR, 0, False),
+    ],
+)
+def test_webhook_wants_its_types_and_products(
+    tx: Tx, account: int, type: EventType, product: int, is_wanted: bool
+) -> None:
+    types = [EventType.MESSAGE_RESULT, EventType.TEMPLATE_STATUS]
+    one = add(tx, account, events=types, products=[Product.SMS])
+
+    assert get(tx, account, one).wants(type, product) is is_wanted
+
+
+def test_failures_count_until_a_success(tx: Tx, account: int) -> None:
+    one = add(tx, account)
+
+    first = webhooks.record_failures(tx, one, 1, NOON + 1)
+    second = webhooks.record_failures(tx, one, 2, NOON + 2)
+    assert first is not None
+    assert second is not None
+    assert (first.failures, first.failing_since) == (1, NOON + 1)
+    assert (second.failures, second.failing_since) == (3, NOON + 1)
+
+    webhooks.record_success(tx, one, NOON + 3)
+    found = get(tx, account, one)
+    assert (found.failures, found.failing_since, found.last_success_at) == (0, None, NOON + 3)
+
+
+def test_paused_webhook_is_active_after_a_success_and_a_disabled_one_is_not(tx: Tx, account: int) -> None:
+    one, two = add(tx, account), add(tx, account)
+
+    assert webhooks.pause(tx, one, NOON + MINUTE)
+    assert not webhooks.pause(tx, one, NOON + 2 * MINUTE)
+    assert get(tx, account, one).trial_at == NOON + 2 * MINUTE
+    webhooks.disable(tx, two, NOON)
+    assert not webhooks.pause(tx, two, NOON)
+    for each in (one, two):
+        webhooks.record_success(tx, each, NOON)
+
+    assert get(tx, account, one).state is WebhookState.ACTIVE
+    assert get(tx, account, two).state is WebhookState.DISABLED
+    assert [each.id for each in webhooks.list_enabled(tx)] == [one]
+
+
+def test_previous_secret_signs_along_until_its_end(tx: Tx, account: int) -> None:
+    found = get(tx, account, add(tx, account))._replace(previous_secret=b"old", previous_until=NOON + 5)
+
+    assert found.stored_secrets(NOON + 4) == [b"secret", b"old"]
+    assert found.stored_secrets(NOON + 5) == [b"secret"]
+
+
+def test_webhook_is_deleted_with_all_that_belongs_to_it(tx: Tx, account: int) -> None:
+    one = add(tx, account)
+
+    assert not webhooks.delete(tx, account + 1, one)
+    assert webhooks.delete(tx, account, one)
+
+    assert webhooks.get(tx, account, one) is None
+    assert webhook_posts.get_positions(tx, one) is None
