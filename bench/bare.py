@@ -9,7 +9,7 @@ import msgspec
 import uvicorn
 import uvloop
 
-from pabal.models.answers import AcceptedItem
+from pabal.models.send_answers import AcceptedItem
 from pabal.models.bodies import SendSms
 
 Message = MutableMapping[str, Any]

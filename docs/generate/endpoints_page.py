@@ -65,8 +65,8 @@ def _endpoint(endpoint: Endpoint) -> list[str]:
     body = _schema(endpoint.body)
     lines = ["", f"### {endpoint.method} {endpoint.path}", ""]
     lines += [f"{endpoint.summary}. {kind} Scope `{endpoint.scope}`."]
-    if endpoint.takes_idempotency_key:
-        lines += ["Supports [`Idempotency-Key`](../how-to/idempotency.md)."]
+    if endpoint.is_send:
+        lines += ["Supports [`Idempotency-Key`](../how-to/idempotency.md) and [`Dry-Run`](../how-to/dry-run.md)."]
     lines += (
         ["", where, "", *_fields_table(body, SCHEMA_NAMES[endpoint.body])]
         if body["properties"]

@@ -224,6 +224,7 @@ class Service:
             max_body_bytes=settings.max_body_bytes,
             always_ok=settings.always_ok,
             logs_all_requests=settings.log_requests == "all",
+            strict_fields=settings.strict_fields,
             has_simulator=any(each.kind == "simulator" for each in settings.carriers.values()),
         )
         self._work = BackgroundWork(context) if delivers else None

@@ -11,6 +11,7 @@ from docs import generate
 from pabal.carriers.smpp.protocol import STATUS_NAMES
 from pabal.cli import main
 from pabal.domain.codes import Code
+from pabal.domain.field_warning import WarningCode
 from pabal.service.metrics import Metrics
 from pabal.settings.settings import ENVIRONMENT_PREFIX, FIELDS
 from pabal.web.endpoints import ENDPOINT_BY_PATH
@@ -55,7 +56,7 @@ def test_every_result_code_exists(name: str) -> None:
     quoted = set(re.findall(r"`([A-Z][A-Z_]{3,})`", text_of(name)))
     codes = {word for word in quoted if not word.startswith(ENVIRONMENT_PREFIX)}
 
-    assert codes <= {*Code.__members__, *STATUS_NAMES.values(), *OTHER_CAPITALS}
+    assert codes <= {*Code.__members__, *WarningCode.__members__, *STATUS_NAMES.values(), *OTHER_CAPITALS}
 
 
 @in_every_document

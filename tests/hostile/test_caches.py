@@ -65,9 +65,12 @@ HOSTILE_CALLS: dict[str, list[Callable[[], object]]] = {
 """Caches whose keys come from outside, and calls that try to make them keep a long text."""
 
 KEYED_BY_US = {
+    "pabal.checks.forms._closed_decoder",
     "pabal.checks.forms._decoder",
     "pabal.checks.forms._field_types",
     "pabal.checks.forms._plain_type",
+    "pabal.checks.unknown_fields._known_fields",
+    "pabal.checks.unknown_fields.closed_type",
     "pabal.console.shell.assets.load",
     "pabal.console.shell.rendering.load_templates",
     "pabal.domain.dates._second",

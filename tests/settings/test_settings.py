@@ -21,6 +21,7 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "migrate": ("false", "false", False),
     "zone": ("Europe/Berlin", '"Europe/Berlin"', ZoneInfo("Europe/Berlin")),
     "always_ok": ("true", "true", True),
+    "strict_fields": ("true", "true", True),
     "trusted_proxies": (
         "10.0.0.0/8, ::1",
         '["10.0.0.0/8", "::1"]',

@@ -60,7 +60,7 @@ async def check_brand_message(call: ApiCall) -> Sending:
     policy = call.context.policy
     sending = check_brand_fields(call.form, policy, call.now)
     profile = await get_usable_profile(call.context, call.account_id, call.form.body.senderKey)
-    return apply_ad_hours(sending, policy, call.now)._replace(profile_id=profile.id)
+    return apply_ad_hours(sending, policy, call.now, call.form)._replace(profile_id=profile.id)
 
 
 def check_brand_fields(form: Form[SendBrandMessage], policy: Policy, now: Instant) -> Sending:

@@ -27,6 +27,8 @@ class ApiCall(NamedTuple):
     """The audit log entry to write with the change, if a console user makes it."""
     opt_out_number: str = ""
     """The default number for opting out of advertisements: that of the account, else the operator's."""
+    is_dry_run: bool = False
+    """Whether to check a send and to say what would happen, without sending it."""
 
 
 def read_paging(form: Form[Any]) -> tuple[int, int]:

@@ -2,14 +2,16 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import UnionType
 from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 
+from pabal.checks.unknown_fields import closed_type, find_unknown, read_unknown
 from pabal.domain.codes import MAX_PROBLEMS, Code, Problem, Refused, Text
+from pabal.domain.field_warning import MAX_WARNINGS, FieldWarning, WarningCode
 from pabal.domain.text import MAX_NAMED_CHARACTERS
 from pabal.domain.variables import RawNumber
 
@@ -48,15 +50,23 @@ _TOO_LONG_TO_EXPLAIN = Text(
     "The body is too long to say where: check that it is valid JSON in UTF-8, without U+0000.",
 )
 _TOO_DEEP = Text("중첩이 너무 깊습니다.", "It is nested too deeply.")
+_UNKNOWN_FIELD = Text("알 수 없는 항목입니다.", "There is no such field.")
 _NOT_AN_OBJECT = Text("중괄호로 감싼 객체 하나를 보내세요.", "Send one object in braces.")
 
 
 class Form(Generic[B]):
-    """A body that is checked field by field; collects every problem."""
+    """A body that is checked field by field; collects every problem, and warnings about a body without any."""
 
-    def __init__(self, body: B, problems: list[Problem], max_receiver_problems: int = MAX_PROBLEMS) -> None:
+    def __init__(
+        self,
+        body: B,
+        problems: list[Problem],
+        max_receiver_problems: int = MAX_PROBLEMS,
+        warnings: Sequence[FieldWarning] = (),
+    ) -> None:
         self.body = body
         self.problems = problems
+        self.warnings = warnings
         self.max_receiver_problems = max_receiver_problems
         """The check of receivers stops at so many problems."""
 
@@ -77,6 +87,19 @@ class Form(Generic[B]):
         """Add a problem, unless its field already has one."""
         if not any(known.field == problem.field for known in self.problems):
             self.problems.append(problem)
+
+    def warn(self, warning: FieldWarning) -> None:
+        """Add a warning, unless there are very many."""
+        if len(self.warnings) < MAX_WARNINGS:
+            self.warnings = [*self.warnings, warning]
+
+    def refuse_unknown_fields(self) -> None:
+        """Raises Refused(INVALID_PARAMETER) naming every unknown field."""
+        unknown = [each for each in self.warnings if each.code is WarningCode.UNKNOWN_FIELD]
+        if unknown:
+            raise Refused.from_problems(
+                [Problem(Code.INVALID_PARAMETER, each.field, each.detail or _UNKNOWN_FIELD) for each in unknown]
+            )
 
     def add_refusal(self, refusal: Refused, field: str) -> None:
         """Add the problems of a refusal, with their fields below `field`."""
@@ -104,6 +127,12 @@ class Form(Generic[B]):
 
 
 @lru_cache
+def _closed_decoder(body_type: type[B]) -> msgspec.json.Decoder[B]:
+    """Return a decoder that refuses unknown fields."""
+    return cast("msgspec.json.Decoder[B]", msgspec.json.Decoder(closed_type(body_type), float_hook=RawNumber))
+
+
+@lru_cache
 def _decoder(body_type: type[B]) -> msgspec.json.Decoder[B]:
     return msgspec.json.Decoder(body_type, float_hook=RawNumber)
 
@@ -116,15 +145,29 @@ def parse_json(body_type: type[B], raw: bytes) -> Form[B]:
     has_nul = b"\\u0000" in raw
     if not has_nul:  # fast path for a valid body
         try:
-            return Form(_decoder(body_type).decode(raw or b"{}"), [])
+            return Form(_closed_decoder(body_type).decode(raw or b"{}"), [])
         except msgspec.ValidationError as error:
             if len(raw) > MAX_EXPLAINED_BYTES:
-                raise _first_problem(str(error)) from None
+                return _parse_long(body_type, raw, str(error))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             pass
     if len(raw) > MAX_EXPLAINED_BYTES:
         raise Refused(Code.UNSUPPORTED_CHARACTER if has_nul else Code.INVALID_JSON, detail=_TOO_LONG_TO_EXPLAIN)
     return parse_fields(body_type, parse_json_object(raw))
+
+
+def _parse_long(body_type: type[B], raw: bytes, error: str) -> Form[B]:
+    """Return the form of a long body that has an unknown field, of which only the first is named.
+
+    Raises Refused for the first problem of a body that is wrong.
+    """
+    unknown = read_unknown(error)
+    if unknown is None:
+        raise _first_problem(error)
+    try:
+        return Form(_decoder(body_type).decode(raw), [], warnings=unknown)
+    except msgspec.ValidationError as other:
+        raise _first_problem(str(other)) from None
 
 
 def _first_problem(error: str) -> Refused:
@@ -172,7 +215,8 @@ def parse_json_object(raw: bytes) -> dict[str, Any]:
 def parse_fields(body_type: type[B], fields: Mapping[str, Any]) -> Form[B]:
     """Return the form of some fields; each field of the wrong type is a problem."""
     problems: list[Problem] = []
-    return Form(_convert_struct(body_type, fields, "", problems), problems)
+    body = _convert_struct(body_type, fields, "", problems)
+    return Form(body, problems, warnings=() if problems else find_unknown(body_type, fields))
 
 
 def convert_text_fields(body_type: type[B], fields: Mapping[str, str]) -> dict[str, Any]:

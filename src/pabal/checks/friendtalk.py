@@ -23,8 +23,9 @@ from pabal.checks.receivers import CheckedText, accept_unchanged, check_receiver
 from pabal.domain import button, dates, text, variables
 from pabal.domain.brand.message import BrandMessage, BrandType
 from pabal.domain.button import Button
-from pabal.domain.codes import Code, Problem, Refused
+from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
+from pabal.domain.field_warning import FieldWarning, WarningCode
 from pabal.domain.filled import ButtonChecker, LengthChecker, compose_within
 from pabal.domain.message import Product
 from pabal.domain.sending import MAX_CHARACTERS, Fallback, Sending, check_text
@@ -79,7 +80,7 @@ async def check_friendtalk(call: ApiCall) -> Sending:
     policy = call.context.policy
     sending = check_friendtalk_fields(call.form, policy, call.now)
     profile = await get_usable_profile(call.context, call.account_id, call.form.body.senderKey)
-    sending = apply_ad_hours(sending, policy, call.now)
+    sending = apply_ad_hours(sending, policy, call.now, call.form)
     return sending._replace(profile_id=profile.id)
 
 
@@ -138,8 +139,8 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
     )
 
 
-def apply_ad_hours(sending: Sending, policy: Policy, now: Instant) -> Sending:
-    """Return the send, with an advertisement at night postponed to the morning.
+def apply_ad_hours(sending: Sending, policy: Policy, now: Instant, form: Form[Any] | None = None) -> Sending:
+    """Return the send, with an advertisement at night postponed to the morning; the form gets a warning.
 
     Raises Refused(NIGHT_AD_RESTRICTED) for one at night unless `postpones_night_ads` is set.
     """
@@ -148,7 +149,17 @@ def apply_ad_hours(sending: Sending, policy: Policy, now: Instant) -> Sending:
         return sending
     if not policy.postpones_night_ads:
         raise Refused(Code.NIGHT_AD_RESTRICTED, "sendDate")
-    return sending._replace(scheduled_at=dates.next_night_end(at, policy.zone))
+    morning = dates.next_night_end(at, policy.zone)
+    if form:
+        shown = dates.format_timestamp(morning, policy.zone)
+        form.warn(
+            FieldWarning(
+                WarningCode.POSTPONED_TO_MORNING,
+                "sendDate",
+                Text(f"{shown}에 보냅니다.", f"It is sent at {shown}."),
+            )
+        )
+    return sending._replace(scheduled_at=morning)
 
 
 def _choose_product(form: Form[bodies.SendFriendtalk], product: Product | None) -> Product:

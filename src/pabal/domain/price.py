@@ -8,6 +8,7 @@ from pabal.domain.message import Outcome, Product
 
 Hundredths = int
 """An amount of money: 100 are one won."""
+HUNDREDTHS_PER_WON = 100
 
 
 class CarrierPrices(NamedTuple):

@@ -25,6 +25,20 @@ class ErrorItem(Struct):
     message: str
 
 
+class WarningItem(Struct):
+    """What to know about a request that succeeded all the same."""
+
+    field: Annotated[str, Meta(description="Where it is, as in `errors`.", examples=["receivers[0].phoneNumber"])]
+    code: Annotated[
+        str,
+        Meta(
+            description="UNKNOWN_FIELD, DUPLICATE_RECEIVER, OPTED_OUT, POSTPONED_TO_MORNING, LOOKS_LIKE_ADVERTISING"
+            " or DUPLICATE_TEXT."
+        ),
+    ]
+    message: Annotated[str, Meta(description="What it means, in the language of the answer.")]
+
+
 class Envelope(Struct, kw_only=True):
     """The fields of every answer."""
 
@@ -37,6 +51,10 @@ class Envelope(Struct, kw_only=True):
     locale: Annotated[str, Meta(description="ko or en.", examples=["ko"])]
     errors: Annotated[
         list[ErrorItem] | UnsetType, Meta(description="If refused: every problem that the same check found.")
+    ] = UNSET
+    warnings: Annotated[
+        list[WarningItem] | UnsetType,
+        Meta(description="What looks like a mistake, at most 100; absent if nothing."),
     ] = UNSET
 
 
@@ -94,12 +112,6 @@ class SenderItem(Struct, kw_only=True):
     changed: Date | UnsetType = UNSET
 
 
-class AcceptedItem(Struct):
-    """An accepted send request."""
-
-    requestId: str
-
-
 class MessageItem(Struct, kw_only=True):
     """A message and its result."""
 
@@ -151,13 +163,6 @@ class RequestItem(Struct):
     scheduledDate: Date
     totalCount: int
     counts: StatusCounts
-
-
-class CancelItem(Struct):
-    """Number of messages to cancel, and number of messages cancelled."""
-
-    requestedCount: int
-    canceledCount: int
 
 
 class ButtonItem(Struct, kw_only=True):
@@ -307,12 +312,6 @@ class EnvelopeOnly(Envelope, kw_only=True):
     """The envelope without further fields."""
 
 
-class AcceptedAnswer(Envelope, kw_only=True):
-    """An accepted send request."""
-
-    item: AcceptedItem | UnsetType = UNSET
-
-
 class SenderAnswer(Envelope, kw_only=True):
     """A profile."""
 
@@ -323,12 +322,6 @@ class TemplateAnswer(Envelope, kw_only=True):
     """A template."""
 
     item: TemplateItem | UnsetType = UNSET
-
-
-class CancelAnswer(Envelope, kw_only=True):
-    """A cancellation."""
-
-    item: CancelItem | UnsetType = UNSET
 
 
 class CategoriesAnswer(ListEnvelope, kw_only=True):

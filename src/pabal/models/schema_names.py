@@ -5,11 +5,12 @@ Generated clients name their classes after these, so they stay as they are when 
 
 from msgspec import Struct
 
-from pabal.models import answers, bodies, brand_bodies
+from pabal.models import answers, bodies, brand_bodies, send_answers
 
 SCHEMA_NAMES: dict[type[Struct], str] = {
     answers.Envelope: "Envelope",
     answers.ErrorItem: "ErrorItem",
+    answers.WarningItem: "WarningItem",
     bodies.NoFields: "Nothing",
     bodies.CreateSender: "CreateSender",
     bodies.DeleteSender: "DeleteSender",
@@ -39,12 +40,13 @@ SCHEMA_NAMES: dict[type[Struct], str] = {
     answers.LabelledValue: "Labelled",
     answers.EnvelopeOnly: "Empty",
     answers.SendersAnswer: "SendersAnswer",
-    answers.AcceptedAnswer: "SentAnswer",
-    answers.AcceptedItem: "SentItem",
+    send_answers.AcceptedAnswer: "SentAnswer",
+    send_answers.AcceptedItem: "SentItem",
+    send_answers.DryRunReceiverItem: "DryRunReceiver",
     answers.MessagesAnswer: "MessagesAnswer",
     answers.MessageItem: "MessageItem",
-    answers.CancelAnswer: "CancelAnswer",
-    answers.CancelItem: "CancelItem",
+    send_answers.CancelAnswer: "CancelAnswer",
+    send_answers.CancelItem: "CancelItem",
     answers.RequestAnswer: "RequestAnswer",
     answers.RequestItem: "RequestItem",
     answers.StatusCounts: "Counts",

@@ -11,7 +11,7 @@ from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.limits import QUOTAS, AccountLimits, Limit
 from pabal.domain.message import Product
-from pabal.domain.price import format_won
+from pabal.domain.price import HUNDREDTHS_PER_WON, format_won
 from pabal.service.metrics import Metrics
 from pabal.service.policy import Policy
 from pabal.store import account_limits
@@ -28,7 +28,6 @@ CAMPAIGN_PAUSE_S = 30.0
 """How often a campaign tries again after its account has reached a limit."""
 EXHAUSTED_TTL_S = 1.0
 """How long a limit that was found exhausted is not looked up again."""
-HUNDREDTHS_PER_WON = 100
 
 log = logging.getLogger("pabal.limits")
 

@@ -47,6 +47,9 @@ class Settings:
     migrate: bool = setting(True, "Whether to apply missing migrations at start.")
     zone: ZoneInfo = setting(ZoneInfo("Asia/Seoul"), "Time zone of all dates in requests and records.")
     always_ok: bool = setting(False, "Answer HTTP 200 to 4xx of /api/ except 429, for clients that throw on them.")
+    strict_fields: bool = setting(
+        False, "Refuse unknown fields in bodies and queries of /api/, instead of warning."
+    )
     trusted_proxies: list[IPv4Network | IPv6Network] = setting(
         [], "Networks of proxies whose X-Forwarded-For is trusted."
     )

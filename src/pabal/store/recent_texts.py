@@ -22,6 +22,16 @@ def claim(tx: Tx, digests: Sequence[bytes], now: Instant, until: Instant) -> set
     return {bytes(row[0]) for row in rows}
 
 
+def find(tx: Tx, digests: Sequence[bytes], now: Instant) -> set[bytes]:
+    """Return which of these texts are recorded."""
+    rows = tx.execute_many(
+        "select digest from recent_texts where expires_at > ? and digest in ({list})",
+        [(digest,) for digest in sorted(set(digests))],
+        (now,),
+    )
+    return {bytes(row[0]) for row in rows}
+
+
 def delete_expired(tx: Tx, now: Instant, limit: int) -> int:
     """Delete some texts that count no more; return how many."""
     return tx.execute(

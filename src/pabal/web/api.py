@@ -1,7 +1,6 @@
 """The HTTP interface: routes a request to its endpoint, authorizes it, and answers in the envelope."""
 
 import asyncio
-import hashlib
 import logging
 import math
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -18,9 +17,9 @@ from pabal.service.access.body_budget import BodyBudget, HeldBody
 from pabal.service.access.limits import RateLimitResult
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
-from pabal.service.sending.accept import IdempotencyKey
 from pabal.store.engine.base import StoreUnavailable
 from pabal.web import envelope
+from pabal.web.call_options import read_options
 from pabal.web.endpoint import Endpoint
 from pabal.web.endpoints import ENDPOINT_BY_PATH
 from pabal.web.guard import ApiGuard
@@ -32,7 +31,6 @@ AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 FORM_MEDIA_TYPE = b"application/x-www-form-urlencoded"
 JSON_MEDIA_TYPE = b"application/json"
-MAX_IDEMPOTENCY_KEY_CHARACTERS = 255
 MAX_QUERY_FIELDS = 100
 MAX_CONTENT_TYPE_BYTES = 200
 RETRY_AFTER_UNAVAILABLE_S = 1
@@ -74,6 +72,7 @@ class Api:
         always_ok: bool = False,
         logs_all_requests: bool = False,
         has_simulator: bool = True,
+        strict_fields: bool = False,
     ) -> None:
         self._context = context
         self._guard = guard
@@ -82,6 +81,7 @@ class Api:
         self._max_body_bytes = max_body_bytes
         self._always_ok = always_ok
         self._logs_all_requests = logs_all_requests
+        self._strict_fields = strict_fields
         self._endpoints = {
             path: endpoint
             for path, endpoint in ENDPOINT_BY_PATH.items()
@@ -207,16 +207,21 @@ class Api:
             form = _read_form(endpoint, scope["query_string"], headers.get(b"content-type", b""), raw)
             if len(raw) > forms.MAX_EXPLAINED_BYTES:
                 await asyncio.sleep(0)  # other calls get their turn between decoding and checking
+            options = read_options(endpoint, headers, raw)
+            if options.is_strict or self._strict_fields:
+                form.refuse_unknown_fields()
             call = ApiCall(
                 self._context,
                 key.account_id,
                 form,
                 locale,
                 self._context.world.now(),
-                _read_idempotency_key(endpoint, headers.get(b"idempotency-key"), raw),
+                options.idempotency_key,
                 opt_out_number=key.opt_out_number or self._context.policy.opt_out_number,
+                is_dry_run=options.is_dry_run,
             )
-            return await endpoint.handler(call)
+            fields = await endpoint.handler(call)
+            return envelope.add_warnings(fields, form.warnings, locale) if form.warnings else fields
 
     async def _read_body(self, receive: Receive, held: HeldBody | None = None) -> bytes:
         """Return the whole body, which `held` grows with; without `held`, only measure it.
@@ -334,19 +339,6 @@ def _parse_pairs(encoded: bytes) -> dict[str, str]:
 def _conflict_problem(name: str) -> Problem:
     detail = Text("서로 다른 값이 두 개 있습니다. 하나만 보내세요.", "It has two different values; send only one.")
     return Problem(Code.INVALID_PARAMETER, name, detail)
-
-
-def _read_idempotency_key(endpoint: Endpoint, header: bytes | None, raw: bytes) -> IdempotencyKey | None:
-    if header is None or not endpoint.takes_idempotency_key:
-        return None
-    key = header.decode("latin-1")
-    if not 1 <= len(key) <= MAX_IDEMPOTENCY_KEY_CHARACTERS or not key.isascii() or not key.isprintable():
-        limit = MAX_IDEMPOTENCY_KEY_CHARACTERS
-        detail = Text(
-            f"출력 가능한 ASCII 문자 1~{limit}자로 보내세요.", f"Use 1 to {limit} printable ASCII characters."
-        )
-        raise Refused(Code.INVALID_PARAMETER, "Idempotency-Key", detail)
-    return IdempotencyKey(key, hashlib.sha256(endpoint.path.encode() + b"\n" + raw).digest())
 
 
 def _rate_headers(allowance: RateLimitResult) -> list[tuple[bytes, bytes]]:

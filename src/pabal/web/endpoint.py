@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from pabal.checks.call import ApiCall
 from pabal.domain.codes import Code
-from pabal.models import answers
+from pabal.models.send_answers import AcceptedAnswer
 
 InputSource = Literal["body", "query", "anywhere"]
 
@@ -19,6 +19,7 @@ COMMON_CODES = (
     Code.KEY_EXPIRED,
     Code.FORBIDDEN,
     Code.RATE_LIMITED,
+    Code.INVALID_PARAMETER,
     Code.INTERNAL_ERROR,
     Code.SERVICE_UNAVAILABLE,
 )
@@ -48,14 +49,13 @@ class Endpoint(NamedTuple):
     @property
     def codes(self) -> tuple[Code, ...]:
         """Every result code that it may answer."""
-        form = (Code.INVALID_PARAMETER,) if self.input_source != "body" else ()
         body = _BODY_CODES if self.input_source != "query" else ()
-        return tuple(dict.fromkeys((*COMMON_CODES, *body, *form, *self.own_codes)))
+        return tuple(dict.fromkeys((*COMMON_CODES, *body, *self.own_codes)))
 
     @property
-    def takes_idempotency_key(self) -> bool:
-        """Whether it honours the Idempotency-Key header."""
-        return self.answer is answers.AcceptedAnswer
+    def is_send(self) -> bool:
+        """Whether it sends messages: it takes the headers Idempotency-Key and Dry-Run."""
+        return self.answer is AcceptedAnswer
 
     @property
     def summary(self) -> str:

@@ -1,7 +1,7 @@
 """The table of endpoints, which routing, the OpenAPI document, the reference page and the tests use."""
 
 from pabal.domain.codes import Code
-from pabal.models import answers, bodies, brand_bodies
+from pabal.models import answers, bodies, brand_bodies, send_answers
 from pabal.web import history, privacy, profiles, sending, templates
 from pabal.web.endpoint import Endpoint
 
@@ -127,7 +127,7 @@ ENDPOINTS = (
         scope="send",
         input_source="body",
         body=bodies.SendSms,
-        answer=answers.AcceptedAnswer,
+        answer=send_answers.AcceptedAnswer,
         handler=sending.send_sms,
         own_codes=(*_SENDING_CODES, Code.NIGHT_AD_RESTRICTED),
     ),
@@ -140,7 +140,7 @@ ENDPOINTS = (
         scope="send",
         input_source="body",
         body=bodies.SendLms,
-        answer=answers.AcceptedAnswer,
+        answer=send_answers.AcceptedAnswer,
         handler=sending.send_lms,
         own_codes=(*_SENDING_CODES, Code.NIGHT_AD_RESTRICTED),
     ),
@@ -153,7 +153,7 @@ ENDPOINTS = (
         scope="send",
         input_source="body",
         body=bodies.SendMms,
-        answer=answers.AcceptedAnswer,
+        answer=send_answers.AcceptedAnswer,
         handler=sending.send_mms,
         own_codes=(*_SENDING_CODES, Code.INVALID_IMAGE, Code.NIGHT_AD_RESTRICTED),
     ),
@@ -166,7 +166,7 @@ ENDPOINTS = (
         scope="send",
         input_source="body",
         body=bodies.SendAlimtalk,
-        answer=answers.AcceptedAnswer,
+        answer=send_answers.AcceptedAnswer,
         handler=sending.send_alimtalk,
         own_codes=(
             *_SENDING_CODES,
@@ -185,7 +185,7 @@ ENDPOINTS = (
         scope="send",
         input_source="body",
         body=bodies.SendFriendtalk,
-        answer=answers.AcceptedAnswer,
+        answer=send_answers.AcceptedAnswer,
         handler=sending.send_friendtalk,
         own_codes=(
             *_SENDING_CODES,
@@ -204,7 +204,7 @@ ENDPOINTS = (
         scope="send",
         input_source="body",
         body=brand_bodies.SendBrandMessage,
-        answer=answers.AcceptedAnswer,
+        answer=send_answers.AcceptedAnswer,
         handler=sending.send_brand_message,
         own_codes=(
             *_SENDING_CODES,
@@ -236,7 +236,7 @@ ENDPOINTS = (
         scope="send",
         input_source="body",
         body=bodies.CancelRequest,
-        answer=answers.CancelAnswer,
+        answer=send_answers.CancelAnswer,
         handler=sending.cancel_request,
         own_codes=(*_FIELD_CODES, Code.REQUEST_NOT_FOUND),
     ),

@@ -9,7 +9,8 @@ from pabal.checks.locale import Locale
 from pabal.domain import dates
 from pabal.domain.codes import Code, Problem
 from pabal.domain.dates import Instant
-from pabal.models.answers import ErrorItem
+from pabal.domain.field_warning import FieldWarning
+from pabal.models.answers import ErrorItem, WarningItem
 
 CONTENT_TYPE = b"application/json;charset=UTF-8"
 _SUCCESS = {locale: Code.SUCCESS.text.in_language(locale) for locale in ("ko", "en")}
@@ -27,6 +28,16 @@ def encode_success(fields: Mapping[str, Any], now: Instant, locale: Locale) -> b
             **fields,
         }
     )
+
+
+def add_warnings(fields: Mapping[str, Any], warnings: Sequence[FieldWarning], locale: Locale) -> dict[str, Any]:
+    """Return the fields of an answer with its warnings."""
+    return {**fields, "warnings": [build_warning(each, locale) for each in warnings]}
+
+
+def build_warning(warning: FieldWarning, locale: Locale) -> WarningItem:
+    """Return the record of a warning."""
+    return WarningItem(warning.field, warning.code.name, warning.message(locale.language))
 
 
 def encode_refusal(problems: Sequence[Problem], now: Instant, locale: Locale) -> bytes:

@@ -102,7 +102,8 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
             "description": "Language of the answer.",
         }
     ]
-    if endpoint.takes_idempotency_key:
+    found.append(_truth_header("Strict", "Whether unknown fields are refused, instead of named in `warnings`."))
+    if endpoint.is_send:
         found.append(
             {
                 "name": "Idempotency-Key",
@@ -110,6 +111,9 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
                 "description": "A repeat with the same key and body gets the first answer and sends nothing.",
                 "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]([ -~]*[!-~])?$"},
             }
+        )
+        found.append(
+            _truth_header("Dry-Run", "Whether to check the request only: the answer says what would happen.")
         )
     if endpoint.input_source == "query":
         shape = build_schemas()[SCHEMA_NAMES[endpoint.body]]
@@ -124,6 +128,11 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
                 }
             )
     return found
+
+
+def _truth_header(name: str, description: str) -> dict[str, Any]:
+    schema = {"type": "string", "enum": ["true", "false"]}
+    return {"name": name, "in": "header", "schema": schema, "description": description}
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:

@@ -2,18 +2,25 @@
 
 from typing import Any
 
+from msgspec import UNSET
+
 from pabal.checks.alimtalk import check_alimtalk
 from pabal.checks.brand import check_brand_message
 from pabal.checks.call import ApiCall
 from pabal.checks.friendtalk import apply_ad_hours, check_friendtalk
+from pabal.checks.send_warnings import add_send_warnings, find_repeated
 from pabal.checks.text_messages import check_text_message
-from pabal.domain import identifiers
+from pabal.domain import identifiers, phone
 from pabal.domain.codes import Code, Refused
+from pabal.domain.field_warning import FieldWarning, WarningCode
 from pabal.domain.message import Product
+from pabal.domain.price import HUNDREDTHS_PER_WON
 from pabal.domain.sending import Sending
-from pabal.models.answers import AcceptedItem, CancelItem
+from pabal.models.send_answers import AcceptedItem, CancelItem, DryRunReceiverItem
 from pabal.service.sending import cancel
 from pabal.service.sending.accept import accept, find_accepted
+from pabal.service.sending.dry_run import dry_run, fill_texts
+from pabal.web.envelope import build_warning
 
 
 async def send_sms(call: ApiCall) -> dict[str, Any]:
@@ -33,26 +40,17 @@ async def send_mms(call: ApiCall) -> dict[str, Any]:
 
 async def send_alimtalk(call: ApiCall) -> dict[str, Any]:
     """Send an Alimtalk to each receiver."""
-    earlier = await _find_earlier_answer(call)
-    if earlier:
-        return earlier
-    return await _accept(call, await check_alimtalk(call))
+    return await _find_earlier_answer(call) or await _accept(call, await check_alimtalk(call))
 
 
 async def send_friendtalk(call: ApiCall) -> dict[str, Any]:
     """Send a friend talk to each receiver."""
-    earlier = await _find_earlier_answer(call)
-    if earlier:
-        return earlier
-    return await _accept(call, await check_friendtalk(call))
+    return await _find_earlier_answer(call) or await _accept(call, await check_friendtalk(call))
 
 
 async def send_brand_message(call: ApiCall) -> dict[str, Any]:
     """Send a brand message to each receiver."""
-    earlier = await _find_earlier_answer(call)
-    if earlier:
-        return earlier
-    return await _accept(call, await check_brand_message(call))
+    return await _find_earlier_answer(call) or await _accept(call, await check_brand_message(call))
 
 
 async def cancel_request(call: ApiCall) -> dict[str, Any]:
@@ -75,8 +73,8 @@ async def _send_text_message(call: ApiCall, product: Product) -> dict[str, Any]:
     policy = call.context.policy
     sending = check_text_message(product, call.form, policy, call.now, call.opt_out_number)
     if sending.is_ad:
-        sending = apply_ad_hours(sending, policy, call.now)
-    return _build_answer(await accept(call.context, call.account_id, sending, call.idempotency_key))
+        sending = apply_ad_hours(sending, policy, call.now, call.form)
+    return await _accept(call, sending)
 
 
 async def _find_earlier_answer(call: ApiCall) -> dict[str, Any] | None:
@@ -84,11 +82,43 @@ async def _find_earlier_answer(call: ApiCall) -> dict[str, Any] | None:
     if call.idempotency_key is None:
         return None
     request_id = await find_accepted(call.context, call.account_id, call.idempotency_key)
-    return _build_answer(request_id) if request_id else None
+    if request_id is None:
+        return None
+    call.form.warnings = ()  # they were in the first answer
+    return _build_answer(request_id)
 
 
 async def _accept(call: ApiCall, sending: Sending) -> dict[str, Any]:
+    add_send_warnings(call.form, sending)
+    if call.is_dry_run:
+        return await _dry_run(call, sending)
     return _build_answer(await accept(call.context, call.account_id, sending, call.idempotency_key))
+
+
+async def _dry_run(call: ApiCall, sending: Sending) -> dict[str, Any]:
+    """Return what would happen to each receiver; nothing is stored."""
+    found = await dry_run(call.context, call.account_id, sending)
+    repeated, locale = find_repeated(sending), call.locale
+    scheduled = locale.format_timestamp(found.scheduled_at)
+    cost = UNSET if found.price is None else found.price / HUNDREDTHS_PER_WON
+    receivers = []
+    for index, (receiver, text) in enumerate(fill_texts(sending)):
+        warnings = [repeated[index]] if index in repeated else []
+        if index in found.dropped:
+            warnings.append(FieldWarning(WarningCode.DUPLICATE_TEXT, f"receivers[{index}].phoneNumber"))
+        receivers.append(
+            DryRunReceiverItem(
+                phoneNumber=phone.hyphenate(receiver.phone),
+                product=sending.product.code,
+                content=text.content,
+                size=text.size,
+                carrier=found.carrier,
+                scheduledDate=scheduled,
+                cost=cost,
+                warnings=[build_warning(each, locale) for each in warnings],
+            )
+        )
+    return {"item": AcceptedItem(wouldAccept=True, receivers=receivers)}
 
 
 def _build_answer(request_id: bytes) -> dict[str, Any]:

@@ -15,6 +15,9 @@ KOREAN_DESCRIPTIONS = {
     "Answer HTTP 200 to 4xx of /api/ except 429, for clients that throw on them.": (
         "/api/ 경로의 4xx 응답을 429만 빼고 모두 HTTP 200으로 보냅니다. 4xx를 예외로 처리하는 클라이언트에 씁니다."
     ),
+    "Refuse unknown fields in bodies and queries of /api/, instead of warning.": (
+        "/api/ 요청에 알 수 없는 항목이 있으면 경고하는 대신 거부합니다."
+    ),
     "Networks of proxies whose X-Forwarded-For is trusted.": (
         "X-Forwarded-For 헤더를 신뢰할 프록시의 네트워크 대역입니다."
     ),

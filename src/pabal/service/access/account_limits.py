@@ -6,8 +6,7 @@ from typing import NamedTuple
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.limits import MAX_DUPLICATE_MINUTES, MAX_LIMIT, QUOTAS, AccountLimits, Limit
-from pabal.domain.price import format_won
-from pabal.service.account_limiter import HUNDREDTHS_PER_WON
+from pabal.domain.price import HUNDREDTHS_PER_WON, format_won
 from pabal.service.context import Context
 from pabal.store import account_limits, accounts, audit_log
 from pabal.store.audit_log import Actor, AuditEntry

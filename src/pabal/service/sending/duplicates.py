@@ -57,7 +57,18 @@ def find_duplicates(tx: Tx, guard: DuplicateGuard, now: Instant) -> list[int]:
 
     Raises Refused(DUPLICATE) naming these receivers, unless duplicates are dropped.
     """
-    new = recent_texts.claim(tx, guard.digests, now, guard.until)
+    return _list_duplicates(guard, recent_texts.claim(tx, guard.digests, now, guard.until))
+
+
+def look_for_duplicates(tx: Tx, guard: DuplicateGuard, now: Instant) -> list[int]:
+    """Return the same as `find_duplicates`, and record nothing.
+
+    Raises Refused(DUPLICATE) as that does.
+    """
+    return _list_duplicates(guard, set(guard.digests) - recent_texts.find(tx, guard.digests, now))
+
+
+def _list_duplicates(guard: DuplicateGuard, new: set[bytes]) -> list[int]:
     duplicates = []
     for index, digest in enumerate(guard.digests):
         if digest in new:

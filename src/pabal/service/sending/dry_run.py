@@ -1,0 +1,69 @@
+"""A dry run: what would become of a send, found by all of its checks, without storing anything."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pabal.domain import text
+from pabal.domain.dates import Instant
+from pabal.domain.message import Product
+from pabal.domain.price import Hundredths
+from pabal.domain.sending import Receiver, Sending, fill_text
+from pabal.service.context import Context
+from pabal.service.sending.accept import choose_carrier
+from pabal.service.sending.duplicates import build_guard, look_for_duplicates
+
+MAX_SHOWN_RECEIVERS = 1000
+"""How many receivers a dry run shows; it checks all of them."""
+
+
+class DryRun(NamedTuple):
+    """What would become of a send."""
+
+    carrier: str
+    scheduled_at: Instant
+    price: Hundredths | None
+    """What a delivered message costs; None: no price is known."""
+    dropped: frozenset[int]
+    """Indexes of receivers that got the same text recently and would not get it again."""
+
+
+class FilledText(NamedTuple):
+    """The text of a receiver, and its size as its product counts it: bytes of a text message, else characters."""
+
+    content: str
+    size: int
+
+
+async def dry_run(context: Context, account_id: int, sending: Sending) -> DryRun:
+    """Return what would become of a send.
+
+    Raises Refused as `accept` does: also for a limit of the account, which is not spent.
+    """
+    carrier = await choose_carrier(context, account_id, sending)
+    limits = await context.limiter.limits_of(account_id)
+    now = context.world.now()
+    guard = build_guard(account_id, sending, limits, context.policy, now)
+    charge = await context.limiter.charge(account_id, sending.product, len(sending.receivers))
+    charge.refund()
+    dropped = await context.store.read(look_for_duplicates, guard, now) if guard else []
+    return DryRun(
+        carrier,
+        now if sending.scheduled_at is None else sending.scheduled_at,
+        context.policy.prices.price_of(carrier, sending.product),
+        frozenset(dropped),
+    )
+
+
+def fill_texts(sending: Sending) -> Iterator[tuple[Receiver, FilledText]]:
+    """Yield the first receivers, each with its text."""
+    for receiver in sending.receivers[:MAX_SHOWN_RECEIVERS]:
+        content = (
+            fill_text(sending.content, sending.variables, receiver.values)
+            if receiver.content is None
+            else receiver.content
+        )
+        yield receiver, FilledText(content, _measure(sending.product, content))
+
+
+def _measure(product: Product, content: str) -> int:
+    return text.carried_bytes(content) if product.is_text else len(content)
