@@ -70,6 +70,7 @@ KEYED_BY_US = {
     "pabal.checks.forms._field_types",
     "pabal.checks.forms._plain_type",
     "pabal.checks.unknown_fields._known_fields",
+    "pabal.checks.unknown_fields._pairs_of_fields",
     "pabal.checks.unknown_fields.closed_type",
     "pabal.console.shell.assets.load",
     "pabal.console.shell.rendering.load_templates",

@@ -147,8 +147,11 @@ def parse_json(body_type: type[B], raw: bytes) -> Form[B]:
         try:
             return Form(_closed_decoder(body_type).decode(raw or b"{}"), [])
         except msgspec.ValidationError as error:
+            unknown = read_unknown(str(error))
+            if unknown and (form := _parse_open(body_type, raw, unknown)):
+                return form
             if len(raw) > MAX_EXPLAINED_BYTES:
-                return _parse_long(body_type, raw, str(error))
+                raise _first_problem(str(error)) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             pass
     if len(raw) > MAX_EXPLAINED_BYTES:
@@ -156,18 +159,21 @@ def parse_json(body_type: type[B], raw: bytes) -> Form[B]:
     return parse_fields(body_type, parse_json_object(raw))
 
 
-def _parse_long(body_type: type[B], raw: bytes, error: str) -> Form[B]:
-    """Return the form of a long body that has an unknown field, of which only the first is named.
+def _parse_open(body_type: type[B], raw: bytes, first: FieldWarning) -> Form[B] | None:
+    """Return the form of a body with unknown fields, of which a long one names only the first.
 
-    Raises Refused for the first problem of a body that is wrong.
+    None for a body with problems. Raises Refused for the first problem of a long one.
     """
-    unknown = read_unknown(error)
-    if unknown is None:
-        raise _first_problem(error)
+    is_long = len(raw) > MAX_EXPLAINED_BYTES
     try:
-        return Form(_decoder(body_type).decode(raw), [], warnings=unknown)
-    except msgspec.ValidationError as other:
-        raise _first_problem(str(other)) from None
+        body = _decoder(body_type).decode(raw)
+    except msgspec.ValidationError as error:
+        if is_long:
+            raise _first_problem(str(error)) from None
+        return None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return Form(body, [], warnings=[first] if is_long else find_unknown(body_type, msgspec.json.decode(raw)))
 
 
 def _first_problem(error: str) -> Refused:

@@ -1,8 +1,7 @@
 """Fields that a body does not have: they are named, with the known field that each resembles."""
 
-import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
@@ -12,11 +11,11 @@ import msgspec
 from pabal.domain.codes import Text
 from pabal.domain.field_warning import MAX_WARNINGS, FieldWarning, WarningCode
 
-MAX_SUGGESTIONS = 5
-"""For how many unknown fields a known one is looked for: that takes longer than reading the body."""
+MAX_SUGGESTIONS = 10
+"""For how many unknown fields a known one is looked for: that takes longer than reading them."""
 MAX_NAMED_CHARACTERS = 64
 """How much of an unknown name is repeated."""
-MIN_RESEMBLANCE = 0.6
+MIN_RESEMBLANCE = 0.4
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$([^`]*)`)?", re.DOTALL)
 
 
@@ -31,18 +30,18 @@ def closed_type(kind: type[msgspec.Struct]) -> type[msgspec.Struct]:
     return msgspec.defstruct(kind.__name__, nested, bases=(kind,), kw_only=True, forbid_unknown_fields=True)
 
 
-def read_unknown(error: str) -> list[FieldWarning] | None:
+def read_unknown(error: str) -> FieldWarning | None:
     """Return the warning about the field that a closed type has refused; None if it refused something else."""
     found = _UNKNOWN.fullmatch(error)
-    return [_warning((found[2] or "").lstrip("."), found[1], None)] if found else None
+    return _warning((found[2] or "").lstrip("."), found[1], None) if found else None
 
 
 def find_unknown(kind: type[msgspec.Struct], fields: Mapping[str, Any]) -> list[FieldWarning]:
     """Return a warning for each unknown field, once for each name."""
     found: dict[str, FieldWarning] = {}
-    for path, name, known in _walk(kind, fields, ""):
+    for path, name, body in _walk(kind, fields, ""):
         if name not in found:
-            near = _nearest(name, known) if len(found) < MAX_SUGGESTIONS else None
+            near = _nearest(name, body) if len(found) < MAX_SUGGESTIONS else None
             found[name] = _warning(path, name, near)
             if len(found) == MAX_WARNINGS:
                 break
@@ -51,13 +50,13 @@ def find_unknown(kind: type[msgspec.Struct], fields: Mapping[str, Any]) -> list[
 
 def _walk(
     kind: type[msgspec.Struct], fields: Mapping[str, Any], path: str
-) -> Iterator[tuple[str, str, Iterable[str]]]:
-    """Yield the place and name of each unknown field, and the names that are known there."""
+) -> Iterator[tuple[str, str, type[msgspec.Struct]]]:
+    """Yield the place and name of each unknown field, and the body that it is in."""
     known = _known_fields(kind)
     if not fields.keys() <= known.keys():
         for name in fields:
             if name not in known:
-                yield path, name, known
+                yield path, name, kind
     for name, inner in known.items():
         if inner is None or name not in fields:
             continue
@@ -103,11 +102,26 @@ def _default_of(field: Any) -> dict[str, Any]:
     return {} if field.default is msgspec.NODEFAULT else {"default": field.default}
 
 
-def _nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that an unknown one resembles most."""
-    spellings = {each.lower(): each for each in known}
-    near = difflib.get_close_matches(name[:MAX_NAMED_CHARACTERS].lower(), spellings, 1, MIN_RESEMBLANCE)
-    return spellings[near[0]] if near else None
+def _nearest(name: str, kind: type[msgspec.Struct]) -> str | None:
+    """Return the known name that has most pairs of letters in common with an unknown one."""
+    pairs = _pairs(name[:MAX_NAMED_CHARACTERS])
+    likeness = {
+        known: 2 * len(pairs & others) / (len(pairs) + len(others) or 1)
+        for known, others in _pairs_of_fields(kind).items()
+    }
+    best = max(likeness, key=likeness.__getitem__, default="")
+    return best if best and likeness[best] >= MIN_RESEMBLANCE else None
+
+
+@lru_cache
+def _pairs_of_fields(kind: type[msgspec.Struct]) -> dict[str, frozenset[str]]:
+    return {name: _pairs(name) for name in _known_fields(kind)}
+
+
+def _pairs(name: str) -> frozenset[str]:
+    """Return the pairs of neighbouring letters of a name."""
+    lower = name.lower()
+    return frozenset(map("".join, zip(lower, lower[1:], strict=False)))
 
 
 def _warning(path: str, name: str, near: str | None) -> FieldWarning:
