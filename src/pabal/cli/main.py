@@ -9,7 +9,7 @@ from typing import Any
 
 from pabal import __version__
 from pabal.app import NotMigrated, open_store
-from pabal.cli import backup, carriers, crash, manage, mappings, numbers, privacy, restore, serve, users
+from pabal.cli import backup, carriers, crash, manage, mappings, numbers, privacy, restore, secrets, serve, users
 from pabal.cli.command import WORLD, CommandError, add_command
 from pabal.cli.doctor import diagnose, pending_migrations
 from pabal.domain.codes import Refused
@@ -73,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     users.add_commands(subparsers)
     carriers.add_commands(subparsers)
     privacy.add_commands(subparsers)
+    secrets.add_commands(subparsers)
     return parser
 
 

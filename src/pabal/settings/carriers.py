@@ -10,13 +10,11 @@ from urllib.parse import urlsplit
 
 from pabal.domain.message import PRODUCT_BY_CODE, Outcome, Product
 from pabal.domain.route import SIMULATOR_KIND
-from pabal.settings.field import BadSetting, convert, fields, format_value, setting, suggest
+from pabal.settings.field import BadSetting, convert, fields, setting, show_value, suggest
 
 RENAMED = {"patience_seconds": "failover_seconds", "answer_seconds": "timeout_seconds"}
 """Old names, so that an operator who upgrades learns the new ones."""
 SENDABLE = tuple(product for product in Product if product not in (Product.EMAIL, Product.PUSH))
-SECRET_IS_SET = "(set)"
-"""Shown instead of a secret."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -302,13 +300,7 @@ def secrets_in_environment(carriers: Mapping[str, Any]) -> set[str]:
 def describe_carrier(carrier: CarrierSettings) -> list[tuple[str, str, str]]:
     """Return name, value and meaning of a carrier's settings; of a secret only whether it is set."""
     return [
-        (
-            f"carriers.{carrier.name}.{name}",
-            (SECRET_IS_SET if getattr(carrier, name) else "")
-            if each.metadata["is_secret"]
-            else format_value(getattr(carrier, name)),
-            each.metadata["help"],
-        )
+        (f"carriers.{carrier.name}.{name}", show_value(each, getattr(carrier, name)), each.metadata["help"])
         for name, each in fields(type(carrier)).items()
     ]
 

@@ -13,6 +13,8 @@ from zoneinfo import ZoneInfo
 
 from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome, Status
 
+SECRET_IS_SET = "(set)"
+"""Shown instead of a secret."""
 MAX_PRICE_WON = 1_000_000
 """Highest price of one message; a higher one is a slip of the pen."""
 
@@ -39,7 +41,7 @@ def setting(
         "is_secret": is_secret,
     }
     if isinstance(default, (list, dict)):
-        return field(default_factory=lambda: type(default)(default), metadata=metadata)
+        return field(default_factory=lambda: type(default)(default), metadata=metadata, repr=not is_secret)
     if default is ...:
         return field(metadata=metadata, repr=not is_secret)
     return field(default=default, metadata=metadata, repr=not is_secret)
@@ -101,6 +103,13 @@ def format_value(value: Any) -> str:
     if isinstance(value, list):
         return " ".join(map(str, value))
     return "" if value is None else str(value)
+
+
+def show_value(declared: "dataclasses.Field[Any]", value: Any) -> str:
+    """Return a value to show; of a secret only whether it is set."""
+    if declared.metadata["is_secret"]:
+        return SECRET_IS_SET if value else ""
+    return format_value(value)
 
 
 def _format_inner(value: Any) -> str:

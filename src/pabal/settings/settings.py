@@ -25,7 +25,8 @@ from pabal.settings.carriers import (
     read_carriers,
     secrets_in_environment,
 )
-from pabal.settings.field import BadSetting, check_limits, convert, fields, format_value, setting, suggest
+from pabal.settings.field import BadSetting, check_limits, convert, fields, setting, show_value, suggest
+from pabal.settings.webhooks import AllowedEndpoint, check_webhooks, parse_allowed, read_keys
 
 ENVIRONMENT_PREFIX = "PABAL_"
 RESERVED_VARIABLES = ("PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS")
@@ -165,6 +166,21 @@ class Settings:
         "refused", "Which requests to log: refused and failed ones, or all."
     )
     stop_seconds: int = setting(20, "How long a stopping service may finish what is in flight.", min_value=1)
+    webhook_allow: list[str] = setting(
+        [],
+        "Exceptions for webhooks to private addresses, as ACCOUNT@HOST:PORT;"
+        " of their answers only the status is stored and shown.",
+    )
+    webhook_tls_ca: Path | None = setting(
+        None, "PEM file of authorities that webhooks trust besides those of the system."
+    )
+    secret_key: list[str] = setting(
+        [],
+        "Key that encrypts the secrets of webhooks in the store: 32 random bytes in Base64, see"
+        " `pabal secrets new-key`; while it is replaced, the new key first, then old ones.",
+        is_secret=True,
+    )
+    secret_key_file: Path | None = setting(None, "File with that key, or with several, one a line.")
     carriers: dict[str, CarrierSettings] = setting(
         {}, "Carriers, one table each; none: the simulator sends everything."
     )
@@ -201,6 +217,18 @@ class Settings:
         return store_address.redact(self.store)
 
     @property
+    def allowed_endpoints(self) -> list[AllowedEndpoint]:
+        """The exceptions of webhook_allow."""
+        return [parse_allowed(each) for each in self.webhook_allow]
+
+    def read_secret_keys(self) -> tuple[bytes, ...]:
+        """Return the keys that encrypt secrets in the store; none: they are stored as they are.
+
+        Raises BadSetting if their file cannot be read.
+        """
+        return read_keys(self.secret_key, self.secret_key_file)
+
+    @property
     def must_check_sender_numbers(self) -> bool:
         if self.check_sender_numbers is not None:
             return self.check_sender_numbers
@@ -233,6 +261,7 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None,
     settings = Settings(**given)
     store_address.check(settings.store)
     _check_retention(settings)
+    check_webhooks(settings.webhook_allow, settings.secret_key, settings.secret_key_file)
     settings = dataclasses.replace(settings, opt_out_number=_opt_out_number(settings.opt_out_number))
     return _with_routes(settings)
 
@@ -240,7 +269,7 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None,
 def describe_settings(settings: Settings) -> list[tuple[str, str, str]]:
     """Return name, value and meaning of every setting, including those of the carriers."""
     values = {name: getattr(settings, name) for name in FIELDS} | {"store": settings.redacted_store}
-    rows = [(name, format_value(values[name]), each.metadata["help"]) for name, each in FIELDS.items()]
+    rows = [(name, show_value(each, values[name]), each.metadata["help"]) for name, each in FIELDS.items()]
     return rows + [
         row for carrier in settings.carriers.values() for row in carriers_module.describe_carrier(carrier)
     ]

@@ -43,7 +43,7 @@ class Peer:
         seen = len(self.all_events)
         self._has_exited = False
         self._process = subprocess.Popen(
-            [*_command(self._kind), str(self.port), json.dumps(self.options)],
+            [*self.command(), str(self.port), json.dumps(self.options)],
             env={**os.environ, "NODE_PATH": str(PACKAGES)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -51,6 +51,13 @@ class Peer:
         self._reader = threading.Thread(target=self._read, args=(self._process,))
         self._reader.start()
         self.port = self.wait_for(lambda event: event["event"] == "listening", since=seen)["port"]
+
+    def command(self) -> list[str]:
+        """Return the program; port and options follow."""
+        if self._kind == "node":
+            assert (PACKAGES / "smpp").is_dir(), "run `make setup`"
+            return [str(NODE), str(HERE / "smsc.js")]
+        return [sys.executable, str(HERE / "smsc.py")]
 
     def kill(self) -> None:
         """Kill it; on return, `all_events` has everything it reported."""
@@ -118,13 +125,6 @@ class Peer:
         with self._changed:
             self._has_exited = True
             self._changed.notify_all()
-
-
-def _command(kind: str) -> list[str]:
-    if kind == "node":
-        assert (PACKAGES / "smpp").is_dir(), "run `make setup`"
-        return [str(NODE), str(HERE / "smsc.js")]
-    return [sys.executable, str(HERE / "smsc.py")]
 
 
 @contextlib.contextmanager

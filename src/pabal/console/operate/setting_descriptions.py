@@ -108,6 +108,24 @@ KOREAN_DESCRIPTIONS = {
     "How long a stopping service may finish what is in flight.": (
         "서비스를 멈출 때 전송 중인 메시지를 마무리하도록 기다리는 시간(초)입니다."
     ),
+    (
+        "Exceptions for webhooks to private addresses, as ACCOUNT@HOST:PORT;"
+        " of their answers only the status is stored and shown."
+    ): (
+        "사설 주소로 보내도 되는 웹훅의 예외입니다(계정@호스트:포트)."
+        " 이 주소의 응답은 상태 코드만 저장하고 보여 줍니다."
+    ),
+    "PEM file of authorities that webhooks trust besides those of the system.": (
+        "웹훅이 시스템 인증 기관 외에 추가로 신뢰하는 인증 기관의 PEM 파일입니다."
+    ),
+    (
+        "Key that encrypts the secrets of webhooks in the store: 32 random bytes in Base64, see"
+        " `pabal secrets new-key`; while it is replaced, the new key first, then old ones."
+    ): (
+        "저장소에 있는 웹훅 비밀 값을 암호화하는 키입니다. Base64로 쓴 임의의 32바이트이며"
+        " `pabal secrets new-key`로 만듭니다. 교체하는 동안에는 새 키를 먼저, 이전 키를 뒤에 적습니다."
+    ),
+    "File with that key, or with several, one a line.": "그 키가 든 파일입니다. 여러 개면 한 줄에 하나씩 적습니다.",
     "Carriers, one table each; none: the simulator sends everything.": (
         "통신사마다 표 하나로 설정합니다. 없으면 모든 메시지를 시뮬레이터로 발송합니다."
     ),

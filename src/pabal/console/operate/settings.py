@@ -5,7 +5,7 @@ from starlette.responses import Response
 from pabal.console.operate.setting_descriptions import KOREAN_DESCRIPTIONS
 from pabal.console.shell.page_request import PageRequest
 from pabal.settings import settings as settings_module
-from pabal.settings.carriers import SECRET_IS_SET
+from pabal.settings.field import SECRET_IS_SET
 
 
 async def show_settings(request: PageRequest) -> Response:

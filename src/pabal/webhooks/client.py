@@ -1,0 +1,287 @@
+"""Posts to callers' servers: https only, to permitted addresses, within ten seconds, without redirects."""
+
+import asyncio
+import contextlib
+import os
+import ssl
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import httpcore
+
+from pabal import __version__
+from pabal.domain.codes import Refused
+from pabal.settings.field import BadSetting
+from pabal.webhooks.addresses import AddressRules, WebhookUrl, parse_url
+from pabal.webhooks.connections import AnswerTooLarge, PinnedConnections
+from pabal.webhooks.resolver import Resolve, SystemResolver
+from pabal.world import World
+
+POST_TIMEOUT_S = 10.0
+"""How long a post may take in all: DNS, connection, TLS, request and answer."""
+ANSWER_BYTES = 1024
+"""How much of an answer is kept."""
+READ_BYTES = 64 * 1024
+"""How much of an answer's body is read; of a longer one the connection is closed."""
+RESOLVED_S = 10.0
+"""How long the addresses of a host are used before they are looked up again."""
+KEEPALIVE_S = 4.0
+"""A connection idle for this long is not used again; many servers close theirs after 5 s."""
+MAX_HOSTS = 512
+"""Hosts whose addresses are kept; of more, those that were looked up last."""
+MAX_CAUSES = 10
+HostKey = tuple[str, str, int]
+"""Account, host and port."""
+USER_AGENT = f"Pabal/{__version__} (webhooks)"
+
+
+class PostError(StrEnum):
+    """Why a post has no answer."""
+
+    URL = "invalid_url"
+    DNS = "dns"
+    ADDRESS = "address_not_allowed"
+    CONNECTION = "connection"
+    TLS = "tls"
+    TIMEOUT = "timeout"
+    ANSWER = "invalid_answer"
+
+
+@dataclass(frozen=True)
+class PostResult:
+    """What came back from a post."""
+
+    status: int | None
+    """HTTP status; None if there is no answer."""
+    answer: bytes
+    """The first ANSWER_BYTES of the body; empty if the endpoint is an exception of webhook_allow."""
+    duration_ms: int
+    error: PostError | None = None
+    detail: str = ""
+    """What the error was, in English, without addresses: "certificate has expired"."""
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the receiver has taken the post: any 2xx."""
+        return self.status is not None and 200 <= self.status < 300
+
+
+class PostFailed(Exception):
+    """There is no answer."""
+
+    def __init__(self, error: PostError, detail: str = "") -> None:
+        super().__init__(detail)
+        self.error = error
+        self.detail = detail
+
+
+class WebhookClient:
+    """Connections to all endpoints; those of one account are not used for another."""
+
+    def __init__(
+        self,
+        rules: AddressRules,
+        world: World,
+        ca_file: Path | None = None,
+        resolve: Resolve | None = None,
+        timeout_s: float = POST_TIMEOUT_S,
+        keepalive_s: float = KEEPALIVE_S,
+    ) -> None:
+        """`ca_file`: further authorities besides the system's. Raises BadSetting if it cannot be read."""
+        self._rules = rules
+        self._world = world
+        self._ca_file = ca_file
+        self._resolve = resolve or SystemResolver()
+        self._timeout_s = timeout_s
+        self._keepalive_s = keepalive_s
+        self._context: ssl.SSLContext | None = None
+        self._resolved: OrderedDict[tuple[str, int], tuple[float, list[str]]] = OrderedDict()
+        self._connections: dict[HostKey, PinnedConnections] = {}
+        self._sweeper: asyncio.Task[None] | None = None
+        if ca_file:
+            _load_authorities(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), ca_file)
+
+    async def post(self, url: str, account: str, headers: Mapping[str, str], body: bytes) -> PostResult:
+        """Post a JSON body for the account of this name; every failure is a result, too.
+
+        Once the status has arrived, it is the result, even if the rest of the answer does not come in time.
+        """
+        started = self._world.monotonic()
+        received = _Received()
+        failure = PostFailed(PostError.TIMEOUT, f"no answer within {self._timeout_s:g} s")
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await self._exchange(url, account, headers, body, received)
+        except TimeoutError:
+            pass
+        except PostFailed as failed:
+            failure = failed
+        duration_ms = round((self._world.monotonic() - started) * 1000)
+        if received.status is None:
+            return PostResult(None, b"", duration_ms, failure.error, failure.detail)
+        return PostResult(received.status, received.answer, duration_ms)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._sweeper:
+            self._sweeper.cancel()
+        while self._connections:
+            _, connections = self._connections.popitem()
+            await connections.close()
+
+    async def _exchange(
+        self, spelling: str, account: str, headers: Mapping[str, str], body: bytes, received: "_Received"
+    ) -> None:
+        try:
+            url = parse_url(spelling)
+        except Refused as refused:
+            raise PostFailed(PostError.URL, refused.problems[0].message("en")) from None
+        addresses = await self._addresses(account, url)
+        kept_bytes = 0 if self._rules.is_exception(account, url) else ANSWER_BYTES
+        async with self._connected((account, url.host, url.port), addresses) as connections:
+            with _described_errors():
+                await _read_answer(connections.pool, _request(url, headers, body), received, kept_bytes)
+
+    async def _addresses(self, account: str, url: WebhookUrl) -> list[str]:
+        """Return the addresses to connect to, looked up at most RESOLVED_S ago and checked now.
+
+        Raises PostFailed.
+        """
+        key = url.host, url.port
+        looked_up_at, found = self._resolved.get(key, (0.0, []))
+        if not found or self._world.monotonic() - looked_up_at > RESOLVED_S:
+            try:
+                found = list(await self._resolve(*key))
+            except OSError as error:
+                raise PostFailed(PostError.DNS, error.strerror or "the host was not found") from None
+            self._resolved[key] = self._world.monotonic(), found
+            self._resolved.move_to_end(key)
+            while len(self._resolved) > MAX_HOSTS:
+                self._resolved.popitem(last=False)
+        permitted = self._rules.permitted(account, url, found)
+        if not permitted:
+            raise PostFailed(PostError.ADDRESS, "the host has no address that webhooks may be posted to")
+        return permitted
+
+    @contextlib.asynccontextmanager
+    async def _connected(self, key: HostKey, addresses: list[str]) -> AsyncIterator[PinnedConnections]:
+        """Lend the connections of a host; new ones if it does not have all their addresses any more."""
+        if self._context is None:
+            self._context = await asyncio.to_thread(_tls_context, self._ca_file)
+        kept, replaced = self._connections.get(key), None
+        if kept is None or not kept.addresses <= set(addresses):
+            replaced = self._connections.pop(key, None)
+            kept = self._connections[key] = PinnedConnections(addresses, self._context, self._keepalive_s)
+        kept.in_use += 1
+        try:
+            await _close_if_unused(replaced)
+            yield kept
+        finally:
+            kept.in_use -= 1
+            kept.used_at = self._world.monotonic()
+            if self._connections.get(key) is not kept:
+                await _close_if_unused(kept)
+            if self._sweeper is None or self._sweeper.done():
+                self._sweeper = asyncio.create_task(self._close_idle())
+
+    async def _close_idle(self) -> None:
+        """Close connections that are not used any more, until none are left."""
+        while self._connections:
+            await asyncio.sleep(self._keepalive_s)
+            latest = self._world.monotonic() - self._keepalive_s
+            idle = [key for key, each in self._connections.items() if not each.in_use and each.used_at < latest]
+            for key in idle:
+                await _close_if_unused(self._connections.pop(key, None))
+
+
+@dataclass
+class _Received:
+    """What has come of an answer so far."""
+
+    status: int | None = None
+    answer: bytes = b""
+
+
+def _request(url: WebhookUrl, headers: Mapping[str, str], body: bytes) -> httpcore.Request:
+    return httpcore.Request(
+        b"POST",
+        httpcore.URL(scheme=b"https", host=url.host.encode(), port=url.port, target=url.target.encode()),
+        headers=[
+            (b"Host", url.host_header.encode()),
+            (b"Content-Type", b"application/json"),
+            (b"Content-Length", str(len(body)).encode()),
+            (b"User-Agent", USER_AGENT.encode()),
+            (b"Accept-Encoding", b"identity"),
+            *((name.encode(), value.encode()) for name, value in headers.items()),
+        ],
+        content=body,
+    )
+
+
+async def _read_answer(
+    pool: httpcore.AsyncConnectionPool, request: httpcore.Request, received: _Received, kept_bytes: int
+) -> None:
+    """Note the status, and so many bytes of the body; read on, so that the connection can be used again."""
+    response = await pool.handle_async_request(request)
+    try:
+        received.status = response.status
+        read_bytes = 0
+        async for part in response.aiter_stream():
+            received.answer += part[: kept_bytes - len(received.answer)]
+            read_bytes += len(part)
+            if read_bytes > READ_BYTES:
+                break
+    finally:
+        await response.aclose()
+
+
+async def _close_if_unused(connections: PinnedConnections | None) -> None:
+    if connections and not connections.in_use:
+        await connections.close()
+
+
+def _tls_context(ca_file: Path | None) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if ca_file:
+        _load_authorities(context, ca_file)
+    return context
+
+
+def _load_authorities(context: ssl.SSLContext, ca_file: Path) -> None:
+    try:
+        context.load_verify_locations(cafile=ca_file)
+    except OSError as error:
+        raise BadSetting(f"webhook_tls_ca: cannot be read ({error.strerror})") from None
+
+
+@contextlib.contextmanager
+def _described_errors() -> Iterator[None]:
+    """Turn the errors of the HTTP library into PostFailed."""
+    try:
+        yield
+    except AnswerTooLarge:
+        raise PostFailed(PostError.ANSWER, "the answer is too large") from None
+    except httpcore.ConnectTimeout:
+        raise PostFailed(PostError.CONNECTION, "the connection timed out") from None
+    except httpcore.RemoteProtocolError:
+        raise PostFailed(PostError.ANSWER, "the answer is not valid HTTP") from None
+    except (httpcore.NetworkError, httpcore.ProtocolError) as error:
+        raise _describe(error) from None
+
+
+def _describe(error: Exception) -> PostFailed:
+    found: BaseException | None = error
+    for _ in range(MAX_CAUSES):
+        if found is None:
+            break
+        if isinstance(found, ssl.SSLError):
+            return PostFailed(PostError.TLS, getattr(found, "verify_message", "") or found.reason or "TLS failed")
+        if isinstance(found, OSError) and found.errno:
+            return PostFailed(PostError.CONNECTION, os.strerror(found.errno))
+        found = (
+            found.exceptions[0] if isinstance(found, BaseExceptionGroup) else found.__cause__ or found.__context__
+        )
+    return PostFailed(PostError.CONNECTION, "the connection was closed")

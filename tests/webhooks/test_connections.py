@@ -1,0 +1,204 @@
+"""Connections of webhooks go to the address that was checked, also after the DNS has changed."""
+
+import asyncio
+import threading
+
+import pytest
+
+from pabal.settings.webhooks import AllowedEndpoint
+from pabal.webhooks.addresses import AddressRules
+from pabal.webhooks.client import RESOLVED_S, PostError, WebhookClient
+from pabal.webhooks.resolver import MAX_LOOKUPS, SystemResolver
+from pabal.world import RealWorld
+from tests.fixtures.webhooks import ACCOUNT, AUTHORITY, LocalResolver, TlsServer, local_rules, serving_tls
+
+BODY = b"{}"
+
+
+class SteppedWorld(RealWorld):
+    """A world whose monotonic clock a test moves."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.step_s = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.step_s
+
+
+async def post(client: WebhookClient, server: TlsServer, account: str = ACCOUNT) -> PostError | None:
+    return (await client.post(f"https://localhost:{server.port}/", account, {}, BODY)).error
+
+
+def test_connection_is_used_again() -> None:
+    async def main() -> None:
+        resolver = LocalResolver()
+        client = WebhookClient(local_rules(), RealWorld(), AUTHORITY, resolver)
+        async with serving_tls() as server:
+            for _ in range(5):
+                assert await post(client, server) is None
+            await client.close()
+
+        assert (server.connections, len(server.requests), len(resolver.asked)) == (1, 5, 1)
+
+    asyncio.run(main())
+
+
+def test_accounts_do_not_share_connections() -> None:
+    async def main() -> None:
+        client = WebhookClient(local_rules(), RealWorld(), AUTHORITY, LocalResolver())
+        async with serving_tls() as server:
+            for account in ("one", "two", "one"):
+                assert await post(client, server, account) is None
+            await client.close()
+
+        assert server.connections == 2
+
+    asyncio.run(main())
+
+
+def test_name_is_not_looked_up_again_when_it_is_connected_to() -> None:
+    """The second answer of a name server that rebinds its name is never asked for."""
+
+    async def main() -> None:
+        answers = iter([["127.0.0.1"], ["10.0.0.1"]])
+
+        async def rebinding(host: str, port: int) -> list[str]:
+            return next(answers)
+
+        client = WebhookClient(local_rules(), RealWorld(), AUTHORITY, rebinding)
+        async with serving_tls() as server:
+            assert await post(client, server) is None
+            await client.close()
+
+        assert next(answers) == ["10.0.0.1"]
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("new", ["10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1"])
+def test_name_that_moves_to_a_private_address_is_refused(new: str) -> None:
+    async def main() -> None:
+        world, resolver = SteppedWorld(), LocalResolver()
+        client = WebhookClient(local_rules(), world, AUTHORITY, resolver)
+        async with serving_tls() as server:
+            assert await post(client, server) is None
+            resolver.addresses = [new]
+            world.step_s += RESOLVED_S + 1
+            assert await post(client, server) is PostError.ADDRESS
+            await client.close()
+
+        assert (server.connections, len(server.requests)) == (1, 1)
+
+    asyncio.run(main())
+
+
+def test_kept_connection_is_not_used_after_the_name_has_moved() -> None:
+    async def main() -> None:
+        world, resolver = SteppedWorld(), LocalResolver()
+        client = WebhookClient(local_rules(), world, AUTHORITY, resolver)
+        async with serving_tls() as old, serving_tls(host="127.0.0.2", port=old.port) as new:
+            assert await post(client, old) is None
+            resolver.addresses = ["127.0.0.2"]
+            world.step_s += RESOLVED_S + 1
+            assert await post(client, old) is None
+            await client.close()
+
+        assert (len(old.requests), len(new.requests)) == (1, 1)
+
+    asyncio.run(main())
+
+
+def test_post_in_flight_ends_though_the_name_moves() -> None:
+    async def main() -> None:
+        world, resolver = SteppedWorld(), LocalResolver()
+        was_asked, may_answer = asyncio.Event(), asyncio.Event()
+
+        async def wait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            was_asked.set()
+            await may_answer.wait()
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+        client = WebhookClient(local_rules(), world, AUTHORITY, resolver)
+        async with serving_tls(handle=wait) as old, serving_tls(host="127.0.0.2", port=old.port) as new:
+            first = asyncio.create_task(post(client, old))
+            await was_asked.wait()
+            resolver.addresses = ["127.0.0.2"]
+            world.step_s += RESOLVED_S + 1
+            assert await post(client, new) is None
+            may_answer.set()
+            assert await first is None
+            await client.close()
+
+        assert len(new.requests) == 1
+
+    asyncio.run(main())
+
+
+def test_exception_of_one_account_lends_no_connection_to_another() -> None:
+    async def main() -> None:
+        async with serving_tls() as server:
+            rules = AddressRules([AllowedEndpoint("one", "localhost", server.port)])
+            client = WebhookClient(rules, RealWorld(), AUTHORITY, LocalResolver())
+            assert await post(client, server, "one") is None
+            assert await post(client, server, "two") is PostError.ADDRESS
+            await client.close()
+
+        assert len(server.requests) == 1
+
+    asyncio.run(main())
+
+
+def test_idle_connections_are_closed() -> None:
+    async def main() -> None:
+        was_closed = asyncio.Event()
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n{}")
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            await reader.read()
+            was_closed.set()
+
+        client = WebhookClient(local_rules(), RealWorld(), AUTHORITY, LocalResolver(), keepalive_s=0.05)
+        async with serving_tls(handle=answer) as server:
+            assert await post(client, server) is None
+            await asyncio.wait_for(was_closed.wait(), 10)
+            await client.close()
+
+    asyncio.run(main())
+
+
+def test_system_resolver_finds_this_machine() -> None:
+    found = asyncio.run(SystemResolver()("localhost", 443))
+
+    assert {"127.0.0.1", "::1"} & set(found)
+
+
+def test_system_resolver_says_what_it_cannot_find() -> None:
+    for host in ("absent.invalid", "a" * 70):
+        with pytest.raises(OSError, match=r"."):
+            asyncio.run(SystemResolver()(host, 443))
+
+
+def test_look_ups_are_shared_and_limited() -> None:
+    async def main() -> None:
+        may_go_on = threading.Event()
+
+        def slow(host: str, port: int) -> list[str]:
+            may_go_on.wait(30)
+            return [host]
+
+        resolver = SystemResolver(slow)
+        same = [asyncio.create_task(resolver("same", 443)) for _ in range(2 * MAX_LOOKUPS)]
+        others = [asyncio.create_task(resolver(f"host{each}", 443)) for each in range(1, MAX_LOOKUPS)]
+        await asyncio.gather(*(asyncio.sleep(0) for _ in range(3)))
+        with pytest.raises(OSError, match="too many look-ups"):
+            await resolver("one more", 443)
+        others[0].cancel()
+        may_go_on.set()
+        assert [await each for each in same] == [["same"]] * len(same)
+        assert await others[1] == ["host2"]
+        assert await resolver("one more", 443) == ["one more"]
+
+    asyncio.run(main())
