@@ -9,8 +9,8 @@ import msgspec
 import uvicorn
 import uvloop
 
-from pabal.models.send_answers import AcceptedItem
 from pabal.models.bodies import SendSms
+from pabal.models.send_answers import AcceptedItem
 
 Message = MutableMapping[str, Any]
 MAX_PARTS = 10_000
