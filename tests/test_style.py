@@ -168,8 +168,10 @@ def test_only_commands_print() -> None:
         "numbers",
         "privacy",
         "restore",
+        "secrets",
         "serve",
         "users",
+        "webhooks",
     ]
     commands = {f"cli/{word}.py" for word in words}
 
