@@ -22,6 +22,7 @@ EVERY_ENGINE_FILES = {
     "test_fallback.py",
     "test_idempotency.py",
     "test_live.py",
+    "test_results.py",
 }
 """Files of SINGLE_ENGINE_FOLDERS that run on every engine all the same."""
 SINGLE_ENGINE_FILES = {

@@ -168,3 +168,8 @@ MEANINGS = {
     "target": "`out` opens the link in the browser instead of the app.",
     "orderNo": "Order of the button.",
 }
+MEANINGS |= {
+    name.replace("MessageItem.", "ResultItem."): text
+    for name, text in MEANINGS.items()
+    if name.startswith("MessageItem.")
+}

@@ -58,6 +58,7 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "duplicate_action": ("drop", '"drop"', "drop"),
     "token_minutes": ("10", "10", 10),
     "retention_days": ("90", "90", 90),
+    "results_retention_days": ("60", "60", 60),
     "key_rate": ("0", "0", 0),
     "simulator_messages": ("10", "10", 10),
     "sender_categories": ("/tmp/s.csv", '"/tmp/s.csv"', Path("/tmp/s.csv")),

@@ -97,6 +97,7 @@ CASES: dict[str, list[Case]] = {
         Case(lambda ids: {"requestId": ids.request_id}),
         Case(lambda ids: {"requestId": ids.request_id, "messageId": ids.message_id}),
     ],
+    "message/results": [Case(), Case(query=lambda ids: {"limit": 1})],
     "message/request": [Case(query=lambda ids: {"requestId": ids.request_id})],
     "template/categories": [Case()],
     "template/create": [Case(lambda ids: template_body(ids.sender_key, templateCode=ids.template_code))],

@@ -128,6 +128,7 @@ def test_every_endpoint_requires_exactly_its_scope(run_scenario: RunScenario, en
         ("message/list", "read"),
         ("message/cancel", "send"),
         ("message/request", "read"),
+        ("message/results", "read"),
         ("template/categories", "read"),
         ("template/create", "manage"),
         ("template/update", "manage"),

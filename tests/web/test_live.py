@@ -154,6 +154,7 @@ def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
             lambda seen: seen["totalCount"] == 5,
         )
         looked_up = _call(client, "message/request", requestId=last)
+        _call(client, "message/results")
         cancelled = [_call(client, "message/cancel", {"requestId": each}) for each in (last, later["requestId"])]
         _call(client, "sender/delete", {"senderKey": sender_key})
         client.headers["apiKey"] = _create_key(live, "privacy", "read")

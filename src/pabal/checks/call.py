@@ -33,12 +33,13 @@ class ApiCall(NamedTuple):
 
 def read_paging(form: Form[Any]) -> tuple[int, int]:
     """Return page and page size; `raise_problems` reports one that is out of range."""
-    _check_range(form, "page", MAX_PAGE)
-    _check_range(form, "pageSize", MAX_PAGE_SIZE)
+    check_range(form, "page", MAX_PAGE)
+    check_range(form, "pageSize", MAX_PAGE_SIZE)
     return form.body.page, form.body.pageSize
 
 
-def _check_range(form: Form[Any], field: str, limit: int) -> None:
+def check_range(form: Form[Any], field: str, limit: int) -> None:
+    """Add a problem unless a number is between 1 and a limit."""
     number = getattr(form.body, field)
     if number is not None and not 1 <= number <= limit:
         detail = Text(f"1부터 {limit:,}까지의 값을 보내세요.", f"Use a value from 1 to {limit:,}.")

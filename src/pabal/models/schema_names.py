@@ -5,7 +5,7 @@ Generated clients name their classes after these, so they stay as they are when 
 
 from msgspec import Struct
 
-from pabal.models import answers, bodies, brand_bodies, send_answers
+from pabal.models import answers, bodies, brand_bodies, results, send_answers
 
 SCHEMA_NAMES: dict[type[Struct], str] = {
     answers.Envelope: "Envelope",
@@ -89,4 +89,8 @@ SCHEMA_NAMES: dict[type[Struct], str] = {
     brand_bodies.CarouselBody: "Carousel",
     brand_bodies.CarouselHeadBody: "CarouselHead",
     brand_bodies.CarouselItemBody: "CarouselItem",
+    results.ListResults: "ListResults",
+    results.ResultsAnswer: "ResultsAnswer",
+    results.ResultsItem: "ResultsItem",
+    results.ResultItem: "ResultItem",
 }

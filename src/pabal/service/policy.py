@@ -32,6 +32,7 @@ class Policy(NamedTuple):
     idempotency_ms: int
     token_validity_ms: int
     retention_ms: int
+    results_retention_ms: int
     max_simulator_messages: int
     prices: Prices = Prices({})
     expire_minutes: Mapping[Product, int] = {}
@@ -88,6 +89,7 @@ def build_policy(settings: Settings) -> Policy:
         idempotency_ms=settings.idempotency_hours * HOUR,
         token_validity_ms=settings.token_minutes * MINUTE,
         retention_ms=settings.retention_days * DAY,
+        results_retention_ms=settings.results_retention_days * DAY,
         max_simulator_messages=settings.simulator_messages,
         prices=prices,
         expire_minutes={PRODUCT_BY_CODE[code]: minutes for code, minutes in settings.expire_minutes.items()},

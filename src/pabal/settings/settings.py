@@ -149,6 +149,9 @@ class Settings:
     retention_days: int = setting(
         180, "Days after which numbers and texts are blanked, or on PostgreSQL dropped by month.", min_value=1
     )
+    results_retention_days: int = setting(
+        30, "Days that results can be read by cursor and posted again to webhooks.", min_value=8, max_value=400
+    )
     key_rate: int = setting(1000, "Requests per second of a new key; 0: no limit.", min_value=0)
     simulator_messages: int = setting(
         100_000, "Messages that the simulator stores in total; older ones are deleted.", min_value=1

@@ -43,6 +43,21 @@ def _with_fallback(tx: Tx, message_id: bytes) -> list[bytes]:
     return [message_id, identifiers.make_message_id(request_id, number + row[0])]
 
 
+def list_messages(tx: Tx, identity: bytes) -> list[tuple[bytes, int]]:
+    """Return the messages that are erased with this request or message, each with its account."""
+    is_request = len(identity) == identifiers.REQUEST_ID_BYTES
+    ids = _with_fallback(tx, identity) if not is_request else []
+    ranges = [identifiers.message_id_range(identity)] if is_request else [(one, one) for one in ids]
+    found = [
+        tx.fetch_all(
+            "select id, account_id from messages where id between ? and ? and slot = ?",
+            (low, high, identifiers.slot_of(identity)),
+        )
+        for low, high in ranges
+    ]
+    return [(row[0], row[1]) for rows in found for row in rows]
+
+
 def postpone(tx: Tx, identities: Iterable[bytes]) -> None:
     """Note requests or messages to erase when they have ended."""
     tx.execute_many(

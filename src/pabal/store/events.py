@@ -228,23 +228,32 @@ def delete_old(tx: Tx, account_id: int, slot: int, until: int, limit: int) -> in
     return len(rows)
 
 
+@transaction(background=True)
+def has_old(tx: Tx, slot: int, before: Instant, deleted: int) -> bool:
+    """Say whether a slot may have events of days before an instant, beyond those known to be deleted."""
+    return _old_until(tx, slot, before) > deleted
+
+
 def mark_deleted(tx: Tx, slot: int, before: Instant) -> int:
     """Record that a slot's events of days before an instant are not to be read any more; return the last of them.
 
     It comes before they are deleted: a reader must not take what is left for everything. It is always the number of
     an event, so whoever has read all events of a slot in which nothing happens is up to date.
     """
+    found = _old_until(tx, slot, before)
+    tx.execute("update event_numbers set deleted = ? where slot = ? and deleted < ?", (found, slot, found))
+    tx.execute("delete from event_days where slot = ? and number <= ?", (slot, found))
+    return found
+
+
+def _old_until(tx: Tx, slot: int, before: Instant) -> int:
     row = tx.fetch_one("select last, deleted from event_numbers where slot = ?", (slot,))
     if not row:
         return 0
-    last, deleted = row
+    last, deleted = int(row[0]), int(row[1])
     limit = lowest_number(before)
     days = tx.fetch_all("select number from event_days where slot = ? and number < ?", (slot, limit))
-    found = max([deleted, *(day[0] for day in days), *([last] if last < limit else ())])
-    if found > deleted:
-        tx.execute("update event_numbers set deleted = ? where slot = ?", (found, slot))
-        tx.execute("delete from event_days where slot = ? and number <= ?", (slot, found))
-    return int(found)
+    return max([deleted, *(int(day[0]) for day in days), *([last] if last < limit else ())])
 
 
 def delete_old_data(tx: Tx, before: Instant, limit: int) -> int:

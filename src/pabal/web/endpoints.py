@@ -4,6 +4,7 @@ from pabal.domain.codes import Code
 from pabal.models import answers, bodies, brand_bodies, send_answers
 from pabal.web import history, privacy, profiles, sending, templates
 from pabal.web.endpoint import Endpoint
+from pabal.web.results import LIST_RESULTS
 
 _FIELD_CODES = (Code.MISSING_PARAMETER, Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER)
 _SENDING_CODES = (
@@ -253,6 +254,7 @@ ENDPOINTS = (
         handler=history.get_request,
         own_codes=(*_FIELD_CODES, Code.REQUEST_NOT_FOUND),
     ),
+    LIST_RESULTS,
     Endpoint(
         number=None,
         method="GET",

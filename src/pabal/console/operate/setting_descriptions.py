@@ -84,6 +84,9 @@ KOREAN_DESCRIPTIONS = {
     ),
     "How long an Idempotency-Key is stored.": "Idempotency-Key를 보관하는 시간입니다.",
     "How long the token of a sender profile is valid.": "발신 프로필 인증 토큰의 유효 시간(분)입니다.",
+    "Days that results can be read by cursor and posted again to webhooks.": (
+        "결과를 cursor로 조회하고 웹훅으로 다시 보낼 수 있는 일수입니다."
+    ),
     "Days after which numbers and texts are blanked, or on PostgreSQL dropped by month.": (
         "전화번호와 메시지 내용의 보관 일수입니다. 지나면 지우고, PostgreSQL에서는 월 단위로 삭제합니다."
     ),

@@ -17,6 +17,7 @@ from pabal.service.policy import Policy
 from pabal.service.sending.budgets import correct_some
 from pabal.service.sending.cancel import cancel_deleted_profiles
 from pabal.service.slots import HOUSEKEEPING_SLOT
+from pabal.service.upkeep.event_retention import EventRetention
 from pabal.service.upkeep.expire import Expirer
 from pabal.service.upkeep.partitions import maintain_partitions
 from pabal.service.upkeep.retention import erase_ended, erase_expired
@@ -27,6 +28,7 @@ from pabal.store import (
     campaigns,
     carrier_states,
     cursors,
+    events,
     idempotency_keys,
     profiles,
     queue,
@@ -88,12 +90,15 @@ async def run_housekeeping(context: Context) -> None:
     """Run rounds forever; while the store is unavailable, wait for the next one."""
     throughput = ThroughputReporter(context)
     expirer = Expirer(context)
+    event_retention = EventRetention(context)
     for number in itertools.count():
         try:
             await throughput.report()
             is_full = number % FULL_ROUND_EVERY == 0
             await expirer.run(is_full=is_full)
             await run_round(context, is_full=is_full)
+            if is_full:
+                await event_retention.run()
         except StoreUnavailable:
             log.warning("store unavailable; housekeeping waits for the next round")
         await asyncio.sleep(ROUND_INTERVAL_S)
@@ -143,6 +148,9 @@ async def _run_global_tasks(context: Context) -> None:
     )
     while await context.store.write(correct_some, policy, BATCH):
         pass
+    await _repeat_until_none(
+        context, lambda tx: events.delete_old_data(tx, world.now() - policy.results_retention_ms - DAY, BATCH)
+    )
     await _repeat_until_none(context, lambda tx: recent_texts.delete_expired(tx, world.now(), BATCH))
     await _repeat_until_none(
         context, lambda tx: profiles.delete_expired_tokens(tx, world.now() - TOKEN_RETENTION_MS, BATCH)

@@ -12,11 +12,13 @@ from pabal.store import (
     audit_log,
     campaign_requests,
     erasures,
+    events,
     history,
     messages,
     personal_data,
     queue,
     requests,
+    webhook_posts,
 )
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store, Tx
@@ -137,6 +139,7 @@ def _erase_elsewhere(tx: Tx, account_id: int, phone: str, audit_entry: AuditEntr
     if audit_entry:
         audit_log.add(tx, audit_entry)
     personal_data.erase_elsewhere(tx, account_id, phone)
+    webhook_posts.erase(tx, account_id, events.erase_data(tx, account_id, phone))
 
 
 def _erase_some(
@@ -150,6 +153,7 @@ def _erase_some(
     totals = requests.get_totals(tx, {identifiers.request_id_of(one) for one in ids})
     for request_id in totals:
         campaign_requests.recount_soon(tx, request_id, now)
+    webhook_posts.erase(tx, account_id, ids)
     pending = 0
     for one in _units(ids, totals):
         if erasures.has_jobs(tx, one):

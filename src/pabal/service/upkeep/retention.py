@@ -4,7 +4,7 @@ from pabal.domain import identifiers
 from pabal.domain.dates import Instant
 from pabal.service.context import Context
 from pabal.service.policy import Policy
-from pabal.store import cursors, erasures, requests
+from pabal.store import cursors, erasures, requests, webhook_posts
 from pabal.store.engine import partitions
 from pabal.store.engine.base import Tx
 
@@ -65,8 +65,13 @@ def erase_some_ended(tx: Tx, after: bytes) -> tuple[int, bytes]:
     """
     found = erasures.list_pending(tx, after, CHECK_BATCH)
     ended = [one for one in found if not erasures.has_jobs(tx, one)][:ERASE_BATCH]
+    by_account: dict[int, list[bytes]] = {}
     for one in ended:
+        for message_id, account_id in erasures.list_messages(tx, one):
+            by_account.setdefault(account_id, []).append(message_id)
         erasures.erase(tx, one)
+    for account_id, ids in by_account.items():
+        webhook_posts.erase(tx, account_id, ids)
     erasures.delete_pending(tx, ended)
     if len(ended) == ERASE_BATCH:
         return len(ended), ended[-1]
