@@ -10,6 +10,7 @@ from tests.fixtures.brand_bodies import brand_body
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import (
     CATEGORY,
+    SENDER,
     RunScenario,
     alimtalk_body,
     approve_template,
@@ -118,6 +119,19 @@ CASES: dict[str, list[Case]] = {
         Case(query=lambda ids: {"senderKey": ids.sender_key}),
         Case(query=lambda ids: {"templateCode": ids.template_code}),
     ],
+    "optOut/add": [
+        Case(lambda ids: {"phoneNumber": ids.phone}),
+        Case(lambda ids: {"phoneNumbers": [ids.phone], "senderNumber": SENDER}),
+    ],
+    "optOut/remove": [
+        Case(lambda ids: {"phoneNumber": ids.phone}),
+        Case(lambda ids: {"phoneNumbers": [ids.phone], "senderNumber": SENDER}),
+    ],
+    "optOut/list": [
+        Case(),
+        Case(query=lambda ids: {"phoneNumber": ids.phone}),
+        Case(query=lambda ids: {"senderNumber": SENDER}),
+    ],
     "privacy/export": [
         Case(lambda ids: {"phoneNumber": ids.phone}),
         Case(lambda ids: {"phoneNumber": THEIR_ADMIN}),
@@ -141,6 +155,8 @@ async def _create_objects(env: Environment, call: Caller) -> ObjectIds:
     await approve_template(call, sender_key, templateCode="SENT")
     await call_ok(call, "template/create", template_body(sender_key, templateCode="THEIRS"))
     await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, THEIR_RECEIVER, templateCode="SENT"))
+    await call_ok(call, "optOut/add", {"phoneNumber": THEIR_RECEIVER})
+    await call_ok(call, "optOut/add", {"phoneNumber": THEIR_RECEIVER, "senderNumber": SENDER})
     later = {"templateCode": "SENT", "sendDate": "2026-11-15 12:10"}
     sent = await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, THEIR_RECEIVER, **later))
     await env.wait(2)
@@ -161,6 +177,7 @@ async def _read_everything(call: Caller) -> list[Any]:
     return [
         (await call("sender/list")).items,
         (await call("template/list")).items,
+        (await call("optOut/list")).items,
         await list_messages(call, THEIR_RECEIVER),
         await list_phone_messages(call, THEIR_RECEIVER),
         await list_phone_messages(call, THEIR_ADMIN),

@@ -157,6 +157,9 @@ def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
         _call(client, "message/results")
         cancelled = [_call(client, "message/cancel", {"requestId": each}) for each in (last, later["requestId"])]
         _call(client, "sender/delete", {"senderKey": sender_key})
+        for operation in ("optOut/add", "optOut/remove"):
+            _call(client, operation, {"phoneNumber": "010-7777-7777"})
+        _call(client, "optOut/list")
         client.headers["apiKey"] = _create_key(live, "privacy", "read")
         _call(client, "privacy/export", {"phoneNumber": "010-7777-7777"})
         _call(client, "privacy/erase", {"phoneNumber": "010-7777-7777"})

@@ -7,8 +7,9 @@ from msgspec import UNSET
 
 from pabal.checks.locale import Locale
 from pabal.checks.message_records import build_message_items
+from pabal.checks.opt_outs import build_opt_out_item
 from pabal.domain import phone
-from pabal.models.answers import CampaignRowItem, PersonalDataItem, StoredMessageItem
+from pabal.models.privacy import CampaignRowItem, PersonalDataItem, StoredMessageItem
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.privacy import PersonalData
 from pabal.store.engine.base import Store
@@ -35,6 +36,7 @@ def build_personal_data_item(number: str, data: PersonalData, locale: Locale) ->
             for row in data.campaign_rows
             for cells in row.cells
         ],
+        optOuts=[build_opt_out_item(each, locale) for each in data.opt_outs],
     )
 
 

@@ -79,6 +79,7 @@ class Outcome(Enum):
     NOT_A_FRIEND = (3102, Text("채널의 친구가 아님", "Not a friend of the channel"))
     UNKNOWN = (9001, Text("결과를 알 수 없음", "Outcome unknown"))
     NOT_SENDABLE_AS_TEXT = (9002, Text("문자로 보낼 수 없음", "Cannot be sent as a text"))
+    OPTED_OUT = (9003, Text("수신거부한 번호", "Opted out of advertising"))
     EXPIRED = (9004, Text("발송 기한 지남", "Expired before it could be sent"))
     DUPLICATE = (9005, Text("중복 발송", "Duplicate"))
     CARRIER_ERROR = (9999, Text("통신사 시스템 오류", "Carrier system error"))

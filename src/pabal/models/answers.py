@@ -272,42 +272,6 @@ class PhoneItem(PartsItem, kw_only=True, rename={"sender": "from"}):
     attachment: Annotated[AttachmentBody | UnsetType, Meta(description="Of a brand message.")] = UNSET
 
 
-class StoredMessageItem(Struct, kw_only=True, rename={"sender": "from"}):
-    """A message or a token that a simulated phone has stored."""
-
-    time: Date
-    kind: str
-    sender: str
-    subject: str | UnsetType = UNSET
-    content: str
-
-
-class CampaignRowItem(Struct, kw_only=True):
-    """A row of a campaign's file that is in no request."""
-
-    campaignId: str
-    cells: list[str]
-
-
-class PersonalDataItem(Struct, kw_only=True):
-    """What is stored about a number beside its messages."""
-
-    phoneNumber: str
-    simulatedPhone: list[StoredMessageItem]
-    senderProfiles: list[str]
-    users: list[str]
-    campaignRows: list[CampaignRowItem]
-
-
-class ErasureItem(Struct):
-    """How much an erasure has erased."""
-
-    erasedCount: int
-    canceledCount: int
-    pendingCount: int
-    campaignRowCount: int
-
-
 class EnvelopeOnly(Envelope, kw_only=True):
     """The envelope without further fields."""
 
@@ -372,16 +336,3 @@ class PhoneAnswer(PagedEnvelope, kw_only=True):
     """A message on a simulated phone."""
 
     items: list[PhoneItem]
-
-
-class PersonalDataAnswer(PagedEnvelope, kw_only=True):
-    """What is stored about a number, and the messages to it."""
-
-    item: PersonalDataItem
-    items: list[MessageItem]
-
-
-class ErasureAnswer(Envelope, kw_only=True):
-    """An erasure."""
-
-    item: ErasureItem | UnsetType = UNSET

@@ -5,7 +5,7 @@ Generated clients name their classes after these, so they stay as they are when 
 
 from msgspec import Struct
 
-from pabal.models import answers, bodies, brand_bodies, results, send_answers
+from pabal.models import answers, bodies, brand_bodies, opt_outs, privacy, results, send_answers
 
 SCHEMA_NAMES: dict[type[Struct], str] = {
     answers.Envelope: "Envelope",
@@ -70,12 +70,12 @@ SCHEMA_NAMES: dict[type[Struct], str] = {
     answers.PhoneItem: "PhoneItem",
     bodies.ExportPersonalData: "ExportPersonalData",
     bodies.ErasePersonalData: "ErasePersonalData",
-    answers.PersonalDataAnswer: "PersonalDataAnswer",
-    answers.PersonalDataItem: "PersonalDataItem",
-    answers.StoredMessageItem: "StoredMessageItem",
-    answers.CampaignRowItem: "CampaignRowItem",
-    answers.ErasureAnswer: "ErasureAnswer",
-    answers.ErasureItem: "ErasureItem",
+    privacy.PersonalDataAnswer: "PersonalDataAnswer",
+    privacy.PersonalDataItem: "PersonalDataItem",
+    privacy.StoredMessageItem: "StoredMessageItem",
+    privacy.CampaignRowItem: "CampaignRowItem",
+    privacy.ErasureAnswer: "ErasureAnswer",
+    privacy.ErasureItem: "ErasureItem",
     brand_bodies.SendBrandMessage: "SendBrandMessage",
     brand_bodies.AttachmentBody: "BrandAttachment",
     brand_bodies.BrandImageBody: "BrandImage",
@@ -93,4 +93,13 @@ SCHEMA_NAMES: dict[type[Struct], str] = {
     results.ResultsAnswer: "ResultsAnswer",
     results.ResultsItem: "ResultsItem",
     results.ResultItem: "ResultItem",
+    opt_outs.AddOptOuts: "AddOptOuts",
+    opt_outs.RemoveOptOuts: "RemoveOptOuts",
+    opt_outs.ListOptOuts: "ListOptOuts",
+    opt_outs.OptOutItem: "OptOutItem",
+    opt_outs.AddedOptOutsItem: "AddedOptOutsItem",
+    opt_outs.RemovedOptOutsItem: "RemovedOptOutsItem",
+    opt_outs.AddedOptOutsAnswer: "AddedOptOutsAnswer",
+    opt_outs.RemovedOptOutsAnswer: "RemovedOptOutsAnswer",
+    opt_outs.OptOutsAnswer: "OptOutsAnswer",
 }

@@ -2,7 +2,8 @@
 
 from pabal.domain.codes import Code
 from pabal.models import answers, bodies, brand_bodies, send_answers
-from pabal.web import history, privacy, profiles, sending, templates
+from pabal.models import privacy as privacy_models
+from pabal.web import history, opt_outs, privacy, profiles, sending, templates
 from pabal.web.endpoint import Endpoint
 from pabal.web.results import LIST_RESULTS
 
@@ -343,6 +344,7 @@ ENDPOINTS = (
         handler=templates.list_templates,
         own_codes=(Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER),
     ),
+    *opt_outs.ENDPOINTS,
     Endpoint(
         number=None,
         method="POST",
@@ -352,7 +354,7 @@ ENDPOINTS = (
         scope="privacy",
         input_source="body",
         body=bodies.ExportPersonalData,
-        answer=answers.PersonalDataAnswer,
+        answer=privacy_models.PersonalDataAnswer,
         handler=privacy.export_personal_data,
         own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER),
     ),
@@ -365,7 +367,7 @@ ENDPOINTS = (
         scope="privacy",
         input_source="body",
         body=bodies.ErasePersonalData,
-        answer=answers.ErasureAnswer,
+        answer=privacy_models.ErasureAnswer,
         handler=privacy.erase_personal_data,
         own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER),
     ),

@@ -6,7 +6,7 @@ from pabal.checks.call import ApiCall, read_paging
 from pabal.checks.message_records import build_message_items
 from pabal.checks.personal_data import build_personal_data_item
 from pabal.domain import phone
-from pabal.models.answers import ErasureItem
+from pabal.models.privacy import ErasureItem
 from pabal.service.history import history
 from pabal.service.upkeep import privacy
 from pabal.store import audit_log

@@ -12,13 +12,13 @@ from pabal.checks.send_warnings import add_send_warnings, find_repeated
 from pabal.checks.text_messages import check_text_message
 from pabal.domain import identifiers, phone
 from pabal.domain.codes import Code, Refused
-from pabal.domain.field_warning import FieldWarning, WarningCode
+from pabal.domain.field_warning import MAX_WARNINGS, FieldWarning, WarningCode
 from pabal.domain.message import Product
 from pabal.domain.price import HUNDREDTHS_PER_WON
 from pabal.domain.sending import Sending
 from pabal.models.send_answers import AcceptedItem, CancelItem, DryRunReceiverItem
 from pabal.service.sending import cancel
-from pabal.service.sending.accept import accept, find_accepted
+from pabal.service.sending.accept import accept_request, find_accepted
 from pabal.service.sending.dry_run import dry_run, fill_texts
 from pabal.web.envelope import build_warning
 
@@ -92,7 +92,10 @@ async def _accept(call: ApiCall, sending: Sending) -> dict[str, Any]:
     add_send_warnings(call.form, sending)
     if call.is_dry_run:
         return await _dry_run(call, sending)
-    return _build_answer(await accept(call.context, call.account_id, sending, call.idempotency_key))
+    accepted = await accept_request(call.context, call.account_id, sending, call.idempotency_key)
+    for index in accepted.opted_out[:MAX_WARNINGS]:
+        call.form.warn(FieldWarning(WarningCode.OPTED_OUT, f"receivers[{index}].phoneNumber"))
+    return _build_answer(accepted.request_id)
 
 
 async def _dry_run(call: ApiCall, sending: Sending) -> dict[str, Any]:
@@ -106,6 +109,8 @@ async def _dry_run(call: ApiCall, sending: Sending) -> dict[str, Any]:
         warnings = [repeated[index]] if index in repeated else []
         if index in found.dropped:
             warnings.append(FieldWarning(WarningCode.DUPLICATE_TEXT, f"receivers[{index}].phoneNumber"))
+        if index in found.opted_out:
+            warnings.append(FieldWarning(WarningCode.OPTED_OUT, f"receivers[{index}].phoneNumber"))
         receivers.append(
             DryRunReceiverItem(
                 phoneNumber=phone.hyphenate(receiver.phone),

@@ -63,6 +63,12 @@ ADVICE = {
         "The fallback contains characters that text messages cannot carry, or is too long. "
         "Write a separate text for it.",
     ),
+    Outcome.OPTED_OUT: Text(
+        "수신거부한 번호라서 광고를 발송하지 않았고 비용도 없습니다. 수신 동의를 다시 받았으면 수신거부 목록에서 "
+        "삭제하세요.",
+        "The receiver has opted out of advertising, so it was not sent and costs nothing. "
+        "If the receiver has agreed again, remove the number from the opt-outs.",
+    ),
     Outcome.EXPIRED: Text(
         "발송 기한까지 통신사에 전송하지 못해 발송하지 않았습니다. 아직 필요한 내용이면 다시 발송하세요.",
         "No carrier could take it before its deadline, so it was not sent. Send it again if it still matters.",

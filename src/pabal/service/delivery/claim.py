@@ -5,10 +5,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pabal.carriers.base import Carrier
-from pabal.domain import advertising, dates, identifiers
+from pabal.domain import identifiers
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Outcome, Status
-from pabal.service.delivery.deadline import deadline_of, move_deadlines
+from pabal.service.delivery.ads import hold_back_ads
+from pabal.service.delivery.deadline import deadline_of
 from pabal.service.delivery.expiry import end_expired
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.delivery.incomplete import end_incomplete
@@ -100,8 +101,9 @@ def choose_slot(
 def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> ClaimedBatch:
     """Lease the due messages of a slot: the claim is the attempt, stored before the carrier is called.
 
-    Messages of deleted profiles and those past their deadline end here, and advertisements that come due at night
-    wait for the morning. What is past its deadline and may be with the carrier waits for its receipt.
+    Messages of deleted profiles, those past their deadline and advertisements to receivers who have opted out end
+    here; advertisements that come due at night wait for the morning. What is past its deadline and may be with the
+    carrier waits for its receipt.
     Messages that were leased before are in doubt, unless they are in flight: the carrier gets them again as often
     as it may, and if it can look them up it is told. Messages of unconfirmed claims are claimed again and are not
     in doubt.
@@ -142,10 +144,9 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
         finished = finished.joined(held)
         excluded.update(in_doubt)
     chosen = sorted(message_id for message_id in due if message_id not in excluded)
-    if dates.is_night(now, policy.zone):
-        ads = [each for each in chosen if _is_ad(stored[each], shared[identifiers.request_id_of(each)])]
-        postponed = _postpone_ads(tx, ads, shared, policy, now)
-        chosen = [message_id for message_id in chosen if message_id not in postponed]
+    unwanted, held_back = hold_back_ads(tx, chosen, counts, stored, shared, policy, now)
+    finished = finished.joined(unwanted)
+    chosen = [message_id for message_id in chosen if message_id not in held_back]
     leases = queue.claim(tx, chosen, now, now + request.lease_ms)
     leases = [lease._replace(is_in_doubt=counts.get(lease.id, NO_DOUBT).here > 0) for lease in leases]
     messages.mark_sending(tx, [lease.id for lease in leases])
@@ -210,22 +211,6 @@ def check_leases(
 def _is_to_be_held(count: DoubtCount, max_resends: int) -> bool:
     """Say whether a message waits for its receipt: this carrier may have it, and it was resent often enough."""
     return count.here > 0 and count.total > max_resends
-
-
-def _is_ad(message: Message, request: Request) -> bool:
-    """Say whether a message is advertising; a fallback may be one that its request is not."""
-    return request.is_ad or (message.product.is_text and advertising.begins_like_ad(message.content or ""))
-
-
-def _postpone_ads(
-    tx: Tx, ads: Sequence[bytes], shared: Mapping[bytes, Request], policy: Policy, now: Instant
-) -> set[bytes]:
-    """Let advertisements wait for the morning, from which their lifetime counts; return their ids."""
-    morning = dates.next_night_end(now, policy.zone)
-    queue.postpone(tx, ads, morning)
-    of_requests = dict.fromkeys(identifiers.request_id_of(each) for each in ads)
-    move_deadlines(tx, [shared[each] for each in of_requests], policy, morning)
-    return set(ads)
 
 
 def _end_messages_of_deleted_profiles(

@@ -7,11 +7,12 @@ from typing import NamedTuple
 from pabal.domain import advertising, dates, identifiers, sending
 from pabal.domain.dates import Instant
 from pabal.domain.message import Outcome, Product
+from pabal.domain.opt_out import EVERY_SENDER, AdReceiver
 from pabal.service.delivery.deadline import deadline_of, move_deadlines
 from pabal.service.errors import describe_error
 from pabal.service.policy import Policy
 from pabal.service.sending import compose
-from pabal.store import accounts, messages, profiles, queue, requests
+from pabal.store import accounts, messages, opt_outs, profiles, queue, requests
 from pabal.store.engine.base import Tx
 from pabal.store.messages import Message
 from pabal.store.requests import Request
@@ -28,6 +29,17 @@ class FinishResult(NamedTuple):
     def joined(self, other: "FinishResult") -> "FinishResult":
         """Return both results as one."""
         return FinishResult(self.ended + other.ended, self.carriers_to_wake | other.carriers_to_wake)
+
+
+class _FallbackText(NamedTuple):
+    """A text to send in place of a failed message."""
+
+    origin: Message
+    request: Request
+    content: str | None
+    """None: it could not be composed."""
+    is_ad: bool
+    receiver: AdReceiver
 
 
 def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant) -> FinishResult:
@@ -49,34 +61,36 @@ def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant)
     ]
     origins = messages.get(tx, wanting)
     numbers = accounts.get_opt_out_numbers(tx, {each.account_id for each in shared.values() if each.is_ad})
-    result = FinishResult([], set())
+    texts: list[_FallbackText] = []
     for one, origin in origins.items():
         if origin.receiver:  # nobody to send to where it was erased
             request = shared[identifiers.request_id_of(one)]
             number = request.opt_out_number or numbers.get(request.account_id) or policy.opt_out_number
-            _add_fallback(tx, origin, request, policy, number, now, result)
+            texts.append(_compose_text(origin, request, policy, number))
+    unwilling = opt_outs.find(tx, {each.receiver for each in texts if each.is_ad})
+    result = FinishResult([], set())
+    for each in texts:
+        _add_fallback(tx, each, each.is_ad and each.receiver in unwilling, policy, now, result)
     return result
 
 
 def _add_fallback(
     tx: Tx,
-    origin: Message,
-    request: Request,
+    text: _FallbackText,
+    is_opted_out: bool,
     policy: Policy,
-    opt_out_number: str,
     now: Instant,
     result: FinishResult,
 ) -> None:
-    content = _compose_text(origin, request, policy)
-    is_ad = request.is_ad or advertising.begins_like_ad(content or "")
-    if request.is_ad and content is not None:
-        content = compose.add_ad_marks(content, opt_out_number)
+    origin, request, content = text.origin, text.request, text.content
     is_complete = content is not None and (not request.is_ad or advertising.has_marks(content))
     fitting = sending.choose_text_product(content) if content is not None and is_complete else None
     product = fitting[0] if fitting else Product.LMS
     carrier = policy.routes.first(product)
     ended = None
-    if fitting is None:
+    if is_opted_out:
+        ended = Outcome.OPTED_OUT
+    elif fitting is None:
         ended = Outcome.NOT_SENDABLE_AS_TEXT
     elif carrier is None:
         ended = Outcome.UNDELIVERABLE
@@ -87,7 +101,7 @@ def _add_fallback(
         result.ended.append((product, ended))
         return
     assert carrier is not None
-    is_too_late = is_ad and dates.is_night(now, policy.zone)
+    is_too_late = text.is_ad and dates.is_night(now, policy.zone)
     ready_at = dates.next_night_end(now, policy.zone) if is_too_late else now
     if is_too_late:
         move_deadlines(tx, [request], policy, ready_at)
@@ -96,8 +110,21 @@ def _add_fallback(
     result.carriers_to_wake.add(carrier)
 
 
-def _compose_text(origin: Message, request: Request, policy: Policy) -> str | None:
-    """Return the text of a fallback, None where it cannot be composed: that must not undo the end of its batch."""
+def _compose_text(origin: Message, request: Request, policy: Policy, opt_out_number: str) -> _FallbackText:
+    """Return the text of a fallback, an advertisement with its marks."""
+    content = _compose_content(origin, request, policy)
+    is_ad = request.is_ad or advertising.begins_like_ad(content or "")
+    if request.is_ad and content is not None:
+        content = compose.add_ad_marks(content, opt_out_number)
+    receiver = AdReceiver(origin.account_id, origin.receiver, request.fallback_sender or EVERY_SENDER)
+    return _FallbackText(origin, request, content, is_ad, receiver)
+
+
+def _compose_content(origin: Message, request: Request, policy: Policy) -> str | None:
+    """Return the text of a fallback as its request has it.
+
+    None where it cannot be composed: that must not undo the end of its batch.
+    """
     try:
         compose.check_complete(origin, request)
         return _fallback_text(origin, request, policy)

@@ -11,8 +11,8 @@ from pabal.service.sending.budgets import record_ended
 from pabal.store import messages, queue, receipts
 from pabal.store.engine.base import Tx
 
-_WITHOUT_FALLBACK = (Outcome.DELIVERED, Outcome.EXPIRED)
-"""Outcomes that need no fallback: one has arrived, and for the other it is too late."""
+_WITHOUT_FALLBACK = (Outcome.DELIVERED, Outcome.EXPIRED, Outcome.OPTED_OUT)
+"""Outcomes without a fallback: one has arrived, for one it is too late, and one is not wanted."""
 
 
 def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: Instant) -> FinishResult:

@@ -8,6 +8,7 @@ from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import MINUTE, Instant
 from pabal.domain.image import Image
 from pabal.domain.message import Outcome, Product
+from pabal.domain.opt_out import EVERY_SENDER, AdReceiver
 from pabal.domain.profile import Profile
 from pabal.domain.sending import SMALL_RECEIVERS, Sending
 from pabal.domain.template import TemplateContent
@@ -15,7 +16,18 @@ from pabal.service.context import Context
 from pabal.service.fair_order import LaneKey
 from pabal.service.sending.duplicates import DuplicateGuard, build_guard, find_duplicates
 from pabal.service.sending.placement import WATCHED_BACK_MS, place_request
-from pabal.store import audit_log, expiry, idempotency_keys, messages, numbers, profiles, queue, requests, templates
+from pabal.store import (
+    audit_log,
+    expiry,
+    idempotency_keys,
+    messages,
+    numbers,
+    opt_outs,
+    profiles,
+    queue,
+    requests,
+    templates,
+)
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.idempotency_keys import KeyedRequest
@@ -37,8 +49,15 @@ class AcceptedRequest(NamedTuple):
 
     request_id: bytes
     is_new: bool
-    dropped: int = 0
-    """Duplicates that were recorded as failed instead of being sent."""
+    duplicates: int = 0
+    """Receivers whose message was recorded as failed because they got the same text recently."""
+    opted_out: Sequence[int] = ()
+    """Indexes of the receivers whose message was recorded as failed because they want no advertising."""
+
+    @property
+    def dropped(self) -> int:
+        """How many messages were recorded as failed from the start."""
+        return self.duplicates + len(self.opted_out)
 
 
 class NewRequest(NamedTuple):
@@ -60,6 +79,8 @@ class NewRequest(NamedTuple):
     audit_entry: AuditEntry | None = None
     """The audit entry of a send from the console."""
     duplicate_guard: DuplicateGuard | None = None
+    ad_receivers: Sequence[AdReceiver] = ()
+    """The receivers of an advertisement, in order, who may have opted out."""
     place: Instant | None = None
     """The time of its jobs, if not the scheduled one: their place among the due jobs of other accounts."""
     deadline: Instant | None = None
@@ -78,7 +99,18 @@ async def accept(
     idempotency_key: IdempotencyKey | None = None,
     audit_entry: AuditEntry | None = None,
 ) -> bytes:
-    """Store a send and return the id of its request once it is durable.
+    """Store a send as `accept_request` does, and return the id of its request."""
+    return (await accept_request(context, account_id, sending, idempotency_key, audit_entry)).request_id
+
+
+async def accept_request(
+    context: Context,
+    account_id: int,
+    sending: Sending,
+    idempotency_key: IdempotencyKey | None = None,
+    audit_entry: AuditEntry | None = None,
+) -> AcceptedRequest:
+    """Store a send and return its request once it is durable.
 
     An audit entry is stored with it, with the request as its target. Raises Refused: PRODUCT_NOT_AVAILABLE,
     SENDER_NUMBER_NOT_REGISTERED, RATE_LIMITED or LIMIT_EXCEEDED for the account's limits, or DUPLICATE for a key
@@ -94,11 +126,11 @@ async def accept(
         charge.refund()
         raise
     if accepted.is_new:
-        announce_request(context, sending.product, new_request, accepted.dropped)
+        announce_request(context, sending.product, new_request, accepted)
         charge.refund_cost(accepted.dropped, len(new_request.messages))
     else:
         charge.refund()
-    return accepted.request_id
+    return accepted
 
 
 async def prepare_request(
@@ -136,6 +168,7 @@ async def prepare_request(
         now - context.policy.idempotency_ms,
         [queue.NewJob(*row[:2], carrier, sending.lane, ready_at) for row in few],
         duplicate_guard=build_guard(account_id, sending, limits, context.policy, now, is_dropping=drops_duplicates),
+        ad_receivers=build_ad_receivers(account_id, sending),
         place=ready_at,
         deadline=(
             scheduled_at + context.policy.lifetime_ms(sending.product, sending.expire_minutes)
@@ -145,11 +178,12 @@ async def prepare_request(
     )
 
 
-def announce_request(context: Context, product: Product, request: NewRequest, dropped: int = 0) -> None:
+def announce_request(context: Context, product: Product, request: NewRequest, accepted: AcceptedRequest) -> None:
     """Count a stored send in the metrics, and wake its deliverer if it is due."""
     context.metrics.messages_accepted.add(len(request.messages), product.code)
-    if dropped:
-        context.count_ended([(product, Outcome.DUPLICATE)] * dropped)
+    if accepted.dropped:
+        ended = [Outcome.DUPLICATE] * accepted.duplicates + [Outcome.OPTED_OUT] * len(accepted.opted_out)
+        context.count_ended([(product, outcome) for outcome in ended])
     if request.scheduled_at <= request.now + WAKE_HORIZON_MS:
         context.wake([request.carrier])
 
@@ -199,23 +233,30 @@ def store_requests(tx: Tx, requests_to_store: Sequence[NewRequest]) -> list[Acce
             if not new_request.jobs
         ],
     )
-    if any(duplicates.values()):
-        accepted = _drop_duplicates(tx, new, accepted, duplicates)
-    return accepted
+    return _end_undeliverable(tx, new, accepted, duplicates)
 
 
-def _drop_duplicates(
+def _end_undeliverable(
     tx: Tx,
     new: Sequence[NewRequest],
     accepted: Sequence[AcceptedRequest],
     duplicates: Mapping[bytes, Sequence[int]],
 ) -> list[AcceptedRequest]:
-    """Record the duplicates of new requests as failed from the start; return how many each has."""
+    """Record duplicates, and advertisements to receivers who want none, as failed; return which each has."""
+    unwilling = opt_outs.find(tx, {each for new_request in new for each in new_request.ad_receivers})
+    if not unwilling and not any(duplicates.values()):
+        return list(accepted)
+    found: dict[bytes, AcceptedRequest] = {}
     for new_request in new:
-        ids = [new_request.messages[index][0] for index in duplicates.get(new_request.request_id, ())]
-        queue.remove(tx, ids)
-        messages.finish(tx, [(one, Outcome.DUPLICATE) for one in ids], new_request.now)
-    return [each._replace(dropped=len(duplicates.get(each.request_id, ()))) for each in accepted]
+        request_id = new_request.request_id
+        opted_out = [index for index, each in enumerate(new_request.ad_receivers) if each in unwilling]
+        outcomes = dict.fromkeys(duplicates.get(request_id, ()), Outcome.DUPLICATE)
+        outcomes |= dict.fromkeys(opted_out, Outcome.OPTED_OUT)
+        ended = [(new_request.messages[index][0], outcome) for index, outcome in sorted(outcomes.items())]
+        queue.remove(tx, [one for one, _ in ended])
+        messages.finish(tx, ended, new_request.now)
+        found[request_id] = AcceptedRequest(request_id, True, len(ended) - len(opted_out), opted_out)
+    return [found.get(each.request_id, each) if each.is_new else each for each in accepted]
 
 
 @transaction(retryable=True, batched_by=store_requests)
@@ -286,6 +327,14 @@ def _choose_slot(context: Context, account_id: int, idempotency_key: Idempotency
     if idempotency_key is None:
         return context.world.random_bits(identifiers.SLOT_BITS) % total
     return identifiers.slot_of_key(account_id, idempotency_key.key, total)
+
+
+def build_ad_receivers(account_id: int, sending: Sending) -> list[AdReceiver]:
+    """Return the receivers of an advertisement; of others none, because nobody opts out of them."""
+    if not sending.is_ad:
+        return []
+    sender = sending.sender if sending.product.is_text else EVERY_SENDER
+    return [AdReceiver(account_id, each.phone, sender) for each in sending.receivers]
 
 
 async def _check_numbers(context: Context, account_id: int, sending: Sending) -> None:

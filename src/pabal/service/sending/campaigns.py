@@ -264,7 +264,7 @@ async def _create_request(context: Context, campaign: Campaign, sending: Sending
         charge.refund()
         raise
     if stored:
-        accept.announce_request(context, sending.product, new_request, stored.dropped)
+        accept.announce_request(context, sending.product, new_request, stored)
         charge.refund_cost(stored.dropped, len(receivers))
     else:
         charge.refund()

@@ -9,8 +9,9 @@ from pabal.domain.message import Product
 from pabal.domain.price import Hundredths
 from pabal.domain.sending import Receiver, Sending, fill_text
 from pabal.service.context import Context
-from pabal.service.sending.accept import choose_carrier
+from pabal.service.sending.accept import build_ad_receivers, choose_carrier
 from pabal.service.sending.duplicates import build_guard, look_for_duplicates
+from pabal.store import opt_outs
 
 MAX_SHOWN_RECEIVERS = 1000
 """How many receivers a dry run shows; it checks all of them."""
@@ -25,6 +26,8 @@ class DryRun(NamedTuple):
     """What a delivered message costs; None: no price is known."""
     dropped: frozenset[int]
     """Indexes of receivers that got the same text recently and would not get it again."""
+    opted_out: frozenset[int]
+    """Indexes of receivers that have opted out of advertising and would get nothing."""
 
 
 class FilledText(NamedTuple):
@@ -51,7 +54,14 @@ async def dry_run(context: Context, account_id: int, sending: Sending) -> DryRun
         now if sending.scheduled_at is None else sending.scheduled_at,
         context.policy.prices.price_of(carrier, sending.product),
         frozenset(dropped),
+        await _find_opted_out(context, account_id, sending),
     )
+
+
+async def _find_opted_out(context: Context, account_id: int, sending: Sending) -> frozenset[int]:
+    receivers = build_ad_receivers(account_id, sending)
+    unwilling = await context.store.read(opt_outs.find, set(receivers)) if receivers else set()
+    return frozenset(index for index, each in enumerate(receivers) if each in unwilling)
 
 
 def fill_texts(sending: Sending) -> Iterator[tuple[Receiver, FilledText]]:

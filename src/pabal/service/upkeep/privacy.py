@@ -7,6 +7,7 @@ from typing import NamedTuple
 from pabal.domain import identifiers
 from pabal.domain.dates import Instant
 from pabal.domain.message import Status
+from pabal.domain.opt_out import OptOut
 from pabal.service.context import Context
 from pabal.store import (
     audit_log,
@@ -15,6 +16,7 @@ from pabal.store import (
     events,
     history,
     messages,
+    opt_outs,
     personal_data,
     queue,
     requests,
@@ -44,6 +46,7 @@ class PersonalData(NamedTuple):
     channels: list[str]
     users: list[str]
     campaign_rows: list[CampaignRow]
+    opt_outs: list[OptOut]
 
 
 class ErasureResult(NamedTuple):
@@ -71,7 +74,7 @@ async def erase(
 ) -> ErasureResult:
     """Erase a number of an account: what waits is cancelled, what is being sent is erased when it has ended.
 
-    Texts that a request shares with other receivers stay; statistics stay.
+    Texts that a request shares with other receivers stay; statistics stay, and opt-outs as keyed hashes.
     """
     store = context.store
     erased = cancelled = pending = 0
@@ -94,6 +97,7 @@ def _read_elsewhere(tx: Tx, account_id: int, phone: str, rows: list[CampaignRow]
         personal_data.list_channels(tx, account_id, phone),
         personal_data.list_users(tx, account_id, phone),
         rows,
+        opt_outs.list_by_number(tx, account_id, phone),
     )
 
 
@@ -140,6 +144,7 @@ def _erase_elsewhere(tx: Tx, account_id: int, phone: str, audit_entry: AuditEntr
         audit_log.add(tx, audit_entry)
     personal_data.erase_elsewhere(tx, account_id, phone)
     webhook_posts.erase(tx, account_id, events.erase_data(tx, account_id, phone))
+    opt_outs.erase(tx, account_id, phone)
 
 
 def _erase_some(

@@ -68,6 +68,24 @@ create table numbers (                   -- sender numbers that an account has r
 create unique index numbers_approved on numbers (number) where state = 'approved';
 create index numbers_pending on numbers (created_at) where state = 'pending';
 
+create table opt_outs (                  -- receivers who want no advertising
+    id {serial},
+    account_id {big} not null references accounts (id),
+    hash {bytes} not null,               -- keyed hash of account and number, by which sends are checked
+    sender text not null,                -- the sender number that it holds for; empty: everything of the account
+    phone {big},                         -- null: the number was erased, its hash stays
+    reason text,
+    source {small} not null,             -- a number of domain/opt_out.py
+    created_at {big} not null,
+    unique (hash, sender)
+);
+create index opt_outs_by_account on opt_outs (account_id, id);
+
+create table hash_keys (                 -- keys of keyed hashes, made when they are first needed
+    name text primary key,
+    value {bytes} not null
+) {clustered};
+
 create table users (                     -- people who sign in to the console
     id {serial},
     account_id {big} references accounts (id),  -- null: an operator, who manages all accounts

@@ -1,0 +1,87 @@
+"""Bodies and answers of the endpoints of opt-outs."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from pabal.models.answers import Date, Envelope, LabelledValue, PagedEnvelope
+from pabal.models.bodies import PHONE
+
+_SENDER = Meta(
+    description="Sender number. With it, only texts from that number are meant; without it, everything that the"
+    " account sends.",
+    examples=["02-1234-5678"],
+)
+_PHONES = Meta(description="Several phone numbers, at most 1,000, instead of `phoneNumber`.")
+
+
+class AddOptOuts(Struct, kw_only=True):
+    """Who wants no advertising."""
+
+    phoneNumber: Annotated[str | None, PHONE] = None
+    phoneNumbers: Annotated[list[str] | None, _PHONES] = None
+    senderNumber: Annotated[str | None, _SENDER] = None
+    reason: Annotated[str | None, Meta(description="Your own note, at most 200 characters.")] = None
+
+
+class RemoveOptOuts(Struct, kw_only=True):
+    """Who accepts advertising again."""
+
+    phoneNumber: Annotated[str | None, PHONE] = None
+    phoneNumbers: Annotated[list[str] | None, _PHONES] = None
+    senderNumber: Annotated[str | None, _SENDER] = None
+
+
+class ListOptOuts(Struct, kw_only=True):
+    """The opt-outs to list."""
+
+    page: int = 1
+    pageSize: int = 10
+    phoneNumber: Annotated[str | None, PHONE] = None
+    senderNumber: Annotated[str | None, Meta(description="Only opt-outs of this sender number.")] = None
+
+
+class OptOutItem(Struct, kw_only=True):
+    """A receiver who wants no advertising."""
+
+    id: str
+    label: str
+    phoneNumber: str
+    senderNumber: Annotated[
+        str | UnsetType, Meta(description="If it holds for texts from this number only; absent: for everything.")
+    ] = UNSET
+    reason: str | UnsetType = UNSET
+    source: LabelledValue
+    created: Date
+
+
+class AddedOptOutsItem(Struct):
+    """Number of opt-outs in the request, and number of those that were not there."""
+
+    requestedCount: int
+    addedCount: int
+
+
+class RemovedOptOutsItem(Struct):
+    """Number of opt-outs in the request, and number of those that were there."""
+
+    requestedCount: int
+    removedCount: int
+
+
+class AddedOptOutsAnswer(Envelope, kw_only=True):
+    """Added opt-outs."""
+
+    item: AddedOptOutsItem | UnsetType = UNSET
+
+
+class RemovedOptOutsAnswer(Envelope, kw_only=True):
+    """Removed opt-outs."""
+
+    item: RemovedOptOutsItem | UnsetType = UNSET
+
+
+class OptOutsAnswer(PagedEnvelope, kw_only=True):
+    """Opt-outs."""
+
+    items: list[OptOutItem]

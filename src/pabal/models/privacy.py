@@ -1,0 +1,60 @@
+"""Answers of the endpoints that export and erase what is stored about one phone number."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from pabal.models.answers import Date, Envelope, MessageItem, PagedEnvelope
+from pabal.models.opt_outs import OptOutItem
+
+
+class StoredMessageItem(Struct, kw_only=True, rename={"sender": "from"}):
+    """A message or a token that a simulated phone has stored."""
+
+    time: Date
+    kind: str
+    sender: str
+    subject: str | UnsetType = UNSET
+    content: str
+
+
+class CampaignRowItem(Struct, kw_only=True):
+    """A row of a campaign's file that is in no request."""
+
+    campaignId: str
+    cells: list[str]
+
+
+class PersonalDataItem(Struct, kw_only=True):
+    """What is stored about a number beside its messages."""
+
+    phoneNumber: str
+    simulatedPhone: list[StoredMessageItem]
+    senderProfiles: list[str]
+    users: list[str]
+    campaignRows: list[CampaignRowItem]
+    optOuts: Annotated[
+        list[OptOutItem], Meta(description="Its opt-outs; they stay after an erasure, as keyed hashes.")
+    ]
+
+
+class ErasureItem(Struct):
+    """How much an erasure has erased."""
+
+    erasedCount: int
+    canceledCount: int
+    pendingCount: int
+    campaignRowCount: int
+
+
+class PersonalDataAnswer(PagedEnvelope, kw_only=True):
+    """What is stored about a number, and the messages to it."""
+
+    item: PersonalDataItem
+    items: list[MessageItem]
+
+
+class ErasureAnswer(Envelope, kw_only=True):
+    """An erasure."""
+
+    item: ErasureItem | UnsetType = UNSET

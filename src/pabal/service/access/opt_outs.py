@@ -1,0 +1,92 @@
+"""Adds, removes and lists the opt-outs of accounts."""
+
+from collections.abc import Sequence
+
+from pabal.domain.dates import Instant
+from pabal.domain.opt_out import KEY_BYTES
+from pabal.domain.opt_out import OptOut as OptOut
+from pabal.domain.opt_out import OptOutSource as OptOutSource
+from pabal.service.context import Context
+from pabal.store import audit_log, opt_outs
+from pabal.store.audit_log import AuditEntry
+from pabal.store.engine.base import Store, Tx, transaction
+from pabal.store.opt_outs import NewOptOuts as NewOptOuts
+from pabal.world import World
+
+ADD_ACTION = "opt_out.add"
+REMOVE_ACTION = "opt_out.remove"
+IMPORT_ACTION = "opt_out.import"
+EXPORT_ACTION = "opt_out.export"
+
+
+def new_hash_key(world: World) -> bytes:
+    """Return a random key for the hashes of numbers, which the first opt-out of a store needs."""
+    return world.random_bits(KEY_BYTES * 8).to_bytes(KEY_BYTES, "big")
+
+
+def add_opt_outs(
+    tx: Tx, new: NewOptOuts, new_key: bytes, now: Instant, audit_entry: AuditEntry | None = None
+) -> list[OptOut]:
+    """Add opt-outs, with an audit entry where there is one; return those that were not there."""
+    added = opt_outs.add(tx, new, new_key, now)
+    if audit_entry:
+        audit_log.add(tx, audit_entry)
+    return added
+
+
+def remove_opt_outs(
+    tx: Tx, account_id: int, phones: Sequence[str], sender: str, audit_entry: AuditEntry | None = None
+) -> int:
+    """Remove opt-outs of a sender number, or of everything where it is empty; return how many there were."""
+    removed = opt_outs.remove(tx, account_id, phones, sender)
+    if audit_entry and removed:
+        audit_log.add(tx, audit_entry)
+    return removed
+
+
+async def add(context: Context, new: NewOptOuts, audit_entry: AuditEntry | None = None) -> int:
+    """Add opt-outs; return how many were not there. Advertising accepted from now on does not reach them."""
+    key = new_hash_key(context.world)
+    return len(await context.store.write(add_opt_outs, new, key, context.world.now(), audit_entry))
+
+
+async def remove(
+    context: Context, account_id: int, phones: Sequence[str], sender: str, audit_entry: AuditEntry | None = None
+) -> int:
+    """Remove opt-outs of a sender number, or of everything where it is empty; return how many there were."""
+    return await context.store.write(remove_opt_outs, account_id, phones, sender, audit_entry)
+
+
+async def remove_one(context: Context, account_id: int, opt_out_id: int, audit_entry: AuditEntry) -> bool:
+    """Remove one opt-out of an account; say whether it was there."""
+    return await context.store.write(_remove_one, account_id, opt_out_id, audit_entry)
+
+
+@transaction(search=True)
+def _list_page(
+    tx: Tx, account_id: int, phone: str | None, sender: str | None, page: int, page_size: int
+) -> tuple[int, list[OptOut]]:
+    return opt_outs.list_page(tx, account_id, phone, sender, (page - 1) * page_size, page_size)
+
+
+async def find(
+    context: Context, account_id: int, phone: str | None, sender: str | None, page: int, page_size: int
+) -> tuple[int, list[OptOut]]:
+    """Return how many opt-outs fit, and those of one page, newest first; `phone` and `sender` None: any.
+
+    Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a list that takes too long.
+    """
+    async with context.searches.take_turn(account_id):
+        return await context.store.read(_list_page, account_id, phone, sender, page, page_size)
+
+
+async def list_some(store: Store, account_id: int, after: int, limit: int) -> list[OptOut]:
+    """Return some opt-outs of an account, oldest first, after an id."""
+    return await store.read(opt_outs.list_after, account_id, after, limit)
+
+
+def _remove_one(tx: Tx, account_id: int, opt_out_id: int, audit_entry: AuditEntry) -> bool:
+    is_removed = opt_outs.remove_by_id(tx, account_id, opt_out_id)
+    if is_removed:
+        audit_log.add(tx, audit_entry)
+    return is_removed

@@ -1,0 +1,160 @@
+"""Opt-outs from advertising: looked up by a keyed hash of account and number, which is left when it is erased."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from pabal.domain.dates import Instant
+from pabal.domain.opt_out import EVERY_SENDER, SOURCE_BY_NUMBER, AdReceiver, OptOut, OptOutSource, hash_number
+from pabal.store.engine.base import Row, Tx
+
+_KEY_NAME = "opt_outs"
+_COLUMNS = "id, phone, sender, reason, source, created_at"
+
+
+class NewOptOuts(NamedTuple):
+    """Numbers of an account that opt out together."""
+
+    account_id: int
+    phones: Sequence[str]
+    sender: str
+    reason: str | None
+    source: OptOutSource
+
+
+def add(tx: Tx, new: NewOptOuts, new_key: bytes, now: Instant) -> list[OptOut]:
+    """Add opt-outs; return those that were not there. `new_key` becomes the key of the hashes if there is none.
+
+    One whose number was erased gets its number again, and does not count as new.
+    """
+    key = _ensure_key(tx, new_key)
+    hashes = {hash_number(key, new.account_id, phone): phone for phone in new.phones}
+    known = {
+        bytes(row[0])
+        for row in tx.execute_many(
+            "select hash from opt_outs where sender = ? and hash in ({list})",
+            [(one,) for one in sorted(hashes)],
+            (new.sender,),
+        )
+    }
+    rows = tx.execute_many(
+        "insert into opt_outs (account_id, hash, sender, phone, reason, source, created_at)"
+        " select v.account_id, v.hash{as_bytes}, v.sender, v.phone, v.reason, v.source, v.created_at"
+        " from (values {rows}) as v(account_id, hash, sender, phone, reason, source, created_at) where true"
+        " on conflict (hash, sender) do update set phone = excluded.phone where opt_outs.phone is null"
+        f" returning hash, {_COLUMNS}",
+        [
+            (new.account_id, one, new.sender, int(phone), new.reason, new.source.number, now)
+            for one, phone in sorted(hashes.items())
+        ],
+    )
+    return [_from_row(row[1:]) for row in rows if bytes(row[0]) not in known]
+
+
+def remove(tx: Tx, account_id: int, phones: Collection[str], sender: str) -> int:
+    """Remove opt-outs, also those whose number was erased; return how many there were."""
+    key = _get_key(tx)
+    if key is None:
+        return 0
+    removed = tx.execute_many(
+        "delete from opt_outs where sender = ? and hash in ({list}) returning hash",
+        [(one,) for one in sorted({hash_number(key, account_id, phone) for phone in phones})],
+        (sender,),
+    )
+    return len(removed)
+
+
+def remove_by_id(tx: Tx, account_id: int, opt_out_id: int) -> bool:
+    """Remove one opt-out of an account; say whether it was there."""
+    return tx.execute("delete from opt_outs where id = ? and account_id = ?", (opt_out_id, account_id)) > 0
+
+
+def find(tx: Tx, receivers: Collection[AdReceiver]) -> set[AdReceiver]:
+    """Return those receivers who want none of these advertisements; one query for all."""
+    key = _get_key(tx) if receivers else None
+    if key is None:
+        return set()
+    by_hash: dict[bytes, set[AdReceiver]] = defaultdict(set)
+    for each in receivers:
+        by_hash[hash_number(key, each.account_id, each.phone)].add(each)
+    rows = tx.execute_many(
+        "select hash, sender from opt_outs where hash in ({list})", [(one,) for one in sorted(by_hash)]
+    )
+    return {each for one, sender in rows for each in by_hash[bytes(one)] if sender in (EVERY_SENDER, each.sender)}
+
+
+def list_page(
+    tx: Tx, account_id: int, phone: str | None, sender: str | None, offset: int, limit: int
+) -> tuple[int, list[OptOut]]:
+    """Return how many opt-outs of an account have a number and fit, and some of them, newest first.
+
+    `phone` and `sender` None: any. Those whose number was erased are not listed.
+    """
+    conditions, args = ["account_id = ?", "phone is not null"], [account_id]
+    values: list[bytes | str | int] = list(args)
+    if phone is not None:
+        key = _get_key(tx)
+        conditions.append("hash = ?")
+        values.append(hash_number(key, account_id, phone) if key else b"")
+    if sender is not None:
+        conditions.append("sender = ?")
+        values.append(sender)
+    where = " and ".join(conditions)
+    (total,) = tx.fetch_all(f"select count(*) from opt_outs where {where}", values)[0]
+    rows = tx.fetch_all(
+        f"select {_COLUMNS} from opt_outs where {where} order by id desc limit ? offset ?",
+        (*values, limit, offset),
+    )
+    return total, [_from_row(row) for row in rows]
+
+
+def list_after(tx: Tx, account_id: int, after: int, limit: int) -> list[OptOut]:
+    """Return some opt-outs of an account that have a number, oldest first, after an id."""
+    rows = tx.fetch_all(
+        f"select {_COLUMNS} from opt_outs where account_id = ? and phone is not null and id > ?"
+        " order by id limit ?",
+        (account_id, after, limit),
+    )
+    return [_from_row(row) for row in rows]
+
+
+def list_by_number(tx: Tx, account_id: int, phone: str) -> list[OptOut]:
+    """Return the opt-outs of a number, also those of which only the hash is left."""
+    key = _get_key(tx)
+    if key is None:
+        return []
+    rows = tx.fetch_all(
+        f"select {_COLUMNS} from opt_outs where hash = ? order by id", (hash_number(key, account_id, phone),)
+    )
+    return [_from_row(row)._replace(phone=phone) for row in rows]
+
+
+def erase(tx: Tx, account_id: int, phone: str) -> None:
+    """Erase a number from its opt-outs: the hashes stay, by which advertising to it is still recognized."""
+    key = _get_key(tx)
+    if key is not None:
+        tx.execute(
+            "update opt_outs set phone = null, reason = null where hash = ?", (hash_number(key, account_id, phone),)
+        )
+
+
+def _get_key(tx: Tx) -> bytes | None:
+    """Return the key of the hashes; None: nobody has opted out yet."""
+    row = tx.fetch_one("select value from hash_keys where name = ?", (_KEY_NAME,))
+    return bytes(row[0]) if row else None
+
+
+def _ensure_key(tx: Tx, new_key: bytes) -> bytes:
+    """Return the key of the hashes, which is `new_key` if there was none."""
+    found = _get_key(tx)
+    if found is not None:
+        return found
+    tx.execute(
+        "insert into hash_keys (name, value) values (?, ?) on conflict (name) do nothing", (_KEY_NAME, new_key)
+    )
+    return _get_key(tx) or new_key
+
+
+def _from_row(row: Row) -> OptOut:
+    id, phone, sender, reason, source, created_at = row
+    return OptOut(id, f"0{phone}" if phone else "", sender, reason, SOURCE_BY_NUMBER[source], created_at)

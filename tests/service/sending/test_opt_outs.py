@@ -1,0 +1,195 @@
+"""Advertising to receivers who have opted out: it ends with its own outcome and is never submitted."""
+
+import dataclasses
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from pabal.carriers.base import Busy, Rejected, Unknown, Verdict
+from pabal.domain.dates import HOUR
+from pabal.domain.limits import AccountLimits, Limit
+from pabal.domain.message import Attempt, Outcome, Product, Status
+from pabal.domain.sending import Fallback, Receiver, Sending
+from pabal.service.access import opt_outs
+from pabal.service.access.opt_outs import NewOptOuts, OptOutSource
+from pabal.service.account_limiter import LIMITS_TTL_S
+from pabal.service.sending.accept import accept_request
+from pabal.service.upkeep.housekeeping import run_round
+from pabal.settings.carriers import SimulatorSettings
+from pabal.store import account_limits
+from pabal.store.engine.base import Tx
+from tests.fixtures.campaigns import checked_campaign, phones, start_campaign
+from tests.fixtures.service import (
+    DEFAULT_CARRIER,
+    PHONE,
+    SENDER,
+    FakeCarrier,
+    RunScenario,
+    accept_with_reference,
+    account_id_of,
+    add_profile,
+    alimtalk,
+    message_id_of,
+    metric_value,
+    outcomes_of,
+    send,
+    sms,
+)
+from tests.fixtures.virtual import NOON, Environment, build_environment, run_in_virtual_time, settings_for
+
+OTHER = "01087654321"
+OPTED_OUT = (Status.FAIL, Outcome.OPTED_OUT)
+DELIVERED = (Status.COMPLETED, Outcome.DELIVERED)
+
+
+def ad(*to: str, **fields: object) -> Sending:
+    return sms(*to, content="(광고)할인\n무료거부 0801234567", is_ad=True)._replace(**fields)  # type: ignore[arg-type]
+
+
+async def opt_out(env: Environment, *numbers: str, sender: str = "") -> None:
+    new = NewOptOuts(await account_id_of(env), numbers, sender, None, OptOutSource.API)
+    await opt_outs.add(env.context, new)
+
+
+def test_receiver_who_opts_out_while_it_waits_gets_nothing(run_scenario: RunScenario) -> None:
+    carrier = FakeCarrier()
+
+    async def scenario(env: Environment) -> None:
+        sent = await send(env, ad(PHONE, OTHER, scheduled_at=NOON + HOUR))
+        plain = await send(env, sms(PHONE, scheduled_at=NOON + HOUR))
+
+        await opt_out(env, PHONE)
+        await env.wait(3605)
+
+        assert [attempt.receiver for _, attempt in carrier.submitted].count(OTHER) == 1
+        assert carrier.ids.count(message_id_of(plain)) == 1
+        assert await outcomes_of(env, sent) == [OPTED_OUT, (Status.SENDING, None)]
+        assert metric_value(env, "pabal_messages_ended_total", product="sms", code="9003") == 1
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+def test_busy_carrier_does_not_get_it_again_but_one_in_doubt_is_left_alone(run_scenario: RunScenario) -> None:
+    """A message in doubt may have arrived: only its carrier knows."""
+    carrier = FakeCarrier(answer=lambda each: Busy() if each.receiver == PHONE else Unknown(), max_resends=3)
+
+    async def scenario(env: Environment) -> None:
+        busy, doubtful = await send(env, ad(PHONE)), await send(env, ad(OTHER))
+        await env.wait(0.5)
+
+        await opt_out(env, PHONE, OTHER)
+        await env.wait(60)
+
+        assert await outcomes_of(env, busy) == [OPTED_OUT]
+        assert carrier.ids.count(message_id_of(busy)) == 1
+        assert await outcomes_of(env, doubtful) == [(Status.SENDING, None)]
+        assert carrier.ids.count(message_id_of(doubtful)) > 1
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+def _fail_talk(attempt: Attempt, outcome: Outcome) -> Verdict:
+    return accept_with_reference(attempt) if attempt.product.is_text else Rejected(outcome)
+
+
+@pytest.mark.parametrize(("sender", "expected"), [(SENDER, OPTED_OUT), ("0299999999", (Status.SENDING, None))])
+def test_fallback_is_checked_for_its_own_sender_number(
+    run_scenario: RunScenario, sender: str, expected: object
+) -> None:
+    carrier = FakeCarrier(answer=lambda each: _fail_talk(each, Outcome.NOT_A_FRIEND))
+
+    async def scenario(env: Environment) -> None:
+        profile = await add_profile(env)
+        talk = Sending(
+            Product.FRIENDTALK_TEXT,
+            "(광고)할인",
+            [Receiver(PHONE)],
+            is_ad=True,
+            fallback=Fallback(SENDER, "할인"),
+            profile_id=profile,
+            opt_out_number="0801234567",
+        )
+        await opt_out(env, PHONE, sender=sender)
+
+        sent = await send(env, talk)
+        await env.wait(5)
+
+        assert await outcomes_of(env, sent) == [(Status.FAIL, Outcome.NOT_A_FRIEND), expected]
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+def test_fallback_of_an_alimtalk_is_no_advertising(run_scenario: RunScenario) -> None:
+    carrier = FakeCarrier(answer=lambda each: _fail_talk(each, Outcome.NOT_A_USER))
+
+    async def scenario(env: Environment) -> None:
+        await opt_out(env, PHONE)
+
+        sent = await send(env, alimtalk(await add_profile(env)))
+        await env.wait(5)
+
+        assert await outcomes_of(env, sent) == [(Status.FAIL, Outcome.NOT_A_USER), (Status.SENDING, None)]
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+def test_opted_out_receivers_cost_nothing_and_are_not_duplicates(tmp_path: Path) -> None:
+    carrier = FakeCarrier("cheap")
+
+    async def whole() -> None:
+        base = settings_for(tmp_path, duplicate_minutes=10, duplicate_action="drop")
+        priced = SimulatorSettings(name="cheap", prices={"sms": Decimal("9.00")})
+        settings = dataclasses.replace(base, carriers={"cheap": priced}, routes={"sms": ["cheap"]})
+        env = await build_environment(tmp_path, carriers={"cheap": carrier}, settings=settings)
+        try:
+            account_id = await account_id_of(env)
+            await env.store.write(account_limits.save, account_id, AccountLimits(budget_per_month=1000))
+            await env.wait(LIMITS_TTL_S)
+            await opt_out(env, PHONE)
+
+            accepted = await accept_request(env.context, account_id, ad(PHONE, OTHER, OTHER))
+            await env.context.limiter.give_back()
+            await run_round(env.context)
+            usage = await env.store.read(account_limits.list_usage, account_id)
+        finally:
+            await env.service.stop()
+
+        assert (list(accepted.opted_out), accepted.duplicates) == ([0], 1)
+        assert [each.used for each in usage if each.limit is Limit.BUDGET] == [9_00]
+
+    run_in_virtual_time(whole())
+
+
+def test_campaigns_skip_receivers_who_opted_out(run_scenario: RunScenario) -> None:
+    carrier = FakeCarrier()
+
+    async def scenario(env: Environment) -> None:
+        to = phones(30)
+        await opt_out(env, *to[:3])
+        campaign = await checked_campaign(env, to, sending=ad())
+        await start_campaign(env, campaign)
+        await env.wait(20)
+
+        submitted = [attempt.receiver for _, attempt in carrier.submitted]
+        assert sorted(submitted) == to[3:]
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+def test_other_sends_do_not_look_at_opt_outs(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await opt_out(env, PHONE)
+        await env.store.write(_rename, "opt_outs", "hidden")
+
+        sent = await send(env, sms(PHONE))
+        await env.wait(3)
+        await env.store.write(_rename, "hidden", "opt_outs")
+
+        assert await outcomes_of(env, sent) == [DELIVERED]
+
+    run_scenario(scenario)
+
+
+def _rename(tx: Tx, old: str, new: str) -> None:
+    tx.execute(f"alter table {old} rename to {new}")
