@@ -45,6 +45,9 @@ from pabal.store.engine.sqlite import SqliteStore
 from pabal.web.api import Api, AsgiApp, Receive, Scope, Send
 from pabal.web.guard import ApiGuard
 from pabal.web.pages import ServicePages
+from pabal.webhooks.addresses import AddressRules
+from pabal.webhooks.poster import Poster
+from pabal.webhooks.secrets import SecretBox
 from pabal.world import RealWorld, World
 
 SWITCH_INTERVAL_S = 0.0005
@@ -119,10 +122,11 @@ def build_context(
     metrics: Metrics,
     carriers: Mapping[str, Carrier] | None = None,
     slots: Slots | None = None,
+    poster: Poster | None = None,
 ) -> Context:
-    """Return the context that the settings describe; `carriers`, if given, replace those of the settings.
+    """Return the context that the settings describe; `carriers` and `poster`, if given, replace theirs.
 
-    Raises BadSetting if a table of categories cannot be read.
+    Raises BadSetting if a file that the settings name cannot be read.
     """
     slots = slots or Slots()
     if carriers is None:
@@ -131,6 +135,9 @@ def build_context(
         }
     as_brand = frozenset(name for name, each in carriers.items() if each.sends_friend_talk_as_brand)
     policy = build_policy(settings)._replace(brand_carriers=as_brand)
+    rules = AddressRules(
+        settings.allowed_endpoints, [(settings.host, settings.port), (settings.host, settings.work_port)]
+    )
     return Context(
         store,
         world,
@@ -141,9 +148,18 @@ def build_context(
         _load_categories(settings.template_categories, "template-categories.csv"),
         AccountLimiter(store, world, policy, metrics),
         FairOrder(world),
+        SecretBox(settings.read_secret_keys(), world),
+        rules,
+        lambda: poster or _build_poster(rules, settings, world),
         slots,
         max_searches_per_account=max(1, settings.search_connections - 1),
     )
+
+
+def _build_poster(rules: AddressRules, settings: Settings, world: World) -> Poster:
+    from pabal.webhooks.client import WebhookClient  # costs the start 0.1 s
+
+    return WebhookClient(rules, world, settings.webhook_tls_ca)
 
 
 def _build_carrier(
@@ -247,6 +263,7 @@ class Service:
         with contextlib.suppress(StoreUnavailable):
             await self.context.limiter.give_back()
         await placement.stop_reads(self.context)
+        await self.context.close_poster()
         await self.context.store.close()
 
 

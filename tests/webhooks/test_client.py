@@ -12,7 +12,9 @@ import pytest
 from pabal.settings.field import BadSetting
 from pabal.settings.webhooks import AllowedEndpoint
 from pabal.webhooks.addresses import AddressRules
-from pabal.webhooks.client import ANSWER_BYTES, READ_BYTES, PostError, PostResult, WebhookClient
+from pabal.webhooks.client import WebhookClient
+from pabal.webhooks.exchange import READ_BYTES
+from pabal.webhooks.poster import ANSWER_BYTES, PostError, PostResult
 from pabal.world import RealWorld
 from tests.fixtures.webhooks import (
     ACCOUNT,

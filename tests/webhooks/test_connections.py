@@ -7,7 +7,8 @@ import pytest
 
 from pabal.settings.webhooks import AllowedEndpoint
 from pabal.webhooks.addresses import AddressRules
-from pabal.webhooks.client import RESOLVED_S, PostError, WebhookClient
+from pabal.webhooks.client import RESOLVED_S, WebhookClient
+from pabal.webhooks.poster import PostError
 from pabal.webhooks.resolver import MAX_LOOKUPS, SystemResolver
 from pabal.world import RealWorld
 from tests.fixtures.webhooks import ACCOUNT, AUTHORITY, LocalResolver, TlsServer, local_rules, serving_tls

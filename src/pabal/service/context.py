@@ -1,7 +1,7 @@
 """The context of the service: what every function of it works with."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -20,6 +20,9 @@ from pabal.service.policy import Policy
 from pabal.service.searches import Searches
 from pabal.service.slots import Slots
 from pabal.store.engine.base import Store
+from pabal.webhooks.addresses import AddressRules
+from pabal.webhooks.poster import Poster
+from pabal.webhooks.secrets import SecretBox
 from pabal.world import World
 
 
@@ -48,6 +51,11 @@ class Context:
     template_categories: Mapping[str, Category]
     limiter: AccountLimiter
     fair_order: FairOrder
+    secrets: SecretBox
+    """Encrypts the secrets of webhooks in the store."""
+    address_rules: AddressRules
+    """Where webhooks may be posted to."""
+    make_poster: Callable[[], Poster]
     slots: Slots = field(default_factory=Slots)
     wake_events: dict[str, asyncio.Event] = field(default_factory=dict)
     head_reads: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
@@ -61,6 +69,16 @@ class Context:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "searches", Searches(self.world, self.max_searches_per_account))
+
+    @cached_property
+    def poster(self) -> Poster:
+        """Posts to callers' servers; made when it is first used."""
+        return self.make_poster()
+
+    async def close_poster(self) -> None:
+        """Close the connections to callers' servers, if there are any."""
+        if "poster" in self.__dict__:
+            await self.poster.close()
 
     @cached_property
     def in_flight(self) -> InFlight:

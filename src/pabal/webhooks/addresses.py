@@ -5,8 +5,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-import httpx
-
 from pabal.domain.codes import Code, Refused, Text
 from pabal.settings.webhooks import AllowedEndpoint
 
@@ -94,6 +92,8 @@ def parse_url(spelling: str) -> WebhookUrl:
     if len(spelling) > MAX_URL_CHARACTERS:
         limit = MAX_URL_CHARACTERS
         raise _refused(f"{limit:,}자 이하여야 합니다.", f"At most {limit:,} characters.")
+    import httpx  # costs the start 0.1 s
+
     try:
         url = httpx.URL(spelling)
         host = url.raw_host.decode("ascii").removesuffix(".")

@@ -2,80 +2,30 @@
 
 import asyncio
 import contextlib
-import os
 import ssl
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
-import httpcore
-
-from pabal import __version__
 from pabal.domain.codes import Refused
 from pabal.settings.field import BadSetting
 from pabal.webhooks.addresses import AddressRules, WebhookUrl, parse_url
-from pabal.webhooks.connections import AnswerTooLarge, PinnedConnections
+from pabal.webhooks.connections import PinnedConnections
+from pabal.webhooks.exchange import Received, build_request, described_errors, read_answer
+from pabal.webhooks.poster import ANSWER_BYTES, PostError, PostFailed, PostResult
 from pabal.webhooks.resolver import Resolve, SystemResolver
 from pabal.world import World
 
 POST_TIMEOUT_S = 10.0
 """How long a post may take in all: DNS, connection, TLS, request and answer."""
-ANSWER_BYTES = 1024
-"""How much of an answer is kept."""
-READ_BYTES = 64 * 1024
-"""How much of an answer's body is read; of a longer one the connection is closed."""
 RESOLVED_S = 10.0
 """How long the addresses of a host are used before they are looked up again."""
 KEEPALIVE_S = 4.0
 """A connection idle for this long is not used again; many servers close theirs after 5 s."""
 MAX_HOSTS = 512
 """Hosts whose addresses are kept; of more, those that were looked up last."""
-MAX_CAUSES = 10
 HostKey = tuple[str, str, int]
 """Account, host and port."""
-USER_AGENT = f"Pabal/{__version__} (webhooks)"
-
-
-class PostError(StrEnum):
-    """Why a post has no answer."""
-
-    URL = "invalid_url"
-    DNS = "dns"
-    ADDRESS = "address_not_allowed"
-    CONNECTION = "connection"
-    TLS = "tls"
-    TIMEOUT = "timeout"
-    ANSWER = "invalid_answer"
-
-
-@dataclass(frozen=True)
-class PostResult:
-    """What came back from a post."""
-
-    status: int | None
-    """HTTP status; None if there is no answer."""
-    answer: bytes
-    """The first ANSWER_BYTES of the body; empty if the endpoint is an exception of webhook_allow."""
-    duration_ms: int
-    error: PostError | None = None
-    detail: str = ""
-    """What the error was, in English, without addresses: "certificate has expired"."""
-
-    @property
-    def is_success(self) -> bool:
-        """Whether the receiver has taken the post: any 2xx."""
-        return self.status is not None and 200 <= self.status < 300
-
-
-class PostFailed(Exception):
-    """There is no answer."""
-
-    def __init__(self, error: PostError, detail: str = "") -> None:
-        super().__init__(detail)
-        self.error = error
-        self.detail = detail
 
 
 class WebhookClient:
@@ -110,7 +60,7 @@ class WebhookClient:
         Once the status has arrived, it is the result, even if the rest of the answer does not come in time.
         """
         started = self._world.monotonic()
-        received = _Received()
+        received = Received()
         failure = PostFailed(PostError.TIMEOUT, f"no answer within {self._timeout_s:g} s")
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -133,7 +83,7 @@ class WebhookClient:
             await connections.close()
 
     async def _exchange(
-        self, spelling: str, account: str, headers: Mapping[str, str], body: bytes, received: "_Received"
+        self, spelling: str, account: str, headers: Mapping[str, str], body: bytes, received: Received
     ) -> None:
         try:
             url = parse_url(spelling)
@@ -142,8 +92,8 @@ class WebhookClient:
         addresses = await self._addresses(account, url)
         kept_bytes = 0 if self._rules.is_exception(account, url) else ANSWER_BYTES
         async with self._connected((account, url.host, url.port), addresses) as connections:
-            with _described_errors():
-                await _read_answer(connections.pool, _request(url, headers, body), received, kept_bytes)
+            with described_errors():
+                await read_answer(connections.pool, build_request(url, headers, body), received, kept_bytes)
 
     async def _addresses(self, account: str, url: WebhookUrl) -> list[str]:
         """Return the addresses to connect to, looked up at most RESOLVED_S ago and checked now.
@@ -197,47 +147,6 @@ class WebhookClient:
                 await _close_if_unused(self._connections.pop(key, None))
 
 
-@dataclass
-class _Received:
-    """What has come of an answer so far."""
-
-    status: int | None = None
-    answer: bytes = b""
-
-
-def _request(url: WebhookUrl, headers: Mapping[str, str], body: bytes) -> httpcore.Request:
-    return httpcore.Request(
-        b"POST",
-        httpcore.URL(scheme=b"https", host=url.host.encode(), port=url.port, target=url.target.encode()),
-        headers=[
-            (b"Host", url.host_header.encode()),
-            (b"Content-Type", b"application/json"),
-            (b"Content-Length", str(len(body)).encode()),
-            (b"User-Agent", USER_AGENT.encode()),
-            (b"Accept-Encoding", b"identity"),
-            *((name.encode(), value.encode()) for name, value in headers.items()),
-        ],
-        content=body,
-    )
-
-
-async def _read_answer(
-    pool: httpcore.AsyncConnectionPool, request: httpcore.Request, received: _Received, kept_bytes: int
-) -> None:
-    """Note the status, and so many bytes of the body; read on, so that the connection can be used again."""
-    response = await pool.handle_async_request(request)
-    try:
-        received.status = response.status
-        read_bytes = 0
-        async for part in response.aiter_stream():
-            received.answer += part[: kept_bytes - len(received.answer)]
-            read_bytes += len(part)
-            if read_bytes > READ_BYTES:
-                break
-    finally:
-        await response.aclose()
-
-
 async def _close_if_unused(connections: PinnedConnections | None) -> None:
     if connections and not connections.in_use:
         await connections.close()
@@ -255,33 +164,3 @@ def _load_authorities(context: ssl.SSLContext, ca_file: Path) -> None:
         context.load_verify_locations(cafile=ca_file)
     except OSError as error:
         raise BadSetting(f"webhook_tls_ca: cannot be read ({error.strerror})") from None
-
-
-@contextlib.contextmanager
-def _described_errors() -> Iterator[None]:
-    """Turn the errors of the HTTP library into PostFailed."""
-    try:
-        yield
-    except AnswerTooLarge:
-        raise PostFailed(PostError.ANSWER, "the answer is too large") from None
-    except httpcore.ConnectTimeout:
-        raise PostFailed(PostError.CONNECTION, "the connection timed out") from None
-    except httpcore.RemoteProtocolError:
-        raise PostFailed(PostError.ANSWER, "the answer is not valid HTTP") from None
-    except (httpcore.NetworkError, httpcore.ProtocolError) as error:
-        raise _describe(error) from None
-
-
-def _describe(error: Exception) -> PostFailed:
-    found: BaseException | None = error
-    for _ in range(MAX_CAUSES):
-        if found is None:
-            break
-        if isinstance(found, ssl.SSLError):
-            return PostFailed(PostError.TLS, getattr(found, "verify_message", "") or found.reason or "TLS failed")
-        if isinstance(found, OSError) and found.errno:
-            return PostFailed(PostError.CONNECTION, os.strerror(found.errno))
-        found = (
-            found.exceptions[0] if isinstance(found, BaseExceptionGroup) else found.__cause__ or found.__context__
-        )
-    return PostFailed(PostError.CONNECTION, "the connection was closed")
