@@ -6,7 +6,7 @@ from pabal.domain.dates import MINUTE
 from pabal.domain.event import EventType
 from pabal.domain.message import Product
 from pabal.domain.webhook import Webhook, WebhookState
-from pabal.store import accounts, webhook_posts, webhooks
+from pabal.store import accounts, events, webhook_posts, webhooks
 from pabal.store.engine.base import Tx
 from pabal.store.webhooks import NewWebhook
 from tests.fixtures.virtual import NOON
@@ -39,6 +39,7 @@ def test_webhook_is_read_as_stored(tx: Tx, account: int) -> None:
     assert found == Webhook(
         one,
         account,
+        "acme",
         URL,
         frozenset(types),
         frozenset([Product.SMS, Product.ALIMTALK]),
@@ -81,14 +82,11 @@ def test_webhook_wants_its_types_and_products(
 def test_failures_count_until_a_success(tx: Tx, account: int) -> None:
     one = add(tx, account)
 
-    first = webhooks.record_failures(tx, one, 1, NOON + 1)
-    second = webhooks.record_failures(tx, one, 2, NOON + 2)
-    assert first is not None
-    assert second is not None
-    assert (first.failures, first.failing_since) == (1, NOON + 1)
-    assert (second.failures, second.failing_since) == (3, NOON + 1)
+    assert webhooks.record_failure(tx, one, NOON + 1) == (1, NOON + 1)
+    assert webhooks.record_failure(tx, one, NOON + 2) == (2, NOON + 1)
+    assert webhooks.record_failure(tx, one + 1, NOON) is None
+    assert not webhooks.record_success(tx, one, NOON + 3)
 
-    webhooks.record_success(tx, one, NOON + 3)
     found = get(tx, account, one)
     assert (found.failures, found.failing_since, found.last_success_at) == (0, None, NOON + 3)
 
@@ -101,12 +99,39 @@ def test_paused_webhook_is_active_after_a_success_and_a_disabled_one_is_not(tx: 
     assert get(tx, account, one).trial_at == NOON + 2 * MINUTE
     webhooks.disable(tx, two, NOON)
     assert not webhooks.pause(tx, two, NOON)
-    for each in (one, two):
-        webhooks.record_success(tx, each, NOON)
 
+    assert [webhooks.record_success(tx, each, NOON) for each in (one, two)] == [True, False]
     assert get(tx, account, one).state is WebhookState.ACTIVE
     assert get(tx, account, two).state is WebhookState.DISABLED
     assert [each.id for each in webhooks.list_enabled(tx)] == [one]
+
+
+def test_webhooks_of_disabled_accounts_are_not_enabled(tx: Tx, account: int) -> None:
+    add(tx, account)
+    accounts.set_disabled(tx, "acme", NOON)
+
+    assert webhooks.list_enabled(tx) == []
+
+
+def test_a_disabled_webhook_begins_anew_when_it_is_enabled(tx: Tx, account: int) -> None:
+    one = add(tx, account)
+    events.record(tx, account, EventType.LIMIT_NEAR, "a", {}, NOON)
+    events.number_some(tx, 0, 0, NOON, 10)
+    webhooks.pause(tx, one, NOON)
+    webhooks.enable(tx, one, NOON)
+    assert webhook_posts.get_positions(tx, one) == {}
+
+    webhooks.disable(tx, one, NOON)
+    webhooks.enable(tx, one, NOON + 1)
+
+    found = get(tx, account, one)
+    assert (found.state, found.failures, found.trial_at, found.changed_at) == (
+        WebhookState.ACTIVE,
+        0,
+        None,
+        NOON + 1,
+    )
+    assert webhook_posts.get_positions(tx, one) == events.last_positions(tx) != {}
 
 
 def test_previous_secret_signs_along_until_its_end(tx: Tx, account: int) -> None:

@@ -24,11 +24,18 @@ class WebhookState(Enum):
 WEBHOOK_STATE_BY_CODE = {each.code: each for each in WebhookState}
 
 
+def secret_context(account_id: int) -> str:
+    """Return the context in which the secrets of an account's webhooks are encrypted."""
+    return f"webhooks of account {account_id}"
+
+
 class Webhook(NamedTuple):
     """An address of an account, what it wants to be told, and how that goes."""
 
     id: int
     account_id: int
+    account: str
+    """The name of the account."""
     url: str
     events: frozenset[EventType]
     products: frozenset[Product]

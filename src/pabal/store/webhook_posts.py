@@ -20,6 +20,7 @@ from pabal.store.engine.base import Tx
 
 MAX_DELIVERIES = 1000
 """Most tries of a webhook that are listed; older ones are deleted."""
+MAX_INSTANT = 2**62
 _COMPRESSION_LEVEL = 1
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
@@ -31,10 +32,16 @@ class WebhookPost(NamedTuple):
     id: bytes
     webhook_id: int
     event_ids: Sequence[bytes]
-    body: bytes
+    packed: bytes
+    """The body, compressed."""
     created_at: Instant
     tries: int
     due_at: Instant
+
+    @property
+    def body(self) -> bytes:
+        """What is posted."""
+        return zlib.decompress(self.packed)
 
 
 class Delivery(NamedTuple):
@@ -55,10 +62,16 @@ class Delivery(NamedTuple):
     duration_ms: int
 
 
+def pack_body(body: bytes) -> bytes:
+    """Return the body of a post as it is stored."""
+    return zlib.compress(body, _COMPRESSION_LEVEL)
+
+
 def begin_now(tx: Tx, webhook_id: int) -> None:
-    """Let a new webhook begin with what happens from now on."""
+    """Let a webhook begin with what happens from now on."""
     tx.execute(
-        "insert into webhook_positions (webhook_id, positions) values (?, ?)",
+        "insert into webhook_positions (webhook_id, positions) values (?, ?)"
+        " on conflict (webhook_id) do update set positions = excluded.positions",
         (webhook_id, encode_positions(events.last_positions(tx))),
     )
 
@@ -97,7 +110,7 @@ def add(tx: Tx, posts: Iterable[WebhookPost]) -> None:
                 post.id,
                 post.webhook_id,
                 b"".join(post.event_ids),
-                zlib.compress(post.body, _COMPRESSION_LEVEL),
+                post.packed,
                 post.created_at,
                 post.tries,
                 post.due_at,
@@ -105,17 +118,21 @@ def add(tx: Tx, posts: Iterable[WebhookPost]) -> None:
         )
 
 
-def list_due(tx: Tx, webhook_id: int, until: Instant, limit: int) -> list[WebhookPost]:
+def list_due(
+    tx: Tx, webhook_id: int, until: Instant, limit: int, excluded: Collection[bytes] = ()
+) -> list[WebhookPost]:
     """Return some posts of a webhook that are due by an instant, in order."""
-    rows = tx.fetch_all(
-        "select id, webhook_id, event_ids, body, created_at, tries, due_at from webhook_posts"
-        " where webhook_id = ? and due_at <= ? order by due_at, id limit ?",
-        (webhook_id, until, limit),
+    due = tx.fetch_all(
+        "select id from webhook_posts where webhook_id = ? and due_at <= ? order by due_at, id limit ?",
+        (webhook_id, until, limit + len(excluded)),
     )
-    return [
-        WebhookPost(id, owner, _split(ids), zlib.decompress(body), created_at, tries, due_at)
-        for id, owner, ids, body, created_at, tries, due_at in rows
-    ]
+    wanted = [row for row in due if row[0] not in excluded][:limit]
+    rows = tx.execute_many(
+        "select id, webhook_id, event_ids, body, created_at, tries, due_at from webhook_posts where id in ({list})",
+        wanted,
+    )
+    found = {row[0]: WebhookPost(row[0], row[1], _split(row[2]), *row[3:]) for row in rows}
+    return [found[row[0]] for row in wanted if row[0] in found]
 
 
 def count(tx: Tx, webhook_id: int) -> int:
@@ -124,10 +141,11 @@ def count(tx: Tx, webhook_id: int) -> int:
     return int(row[0]) if row else 0
 
 
-def next_due_at(tx: Tx, webhook_id: int) -> Instant | None:
-    """Return when the next post of a webhook is due, None without one."""
+def next_due_at(tx: Tx, webhook_id: int, after: Instant) -> Instant | None:
+    """Return when the next post of a webhook is due that is not due yet, None without one."""
     row = tx.fetch_one(
-        "select due_at from webhook_posts where webhook_id = ? order by due_at limit 1", (webhook_id,)
+        "select due_at from webhook_posts where webhook_id = ? and due_at > ? order by due_at limit 1",
+        (webhook_id, after),
     )
     return int(row[0]) if row else None
 
@@ -147,6 +165,20 @@ def retry_all(tx: Tx, webhook_id: int, due_at: Instant) -> None:
     tx.execute(
         "update webhook_posts set due_at = ? where webhook_id = ? and due_at > ?", (due_at, webhook_id, due_at)
     )
+
+
+def give_up_old(tx: Tx, webhook_id: int, before: Instant) -> int:
+    """Delete posts made before an instant; return how many events they contained."""
+    rows = tx.fetch_all(
+        "select id, event_ids from webhook_posts where webhook_id = ? and created_at < ?", (webhook_id, before)
+    )
+    finish(tx, [row[0] for row in rows])
+    return sum(len(row[1]) // EVENT_ID_BYTES for row in rows)
+
+
+def give_up_all(tx: Tx, webhook_id: int) -> int:
+    """Delete all posts of a webhook; return how many events they contained."""
+    return give_up_old(tx, webhook_id, MAX_INSTANT)
 
 
 def add_deliveries(tx: Tx, deliveries: Iterable[Delivery]) -> None:
@@ -228,7 +260,7 @@ def _erase_from_post(tx: Tx, post_id: bytes, left: Sequence[bytes]) -> None:
     body["data"]["items"] = [each for each in body["data"]["items"] if each["eventId"] in words]
     tx.execute(
         "update webhook_posts set body = ?, event_ids = ? where id = ?",
-        (zlib.compress(_encode(body), _COMPRESSION_LEVEL), b"".join(left), post_id),
+        (pack_body(_encode(body)), b"".join(left), post_id),
     )
 
 

@@ -10,9 +10,10 @@ from pabal.domain.webhook import WEBHOOK_STATE_BY_CODE, Webhook, WebhookState
 from pabal.store import webhook_posts
 from pabal.store.engine.base import Row, Tx
 
-_COLUMNS = (
-    "id, account_id, url, events, products, description, secret, previous_secret, previous_until, state,"
-    " created_at, changed_at, last_success_at, failures, failing_since, trial_at, dropped"
+_SELECT = (
+    "select w.id, w.account_id, a.name, w.url, w.events, w.products, w.description, w.secret, w.previous_secret,"
+    " w.previous_until, w.state, w.created_at, w.changed_at, w.last_success_at, w.failures, w.failing_since,"
+    " w.trial_at, w.dropped from webhooks w join accounts a on a.id = w.account_id"
 )
 
 
@@ -54,20 +55,20 @@ def add(tx: Tx, new: NewWebhook, now: Instant) -> int:
 
 def get(tx: Tx, account_id: int, webhook_id: int) -> Webhook | None:
     """Return a webhook of an account, or None."""
-    row = tx.fetch_one(f"select {_COLUMNS} from webhooks where id = ? and account_id = ?", (webhook_id, account_id))
+    row = tx.fetch_one(f"{_SELECT} where w.id = ? and w.account_id = ?", (webhook_id, account_id))
     return _from_row(row) if row else None
 
 
 def list_by_account(tx: Tx, account_id: int) -> list[Webhook]:
     """Return the webhooks of an account, oldest first."""
-    rows = tx.fetch_all(f"select {_COLUMNS} from webhooks where account_id = ? order by id", (account_id,))
+    rows = tx.fetch_all(f"{_SELECT} where w.account_id = ? order by w.id", (account_id,))
     return [_from_row(row) for row in rows]
 
 
 def list_enabled(tx: Tx) -> list[Webhook]:
-    """Return all webhooks that are active or paused."""
+    """Return all webhooks that are active or paused, except those of disabled accounts."""
     rows = tx.fetch_all(
-        f"select {_COLUMNS} from webhooks where state <> ? order by id", (WebhookState.DISABLED.code,)
+        f"{_SELECT} where w.state <> ? and a.disabled_at is null order by w.id", (WebhookState.DISABLED.code,)
     )
     return [_from_row(row) for row in rows]
 
@@ -80,23 +81,30 @@ def delete(tx: Tx, account_id: int, webhook_id: int) -> bool:
     return True
 
 
-def record_success(tx: Tx, webhook_id: int, now: Instant) -> None:
-    """Record that a post was delivered: a paused webhook is active again."""
+def record_success(tx: Tx, webhook_id: int, now: Instant) -> bool:
+    """Record that a post was delivered: a paused webhook is active again. Says whether it was paused."""
+    was_paused = tx.execute(
+        "update webhooks set state = ? where id = ? and state = ?",
+        (WebhookState.ACTIVE.code, webhook_id, WebhookState.PAUSED.code),
+    )
     tx.execute(
-        "update webhooks set last_success_at = ?, failures = 0, failing_since = null, trial_at = null,"
-        " state = case when state = ? then ? else state end where id = ?",
-        (now, WebhookState.PAUSED.code, WebhookState.ACTIVE.code, webhook_id),
+        "update webhooks set last_success_at = ?, failures = 0, failing_since = null, trial_at = null where id = ?",
+        (now, webhook_id),
     )
+    return bool(was_paused)
 
 
-def record_failures(tx: Tx, webhook_id: int, failures: int, now: Instant) -> Webhook | None:
-    """Record posts that failed; return the webhook as it is then."""
+def record_failure(tx: Tx, webhook_id: int, now: Instant) -> tuple[int, Instant] | None:
+    """Record that a post failed; return how many have since the last success, and since when.
+
+    None: there is no such webhook any more.
+    """
     rows = tx.fetch_all(
-        "update webhooks set failures = failures + ?, failing_since = coalesce(failing_since, ?) where id = ?"
-        f" returning {_COLUMNS}",
-        (failures, now, webhook_id),
+        "update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, ?) where id = ?"
+        " returning failures, failing_since",
+        (now, webhook_id),
     )
-    return _from_row(rows[0]) if rows else None
+    return (int(rows[0][0]), int(rows[0][1])) if rows else None
 
 
 def pause(tx: Tx, webhook_id: int, trial_at: Instant) -> bool:
@@ -113,15 +121,36 @@ def pause(tx: Tx, webhook_id: int, trial_at: Instant) -> bool:
 
 
 def disable(tx: Tx, webhook_id: int, now: Instant) -> None:
-    """Disable a webhook: its address is gone for good, as it says itself, or its owner does not want it."""
+    """Disable a webhook: its address is gone, as it says itself, or its owner does not want it.
+
+    Posts that were not delivered are given up; a replay makes them again.
+    """
     tx.execute(
-        "update webhooks set state = ?, changed_at = ? where id = ?", (WebhookState.DISABLED.code, now, webhook_id)
+        "update webhooks set state = ?, changed_at = ?, trial_at = null where id = ?",
+        (WebhookState.DISABLED.code, now, webhook_id),
     )
+    add_dropped(tx, webhook_id, webhook_posts.give_up_all(tx, webhook_id))
+
+
+def enable(tx: Tx, webhook_id: int, now: Instant) -> None:
+    """Enable a webhook that is paused or disabled; a disabled one begins with what happens from now on."""
+    was_disabled = tx.execute(
+        "update webhooks set changed_at = ? where id = ? and state = ?",
+        (now, webhook_id, WebhookState.DISABLED.code),
+    )
+    if was_disabled:
+        webhook_posts.begin_now(tx, webhook_id)
+    tx.execute(
+        "update webhooks set state = ?, failures = 0, failing_since = null, trial_at = null where id = ?",
+        (WebhookState.ACTIVE.code, webhook_id),
+    )
+    webhook_posts.retry_all(tx, webhook_id, now)
 
 
 def add_dropped(tx: Tx, webhook_id: int, events: int) -> None:
     """Count events that were given up."""
-    tx.execute("update webhooks set dropped = dropped + ? where id = ?", (events, webhook_id))
+    if events:
+        tx.execute("update webhooks set dropped = dropped + ? where id = ?", (events, webhook_id))
 
 
 def _join(words: Iterable[str]) -> str:
@@ -129,11 +158,12 @@ def _join(words: Iterable[str]) -> str:
 
 
 def _from_row(row: Row) -> Webhook:
-    id, account_id, url, types, products, *rest = row
+    id, account_id, account, url, types, products, *rest = row
     description, secret, previous_secret, previous_until, state, *times = rest
     return Webhook(
         id,
         account_id,
+        account,
         url,
         frozenset(EVENT_TYPE_BY_CODE[word] for word in types.split()),
         frozenset(PRODUCT_BY_CODE[word] for word in products.split()),
