@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pabal.domain import button, image, profile, sending, template, template_parts, text
+from pabal.domain import button, image, opt_out, profile, sending, template, template_parts, text
 from pabal.domain.brand import limits
 from tests.fixtures.full_bodies import FULL_BODIES, replace_value
 from tests.fixtures.virtual import Environment
@@ -29,6 +29,7 @@ BRAND = "message/sendBrandMessage"
 LIMITS = [
     FieldLimit("message/sendSMS", "content", text.SMS_MAX_BYTES),
     FieldLimit("message/sendSMS", "receivers[0].reference", sending.MAX_REFERENCE_CHARACTERS, "가"),
+    FieldLimit("optOut/add", "reason", opt_out.MAX_REASON_CHARACTERS, "가"),
     FieldLimit("message/sendLMS", "subject", text.SUBJECT_MAX_BYTES),
     FieldLimit("message/sendLMS", "content", text.LMS_MAX_BYTES, refused_as="receivers[0].content"),
     FieldLimit("message/sendMMS", "content", text.LMS_MAX_BYTES, refused_as="receivers[0].content"),

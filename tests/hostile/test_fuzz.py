@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from msgspec import Struct
 
-from pabal.carriers.smpp import encoding, pdu, protocol, receipt
+from pabal.carriers.smpp import encoding, inbound, pdu, protocol, receipt
 from pabal.checks import forms
 from pabal.checks.addresses import get_caller_address
 from pabal.checks.locale import choose_language
@@ -129,6 +129,20 @@ RECEIPT = pdu.encode_short_message(
         tlvs={protocol.RECEIPTED_MESSAGE_ID: b"1234567890\0", protocol.MESSAGE_STATE: b"\x02"},
     )
 )
+WRITTEN = pdu.encode_short_message(
+    pdu.ShortMessage(
+        pdu.Address(1, 1, "821012345678"),
+        pdu.Address(1, 1, "0212345678"),
+        bytes((5, 0, 3, 7, 2, 1)) + "수신거부".encode("utf-16-be"),
+        esm_class=0x40,
+        data_coding=8,
+        tlvs={
+            protocol.SAR_MSG_REF_NUM: b"\0\1",
+            protocol.SAR_TOTAL_SEGMENTS: b"\2",
+            protocol.SAR_SEGMENT_SEQNUM: b"\1",
+        },
+    )
+)
 BIND = pdu.encode_bind("pabal", "secret", "smpp")
 PDUS = [
     pdu.encode_pdu(command, 1, body)
@@ -173,6 +187,21 @@ def test_any_receipt_is_parsed_or_is_none() -> None:
                 assert "\n" not in stored
                 assert "\0" not in stored
         encoding.decode_text(message.user_data, message.data_coding, bool(message.esm_class & protocol.HAS_UDH))
+    assert parsed > 0
+
+
+def test_any_inbound_message_is_parsed_and_can_be_stored() -> None:
+    parsed = 0
+    for body in mutations([WRITTEN, SUBMIT], seed=16, rounds=5 * ROUNDS):
+        try:
+            message = pdu.decode_short_message(body)
+        except pdu.InvalidPdu:
+            continue
+        found = inbound.parse_inbound(message)
+        parsed += found.part is not None
+        assert (found.sender + found.receiver).isprintable()
+        found.content.encode("utf-16-be", "surrogatepass")
+        assert found.part is None or 1 <= found.part.number <= found.part.total <= 255
     assert parsed > 0
 
 

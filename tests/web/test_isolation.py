@@ -119,6 +119,7 @@ CASES: dict[str, list[Case]] = {
         Case(query=lambda ids: {"senderKey": ids.sender_key}),
         Case(query=lambda ids: {"templateCode": ids.template_code}),
     ],
+    "message/inbound": [Case(), Case(query=lambda ids: {"cursor": "0"})],
     "optOut/add": [
         Case(lambda ids: {"phoneNumber": ids.phone}),
         Case(lambda ids: {"phoneNumbers": [ids.phone], "senderNumber": SENDER}),

@@ -160,6 +160,7 @@ def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
         for operation in ("optOut/add", "optOut/remove"):
             _call(client, operation, {"phoneNumber": "010-7777-7777"})
         _call(client, "optOut/list")
+        _call(client, "message/inbound")
         client.headers["apiKey"] = _create_key(live, "privacy", "read")
         _call(client, "privacy/export", {"phoneNumber": "010-7777-7777"})
         _call(client, "privacy/erase", {"phoneNumber": "010-7777-7777"})

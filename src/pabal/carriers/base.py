@@ -110,6 +110,42 @@ class Receipt(NamedTuple):
 OnReceipts = Callable[[Sequence[Receipt]], Awaitable[None]]
 """Stores receipts. They are durable when it returns; only then may a carrier acknowledge them."""
 
+
+class InboundPart(NamedTuple):
+    """Which part of a long inbound message it is."""
+
+    reference: int
+    """The same for all parts; a phone uses it again for later messages."""
+    total: int
+    number: int
+    """From 1."""
+
+
+class InboundMessage(NamedTuple):
+    """A message that a subscriber has sent to a number of ours, or one part of it."""
+
+    sender: str
+    """Digits in national format, if it is a Korean number."""
+    receiver: str
+    content: str
+    """Of a part, it may begin or end with half of a surrogate pair."""
+    part: InboundPart | None = None
+
+
+class RelayOptOut(NamedTuple):
+    """A receiver who has opted out at a relay, by calling a number of its."""
+
+    phone: str
+    opt_out_number: str
+
+
+class Inbox(NamedTuple):
+    """Stores what arrives beside receipts. It is durable when a call returns; only then may it be acknowledged."""
+
+    on_messages: Callable[[Sequence[InboundMessage]], Awaitable[None]]
+    on_opt_outs: Callable[[Sequence[RelayOptOut]], Awaitable[None]]
+
+
 OnVerdicts = Callable[[Sequence[tuple[Attempt, Verdict]]], None]
 """Receives verdicts as they become known: one for each attempt, and a second one if Unknown was followed by an
 answer, which may be long after `submit` has returned."""
@@ -189,6 +225,10 @@ class Carrier(Protocol):
         Raises Refused: NOT_FOUND where the carrier has no webhooks, UNAUTHORIZED, INVALID_JSON.
         """
         raise Refused(Code.NOT_FOUND)
+
+    def attach_inbox(self, inbox: Inbox) -> None:
+        """Store inbound messages and opt-outs there from now on; for carriers that have neither, nothing."""
+        return None
 
     async def run(self, on_receipts: OnReceipts) -> None:
         """Stay connected and store receipts as they arrive, until cancelled."""

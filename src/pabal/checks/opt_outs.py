@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import UNSET
+import msgspec
 
 from pabal.checks.forms import Form
 from pabal.checks.locale import Locale
-from pabal.checks.message_records import label_value
 from pabal.domain import phone
 from pabal.domain.codes import MAX_PROBLEMS, Code, Problem, Refused, Text
-from pabal.domain.opt_out import EVERY_SENDER, MAX_PHONE_NUMBERS, OptOut
+from pabal.domain.opt_out import EVERY_SENDER, MAX_PHONE_NUMBERS, OptOut, to_record
 from pabal.models.opt_outs import OptOutItem
 
 _ONE_OF_BOTH = Text("phoneNumber와 phoneNumbers 중 하나만 보내세요.", "Send phoneNumber or phoneNumbers, not both.")
@@ -41,16 +40,7 @@ def read_sender(form: Form[Any]) -> str:
 
 def build_opt_out_item(opt_out: OptOut, locale: Locale) -> OptOutItem:
     """Return the record of an opt-out."""
-    number = phone.hyphenate(opt_out.phone)
-    return OptOutItem(
-        id=str(opt_out.id),
-        label=number,
-        phoneNumber=number,
-        senderNumber=phone.hyphenate(opt_out.sender) if opt_out.sender else UNSET,
-        reason=opt_out.reason or UNSET,
-        source=label_value(opt_out.source.code, opt_out.source.label, locale),
-        created=locale.format_timestamp(opt_out.created_at),
-    )
+    return msgspec.convert(to_record(opt_out, locale.zone, locale.language), OptOutItem)
 
 
 def _parse_each(form: Form[Any], spellings: Sequence[str | None]) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import msgspec
 from msgspec import UNSET
 
+from pabal.checks.inbound import build_inbound_item
 from pabal.checks.locale import Locale
 from pabal.checks.message_records import build_message_items
 from pabal.checks.opt_outs import build_opt_out_item
@@ -36,6 +37,7 @@ def build_personal_data_item(number: str, data: PersonalData, locale: Locale) ->
             for row in data.campaign_rows
             for cells in row.cells
         ],
+        inbound=[build_inbound_item(each, locale) for each in data.inbound],
         optOuts=[build_opt_out_item(each, locale) for each in data.opt_outs],
     )
 

@@ -4,8 +4,9 @@ import hashlib
 import unicodedata
 from enum import Enum
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
-from pabal.domain import text
+from pabal.domain import dates, phone, text
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import Instant
 
@@ -63,6 +64,19 @@ class AdReceiver(NamedTuple):
 def hash_number(key: bytes, account_id: int, phone: str) -> bytes:
     """Return the keyed hash of a number: two accounts have different ones for the same number."""
     return hashlib.blake2b(f"{account_id}:{phone}".encode(), digest_size=HASH_BYTES, key=key).digest()
+
+
+def to_record(opt_out: OptOut, zone: ZoneInfo, language: str = "ko") -> dict[str, object]:
+    """Return the record of an opt-out, as answers and events have it; what has no value is left out."""
+    number = phone.hyphenate(opt_out.phone)
+    record: dict[str, object] = {"id": str(opt_out.id), "label": number, "phoneNumber": number}
+    if opt_out.sender:
+        record["senderNumber"] = phone.hyphenate(opt_out.sender)
+    if opt_out.reason:
+        record["reason"] = opt_out.reason
+    source = opt_out.source
+    record["source"] = {"value": source.code, "label": source.label.in_language(language)}
+    return {**record, "created": dates.format_timestamp(opt_out.created_at, zone)}
 
 
 def check_reason(reason: str) -> str | None:

@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from pabal.models.answers import Date, Envelope, MessageItem, PagedEnvelope
+from pabal.models.inbound import InboundItem
 from pabal.models.opt_outs import OptOutItem
 
 
@@ -36,6 +37,7 @@ class PersonalDataItem(Struct, kw_only=True):
     optOuts: Annotated[
         list[OptOutItem], Meta(description="Its opt-outs; they stay after an erasure, as keyed hashes.")
     ]
+    inbound: Annotated[list[InboundItem], Meta(description="What this number has sent to the account.")]
 
 
 class ErasureItem(Struct):

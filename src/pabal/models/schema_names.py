@@ -5,7 +5,7 @@ Generated clients name their classes after these, so they stay as they are when 
 
 from msgspec import Struct
 
-from pabal.models import answers, bodies, brand_bodies, opt_outs, privacy, results, send_answers
+from pabal.models import answers, bodies, brand_bodies, inbound, opt_outs, privacy, results, send_answers
 
 SCHEMA_NAMES: dict[type[Struct], str] = {
     answers.Envelope: "Envelope",
@@ -93,6 +93,10 @@ SCHEMA_NAMES: dict[type[Struct], str] = {
     results.ResultsAnswer: "ResultsAnswer",
     results.ResultsItem: "ResultsItem",
     results.ResultItem: "ResultItem",
+    inbound.ListInbound: "ListInbound",
+    inbound.InboundItem: "InboundItem",
+    inbound.InboundPosition: "InboundPosition",
+    inbound.InboundAnswer: "InboundAnswer",
     opt_outs.AddOptOuts: "AddOptOuts",
     opt_outs.RemoveOptOuts: "RemoveOptOuts",
     opt_outs.ListOptOuts: "ListOptOuts",

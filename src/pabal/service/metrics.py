@@ -137,6 +137,12 @@ class Metrics:
         self.receipts_unmatched = LabelledCounter(
             "pabal_receipts_unmatched_total", "Receipts that matched no message.", ["carrier"], registry
         )
+        self.inbound = LabelledCounter(
+            "pabal_inbound_total",
+            "Inbound messages received; each part of a long one counts.",
+            ["carrier"],
+            registry,
+        )
         self.carrier_anomalies = LabelledCounter(
             "pabal_carrier_anomalies_total", "Unexpected behaviour of carriers.", ["carrier", "what"], registry
         )

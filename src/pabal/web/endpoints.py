@@ -3,7 +3,7 @@
 from pabal.domain.codes import Code
 from pabal.models import answers, bodies, brand_bodies, send_answers
 from pabal.models import privacy as privacy_models
-from pabal.web import history, opt_outs, privacy, profiles, sending, templates
+from pabal.web import history, inbound, opt_outs, privacy, profiles, sending, templates
 from pabal.web.endpoint import Endpoint
 from pabal.web.results import LIST_RESULTS
 
@@ -344,6 +344,7 @@ ENDPOINTS = (
         handler=templates.list_templates,
         own_codes=(Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER),
     ),
+    *inbound.ENDPOINTS,
     *opt_outs.ENDPOINTS,
     Endpoint(
         number=None,

@@ -8,7 +8,7 @@ from pabal.carriers.base import Receipt
 from pabal.domain.codes import Code, Refused
 from pabal.service.access.body_budget import BodyBudget, HeldBody
 from pabal.service.context import Context
-from pabal.service.delivery.receive import store_receipts
+from pabal.service.delivery.receive import build_inbox, store_receipts
 
 MAX_WEBHOOK_BYTES = 8 * 2**20
 
@@ -25,6 +25,7 @@ async def receive_webhook(context: Context, bodies: BodyBudget, request: Request
     async def on_receipts(receipts: Sequence[Receipt]) -> None:
         await store_receipts(context, carrier.name, receipts)
 
+    carrier.attach_inbox(build_inbox(context, carrier.name))
     with bodies.hold(carrier.name, 0) as held:
         await carrier.handle_webhook(request.headers, lambda: _read_body(request, held), on_receipts)
 

@@ -132,9 +132,11 @@ def test_non_final_receipts_are_acknowledged_and_not_stored(message: ShortMessag
     [
         (receipt(""), {"receipt without a message_id": 1}),
         (
-            ShortMessage(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"STOP"),
+            ShortMessage(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"ack", 0x08),
             {"deliver_sm that is not a receipt": 1},
         ),
+        (receipt("7", esm_class=0), {"deliver_sm that is not a receipt": 1}),
+        (ShortMessage(Address(1, 1, PHONE), Address(0, 0, "15880000"), b"STOP"), {}),
         (receipt("7", esm_class=INTERMEDIATE), {}),
     ],
 )

@@ -11,7 +11,9 @@
 //   throttle_every       every nth submit_sm gets ESME_RTHROTTLED
 //   withhold_part        receipts of this segment are sent only after the command `release`
 //   log                  a file of all events, from which pending receipts are restored
-// It prints one JSON object per line, reads commands from standard input, and exits when that ends.
+// It prints one JSON object per line, reads commands from standard input, and exits when that ends:
+//   release              send the receipts that were withheld
+//   write JSON           send a message of a subscriber: source, destination, text
 
 'use strict';
 
@@ -178,7 +180,20 @@ function closeSession(session) {
   reportAll();
 }
 
+function write({ source, destination, text }) {
+  const head = { source_addr: source, destination_addr: destination };
+  const done = answer => onDeliverResp('', answer);
+  const [session] = receivers;
+  const pieces = text.match(/[^]{1,66}/g);
+  if (pieces.length === 1) return session.deliver_sm({ ...head, short_message: text }, done);
+  pieces.forEach((message, at) => {
+    const udh = Buffer.from([5, 0, 3, 77, pieces.length, at + 1]);
+    session.deliver_sm({ ...head, data_coding: 8, short_message: { udh, message } }, done);
+  });
+}
+
 function execute(command) {
+  if (command.startsWith('write ')) return write(JSON.parse(command.slice(6)));
   if (command !== 'release') throw new Error(`unknown command ${command}`);
   options.withhold_part = null;
   reportAll();

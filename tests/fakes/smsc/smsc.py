@@ -230,9 +230,26 @@ class Smsc:
 
     def execute(self, command: str) -> None:
         """Execute a command from standard input."""
+        word, _, given = command.partition(" ")
+        if word == "write":
+            self._write(**json.loads(given))
+            return
         assert command == "release", command
         self.options["withhold_part"] = None
         self.report_all()
+
+    def _write(self, source: str, destination: str, text: str) -> None:
+        """Send a message of a subscriber, in parts if it is long."""
+        parts, data_coding, esm_class = gsm.make_parts(text)
+        for part in parts:
+            self.receivers[0].send(
+                "deliver_sm",
+                source_addr=source,
+                destination_addr=destination,
+                short_message=part,
+                data_coding=data_coding,
+                esm_class=esm_class,
+            )
 
 
 async def read(reader: asyncio.StreamReader) -> bytes:

@@ -9,6 +9,7 @@ from pabal.carriers.base import (
     Busy,
     Carrier,
     Declined,
+    Inbox,
     NotSent,
     OnAnomaly,
     OnReceipts,
@@ -95,6 +96,9 @@ class SmppCarrier(Carrier):
     @property
     def problem(self) -> str:
         return self._connections.problem
+
+    def attach_inbox(self, inbox: Inbox) -> None:
+        self._receipts.inbox = inbox
 
     async def run(self, on_receipts: OnReceipts) -> None:
         try:

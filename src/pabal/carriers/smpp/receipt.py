@@ -105,6 +105,11 @@ def parse_receipt(
     )
 
 
+def looks_like_receipt(deliver: ShortMessage) -> bool:
+    """Say whether the text of a deliver_sm has the fields of a receipt."""
+    return _fields(deliver).keys() >= {"id", "stat"}
+
+
 def normalize_message_id(message_id: str, base: Base) -> str:
     """Return an id in a form that is the same for submit_sm_resp and receipt, which may use different bases.
 

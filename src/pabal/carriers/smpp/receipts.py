@@ -1,11 +1,13 @@
-"""Stores the delivery receipts that arrive, and acknowledges each once it is durable."""
+"""Stores the receipts and inbound messages that arrive, and acknowledges each once it is durable."""
 
 import asyncio
+from typing import NamedTuple
 
-from pabal.carriers.base import OnAnomaly, OnReceipts, Receipt
+from pabal.carriers.base import InboundMessage, Inbox, OnAnomaly, OnReceipts, Receipt
 from pabal.carriers.smpp import pdu, protocol
-from pabal.carriers.smpp.pdu import Pdu
-from pabal.carriers.smpp.receipt import normalize_message_id, parse_receipt
+from pabal.carriers.smpp.inbound import is_from_subscriber, parse_inbound
+from pabal.carriers.smpp.pdu import Pdu, ShortMessage
+from pabal.carriers.smpp.receipt import looks_like_receipt, normalize_message_id, parse_receipt
 from pabal.carriers.smpp.session import SmppSession
 from pabal.domain import identifiers
 from pabal.settings.carriers import SmppSettings
@@ -17,6 +19,14 @@ MAX_WAITING_DELIVERS = 5000
 """With more deliver_sm waiting than this, their sessions stop reading."""
 
 
+class _ParsedDeliver(NamedTuple):
+    """What is in a deliver_sm, and the status to answer with."""
+
+    receipt: Receipt | None = None
+    inbound: InboundMessage | None = None
+    status: int = protocol.OK
+
+
 class ReceiptQueue:
     """The deliver_sm PDUs that are not acknowledged yet."""
 
@@ -26,6 +36,8 @@ class ReceiptQueue:
         self._waiting: list[tuple[SmppSession, Pdu]] = []
         self._has_waiting = asyncio.Event()
         self._paused: set[SmppSession] = set()
+        self.inbox: Inbox | None = None
+        """Stores inbound messages; None: they are acknowledged and forgotten."""
 
     def add(self, session: SmppSession, delivers: list[Pdu]) -> None:
         """Add deliver_sm PDUs of a session."""
@@ -36,18 +48,21 @@ class ReceiptQueue:
             self._paused.add(session)
 
     async def run(self, on_receipts: OnReceipts) -> None:
-        """Store receipts and acknowledge them, until cancelled."""
+        """Store receipts and inbound messages and acknowledge them, until cancelled."""
         while True:
             await self._has_waiting.wait()
             await asyncio.sleep(BATCH_DELAY_S)
             batch = self._waiting[:MAX_RECEIPTS_PER_BATCH]
-            parsed = [(session, deliver.sequence, *self._parse(deliver)) for session, deliver in batch]
-            receipts = [receipt for _, _, receipt, _ in parsed if receipt]
+            parsed = [(session, deliver.sequence, self._parse(deliver)) for session, deliver in batch]
+            receipts = [each.receipt for _, _, each in parsed if each.receipt]
             if receipts:
                 await on_receipts(receipts)
-            for session in {session for session, _, _, _ in parsed}:
+            inbound = [each.inbound for _, _, each in parsed if each.inbound]
+            if inbound and self.inbox:
+                await self.inbox.on_messages(inbound)
+            for session in {session for session, _, _ in parsed}:
                 session.acknowledge(
-                    [(sequence, status) for owner, sequence, _, status in parsed if owner is session]
+                    [(sequence, each.status) for owner, sequence, each in parsed if owner is session]
                 )
             del self._waiting[: len(batch)]
             if not self._waiting:
@@ -56,8 +71,8 @@ class ReceiptQueue:
                 while self._paused:
                     self._paused.pop().resume()
 
-    def _parse(self, deliver: Pdu) -> tuple[Receipt | None, int]:
-        """Return the receipt in a deliver_sm, if it is a final one, and the status to answer with."""
+    def _parse(self, deliver: Pdu) -> _ParsedDeliver:
+        """Return what is in a deliver_sm, if it is a final receipt or an inbound message."""
         try:
             message = pdu.decode_short_message(deliver.body)
             parsed = parse_receipt(
@@ -65,17 +80,22 @@ class ReceiptQueue:
             )
         except pdu.InvalidPdu:
             self._on_anomaly("invalid deliver_sm")
-            return None, protocol.RINVMSGLEN
+            return _ParsedDeliver(status=protocol.RINVMSGLEN)
         if parsed is None:
-            self._on_anomaly("deliver_sm that is not a receipt")
-            return None, protocol.OK
+            return self._parse_other(message)
         if parsed.outcome is None:
-            return None, protocol.OK
+            return _ParsedDeliver()
         in_doubt_reference = None
         if parsed.user_message_reference is not None:
             in_doubt_reference = identifiers.in_doubt_reference(parsed.user_message_reference, parsed.phone)
         reference = normalize_message_id(parsed.message_id, self._settings.receipt_ids) or in_doubt_reference
         if reference is None:
             self._on_anomaly("receipt without a message_id")
-            return None, protocol.OK
-        return Receipt(reference, parsed.outcome, in_doubt_reference), protocol.OK
+            return _ParsedDeliver()
+        return _ParsedDeliver(Receipt(reference, parsed.outcome, in_doubt_reference))
+
+    def _parse_other(self, message: ShortMessage) -> _ParsedDeliver:
+        """Return the inbound message in a deliver_sm that is not a receipt."""
+        if not is_from_subscriber(message) or looks_like_receipt(message):
+            self._on_anomaly("deliver_sm that is not a receipt")
+        return _ParsedDeliver(inbound=parse_inbound(message) if is_from_subscriber(message) else None)

@@ -1,13 +1,15 @@
 """Adds, removes and lists the opt-outs of accounts."""
 
 from collections.abc import Sequence
+from zoneinfo import ZoneInfo
 
 from pabal.domain.dates import Instant
-from pabal.domain.opt_out import KEY_BYTES
+from pabal.domain.event import EventType
+from pabal.domain.opt_out import KEY_BYTES, to_record
 from pabal.domain.opt_out import OptOut as OptOut
 from pabal.domain.opt_out import OptOutSource as OptOutSource
 from pabal.service.context import Context
-from pabal.store import audit_log, opt_outs
+from pabal.store import audit_log, events, opt_outs
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store, Tx, transaction
 from pabal.store.opt_outs import NewOptOuts as NewOptOuts
@@ -25,10 +27,13 @@ def new_hash_key(world: World) -> bytes:
 
 
 def add_opt_outs(
-    tx: Tx, new: NewOptOuts, new_key: bytes, now: Instant, audit_entry: AuditEntry | None = None
+    tx: Tx, new: NewOptOuts, new_key: bytes, zone: ZoneInfo, now: Instant, audit_entry: AuditEntry | None = None
 ) -> list[OptOut]:
-    """Add opt-outs, with an audit entry where there is one; return those that were not there."""
+    """Add opt-outs and their events, with an audit entry where there is one; return those that were not there."""
     added = opt_outs.add(tx, new, new_key, now)
+    for each in added:
+        record = to_record(each, zone)
+        events.record(tx, new.account_id, EventType.OPT_OUT_ADDED, str(each.id), record, now, phone=each.phone)
     if audit_entry:
         audit_log.add(tx, audit_entry)
     return added
@@ -47,7 +52,10 @@ def remove_opt_outs(
 async def add(context: Context, new: NewOptOuts, audit_entry: AuditEntry | None = None) -> int:
     """Add opt-outs; return how many were not there. Advertising accepted from now on does not reach them."""
     key = new_hash_key(context.world)
-    return len(await context.store.write(add_opt_outs, new, key, context.world.now(), audit_entry))
+    added = await context.store.write(add_opt_outs, new, key, context.policy.zone, context.world.now(), audit_entry)
+    if added:
+        context.new_events.set()
+    return len(added)
 
 
 async def remove(

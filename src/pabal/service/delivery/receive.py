@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
-from pabal.carriers.base import Carrier, Receipt
+from pabal.carriers.base import Carrier, InboundMessage, Inbox, Receipt, RelayOptOut
 from pabal.domain import identifiers
 from pabal.domain.dates import Instant
 from pabal.service.context import Context
+from pabal.service.delivery import inbound, relay_opt_outs
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.store import receipts
@@ -69,20 +70,41 @@ async def store_receipts(context: Context, carrier: str, incoming: Sequence[Rece
     context.wake(received.finished.carriers_to_wake)
 
 
+def build_inbox(context: Context, carrier: str) -> Inbox:
+    """Return an inbox that stores inbound messages and opt-outs of a carrier.
+
+    Messages wait while the store is unavailable; of opt-outs the relay is told so, and reports them again.
+    """
+
+    async def keep_messages(arrived: Sequence[InboundMessage]) -> None:
+        await _store_persistently(carrier, lambda: inbound.store_messages(context, carrier, arrived))
+
+    async def keep_opt_outs(arrived: Sequence[RelayOptOut]) -> None:
+        await relay_opt_outs.store_opt_outs(context, arrived)
+
+    return Inbox(keep_messages, keep_opt_outs)
+
+
 async def run_carrier(context: Context, carrier: Carrier) -> None:
     """Run a carrier's session forever; while the store is unavailable, its receipts wait."""
 
     async def keep(arrived: Sequence[Receipt]) -> None:
-        while True:
-            try:
-                return await store_receipts(context, carrier.name, arrived)
-            except StoreUnavailable:
-                log.warning("store unavailable; storing the receipts again", extra={"carrier": carrier.name})
-                await asyncio.sleep(STORE_RETRY_DELAY_S)
+        await _store_persistently(carrier.name, lambda: store_receipts(context, carrier.name, arrived))
 
+    carrier.attach_inbox(build_inbox(context, carrier.name))
     while True:
         try:
             await carrier.run(keep)
         except StoreUnavailable:  # the simulator has its own state in our store
             log.warning("store unavailable; restarting the carrier's session", extra={"carrier": carrier.name})
+            await asyncio.sleep(STORE_RETRY_DELAY_S)
+
+
+async def _store_persistently(carrier: str, store: Callable[[], Awaitable[None]]) -> None:
+    """Store what has arrived, again and again while the store is unavailable."""
+    while True:
+        try:
+            return await store()
+        except StoreUnavailable:
+            log.warning("store unavailable; storing what has arrived again", extra={"carrier": carrier})
             await asyncio.sleep(STORE_RETRY_DELAY_S)

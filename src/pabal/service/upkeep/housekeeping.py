@@ -12,6 +12,7 @@ from pabal.domain.dates import DAY, HOUR, MINUTE, Instant
 from pabal.domain.message import Outcome
 from pabal.service.context import Context
 from pabal.service.delivery.finish import FinishResult, finish
+from pabal.service.delivery.inbound import finish_long_messages
 from pabal.service.delivery.take_over import reassign_unknown_carriers
 from pabal.service.policy import Policy
 from pabal.service.sending.budgets import correct_some
@@ -30,6 +31,7 @@ from pabal.store import (
     cursors,
     events,
     idempotency_keys,
+    inbound,
     profiles,
     queue,
     queue_admin,
@@ -158,6 +160,8 @@ async def _run_global_tasks(context: Context) -> None:
     await _repeat_until_none(
         context, lambda tx: receipts.delete_old_unmatched(tx, world.now() - UNMATCHED_RECEIPT_RETENTION_MS, BATCH)
     )
+    await finish_long_messages(context)
+    await _repeat_until_none(context, lambda tx: inbound.delete_old(tx, world.now() - policy.retention_ms, BATCH))
     await erase_expired(context)
     await erase_ended(context)
     await maintain_partitions(context)

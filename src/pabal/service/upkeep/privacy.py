@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pabal.domain import identifiers
 from pabal.domain.dates import Instant
+from pabal.domain.inbound import Inbound
 from pabal.domain.message import Status
 from pabal.domain.opt_out import OptOut
 from pabal.service.context import Context
@@ -15,6 +16,7 @@ from pabal.store import (
     erasures,
     events,
     history,
+    inbound,
     messages,
     opt_outs,
     personal_data,
@@ -33,6 +35,8 @@ ROWS_BATCH = 1000
 """Most rows of a campaign's file that are read at a time."""
 MAX_PHONE_MESSAGES = 10_000
 """Most messages of a simulated phone in an export."""
+MAX_INBOUND = 10_000
+"""Most inbound messages of a number in an export."""
 ERASE_ACTION = "privacy.erase"
 EXPORT_ACTION = "privacy.export"
 
@@ -47,6 +51,7 @@ class PersonalData(NamedTuple):
     users: list[str]
     campaign_rows: list[CampaignRow]
     opt_outs: list[OptOut]
+    inbound: list[Inbound]
 
 
 class ErasureResult(NamedTuple):
@@ -98,6 +103,7 @@ def _read_elsewhere(tx: Tx, account_id: int, phone: str, rows: list[CampaignRow]
         personal_data.list_users(tx, account_id, phone),
         rows,
         opt_outs.list_by_number(tx, account_id, phone),
+        inbound.list_by_sender(tx, account_id, phone, MAX_INBOUND),
     )
 
 
@@ -145,6 +151,7 @@ def _erase_elsewhere(tx: Tx, account_id: int, phone: str, audit_entry: AuditEntr
     personal_data.erase_elsewhere(tx, account_id, phone)
     webhook_posts.erase(tx, account_id, events.erase_data(tx, account_id, phone))
     opt_outs.erase(tx, account_id, phone)
+    inbound.erase(tx, account_id, phone)
 
 
 def _erase_some(

@@ -81,6 +81,32 @@ create table opt_outs (                  -- receivers who want no advertising
 );
 create index opt_outs_by_account on opt_outs (account_id, id);
 
+create table inbound_messages (          -- what subscribers have sent to our numbers
+    id {serial},
+    account_id {big} references accounts (id),  -- the one that registered the number; null: only operators see it
+    carrier text not null,
+    sender text not null,                -- digits in national format, if it is a Korean number
+    receiver text not null,
+    content text not null,
+    has_opted_out {small} not null,      -- 1: it has added an opt-out
+    received_at {big} not null
+);
+create index inbound_messages_by_account on inbound_messages (account_id, id);
+create index inbound_messages_by_sender on inbound_messages (sender);
+create index inbound_messages_by_age on inbound_messages (received_at);
+
+create table inbound_parts (             -- parts of long inbound messages, until all are there
+    carrier text not null,
+    sender text not null,
+    receiver text not null,
+    reference integer not null,
+    total {small} not null,
+    number {small} not null,
+    content {bytes} not null,            -- in UTF-16: a surrogate pair may be divided between parts
+    arrived_at {big} not null,
+    primary key (carrier, sender, receiver, reference, total, number)
+) {clustered};
+
 create table hash_keys (                 -- keys of keyed hashes, made when they are first needed
     name text primary key,
     value {bytes} not null

@@ -1,0 +1,56 @@
+"""Inbound messages: what subscribers have sent to numbers of accounts."""
+
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from pabal.domain import dates, phone
+from pabal.domain.codes import Refused
+from pabal.domain.dates import Instant
+
+MISSING_PART = "…"
+"""Stands for each part of a long message that never arrived."""
+
+
+class Inbound(NamedTuple):
+    """A message that a subscriber has sent."""
+
+    id: int
+    account_id: int | None
+    """None: only operators see it, because no account has registered the number that it was sent to."""
+    carrier: str
+    sender: str
+    receiver: str
+    content: str
+    has_opted_out: bool
+    """Whether it has added an opt-out."""
+    received_at: Instant
+
+
+def is_mobile(number: str) -> bool:
+    """Say whether digits are a Korean mobile number."""
+    try:
+        return phone.parse_mobile(number) == number
+    except Refused:
+        return False
+
+
+def show_number(number: str) -> str:
+    """Return a number as people write it, or as it is where it is not a Korean one."""
+    try:
+        return phone.hyphenate(phone.parse_sender(number))
+    except Refused:
+        return number
+
+
+def to_record(inbound: Inbound, zone: ZoneInfo) -> dict[str, object]:
+    """Return the record of an inbound message, as answers and events have it."""
+    sender = show_number(inbound.sender)
+    return {
+        "id": str(inbound.id),
+        "label": sender,
+        "sender": sender,
+        "receiver": show_number(inbound.receiver),
+        "content": inbound.content,
+        "optOut": inbound.has_opted_out,
+        "receivedDate": dates.format_timestamp(inbound.received_at, zone),
+    }

@@ -1,0 +1,36 @@
+"""Adds the opt-outs that relays report: of receivers who have called a number for opting out."""
+
+from collections.abc import Sequence
+
+from pabal.carriers.base import RelayOptOut
+from pabal.domain.dates import Instant
+from pabal.service.access.opt_outs import NewOptOuts, OptOutSource, add_opt_outs, new_hash_key
+from pabal.service.context import Context
+from pabal.service.policy import Policy
+from pabal.store import advertisers
+from pabal.store.engine.base import Tx
+
+
+async def store_opt_outs(context: Context, arrived: Sequence[RelayOptOut]) -> None:
+    """Return once the opt-outs are stored: only then may the relay be told so.
+
+    Raises StoreUnavailable.
+    """
+    key = new_hash_key(context.world)
+    added = await context.store.write(receive_opt_outs, arrived, key, context.policy, context.world.now())
+    if added:
+        context.new_events.set()
+
+
+def receive_opt_outs(tx: Tx, arrived: Sequence[RelayOptOut], new_key: bytes, policy: Policy, now: Instant) -> int:
+    """Add opt-outs for the accounts whose number was called; return how many are new.
+
+    These are the accounts that have the number as their own, and those that have sent advertising to the receiver
+    which named it. Other accounts learn nothing about the receiver.
+    """
+    added = 0
+    for phone, number in arrived:
+        for account_id in advertisers.find(tx, phone, number, policy.opt_out_number):
+            new = NewOptOuts(account_id, [phone], "", None, OptOutSource.RELAY)
+            added += len(add_opt_outs(tx, new, new_key, policy.zone, now))
+    return added

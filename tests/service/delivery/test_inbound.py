@@ -1,0 +1,254 @@
+"""Inbound messages: stored for the account that has the number, in parts, with opt-outs of replies."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from pabal.carriers.base import InboundMessage, InboundPart
+from pabal.domain.dates import DAY
+from pabal.domain.event import EventType
+from pabal.domain.message import Outcome, Status
+from pabal.domain.opt_out import is_opt_out_text
+from pabal.domain.sender_number import NumberState
+from pabal.service.delivery import inbound as receiver
+from pabal.service.delivery.receive import build_inbox
+from pabal.service.history.inbound import NEWEST
+from pabal.service.upkeep import privacy
+from pabal.service.upkeep.housekeeping import run_round
+from pabal.store import events, inbound, numbers, opt_outs
+from pabal.store.engine.base import Tx
+from tests.fixtures.interruptible_store import InterruptibleStore
+from tests.fixtures.service import (
+    DEFAULT_CARRIER,
+    PHONE,
+    SENDER,
+    RunScenario,
+    account_id_of,
+    add_profile,
+    alimtalk,
+    count_rows,
+    outcomes_of,
+    send,
+    sms,
+)
+from tests.fixtures.virtual import Environment, VirtualWorld, open_store
+
+OTHER = "01087654321"
+WORDS = ["수신거부", "거부", "해지", "STOP", "UNSUBSCRIBE"]
+
+
+async def register(env: Environment, account: str = "acme", state: NumberState = NumberState.APPROVED) -> int:
+    account_id = await account_id_of(env, account)
+    await env.store.write(numbers.add, account_id, SENDER, env.world.now(), state)
+    return account_id
+
+
+async def arrive(env: Environment, *messages: InboundMessage) -> None:
+    await receiver.store_messages(env.context, DEFAULT_CARRIER, messages)
+
+
+def text(content: str, sender: str = PHONE) -> InboundMessage:
+    return InboundMessage(sender, SENDER, content)
+
+
+async def stored(env: Environment, account_id: int | None) -> list[tuple[str, str, bool]]:
+    """Return number, text and opt-out of the stored messages, oldest first."""
+    found = await env.store.read(inbound.list_before, account_id, NEWEST, 100)
+    return [(each.sender, each.content, each.has_opted_out) for each in reversed(found)]
+
+
+async def opted_out(env: Environment, account_id: int) -> list[tuple[str, str]]:
+    _, found = await env.store.read(opt_outs.list_page, account_id, None, None, 0, 100)
+    return [(each.phone, each.sender) for each in found]
+
+
+@pytest.mark.parametrize("content", [*WORDS, " 수신 거부! ", "Stop.", "(unsubscribe)", "ＳＴＯＰ"])
+def test_word_alone_opts_out(content: str) -> None:
+    assert is_opt_out_text(content)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "!", "수신거부 안 합니다", "stop it", "거부감", "STOPSTOP", "STOP" + " " * 99]
+)
+def test_word_within_a_text_does_not(content: str) -> None:
+    assert not is_opt_out_text(content)
+
+
+def test_message_belongs_to_the_account_with_the_number(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        account_id = await register(env)
+
+        await arrive(env, text("언제 오나요?"), text("\0\ud800é", "14155550100"))
+        await env.wait(10)
+
+        assert await stored(env, account_id) == [(PHONE, "언제 오나요?", False), ("14155550100", "\ufffd?é", False)]
+        assert await stored(env, None) == []
+        page = await env.store.read(events.read_after, account_id, {}, 10)
+        assert [each.type for each in page.events] == [EventType.MESSAGE_INBOUND] * 2
+        found = await env.store.read(events.get_data, [each.id for each in page.events])
+        (said,) = [each.data for each in found.values() if each.data["label"] == "010-1234-5678"]
+        assert said == {
+            "id": said["id"],
+            "label": "010-1234-5678",
+            "sender": "010-1234-5678",
+            "receiver": "02-1234-5678",
+            "content": "언제 오나요?",
+            "optOut": False,
+            "receivedDate": "2026-11-15 12:00:00",
+        }
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize("state", [None, NumberState.PENDING, NumberState.REJECTED])
+def test_message_to_an_unregistered_number_is_for_operators_only(
+    run_scenario: RunScenario, state: NumberState | None
+) -> None:
+    async def scenario(env: Environment) -> None:
+        account_id = await account_id_of(env) if state is None else await register(env, state=state)
+        await send(env, sms(PHONE))
+
+        await arrive(env, text("STOP"))
+
+        assert (await stored(env, account_id), await stored(env, None)) == ([], [(PHONE, "STOP", False)])
+        assert await opted_out(env, account_id) == []
+
+    run_scenario(scenario)
+
+
+def test_reply_opts_out_of_the_sender_number_that_wrote_before(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        account_id = await register(env)
+        await send(env, sms(PHONE))
+        await send(env, sms(OTHER, sender="0299999999"))
+
+        await arrive(env, text("수신거부"), text("수신거부", OTHER), text("수신거부"), text("stop", "14155550100"))
+        await env.wait(10)
+        ad = await send(env, sms(PHONE, OTHER, content="(광고)할인", is_ad=True))
+        await env.wait(3)
+
+        assert await opted_out(env, account_id) == [(PHONE, SENDER)]
+        assert [each[2] for each in await stored(env, account_id)] == [True, False, True, False]
+        assert await outcomes_of(env, ad) == [
+            (Status.FAIL, Outcome.OPTED_OUT),
+            (Status.COMPLETED, Outcome.DELIVERED),
+        ]
+        page = await env.store.read(events.read_after, account_id, {}, 100, [EventType.OPT_OUT_ADDED])
+        ((_, said),) = (await env.store.read(events.get_data, [each.id for each in page.events])).items()
+        assert (said.data["phoneNumber"], said.data["senderNumber"]) == ("010-1234-5678", "02-1234-5678")
+
+    run_scenario(scenario)
+
+
+def test_reply_to_a_fallback_opts_out_and_one_to_an_alimtalk_does_not(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        account_id = await register(env)
+        profile = await add_profile(env)
+        await send(env, alimtalk(profile, "01000000003"))
+        await send(env, alimtalk(profile, PHONE))
+        await env.wait(5)
+
+        await arrive(env, text("거부", "01000000003"), text("거부", PHONE))
+
+        assert await opted_out(env, account_id) == [("01000000003", SENDER)]
+
+    run_scenario(scenario)
+
+
+def parts(*pieces: str, reference: int = 7, sender: str = PHONE) -> list[InboundMessage]:
+    return [
+        InboundMessage(sender, SENDER, piece, InboundPart(reference, len(pieces), number))
+        for number, piece in enumerate(pieces, 1)
+    ]
+
+
+def test_parts_are_joined_in_any_order_when_all_are_there(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        account_id = await register(env)
+        one, two, three = parts("안녕\ud83d", "\ude00 하세", "요")
+
+        await arrive(env, three, one, *parts("다른", " 사람", sender=OTHER))
+        await arrive(env, one)
+        before = await stored(env, account_id)
+        await arrive(env, two)
+
+        assert before == [(OTHER, "다른 사람", False)]
+        assert await stored(env, account_id) == [(OTHER, "다른 사람", False), (PHONE, "안녕😀 하세요", False)]
+        assert await count_rows(env, "inbound_parts") == 0
+
+    run_scenario(scenario)
+
+
+def test_long_message_with_missing_parts_is_stored_after_an_hour(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        account_id = await register(env)
+        one, _, three = parts("하나", "둘", "셋")
+
+        await arrive(env, one, three)
+        await env.wait(3500)
+        before = await stored(env, account_id)
+        await env.wait(200)
+
+        assert before == []
+        assert await stored(env, account_id) == [(PHONE, "하나…셋", False)]
+
+    run_scenario(scenario)
+
+
+def test_parts_that_two_processes_stored_are_joined_by_housekeeping(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        account_id = await register(env)
+        long = inbound.LongMessage(DEFAULT_CARRIER, PHONE, SENDER, 7, 2)
+        for number, piece in ((1, "앞"), (2, "뒤")):
+            await env.store.write(inbound.add_part, long, number, piece, env.world.now())
+
+        await run_round(env.context)
+
+        assert await stored(env, account_id) == [(PHONE, "앞뒤", False)]
+
+    run_scenario(scenario)
+
+
+def test_messages_wait_while_the_store_is_unavailable(run_scenario: RunScenario, tmp_path: Path) -> None:
+    world = VirtualWorld()
+    store = InterruptibleStore(open_store(tmp_path, world))
+
+    async def scenario(env: Environment) -> None:
+        account_id = await register(env)
+        inbox = build_inbox(env.context, DEFAULT_CARRIER)
+        store.is_unavailable = True
+        arriving = asyncio.ensure_future(inbox.on_messages([text("여보세요")]))
+        await env.wait(5)
+        was_acknowledged = arriving.done()
+        store.is_unavailable = False
+        await env.wait(5)
+
+        assert (was_acknowledged, arriving.done()) == (False, True)
+        assert await stored(env, account_id) == [(PHONE, "여보세요", False)]
+
+    run_scenario(scenario, world=world, store=store)
+
+
+def test_messages_are_deleted_after_the_retention_and_with_their_number(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        account_id = await register(env)
+        await arrive(env, text("오래된", OTHER))
+        await env.store.write(_age, env.world.now() - 181 * DAY)
+        await arrive(env, text("비밀"), *parts("비", "밀", "이")[:2])
+        await run_round(env.context)
+        exported = await privacy.export(env.store, account_id, PHONE)
+        kept = await stored(env, account_id)
+
+        await privacy.erase(env.context, account_id, PHONE)
+
+        assert [each.content for each in exported.inbound] == ["비밀"]
+        assert kept == [(PHONE, "비밀", False)]
+        assert await stored(env, account_id) == []
+        assert await count_rows(env, "inbound_parts") == 0
+
+    run_scenario(scenario)
+
+
+def _age(tx: Tx, received_at: int) -> None:
+    tx.execute("update inbound_messages set received_at = ?", (received_at,))
