@@ -151,6 +151,7 @@ class RequestItem(Struct):
     scheduledDate: Date
     totalCount: int
     counts: StatusCounts
+    unreadable: bool | UnsetType = UNSET
 
 
 class CancelItem(Struct):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pabal.domain.campaign import CAMPAIGN_STATE_BY_CODE, CampaignState
 from pabal.domain.dates import Instant
+from pabal.store.damage import read_rows
 from pabal.store.engine.base import Row, Tx
 
 _COLUMNS = (
@@ -91,18 +92,26 @@ def add(tx: Tx, draft: CampaignDraft, now: Instant) -> None:
 
 
 def get(tx: Tx, campaign_id: bytes) -> Campaign | None:
-    """Return a campaign."""
-    row = tx.fetch_one(f"select {_COLUMNS} from campaigns where id = ?", (campaign_id,))
-    return _from_row(row) if row else None
+    """Return a campaign that exists and can be read."""
+    rows = tx.fetch_all(f"select {_COLUMNS} from campaigns where id = ?", (campaign_id,))
+    return read_rows(rows, _from_row).get(campaign_id)
 
 
-def list_by_account(tx: Tx, account_id: int, before: bytes, limit: int) -> list[Campaign]:
-    """Return an account's campaigns with lower ids, newest first."""
+def get_account_id(tx: Tx, campaign_id: bytes) -> int | None:
+    """Return the account of a campaign, also of one that cannot be read."""
+    row = tx.fetch_one("select account_id from campaigns where id = ?", (campaign_id,))
+    return row[0] if row else None
+
+
+def list_by_account(
+    tx: Tx, account_id: int, before: bytes, limit: int
+) -> tuple[list[bytes], dict[bytes, Campaign]]:
+    """Return the ids of an account's campaigns with lower ids, newest first, and those that can be read."""
     rows = tx.fetch_all(
         f"select {_COLUMNS} from campaigns where account_id = ? and id < ? order by id desc limit ?",
         (account_id, before, limit),
     )
-    return [_from_row(row) for row in rows]
+    return [row[0] for row in rows], read_rows(rows, _from_row)
 
 
 def get_body(tx: Tx, campaign_id: bytes) -> str:
