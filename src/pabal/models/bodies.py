@@ -35,7 +35,10 @@ class ReceiverBody(Struct, kw_only=True):
     phoneNumber: Annotated[str, PHONE]
     templateData: Annotated[
         dict[str, Any] | None,
-        Meta(description="Values of the variables `#{name}` in the text.", examples=[{"name": "홍길동"}]),
+        Meta(
+            description="Values of the variables `#{name}` in the text. At most 1 MiB as JSON.",
+            examples=[{"name": "홍길동"}],
+        ),
     ] = None
     reference: Annotated[
         str | None, _describe("Your own id for the message, at most 64 characters. Records return it.")
