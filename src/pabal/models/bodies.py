@@ -115,6 +115,7 @@ class ItemHighlightBody(Struct, kw_only=True):
     title: Annotated[str, _describe("At most 30 characters; 21 with a thumbnail.")]
     description: Annotated[str, _describe("At most 19 characters; 13 with a thumbnail.")]
     imageUrl: Annotated[str | None, _describe("Address of a thumbnail that was uploaded at the relay.")] = None
+    image: Annotated[ImageBody | None, _describe("A thumbnail to upload there; JPEG, instead of imageUrl.")] = None
 
 
 class RepresentLinkBody(Struct, kw_only=True):
