@@ -2,24 +2,20 @@
 
 import dataclasses
 import os
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from pabal.domain import phone
 from pabal.domain.codes import Refused
-from pabal.domain.message import PRODUCT_BY_CODE
 from pabal.domain.route import SIMULATOR_KIND
 from pabal.domain.sending import MAX_EXPIRE_MINUTES
 from pabal.settings import carriers as carriers_module
 from pabal.settings.carriers import (
-    SENDABLE,
     CarrierSettings,
     SimulatorSettings,
     check_product,
@@ -27,15 +23,14 @@ from pabal.settings.carriers import (
     secrets_in_environment,
 )
 from pabal.settings.field import BadSetting, check_limits, convert, fields, format_value, setting, suggest
+from pabal.settings.routes import check_routes, read_routes, routes_to
+from pabal.settings.store_address import POSTGRESQL, check_postgresql, redact
 
 ENVIRONMENT_PREFIX = "PABAL_"
 RESERVED_VARIABLES = ("PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS")
 """Variables with our prefix that are no settings: the path of the file, and switches of the tests."""
-POSTGRESQL = ("postgresql://", "postgres://")
-SECRET_OPTIONS = ("password", "sslpassword")
 FILE_ONLY = ("carriers", "routes", "expire_minutes")
 """Tables, which an environment variable cannot hold."""
-_END_OF_HOSTS = re.compile("[/?]")
 
 
 @dataclass(frozen=True)
@@ -204,7 +199,7 @@ class Settings:
     @property
     def redacted_store(self) -> str:
         """The address of the store without its password."""
-        return _redact(self.store)
+        return redact(self.store)
 
     @property
     def must_check_sender_numbers(self) -> bool:
@@ -268,7 +263,7 @@ def _from_table(table: Mapping[str, Any], environment: Mapping[str, str]) -> dic
         if name == "carriers":
             given[name] = read_carriers(value, environment)
         elif name == "routes":
-            given[name] = _routes(value)
+            given[name] = read_routes(value)
         elif name == "expire_minutes":
             given[name] = _expire_minutes(value)
         else:
@@ -294,18 +289,6 @@ def _check_known(name: str, place: str) -> None:
         raise BadSetting(f"{place}: no such setting{suggest(name, FIELDS, '; see `pabal settings`')}")
 
 
-def _routes(table: Any) -> dict[str, list[str]]:
-    if not isinstance(table, dict):
-        raise BadSetting("routes: write a table [routes]")
-    for product, carriers in table.items():
-        check_product(product, f"routes.{product}")
-        if not isinstance(carriers, list) or not carriers or not all(isinstance(c, str) for c in carriers):
-            raise BadSetting(f"routes.{product}: write a list of carriers")
-        if len(set(carriers)) < len(carriers):  # the next carrier of a route is looked up by name
-            raise BadSetting(f"routes.{product}: name each carrier once")
-    return dict(table)
-
-
 def _expire_minutes(table: Any) -> dict[str, int]:
     if not isinstance(table, dict):
         raise BadSetting("expire_minutes: write a table [expire_minutes]")
@@ -319,32 +302,11 @@ def _expire_minutes(table: Any) -> dict[str, int]:
 
 
 def _check_store(settings: Settings) -> None:
-    """Raise BadSetting for an invalid address, without showing it: it may contain a password."""
-    if not settings.is_on_postgresql:
+    """Raise BadSetting for an invalid address."""
+    if settings.is_on_postgresql:
+        check_postgresql(settings.store)
+    else:
         settings.store_path  # noqa: B018
-        return
-    rest = settings.store.partition("://")[2]
-    hosts = _END_OF_HOSTS.split(rest)[0].rpartition("@")[2].split(",")  # libpq accepts several hosts
-    try:
-        is_right = all(urlsplit(f"//{host}").port != 0 for host in hosts)
-    except ValueError:
-        is_right = False
-    if not is_right:
-        raise BadSetting(
-            "store: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special characters written as %XX"
-        )
-
-
-def _redact(address: str) -> str:
-    """Return an address without its password."""
-    if not address.startswith(POSTGRESQL):
-        return address
-    scheme, _, rest = address.partition("://")
-    place, mark, options = rest.partition("?")
-    who, at, where = place.rpartition("@")
-    user, colon, _ = who.partition(":")
-    kept = [each for each in options.split("&") if each.partition("=")[0].lower() not in SECRET_OPTIONS]
-    return f"{scheme}://{user}{':…' if colon else ''}{at}{where}{mark}{'&'.join(kept)}"
 
 
 def _check_retention(settings: Settings) -> None:
@@ -372,20 +334,8 @@ def _with_routes(settings: Settings) -> Settings:
     carriers = settings.carriers or {"simulator": SimulatorSettings(name="simulator")}
     routes = settings.routes
     if not settings.carriers and not routes:
-        routes = {product.code: ["simulator"] for product in SENDABLE}
-    for product, names in routes.items():
-        for name in names:
-            if name not in carriers:
-                raise BadSetting(f"routes.{product}: there is no carrier {name!r} in [carriers]")
-            if PRODUCT_BY_CODE[product] not in carriers[name].products:
-                sendable = ", ".join(each.code for each in carriers[name].products)
-                raise BadSetting(
-                    f"routes.{product}: {name} is of kind {carriers[name].kind}, which sends only {sendable}"
-                )
-        if len({carriers[name].kind == SIMULATOR_KIND for name in names}) > 1:
-            raise BadSetting(
-                f"routes.{product}: a simulator delivers nothing, so it cannot share a route with real carriers"
-            )
+        routes = routes_to("simulator")
+    check_routes(routes, carriers)
     return dataclasses.replace(settings, carriers=carriers, routes=routes)
 
 
