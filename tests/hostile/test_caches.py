@@ -65,9 +65,11 @@ HOSTILE_CALLS: dict[str, list[Callable[[], object]]] = {
 """Caches whose keys come from outside, and calls that try to make them keep a long text."""
 
 KEYED_BY_US = {
-    "pabal.checks.forms._decoder",
     "pabal.checks.forms._field_types",
-    "pabal.checks.forms._plain_type",
+    "pabal.checks.forms.create_decoder",
+    "pabal.checks.forms.plain_type",
+    "pabal.checks.large_bodies._outline",
+    "pabal.checks.large_bodies._outline_receiver",
     "pabal.console.shell.assets.load",
     "pabal.console.shell.rendering.load_templates",
     "pabal.domain.dates._second",
