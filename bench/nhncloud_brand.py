@@ -1,19 +1,17 @@
 """How fast brand messages complete through NHN Cloud's API: shared texts, personal ones, values of a template."""
 
-from datetime import UTC, datetime
-
 from bench import bodies
 from bench.figures import Figure
 from bench.fill import REQUEST_RECEIVERS
 from bench.nhncloud_through import CONNECTIONS, TARGET, make_plan, measure_rate, service_with_relay
 from bench.server import BenchEnvironment, report_progress
 from tests.fakes.nhncloud.channel import BRAND_TEMPLATE_CODE
+from tests.fixtures.live import zone_at_noon
 
 REQUESTS = 50
 PERSONAL_REQUESTS = 20
 PERSONAL_RECEIVERS = 100
 """Each personal text is a call of its own."""
-NOON = 12
 
 
 def measure(env: BenchEnvironment) -> list[Figure]:
@@ -29,7 +27,7 @@ def measure(env: BenchEnvironment) -> list[Figure]:
 
 
 def _measure(env: BenchEnvironment, what: str, requests: list[bytes], messages: int, target: int | None) -> Figure:
-    zone = f'zone = "{_zone_at_noon()}"\n'
+    zone = f'zone = "{zone_at_noon()}"\n'
     with service_with_relay(env, has_webhooks=True, more_settings=zone, has_nights=False) as (relay, data, server):
         plan = make_plan(env, server, bodies.SEND_BRAND_MESSAGE, requests, CONNECTIONS)
         rate = measure_rate(data, server, relay, [plan], messages)
@@ -42,9 +40,3 @@ def _measure(env: BenchEnvironment, what: str, requests: list[bytes], messages: 
         target,
         details=f"{messages:,} messages in {rate.sends:.0f} calls, {rate.cpu_us:.0f} µs CPU per message",
     )
-
-
-def _zone_at_noon() -> str:
-    """Return a time zone in which advertising is allowed now."""
-    hours = NOON - datetime.now(UTC).hour
-    return f"Etc/GMT{-hours:+d}" if hours else "Etc/GMT"

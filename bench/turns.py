@@ -106,6 +106,14 @@ def _bodies(sender_key: str) -> Iterator[tuple[str, str, bytes]]:
     yield "8 MB of numbers", sms, _fill(sms_body(sendDate=5, x=[1]), '"x": [', "1.5,")
     yield "8 MB of unknown objects", sms, _fill(sms_body(sendDate=5, x=[1]), '"x": [', '{"a":[]},')
     yield "8 MB of empty receivers, one field wrong", sms, _fill(sms_body(sendDate=5), '"receivers": [', "{},")
+    yield (
+        "8 MB of empty buttons",
+        friendtalk,
+        _fill(friendtalk_body(sender_key, buttons=[{}]), '"buttons": [', "{},"),
+    )
+    yield "8 MB of receivers", sms, _fill(sms_body(), '"receivers": [', '{"phoneNumber":""},')
+    values = sms_body(receivers=[{"phoneNumber": "01000000000", "templateData": {"a": 1}}])
+    yield "8 MB of values of one receiver", sms, _fill(values, '"templateData": {', '"a":"",')
     many = [{"phoneNumber": f"010{number:08}"} for number in range(100_000)]
     yield "100,000 receivers, one field wrong", sms, json.dumps(sms_body(sendDate=5, receivers=many)).encode()
     own = [each | {"content": "가" * 900 + f"#{{{number}}}"} for number, each in enumerate(many[:1000])]

@@ -147,6 +147,8 @@ MEANINGS = {
     "reference": "Your own id for the message.",
     "unreadable": "`true`: the stored record is damaged. Only the ids and `requestDate` are known; type and status"
     " are `unknown`, and all other fields are empty.",
+    "RequestItem.unreadable": "`true`: the stored record is damaged. Only the id, `requestDate` and the numbers of"
+    " messages are known; the type is `unknown`.",
     "originMessageId": "If this message is a fallback: the id of the message that failed.",
     "senderKey": "Key of the sender profile.",
     "channelId": "Search id of the channel.",

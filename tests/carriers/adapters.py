@@ -16,6 +16,7 @@ from tests.carriers.conformance import (
     SENDER_KEY,
     TEMPLATE_CODE,
     Adapter,
+    CompatibleNhnCloudAdapter,
     InMemoryCursor,
     NhnCloudAdapter,
     SimulatorAdapter,
@@ -106,5 +107,6 @@ ADAPTERS: tuple[type[Adapter], ...] = (
     SmppAdapter,
     SmppPairAdapter,
     NhnCloudAdapter,
+    CompatibleNhnCloudAdapter,
     SolapiAdapter,
 )

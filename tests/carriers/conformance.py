@@ -3,7 +3,7 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pabal.carriers.base import Carrier
 from pabal.carriers.nhncloud.carrier import Dependencies, NhnCloudCarrier
@@ -277,6 +277,7 @@ class NhnCloudAdapter(Adapter):
         "test_resubmitted_message_is_deduplicated": "it looks up messages in doubt instead",
     }
     secrets = ("smsAppKey0123456", "smsSecret", "talkAppKey012345", "talkSecret")
+    friend_talk: ClassVar[Literal["brand", "compatible"]] = "brand"
 
     def __init__(self) -> None:
         self._relay = CountingRelay()
@@ -293,7 +294,7 @@ class NhnCloudAdapter(Adapter):
             window=window,
             rate=rate,
             poll_seconds=1,
-            friend_talk="compatible",  # as a brand message it needs an image, which messages have none of here
+            friend_talk=self.friend_talk,
             sms_app_key=sms_key,
             sms_secret_key=sms_secret,
             talk_app_key=talk_key,
@@ -334,6 +335,13 @@ class NhnCloudAdapter(Adapter):
             each.updated_at is None or each.updated_at > self._cursor.at.get(each.product, 0)
             for each in self._relay.messages
         )
+
+
+class CompatibleNhnCloudAdapter(NhnCloudAdapter):
+    """The same with friend talk as the relay converts it, until that ends."""
+
+    kind = "nhncloud, compatible"
+    friend_talk = "compatible"
 
 
 def virtual_clock() -> int:

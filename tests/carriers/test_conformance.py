@@ -94,7 +94,7 @@ def test_empty_batch_takes_no_time(adapter: Adapter) -> None:
     run_scenario(adapter, scenario)
 
 
-def test_all_declared_products_are_accepted(adapter: Adapter) -> None:
+def test_all_declared_products_are_accepted_and_reported(adapter: Adapter) -> None:
     async def scenario(harness: CarrierHarness) -> None:
         products = sorted(harness.carrier.products, key=lambda product: product.number)
         verdicts = await harness.send(
@@ -106,6 +106,8 @@ def test_all_declared_products_are_accepted(adapter: Adapter) -> None:
 
         assert products
         assert kinds(verdicts) == [Accepted] * len(products)
+        await wait_until(lambda: {each.reference for each in harness.stored} == references(verdicts))
+        assert {each.outcome for each in harness.stored} == {Outcome.DELIVERED}
 
     run_scenario(adapter, scenario)
 

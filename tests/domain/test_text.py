@@ -234,6 +234,24 @@ def test_any_text_is_cleaned_or_refused_for_a_character(given_text: str) -> None
     assert is_refused(given_text) is is_forbidden
 
 
+@given(st.lists(st.one_of(st.text(), st.sampled_from(["", "e", "\u0301", "\u1100", "\u1161", "\r", "\n", "\0"]))))
+def test_many_texts_are_cleaned_as_each_of_them_is(given_texts: list[str]) -> None:
+    if any(map(is_refused, given_texts)):
+        with pytest.raises(Refused) as refusal:
+            text.normalize_all(given_texts)
+        assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
+    else:
+        assert list(text.normalize_all(given_texts)) == [text.normalize(each) for each in given_texts]
+
+
+@given(st.one_of(unicode_text, st.text(st.sampled_from("a가뷁😀€"))))
+def test_unsupported_characters_are_found_and_dropped(content: str) -> None:
+    lost = {character for character in content if not text.is_supported(character)}
+
+    assert text.unsupported_characters(content) == lost
+    assert text.drop_unsupported(content) == "".join(each for each in content if each not in lost)
+
+
 @pytest.mark.parametrize("character", ["a", "가", "뷁", "😀", "\n"])
 def test_characters_are_counted_regardless_of_bytes(character: str) -> None:
     text.check_characters(character * 1000, 1000)

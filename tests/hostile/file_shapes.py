@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+import itertools
 import zipfile
 import zlib
 from typing import Any
@@ -70,7 +71,7 @@ def build_csv(genes: Genes, max_bytes: int) -> tuple[bytes, int]:
     quote = str(genes["quotes"])
     spelled = [[f"{quote[:1]}{cell}{quote[1:]}{quote[:1]}" if quote else cell for cell in row] for row in cells]
     lines = [delimiter.join(row) for row in spelled]
-    count = max(1, min(len(lines), max_bytes // max(1, len(lines[-1].encode()) + 1)))
+    count = _count_fitting(lines, max_bytes)
     blank = str(genes["blank_line"]).replace(",", delimiter)
     blanks = [blank] * min(genes["blank_lines"], max_bytes // (len(blank) + 1))
     text = newline.join([*lines[:count], *blanks]) + newline
@@ -81,7 +82,7 @@ def build_xlsx(genes: Genes, max_bytes: int) -> tuple[bytes, int]:
     """Return an Excel file with as many rows as fit, unpacked, and their number."""
     cells = _cells(genes)
     rows = [_xlsx_row(row, genes) for row in cells]
-    count = max(1, min(len(rows), max_bytes // len(rows[-1])))
+    count = _count_fitting(rows, max_bytes)
     prefix = genes["prefix"]
     junk = genes["junk"] * min(genes["junk_times"], max_bytes // 8)
     nested = f"<{prefix}z>" * genes["depth"] + f"</{prefix}z>" * genes["depth"]
@@ -135,6 +136,12 @@ def decode_xlsx(raw: bytes) -> object:
             except (expat.ExpatError, zlib.error):
                 continue
     return texts
+
+
+def _count_fitting(rows: list[str], max_bytes: int) -> int:
+    """Return how many of the first rows fit, at least one; rows differ in length."""
+    sizes = itertools.accumulate(len(row.encode()) + 1 for row in rows)
+    return max(1, sum(size <= max_bytes for size in sizes))
 
 
 def _cells(genes: Genes) -> list[list[str]]:

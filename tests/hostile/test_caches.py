@@ -65,10 +65,11 @@ HOSTILE_CALLS: dict[str, list[Callable[[], object]]] = {
 """Caches whose keys come from outside, and calls that try to make them keep a long text."""
 
 KEYED_BY_US = {
-    "pabal.checks.forms._closed_decoder",
-    "pabal.checks.forms._decoder",
     "pabal.checks.forms._field_types",
-    "pabal.checks.forms._plain_type",
+    "pabal.checks.forms.create_decoder",
+    "pabal.checks.forms.plain_type",
+    "pabal.checks.large_bodies._outline",
+    "pabal.checks.large_bodies._outline_receiver",
     "pabal.checks.unknown_fields._known_fields",
     "pabal.checks.unknown_fields._pairs_of_fields",
     "pabal.checks.unknown_fields.closed_type",

@@ -210,6 +210,9 @@ class UnreliableCarrier(Carrier):
     ) -> ReviewDecision | None:
         return ReviewDecision(REJECTED_TEMPLATE_WORD not in content.name)
 
+    async def upload_thumbnail(self, image: Image) -> str:
+        raise AssertionError("the simulation has no thumbnails")
+
     def _record(self, attempt: Attempt) -> Submission:
         submission = Submission(self._world.now(), self._run_number, "none")
         self._ledger.submissions[attempt.message_id].append(submission)

@@ -145,7 +145,10 @@ def test_template_of_the_relay_takes_the_values_of_every_receiver(run_scenario: 
         many = await call(
             SEND, {**body, "receivers": [{**full, "templateData": {str(n): "x" for n in range(101)}}]}
         )
-        long = await call(SEND, {**body, "receivers": [{**full, "templateData": {"name": "가" * 1301}}]})
+        long = [
+            await call(SEND, {**body, "receivers": [{**full, "templateData": {"name": character * 1301}}]})
+            for character in "가a"
+        ]
         own = await call(SEND, {**body, "receivers": [{**full, "content": "가"}]})
         silent = await call(SEND, {**body, "receivers": [full], "resend": True, "resendPhoneNumber": SENDER})
         await call_ok(call, SEND, {**body, "receivers": [full]})
@@ -153,7 +156,9 @@ def test_template_of_the_relay_takes_the_values_of_every_receiver(run_scenario: 
 
         assert summarize_refusal(lacking).errors == {"receivers[1].templateData": "MISSING_VARIABLE"}
         assert summarize_refusal(many).errors == {"receivers[0].templateData": "INVALID_PARAMETER"}
-        assert summarize_refusal(long).errors == {"receivers[0].templateData": "INVALID_PARAMETER"}
+        assert [summarize_refusal(each).errors for each in long] == [
+            {"receivers[0].templateData": "INVALID_PARAMETER"}
+        ] * 2
         assert summarize_refusal(own).errors == {"receivers[0].content": "INVALID_PARAMETER"}
         assert summarize_refusal(silent).errors == {"resendContent": "MISSING_PARAMETER"}
         record = await get_message(call)

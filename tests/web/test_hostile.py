@@ -1,18 +1,24 @@
 """Hostile and broken input is refused without affecting other callers."""
 
 import asyncio
+import json
 import socket
 import unicodedata
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from pabal.checks import forms
+from pabal.checks.large_bodies import MAX_VALUES_BYTES, parse_large_json
 from pabal.models import bodies
 from pabal.service.access import keys
 from pabal.settings.settings import load
+from pabal.web.endpoint import Endpoint
+from pabal.web.endpoints import ENDPOINTS
 from pabal.web.protocol import MAX_HEAD_BYTES
+from tests.fixtures.full_bodies import FULL_BODIES
 from tests.fixtures.live import serving
 from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, run_in_virtual_time
 from tests.fixtures.web import (
@@ -48,6 +54,12 @@ def test_checking_a_list_stops_after_a_hundred_problems() -> None:
             "receivers[1].phoneNumber",
         ),
         ({"receivers": [{"templateData": {}}]}, "MISSING_PARAMETER", "receivers[0].phoneNumber"),
+        (
+            {"receivers": [{"phoneNumber": PHONE}, {"phoneNumber": PHONE, "templateData": 5}]},
+            "INVALID_PARAMETER",
+            "receivers[1].templateData",
+        ),
+        ({"receivers": [{"phoneNumber": PHONE, "templateData": {"a": "\ud800"}}]}, "INVALID_JSON", None),
         ({"content": "a\0"}, "UNSUPPORTED_CHARACTER", None),
         ({"sender": "\ud800"}, "INVALID_JSON", None),
     ],
@@ -63,6 +75,57 @@ def test_long_body_is_refused_with_its_first_problem(
 
         assert answer.result == result
         assert [each["field"] for each in answer.body.get("errors", [])] == ([field] if field else [])
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize(
+    ("change", "result", "field"),
+    [
+        ({"buttons": [{"name": "a"}, {"name": 5}]}, "INVALID_BUTTON", "buttons[1].name"),
+        ({"buttons": 5}, "INVALID_PARAMETER", "buttons"),
+        ({"buttons": [{}] * 100_000}, "INVALID_BUTTON", "buttons"),
+        (
+            {"receivers": [{"phoneNumber": PHONE, "templateData": {"a": "x" * MAX_VALUES_BYTES}}]},
+            "INVALID_PARAMETER",
+            "receivers[0].templateData",
+        ),
+    ],
+)
+def test_parts_of_a_long_body_are_refused_by_their_place(
+    run_scenario: RunScenario, change: dict[str, Any], result: str, field: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        body = {**friendtalk_body("a" * 40), **change, "unknown": "x" * forms.MAX_EXPLAINED_BYTES}
+
+        answer = await call("message/sendFriendtalk", body)
+
+        assert answer.result == result
+        assert [each["field"] for each in answer.body["errors"]] == [field]
+
+    run_scenario(scenario)
+
+
+def test_long_body_sends_each_receiver_its_values(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        given: list[dict[str, Any]] = [
+            {"phoneNumber": f"010{number:08}", "templateData": {"name": number, "rest": "x" * 3000}}
+            for number in range(1000)
+        ]
+        given[7]["templateData"]["name"] = 1.50
+        refused = [*given[:-1], {"phoneNumber": given[-1]["phoneNumber"]}]
+        answer = await call("message/sendSMS", sms_body(content="#{name}", receivers=refused))
+        sent = await call_ok(call, "message/sendSMS", sms_body(content="#{name}", receivers=given))
+        stored = await call_ok(call, "message/request", query={"requestId": sent.item["requestId"]})
+
+        assert answer.result == "MISSING_VARIABLE"
+        assert [each["field"] for each in answer.body["errors"]] == ["receivers[999].templateData"]
+        assert stored.item["totalCount"] == 1000
+        assert (await list_messages(call, "01000000007"))[0]["content"] == "1.5"
+        assert (await list_messages(call, "01000000998"))[0]["content"] == "998"
+        assert await list_messages(call, "01000000999") != []
 
     run_scenario(scenario)
 
@@ -84,15 +147,32 @@ def test_list_longer_than_any_setting_allows_is_refused_unchecked(run_scenario: 
         call = await env.caller()
         many = b",".join([b"0"] * (forms.MAX_LIST_ITEMS + 1))
 
-        receivers = await call("message/sendSMS", b'{"content":"a","sender":"02-123-4567","receivers":[%b]}' % many)
+        head = b'{"content":"a","sender":"02-123-4567","receivers":['
+        receivers = await call("message/sendSMS", head + many + b"]}")
+        long = await call("message/sendSMS", head + many.replace(b"0", b'{"phoneNumber":""}') + b"]}")
         buttons = await call(
             "message/sendFriendtalk", b'{"senderKey":"a","content":"a","receivers":[{}],"buttons":[%b]}' % many
         )
 
-        assert receivers.result == "TOO_MANY_RECEIVERS"
+        assert (receivers.result, long.result) == ("TOO_MANY_RECEIVERS", "TOO_MANY_RECEIVERS")
         assert buttons.result == "INVALID_BUTTON"
 
     run_scenario(scenario)
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [each for each in ENDPOINTS if each.input_source == "body"],
+    ids=lambda endpoint: str(endpoint.operation_id),
+)
+def test_long_bodies_are_decoded_like_short_ones(endpoint: Endpoint) -> None:
+    operation = endpoint.path.removeprefix("/api/").removesuffix(".v1.0")
+    raw = json.dumps(FULL_BODIES[operation]).encode()
+
+    long = asyncio.run(parse_large_json(endpoint.body, raw))
+
+    assert type(long.body) is endpoint.body
+    assert msgspec.to_builtins(long.body) == msgspec.to_builtins(forms.parse_json(endpoint.body, raw).body)
 
 
 @pytest.mark.parametrize("fields", [{"content": "가" * 10_001}, {"content": f"#{{{'a' * 10_001}}}"}])

@@ -71,6 +71,9 @@ class ProfileProvider(Protocol):
         Submitting again what is under review changes nothing.
         """
 
+    async def upload_thumbnail(self, image: Image) -> str:
+        """Upload the JPEG of an item highlight, and return its address. Raises Refused."""
+
 
 @runtime_checkable
 class RelayProvider(ProfileProvider, Protocol):

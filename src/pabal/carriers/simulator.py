@@ -1,6 +1,7 @@
 """The built-in carrier: delivers to simulated phones; some receiver numbers have a fixed outcome."""
 
 import asyncio
+import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
@@ -173,6 +174,10 @@ class Simulator(Carrier):
         if REJECTED_TEMPLATE_WORD in content.name:
             return ReviewDecision(False, "템플릿 이름에 '반려'가 있어 반려되었습니다.")
         return None if HELD_TEMPLATE_WORD in content.name else ReviewDecision(True)
+
+    async def upload_thumbnail(self, image: Image) -> str:
+        """Return an address like that of a relay; the image is not stored."""
+        return f"https://simulator.invalid/{hashlib.sha256(image.body).hexdigest()[:32]}.jpg"
 
     async def _wait_for_next_receipt(self) -> None:
         """Wait until the next receipt is due, or until new messages are accepted."""

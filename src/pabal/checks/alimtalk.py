@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from pabal.checks.call import ApiCall
-from pabal.checks.fields import clean_value, read_expire_minutes, read_fallback, read_send_date
+from pabal.checks.fields import clean_values, read_expire_minutes, read_fallback, read_send_date
 from pabal.checks.forms import Form
 from pabal.checks.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
 from pabal.checks.template_parts import NOT_AN_AMOUNT
@@ -140,7 +140,7 @@ def make_talk_checker(
     )
 
     def check(receiver: bodies.ReceiverBody) -> CheckedText:
-        values = read_values(receiver, names, clean_value)
+        values = read_values(receiver, names, clean_values)
         for checker in checkers:
             checker.check(values)
         button_checker.check(values)

@@ -10,7 +10,7 @@ from pabal.checks.call import ApiCall
 from pabal.checks.choices import one_of
 from pabal.checks.fields import (
     clean_template,
-    clean_value,
+    clean_values,
     parse_web_link,
     read_buttons,
     read_expire_minutes,
@@ -114,7 +114,7 @@ def _check_template(form: Form[SendBrandMessage], policy: Policy, shared: Sendin
     checker = LengthChecker(content or "", names, text.MAX_INPUT_CHARACTERS)
 
     def check(receiver: FriendtalkReceiverBody) -> CheckedText:
-        values = read_values(receiver, names, _clean_parameter)
+        values = read_values(receiver, names, _clean_parameters)
         checker.check(values)
         return values, None
 
@@ -142,10 +142,10 @@ def _parameter_names(receivers: Sequence[FriendtalkReceiverBody], fallback_conte
     return tuple(dict.fromkeys(map(text.normalize, found)))
 
 
-def _clean_parameter(value: str) -> str:
-    if len(value) > limits.MAX_PARAMETER_CHARACTERS:
+def _clean_parameters(values: Sequence[str]) -> Sequence[str]:
+    if any(len(value) > limits.MAX_PARAMETER_CHARACTERS for value in values):
         raise _too_long_parameter("")
-    return clean_value(value)
+    return clean_values(values)
 
 
 def _too_long_parameter(field: str) -> Refused:
@@ -319,7 +319,7 @@ class _FreeTexts:
         def check(receiver: FriendtalkReceiverBody) -> CheckedText:
             if getattr(receiver, "content", None):
                 return self._check_own_text(receiver, others)
-            values = read_values(receiver, names, clean_value) if names else ()
+            values = read_values(receiver, names, clean_values) if names else ()
             for checker in shared if names else ():
                 checker(values)
             return values, None
@@ -343,7 +343,7 @@ class _FreeTexts:
         content = clean_template(receiver.content or "")
         pieces = variables.split(content)
         names = tuple(dict.fromkeys((*self._others, *pieces[1::2])))
-        values = read_values(receiver, names, clean_value)
+        values = read_values(receiver, names, clean_values)
         own_text = compose_within(pieces, dict(zip(names, values, strict=True)), self._rules.max_characters)
         check_line_breaks(own_text.count("\n"), self._rules.max_line_breaks)
         kept = values[: len(self._others)]

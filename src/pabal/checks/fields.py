@@ -123,12 +123,22 @@ def clean_template(given: str) -> str:
     return cleaned
 
 
-def clean_value(given: str) -> str:
-    """Return a normalized value of a variable in a text of KakaoTalk.
+def clean_all(given: Sequence[str]) -> Sequence[str]:
+    """Return normalized texts.
 
-    Raises Refused as `clean` does, and UNSUPPORTED_CHARACTER for a combining character at its beginning.
+    Raises Refused as `clean` does.
     """
-    cleaned = clean(given)
-    if text.starts_joining(cleaned):
-        raise text.joining(cleaned[0])
+    text.check_characters(max(given, key=len, default=""), text.MAX_INPUT_CHARACTERS)
+    return text.normalize_all(given)
+
+
+def clean_values(given: Sequence[str]) -> Sequence[str]:
+    """Return normalized values of the variables in a text of KakaoTalk.
+
+    Raises Refused as `clean` does, and UNSUPPORTED_CHARACTER for a combining character at the beginning of one.
+    """
+    cleaned = clean_all(given)
+    for first in dict.fromkeys([value[:1] for value in cleaned]):
+        if text.starts_joining(first):
+            raise text.joining(first)
     return cleaned

@@ -30,28 +30,15 @@ _TOO_MANY_CODES = {
 _BUTTON_PATHS = ("buttons[", "quickReplies[")
 _FORBIDDEN_CHARACTERS = re.compile("[\0\ud800-\udfff]")
 _NUMBER = re.compile(r"-?[0-9]{1,12}", re.ASCII)
-_TYPE_NAMES = {
+TYPE_NAMES = {
     str: Text("문자열", "a string"),
     int: Text("정수", "a whole number"),
     bool: Text("true 또는 false", "true or false"),
 }
 
-_WIRE_TYPE_NAMES = {
-    "str": _TYPE_NAMES[str],
-    "int": _TYPE_NAMES[int],
-    "bool": _TYPE_NAMES[bool],
-    "array": Text("배열", "an array"),
-    "object": Text("객체", "an object"),
-}
-_MISSING_FIELD = re.compile(r"missing required field `(\w+)`")
-_EXPECTED_TYPE = re.compile(r"Expected `(\w+)")
-_TOO_LONG_TO_EXPLAIN = Text(
-    "본문이 길어 위치를 찾지 않았습니다. UTF-8로 된 올바른 JSON인지, U+0000이 없는지 확인하세요.",
-    "The body is too long to say where: check that it is valid JSON in UTF-8, without U+0000.",
-)
 _TOO_DEEP = Text("중첩이 너무 깊습니다.", "It is nested too deeply.")
 _UNKNOWN_FIELD = Text("알 수 없는 항목입니다.", "There is no such field.")
-_NOT_AN_OBJECT = Text("중괄호로 감싼 객체 하나를 보내세요.", "Send one object in braces.")
+NOT_AN_OBJECT = Text("중괄호로 감싼 객체 하나를 보내세요.", "Send one object in braces.")
 
 
 class Form(Generic[B]):
@@ -127,69 +114,34 @@ class Form(Generic[B]):
 
 
 @lru_cache
-def _closed_decoder(body_type: type[B]) -> msgspec.json.Decoder[B]:
-    """Return a decoder that refuses unknown fields."""
-    return cast("msgspec.json.Decoder[B]", msgspec.json.Decoder(closed_type(body_type), float_hook=RawNumber))
-
-
-@lru_cache
-def _decoder(body_type: type[B]) -> msgspec.json.Decoder[B]:
-    return msgspec.json.Decoder(body_type, float_hook=RawNumber)
+def create_decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    """Return the decoder of a type of body, or of a part of one."""
+    return msgspec.json.Decoder(kind, float_hook=RawNumber)
 
 
 def parse_json(body_type: type[B], raw: bytes) -> Form[B]:
-    """Return the form of a JSON body; an empty body is `{}`.
+    """Return the form of a JSON body of at most MAX_EXPLAINED_BYTES; an empty body is `{}`.
 
     Raises Refused(INVALID_JSON) if it is not a JSON object.
     """
-    has_nul = b"\\u0000" in raw
-    if not has_nul:  # fast path for a valid body
+    if b"\\u0000" not in raw:  # fast path for a valid body
         try:
-            return Form(_closed_decoder(body_type).decode(raw or b"{}"), [])
+            return Form(create_decoder(closed_type(body_type)).decode(raw or b"{}"), [])
         except msgspec.ValidationError as error:
-            unknown = read_unknown(str(error))
-            if unknown and (form := _parse_open(body_type, raw, unknown)):
+            if read_unknown(str(error)) and (form := _parse_open(body_type, raw)):
                 return form
-            if len(raw) > MAX_EXPLAINED_BYTES:
-                raise _first_problem(str(error)) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             pass
-    if len(raw) > MAX_EXPLAINED_BYTES:
-        raise Refused(Code.UNSUPPORTED_CHARACTER if has_nul else Code.INVALID_JSON, detail=_TOO_LONG_TO_EXPLAIN)
     return parse_fields(body_type, parse_json_object(raw))
 
 
-def _parse_open(body_type: type[B], raw: bytes, first: FieldWarning) -> Form[B] | None:
-    """Return the form of a body with unknown fields, of which a long one names only the first.
-
-    None for a body with problems. Raises Refused for the first problem of a long one.
-    """
-    is_long = len(raw) > MAX_EXPLAINED_BYTES
+def _parse_open(body_type: type[B], raw: bytes) -> Form[B] | None:
+    """Return the form of a body with unknown fields; None for one with problems."""
     try:
-        body = _decoder(body_type).decode(raw)
-    except msgspec.ValidationError as error:
-        if is_long:
-            raise _first_problem(str(error)) from None
-        return None
+        body = create_decoder(body_type).decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return Form(body, [], warnings=[first] if is_long else find_unknown(body_type, msgspec.json.decode(raw)))
-
-
-def _first_problem(error: str) -> Refused:
-    """Return the refusal for the first problem of a long body: to find all would hold up everyone else."""
-    what, _, place = error.removesuffix("`").partition(" - at `$")
-    path = place.lstrip(".")
-    if missing := _MISSING_FIELD.search(what):
-        path = f"{path}.{missing[1]}" if path else missing[1]
-    if not path:
-        return Refused(Code.INVALID_JSON, detail=_NOT_AN_OBJECT)
-    if missing or what.endswith("got `null`"):
-        problem = Problem(_missing_code(path), path)
-    else:
-        expected = _EXPECTED_TYPE.search(what)
-        problem = _wrong_type_problem(path, _WIRE_TYPE_NAMES.get(expected[1] if expected else "", _TYPE_NAMES[str]))
-    return Refused.from_problems([problem])
+    return Form(body, [], warnings=find_unknown(body_type, msgspec.json.decode(raw)))
 
 
 def parse_json_object(raw: bytes) -> dict[str, Any]:
@@ -214,7 +166,7 @@ def parse_json_object(raw: bytes) -> dict[str, Any]:
     except ValueError:
         raise Refused(Code.INVALID_JSON) from None
     if not isinstance(found, dict):
-        raise Refused(Code.INVALID_JSON, detail=_NOT_AN_OBJECT)
+        raise Refused(Code.INVALID_JSON, detail=NOT_AN_OBJECT)
     return found
 
 
@@ -227,7 +179,7 @@ def parse_fields(body_type: type[B], fields: Mapping[str, Any]) -> Form[B]:
 
 def convert_text_fields(body_type: type[B], fields: Mapping[str, str]) -> dict[str, Any]:
     """Return the fields of a query string or form with integers converted and empty values left out."""
-    numbers = {field.encode_name for field in msgspec.structs.fields(body_type) if _plain_type(field.type) is int}
+    numbers = {field.encode_name for field in msgspec.structs.fields(body_type) if plain_type(field.type) is int}
     return {
         name: int(text) if name in numbers and _NUMBER.fullmatch(text) else text
         for name, text in fields.items()
@@ -246,7 +198,7 @@ def _convert_struct(body_type: type[B], fields: Mapping[str, Any], prefix: str, 
         if value is None:
             if is_required:
                 path = f"{prefix}{spelling}"
-                problems.append(Problem(_missing_code(path), path))
+                problems.append(Problem(missing_code(path), path))
                 values[name] = None
         elif kind is str and type(value) is str and value.isascii() and "\0" not in value:
             values[name] = value  # most fields of most bodies
@@ -257,20 +209,20 @@ def _convert_struct(body_type: type[B], fields: Mapping[str, Any], prefix: str, 
 
 def _convert(kind: Any, value: Any, path: str, problems: list[Problem]) -> Any:
     """Return the value if it is of this type, else add a problem and return None."""
-    if kind in _TYPE_NAMES:
+    if kind in TYPE_NAMES:
         return _convert_plain(kind, value, path, problems)
     if get_origin(kind) is list:
         if not isinstance(value, list):
-            problems.append(_wrong_type_problem(path, Text("배열", "an array")))
+            problems.append(wrong_type_problem(path, Text("배열", "an array")))
             return None
-        return _convert_list(_plain_type(get_args(kind)[0]), value, path, problems)
+        return _convert_list(plain_type(get_args(kind)[0]), value, path, problems)
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         if not isinstance(value, dict):
-            problems.append(_wrong_type_problem(path, Text("객체", "an object")))
+            problems.append(wrong_type_problem(path, Text("객체", "an object")))
             return _convert_struct(kind, {}, f"{path}.", [])
         return _convert_struct(kind, value, f"{path}.", problems)
     if not isinstance(value, dict):
-        problems.append(_wrong_type_problem(path, Text("객체", "an object")))
+        problems.append(wrong_type_problem(path, Text("객체", "an object")))
         return None
     texts = [*value, *[each for each in value.values() if isinstance(each, str)]]
     _check_characters("".join(texts), path, problems)
@@ -279,7 +231,7 @@ def _convert(kind: Any, value: Any, path: str, problems: list[Problem]) -> Any:
 
 def _convert_plain(kind: Any, value: Any, path: str, problems: list[Problem]) -> Any:
     if not isinstance(value, kind) or isinstance(value, RawNumber) or (kind is int and isinstance(value, bool)):
-        problems.append(_wrong_type_problem(path, _TYPE_NAMES[kind]))
+        problems.append(wrong_type_problem(path, TYPE_NAMES[kind]))
         return None
     _check_characters(value, path, problems)
     return value
@@ -288,10 +240,7 @@ def _convert_plain(kind: Any, value: Any, path: str, problems: list[Problem]) ->
 def _convert_list(inner: Any, values: list[Any], path: str, problems: list[Problem]) -> list[Any]:
     """Return the values of a list; stop at MAX_PROBLEMS problems and refuse more than MAX_LIST_ITEMS values."""
     if len(values) > MAX_LIST_ITEMS:
-        code = _TOO_MANY_CODES.get(path, Code.INVALID_PARAMETER)
-        problems.append(
-            Problem(code, path, Text(f"최대 {MAX_LIST_ITEMS:,}개입니다.", f"At most {MAX_LIST_ITEMS:,}."))
-        )
+        problems.append(too_many_problem(path))
         return []
     found = []
     for index, each in enumerate(values):
@@ -305,18 +254,18 @@ def _convert_list(inner: Any, values: list[Any], path: str, problems: list[Probl
 def _field_types(body_type: type[msgspec.Struct]) -> tuple[tuple[str, str, Any, bool], ...]:
     """Return each field's name, name in JSON, type, and whether it is required."""
     return tuple(
-        (field.name, field.encode_name, _plain_type(field.type), field.required)
+        (field.name, field.encode_name, plain_type(field.type), field.required)
         for field in msgspec.structs.fields(body_type)
     )
 
 
 @lru_cache
-def _plain_type(hint: Any) -> Any:
+def plain_type(hint: Any) -> Any:
     """Return the type behind annotations and `| None`."""
     while hasattr(hint, "__metadata__"):
         hint = hint.__origin__
     if get_origin(hint) in (Union, UnionType):
-        return _plain_type(next(arg for arg in get_args(hint) if arg is not type(None)))
+        return plain_type(next(arg for arg in get_args(hint) if arg is not type(None)))
     return hint
 
 
@@ -332,11 +281,24 @@ def _check_characters(value: Any, path: str, problems: list[Problem]) -> None:
         problems.append(Problem(code, path, detail))
 
 
-def _missing_code(path: str) -> Code:
+def too_many_code(path: str) -> Code:
+    """Return the code for a list with too much in it."""
+    return _TOO_MANY_CODES.get(path, Code.INVALID_PARAMETER)
+
+
+def too_many_problem(path: str) -> Problem:
+    """Return the problem of a list with more than MAX_LIST_ITEMS values."""
+    detail = Text(f"최대 {MAX_LIST_ITEMS:,}개입니다.", f"At most {MAX_LIST_ITEMS:,}.")
+    return Problem(too_many_code(path), path, detail)
+
+
+def missing_code(path: str) -> Code:
+    """Return the code for a value that is missing."""
     return Code.INVALID_BUTTON if path.startswith(_BUTTON_PATHS) else Code.MISSING_PARAMETER
 
 
-def _wrong_type_problem(path: str, expected: Text) -> Problem:
+def wrong_type_problem(path: str, expected: Text) -> Problem:
+    """Return the problem of a value of another type."""
     code = Code.INVALID_BUTTON if path.startswith(_BUTTON_PATHS) else Code.INVALID_PARAMETER
     detail = Text(f"필요한 형식: {expected.ko}", f"It must be {expected.en}.")
     return Problem(code, path, detail)

@@ -10,7 +10,7 @@ from pabal.checks.choices import one_of
 from pabal.checks.fields import (
     check_shared_text,
     clean_template,
-    clean_value,
+    clean_values,
     parse_web_link,
     read_buttons,
     read_expire_minutes,
@@ -195,7 +195,7 @@ def _make_own_text_checker(
         content = texts.add_label(clean_template(receiver.content))
         pieces = variables.split(content)
         names = tuple(dict.fromkeys((*others, *pieces[1::2])))
-        values = read_values(receiver, names, clean_value)
+        values = read_values(receiver, names, clean_values)
         own_text = compose_within(pieces, dict(zip(names, values, strict=True)), MAX_CHARACTERS[texts.product])
         kept = values[: len(others)]
         if others:

@@ -58,10 +58,15 @@ def build_message_item(message: Message, request: Request, locale: Locale) -> Me
 _UNKNOWN = Text("알 수 없음", "Unknown")
 
 
+def unknown_value(locale: Locale) -> LabelledValue:
+    """Return what stands for a coded value that cannot be read."""
+    return label_value("unknown", _UNKNOWN, locale)
+
+
 def build_unreadable_item(message_id: bytes, locale: Locale) -> MessageItem:
     """Return the record of a message that is stored, but cannot be read: what its id says, and a mark."""
     requested_at = identifiers.requested_at(message_id)
-    unknown = label_value("unknown", _UNKNOWN, locale)
+    unknown = unknown_value(locale)
     return MessageItem(
         id=message_id.hex(),
         label="",

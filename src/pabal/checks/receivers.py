@@ -1,11 +1,10 @@
 """Checks the receivers of a send and reports every bad one by its index."""
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pabal.checks.forms import Form
-from pabal.domain import phone, text, variables
+from pabal.domain import phone, variables
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.sending import Receiver, check_reference
 from pabal.models import bodies
@@ -46,7 +45,7 @@ def check_receivers(
     problems: list[Problem] = []
     if form.problems:
         problems = [problem for problem in form.problems if problem.field.startswith("receivers[")]
-    bad_fields = {problem.field for problem in problems} if problems else set()
+    bad_fields = {problem.field for problem in problems}
     found: list[Receiver] = []
     for index, receiver in enumerate(given):
         if len(problems) >= form.max_receiver_problems:
@@ -54,22 +53,27 @@ def check_receivers(
         if bad_fields:  # the send is refused anyway; only find the other problems
             problems += _find_problems(index, receiver, check_text, bad_fields)
             continue
-        checking = "phoneNumber"
+        step = 0
         try:
             number = phone.parse_mobile(receiver.phoneNumber)
-            checking = "content"
+            step = 1
             values, own_text = check_text(receiver)
             reference = receiver.reference
             if reference is not None:
-                checking = "reference"
+                step = 2
                 check_reference(reference)
             found.append(Receiver(number, values, own_text, reference))
         except Refused as refusal:
-            problems += _find_problems(index, receiver, check_text, bad_fields, {checking: refusal})
+            problems += _find_problems(index, receiver, check_text, bad_fields, step, refusal.problems)
     if problems:
-        problems.sort(key=lambda problem: int(problem.field[len("receivers[") :].split("]")[0]))
+        if bad_fields:
+            problems.sort(key=lambda problem: int(problem.field[len("receivers[") :].split("]")[0]))
         raise Refused.from_problems(problems, form.max_receiver_problems)
     return found
+
+
+_STEPS = (("phoneNumber",), ("content", "templateData"), ("reference",))
+"""The fields of a receiver in the order of their checks; the last of each has the problems with values."""
 
 
 def _find_problems(
@@ -77,33 +81,41 @@ def _find_problems(
     receiver: Any,
     check_text: Callable[[Any], CheckedText],
     bad_fields: set[str],
-    known: Mapping[str, Refused] = MappingProxyType({}),
+    first_step: int = 0,
+    known: Sequence[Problem] = (),
 ) -> list[Problem]:
-    """Return the problems of one receiver, without those in `bad_fields`; `known` ones are not searched again."""
+    """Return the problems of one receiver, without those in `bad_fields`.
+
+    Its fields before `first_step` are good; `known` are the problems of that one, if they are known. They are not
+    passed as a refusal: its traceback would refer to this frame, and thousands of cycles wait for the collector.
+    """
     place = f"receivers[{index}]"
     if place in bad_fields:
         return []
     found: list[Problem] = []
-
-    def attempt(field: str, work: Callable[[Any], Any], value: Any) -> None:
-        if f"{place}.{field}" in bad_fields:
-            return
-        try:
-            if field in known and value != "":
-                raise known[field]
-            if field != "content" or "reference" not in known:  # the text was checked before the reference
-                work(value)
-        except Refused as refusal:
-            for code, _, detail in refusal.problems:
-                at = "templateData" if field == "content" and code in _VALUE_CODES else field
-                found.append(Problem(code, f"{place}.{at}", detail))
-
-    attempt("phoneNumber", _check_phone_number, receiver.phoneNumber)
-    if f"{place}.templateData" not in bad_fields:
-        attempt("content", check_text, receiver)
-    if receiver.reference is not None:
-        attempt("reference", check_reference, receiver.reference)
+    for step in range(first_step, len(_STEPS)):
+        fields = _STEPS[step]
+        if bad_fields and any(f"{place}.{field}" in bad_fields for field in fields):
+            continue
+        is_known = known and step == first_step and (step > 0 or receiver.phoneNumber)
+        for code, _, detail in known if is_known else _problems_at(step, receiver, check_text):
+            field = fields[-1] if code in _VALUE_CODES else fields[0]
+            found.append(Problem(code, f"{place}.{field}", detail))
     return found
+
+
+def _problems_at(step: int, receiver: Any, check_text: Callable[[Any], CheckedText]) -> Sequence[Problem]:
+    """Return the problems of one field of a receiver."""
+    try:
+        if step == 0:
+            _check_phone_number(receiver.phoneNumber)
+        elif step == 1:
+            check_text(receiver)
+        elif receiver.reference is not None:
+            check_reference(receiver.reference)
+    except Refused as refusal:
+        return refusal.problems
+    return ()
 
 
 _VALUE_CODES = (Code.MISSING_VARIABLE, Code.INVALID_PARAMETER, Code.INVALID_BUTTON)
@@ -116,18 +128,10 @@ def _check_phone_number(spelling: str) -> str:
 
 
 def read_values(
-    receiver: bodies.ReceiverBody, names: Sequence[str], clean: Callable[[str], str]
+    receiver: bodies.ReceiverBody, names: Sequence[str], clean: Callable[[Sequence[str]], Sequence[str]]
 ) -> tuple[str, ...]:
     """Return a receiver's values of these variables, normalized.
 
     Raises Refused: MISSING_VARIABLE, INVALID_PARAMETER, and what `clean` raises.
     """
-    values = variables.collect_values(names, receiver.templateData)
-    if len(values) > 1 and _is_clean("".join(values)):  # one look at all of them instead of one at each
-        return tuple(values)
-    return tuple([value if _is_clean(value) else clean(value) for value in values])
-
-
-def _is_clean(value: str) -> bool:
-    """Say whether a value, or several together, are certainly clean, as most are."""
-    return value.isascii() and len(value) <= text.MAX_INPUT_CHARACTERS and "\0" not in value and "\r" not in value
+    return tuple(clean(variables.collect_values(names, receiver.templateData)))

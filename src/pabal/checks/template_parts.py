@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from pabal.checks.buttons import API_FIELDS
-from pabal.checks.fields import clean_template, parse_web_link, read_buttons
+from pabal.checks.fields import clean_template, parse_web_link, read_buttons, read_image_field
 from pabal.checks.forms import Form
 from pabal.domain import button, text, variables
 from pabal.domain.button import Button
 from pabal.domain.codes import Code, Problem, Refused, Text
+from pabal.domain.image import JPEG, Image, parse_image
 from pabal.domain.template_parts import (
     MAX_BUTTONS_WITH_QUICK_REPLIES,
     MAX_HEADER_CHARACTERS,
@@ -32,6 +33,8 @@ ITEM_LIST_FIELDS = ("header", "itemHighlight", "itemList")
 _NOT_AN_ITEM_LIST = Text(
     "emphasisType이 itemList인 템플릿에만 쓸 수 있습니다.", "Only templates of emphasisType itemList may have it."
 )
+_ONE_THUMBNAIL = Text("image와 imageUrl 중 하나만 쓸 수 있습니다.", "Give either image or imageUrl.")
+_NOT_A_JPEG = Text("JPEG만 쓸 수 있습니다.", "It must be a JPEG.")
 _NO_VARIABLES = Text("변수를 쓸 수 없습니다.", "It may not contain variables.")
 _NOT_SECURITY = Text(
     "emphasisType이 itemList인 템플릿은 보안 템플릿이 될 수 없습니다.",
@@ -62,6 +65,12 @@ def read_parts(form: Form[bodies.WriteTemplate], emphasis_type: str) -> Template
     return TemplateParts(header or None, highlight, items, summary, link, replies)
 
 
+def read_thumbnail(body: bodies.WriteTemplate) -> Image | None:
+    """Return the image of the item highlight that is to be uploaded; `read_parts` has checked it."""
+    given = body.itemHighlight.image if body.itemHighlight else None
+    return None if given is None else parse_image(given.contentType, given.fileName, given.body)
+
+
 def _check_emphasis(form: Form[bodies.WriteTemplate], emphasis_type: str) -> None:
     """Add a problem where the parts do not suit the type."""
     body = form.body
@@ -81,7 +90,12 @@ def _read_highlight(form: Form[Any], given: bodies.ItemHighlightBody) -> ItemHig
         return None
     reader = Form(given, [])
     image_url = reader.read_optional("imageUrl", parse_web_link) if given.imageUrl else None
-    limits = ItemHighlight("", "", image_url)
+    thumbnail = read_image_field(reader)
+    if thumbnail is not None and thumbnail.content_type != JPEG:
+        reader.add(Problem(Code.INVALID_IMAGE, "image.contentType", _NOT_A_JPEG))
+    if given.image is not None and given.imageUrl:
+        reader.add(Problem(Code.INVALID_PARAMETER, "imageUrl", _ONE_THUMBNAIL))
+    limits = ItemHighlight("", "", image_url or ("" if given.image is None else given.image.fileName or JPEG))
     title = reader.read("title", lambda raw: _parse_text(raw, limits.max_title_characters))
     description = reader.read("description", lambda raw: _parse_text(raw, limits.max_characters))
     _add_problems(form, reader, "itemHighlight")

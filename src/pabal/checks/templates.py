@@ -6,7 +6,7 @@ from pabal.checks.call import ApiCall
 from pabal.checks.choices import one_of
 from pabal.checks.fields import check_shared_text, clean_template, parse_web_link, read_buttons, read_image_field
 from pabal.checks.forms import Form
-from pabal.checks.template_parts import read_parts
+from pabal.checks.template_parts import read_parts, read_thumbnail
 from pabal.domain import button, text
 from pabal.domain.button import Button
 from pabal.domain.codes import Code, Problem, Refused, Text
@@ -37,7 +37,8 @@ async def create_template(call: ApiCall) -> Template:
     Raises Refused.
     """
     ref, content, image = _read_template(call)
-    return await templates.create(call.context, ref, content, image, call.audit_entry)
+    thumbnail = read_thumbnail(call.form.body)
+    return await templates.create(call.context, ref, content, image, call.audit_entry, thumbnail)
 
 
 async def update_template(call: ApiCall) -> Template:
@@ -46,7 +47,8 @@ async def update_template(call: ApiCall) -> Template:
     Raises Refused.
     """
     ref, content, image = _read_template(call)
-    return await templates.update(call.context, ref, content, image, call.audit_entry)
+    thumbnail = read_thumbnail(call.form.body)
+    return await templates.update(call.context, ref, content, image, call.audit_entry, thumbnail)
 
 
 async def request_review(call: ApiCall) -> Template:

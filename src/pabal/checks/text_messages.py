@@ -4,7 +4,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from pabal.checks.fields import check_shared_text, clean, read_expire_minutes, read_image_field, read_send_date
+from pabal.checks.fields import (
+    check_shared_text,
+    clean,
+    clean_all,
+    read_expire_minutes,
+    read_image_field,
+    read_send_date,
+)
 from pabal.checks.forms import Form
 from pabal.checks.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
 from pabal.domain import advertising, phone, text, variables
@@ -101,9 +108,9 @@ def make_text_cleaner(product: Product, policy: Policy) -> Callable[[str], str]:
     return _clean_and_replace_literals if _replaces(product, policy) else clean
 
 
-def make_value_cleaner(product: Product, policy: Policy) -> Callable[[str], str]:
-    """Return the same function for the values of variables, whose text has no variables of its own."""
-    return _clean_and_replace if _replaces(product, policy) else clean
+def make_value_cleaner(product: Product, policy: Policy) -> Callable[[Sequence[str]], Sequence[str]]:
+    """Return the same function for the values of variables, whose texts have no variables of their own."""
+    return _clean_and_replace_all if _replaces(product, policy) else clean_all
 
 
 def _replaces(product: Product, policy: Policy) -> bool:
@@ -111,7 +118,11 @@ def _replaces(product: Product, policy: Policy) -> bool:
 
 
 def make_text_checker(
-    product: Product, content: str, subject: str | None, names: Sequence[str], clean_text: Callable[[str], str]
+    product: Product,
+    content: str,
+    subject: str | None,
+    names: Sequence[str],
+    clean: Callable[[Sequence[str]], Sequence[str]],
 ) -> Callable[[bodies.ReceiverBody], CheckedText]:
     """Return a function that reads a receiver's values and refuses them if the filled-in text is too long."""
     length_checkers = [ByteLengthChecker(content, names, MAX_BYTES[product])]
@@ -119,7 +130,7 @@ def make_text_checker(
         length_checkers.append(ByteLengthChecker(subject, names, text.SUBJECT_MAX_BYTES))
 
     def check(receiver: bodies.ReceiverBody) -> CheckedText:
-        values = read_values(receiver, names, clean_text)
+        values = read_values(receiver, names, clean)
         for length_checker in length_checkers:
             length_checker.check(values)
         return values, None
@@ -127,8 +138,9 @@ def make_text_checker(
     return check
 
 
-def _clean_and_replace(given: str) -> str:
-    return text.replace_unsupported(clean(given))
+def _clean_and_replace_all(given: Sequence[str]) -> Sequence[str]:
+    cleaned = clean_all(given)
+    return text.replace_unsupported("\0".join(cleaned)).split("\0") if cleaned else cleaned
 
 
 def _clean_and_replace_literals(given: str) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -25,15 +26,15 @@ def closed_type(kind: type[msgspec.Struct]) -> type[msgspec.Struct]:
     nested = [
         (each.name, closed, msgspec.field(name=each.encode_name, **_default_of(each)))
         for each in msgspec.structs.fields(kind)
-        if (closed := _close(each.type)) is not each.type
+        if (closed := close_type(each.type)) is not each.type
     ]
     return msgspec.defstruct(kind.__name__, nested, bases=(kind,), kw_only=True, forbid_unknown_fields=True)
 
 
-def read_unknown(error: str) -> FieldWarning | None:
+def read_unknown(error: str, place: str = "") -> FieldWarning | None:
     """Return the warning about the field that a closed type has refused; None if it refused something else."""
     found = _UNKNOWN.fullmatch(error)
-    return _warning((found[2] or "").lstrip("."), found[1], None) if found else None
+    return _warning(f"{place}{found[2] or ''}".lstrip("."), found[1], None) if found else None
 
 
 def find_unknown(kind: type[msgspec.Struct], fields: Mapping[str, Any]) -> list[FieldWarning]:
@@ -82,7 +83,7 @@ def _find_struct(hint: Any) -> type[msgspec.Struct] | None:
     return next((found for each in inner if (found := _find_struct(each))), None)
 
 
-def _close(hint: Any) -> Any:
+def close_type(hint: Any) -> Any:
     """Return a type with its bodies closed; the same object if it has none."""
     struct = _find_struct(hint)
     if struct is None:
@@ -90,10 +91,10 @@ def _close(hint: Any) -> Any:
     if hint is struct:
         return closed_type(struct)
     if hasattr(hint, "__metadata__"):
-        return _close(hint.__origin__)
+        return close_type(hint.__origin__)
     if get_origin(hint) in (Union, UnionType):
-        return Union[tuple(_close(each) for each in get_args(hint))]  # noqa: UP007 - made of values
-    return list[_close(get_args(hint)[0])]  # type: ignore[misc]
+        return Union[tuple(close_type(each) for each in get_args(hint))]  # noqa: UP007 - made of values
+    return list[close_type(get_args(hint)[0])]  # type: ignore[misc]
 
 
 def _default_of(field: Any) -> dict[str, Any]:
@@ -121,7 +122,7 @@ def _pairs_of_fields(kind: type[msgspec.Struct]) -> dict[str, frozenset[str]]:
 def _pairs(name: str) -> frozenset[str]:
     """Return the pairs of neighbouring letters of a name."""
     lower = name.lower()
-    return frozenset(map("".join, zip(lower, lower[1:], strict=False)))
+    return frozenset(map("".join, pairwise(lower)))
 
 
 def _warning(path: str, name: str, near: str | None) -> FieldWarning:

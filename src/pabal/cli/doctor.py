@@ -27,7 +27,8 @@ CARRIER_REMEDIES = {
     CarrierStatus.DOWN.value: "Its messages wait. Check that it can be reached and that its settings are right.",
     CarrierStatus.CIRCUIT_OPEN.value: "Its messages go to the next carrier of their route, or wait."
     " Check that it can be reached, and ask its operator.",
-    CarrierStatus.UP.value: "It works only in part. Check that its settings are right.",
+    CarrierStatus.UP.value: "It works only in part. A quota ends by itself, or is raised by the relay; otherwise"
+    " check that its settings are right.",
 }
 
 UNCONFIGURED_REMEDY = (

@@ -284,9 +284,12 @@ class Refused(Exception):
     def __init__(
         self, code: Code, field: str = "", detail: Text | None = None, retry_after_s: float | None = None
     ) -> None:
-        super().__init__(code.name)
+        super().__init__(code)
         self.problems: Sequence[Problem] = (Problem(code, field, detail),)
         self.retry_after_s = retry_after_s
+
+    def __str__(self) -> str:
+        return self.code.name
 
     @property
     def code(self) -> Code:

@@ -24,7 +24,7 @@ class FilledLength:
         self.literals = pieces[::2]
         self.times = [(place, times[name]) for place, name in enumerate(names) if name in times]
         """The place of each variable that the text uses, and how often it does."""
-        self.is_certain = not any(text.starts_joining(literal) for literal in self.literals[1:])
+        self.is_certain = not any(map(text.starts_joining, {literal[:1] for literal in self.literals[1:]}))
         self._literal_characters = sum(map(len, self.literals))
 
     def of(self, values: Sequence[str]) -> int:

@@ -7,6 +7,7 @@ from pabal.domain.codes import Code, Refused, Text
 
 MAX_IMAGE_BYTES = 51_200
 MAX_FILE_NAME_CHARACTERS = 255
+JPEG = "image/jpeg"
 _JPEG_MAGIC = b"\xff\xd8\xff"
 _FRAME_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """Markers of the JPEG segments that have width and height."""

@@ -22,6 +22,14 @@ _SENDER = re.compile(
 )
 _FREE = re.compile(r"080[0-9]{7,8}", re.ASCII)
 MAX_SPELLING_CHARACTERS = 32
+_MALFORMED = Text("숫자와 하이픈만 쓰세요.", "Use digits and hyphens only.")
+_NOT_KOREAN = Text("국내 번호가 아닙니다.", "It is not a Korean number.")
+_NOT_MOBILE = Text("국내 휴대폰 번호가 아닙니다.", "It is not a Korean mobile number.")
+_NOT_A_SENDER = Text("발신번호로 쓸 수 없는 번호입니다.", "This number cannot be used as a sender number.")
+_NOT_FREE = Text(
+    "무료 수신거부 번호는 080으로 시작하는 10~11자리 번호입니다.",
+    "A number for opting out is free: it has 10 or 11 digits and begins with 080.",
+)
 
 
 def parse_mobile(spelling: str) -> str:
@@ -32,7 +40,7 @@ def parse_mobile(spelling: str) -> str:
     usual = _USUAL.fullmatch(spelling)
     digits = "0" + "".join(usual.groups()) if usual else _digits(spelling)
     if not _MOBILE.fullmatch(digits):
-        raise _refusal("국내 휴대폰 번호가 아닙니다.", "It is not a Korean mobile number.")
+        raise _refusal(_NOT_MOBILE)
     return digits
 
 
@@ -53,10 +61,7 @@ def parse_opt_out(spelling: str) -> str:
     """
     digits = _digits(spelling)
     if not _FREE.fullmatch(digits):
-        raise _refusal(
-            "무료 수신거부 번호는 080으로 시작하는 10~11자리 번호입니다.",
-            "A number for opting out is free: it has 10 or 11 digits and begins with 080.",
-        )
+        raise _refusal(_NOT_FREE)
     return digits
 
 
@@ -64,7 +69,7 @@ def parse_opt_out(spelling: str) -> str:
 def _parse_short_sender(spelling: str) -> str:
     digits = _digits(spelling)
     if not _SENDER.fullmatch(digits):
-        raise _refusal("발신번호로 쓸 수 없는 번호입니다.", "This number cannot be used as a sender number.")
+        raise _refusal(_NOT_A_SENDER)
     return digits
 
 
@@ -91,11 +96,11 @@ def _digits(spelling: str) -> str:
     spelling = spelling.strip(" ")
     _check_length(spelling)
     if not _SPELLING.fullmatch(spelling):
-        raise _malformed()
+        raise _refusal(_MALFORMED)
     digits = _SEPARATORS.sub("", spelling)
     if digits.startswith("+"):
         if not digits.startswith("+82"):
-            raise _refusal("국내 번호가 아닙니다.", "It is not a Korean number.")
+            raise _refusal(_NOT_KOREAN)
         national = digits[3:].removeprefix("0")
         return national if _NATIONWIDE.fullmatch(national) else f"0{national}"
     return digits
@@ -103,12 +108,8 @@ def _digits(spelling: str) -> str:
 
 def _check_length(spelling: str) -> None:
     if len(spelling) > MAX_SPELLING_CHARACTERS:
-        raise _malformed()
+        raise _refusal(_MALFORMED)
 
 
-def _malformed() -> Refused:
-    return _refusal("숫자와 하이픈만 쓰세요.", "Use digits and hyphens only.")
-
-
-def _refusal(ko: str, en: str) -> Refused:
-    return Refused(Code.INVALID_PHONE_NUMBER, detail=Text(ko, en))
+def _refusal(detail: Text) -> Refused:
+    return Refused(Code.INVALID_PHONE_NUMBER, detail=detail)

@@ -18,6 +18,9 @@ from pabal.domain.template_parts import NO_PARTS, TemplateParts, parts_from_fiel
 SMALL_RECEIVERS = 10
 """Requests with at most this many receivers are small: they use lane 0, ahead of campaigns."""
 MAX_REFERENCE_CHARACTERS = 64
+_TOO_LONG_REFERENCE = Text(
+    f"{MAX_REFERENCE_CHARACTERS}자 이하여야 합니다.", f"At most {MAX_REFERENCE_CHARACTERS} characters."
+)
 MAX_EXPIRE_MINUTES = 3 * 24 * 60
 """Longest lifetime of a message that no carrier has taken."""
 
@@ -108,10 +111,7 @@ MAX_CHARACTERS = {
 def check_reference(reference: str) -> None:
     """Raises Refused(INVALID_PARAMETER) for a reference that is too long."""
     if len(reference) > MAX_REFERENCE_CHARACTERS:
-        limit = MAX_REFERENCE_CHARACTERS
-        raise Refused(
-            Code.INVALID_PARAMETER, detail=Text(f"{limit}자 이하여야 합니다.", f"At most {limit} characters.")
-        )
+        raise Refused(Code.INVALID_PARAMETER, detail=_TOO_LONG_REFERENCE)
 
 
 def check_expire_minutes(minutes: int) -> int:

@@ -163,6 +163,7 @@ class RequestItem(Struct):
     scheduledDate: Date
     totalCount: int
     counts: StatusCounts
+    unreadable: bool | UnsetType = UNSET
 
 
 class ButtonItem(Struct, kw_only=True):

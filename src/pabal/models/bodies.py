@@ -35,7 +35,10 @@ class ReceiverBody(Struct, kw_only=True):
     phoneNumber: Annotated[str, PHONE]
     templateData: Annotated[
         dict[str, Any] | None,
-        Meta(description="Values of the variables `#{name}` in the text.", examples=[{"name": "홍길동"}]),
+        Meta(
+            description="Values of the variables `#{name}` in the text. At most 1 MiB as JSON.",
+            examples=[{"name": "홍길동"}],
+        ),
     ] = None
     reference: Annotated[
         str | None, _describe("Your own id for the message, at most 64 characters. Records return it.")
@@ -112,6 +115,7 @@ class ItemHighlightBody(Struct, kw_only=True):
     title: Annotated[str, _describe("At most 30 characters; 21 with a thumbnail.")]
     description: Annotated[str, _describe("At most 19 characters; 13 with a thumbnail.")]
     imageUrl: Annotated[str | None, _describe("Address of a thumbnail that was uploaded at the relay.")] = None
+    image: Annotated[ImageBody | None, _describe("A thumbnail to upload there; JPEG, instead of imageUrl.")] = None
 
 
 class RepresentLinkBody(Struct, kw_only=True):

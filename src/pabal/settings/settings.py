@@ -12,13 +12,11 @@ from zoneinfo import ZoneInfo
 
 from pabal.domain import phone
 from pabal.domain.codes import Refused
-from pabal.domain.message import PRODUCT_BY_CODE
 from pabal.domain.route import SIMULATOR_KIND
 from pabal.domain.sending import MAX_EXPIRE_MINUTES
 from pabal.settings import carriers as carriers_module
 from pabal.settings import store_address
 from pabal.settings.carriers import (
-    SENDABLE,
     CarrierSettings,
     SimulatorSettings,
     check_product,
@@ -26,6 +24,7 @@ from pabal.settings.carriers import (
     secrets_in_environment,
 )
 from pabal.settings.field import BadSetting, check_limits, convert, fields, setting, show_value, suggest
+from pabal.settings.routes import check_routes, read_routes, routes_to
 from pabal.settings.webhooks import AllowedEndpoint, check_webhooks, parse_allowed, read_keys
 
 ENVIRONMENT_PREFIX = "PABAL_"
@@ -294,7 +293,7 @@ def _from_table(table: Mapping[str, Any], environment: Mapping[str, str]) -> dic
         if name == "carriers":
             given[name] = read_carriers(value, environment)
         elif name == "routes":
-            given[name] = _routes(value)
+            given[name] = read_routes(value)
         elif name == "expire_minutes":
             given[name] = _expire_minutes(value)
         else:
@@ -318,18 +317,6 @@ def _from_environment(environment: Mapping[str, str], secrets: set[str]) -> dict
 def _check_known(name: str, place: str) -> None:
     if name not in FIELDS:
         raise BadSetting(f"{place}: no such setting{suggest(name, FIELDS, '; see `pabal settings`')}")
-
-
-def _routes(table: Any) -> dict[str, list[str]]:
-    if not isinstance(table, dict):
-        raise BadSetting("routes: write a table [routes]")
-    for product, carriers in table.items():
-        check_product(product, f"routes.{product}")
-        if not isinstance(carriers, list) or not carriers or not all(isinstance(c, str) for c in carriers):
-            raise BadSetting(f"routes.{product}: write a list of carriers")
-        if len(set(carriers)) < len(carriers):  # the next carrier of a route is looked up by name
-            raise BadSetting(f"routes.{product}: name each carrier once")
-    return dict(table)
 
 
 def _expire_minutes(table: Any) -> dict[str, int]:
@@ -369,20 +356,8 @@ def _with_routes(settings: Settings) -> Settings:
     carriers = settings.carriers or {"simulator": SimulatorSettings(name="simulator")}
     routes = settings.routes
     if not settings.carriers and not routes:
-        routes = {product.code: ["simulator"] for product in SENDABLE}
-    for product, names in routes.items():
-        for name in names:
-            if name not in carriers:
-                raise BadSetting(f"routes.{product}: there is no carrier {name!r} in [carriers]")
-            if PRODUCT_BY_CODE[product] not in carriers[name].products:
-                sendable = ", ".join(each.code for each in carriers[name].products)
-                raise BadSetting(
-                    f"routes.{product}: {name} is of kind {carriers[name].kind}, which sends only {sendable}"
-                )
-        if len({carriers[name].kind == SIMULATOR_KIND for name in names}) > 1:
-            raise BadSetting(
-                f"routes.{product}: a simulator delivers nothing, so it cannot share a route with real carriers"
-            )
+        routes = routes_to("simulator")
+    check_routes(routes, carriers)
     return dataclasses.replace(settings, carriers=carriers, routes=routes)
 
 

@@ -1,11 +1,13 @@
 """Campaigns: their state, their receivers until these are in requests, and their invalid rows."""
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from pabal.domain.campaign import CAMPAIGN_STATE_BY_CODE, CampaignState
 from pabal.domain.dates import Instant
+from pabal.store.damage import read_rows
 from pabal.store.engine.base import Row, Tx
 
 _COLUMNS = (
@@ -13,6 +15,8 @@ _COLUMNS = (
     " duplicates, requested, columns,"
     " unused_columns, scheduled_at, expedited, reason, created_at, changed_at"
 )
+_encode = msgspec.json.Encoder().encode
+_from_json = msgspec.json.Decoder(tuple[str, ...]).decode
 _AT_ONCE = -1
 """Stands for `at once` where times are compared."""
 
@@ -91,18 +95,26 @@ def add(tx: Tx, draft: CampaignDraft, now: Instant) -> None:
 
 
 def get(tx: Tx, campaign_id: bytes) -> Campaign | None:
-    """Return a campaign."""
-    row = tx.fetch_one(f"select {_COLUMNS} from campaigns where id = ?", (campaign_id,))
-    return _from_row(row) if row else None
+    """Return a campaign that exists and can be read."""
+    rows = tx.fetch_all(f"select {_COLUMNS} from campaigns where id = ?", (campaign_id,))
+    return read_rows(rows, _from_row).get(campaign_id)
 
 
-def list_by_account(tx: Tx, account_id: int, before: bytes, limit: int) -> list[Campaign]:
-    """Return an account's campaigns with lower ids, newest first."""
+def get_account_id(tx: Tx, campaign_id: bytes) -> int | None:
+    """Return the account of a campaign, also of one that cannot be read."""
+    row = tx.fetch_one("select account_id from campaigns where id = ?", (campaign_id,))
+    return row[0] if row else None
+
+
+def list_by_account(
+    tx: Tx, account_id: int, before: bytes, limit: int
+) -> tuple[list[bytes], dict[bytes, Campaign]]:
+    """Return the ids of an account's campaigns with lower ids, newest first, and those that can be read."""
     rows = tx.fetch_all(
         f"select {_COLUMNS} from campaigns where account_id = ? and id < ? order by id desc limit ?",
         (account_id, before, limit),
     )
-    return [_from_row(row) for row in rows]
+    return [row[0] for row in rows], read_rows(rows, _from_row)
 
 
 def get_body(tx: Tx, campaign_id: bytes) -> str:
@@ -163,10 +175,11 @@ def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at:
             "insert into campaign_blocks (campaign_id, number, receivers, body) values (?, ?, ?, ?)",
             (campaign_id, *block),
         )
+    reasons = {reason: _to_json(reason) for reason in {each.reason for each in findings.invalid_rows}}
     tx.execute_many(
         "insert into campaign_invalid_rows (campaign_id, number, cells, reason)"
         " select ?, v.number, v.cells, v.reason from (values {rows}) as v(number, cells, reason)",
-        [(each.number, _to_json(each.cells), _to_json(each.reason)) for each in findings.invalid_rows],
+        [(each.number, _to_json(each.cells), reasons[each.reason]) for each in findings.invalid_rows],
         (campaign_id,),
     )
     return True
@@ -333,7 +346,7 @@ def list_invalid_rows(tx: Tx, campaign_id: bytes, after: int, limit: int) -> lis
         " order by number limit ?",
         (campaign_id, after, limit),
     )
-    return [InvalidRow(number, tuple(json.loads(cells)), tuple(json.loads(why))) for number, cells, why in rows]
+    return [InvalidRow(number, _from_json(cells), _from_json(why)) for number, cells, why in rows]
 
 
 def delete_old(tx: Tx, states: Iterable[CampaignState], before: Instant, limit: int) -> int:
@@ -363,7 +376,7 @@ def _delete_rows(tx: Tx, campaign_id: bytes) -> None:
 
 
 def _to_json(words: Sequence[str]) -> str:
-    return json.dumps(list(words), ensure_ascii=False)
+    return _encode(words).decode()
 
 
 def _from_row(row: Row) -> Campaign:
@@ -371,8 +384,8 @@ def _from_row(row: Row) -> Campaign:
     return found._replace(
         state=CAMPAIGN_STATE_BY_CODE[row[6]],
         skips_duplicates=bool(found.skips_duplicates),
-        columns=tuple(json.loads(row[12])),
-        unused_columns=tuple(json.loads(row[13])),
+        columns=_from_json(row[12]),
+        unused_columns=_from_json(row[13]),
         is_expedited=bool(found.is_expedited),
-        reason=tuple(json.loads(row[16])) if row[16] else (),
+        reason=_from_json(row[16]) if row[16] else (),
     )

@@ -190,13 +190,28 @@ def find_waiting(tx: Tx, account_id: int, request_id: bytes, message_id: bytes |
 
 
 def count_by_status(tx: Tx, account_id: int, low: bytes, high: bytes) -> dict[Status, int]:
-    """Return how many of the messages between two ids of one request have each status."""
+    """Return how many of the messages between two ids of one request have each status.
+
+    One whose status is damaged counts as failed: no carrier gets it, and the total stays right.
+    """
     rows = tx.fetch_all(
         "select status, count(*) from messages where id between ? and ? and slot = ? and +account_id = ?"
         " group by status",
         (low, high, identifiers.slot_of(low), account_id),
     )
-    return {STATUS_BY_NUMBER[status]: number for status, number in rows}
+    counts: dict[Status, int] = {}
+    for number, count in rows:
+        status = STATUS_BY_NUMBER.get(number, Status.FAIL)
+        counts[status] = counts.get(status, 0) + count
+    return counts
+
+
+def is_stored(tx: Tx, account_id: int, message_id: bytes) -> bool:
+    """Say whether an account has a message, also one that cannot be read."""
+    row = tx.fetch_one(
+        "select account_id from messages where id = ? and slot = ?", (message_id, identifiers.slot_of(message_id))
+    )
+    return row is not None and row[0] == account_id
 
 
 def from_row(row: Row) -> Message:

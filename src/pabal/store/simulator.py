@@ -9,7 +9,8 @@ from pabal.domain.dates import Instant
 from pabal.domain.message import OUTCOME_BY_NUMBER
 from pabal.domain.simulated_message import DueReceipt, SimulatedMessage
 from pabal.domain.template_parts import decode_parts, encode_parts
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.damage import read_rows
+from pabal.store.engine.base import Row, Tx, transaction
 
 RECENT_MESSAGES = 2000
 """How many of the newest messages of all accounts decide which phones are in use."""
@@ -118,31 +119,35 @@ def list_on_phone(
     args = (account_id, int(phone), now)
     row = tx.fetch_one(f"select count(*) from simulated_messages where {where}", args)
     rows = tx.fetch_all(
-        "select message_id, accepted_at, arrives_at, kind, sender, subject, content, buttons, has_image, brand,"
+        "select id, message_id, accepted_at, arrives_at, kind, sender, subject, content, buttons, has_image, brand,"
         " parts from simulated_messages"
         f" where {where} order by arrives_at desc, id desc limit ? offset ?",
         (*args, page_size, (page - 1) * page_size),
     )
-    found = [
-        SimulatedMessage(
-            message_id,
-            account_id,
-            phone,
-            accepted_at,
-            arrives_at,
-            kind,
-            sender,
-            subject,
-            content,
-            decode_buttons(buttons),
-            bool(has_image),
-            brand=decode_brand(brand),
-            parts=decode_parts(parts),
-        )
-        for message_id, accepted_at, arrives_at, kind, sender, subject, *body in rows
-        for content, buttons, has_image, brand, parts in [body]
-    ]
-    return (int(row[0]) if row else 0), found
+    found = read_rows(
+        [(int(one).to_bytes(8, "big", signed=True), *rest) for one, *rest in rows],
+        lambda row: _from_row(account_id, phone, row),
+    )
+    return (int(row[0]) if row else 0), list(found.values())
+
+
+def _from_row(account_id: int, phone: str, row: Row) -> SimulatedMessage:
+    _, message_id, accepted_at, arrives_at, kind, sender, subject, content, buttons, has_image, brand, parts = row
+    return SimulatedMessage(
+        message_id,
+        account_id,
+        phone,
+        accepted_at,
+        arrives_at,
+        kind,
+        sender,
+        subject,
+        content,
+        decode_buttons(buttons),
+        bool(has_image),
+        brand=decode_brand(brand),
+        parts=decode_parts(parts),
+    )
 
 
 @transaction(search=True)

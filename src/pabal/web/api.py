@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 from pabal.checks import forms
 from pabal.checks.call import ApiCall
 from pabal.checks.forms import Form
+from pabal.checks.large_bodies import parse_large_json
 from pabal.checks.locale import Locale, choose_language
 from pabal.domain.codes import LANGUAGES, Code, Problem, Refused, Text
 from pabal.service.access.body_budget import BodyBudget, HeldBody
@@ -204,7 +205,7 @@ class Api:
             raw = await self._read_body(receive, held)
             if headers.get(b"content-encoding", b"identity").lower() != b"identity":
                 raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_UNCOMPRESSED)
-            form = _read_form(endpoint, scope["query_string"], headers.get(b"content-type", b""), raw)
+            form = await _read_form(endpoint, scope["query_string"], headers.get(b"content-type", b""), raw)
             if len(raw) > forms.MAX_EXPLAINED_BYTES:
                 await asyncio.sleep(0)  # other calls get their turn between decoding and checking
             options = read_options(endpoint, headers, raw)
@@ -261,7 +262,7 @@ class Api:
         )
 
 
-def _read_form(endpoint: Endpoint, query: bytes, content_type: bytes, raw: bytes) -> Form[Any]:
+async def _read_form(endpoint: Endpoint, query: bytes, content_type: bytes, raw: bytes) -> Form[Any]:
     if endpoint.input_source == "query":
         return forms.parse_fields(endpoint.body, forms.convert_text_fields(endpoint.body, _parse_pairs(query)))
     media_type = _parse_media_type(content_type) if raw else JSON_MEDIA_TYPE
@@ -282,6 +283,8 @@ def _read_form(endpoint: Endpoint, query: bytes, content_type: bytes, raw: bytes
         return form
     if media_type != JSON_MEDIA_TYPE:
         raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_JSON)
+    if len(raw) > forms.MAX_EXPLAINED_BYTES:
+        return await parse_large_json(endpoint.body, raw)
     return forms.parse_json(endpoint.body, raw)
 
 

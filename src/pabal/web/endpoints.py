@@ -29,6 +29,9 @@ _TEMPLATE_WRITE_CODES = (
     Code.CONTENT_TOO_LONG,
     Code.INVALID_IMAGE,
     Code.INVALID_BUTTON,
+    Code.INVALID_STATE,
+    Code.PRODUCT_NOT_AVAILABLE,
+    Code.SENDER_NOT_APPROVED,
 )
 
 # Groups of the documentation.
@@ -293,7 +296,7 @@ ENDPOINTS = (
         body=bodies.WriteTemplate,
         answer=answers.TemplateAnswer,
         handler=templates.update_template,
-        own_codes=(*_TEMPLATE_WRITE_CODES, Code.TEMPLATE_NOT_FOUND, Code.INVALID_STATE),
+        own_codes=(*_TEMPLATE_WRITE_CODES, Code.TEMPLATE_NOT_FOUND),
     ),
     Endpoint(
         number=None,

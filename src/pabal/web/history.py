@@ -97,7 +97,7 @@ async def get_request(call: ApiCall) -> dict[str, Any]:
     call.form.raise_problems()
     request_id = identifiers.parse_request_id(word)
     outlook = await history.get_request_details(call.context, call.account_id, request_id, page, page_size)
-    requested_at = identifiers.requested_at(outlook.request.id)
+    requested_at = identifiers.requested_at(outlook.request_id)
     return {
         "item": records.build_request_item(outlook, requested_at, call.locale),
         **envelope.page_fields(outlook.page.total, page, page_size, build_message_items(outlook.page, call.locale)),

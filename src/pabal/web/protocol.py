@@ -2,25 +2,13 @@
 
 import asyncio
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from pabal.checks.locale import DEFAULT_LOCALE
-from pabal.domain.codes import Code, Problem, Text
-from pabal.web import envelope
+from pabal.web.connection_refusals import CROWDED_OUT, MALFORMED, TIMED_OUT, ConnectionRefusal
 from pabal.web.connections import HEALTH_PATHS, CloseReason, ConnectionTable
-
-_CONTINUE = b"HTTP/1.1 100"
-_UNREADABLE = Text("올바른 HTTP 요청이 아닙니다.", "The request is not valid HTTP.")
-_TOO_SLOW = Text(
-    "요청이 제때 도착하지 않아 접수하지 않았습니다.", "It did not arrive in time and was not accepted."
-)
-_TOO_MANY = Text(
-    "연결이 너무 많아 이 요청은 접수하지 않았습니다.",
-    "There are too many connections; this request was not accepted.",
-)
-RETRY_AFTER = (b"retry-after", b"1")
+from pabal.web.response_transport import ResponseTransport
 
 MAX_HEAD_BYTES = 64 * 1024
 """Limit of a request's line and headers."""
@@ -42,66 +30,8 @@ _REQUEST, _HEAD, _BODY, _ANSWER, _END = range(5)
 _HOST = re.compile(rb"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%!$&'()*+,;=-]*)(:[0-9]{0,5})?")
 
 
-class _Refusal(NamedTuple):
-    """An answer that ends a connection."""
-
-    status_line: bytes
-    code: Code
-    detail: Text
-
-    def encode_body(self, table: ConnectionTable) -> bytes:
-        problem = Problem(self.code, detail=self.detail)
-        return envelope.encode_refusal([problem], table.world.now(), DEFAULT_LOCALE)
-
-
-_MALFORMED = _Refusal(b"400 Bad Request", Code.INVALID_PARAMETER, _UNREADABLE)
-_TIMED_OUT = _Refusal(b"408 Request Timeout", Code.INVALID_PARAMETER, _TOO_SLOW)
-_CROWDED_OUT = _Refusal(b"503 Service Unavailable", Code.SERVICE_UNAVAILABLE, _TOO_MANY)
-
-
 class _Unacceptable(Exception):
     """A request that is refused for its head."""
-
-
-class _ResponseTransport:
-    """A transport for one response that sends its head together with the first part of its body."""
-
-    def __init__(self, protocol: "HttpProtocol") -> None:
-        self._protocol = protocol
-        self._transport = protocol.transport
-        self._then = protocol.on_response_complete
-        self._head: bytes | None = None
-        self._has_begun = False
-        self.is_closing = protocol.transport.is_closing
-
-    def write(self, data: bytes) -> None:
-        """Write data; hold back the head until the body follows, but send 100 Continue at once."""
-        if self._has_begun or data.startswith(_CONTINUE):
-            self._write(data)
-        elif self._head is None:
-            self._head = data
-        else:
-            self._has_begun = True
-            self._write(self._head + data)
-
-    def end(self) -> None:
-        """Finish the response, also one without a body."""
-        self._flush_head()
-        self._then()
-
-    def close(self) -> None:
-        """Close the connection after everything is written."""
-        self._flush_head()
-        self._transport.close()
-
-    def _flush_head(self) -> None:
-        if self._head is not None and not self._has_begun:
-            self._has_begun = True
-            self._write(self._head)
-
-    def _write(self, data: bytes) -> None:
-        self._protocol.written_bytes += len(data)
-        self._transport.write(data)
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -147,7 +77,7 @@ class HttpProtocol(HttpToolsProtocol):
     def eof_received(self) -> bool:  # type: ignore[override]
         """Answer what is in progress before the connection is closed; half a request is refused."""
         if self._refusal is None and self._phase in (_HEAD, _BODY):
-            self._refuse(_MALFORMED, CloseReason.MALFORMED)
+            self._refuse(MALFORMED, CloseReason.MALFORMED)
         if self._phase == _END or not self._is_answering():
             return False
         if self._refusal is None:
@@ -197,7 +127,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._raw_bytes = self._body_bytes = self._bytes_before_since = 0
         self._table.set_busy(self)
         super().on_headers_complete()
-        response = _ResponseTransport(self)
+        response = ResponseTransport(self)
         self.cycle.transport = response  # type: ignore[assignment]
         self.cycle.on_response = response.end
         if not self._is_regular or self.parser.should_upgrade():
@@ -278,9 +208,8 @@ class HttpProtocol(HttpToolsProtocol):
         if scope["path"] in HEALTH_PATHS:
             await self.config.loaded_app(scope, receive, send)
             return
-        body = _CROWDED_OUT.encode_body(self._table)
-        headers = [(b"content-type", envelope.CONTENT_TYPE), (b"content-length", b"%d" % len(body)), RETRY_AFTER]
-        await send({"type": "http.response.start", "status": 503, "headers": headers})
+        body = CROWDED_OUT.encode_body(self._table.world.now())
+        await send({"type": "http.response.start", "status": 503, "headers": CROWDED_OUT.headers(body)})
         await send({"type": "http.response.body", "body": body})
 
     # Time-outs and refusals
@@ -299,7 +228,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._check_body(now, now - self._since)
         elif not self._is_answering() and now - self._since > self._timeout_s:
             if self._phase == _HEAD:
-                self._refuse(_TIMED_OUT, CloseReason.HEAD_TIMEOUT)
+                self._refuse(TIMED_OUT, CloseReason.HEAD_TIMEOUT)
             else:
                 self._table.count_close(CloseReason.IDLE_TIMEOUT)
                 self.transport.close()
@@ -316,7 +245,7 @@ class HttpProtocol(HttpToolsProtocol):
             if waited_s <= self._limits.body_s:
                 return
             if self._body_bytes - self._bytes_before_since < waited_s * self._limits.min_bytes_per_s:
-                self._refuse(_TIMED_OUT, CloseReason.BODY_TIMEOUT)
+                self._refuse(TIMED_OUT, CloseReason.BODY_TIMEOUT)
                 return
         self._since, self._bytes_before_since = now, self._body_bytes
 
@@ -340,31 +269,23 @@ class HttpProtocol(HttpToolsProtocol):
         """Close the connection to make room for another."""
         first: RequestResponseCycle | None = self.cycle
         if self._phase in (_HEAD, _BODY) or first is None:
-            self._refuse(_CROWDED_OUT, None)
+            self._refuse(CROWDED_OUT, None)
         self.transport.close()
         if self.transport.get_write_buffer_size():
             self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse an unreadable request and close the connection."""
-        self._refuse(_MALFORMED, CloseReason.MALFORMED)
+        self._refuse(MALFORMED, CloseReason.MALFORMED)
 
     def _unsupported_upgrade_warning(self) -> None:
         """Say nothing: an upgrade is answered as a plain request."""
 
-    def _refuse(self, refusal: _Refusal, reason: CloseReason | None) -> None:
+    def _refuse(self, refusal: ConnectionRefusal, reason: CloseReason | None) -> None:
         """Answer the request that is being received, after all earlier ones, and close the connection."""
         if reason:
             self._table.count_close(reason)
-        body = refusal.encode_body(self._table)
-        retry = b"%b: %b\r\n" % RETRY_AFTER if refusal is _CROWDED_OUT else b""
-        answer = b"HTTP/1.1 %b\r\ncontent-type: %b\r\ncontent-length: %d\r\n%bconnection: close\r\n\r\n%b" % (
-            refusal.status_line,
-            envelope.CONTENT_TYPE,
-            len(body),
-            retry,
-            body,
-        )
+        answer = refusal.encode(self._table.world.now())
         if self._is_draining():  # it has its answer already
             self.transport.close()
         elif not self._is_answering():

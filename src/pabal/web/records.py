@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from pabal.checks.buttons import API_LINK_FIELDS, to_api_fields
 from pabal.checks.locale import Locale
-from pabal.checks.message_records import label_value
+from pabal.checks.message_records import label_value, unknown_value
 from pabal.domain import phone
 from pabal.domain.brand.message import BrandAttachment, to_documented
 from pabal.domain.button import Button
@@ -86,15 +86,16 @@ def _disabled_reason(is_enabled: bool, bar: Suspension | None, locale: Locale) -
 
 
 def build_request_item(outlook: RequestDetails, requested_at: Instant, locale: Locale) -> RequestItem:
-    """Return the record of a send request."""
+    """Return the record of a send request; of one that cannot be read, what its id and its messages say."""
     request = outlook.request
     return RequestItem(
-        request.id.hex(),
-        label_value(request.product.code, request.product.label, locale),
+        outlook.request_id.hex(),
+        label_value(request.product.code, request.product.label, locale) if request else unknown_value(locale),
         locale.format_timestamp(requested_at),
-        locale.format_timestamp(request.scheduled_at),
+        locale.format_timestamp(request.scheduled_at if request else requested_at),
         sum(outlook.counts.values()),
         StatusCounts(**{status.code: outlook.counts.get(status, 0) for status in Status}),
+        UNSET if request else True,
     )
 
 

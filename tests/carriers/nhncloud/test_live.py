@@ -18,7 +18,7 @@ from pabal.settings.settings import load
 from pabal.world import RealWorld
 from tests.fakes.nhncloud import channel
 from tests.fakes.nhncloud.__main__ import CONTENT, TEMPLATE
-from tests.fixtures.live import LiveService, run, serving, wait_until
+from tests.fixtures.live import LiveService, run, serving, wait_until, zone_at_noon
 from tests.fixtures.web import FALLBACK, NO_USER, friendtalk_body, image_body, receivers_of, sms_body
 
 pytestmark = pytest.mark.slow
@@ -77,7 +77,8 @@ def scenario(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scenari
     hook = ("--webhook", f"http://127.0.0.1:{port}/hooks/relay", "--signature", SIGNATURE)
     with documented(*(hook if request.param == "webhook" else ())) as relay:
         routes = "\n".join(f'{product} = ["relay"]' for product in PRODUCTS)
-        config.write_text(f"check_sender_numbers = false\n[routes]\n{routes}\n\n{relay.table}", encoding="utf-8")
+        top = f'check_sender_numbers = false\nzone = "{zone_at_noon()}"'  # friend talk goes out as advertising
+        config.write_text(f"{top}\n[routes]\n{routes}\n\n{relay.table}", encoding="utf-8")
         key = run("key", "create", "--account", ACCOUNT, data=data).stdout.strip()
         asyncio.run(_open_channel(data, relay.sender_key))
         with serving(data, "--port", str(port), config=config) as live, live.client(key) as client:

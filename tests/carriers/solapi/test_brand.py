@@ -20,7 +20,16 @@ from tests.fakes.solapi.state import StoredFile
 from tests.fixtures.brand_bodies import brand_body
 from tests.fixtures.solapi import SolapiFixture, run_scenario, with_channel
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import BUTTON, PHONE, call_ok, friendtalk_body, image_body
+from tests.fixtures.web import (
+    BUTTON,
+    PHONE,
+    call_ok,
+    friendtalk_body,
+    get_message,
+    image_body,
+    summarize_refusal,
+    world_starting_at,
+)
 
 FILE = "ST01FJ261116000000000PictureOfUs"
 PICTURE = f"https://storage.example/1/{FILE}"
@@ -155,3 +164,16 @@ def test_brand_message_ends_as_the_relay_reports(tmp_path: Path, number: str, en
         assert await outcomes_for(call, number) == [f"brandMessage {end}"]
 
     run_scenario(tmp_path, scenario)
+
+
+def test_friend_talk_is_advertising_whatever_its_caller_says(tmp_path: Path) -> None:
+    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
+        call = await with_channel(env)
+
+        at_night = await call("message/sendFriendtalk", friendtalk_body(SENDER_KEY, adFlag=False))
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, sendDate="2026-11-16 08:00"))
+
+        assert summarize_refusal(at_night).errors == {"sendDate": "NIGHT_AD_RESTRICTED"}
+        assert (await get_message(call))["deliveredAs"]["value"] == "brandMessage"
+
+    run_scenario(tmp_path, scenario, world=world_starting_at("2026-11-15 23:00"))

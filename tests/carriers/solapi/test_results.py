@@ -15,9 +15,9 @@ from pabal.carriers.solapi.carrier import SolapiCarrier
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.store.engine.migrate import migrate
-from tests.fixtures.solapi import SENDER, SolapiFixture
+from tests.fixtures.solapi import SENDER, SolapiFixture, run_scenario
 from tests.fixtures.verdicts import submit
-from tests.fixtures.virtual import VirtualWorld, open_store, run_in_virtual_time
+from tests.fixtures.virtual import Environment, VirtualWorld, open_store, run_in_virtual_time
 
 SECRET = "a secret that nobody guesses"
 DIGEST = hashlib.sha1(SECRET.encode(), usedforsecurity=False).hexdigest()
@@ -146,3 +146,15 @@ def test_polling_reads_every_page_and_reports_each_result_once(tmp_path: Path) -
             assert len(one.stored) == 50
 
     run_in_virtual_time(main())
+
+
+@pytest.mark.parametrize(("secret", "result"), [(SECRET, "SUCCESS"), ("", "NOT_FOUND")])
+def test_address_can_be_checked_from_outside_if_it_is_set(tmp_path: Path, secret: str, result: str) -> None:
+    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
+        call = await env.caller()
+
+        assert (await call("/hooks/relay", method="GET")).result == result
+        unsigned = await call("/hooks/relay", b"[]", method="POST")
+        assert unsigned.result == ("UNAUTHORIZED" if secret else "NOT_FOUND")
+
+    run_scenario(tmp_path, scenario, webhook_secret=secret)

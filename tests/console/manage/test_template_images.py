@@ -2,6 +2,7 @@
 
 import pytest
 
+from pabal.console.manage.template_form import THUMBNAIL
 from pabal.domain.image import MAX_IMAGE_BYTES
 from pabal.domain.user import Role
 from pabal.store import templates as kept_templates
@@ -183,5 +184,29 @@ def test_multipart_form_requires_csrf_token(run_scenario: RunScenario) -> None:
 
         assert shown.status == 403
         assert await env.store.read(kept_templates.list_all) == []
+
+    run_scenario(scenario)
+
+
+def test_thumbnail_of_a_highlight_is_uploaded_and_kept_on_edit(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, browser = await set_up_sender(env)
+        parts = {"itemHighlight.title": "제목", "itemHighlight.description": "설명"}
+        fields = form_fields(sender_key, emphasisType="itemList", **parts)
+        wrong = await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", b"PNG"), fields, THUMBNAIL)
+        path = (await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", JPEG), fields, THUMBNAIL)).location
+        first = (await only_template(env)).latest.parts.highlight
+        assert first is not None
+        again = fields | {"content": "새 글", "itemHighlight.imageUrl": first.image_url or ""}
+        await save(browser, f"{path}/edit", again)
+        kept = (await only_template(env)).latest.parts.highlight
+        await browser.submit_with_file(f"{path}/edit", ("b.jpg", "image/jpeg", OTHER), again, THUMBNAIL)
+        changed = (await only_template(env)).latest.parts.highlight
+
+        assert 'id="wrong-thumbnail">' in wrong.text
+        assert (first.image_url or "").startswith("https://simulator.invalid/")
+        assert kept == first
+        assert changed is not None
+        assert changed.image_url not in (None, first.image_url)
 
     run_scenario(scenario)

@@ -106,6 +106,7 @@ _ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("DELETE", ALIMTALK_BASE + "senders/{senderKey}", senders.remove),
     ("GET", ALIMTALK_BASE + "template/categories", templates.categories),
     ("POST", ALIMTALK_BASE + "template-image", templates.upload),
+    ("POST", ALIMTALK_BASE + "template-image/item-highlight", templates.upload_thumbnail),
     ("POST", TEMPLATES, templates.register),
     ("GET", TEMPLATES, templates.search),
     ("GET", TEMPLATES + "/{templateCode}", templates.show),

@@ -18,6 +18,8 @@ REJECTED_NAME, HELD_NAME = "반려", "보류"
 DAYS_KEPT_AFTER_USE = 3
 MAX_COMMENT_CHARS = 1000
 KAKAO = "카카오 심사"
+THUMBNAIL = "ITEM_HIGHLIGHT"
+"""The kind of an image that was uploaded for an item highlight."""
 CHANNEL_ADDED = "채널을 추가하고 소식을 받아 보세요."
 _STATUS_NAMES = {"TSC01": "요청", "TSC02": "검수 중", "TSC03": "승인", "TSC04": "반려"}
 
@@ -278,4 +280,10 @@ def _row(state: State, template: Template, draft: Draft) -> Json:
 def upload(state: State, request: Request) -> Json:
     """Accept the image of a template: POST `template-image`, with the file in `file`."""
     picture = images.store_image(state, request, "file")
+    return {"templateImage": {"templateImageName": picture.name, "templateImageUrl": picture.address}}
+
+
+def upload_thumbnail(state: State, request: Request) -> Json:
+    """Accept the image of an item highlight: POST `template-image/item-highlight`, with the file in `file`."""
+    picture = images.store_image(state, request, "file", THUMBNAIL)
     return {"templateImage": {"templateImageName": picture.name, "templateImageUrl": picture.address}}

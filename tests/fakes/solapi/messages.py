@@ -1,6 +1,7 @@
 """Sending, groups and lists of messages (documents: messages/, client: messageService.ts and groupService.ts)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from itertools import dropwhile, islice
 from typing import Any, TypeVar
 
 import msgspec
@@ -139,8 +140,9 @@ def show_group(state: State, request: Request) -> Json:
 
 def list_groups(state: State, request: Request) -> Json:
     """List all groups."""
-    rows = list(state.groups.values())
-    page, keys = _paginate(state, rows, [one.group_id for one in rows], request)
+    key = request.query.get("startKey")
+    rows = dropwhile(lambda one: key not in (None, one.group_id), state.groups.values())
+    page, keys, _ = _take_page(state, rows, lambda one: one.group_id, request)
     return {**keys, "groupList": {one.group_id: _describe(state, one) for one in page}}
 
 
@@ -153,7 +155,9 @@ def delete_group(state: State, request: Request) -> Json:
 
 def list_group_messages(state: State, request: Request) -> Json:
     """List the messages of a group."""
-    return _list(state, _visible(state, _group(state, request).messages), request)
+    key = request.query.get("startKey")
+    rows = dropwhile(lambda one: key not in (None, one.message_id), _group(state, request).messages)
+    return _list(state, _visible(state, rows), request)
 
 
 def search(state: State, request: Request) -> Json:
@@ -164,7 +168,7 @@ def search(state: State, request: Request) -> Json:
     first = parse_iso(query["startDate"], "startDate") if query.get("startDate") else 0
     last = parse_iso(query["endDate"], "endDate") if query.get("endDate") else state.clock()
     find = state.updated_between if query.get("dateType") == "UPDATED" else state.created_between
-    rows = _visible(state, find(first, last))
+    rows = _visible(state, find(first, last, query.get("startKey")))
     wanted: dict[str, Callable[[SolapiMessage], str | None]] = {
         "messageId": lambda one: one.message_id,
         "groupId": lambda one: one.group_id,
@@ -173,9 +177,9 @@ def search(state: State, request: Request) -> Json:
         "type": lambda one: one.type,
         "statusCode": lambda one: one.status_code,
     }
-    for name, read in wanted.items():
-        if query.get(name):
-            rows = [one for one in rows if read(one) == query[name]]
+    given = [(read, query[name]) for name, read in wanted.items() if query.get(name)]
+    if given:
+        rows = (one for one in rows if all(read(one) == value for read, value in given))
     return _list(state, rows, request)
 
 
@@ -219,31 +223,35 @@ def row(state: State, message: SolapiMessage) -> Json:
     }
 
 
-def _visible(state: State, rows: Sequence[SolapiMessage]) -> Sequence[SolapiMessage]:
+def _visible(state: State, rows: Iterable[SolapiMessage]) -> Iterable[SolapiMessage]:
     """Leave out messages that are too new: lists lag behind."""
     lag = round(state.behavior.lists_lag_s * 1000)
-    return rows if not lag else [one for one in rows if one.created_at + lag <= state.clock()]
+    return rows if not lag else (one for one in rows if one.created_at + lag <= state.clock())
 
 
-def _list(state: State, rows: Sequence[SolapiMessage], request: Request) -> Json:
-    page, keys = _paginate(state, rows, [one.message_id for one in rows], request)
+def _list(state: State, rows: Iterable[SolapiMessage], request: Request) -> Json:
+    page, keys, following = _take_page(state, rows, lambda one: one.message_id, request)
+    if following is not None:
+        state.page_starts[following.message_id] = following.update
     return {**keys, "messageList": {one.message_id: row(state, one) for one in page}}
 
 
-def _paginate(state: State, rows: Sequence[T], ids: Sequence[str], request: Request) -> tuple[Sequence[T], Json]:
-    """Return a page; `startKey` is the id of its first entry, `nextKey` that of the next page."""
+def _take_page(
+    state: State, rows: Iterable[T], id_of: Callable[[T], str], request: Request
+) -> tuple[list[T], Json, T | None]:
+    """Return a page of rows, which begin at `startKey`, with its keys, and the first row of the next page."""
     try:
         limit = min(int(request.query.get("limit") or DEFAULT_LIMIT), state.behavior.max_limit)
     except ValueError:
         raise ApiError(400, "ValidationError", "limit 의 데이터 타입은 숫자여야 됩니다.") from None
-    key = request.query.get("startKey")
-    first = 0
-    if key is not None:
-        first = ids.index(key) if key in ids else state.page_starts.get(key, len(rows))
-    following = ids[first + limit] if first + limit < len(rows) else None
-    if following is not None:
-        state.page_starts[following] = first + limit
-    return rows[first : first + limit], {"startKey": key, "nextKey": following, "limit": limit}
+    found = iter(rows)
+    page, following = list(islice(found, limit)), next(found, None)
+    keys = {
+        "startKey": request.query.get("startKey"),
+        "nextKey": None if following is None else id_of(following),
+        "limit": limit,
+    }
+    return page, keys, following
 
 
 def _group(state: State, request: Request) -> Group:

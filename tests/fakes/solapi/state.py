@@ -4,9 +4,11 @@ import asyncio
 import heapq
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
+from itertools import islice
 from random import Random
 from typing import Any, NamedTuple
 
@@ -15,7 +17,6 @@ Json = dict[str, Any]
 
 SEOUL = timezone(timedelta(hours=9))
 ACCEPTED, AT_CARRIER, DELIVERED = "2000", "3000", "4000"
-_LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class ApiError(Exception):
@@ -177,22 +178,17 @@ class State:
         self.pending_hooks: list[SolapiMessage] = []
         self.has_hooks = False
         self.page_starts: dict[str, int] = {}
-        """Where the pages begin whose keys were given out."""
+        """Where the pages begin whose keys were given out, among all updates."""
         self._updates: list[tuple[int, SolapiMessage]] = []
         self._scheduled: list[tuple[int, int, SolapiMessage, str]] = []
         self._count = 0
 
     def new_id(self, prefix: str, characters: int = 32) -> str:
         """Return an id as the documents show them: a prefix, the date and random letters."""
-        at = datetime.fromtimestamp(self.clock() / 1000, SEOUL).strftime("%Y%m%d%H%M%S")
+        at = _seoul_digits(self.clock() // 1000)
         head = prefix + (at if prefix.endswith("V") else at[2:])
         count = characters - len(head)
-        number = self.random.getrandbits(6 * count)
-        letters = []
-        for _ in range(count):
-            number, rest = divmod(number, len(_LETTERS))
-            letters.append(_LETTERS[rest])
-        return head + "".join(letters)
+        return f"{head}{self.random.getrandbits(4 * count):0{count}X}"
 
     def add_message(self, group: Group, message: SolapiMessage) -> None:
         """Store a message in its group, refused or not."""
@@ -232,18 +228,25 @@ class State:
         message.updated_at, message.update = at, len(self._updates)
         self._updates.append((at, message))
 
-    def updated_between(self, first: int, last: int) -> list[SolapiMessage]:
-        """Return messages that were last updated in this range, both ends included."""
+    def updated_between(self, first: int, last: int, start_key: str | None = None) -> Iterator[SolapiMessage]:
+        """Yield messages that were last updated in this range, both ends included, from a key on."""
         low = bisect_left(self._updates, first, key=lambda each: each[0])
         high = bisect_right(self._updates, last, key=lambda each: each[0])
-        window = self._updates[low:high]
-        return [message for index, (_, message) in enumerate(window, low) if message.update == index]
+        if start_key is not None:
+            start = self.by_id[start_key].update if start_key in self.by_id else high
+            low = start if low <= start < high else self.page_starts.get(start_key, high)
+        for index in range(low, high):
+            message = self._updates[index][1]
+            if message.update == index:
+                yield message
 
-    def created_between(self, first: int, last: int) -> Sequence[SolapiMessage]:
-        """Return messages that were created in this range, both ends included."""
+    def created_between(self, first: int, last: int, start_key: str | None = None) -> Iterator[SolapiMessage]:
+        """Yield messages that were created in this range, both ends included, from a key on."""
         low = bisect_left(self.messages, first, key=lambda each: each.created_at)
         high = bisect_right(self.messages, last, key=lambda each: each.created_at)
-        return self.messages[low:high]
+        if start_key is not None:
+            low = self.by_id[start_key].position if start_key in self.by_id else high
+        return islice(self.messages, low, high)
 
     def duplicates(self, field_name: str = "pabal") -> dict[str, int]:
         """Return how often each value of a custom field was accepted, where more than once."""
@@ -251,6 +254,12 @@ class State:
         return {value: count for value, count in Counter(values).items() if value and count > 1}
 
 
+@lru_cache(maxsize=64)
+def _seoul_digits(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, SEOUL).strftime("%Y%m%d%H%M%S")
+
+
+@lru_cache(maxsize=4096)
 def iso(at: int | None) -> str | None:
     """Return a time as the documents show it: 2021-11-16T05:09:39.837Z."""
     if at is None:

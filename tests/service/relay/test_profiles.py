@@ -40,6 +40,9 @@ class RecordingProvider:
         assert token is not None
         self.sent.append(Sent(account_id, registration.cellphone, registration.channel_id, token))
 
+    async def upload_thumbnail(self, image: Image) -> str:
+        raise AssertionError("there are no thumbnails here")
+
     async def submit_template(
         self, sender_key: str, code: str, content: TemplateContent, image: Image | None
     ) -> ReviewDecision | None:

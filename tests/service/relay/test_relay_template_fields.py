@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.nhncloud.templates import THUMBNAIL
 from tests.fixtures.relay import (
     SYNC_ROUND_S,
     RelayEnvironment,
@@ -209,5 +210,52 @@ def test_template_refused_by_the_relay_stays_registered_with_the_reason(
         assert summarize_refusal(answer) == (code, {field: code})
         assert await template_status(call) == "registered"
         assert list(stage.relay.templates) == [(key, "other")]
+
+    stage.run(scenario)
+
+
+def thumbnail(**changes: Any) -> dict[str, Any]:
+    """Return the body of an item list whose highlight has an image to upload."""
+    return {
+        **ITEM_LIST,
+        "itemHighlight": {"title": "#{금액}원", "description": "완료", "image": image_body(**changes)},
+    }
+
+
+def test_thumbnail_of_a_highlight_is_uploaded_and_sent(stage: RelayEnvironment) -> None:
+    """Alimtalk ko/alimtalk-api-guide.md, "템플릿 아이템 하이라이트 이미지 등록"."""
+
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
+        await call_ok(call, "template/create", template_body(key, **thumbnail()))
+        await request_review(call, key)
+        stage.relay.console.approve(key, "T1")
+        await env.wait(SYNC_ROUND_S)
+        values = {"이름": "길동", "금액": "12,000", "상품": "사과"}
+        await call_ok(call, "message/sendAlimtalk", alimtalk_body(key, receivers=receivers_of(templateData=values)))
+        await env.wait(5)
+
+        (picture,) = stage.relay.pictures.values()
+        (message,) = stage.relay.messages
+        assert (picture.kind, picture.name) == (THUMBNAIL, "photo.jpg")
+        assert (await get_template(call))["itemHighlight"]["imageUrl"] == picture.address
+        assert message.recipient.templateItemHighlight.imageUrl == picture.address
+        assert describe_outcome(await get_message(call)) == "completed 1000"
+
+    stage.run(scenario)
+
+
+def test_template_is_not_stored_if_its_thumbnail_cannot_be_uploaded(stage: RelayEnvironment) -> None:
+    async def scenario(env: Environment) -> None:
+        call, key = await opened(stage, env)
+        stage.relay.inject_fault("refuse", "template-image")
+
+        away = await call("template/create", template_body(key, **thumbnail()))
+        stage.relay.faults.faults.clear()
+        other = await call("template/create", template_body(key, **thumbnail(contentType="image/vnd.wap.sis")))
+
+        assert away.result == "SERVICE_UNAVAILABLE"
+        assert summarize_refusal(other).errors == {"itemHighlight.image.contentType": "INVALID_IMAGE"}
+        assert (await call_ok(call, "template/list")).items == []
 
     stage.run(scenario)

@@ -34,6 +34,9 @@ class Reviewer:
     async def register_profile(self, account_id: int, registration: Registration, token: str | None) -> None:
         raise NotImplementedError
 
+    async def upload_thumbnail(self, image: Image) -> str:
+        raise AssertionError("there are no thumbnails here")
+
     async def submit_template(
         self, sender_key: str, code: str, content: TemplateContent, image: Image | None
     ) -> ReviewDecision | None:

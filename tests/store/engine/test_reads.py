@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from pabal.service.upkeep.expire import find_unwatched
+from pabal.service.upkeep.reports import queue_depths
 from pabal.store.engine.base import ReadTimedOut, StoreUnavailable, Tx, options_of, transaction
 from pabal.store.engine.group_commit import GroupCommitStore
 from pabal.store.engine.read_threads import ReadThreads
@@ -138,8 +139,8 @@ def test_background_reads_delay_neither_other_reads_nor_searches(modes: StoreMod
     modes.run(scenario, readers=1, searchers=1)
 
 
-@pytest.mark.parametrize("work", [count_messages, first_request_at, queue_digest, find_unwatched])
-def test_housekeeping_counts_and_walks_in_the_background(work: Any) -> None:
+@pytest.mark.parametrize("work", [count_messages, first_request_at, queue_digest, find_unwatched, queue_depths])
+def test_counts_and_walks_are_read_in_the_background(work: Any) -> None:
     assert options_of(work).background
 
 

@@ -19,7 +19,7 @@ from pabal.carriers.provider import RelayProvider, RemoteCategories, RemoteProfi
 from pabal.carriers.relay.refusals import ALREADY_REGISTERED, OTHER_IN_REVIEW
 from pabal.domain.category import Category
 from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.image import Image
+from pabal.domain.image import JPEG, Image
 from pabal.domain.profile import Registration
 from pabal.domain.suspension import Suspension
 from pabal.domain.template import ReviewDecision, TemplateContent, TemplateStatus
@@ -31,7 +31,6 @@ MAX_PAGES = 100
 MAX_TOKEN_DIGITS = 9
 MAX_DEPTH = 3
 CATEGORY_CODE_DIGITS = 11
-JPEG = "image/jpeg"
 _REGISTERED = "YSC03"
 _BLOCKED_BY_KAKAO = "S"
 _SUSPENSIONS = {"B": Suspension.BLOCKED, "C": Suspension.INACTIVE, "D": Suspension.DELETED, "E": Suspension.DELETED}
@@ -124,6 +123,9 @@ class NhnCloudProvider(RelayProvider):
             await as_refusals(self._request("PUT", _template_path(sender_key, code), body=body), "templateCode")
         return None
 
+    async def upload_thumbnail(self, image: Image) -> str:
+        return (await self._upload(image, "/template-image/item-highlight", "itemHighlight.image")).address
+
     async def list_templates(self, sender_key: str) -> list[RemoteTemplate]:
         keys = ("templateListResponse", "templates")
         return [
@@ -180,13 +182,13 @@ class NhnCloudProvider(RelayProvider):
             raise Refused(Code.INVALID_STATE, "templateCode", OTHER_IN_REVIEW)
         return True
 
-    async def _upload(self, image: Image) -> UploadedImage:
+    async def _upload(self, image: Image, path: str = "/template-image", field: str = "image") -> UploadedImage:
         if image.content_type != JPEG:
             detail = Text("중계사는 JPEG만 받습니다.", "The relay accepts only JPEG.")
-            raise Refused(Code.INVALID_IMAGE, "image", detail)
+            raise Refused(Code.INVALID_IMAGE, field, detail)
         is_named = image.file_name.lower().endswith((".jpg", ".jpeg"))
         file = UploadFile("file", image.file_name if is_named else f"{image.file_name}.jpg", JPEG, image.body)
-        answer = await as_refusals(self._request("POST", "/template-image", file=file), "image")
+        answer = await as_refusals(self._request("POST", path, file=file), field)
         found = _part(answer, "templateImage")
         name, address = found.get("templateImageName"), found.get("templateImageUrl")
         if not isinstance(name, str) or not isinstance(address, str):

@@ -50,7 +50,7 @@ def _refusal(error: ErrorAnswer, field: str) -> Refused:
     if error.code in _BUTTON_ERRORS:
         code, field = Code.INVALID_BUTTON, "buttons"
     elif error.code in _IMAGE_ERRORS:
-        code, field = Code.INVALID_IMAGE, "image"
+        code, field = Code.INVALID_IMAGE, field if field.endswith("image") else "image"
     return Refused(code, field, quote_error(error))
 
 

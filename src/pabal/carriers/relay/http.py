@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import logging
 import os
 import socket
 import ssl
@@ -13,17 +12,15 @@ from typing import Any
 
 import httpx
 
+from pabal.carriers.relay.kept_connections import KeptConnections
 from pabal.domain.dates import SECOND, Instant
 from pabal.settings.field import BadSetting
 
 CONNECT_TIMEOUT_S = 5.0
-KEEPALIVE_S = 30.0
-"""A connection idle for this long is not used again: the server may be closing it."""
-MAX_CONNECTIONS = 256
 MAX_CAUSES = 10
 """How far the causes of an exception are followed."""
 
-logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs every URL, and these may contain keys
+DEFAULT_HEADERS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": "pabal"}
 
 
 class NotProcessed(Exception):
@@ -75,19 +72,10 @@ class HttpClient:
             raise BadSetting(f"tls_ca: cannot be read ({error.strerror})") from None
         self.server_time: Instant | None = None
         """The Date header of the last response, with a resolution of one second."""
-        self._http = httpx.AsyncClient(
-            base_url=address,
-            transport=transport,
-            headers=dict(headers or {}),
-            verify=context,
-            follow_redirects=False,
-            trust_env=False,
-            limits=httpx.Limits(
-                max_connections=MAX_CONNECTIONS,
-                max_keepalive_connections=MAX_CONNECTIONS,
-                keepalive_expiry=KEEPALIVE_S,
-            ),
-        )
+        self._address = address.rstrip("/")
+        self._headers = {**DEFAULT_HEADERS, **(headers or {})}
+        self._transport = transport or KeptConnections(context)
+        self._is_closed = False
 
     async def send(
         self,
@@ -104,20 +92,21 @@ class HttpClient:
 
         Raises NotProcessed, NoResponse.
         """
-        if self._http.is_closed:
+        if self._is_closed:
             raise NotProcessed("the service is stopping")
-        request = self._http.build_request(
+        request = httpx.Request(
             method,
-            path,
-            content=content,
+            self._address + path,
             params=dict(query) if query else None,
-            headers=dict(headers or {}),
+            headers={**self._headers, **(headers or {})},
+            content=content,
             files=dict(files) if files else None,
-            timeout=httpx.Timeout(None, connect=min(CONNECT_TIMEOUT_S, timeout_s), pool=timeout_s),
+            extensions={"timeout": {"connect": min(CONNECT_TIMEOUT_S, timeout_s), "pool": timeout_s}},
         )
         try:
             async with asyncio.timeout(timeout_s):
-                response = await self._http.send(request)
+                response = await self._transport.handle_async_request(request)
+                await response.aread()
         except TimeoutError:
             raise NoResponse("no response in time") from None
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
@@ -129,7 +118,8 @@ class HttpClient:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._http.aclose()
+        self._is_closed = True
+        await self._transport.aclose()
 
 
 def _server_time(response: httpx.Response) -> Instant | None:

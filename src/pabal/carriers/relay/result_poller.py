@@ -25,7 +25,7 @@ MAX_REMEMBERED = 500_000
 CLOCK_TOLERANCE_MS = 10 * SECOND
 """A smaller difference between the clocks is ignored."""
 MAX_POLL_FRACTION = 3
-"""Calls take at most one part in this many of the time."""
+"""Calls that bring nothing new take at most one part in this many of the time."""
 
 OnServiceProblem = Callable[[str, str], None]
 """Called after every call with the name of a service and its problem; empty if all is well."""
@@ -126,8 +126,8 @@ class ResultPoller:
         self.reported = ReportedResults(world)
         self._next_poll = world.monotonic()
         self._next_overlaps = [self._next_poll for _ in OVERLAPS]
-        self._calls_s = 0.0
-        """How long the calls of this round took."""
+        self._fruitless_s = 0.0
+        """How long the calls of this round took, in proportion to what they brought that was known already."""
         self.read_problems: dict[str, str] = {}
         """Why the results of a service that is reachable cannot be read, by its name."""
         self._clock_ahead_ms: dict[str, int] = {}
@@ -136,7 +136,7 @@ class ResultPoller:
     async def run(self, on_receipts: OnReceipts) -> None:
         """Read results until cancelled; if another process reads them, only check that services are reachable."""
         while True:
-            began, self._calls_s = self._world.monotonic(), 0.0
+            began, self._fruitless_s = self._world.monotonic(), 0.0
             is_polling = self._cursor.is_ours and began >= self._next_poll
             if is_polling:
                 self._next_poll = began + self._poll_s
@@ -144,7 +144,7 @@ class ResultPoller:
             for source in self._sources:
                 await self._poll(source, on_receipts if is_polling else None, overlap)
             took_s = self._world.monotonic() - began
-            await asyncio.sleep(max(self._round_s - took_s, self._calls_s * (MAX_POLL_FRACTION - 1)))
+            await asyncio.sleep(max(self._round_s - took_s, self._fruitless_s * (MAX_POLL_FRACTION - 1)))
 
     def _overlap(self, now: float) -> int:
         """Return by how much this round overlaps the one before."""
@@ -161,7 +161,8 @@ class ResultPoller:
             if on_receipts:
                 await self._read_new(source, on_receipts, overlap)
             else:
-                await self._timed(source, source.check(self._server_now(source)))
+                _, took_s = await self._timed(source, source.check(self._server_now(source)))
+                self._fruitless_s += took_s
         except Throttled:
             pass
         except (NotProcessed, NoResponse) as error:
@@ -192,20 +193,34 @@ class ResultPoller:
     async def _read_between(
         self, source: ResultSource, start: Instant, end: Instant, on_receipts: OnReceipts
     ) -> None:
+        """Store the results between two times; while a page is stored, the next one is read."""
         pages = source.read(start, end)
-        while (page := await self._timed(source, anext(pages, None))) is not None:
-            if new := self.reported.select_new(page):
-                await on_receipts(new)
-                self.reported.remember(new)
+        page, took_s = await self._timed(source, anext(pages, None))
+        while page is not None:
+            following = asyncio.ensure_future(self._timed(source, anext(pages, None)))
+            try:
+                new_count = await self._store_new(page, on_receipts)
+            except BaseException:
+                following.cancel()
+                raise
+            self._fruitless_s += took_s * (1 - new_count / max(len(page), 1))
+            page, took_s = await following
 
-    async def _timed(self, source: ResultSource, call: Awaitable[T]) -> T:
-        """Return the answer to a call; count its time, and compare the clocks."""
+    async def _store_new(self, page: Sequence[Receipt], on_receipts: OnReceipts) -> int:
+        """Store the results that were not reported before, and return how many there are."""
+        if new := self.reported.select_new(page):
+            await on_receipts(new)
+            self.reported.remember(new)
+        return len(new)
+
+    async def _timed(self, source: ResultSource, call: Awaitable[T]) -> tuple[T, float]:
+        """Return the answer to a call and how many seconds it took; compare the clocks."""
         began = self._world.monotonic()
         answer = await call
-        self._calls_s += self._world.monotonic() - began
+        took_s = self._world.monotonic() - began
         ahead = (source.server_time or self._world.now()) - self._world.now()
         self._clock_ahead_ms[source.name] = ahead if abs(ahead) > CLOCK_TOLERANCE_MS else 0
-        return answer
+        return answer, took_s
 
     def _server_now(self, source: ResultSource) -> Instant:
         """Return the time by the server's clock, by which results are listed."""

@@ -53,6 +53,8 @@ class SolapiCarrier(Carrier):
         self.products = frozenset(settings.products)
         self.window = settings.window
         self.failover_after_s = settings.failover_seconds
+        self.has_webhooks = bool(settings.webhook_secret)
+        self.sends_friend_talk_as_brand = settings.sends_friend_talk_as_brand
         self.provider = provider
         self._client = client
         self._world = world

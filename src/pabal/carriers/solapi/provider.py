@@ -105,6 +105,9 @@ class SolapiProvider(RelayProvider):
     async def delete_profile(self, sender_key: str) -> None:
         await self._find(f"{CHANNELS_PATH}/{_segment(sender_key)}", Any, "DELETE")
 
+    async def upload_thumbnail(self, image: Image) -> str:
+        raise relay_templates.unsupported("itemHighlight")
+
     async def submit_template(
         self, sender_key: str, code: str, content: TemplateContent, image: Image | None
     ) -> ReviewDecision | None:

@@ -33,20 +33,25 @@ def check(content: TemplateContent) -> None:
 
     Raises Refused(INVALID_PARAMETER).
     """
-    unsupported = {
+    found = {
         "emphasisType": content.emphasis_type == "itemList",
         "imageLink": content.image_link is not None,
         "quickReplies": bool(content.parts.quick_replies),
         "representLink": content.parts.link is not None,
         "buttons": not buttons.are_supported(content.buttons),
     }
-    for field, is_given in unsupported.items():
+    for field, is_given in found.items():
         if is_given:
-            detail = Text(
-                f"이 통신사의 템플릿에는 {field} 값을 쓸 수 없습니다. 템플릿을 고치세요.",
-                f"This carrier's templates have no place for that {field}: update the template without it.",
-            )
-            raise Refused(Code.INVALID_PARAMETER, field, detail)
+            raise unsupported(field)
+
+
+def unsupported(field: str) -> Refused:
+    """Return the refusal of a field that this carrier does not register."""
+    detail = Text(
+        f"이 통신사의 템플릿에는 {field} 값을 쓸 수 없습니다. 템플릿을 고치세요.",
+        f"This carrier's templates have no place for that {field}: update the template without it.",
+    )
+    return Refused(Code.INVALID_PARAMETER, field, detail)
 
 
 def to_remote(content: TemplateContent, name: TemplateName, image_id: str | None) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from pabal.domain.message import Outcome, Product, Status
 from pabal.domain.price import format_won
 from pabal.service.delivery.deadline import deadline_of
 from pabal.service.history import timeline
-from pabal.service.history.history import build_each
+from pabal.service.history.history import build_each, build_one
 from pabal.service.history.timeline import NEWEST, Message, Request, SearchPage, Timeline
 from pabal.service.sending import compose
 
@@ -94,37 +94,43 @@ async def show_history(request: PageRequest) -> Response:
 async def show_message(request: PageRequest) -> Response:
     """Show one message with its timeline.
 
-    Raises Refused(NOT_FOUND), also for another account's.
+    Raises Refused(NOT_FOUND), also for another account's, and RecordDamaged.
     """
     message_id = identifiers.parse_message_id(str(request.http.path_params["message"]))
     details = await timeline.get_timeline(request.context, request.account_id, message_id) if message_id else None
     if details is None:
         raise Refused(Code.NOT_FOUND)
+    shown = build_one(details.message.id, lambda: _shown_values(request, details))
+    return request.render("history/message.html", **shown)
+
+
+def _shown_values(request: PageRequest, details: Timeline) -> dict[str, object]:
+    """Return what the page of a message shows."""
     message, send_request = details.message, details.request
     outcome = message.outcome
     other = details.origin or details.fallback
-    brand = send_request.brand if details.origin is None else None
-    return request.render(
-        "history/message.html",
-        row=_row(request, message, send_request),
-        send_request=send_request,
-        request_id=send_request.id.hex(),
-        sender=_sender(message, send_request),
-        subject=compose.subject_of(message, send_request),
-        content=compose.content_of(message, send_request),
-        buttons=[button.name for button in compose.buttons_of(message, send_request)],
-        has_image=send_request.has_image and details.origin is None,
-        brand=brand,
-        parts=preview_attachment(brand.attachment) if brand else (),
-        reference=message.reference,
-        cost="" if details.cost is None else request.t("message.cost.won", won=format_won(details.cost)),
-        expires=_deadline(request, message, send_request),
-        advice=request.translate(ADVICE[outcome]) if outcome else "",
-        moments=_timeline_entries(request, details),
-        origin=details.origin.id.hex() if details.origin else "",
-        fallback=details.fallback.id.hex() if details.fallback else "",
-        other=request.translate(other.status.label) if other else "",
-    )
+    is_fallback = compose.is_fallback(message, send_request)
+    brand = None if is_fallback else send_request.brand
+    return {
+        "row": _row(request, message, send_request),
+        "send_request": send_request,
+        "request_id": send_request.id.hex(),
+        "sender": _sender(message, send_request),
+        "subject": compose.subject_of(message, send_request),
+        "content": compose.content_of(message, send_request),
+        "buttons": [button.name for button in compose.buttons_of(message, send_request)],
+        "has_image": send_request.has_image and not is_fallback,
+        "brand": brand,
+        "parts": preview_attachment(brand.attachment) if brand else (),
+        "reference": message.reference,
+        "cost": "" if details.cost is None else request.t("message.cost.won", won=format_won(details.cost)),
+        "expires": _deadline(request, message, send_request),
+        "advice": request.translate(ADVICE[outcome]) if outcome else "",
+        "moments": _timeline_entries(request, details),
+        "origin": details.origin.id.hex() if details.origin else "",
+        "fallback": details.fallback.id.hex() if details.fallback else "",
+        "other": request.translate(other.status.label) if other else "",
+    }
 
 
 def _row(request: PageRequest, message: Message, send_request: Request) -> MessageRow:

@@ -37,6 +37,8 @@ BUTTON_GROUPS = {
 }
 """The fields of a button, each with the CSS class of the button types that have it."""
 BUTTON_FIELDS = ("buttonType", *BUTTON_GROUPS)
+THUMBNAIL = "itemHighlight.image"
+"""The file that replaces the thumbnail of the highlight."""
 IMAGE_OF = "pictureOf"
 """The field that names the template whose image is used where no other is uploaded."""
 REPLY_FIELDS = tuple(field for field in BUTTON_FIELDS if field not in ("target", "telNumber"))
@@ -92,7 +94,7 @@ def fields_of(template: Template) -> dict[str, str]:
     return read_fields({"senderKey": template.sender_key, "templateCode": template.code, **fields})
 
 
-def build_body(fields: Mapping[str, str], image: Image | None) -> dict[str, Any]:
+def build_body(fields: Mapping[str, str], image: Image | None, thumbnail: Image | None = None) -> dict[str, Any]:
     """Return the request body of the fields, without empty ones and without button rows that have no type."""
     body: dict[str, Any] = {
         field: fields[field] if field in MULTILINE_FIELDS else fields[field].strip()
@@ -108,9 +110,16 @@ def build_body(fields: Mapping[str, str], image: Image | None) -> dict[str, Any]
     if items or summary:
         body["itemList"] = {"items": items, **({"summary": summary} if summary else {})}
     if image:
-        encoded = b64encode(image.body).decode()
-        body["image"] = {"contentType": image.content_type, "fileName": image.file_name, "body": encoded}
+        body["image"] = _image_body(image)
+    if thumbnail:
+        highlight = {name: value for name, value in body.get("itemHighlight", {}).items() if name != "imageUrl"}
+        body["itemHighlight"] = {**highlight, "image": _image_body(thumbnail)}
     return body
+
+
+def _image_body(image: Image) -> dict[str, str]:
+    encoded = b64encode(image.body).decode()
+    return {"contentType": image.content_type, "fileName": image.file_name, "body": encoded}
 
 
 def button_rows(fields: Mapping[str, str]) -> list[int]:
@@ -130,8 +139,9 @@ def errors_by_field(problems: Sequence[Problem], fields: Mapping[str, str], lang
     rows = {name: rows_in_use(fields, name) for name in LIST_FIELDS}
 
     def form_field(field: str) -> str:
-        if field.startswith("image."):
-            return "image"
+        for file in ("image", THUMBNAIL):
+            if field.startswith(f"{file}."):
+                return file
         return _LIST_INDEX.sub(lambda match: f"{match[1]}[{rows[match[1]][int(match[2])]}]", field)
 
     return {form_field(each.field): each.message(language) for each in problems}

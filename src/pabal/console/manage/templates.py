@@ -84,7 +84,9 @@ async def create_template(request: PageRequest) -> Response:
     fields = template_form.read_fields(request.fields)
     audit_entry = request.audit_entry("template.create", fields["templateCode"].strip())
     try:
-        body = template_form.build_body(fields, await _read_image(request, fields))
+        body = template_form.build_body(
+            fields, await _read_image(request, fields), _read_thumbnail(request, fields)
+        )
         created = await template_checks.create_template(request.api_call(WriteTemplate, body, audit_entry))
     except Refused as refused:
         return await _render_form(request, fields, refused)
@@ -107,7 +109,9 @@ async def update_template(request: PageRequest) -> Response:
     try:
         if not is_editable(template):
             raise Refused(Code.INVALID_STATE, "content")
-        body = template_form.build_body(fields, await _read_image(request, fields))
+        body = template_form.build_body(
+            fields, await _read_image(request, fields), _read_thumbnail(request, fields)
+        )
         await template_checks.update_template(
             request.api_call(WriteTemplate, body, request.audit_entry("template.update", template.code))
         )
@@ -205,17 +209,29 @@ async def _read_image(request: PageRequest, fields: Mapping[str, str]) -> Image 
 
     Raises Refused(NOT_FOUND) if the stored one is another account's.
     """
-    emphasis, upload = fields["emphasisType"], request.files.get("image")
-    if upload and emphasis in ("image", "itemList"):
-        # What is cut off exceeds the limit anyway and is refused.
-        name = upload.name[-MAX_FILE_NAME_CHARACTERS:]
-        return Image(upload.content_type, name, upload.body[: MAX_IMAGE_BYTES + 1])
+    emphasis = fields["emphasisType"]
+    uploaded = _uploaded_image(request, "image") if emphasis in ("image", "itemList") else None
+    if uploaded:
+        return uploaded
     if not fields[template_form.IMAGE_OF]:
         return None
     template = await _find_template(request, fields[template_form.IMAGE_OF])
     if emphasis not in ("image", "itemList", template.latest.emphasis_type):
         return None
     return await lookup.get_template_image(request.context, template)
+
+
+def _read_thumbnail(request: PageRequest, fields: Mapping[str, str]) -> Image | None:
+    """Return the uploaded thumbnail of the highlight."""
+    return _uploaded_image(request, template_form.THUMBNAIL) if fields["emphasisType"] == "itemList" else None
+
+
+def _uploaded_image(request: PageRequest, field: str) -> Image | None:
+    upload = request.files.get(field)
+    if not upload:
+        return None
+    # What is cut off exceeds the limit anyway and is refused.
+    return Image(upload.content_type, upload.name[-MAX_FILE_NAME_CHARACTERS:], upload.body[: MAX_IMAGE_BYTES + 1])
 
 
 def _template_key(template: Template) -> dict[str, str]:

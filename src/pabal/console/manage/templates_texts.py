@@ -35,6 +35,11 @@ TEXTS = {
     "template.itemHighlight.title": Text("하이라이트 제목", "Highlight title"),
     "template.itemHighlight.description": Text("하이라이트 설명", "Highlight description"),
     "template.itemHighlight.imageUrl": Text("섬네일 주소", "Thumbnail address"),
+    "template.itemHighlight.image": Text("새 섬네일 파일", "New thumbnail file"),
+    "template.itemHighlight.image.help": Text(
+        "JPEG, {most}바이트까지. 저장할 때 중계사에 올리고, 위의 섬네일 주소를 바꿉니다.",
+        "JPEG, at most {most} bytes. Uploaded at the relay when you save; replaces the thumbnail address above.",
+    ),
     "template.itemList.summary.title": Text("요약 제목", "Summary title"),
     "template.itemList.summary.description": Text("요약 금액", "Summary amount"),
     "template.item.title": Text("제목", "Title"),

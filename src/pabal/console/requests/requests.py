@@ -1,5 +1,6 @@
 """Campaigns and requests with live progress; those that wait can be sent now or cancelled."""
 
+from contextlib import suppress
 from typing import NamedTuple
 
 from starlette.responses import Response
@@ -12,6 +13,7 @@ from pabal.domain.campaign import CampaignState
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Status
 from pabal.domain.sending import Sending
+from pabal.service.errors import RecordDamaged
 from pabal.service.sending import campaign_files, campaigns, send_now
 from pabal.service.sending import progress as progress_service
 from pabal.service.sending.cancel import cancel_request
@@ -75,10 +77,11 @@ async def list_requests(request: PageRequest) -> Response:
 async def show_progress(request: PageRequest) -> Response:
     """Answer with the progress of the entries that the page polls."""
     words = request.field("ids").split(",")[:MAX_POLLED]
-    found = [
-        await progress_service.get_sent(request.context, request.account_id, identifiers.parse_request_id(word))
-        for word in words
-    ]
+    found = []
+    for word in words:
+        with suppress(RecordDamaged):  # the page tells it when it is loaded again
+            sent_id = identifiers.parse_request_id(word)
+            found.append(await progress_service.get_sent(request.context, request.account_id, sent_id))
     is_one = bool(request.field("one"))
     if is_one and any(each and each.campaign and each.campaign.state is CampaignState.HALTED for each in found):
         return Response(status_code=NO_CONTENT, headers=RELOAD_HEADERS)  # the whole page shows the reason
@@ -91,7 +94,7 @@ async def show_progress(request: PageRequest) -> Response:
 async def show_request(request: PageRequest) -> Response:
     """Show a campaign or a request.
 
-    Raises Refused(NOT_FOUND), also for another account's.
+    Raises Refused(NOT_FOUND), also for another account's, and RecordDamaged.
     """
     sent = await _get_progress(request)
     if sent.campaign and sent.campaign.state.is_before_sending and request.is_allowed(UPLOAD_PATH, "POST"):

@@ -228,10 +228,10 @@ def read_draft(fields: Mapping[str, str]) -> MessageDraft:
 
 def _with_example(draft: MessageDraft) -> MessageDraft:
     """Return a draft whose type needs an attachment with an example to start from; another type's is replaced."""
-    typed = draft.texts["attachment"].strip()
-    known = {example_of(each): each for each in BrandType}
-    is_untouched = not typed or typed.replace("\r\n", "\n") in known
-    if not draft.is_brand or not is_untouched:
+    if not draft.is_brand:
+        return draft
+    typed = draft.texts["attachment"].strip().replace("\r\n", "\n")
+    if typed and typed not in map(example_of, BrandType):
         return draft
     return replace(draft, texts={**draft.texts, "attachment": example_of(draft.brand_type)})
 

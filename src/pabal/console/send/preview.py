@@ -52,7 +52,8 @@ class ComposedMessage(NamedTuple):
     """The names of the variables, in the order of the columns."""
     fallback_content: str | None
     """The text of the fallback, where it has its own."""
-    clean: Callable[[str], str]
+    clean: Callable[[Sequence[str]], Sequence[str]]
+    """Cleans the values of variables."""
     replaced: str
     """The characters that were replaced, if the operator has enabled that."""
     opt_out_number: str
@@ -121,8 +122,8 @@ def compose_message(
     own = draft.texts["resendContent"] if draft.checkboxes["resend"] and not draft.product.is_text else ""
     stand_in = _mark_as_ad(draft, _clean_or_cut(clean, own), policy) or None
     names = variables.find_names(subject, content, *button.links_of(buttons), *parts.texts, stand_in)
-    clean_value = make_value_cleaner(draft.product, policy)
-    return ComposedMessage(content, subject, buttons, names, stand_in, clean_value, lost, opt_out_number, parts)
+    clean_values = make_value_cleaner(draft.product, policy)
+    return ComposedMessage(content, subject, buttons, names, stand_in, clean_values, lost, opt_out_number, parts)
 
 
 def length_check(draft: MessageDraft, message: ComposedMessage) -> Callable[[bodies.ReceiverBody], CheckedText]:
@@ -157,7 +158,8 @@ def build_preview(
     policy: Policy,
 ) -> MessagePreview:
     """Return the message as a receiver with these values gets it; a variable without a value stays visible."""
-    filling = [_clean_or_cut(message.clean, values.get(name, f"#{{{name}}}")) for name in message.variables]
+    shown = [values.get(name, f"#{{{name}}}")[: text.MAX_INPUT_CHARACTERS] for name in message.variables]
+    filling = message.clean(shown)
     by_name = dict(zip(message.variables, filling, strict=True))
 
     def filled(template: str) -> str:
@@ -223,24 +225,22 @@ def _measure_brand(draft: MessageDraft, content: str) -> TextSize:
 
 def split_unsupported(content: str, product: Product) -> list[TextRun]:
     """Return a text as runs of characters that can and cannot be sent."""
-    if not product.is_text or not _unsupported_characters(content):
+    lost = text.unsupported_characters(content) if product.is_text else set()
+    if not lost:
         return [TextRun(content, True)]
-    return [TextRun("".join(run), is_carried) for is_carried, run in groupby(content, text.is_supported)]
+    return [TextRun("".join(run), not is_lost) for is_lost, run in groupby(content, lost.__contains__)]
 
 
 def _measure_bytes(content: str, limit: int) -> TextSize:
     lost = _unsupported_characters(content)
-    size = text.carried_bytes("".join(filter(text.is_supported, content)) if lost else content)
+    size = text.carried_bytes(text.drop_unsupported(content))
     return TextSize(size, limit, True, size > limit, "".join(dict.fromkeys(lost))[:SHOWN_CHARACTERS])
 
 
 def _unsupported_characters(content: str) -> str:
     """Return the characters that text messages do not support."""
-    try:
-        text.carried_bytes(content)
-    except Refused:
-        return "".join(character for character in content if not text.is_supported(character))
-    return ""
+    lost = text.unsupported_characters(content)
+    return "".join(filter(lost.__contains__, content)) if lost else ""
 
 
 def _mark_as_ad(draft: MessageDraft, content: str, policy: Policy) -> str:
@@ -259,15 +259,18 @@ def _clean_or_cut(clean: Callable[[str], str], content: str) -> str:
 
 def _fill_or_cut(template: str, values: Mapping[str, str]) -> str:
     """Return a text with its variables filled in; it is cut where it exceeds all limits."""
-    filled: list[str] = []
+    filled = list(variables.split(template))
+    filled[1::2] = [values[name] for name in filled[1::2]]
+    if sum(map(len, filled)) <= text.MAX_INPUT_CHARACTERS:
+        return "".join(filled)
+    shown: list[str] = []
     room = text.MAX_INPUT_CHARACTERS
-    for number, piece in enumerate(variables.split(template)):
+    for piece in filled:
         if room <= 0:
             break
-        shown = (values[piece] if number % 2 else piece)[:room]
-        room -= len(shown)
-        filled.append(shown)
-    return "".join(filled)
+        shown.append(piece[:room])
+        room -= len(piece)
+    return "".join(shown)
 
 
 def _preview_buttons(draft: MessageDraft) -> tuple[Button, ...]:

@@ -33,6 +33,7 @@ from pabal.domain.sending import Sending
 from pabal.domain.template import Template
 from pabal.service.access import opt_out_numbers
 from pabal.service.access.sign_in import new_secret
+from pabal.service.errors import RecordDamaged
 from pabal.service.history import history
 from pabal.service.sending import choices, compose
 from pabal.service.sending.accept import IdempotencyKey, accept, choose_carrier, find_accepted
@@ -148,11 +149,20 @@ async def send_test(request: PageRequest) -> Response:
 async def show_sent(request: PageRequest) -> Response:
     """Show what was sent, with a link to its progress.
 
-    Raises Refused(REQUEST_NOT_FOUND), also for another account's.
+    Raises Refused(REQUEST_NOT_FOUND), also for another account's, and RecordDamaged.
     """
     request_id = identifiers.parse_request_id(str(request.http.path_params["request"]))
     found = await history.get_request_details(request.context, request.account_id, request_id, 1, 1)
     send_request = found.request
+    if send_request is None:
+        raise RecordDamaged("request", found.request_id)
+    shown = history.build_each(
+        found.page.found,
+        found.page.unreadable,
+        lambda message, shared: (message.receiver, compose.content_of(message, shared)),
+        lambda message_id: ("", request.t("history.unreadable", id=message_id.hex())),
+    )
+    receiver, content = shown[0] if shown else ("", "")
     return request.render(
         "send/send_done.html",
         request_id=send_request.id.hex(),
@@ -161,8 +171,8 @@ async def show_sent(request: PageRequest) -> Response:
         if send_request.scheduled_at > request.now
         else "",
         counts=[(status, found.counts[status]) for status in Status if found.counts.get(status)],
-        receiver=found.page.found[0][0].receiver if found.page.found else "",
-        content=compose.content_of(*found.page.found[0]) if found.page.found else "",
+        receiver=receiver,
+        content=content,
     )
 
 

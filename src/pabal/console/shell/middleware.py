@@ -31,7 +31,7 @@ from pabal.service.access import sign_in
 from pabal.service.access.body_budget import BodyBudget, HeldBody
 from pabal.service.access.sign_in import ConsoleSession, new_secret
 from pabal.service.access.throttle import IpAddress
-from pabal.service.errors import StoreUnavailable, describe_error
+from pabal.service.errors import RecordDamaged, StoreUnavailable, describe_error
 
 CSRF_FIELD = "csrf"
 CSRF_HEADER = "x-csrf-token"
@@ -56,6 +56,8 @@ SWITCH_FIELD = "switch_account"
 """Has the account to switch back to, in a form that was made for it."""
 SHOWN_ERRORS = (403, 409)
 """Statuses whose page htmx shows instead of the open one; see HTMX_CONFIG."""
+DAMAGED_TEXTS = {"message": "history.unreadable", "request": "follow.unreadable"}
+"""What is said of a record that cannot be read, by its kind."""
 REPLACE_PAGE = {"hx-retarget": "#content", "hx-reselect": "#content", "hx-reswap": "outerHTML show:window:top"}
 
 log = logging.getLogger("pabal.console")
@@ -85,6 +87,9 @@ class Middleware:
             response = await self._open(page, request)
         except Refused as refused:
             response = self._refuse(request, refused.problems, refused.retry_after_s)
+        except RecordDamaged as damaged:
+            text = request.t(DAMAGED_TEXTS[damaged.kind], id=damaged.record_id.hex())
+            response = request.render("shell/problem.html", Code.NOT_FOUND.http_status, messages=[text])
         except StoreUnavailable as unavailable:
             log.warning("store unavailable; page refused", extra={"error": str(unavailable)})
             response = self._refuse(request, [Problem(Code.SERVICE_UNAVAILABLE)])

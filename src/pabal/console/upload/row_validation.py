@@ -38,6 +38,8 @@ BATCHES_PER_TURN = 16
 """How much of a file is read before other work gets its turn: 1 MiB of an Excel file, 8,000 lines of CSV."""
 MAX_BLOCK_PROBLEMS = 10 * MAX_BLOCK_RECEIVERS
 """All problems of a block are found at once: a receiver has few, and to start again would check good rows again."""
+_Sentences = dict[tuple[Code, Text | None], list[str]]
+"""The messages of problems: thousands of rows have the same."""
 _RECEIVER_FIELD = "receivers["
 _PLACEHOLDER_NUMBER = "01000000000"
 """A receiver to validate the message with; problems of the receiver itself are ignored."""
@@ -266,6 +268,7 @@ class FileValidation:
                 words = Text(f"수식 오류 {error} 가 있습니다.", f"A formula shows the error {error}.")
                 faults.append(InvalidRow(row.number, row.cells, tuple(words)))
                 del given[place]
+        sentences: _Sentences = {}
         while given:
             order = list(given)
             try:
@@ -273,7 +276,7 @@ class FileValidation:
             except Refused as refused:
                 for index, problems in _problems_by_receiver(refused.problems).items():
                     row = rows[order[index]]
-                    faults.append(InvalidRow(row.number, row.cells, tuple(service.describe_problems(problems))))
+                    faults.append(InvalidRow(row.number, row.cells, _describe(problems, sentences)))
                     del given[order[index]]
                 continue
             if self.shared is None or (sending.is_ad and not self._is_ad):  # a text of this part looks like one
@@ -317,6 +320,16 @@ def _problems_by_receiver(problems: Sequence[Problem]) -> dict[int, list[Problem
             raise Refused.from_problems(problems)
         found.setdefault(int(each.field[len(_RECEIVER_FIELD) :].split("]")[0]), []).append(each)
     return found
+
+
+def _describe(problems: Sequence[Problem], sentences: _Sentences) -> tuple[str, ...]:
+    """Return the messages of a row's problems; `sentences` has those of other rows, and shares them."""
+    found: list[str] = []
+    for code, _, detail in problems:
+        if (code, detail) not in sentences:
+            sentences[code, detail] = service.describe_problems([Problem(code, detail=detail)])
+        found += sentences[code, detail]
+    return tuple(found)
 
 
 def _clean(content: str | None) -> str | None:

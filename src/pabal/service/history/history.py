@@ -9,7 +9,7 @@ from pabal.domain import identifiers
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.message import Status
 from pabal.service.context import Context
-from pabal.service.errors import describe_error
+from pabal.service.errors import RecordDamaged, describe_error
 from pabal.store import history, message_search, messages, requests
 from pabal.store.engine.base import ReadTimedOut, Tx, transaction
 from pabal.store.history import MessageFilter, MessagePage
@@ -33,7 +33,9 @@ SEARCH_TOO_SLOW = Text(
 class RequestDetails(NamedTuple):
     """A request, its number of messages by status, and a page of them."""
 
-    request: Request
+    request_id: bytes
+    request: Request | None
+    """None: it cannot be read."""
     counts: dict[Status, int]
     page: MessagePage
 
@@ -96,9 +98,25 @@ def build_each(
         try:
             built[message.id] = build(message, request)
         except Exception as error:  # values that do not fit the text, as no version of ours has stored them
-            log.error("message cannot be shown", extra={"message_id": message.id.hex(), **describe_error(error)})
+            _log_damage(message.id, error)
             built[message.id] = build_unreadable(message.id)
     return [built[one] for one in sorted(built, reverse=True)]
+
+
+def build_one(message_id: bytes, build: Callable[[], T]) -> T:
+    """Return what is shown of one message.
+
+    Raises RecordDamaged for one that cannot be shown, which is logged.
+    """
+    try:
+        return build()
+    except Exception as error:  # as in build_each
+        _log_damage(message_id, error)
+        raise RecordDamaged("message", message_id) from None
+
+
+def _log_damage(message_id: bytes, error: Exception) -> None:
+    log.error("message cannot be shown", extra={"message_id": message_id.hex(), **describe_error(error)})
 
 
 @asynccontextmanager
@@ -117,7 +135,7 @@ async def take_search_turn(context: Context, account_id: int) -> AsyncIterator[N
 async def get_request_details(
     context: Context, account_id: int, request_id: bytes | None, page: int, page_size: int
 ) -> RequestDetails:
-    """Return the details of a request.
+    """Return the details of a request, also of one that cannot be read.
 
     Raises Refused(REQUEST_NOT_FOUND), also for another account's.
     """
@@ -128,9 +146,8 @@ async def get_request_details(
 
 @transaction(search=True)
 def _read_request_details(tx: Tx, account_id: int, request_id: bytes, page: int, page_size: int) -> RequestDetails:
-    request = requests.get(tx, [request_id]).get(request_id)
-    if request is None or request.account_id != account_id:
+    if requests.account_ids(tx, [request_id]).get(request_id) != account_id:
         raise Refused(Code.REQUEST_NOT_FOUND, "requestId")
     counts = messages.count_by_status(tx, account_id, *identifiers.message_id_range(request_id))
     found = history.find(tx, MessageFilter(account_id, request_id=request_id), page, page_size)
-    return RequestDetails(request, counts, found)
+    return RequestDetails(request_id, requests.get(tx, [request_id]).get(request_id), counts, found)

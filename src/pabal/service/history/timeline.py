@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from pabal.domain import identifiers
 from pabal.service.context import Context
+from pabal.service.errors import RecordDamaged
 from pabal.service.history.history import take_search_turn
 from pabal.service.sending import compose
 from pabal.store import message_search, messages, requests, timeline
@@ -48,16 +49,21 @@ async def search_messages(context: Context, message_filter: MessageFilter, befor
 
 
 async def get_timeline(context: Context, account_id: int, message_id: bytes) -> Timeline | None:
-    """Return the timeline of a message, None where the account has no such message."""
+    """Return the timeline of a message, None where the account has no such message.
+
+    Raises RecordDamaged for one that cannot be read.
+    """
     return await context.store.read(_read_timeline, account_id, message_id)
 
 
 def _read_timeline(tx: Tx, account_id: int, message_id: bytes) -> Timeline | None:
+    if not messages.is_stored(tx, account_id, message_id):
+        return None
     message = messages.get(tx, [message_id]).get(message_id)
     request_id = identifiers.request_id_of(message_id)
     request = requests.get(tx, [request_id]).get(request_id)
-    if message is None or request is None or message.account_id != account_id:
-        return None
+    if message is None or request is None:
+        raise RecordDamaged("message", message_id)
     origin_id = compose.origin_of(message, request)
     fallback_id = identifiers.make_message_id(request_id, identifiers.number_of(message_id) + request.total)
     others = messages.get(tx, [origin_id or fallback_id])

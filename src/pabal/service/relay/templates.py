@@ -36,12 +36,14 @@ async def create(
     content: TemplateContent,
     image: Image | None,
     audit_entry: AuditEntry | None = None,
+    thumbnail: Image | None = None,
 ) -> Template:
-    """Store a new template; a relay gets it when its review is requested.
+    """Store a new template; a relay gets it when its review is requested, but a thumbnail at once.
 
-    Raises Refused: SENDER_NOT_FOUND, CATEGORY_NOT_FOUND, DUPLICATE.
+    Raises Refused: SENDER_NOT_FOUND, CATEGORY_NOT_FOUND, DUPLICATE, and a relay's refusals of the thumbnail.
     """
     await _check_category(context, content)
+    content = await _upload_thumbnail(context, ref, content, thumbnail)
     return await context.store.write(
         audit_log.run_audited, audit_entry, _create, ref, content, image, context.world.now()
     )
@@ -53,12 +55,15 @@ async def update(
     content: TemplateContent,
     image: Image | None,
     audit_entry: AuditEntry | None = None,
+    thumbnail: Image | None = None,
 ) -> Template:
     """Replace the content of a template; approved content stays in use until the new one is approved.
 
-    Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, CATEGORY_NOT_FOUND, INVALID_STATE under review.
+    Raises Refused: SENDER_NOT_FOUND, TEMPLATE_NOT_FOUND, CATEGORY_NOT_FOUND, INVALID_STATE under review, and a
+    relay's refusals of the thumbnail.
     """
     await _check_category(context, content)
+    content = await _upload_thumbnail(context, ref, content, thumbnail)
     return await context.store.write(
         audit_log.run_audited, audit_entry, _update, ref, content, image, context.world.now()
     )
@@ -157,6 +162,18 @@ def _apply_decision(tx: Tx, template: Template, review: ReviewDecision, now: Ins
     status = TemplateStatus.APPROVED if review.is_approved else TemplateStatus.REJECTED
     templates.set_status(tx, template.id, status, review.comment, now)
     return _by_id(tx, template.id)
+
+
+async def _upload_thumbnail(
+    context: Context, ref: TemplateRef, content: TemplateContent, thumbnail: Image | None
+) -> TemplateContent:
+    """Return the content with the address that the provider gives the thumbnail of the item highlight."""
+    highlight = content.parts.highlight
+    if thumbnail is None or highlight is None:
+        return content
+    provider = context.provider_of(await context.store.read(_profile, ref))
+    highlight = highlight._replace(image_url=await provider.upload_thumbnail(thumbnail))
+    return content._replace(parts=content.parts._replace(highlight=highlight))
 
 
 async def _check_category(context: Context, content: TemplateContent) -> None:

@@ -1,14 +1,17 @@
 """Campaigns before they are sent: their message, their file, and the rows of it that cannot be sent to."""
 
+import logging
 from collections.abc import Sequence
 
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.domain.dates import Instant
 from pabal.domain.sending import Sending, decode_shared
 from pabal.service.context import Context
+from pabal.service.errors import RecordDamaged, describe_error
 from pabal.service.sending.campaigns import begin_reading, describe_problems
 from pabal.store import campaigns
 from pabal.store.campaigns import Campaign, CampaignDraft, FileFindings, FileSummary, InvalidRow, ReceiverBlock
+from pabal.store.engine.base import Tx
 
 __all__ = [
     "Campaign", "CampaignDraft", "FileFindings", "FileSummary", "InvalidRow", "ReceiverBlock", "add_findings",
@@ -16,15 +19,26 @@ __all__ = [
     "refuse_file",
 ]  # fmt: skip
 
+log = logging.getLogger("pabal.campaigns")
+
 
 async def get_campaign(context: Context, account_id: int, campaign_id: bytes | None) -> Campaign:
     """Return a campaign.
 
-    Raises Refused(NOT_FOUND), also for another account's.
+    Raises Refused(NOT_FOUND), also for another account's, and RecordDamaged for one that cannot be read.
     """
-    campaign = await context.store.read(campaigns.get, campaign_id) if campaign_id else None
-    if campaign is None or campaign.account_id != account_id:
+    found = await context.store.read(_read_campaign, account_id, campaign_id) if campaign_id else None
+    if found is None:
         raise Refused(Code.NOT_FOUND)
+    return found
+
+
+def _read_campaign(tx: Tx, account_id: int, campaign_id: bytes) -> Campaign | None:
+    if campaigns.get_account_id(tx, campaign_id) != account_id:
+        return None
+    campaign = campaigns.get(tx, campaign_id)
+    if campaign is None:
+        raise RecordDamaged("request", campaign_id)
     return campaign
 
 
@@ -34,9 +48,16 @@ async def get_message(context: Context, campaign: Campaign) -> str:
 
 
 async def get_sending(context: Context, campaign_id: bytes) -> Sending | None:
-    """Return what all receivers of a campaign get, None before a file was checked."""
+    """Return what all receivers of a campaign get, None before a file was checked.
+
+    Raises RecordDamaged where it cannot be read, which is logged.
+    """
     shared = await context.store.read(campaigns.get_sending, campaign_id)
-    return decode_shared(shared) if shared else None
+    try:
+        return decode_shared(shared) if shared else None
+    except Exception as error:  # JSON that no version of ours has stored
+        log.error("campaign cannot be read", extra={"campaign_id": campaign_id.hex(), **describe_error(error)})
+        raise RecordDamaged("request", campaign_id) from None
 
 
 async def list_invalid_rows(context: Context, campaign: Campaign, after: int, limit: int) -> list[InvalidRow]:

@@ -8,6 +8,7 @@ from pabal.domain.campaign import CampaignState
 from pabal.domain.dates import MINUTE, Instant
 from pabal.domain.message import PRODUCT_BY_CODE, Product
 from pabal.service.context import Context
+from pabal.service.errors import RecordDamaged
 from pabal.service.sending import campaigns as verbs
 from pabal.store import campaign_requests, campaigns, requests
 from pabal.store.campaign_requests import CampaignProgress as CampaignProgress  # for pages
@@ -75,7 +76,7 @@ class SentPage(NamedTuple):
     items: list[SentItem]
     next_before: bytes | None
     unreadable: Sequence[bytes] = ()
-    """The ids of requests of this page that cannot be read."""
+    """The ids of requests and campaigns of this page that cannot be read."""
 
 
 async def list_sent(context: Context, account_id: int, before: bytes, limit: int) -> SentPage:
@@ -84,7 +85,10 @@ async def list_sent(context: Context, account_id: int, before: bytes, limit: int
 
 
 async def get_sent(context: Context, account_id: int, sent_id: bytes | None) -> SentItem | None:
-    """Return a campaign or a request with current progress, None where the account has none of this id."""
+    """Return a campaign or a request with current progress, None where the account has none of this id.
+
+    Raises RecordDamaged for one that cannot be read.
+    """
     if sent_id is None:
         return None
     found = await context.store.read(_read_sent, account_id, sent_id)
@@ -106,10 +110,14 @@ async def campaign_of_request(context: Context, request_id: bytes) -> bytes | No
 @transaction(search=True)
 def _read_page(tx: Tx, account_id: int, before: bytes, limit: int) -> SentPage:
     singles, unreadable, further = _single_requests(tx, account_id, before, limit)
-    some = campaigns.list_by_account(tx, account_id, before, limit)
+    ids, readable = campaigns.list_by_account(tx, account_id, before, limit)
     if further is not None:
-        some = [each for each in some if each.id > further]
-    both: list[Campaign | Request] = sorted([*some, *singles], key=lambda each: each.id, reverse=True)
+        ids = [one for one in ids if one > further]
+    some = [readable[one] for one in ids if one in readable]
+    unreadable += [one for one in ids if one not in readable]
+    end = ids[-1] if len(ids) == limit else b""  # older campaigns are on the next page, with what is between them
+    both: list[Campaign | Request] = [*some, *(each for each in singles if each.id >= end)]
+    both.sort(key=lambda each: each.id, reverse=True)
     shown = both[:limit]
     sums = campaign_requests.sum_progress(tx, [each.id for each in shown if isinstance(each, Campaign)])
     found = [
@@ -118,8 +126,8 @@ def _read_page(tx: Tx, account_id: int, before: bytes, limit: int) -> SentPage:
         else _request_item(tx, each)
         for each in shown
     ]
-    if len(both) > limit or len(some) == limit:
-        further = shown[-1].id
+    if len(both) > limit or end:
+        further = shown[-1].id if len(both) > limit else end
     return SentPage(found, further, [one for one in unreadable if further is None or one >= further])
 
 
@@ -143,14 +151,20 @@ def _single_requests(
 
 
 def _read_sent(tx: Tx, account_id: int, sent_id: bytes) -> SentItem | None:
-    campaign = campaigns.get(tx, sent_id)
+    owner = campaigns.get_account_id(tx, sent_id)
+    is_campaign = owner is not None
+    if not is_campaign:
+        owner = requests.account_ids(tx, [sent_id]).get(sent_id)
+    if owner != account_id:
+        return None
+    campaign = campaigns.get(tx, sent_id) if is_campaign else None
     if campaign:
-        if campaign.account_id != account_id:
-            return None
         sums = campaign_requests.sum_progress(tx, [sent_id])
         return _campaign_item(campaign, *sums.get(sent_id, (CampaignProgress(), True)))
-    request = requests.get(tx, [sent_id]).get(sent_id)
-    return _request_item(tx, request) if request and request.account_id == account_id else None
+    request = None if is_campaign else requests.get(tx, [sent_id]).get(sent_id)
+    if request is None:
+        raise RecordDamaged("request", sent_id)
+    return _request_item(tx, request)
 
 
 def _campaign_item(campaign: Campaign, progress: CampaignProgress, has_ended: bool) -> SentItem:

@@ -48,6 +48,7 @@ async def get_delivery_report(context: Context) -> DeliveryReport:
     )
 
 
+@transaction(background=True)
 def queue_depths(tx: Tx, slots: Sequence[int], configured: Iterable[str], now: Instant) -> list[QueueDepth]:
     """Return the depth of every lane of the configured carriers, and of others that the store knows."""
     configured = list(configured)
@@ -62,5 +63,6 @@ def _read_account_report(tx: Tx, account_id: int, periods: list[Period]) -> Acco
     return AccountReport(counted, carrier_states.list_all(tx), statistics.counted_as_of(tx))
 
 
+@transaction(search=True)
 def _read_delivery(tx: Tx, slots: Sequence[int], names: list[str], now: Instant) -> DeliveryReport:
     return DeliveryReport(carrier_states.list_all(tx), queue_depths(tx, slots, names, now), carriers.get_kinds(tx))
