@@ -64,6 +64,8 @@ MEANINGS = {
     "SenderItem.disabledReason": "Why it is disabled: `operator`, or the reason that the relay gives.",
     "SenderItem.created": "When it was registered; in lists only.",
     "SenderItem.changed": "When it last changed; in lists only.",
+    "MessageDetailItem.events": "What happened to it, oldest first.",
+    "MessageEventItem.carrier": "The carrier that it was given to.",
     "MessageItem.id": "Same as messageId.",
     "MessageItem.label": "Same as receiver.",
     "MessageItem.messageProductType": "Kind of message.",
@@ -191,7 +193,8 @@ MEANINGS = {
     "orderNo": "Order of the button.",
 }
 MEANINGS |= {
-    name.replace("MessageItem.", "ResultItem."): text
+    name.replace("MessageItem.", f"{shape}."): text
     for name, text in MEANINGS.items()
     if name.startswith("MessageItem.")
+    for shape in ("ResultItem", "MessageDetailItem")
 }

@@ -100,6 +100,7 @@ CASES: dict[str, list[Case]] = {
     ],
     "message/results": [Case(), Case(query=lambda ids: {"limit": 1})],
     "message/request": [Case(query=lambda ids: {"requestId": ids.request_id})],
+    "message/detail": [Case(query=lambda ids: {"messageId": ids.message_id})],
     "template/categories": [Case()],
     "template/create": [Case(lambda ids: template_body(ids.sender_key, templateCode=ids.template_code))],
     "template/update": [

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Protocol
 
 from pabal.carriers.provider import ProfileProvider as ProfileProvider
+from pabal.domain.carrier_code import tidy_code
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Attempt, Outcome, Product
 
@@ -25,6 +26,8 @@ class Accepted:
 
     reference: str | None
     other_references: tuple[str, ...] = ()
+    code: str | None = field(default=None, compare=False)
+    """The carrier's own code of a result that is known already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,8 @@ class Rejected:
     label: ClassVar[str] = "rejected"
 
     outcome: Outcome
+    code: str | None = field(default=None, compare=False)
+    """The carrier's own code, for people; so has every verdict that a carrier may give a reason for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,7 @@ class Declined:
     label: ClassVar[str] = "declined"
 
     outcome: Outcome
+    code: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,8 @@ class Busy:
     """The carrier does not accept the message now, but may accept it later."""
 
     label: ClassVar[str] = "busy"
+
+    code: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +106,21 @@ class Unmapped:
 Verdict = Accepted | Rejected | Declined | Busy | NotSent | Unknown | Unmapped
 
 
-class Receipt(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Receipt:
     """The final result of an accepted message, or of one segment of it."""
 
     reference: str
     outcome: Outcome
     in_doubt_reference: str | None = None
     """Finds a message in doubt, if the receipt allows to compute it (`identifiers.in_doubt_reference`)."""
+    code: str | None = field(default=None, compare=False)
+    """The carrier's own code of the result, for people."""
+
+
+def code_of(verdict: Verdict) -> str | None:
+    """Return the carrier's own code in a verdict, as it is stored."""
+    return tidy_code(verdict.code) if isinstance(verdict, Accepted | Rejected | Declined | Busy) else None
 
 
 OnReceipts = Callable[[Sequence[Receipt]], Awaitable[None]]

@@ -155,7 +155,7 @@ class Simulator(Carrier):
         while True:
             due = await self._store.due_receipts(self._world.now(), MAX_RECEIPTS_PER_BATCH)
             if due:
-                await on_receipts([Receipt(each.message_id.hex(), each.outcome) for each in due])
+                await on_receipts([_receipt(each) for each in due])
                 await self._store.delete_receipts(due)
             if len(due) < MAX_RECEIPTS_PER_BATCH:
                 await asyncio.sleep(RECEIPT_INTERVAL_S)
@@ -226,7 +226,16 @@ def _simulated_message(attempt: Attempt, outcome: SimulatedOutcome, now: Instant
     )
 
 
+def _receipt(due: DueReceipt) -> Receipt:
+    return Receipt(due.message_id.hex(), due.outcome, code=_own_code(due.outcome))
+
+
+def _own_code(outcome: Outcome) -> str:
+    """Return the simulator's own code of a result, which differs from ours as those of real carriers do."""
+    return f"SIM-{outcome.number}"
+
+
 def _verdict(attempt: Attempt, outcome: SimulatedOutcome, is_busy: bool) -> Verdict:
     if outcome.rejection:
-        return Rejected(outcome.rejection)
-    return Busy() if is_busy else Accepted(attempt.message_id.hex())
+        return Rejected(outcome.rejection, _own_code(outcome.rejection))
+    return Busy("SIM-BUSY") if is_busy else Accepted(attempt.message_id.hex())

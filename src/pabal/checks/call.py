@@ -29,6 +29,8 @@ class ApiCall(NamedTuple):
     """The default number for opting out of advertisements: that of the account, else the operator's."""
     is_dry_run: bool = False
     """Whether to check a send and to say what would happen, without sending it."""
+    key_id: int | None = None
+    """The API key of the call; None in the console."""
 
 
 def read_paging(form: Form[Any]) -> tuple[int, int]:

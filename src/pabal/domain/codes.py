@@ -145,6 +145,11 @@ class Code(Enum):
         Text("없는 카테고리입니다.", "The category does not exist."),
         Text("카테고리 목록에 있는 코드를 쓰세요.", "Choose a code from the category list."),
     )
+    MESSAGE_NOT_FOUND = (
+        404,
+        Text("메시지를 찾을 수 없습니다.", "There is no such message."),
+        Text("messageId를 확인하세요.", "Check messageId."),
+    )
     REQUEST_NOT_FOUND = (
         404,
         Text("발송 요청을 찾을 수 없습니다.", "The send request does not exist."),

@@ -5,7 +5,7 @@ Generated clients name their classes after these, so they stay as they are when 
 
 from msgspec import Struct
 
-from pabal.models import answers, bodies, brand_bodies, inbound, opt_outs, privacy, results, send_answers
+from pabal.models import answers, bodies, brand_bodies, inbound, lookup, opt_outs, privacy, results, send_answers
 
 SCHEMA_NAMES: dict[type[Struct], str] = {
     answers.Envelope: "Envelope",
@@ -50,6 +50,10 @@ SCHEMA_NAMES: dict[type[Struct], str] = {
     answers.RequestAnswer: "RequestAnswer",
     answers.RequestItem: "RequestItem",
     answers.StatusCounts: "Counts",
+    lookup.GetMessage: "LookUpMessage",
+    lookup.MessageDetailAnswer: "MessageDetailAnswer",
+    lookup.MessageDetailItem: "MessageDetailItem",
+    lookup.MessageEventItem: "MessageEventItem",
     answers.TemplateCategoriesAnswer: "TemplateCategoriesAnswer",
     answers.TemplateCategoryItem: "TemplateCategoryItem",
     answers.TemplateAnswer: "TemplateAnswer",

@@ -1,4 +1,4 @@
-"""Attempts that were neither accepted nor rejected: how each ended, and which left its message in doubt."""
+"""Attempts that were not accepted: how each ended, and which left its message in doubt."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -12,11 +12,13 @@ UNKNOWN = "unknown"
 
 
 class EndedAttempt(NamedTuple):
-    """An attempt that was neither accepted nor rejected."""
+    """An attempt that was not accepted."""
 
     id: bytes
     number: int
     verdict: str
+    code: str | None = None
+    """The carrier's own code."""
 
 
 class DoubtCount(NamedTuple):
@@ -30,26 +32,27 @@ NO_DOUBT = DoubtCount(0, 0)
 
 
 def record(tx: Tx, carrier: str, attempts: Iterable[EndedAttempt], now: Instant) -> None:
-    """Record attempts that were neither accepted nor rejected."""
+    """Record attempts that were not accepted."""
     tx.execute_many(
-        "insert into attempts (carrier, ended_at, message_id, slot, number, verdict)"
+        "insert into attempts (carrier, ended_at, message_id, slot, number, verdict, code)"
         " select ?, ?, v.* from (values {rows}) as v where true on conflict do nothing",
-        [(one, identifiers.slot_of(one), number, verdict) for one, number, verdict in attempts],
+        [(one, identifiers.slot_of(one), number, verdict, code) for one, number, verdict, code in attempts],
         (carrier, now),
     )
 
 
 def correct(tx: Tx, attempts: Iterable[EndedAttempt]) -> None:
     """Replace the unknown result of attempts: the carrier has answered after all."""
-    for message_id, number, verdict in attempts:
+    for message_id, number, verdict, code in attempts:
         tx.execute(
-            "update attempts set verdict = ? where message_id = ? and number = ? and slot = ? and verdict = ?",
-            (verdict, message_id, number, identifiers.slot_of(message_id), UNKNOWN),
+            "update attempts set verdict = ?, code = ?"
+            " where message_id = ? and number = ? and slot = ? and verdict = ?",
+            (verdict, code, message_id, number, identifiers.slot_of(message_id), UNKNOWN),
         )
 
 
 def find_carriers(tx: Tx, ids: Iterable[bytes]) -> set[tuple[bytes, str]]:
-    """Return which carriers were given these messages and neither accepted nor rejected them."""
+    """Return which carriers were given these messages and did not accept them."""
     rows = tx.execute_many(
         "select message_id, carrier from attempts"
         " where message_id in ({list}) and message_id {within} and slot {same_slot}",

@@ -127,7 +127,7 @@ def get(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, Message]:
 
 
 def mark_sending(tx: Tx, message_ids: Iterable[bytes]) -> None:
-    """Mark waiting messages as sending: a carrier is about to get them."""
+    """Mark waiting messages as sending, although no carrier gets them: a message that waits cannot fail."""
     tx.execute_many(
         "update messages set status = ? where status = ? and id in ({list}) and id {within} and slot {same_slot}",
         [(one,) for one in message_ids],
@@ -135,30 +135,53 @@ def mark_sending(tx: Tx, message_ids: Iterable[bytes]) -> None:
     )
 
 
+def mark_submitted(tx: Tx, message_ids: Iterable[bytes], now: Instant) -> None:
+    """Mark messages as sending, and since when: a carrier is about to get them."""
+    tx.execute_many(
+        "update messages set status = ?, submitted_at = ?"
+        " where status in (0, 1) and id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in message_ids],
+        (Status.SENDING.number, now),
+    )
+
+
 CostByProduct = tuple[tuple[Product, int], ...]
 """What a message of each product has cost, in hundredths of a won; products without a price are left out."""
+
+
+class EndDetails(NamedTuple):
+    """What is stored about the end of a message besides its outcome."""
+
+    carrier: str | None
+    """The carrier that decided it; None: none did."""
+    code: str | None
+    """That carrier's own code."""
+    costs: CostByProduct
+
+
+_NO_DETAILS = EndDetails(None, None, ())
 
 
 def finish(
     tx: Tx,
     ended: Iterable[tuple[bytes, Outcome]],
     now: Instant,
-    costs_of: Callable[[bytes], CostByProduct] = lambda _: (),
+    details_of: Callable[[bytes], EndDetails] = lambda _: _NO_DETAILS,
 ) -> list[tuple[bytes, int]]:
-    """Give unfinished messages their outcome and cost, and record their ends; return id and product of those."""
-    alike: dict[tuple[Outcome, CostByProduct], list[tuple[bytes]]] = {}
+    """Give unfinished messages their outcome and its details, record their ends, and return id and product."""
+    alike: dict[tuple[Outcome, EndDetails], list[tuple[bytes]]] = {}
     for one, outcome in ended:
-        alike.setdefault((outcome, costs_of(one)), []).append((one,))
+        alike.setdefault((outcome, details_of(one)), []).append((one,))
     found: list[MessageEnd] = []
-    for (outcome, costs), ids in alike.items():  # a join would search every partition for each id
-        cases = "".join(f" when {product.number:d} then {cost:d}" for product, cost in costs)
+    for (outcome, details), ids in alike.items():  # a join would search every partition for each id
+        cases = "".join(f" when {product.number:d} then {cost:d}" for product, cost in details.costs)
         cost = f", cost = case product{cases} end" if cases else ""
         rows = tx.execute_many(
-            f"update messages set completed_at = ?, status = ?, outcome = ?{cost}"
+            f"update messages set completed_at = ?, status = ?, outcome = ?, carrier = ?, carrier_code = ?{cost}"
             " where status in (0, 1) and id in ({list}) and id {within} and slot {same_slot}"
             " returning id, account_id, product",
             ids,
-            (now, outcome.status.number, outcome.number),
+            (now, outcome.status.number, outcome.number, details.carrier, details.code),
         )
         found += [MessageEnd(*row) for row in rows]
     events.record_ends(tx, found, now)

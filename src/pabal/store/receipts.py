@@ -1,12 +1,15 @@
 """Matches carriers' answers to submits with their receipts, in whichever order they arrive."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pabal.domain.dates import Instant
 from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome
 from pabal.store import queue
 from pabal.store.engine.base import Tx
+
+_NO_CODES: Mapping[str, str | None] = MappingProxyType({})
 
 
 class ExpectedReceipt(NamedTuple):
@@ -23,6 +26,14 @@ class EndedReference(NamedTuple):
     carrier: str
     reference: str
     message_id: bytes
+
+
+class ReceiptCode(NamedTuple):
+    """The carrier's own code of the outcome of a message, or of one of its parts."""
+
+    message_id: bytes
+    outcome: int
+    code: str
 
 
 class _PartOutcome(NamedTuple):
@@ -58,16 +69,27 @@ def expect(tx: Tx, carrier: str, accepted: Iterable[ExpectedReceipt]) -> list[tu
     return _ended(tx, [_PartOutcome(*row) for row in rows if row[1] is not None])
 
 
-def record(tx: Tx, carrier: str, receipts: Iterable[tuple[str, Outcome]], now: Instant) -> MatchedReceipts:
-    """Record receipts; the first one for a reference counts."""
+def record(
+    tx: Tx,
+    carrier: str,
+    receipts: Iterable[tuple[str, Outcome]],
+    now: Instant,
+    codes: Mapping[str, str | None] = _NO_CODES,
+) -> MatchedReceipts:
+    """Record receipts, with the carrier's own codes by reference; the first one for a reference counts."""
     rows = tx.execute_many(
-        "insert into receipts (carrier, arrived_at, reference, outcome)"
-        " select ?, ?, v.reference, v.outcome from (values {rows}) as v(reference, outcome) where true"
+        "insert into receipts (carrier, arrived_at, reference, outcome, code)"
+        " select ?, ?, v.reference, v.outcome, v.code"
+        " from (values {rows}) as v(reference, outcome, code) where true"
         " on conflict (carrier, reference) do update"
         " set outcome = coalesce(receipts.outcome, excluded.outcome),"
+        " code = case when receipts.outcome is null then excluded.code else receipts.code end,"
         " arrived_at = coalesce(receipts.arrived_at, excluded.arrived_at)"
         " returning message_id, outcome, parts, reference",
-        [(reference, outcome.number) for reference, outcome in dict(reversed(list(receipts))).items()],
+        [
+            (reference, outcome.number, codes.get(reference))
+            for reference, outcome in dict(reversed(list(receipts))).items()
+        ],
         (carrier, now),
     )
     return MatchedReceipts(
@@ -86,12 +108,17 @@ def find_held(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, byte
     return dict(rows)
 
 
-def delete(tx: Tx, ended: Iterable[EndedReference]) -> None:
-    """Delete the references of messages that have ended.
+def delete(tx: Tx, ended: Iterable[EndedReference]) -> list[ReceiptCode]:
+    """Delete the references of messages that have ended; return the carriers' own codes of their results.
 
     A reference that the carrier has given to another message since is not deleted.
     """
-    tx.execute_many("delete from receipts where (carrier, reference, message_id) in (values {rows})", ended)
+    rows = tx.execute_many(
+        "delete from receipts where (carrier, reference, message_id) in (values {rows})"
+        " returning message_id, outcome, code",
+        ended,
+    )
+    return [ReceiptCode(*row) for row in rows if row[2] is not None]
 
 
 def delete_unmatched_references(tx: Tx, carrier: str, references: Iterable[str]) -> None:

@@ -220,6 +220,7 @@ class Api:
                 options.idempotency_key,
                 opt_out_number=key.opt_out_number or self._context.policy.opt_out_number,
                 is_dry_run=options.is_dry_run,
+                key_id=key.id,
             )
             fields = await endpoint.handler(call)
             return envelope.add_warnings(fields, form.warnings, locale) if form.warnings else fields

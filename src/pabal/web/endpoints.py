@@ -5,6 +5,7 @@ from pabal.models import answers, bodies, brand_bodies, send_answers
 from pabal.models import privacy as privacy_models
 from pabal.web import history, inbound, opt_outs, privacy, profiles, sending, templates
 from pabal.web.endpoint import Endpoint
+from pabal.web.lookup_endpoints import LOOKUP_ENDPOINTS
 from pabal.web.results import LIST_RESULTS
 
 _FIELD_CODES = (Code.MISSING_PARAMETER, Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER)
@@ -259,6 +260,7 @@ ENDPOINTS = (
         own_codes=(*_FIELD_CODES, Code.REQUEST_NOT_FOUND),
     ),
     LIST_RESULTS,
+    *LOOKUP_ENDPOINTS,
     Endpoint(
         number=None,
         method="GET",

@@ -92,7 +92,9 @@ async def _accept(call: ApiCall, sending: Sending) -> dict[str, Any]:
     add_send_warnings(call.form, sending)
     if call.is_dry_run:
         return await _dry_run(call, sending)
-    accepted = await accept_request(call.context, call.account_id, sending, call.idempotency_key)
+    accepted = await accept_request(
+        call.context, call.account_id, sending, call.idempotency_key, key_id=call.key_id
+    )
     for index in accepted.opted_out[:MAX_WARNINGS]:
         call.form.warn(FieldWarning(WarningCode.OPTED_OUT, f"receivers[{index}].phoneNumber"))
     return _build_answer(accepted.request_id)

@@ -25,7 +25,9 @@ def reported(deliver: ShortMessage, errors: Mapping[str, Outcome] | None = None)
 
 
 def test_standard_receipt_has_id_and_outcome() -> None:
-    assert parse_receipt(receipt(USUAL)) == ParsedReceipt("4F2A", Outcome.DELIVERED, None, "01012345678")
+    assert parse_receipt(receipt(USUAL)) == ParsedReceipt(
+        "4F2A", Outcome.DELIVERED, None, "01012345678", "DELIVRD 000"
+    )
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,7 @@ def test_user_message_reference_is_read() -> None:
     ],
 )
 def test_receipt_is_read_in_any_text_encoding(deliver: ShortMessage) -> None:
-    assert parse_receipt(deliver) == ParsedReceipt("1", Outcome.DELIVERED, None, "01012345678")
+    assert parse_receipt(deliver) == ParsedReceipt("1", Outcome.DELIVERED, None, "01012345678", "DELIVRD")
 
 
 @pytest.mark.parametrize("esm_class", [0x00, 0x01, 0x03, 0x80])

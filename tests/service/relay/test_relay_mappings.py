@@ -66,7 +66,7 @@ async def story(env: Environment, call: Caller) -> tuple[list[tuple[str, str]], 
     message = await get_message(call)
     found = await get_timeline(env.context, 1, bytes.fromhex(message["messageId"]))
     assert found is not None
-    return [(each.carrier, each.verdict) for each in found.tries], found.cost
+    return [(each.carrier, each.verdict) for each in found.tries], found.delivery.cost
 
 
 def test_alimtalk_fails_over_to_another_relay_under_its_names(stage: TwoRelays) -> None:
@@ -174,7 +174,7 @@ def test_fallback_goes_by_another_relay_at_its_own_price(stage: TwoRelays) -> No
         assert (describe_outcome(fallback), describe_outcome(origin)) == ("completed 1000", "fail 3019")
         found = await get_timeline(env.context, 1, bytes.fromhex(fallback["messageId"]))
         assert found is not None
-        assert found.cost == 900
+        assert found.delivery.cost == 900
         assert [each.kind for each in stage.relays[OTHER].messages] == ["SMS"]
 
     routes = {"alimTalk": [HOME], "sms": [HOME, OTHER]}

@@ -101,15 +101,15 @@ def error_kind_of(code: int, *, is_text: bool) -> ErrorKind:
     return (_SMS if is_text else _TALK).get(code, ErrorKind.UNEXPECTED)
 
 
-def verdict_for(kind: ErrorKind) -> Verdict:
-    """Return the verdict on a message after an error."""
+def verdict_for(kind: ErrorKind, code: str | None = None) -> Verdict:
+    """Return the verdict on a message after an error with this code."""
     if kind.outcome is None:
         if kind is ErrorKind.TEXT_QUOTA:
             return NotSent()
-        return Unknown() if kind is ErrorKind.UNCERTAIN else Busy()
+        return Unknown() if kind is ErrorKind.UNCERTAIN else Busy(code)
     if kind in (ErrorKind.MESSAGE_NOT_SUPPORTED, ErrorKind.CALL_NOT_SUPPORTED, ErrorKind.UNEXPECTED):
-        return Declined(kind.outcome)
-    return Rejected(kind.outcome)
+        return Declined(kind.outcome, code)
+    return Rejected(kind.outcome, code)
 
 
 IN_PROGRESS = "4161"
@@ -157,12 +157,17 @@ def outcome_of(code: str, *, is_text: bool) -> Outcome:
     return (_SMS_OUTCOMES if is_text else _TALK_OUTCOMES).get(code, Outcome.UNDELIVERABLE)
 
 
+def own_code_of(row: Mapping[str, Any]) -> str | None:
+    """Return the result code in a row as it is."""
+    return str(row.get("resultCode") or "") or None
+
+
 def outcome_of_row(row: Mapping[str, Any], *, is_text: bool) -> Outcome | None:
     """Return the outcome in a row of a list, of results or of a webhook; None while the message has not ended.
 
     A row may say that a message failed without a result code.
     """
-    code = str(row.get("resultCode") or "")
+    code = own_code_of(row)
     if code and (is_text or code != IN_PROGRESS):
         return outcome_of(code, is_text=is_text)
     has_failed = str(row.get("msgStatus")) in _FAILED_SMS_STATUSES or row.get("messageStatus") in _FAILED_STATUSES

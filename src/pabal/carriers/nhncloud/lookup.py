@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from pabal.carriers.base import Accepted, Rejected, Verdict
 from pabal.carriers.nhncloud.calls import ProductEndpoint, group_by_request, may_share_call
 from pabal.carriers.nhncloud.client import NhnCloudClient, expect_documented_shape
-from pabal.carriers.nhncloud.codes import outcome_of_row
+from pabal.carriers.nhncloud.codes import outcome_of_row, own_code_of
 from pabal.domain import dates, identifiers
 from pabal.domain.dates import DAY, Instant
 from pabal.domain.message import Attempt, Outcome
@@ -118,7 +118,8 @@ def make_reference(request_id: Any, sequence: Any) -> str:
 def _verdict(endpoint: ProductEndpoint, row: Mapping[str, Any]) -> Verdict:
     """Return the verdict for a row of a list; final if it has a result, as old results are not reported again."""
     if outcome := outcome_of_row(row, is_text=endpoint.is_text):
-        return Accepted(None) if outcome is Outcome.DELIVERED else Rejected(outcome)
+        code = own_code_of(row)
+        return Accepted(None, code=code) if outcome is Outcome.DELIVERED else Rejected(outcome, code)
     return Accepted(make_reference(row["requestId"], row["recipientSeq"]))
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from pabal.carriers.base import OnReceipts, ReadBody, Receipt
 from pabal.carriers.nhncloud.client import ErrorResponse, NhnCloudClient, expect_documented_shape
-from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of_row
+from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of_row, own_code_of
 from pabal.carriers.nhncloud.lookup import SEOUL, make_reference
 from pabal.carriers.relay.http import ErrorAnswer
 from pabal.carriers.relay.result_poller import (
@@ -179,7 +179,7 @@ def _check_verification(body: bytes) -> list[Receipt]:
 def _receipts(rows: Sequence[Mapping[str, Any]], *, is_text: bool) -> list[Receipt]:
     """Return the final results in rows."""
     return [
-        Receipt(make_reference(row["requestId"], row["recipientSeq"]), outcome)
+        Receipt(make_reference(row["requestId"], row["recipientSeq"]), outcome, code=own_code_of(row))
         for row in rows
         if (outcome := outcome_of_row(row, is_text=is_text))
     ]

@@ -170,7 +170,7 @@ class CallSender:
         else:
             if kind is ErrorKind.UNEXPECTED:
                 self._on_anomaly(f"code {error.code}")
-            submission.report_all(attempts, self._verdict(kind))
+            submission.report_all(attempts, self._verdict(kind, error.code))
         return ()
 
     def _report_answer(self, call: SendCall, answer: Mapping[str, Any], submission: Submission) -> None:
@@ -192,15 +192,16 @@ class CallSender:
             elif code == 0:
                 verdicts.append((attempt, self._resolver.unknown(attempt)))
             else:
-                verdicts.append((attempt, self._verdict(error_kind_of(code, is_text=is_text))))
+                verdicts.append((attempt, self._verdict(error_kind_of(code, is_text=is_text), code)))
         self._note_quotas(call, [verdict for _, verdict in verdicts])
         known = [attempt.message_id for attempt, verdict in verdicts if not isinstance(verdict, Unknown)]
         self._unanswered.discard(known)
         submission.report(verdicts)
 
-    def _verdict(self, kind: ErrorKind) -> Verdict:
+    def _verdict(self, kind: ErrorKind, code: int) -> Verdict:
         """Return the verdict on one message of a call after an error."""
-        return self._connection.quotas.exhaust_texts() if kind is ErrorKind.TEXT_QUOTA else verdict_for(kind)
+        is_quota = kind is ErrorKind.TEXT_QUOTA
+        return self._connection.quotas.exhaust_texts() if is_quota else verdict_for(kind, str(code))
 
     def _note_quotas(self, call: SendCall, verdicts: Sequence[Verdict]) -> None:
         """Record that no quota was in the way, if so."""
@@ -228,4 +229,4 @@ class CallSender:
             submission.report_all(call.attempts, Declined(Outcome.UNDELIVERABLE))
         except ErrorResponse as error:
             kind = error_kind_of(error.code, is_text=call.endpoint.is_text)
-            submission.report_all(call.attempts, verdict_for(kind))
+            submission.report_all(call.attempts, verdict_for(kind, str(error.code)))

@@ -6,7 +6,6 @@ from functools import partial
 
 from pabal.carriers.base import (
     Accepted,
-    Busy,
     Carrier,
     Declined,
     Inbox,
@@ -253,10 +252,10 @@ class SmppCarrier(Carrier):
         refusals = [verdict_for_status(result) for result in results if isinstance(result, int)]
         for refusal in refusals:
             if isinstance(refusal, Rejected | Declined):
-                return Rejected(refusal.outcome) if is_partly_sent else refusal
+                return Rejected(refusal.outcome, refusal.code) if is_partly_sent else refusal
         if is_partly_sent:
             return Unknown(may_answer)
-        return Busy() if refusals else NotSent()
+        return refusals[0] if refusals else NotSent()
 
     def _accepted(self, attempt: Attempt, message_ids: Sequence[str]) -> Accepted:
         if not self._settings.receipts:

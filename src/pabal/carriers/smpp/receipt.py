@@ -77,6 +77,8 @@ class ParsedReceipt(NamedTuple):
     """Set if the message was submitted with one."""
     phone: str
     """The receiver's number in national format."""
+    code: str = ""
+    """The operator's own words: its state and its error, such as `UNDELIV 015`."""
 
 
 def parse_receipt(
@@ -102,6 +104,7 @@ def parse_receipt(
         None if kind == _INTERMEDIATE else _outcome(tlvs, fields, errors),
         int.from_bytes(reference, "big") if reference else None,
         _national_format(deliver.source.digits),
+        _own_code(tlvs, fields),
     )
 
 
@@ -149,6 +152,14 @@ def _outcome(tlvs: Mapping[int, bytes], fields: Mapping[str, str], errors: Mappi
     if not errors or outcome is None or outcome is Outcome.DELIVERED:
         return outcome
     return _outcome_of_error(tlvs, fields, errors) or outcome
+
+
+def _own_code(tlvs: Mapping[int, bytes], fields: Mapping[str, str]) -> str:
+    """Return state and error as the operator gives them; those of the TLVs where the text has none."""
+    state, network = tlvs.get(protocol.MESSAGE_STATE), tlvs.get(protocol.NETWORK_ERROR_CODE)
+    stat = fields.get("stat", "") or (str(state[0]) if state else "")
+    error = fields.get("err", "") or (str(int.from_bytes(network[-2:], "big")) if network else "")
+    return f"{stat} {error}".strip()
 
 
 def _outcome_of_error(

@@ -92,7 +92,7 @@ class ReceiptQueue:
         if reference is None:
             self._on_anomaly("receipt without a message_id")
             return _ParsedDeliver()
-        return _ParsedDeliver(Receipt(reference, parsed.outcome, in_doubt_reference))
+        return _ParsedDeliver(Receipt(reference, parsed.outcome, in_doubt_reference, parsed.code))
 
     def _parse_other(self, message: ShortMessage) -> _ParsedDeliver:
         """Return the inbound message in a deliver_sm that is not a receipt."""

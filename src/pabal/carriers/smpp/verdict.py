@@ -1,6 +1,7 @@
 """Maps the command_status of a submit_sm_resp to a verdict."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pabal.carriers.base import Busy, Declined, Rejected
 from pabal.carriers.smpp import protocol
@@ -31,5 +32,5 @@ DEFAULT_VERDICT = Declined(Outcome.UNDELIVERABLE)
 
 
 def verdict_for_status(status: int) -> Refusal:
-    """Return the verdict for a status other than 0."""
-    return VERDICTS.get(status, DEFAULT_VERDICT)
+    """Return the verdict for a status other than 0, which is the operator's own code."""
+    return replace(VERDICTS.get(status, DEFAULT_VERDICT), code=f"0x{status:08X}")

@@ -89,6 +89,6 @@ def was_refused(code: str) -> bool:
 def verdict_for(code: str) -> Verdict:
     """Return the verdict on a message that was refused with a status code."""
     if code in _BUSY_CODES:
-        return Busy()
+        return Busy(code)
     outcome = outcome_of(code)
-    return Rejected(outcome) if outcome in _FINAL else Declined(outcome)
+    return Rejected(outcome, code) if outcome in _FINAL else Declined(outcome, code)

@@ -86,7 +86,7 @@ class SolapiLookup:
             self._found.setdefault(message_id, Accepted(row.messageId))
         elif not was_refused(code):
             outcome = outcome_of(code)
-            ended = Accepted(None) if outcome is Outcome.DELIVERED else Rejected(outcome)
+            ended = Accepted(None, code=code) if outcome is Outcome.DELIVERED else Rejected(outcome, code)
             self._found.setdefault(message_id, ended)  # final, as old results are not reported again
         elif isinstance(verdict := verdict_for(code), Rejected):
             self._refused.setdefault(message_id, verdict)

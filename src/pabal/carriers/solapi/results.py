@@ -118,7 +118,7 @@ class SolapiResults:
 def _receipts(rows: Sequence[ListedMessage]) -> list[Receipt]:
     """Return the results of those rows that have one and are ours."""
     return [
-        Receipt(row.messageId, outcome_of(row.statusCode or ""))
+        Receipt(row.messageId, outcome_of(row.statusCode or ""), code=row.statusCode)
         for row in rows
         if not is_pending(row.statusCode) and identifiers.parse_message_id(row.own_id or "") is not None
     ]

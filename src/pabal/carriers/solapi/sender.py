@@ -107,14 +107,14 @@ class SolapiSender:
             submission.report_all(call.attempts, NotSent())
         elif kind is CallError.BUSY:
             self._tell_no_balance()
-            submission.report_all(call.attempts, Busy())
+            submission.report_all(call.attempts, Busy(error.code))
         elif len(call.entries) > 1:
             if submission.count_split():
                 return call.halves()
             submission.report_all(call.attempts, Busy())
         else:
             self._on_anomaly(f"error {error.code}")
-            submission.report_all(call.attempts, Declined(Outcome.CARRIER_ERROR))
+            submission.report_all(call.attempts, Declined(Outcome.CARRIER_ERROR, error.code))
         return ()
 
     def _report_answer(
@@ -144,7 +144,7 @@ class SolapiSender:
             self._tell_no_balance()
         elif code in IMAGE_GONE_CODES and attempt.image_request_id is not None:
             self._preparation.forget_image(attempt)
-            return Busy()
+            return Busy(code)
         elif code in TEMPLATE_GONE_CODES:
             self._preparation.forget_template(attempt)
         return verdict_for(code)

@@ -13,11 +13,17 @@ from pabal.console.send.brand_parts import preview_attachment
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers, phone
 from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import Instant
 from pabal.domain.message import Outcome, Product, Status
 from pabal.domain.price import format_won
 from pabal.service.delivery.deadline import deadline_of
 from pabal.service.history import timeline
+from pabal.service.history.events import (
+    ACCEPTED_LABEL,
+    MessageEvent,
+    MessageEventKind,
+    current_carrier,
+    list_events,
+)
 from pabal.service.history.history import build_each, build_one
 from pabal.service.history.timeline import NEWEST, Message, Request, SearchPage, Timeline
 from pabal.service.sending import compose
@@ -106,7 +112,7 @@ async def show_message(request: PageRequest) -> Response:
 
 def _shown_values(request: PageRequest, details: Timeline) -> dict[str, object]:
     """Return what the page of a message shows."""
-    message, send_request = details.message, details.request
+    message, send_request, delivery = details.message, details.request, details.delivery
     outcome = message.outcome
     other = details.origin or details.fallback
     is_fallback = compose.is_fallback(message, send_request)
@@ -123,7 +129,10 @@ def _shown_values(request: PageRequest, details: Timeline) -> dict[str, object]:
         "brand": brand,
         "parts": preview_attachment(brand.attachment) if brand else (),
         "reference": message.reference,
-        "cost": "" if details.cost is None else request.t("message.cost.won", won=format_won(details.cost)),
+        "cost": "" if delivery.cost is None else request.t("message.cost.won", won=format_won(delivery.cost)),
+        "carrier": current_carrier(details) or "",
+        "carrier_code": delivery.carrier_code or "",
+        "key": details.key.name if details.key else "",
         "expires": _deadline(request, message, send_request),
         "advice": request.translate(ADVICE[outcome]) if outcome else "",
         "moments": _timeline_entries(request, details),
@@ -177,29 +186,28 @@ def _searched_until(request: PageRequest, result: SearchPage) -> str:
 
 def _timeline_entries(request: PageRequest, timeline: Timeline) -> Sequence[TimelineEntry]:
     """Return what happened to a message, in order, and last what it waits for, if anything."""
-    message, send_request, queue_entry = timeline.message, timeline.request, timeline.queue_entry
-    requested_at = identifiers.requested_at(send_request.id)
-
-    def entry(at: Instant, key: str, *, is_failure: bool = False, **values: object) -> TimelineEntry:
-        return TimelineEntry(request.locale.format_timestamp(at), request.t(key, **values), is_failure)
-
-    entries = [entry(requested_at, "timeline.accepted")]
-    if timeline.origin and timeline.origin.completed_at is not None:
-        entries.append(entry(timeline.origin.completed_at, "timeline.fallback"))
-    if send_request.scheduled_at > requested_at:
-        entries.append(entry(send_request.scheduled_at, "timeline.scheduled"))
-    entries += [
-        entry(each.ended_at, f"timeline.{each.verdict}", is_failure=True, carrier=each.carrier, number=each.number)
-        for each in timeline.tries
-    ]
-    if message.completed_at is not None:
-        is_failure = message.status is Status.FAIL
-        reason = request.translate(message.outcome.label) if message.outcome else ""
-        key = f"timeline.{message.status.code}"
-        entries.append(entry(message.completed_at, key, is_failure=is_failure, reason=reason))
-    elif queue_entry:
-        entries.append(entry(queue_entry.ready_at, _waiting_key(timeline), carrier=queue_entry.carrier))
+    entries = [_describe_event(request, timeline, each) for each in list_events(timeline)]
+    if queue_entry := timeline.queue_entry:
+        waiting = request.t(_waiting_key(timeline), carrier=queue_entry.carrier)
+        entries.append(TimelineEntry(request.locale.format_timestamp(queue_entry.ready_at), waiting, False))
     return entries
+
+
+def _describe_event(request: PageRequest, timeline: Timeline, event: MessageEvent) -> TimelineEntry:
+    message = timeline.message
+    key, is_failure = f"timeline.{event.kind.value}", False
+    if event.kind is MessageEventKind.VERDICT:
+        key, is_failure = f"timeline.verdict.{event.verdict}", event.verdict != ACCEPTED_LABEL
+    elif event.kind is MessageEventKind.ENDED:
+        key, is_failure = f"timeline.{message.status.code}", message.status is Status.FAIL
+    elif event.kind is MessageEventKind.FALLBACK and timeline.fallback:
+        key = "timeline.fallback_made"
+    reason = request.translate(message.outcome.label) if message.outcome else ""
+    description = request.t(key, carrier=event.carrier, number=event.attempt, reason=reason)
+    if event.code:
+        description += " " + request.t("timeline.code", code=event.code)
+    time = request.locale.format_timestamp(event.at) if event.at is not None else ""
+    return TimelineEntry(time, description, is_failure)
 
 
 def _waiting_key(timeline: Timeline) -> str:

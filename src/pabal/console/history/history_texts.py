@@ -53,6 +53,8 @@ TEXTS = {
     "message.reference": Text("참조 ID", "Reference"),
     "message.cost": Text("비용", "Cost"),
     "message.cost.won": Text("{won}원", "{won} won"),
+    "message.carrier": Text("통신사", "Carrier"),
+    "message.key": Text("API 키", "API key"),
     "message.expires": Text("발송 기한", "Deadline"),
     "message.image": Text("이미지 포함", "Image attached"),
     "message.buttons": Text("버튼", "Buttons"),
@@ -71,22 +73,34 @@ TEXTS = {
         "원래 메시지가 실패해 대체 문자를 만들었습니다.", "The original message failed; this fallback was created."
     ),
     "timeline.scheduled": Text("이 시각으로 발송이 예약되었습니다.", "Scheduled for this time."),
-    "timeline.busy": Text(
+    "timeline.verdict.busy": Text(
         "{number}번째 시도: {carrier} 통신사가 혼잡해 다시 시도합니다.",
         "Attempt {number}: {carrier} was busy. It will be retried.",
     ),
-    "timeline.unknown": Text(
+    "timeline.verdict.unknown": Text(
         "{number}번째 시도: {carrier} 통신사의 응답을 받지 못했습니다.",
         "Attempt {number}: no response from {carrier}.",
     ),
-    "timeline.declined": Text(
+    "timeline.verdict.declined": Text(
         "{number}번째 시도: {carrier} 통신사가 접수하지 않아 다른 통신사로 보냅니다.",
         "Attempt {number}: {carrier} did not accept it. The next carrier is tried.",
     ),
-    "timeline.unmapped": Text(
+    "timeline.verdict.unmapped": Text(
         "{number}번째 시도: {carrier} 통신사에 연결된 발신 프로필이나 템플릿이 없어 건너뜁니다.",
         "Attempt {number}: skipped {carrier}, which has no mapping for the profile or template.",
     ),
+    "timeline.verdict.rejected": Text(
+        "{number}번째 시도: {carrier} 통신사가 접수를 거절했습니다.", "Attempt {number}: {carrier} rejected it."
+    ),
+    "timeline.verdict.away": Text(
+        "{number}번째 시도: {carrier} 통신사로 전송하지 못했습니다.",
+        "Attempt {number}: it was not transmitted to {carrier}.",
+    ),
+    "timeline.verdict.accepted": Text("{carrier} 통신사가 접수했습니다.", "{carrier} accepted it."),
+    "timeline.submitted": Text("{carrier} 통신사로 전송했습니다.", "Submitted to {carrier}."),
+    "timeline.receipt": Text("{carrier} 통신사가 결과를 알려 왔습니다.", "{carrier} reported the result."),
+    "timeline.code": Text("(통신사 코드 {code})", "(carrier's code {code})"),
+    "timeline.fallback_made": Text("대체 문자를 만들었습니다.", "A fallback was created."),
     "timeline.queued": Text("이 시각에 {carrier} 통신사로 발송합니다.", "Will be sent to {carrier} at this time."),
     "timeline.in_flight": Text(
         "{carrier} 통신사로 발송하고 있습니다. 늦어도 이 시각까지 응답을 기다립니다.",

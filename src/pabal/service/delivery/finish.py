@@ -1,6 +1,7 @@
 """Ends messages, each only once."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from pabal.domain.dates import Instant
 from pabal.domain.message import PRODUCT_BY_NUMBER, Outcome
@@ -15,13 +16,26 @@ _WITHOUT_FALLBACK = (Outcome.DELIVERED, Outcome.EXPIRED, Outcome.OPTED_OUT)
 """Outcomes without a fallback: one has arrived, for one it is too late, and one is not wanted."""
 
 
-def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: Instant) -> FinishResult:
-    """End messages, each only once, and add the fallbacks of those that failed."""
+_NOTHING_DECIDED: Mapping[bytes, str | None] = MappingProxyType({})
+
+
+def finish(
+    tx: Tx,
+    ended: Sequence[tuple[bytes, Outcome]],
+    policy: Policy,
+    now: Instant,
+    decided: Mapping[bytes, str | None] = _NOTHING_DECIDED,
+) -> FinishResult:
+    """End messages, each only once, and add the fallbacks of those that failed.
+
+    `decided` has the messages that their carrier's answer has ended, each with the carrier's own code, if any. The
+    codes of receipts are in the store.
+    """
     if not ended:
         return FinishResult([], set())
     outcomes = dict(ended)
     removed = queue.remove(tx, sorted(outcomes))
-    receipts.delete(
+    codes = receipts.delete(
         tx,
         [
             receipts.EndedReference(carrier, reference, one)
@@ -30,12 +44,14 @@ def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: 
             for reference in references.split(queue.REFERENCE_SEPARATOR)
         ],
     )
-    jobs = {job.id: job for job in removed} if policy.prices else {}
+    by_receipt = {each.message_id: each.code for each in codes if each.outcome == outcomes[each.message_id].number}
+    decided = {**by_receipt, **decided}
+    jobs = {job.id: job for job in removed}
     finished = messages.finish(
         tx,
-        [(one, outcomes[one]) for one, _, _ in removed],
+        [(one, outcomes[one]) for one in jobs],
         now,
-        lambda one: _costs_of(jobs[one], outcomes[one], policy) if jobs else (),
+        lambda one: _details_of(jobs[one], outcomes[one], decided, policy),
     )
     final = [
         (one, PRODUCT_BY_NUMBER[product])
@@ -50,10 +66,14 @@ def finish(tx: Tx, ended: Sequence[tuple[bytes, Outcome]], policy: Policy, now: 
     return FinishResult(ends + fallbacks.ended, fallbacks.carriers_to_wake)
 
 
-def _costs_of(job: queue.RemovedJob, outcome: Outcome, policy: Policy) -> messages.CostByProduct:
-    """Return what a message has cost, by product: the price of the carrier that took it, if one did."""
+def _details_of(
+    job: queue.RemovedJob, outcome: Outcome, decided: Mapping[bytes, str | None], policy: Policy
+) -> messages.EndDetails:
+    """Return who decided the end of a message, and what it has cost: the price of the carrier that took it."""
     was_taken = job.references is not None or outcome is Outcome.DELIVERED
-    return policy.prices.costs_of(job.carrier if was_taken else None, outcome)
+    costs = policy.prices.costs_of(job.carrier if was_taken else None, outcome) if policy.prices else ()
+    carrier = job.carrier if was_taken or job.id in decided else None
+    return messages.EndDetails(carrier, decided.get(job.id), costs)
 
 
 def _record_costs(

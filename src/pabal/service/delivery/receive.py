@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pabal.carriers.base import Carrier, InboundMessage, Inbox, Receipt, RelayOptOut
 from pabal.domain import identifiers
+from pabal.domain.carrier_code import tidy_code
 from pabal.domain.dates import Instant
 from pabal.service.context import Context
 from pabal.service.delivery import inbound, relay_opt_outs
@@ -35,7 +36,9 @@ def receive(tx: Tx, carrier: str, incoming: Sequence[Receipt], policy: Policy, n
     message is held under its in-doubt reference yet, the receipt is stored under that one too: its message may
     still be waiting for the answer to its submission.
     """
-    ended, unmatched = receipts.record(tx, carrier, [(each.reference, each.outcome) for each in incoming], now)
+    codes = {each.reference: tidy_code(each.code) for each in reversed(incoming)}
+    pairs = [(each.reference, each.outcome) for each in incoming]
+    ended, unmatched = receipts.record(tx, carrier, pairs, now, codes)
     unknown = {each.reference: each for each in reversed(incoming) if each.in_doubt_reference is not None}
     in_doubt = [each for one in unmatched if (each := unknown.get(one))]
     held = receipts.find_held(tx, carrier, [str(each.in_doubt_reference) for each in in_doubt])
@@ -47,9 +50,11 @@ def receive(tx: Tx, carrier: str, incoming: Sequence[Receipt], policy: Policy, n
         for each in incoming
         if each.in_doubt_reference is not None and each.reference in early
     ]
-    receipts.record(tx, carrier, names, now)
+    names_codes = {str(each.in_doubt_reference): codes[each.reference] for each in reversed(in_doubt)}
+    receipts.record(tx, carrier, names, now, names_codes)
     ended += [(held[str(each.in_doubt_reference)], each.outcome) for each in found]
-    return ReceiveResult(finish(tx, ended, policy, now), len(unmatched) - len(found))
+    decided = {held[str(each.in_doubt_reference)]: codes[each.reference] for each in found}
+    return ReceiveResult(finish(tx, ended, policy, now, decided), len(unmatched) - len(found))
 
 
 async def store_receipts(context: Context, carrier: str, incoming: Sequence[Receipt]) -> None:

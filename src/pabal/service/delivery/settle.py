@@ -3,7 +3,7 @@
 from collections.abc import Container
 from typing import NamedTuple
 
-from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Unmapped, Verdict
+from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Unmapped, Verdict, code_of
 from pabal.domain import identifiers, retry
 from pabal.domain.dates import MINUTE, SECOND, Instant
 from pabal.domain.message import Attempt, Outcome
@@ -74,16 +74,12 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
         for one, verdict in results
         if isinstance(verdict, Declined | Busy | NotSent | Unknown | Unmapped)
     ]
-    attempts.record(
-        tx,
-        carrier,
-        [
-            attempts.EndedAttempt(one.message_id, one.number, verdict.label)
-            for one, verdict in unsettled
-            if not isinstance(verdict, NotSent) and one.message_id not in homeward
-        ],
-        now,
-    )
+    refused = [
+        attempts.EndedAttempt(one.message_id, one.number, verdict.label, code_of(verdict))
+        for one, verdict in results
+        if not isinstance(verdict, Accepted | NotSent) and one.message_id not in homeward
+    ]
+    attempts.record(tx, carrier, refused, now)
     done = ended_ids | waiting
     expired = find_expired(tx, [pair for pair in unsettled if pair[0].message_id not in done], now)
     done |= expired
@@ -93,7 +89,12 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
         if one.message_id not in done
     ]
     queue.retry_later(tx, retries)
-    finished = finish(tx, ended + [(one, Outcome.EXPIRED) for one in expired], policy, now)
+    decided = {
+        one.message_id: code_of(verdict)
+        for one, verdict in results
+        if one.message_id in ended_ids and not isinstance(verdict, Unmapped)
+    }
+    finished = finish(tx, ended + [(one, Outcome.EXPIRED) for one in expired], policy, now, decided)
     finished.carriers_to_wake.update(job.carrier for job in retries)
     return finished
 

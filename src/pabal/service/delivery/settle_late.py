@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Verdict
+from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Verdict, code_of
 from pabal.domain import identifiers, retry
 from pabal.domain.dates import Instant
 from pabal.domain.message import Attempt, Outcome
@@ -25,6 +25,7 @@ def settle_late(
     """
     jobs = doubts.find_unsettled(tx, [attempt.message_id for attempt, _ in answers])
     ended: list[tuple[bytes, Outcome]] = []
+    decided: dict[bytes, str | None] = {}
     carriers_to_wake: set[str] = set()
     for attempt, verdict in sorted(answers, key=lambda pair: pair[0].message_id):
         job = jobs.get(attempt.message_id)
@@ -33,14 +34,16 @@ def settle_late(
         is_current = job.attempt == attempt.number
         if isinstance(verdict, Accepted):
             ended += _accept(tx, carrier, job, attempt, verdict, policy, now)
-        elif isinstance(verdict, Rejected):
-            attempts.correct(tx, [EndedAttempt(attempt.message_id, attempt.number, verdict.label)])
-            ended += [(attempt.message_id, verdict.outcome)] if is_current else []
-        elif isinstance(verdict, Busy | Declined | NotSent):
-            attempts.correct(tx, [EndedAttempt(attempt.message_id, attempt.number, verdict.label)])
-            if is_current and job.lane == Lane.AWAITING_RECEIPT and _requeue(tx, carrier, job, now):
+            decided |= {job.id: code_of(verdict)} if verdict.reference is None else {}
+        elif isinstance(verdict, Rejected | Busy | Declined | NotSent):
+            code = code_of(verdict)
+            attempts.correct(tx, [EndedAttempt(attempt.message_id, attempt.number, verdict.label, code)])
+            if isinstance(verdict, Rejected):
+                ended += [(attempt.message_id, verdict.outcome)] if is_current else []
+                decided[attempt.message_id] = code
+            elif is_current and job.lane == Lane.AWAITING_RECEIPT and _requeue(tx, carrier, job, now):
                 carriers_to_wake.add(carrier)
-    finished = finish(tx, ended, policy, now)
+    finished = finish(tx, ended, policy, now, decided)
     finished.carriers_to_wake.update(carriers_to_wake)
     return finished
 

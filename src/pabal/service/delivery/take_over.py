@@ -103,7 +103,7 @@ def reassign_jobs(
         tx, [queue_admin.ReroutedJob(one, targets[product]) for one, product in found if product in targets], now
     )
     ending = [one for one, product in found if product not in targets]
-    messages.mark_sending(tx, ending)  # a message that still waits cannot fail
+    messages.mark_sending(tx, ending)
     return finish(tx, [(one, Outcome.UNDELIVERABLE) for one in ending], policy, now), len(found)
 
 

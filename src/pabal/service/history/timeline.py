@@ -14,7 +14,7 @@ from pabal.store.message_search import NEWEST, SearchPage
 from pabal.store.messages import Message
 from pabal.store.queue import Lane
 from pabal.store.requests import Request
-from pabal.store.timeline import QueuePosition, RecordedAttempt
+from pabal.store.timeline import DeliveryRecord, QueuePosition, RecordedAttempt, RequestKey
 
 __all__ = [
     "NEWEST", "Message", "MessageFilter", "Request", "SearchPage", "Timeline", "get_timeline", "search_messages",
@@ -22,7 +22,7 @@ __all__ = [
 
 
 class Timeline(NamedTuple):
-    """A message, its attempts, and its fallback or the failed message it replaces."""
+    """A message, its unsuccessful attempts, and its fallback or the failed message it replaces."""
 
     message: Message
     request: Request
@@ -30,8 +30,8 @@ class Timeline(NamedTuple):
     queue_entry: QueuePosition | None
     origin: Message | None
     fallback: Message | None
-    cost: int | None = None
-    """What it has cost, in hundredths of a won; None: it has not ended, or no price is known."""
+    delivery: DeliveryRecord
+    key: RequestKey | None
 
     @property
     def awaits_receipt(self) -> bool:
@@ -74,5 +74,6 @@ def _read_timeline(tx: Tx, account_id: int, message_id: bytes) -> Timeline | Non
         timeline.queue_position(tx, message_id),
         others.get(origin_id) if origin_id else None,
         None if origin_id else others.get(fallback_id),
-        timeline.get_cost(tx, message_id),
+        timeline.get_delivery(tx, message_id),
+        timeline.get_key(tx, request_id),
     )

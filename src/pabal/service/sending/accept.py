@@ -109,14 +109,15 @@ async def accept_request(
     sending: Sending,
     idempotency_key: IdempotencyKey | None = None,
     audit_entry: AuditEntry | None = None,
+    key_id: int | None = None,
 ) -> AcceptedRequest:
-    """Store a send and return its request once it is durable.
+    """Store a send, requested with an API key if any, and return its request once it is durable.
 
     An audit entry is stored with it, with the request as its target. Raises Refused: PRODUCT_NOT_AVAILABLE,
     SENDER_NUMBER_NOT_REGISTERED, RATE_LIMITED or LIMIT_EXCEEDED for the account's limits, or DUPLICATE for a key
     that was used for a different request, or for texts that were sent to the same numbers recently.
     """
-    new_request = await prepare_request(context, account_id, sending, idempotency_key)
+    new_request = await prepare_request(context, account_id, sending, idempotency_key, key_id=key_id)
     if audit_entry:
         new_request = new_request._replace(audit_entry=audit_entry._replace(target=new_request.request_id.hex()))
     charge = await context.limiter.charge(account_id, sending.product, len(new_request.messages))
@@ -140,8 +141,9 @@ async def prepare_request(
     idempotency_key: IdempotencyKey | None = None,
     *,
     drops_duplicates: bool | None = None,
+    key_id: int | None = None,
 ) -> NewRequest:
-    """Return all rows of a send; `drops_duplicates` replaces the setting.
+    """Return all rows of a send, requested with an API key if any; `drops_duplicates` replaces the setting.
 
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
     """
@@ -157,7 +159,7 @@ async def prepare_request(
     return NewRequest(
         request_id,
         account_id,
-        requests.build_row(request_id, account_id, sending, scheduled_at),
+        requests.build_row(request_id, account_id, sending, scheduled_at, key_id),
         rows,
         sending.image,
         carrier,

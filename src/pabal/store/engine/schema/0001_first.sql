@@ -191,6 +191,7 @@ create table requests (                  -- what all messages of one send share
     expire_minutes {small},              -- the lifetime that the caller gave; null: the default of its product
     expires_at {big},                    -- its deadline; null: no message has waited long, nor was moved to the morning
     parts text,                          -- what an Alimtalk has beside its text, as JSON; null: nothing
+    key_id {big},                        -- the API key that it was requested with; null: none, as in the console
     primary key (id{and_slot})
 ) {partitioned_by_id};
 -- Deadlines to watch. Empty unless messages wait: most requests are with a carrier within a second.
@@ -221,6 +222,9 @@ create table messages (                  -- only what differs per receiver
     content text,                        -- null: the request's content
     reference text,                      -- the caller's own id
     cost integer,                        -- in hundredths of a won, noted when it ends; null: no price is known
+    submitted_at {big},                  -- when it was given to a carrier last; null: it never was
+    carrier text,                        -- the one that decided how it ended; null: none did
+    carrier_code text,                   -- that carrier's own code of the result
     primary key (id{and_slot})
 ) {partitioned_by_id};
 create index messages_by_receiver on messages (account_id, receiver, id);
@@ -242,12 +246,13 @@ create table jobs (
 -- Statements that name ids and a slot must use the primary key, so no index begins with the slot.
 create index jobs_ready on jobs (carrier, lane, slot, ready_at);
 
-create table attempts (                  -- attempts that were neither accepted nor rejected
+create table attempts (                  -- attempts that were not accepted
     message_id {bytes} not null,
     number integer not null,
     slot {small} not null,
     carrier text not null,
     verdict text not null,
+    code text,                           -- the carrier's own code
     ended_at {big} not null,
     primary key (message_id, number{and_slot})
 ) {partitioned_by_message};
@@ -259,6 +264,7 @@ create table receipts (
     reference text not null,
     message_id {bytes},
     outcome {small},
+    code text,                           -- the carrier's own code of the result
     arrived_at {big},
     parts {small} not null default 1,    -- in how many parts the message was sent, each with a receipt of its own
     primary key (carrier, reference)

@@ -1,0 +1,22 @@
+"""The endpoints that look up what became of messages, beyond the interface's specification."""
+
+from pabal.domain.codes import Code
+from pabal.models import lookup
+from pabal.web import lookups
+from pabal.web.endpoint import Endpoint
+
+LOOKUP_ENDPOINTS = (
+    Endpoint(
+        number=None,
+        method="GET",
+        path="/api/message/detail.v1.0",
+        operation_id="look_up_message",
+        group="History",
+        scope="read",
+        input_source="query",
+        body=lookup.GetMessage,
+        answer=lookup.MessageDetailAnswer,
+        handler=lookups.get_message,
+        own_codes=(Code.MISSING_PARAMETER, Code.UNSUPPORTED_CHARACTER, Code.MESSAGE_NOT_FOUND),
+    ),
+)
