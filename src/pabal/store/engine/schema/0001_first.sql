@@ -340,7 +340,8 @@ create index webhooks_by_account on webhooks (account_id, id);
 
 create table webhook_positions (         -- how far the events of an account were turned into posts
     webhook_id {big} primary key,
-    positions {bytes} not null
+    positions {bytes} not null,
+    erasures {big} not null              -- how often something was erased: what was read before must not be stored
 ) {clustered};
 
 create table webhook_posts (             -- posts that were not delivered yet, with all that they contain
