@@ -5,7 +5,7 @@ read up to a number has missed none below it.
 """
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -56,6 +56,14 @@ class EventPage(NamedTuple):
     has_more: bool
 
 
+class NewEvent(NamedTuple):
+    """An event to be recorded with others: its key, its data, and the number that it is about."""
+
+    key: str
+    data: Mapping[str, object]
+    phone: str | None = None
+
+
 class EventData(NamedTuple):
     """What an event other than a message's end says."""
 
@@ -100,6 +108,31 @@ def record(
         return None
     _add(tx, place, [_PACKED.pack(id, account_id, type.number, 0)], now)
     return id
+
+
+def record_many(
+    tx: Tx, account_id: int, type: EventType, new: Sequence[NewEvent], now: Instant, slot: int = DEFAULT_SLOT
+) -> None:
+    """Record events of one type, as `record` does with each."""
+    added = tx.execute_many(
+        "insert into event_data (id, slot, account_id, type, phone, created_at, data)"
+        " select v.id{as_bytes}, v.slot, v.account_id, v.type, v.phone{as_big}, v.created_at, v.data"
+        " from (values {rows}) as v(id, slot, account_id, type, phone, created_at, data) where true"
+        " on conflict do nothing returning id",
+        [
+            (
+                make_event_id(account_id, type, each.key),
+                slot,
+                account_id,
+                type.number,
+                int(each.phone) if each.phone else None,
+                now,
+                _encode(each.data).decode(),
+            )
+            for each in new
+        ],
+    )
+    _add(tx, slot, [_PACKED.pack(row[0], account_id, type.number, 0) for row in added], now)
 
 
 @transaction(background=True)
