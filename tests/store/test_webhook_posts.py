@@ -123,7 +123,7 @@ def test_deliveries_are_listed_newest_first_and_trimmed(tx: Tx, webhook: int) ->
     assert [each.tried_at for each in webhook_posts.list_deliveries(tx, webhook)] == [
         each.tried_at for each in reversed(many)
     ]
-    webhook_posts.trim_deliveries(tx, webhook, NOON + 10 + MAX_DELIVERIES - 1)
+    webhooks.trim_all_deliveries(tx, NOON + 10 + MAX_DELIVERIES - 1)
     assert webhook_posts.list_deliveries(tx, webhook) == many[-1:]
 
 

@@ -26,7 +26,8 @@ DEFAULT_SLOT = 0
 """The slot of events that are not about a message."""
 MAX_EVENTS_PER_ROW = 1000
 """Most events that wait for their numbers in one row."""
-_PACKED = struct.Struct(">16sqhh")
+PACKED = struct.Struct(">16sqhh")
+"""An event that waits for its number: its id, account, type and product."""
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
@@ -77,7 +78,7 @@ def record_ends(tx: Tx, ends: Iterable[MessageEnd], now: Instant) -> None:
     by_slot: dict[int, list[bytes]] = {}
     kind = EventType.MESSAGE_RESULT.number
     for id, account_id, product in ends:
-        by_slot.setdefault(identifiers.slot_of(id), []).append(_PACKED.pack(id, account_id, kind, product))
+        by_slot.setdefault(identifiers.slot_of(id), []).append(PACKED.pack(id, account_id, kind, product))
     for slot, packed in by_slot.items():
         _add(tx, slot, packed, now)
 
@@ -106,7 +107,7 @@ def record(
     )
     if not added:
         return None
-    _add(tx, place, [_PACKED.pack(id, account_id, type.number, 0)], now)
+    _add(tx, place, [PACKED.pack(id, account_id, type.number, 0)], now)
     return id
 
 
@@ -132,7 +133,7 @@ def record_many(
             for each in new
         ],
     )
-    _add(tx, slot, [_PACKED.pack(row[0], account_id, type.number, 0) for row in added], now)
+    _add(tx, slot, [PACKED.pack(row[0], account_id, type.number, 0) for row in added], now)
 
 
 @transaction(background=True)
@@ -161,7 +162,7 @@ def number_some(tx: Tx, slot: int, since: Instant, now: Instant, limit: int) -> 
     if previous and previous < lowest_number(now - now % DAY):
         tx.execute("insert into event_days (slot, number) values (?, ?) on conflict do nothing", (slot, previous))
     last = max(previous, lowest_number(now))
-    found = [each for _, _, packed in rows for each in _PACKED.iter_unpack(packed)]
+    found = [each for _, _, packed in rows for each in PACKED.iter_unpack(packed)]
     tx.execute(
         "insert into event_numbers (slot, last, deleted) values (?, ?, 0)"
         " on conflict (slot) do update set last = excluded.last",

@@ -42,6 +42,7 @@ from pabal.store import (
     simulator,
     statistics,
     trusted_devices,
+    webhooks,
 )
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.slots import SlotNotHeld
@@ -153,6 +154,7 @@ async def _run_global_tasks(context: Context) -> None:
     await _repeat_until_none(
         context, lambda tx: events.delete_old_data(tx, world.now() - policy.results_retention_ms - DAY, BATCH)
     )
+    await context.store.write(webhooks.trim_all_deliveries, world.now() - policy.results_retention_ms)
     await _repeat_until_none(context, lambda tx: recent_texts.delete_expired(tx, world.now(), BATCH))
     await _repeat_until_none(
         context, lambda tx: profiles.delete_expired_tokens(tx, world.now() - TOKEN_RETENTION_MS, BATCH)

@@ -8,6 +8,7 @@ from pabal.domain.webhook import Webhook
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.service.webhooks.endpoint import EndpointPoster
+from pabal.service.webhooks.pace import PostPace
 from pabal.store import webhooks
 from pabal.store.engine.base import StoreUnavailable, Tx, transaction
 
@@ -25,6 +26,7 @@ class WebhookDispatcher:
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self._pace = PostPace(context)
         self._posters: dict[int, EndpointPoster] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
@@ -57,7 +59,7 @@ class WebhookDispatcher:
                 if is_changed:  # perhaps by a replay
                     self._posters[webhook_id].wake()
             else:
-                poster = self._posters[webhook_id] = EndpointPoster(context, webhook)
+                poster = self._posters[webhook_id] = EndpointPoster(context, webhook, self._pace)
                 self._tasks[webhook_id] = asyncio.create_task(_run(poster))
 
     async def stop(self, timeout_s: float) -> None:

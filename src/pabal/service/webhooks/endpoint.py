@@ -12,6 +12,7 @@ from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.service.webhooks import outcomes
 from pabal.service.webhooks.fan_out import PostBatch, read_batch, store_batch
+from pabal.service.webhooks.pace import PostPace
 from pabal.service.webhooks.posting import decode_answer, post_once
 from pabal.service.webhooks.schedule import (
     BACKLOG_MS,
@@ -53,8 +54,9 @@ class DuePosts(NamedTuple):
 class EndpointPoster:
     """Keeps one endpoint supplied."""
 
-    def __init__(self, context: Context, webhook: Webhook) -> None:
+    def __init__(self, context: Context, webhook: Webhook, pace: PostPace) -> None:
         self._context = context
+        self._pace = pace
         self.webhook = webhook
         self._in_flight: dict[bytes, asyncio.Task[None]] = {}
         self._wake_event = asyncio.Event()
@@ -145,6 +147,7 @@ class EndpointPoster:
         if self._unfinished >= MAX_UNFINISHED:
             return False
         context = self._context
+        await self._pace.wait()
         batch = await context.store.read(
             read_batch, self.webhook, self._known, context.build_items, context.policy.zone, now
         )
@@ -160,6 +163,7 @@ class EndpointPoster:
             for each in batch.posts
         ]
         self._known = None
+        self._pace.count(sum(len(each.event_ids) for each in posts))
         if await context.store.write(store_batch, self.webhook.id, batch.stored, batch.reached, posts):
             self._unfinished += len(posts)
             self._positions_stored_at = now
