@@ -28,6 +28,7 @@ from bench import (
     solapi,
     start,
     turns,
+    webhooks,
     workers,
 )
 from bench.figures import Figure, format_table
@@ -50,6 +51,7 @@ BENCHMARKS: dict[str, Callable[[BenchEnvironment], list[Figure]]] = {
     "solapi": solapi.measure,
     "start": start.measure,
     "turns": turns.measure,
+    "webhooks": webhooks.measure,
     "postgres": postgres.measure,
     "workers": workers.measure,
     "queue": queue.measure,

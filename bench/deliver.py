@@ -1,6 +1,7 @@
 """How fast waiting messages are delivered, compared with the bare transactions."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,7 +45,7 @@ def measure(env: BenchEnvironment, *, is_settled_enough: bool = False) -> list[F
         f"  bare: claim {bare.claimed_s:.2f} s, settle {bare.settled_s:.2f} s, receive {bare.received_s:.2f} s:"
         f" {to_the_end:,.0f} messages/s"
     )
-    rate, cpu_us = _delivered(env, waiting)
+    rate, cpu_us = measure_delivery(env, env.copy_store(waiting), MESSAGES)
     report_progress(f"  delivered: {rate:,.0f} messages/s, {cpu_us:.0f} µs CPU per message")
     return [
         Figure(
@@ -114,13 +115,19 @@ def wait_until_ended(data: Path, messages: int) -> Instant:
     return int(ended_at)
 
 
-def _delivered(env: BenchEnvironment, waiting: Path) -> tuple[float, float]:
-    """Return messages per second and the server's CPU time per message in microseconds."""
-    data = env.copy_store(waiting)
+def measure_delivery(
+    env: BenchEnvironment, data: Path, messages: int, after: Callable[[], object] = lambda: None
+) -> tuple[float, float]:
+    """Return messages per second and the server's CPU time per message in microseconds.
+
+    `after` is called when all messages have ended, before the server stops.
+    """
     with env.run_pabal(data, "deliver") as server:
         reader = open_reader(data)
         began_at, before = WORLD.now(), server.cpu_s()
         left: int = reader.fetch_value("select count(*) from jobs")
         reader.close()
-        ended_at = wait_until_ended(data, MESSAGES)
-        return left / (ended_at - began_at) * SECOND, (server.cpu_s() - before) / left * 1e6
+        ended_at = wait_until_ended(data, messages)
+        cpu_us = (server.cpu_s() - before) / left * 1e6
+        after()
+        return left / (ended_at - began_at) * SECOND, cpu_us

@@ -12,6 +12,8 @@ from tests.fixtures.virtual import Environment, build_environment, run_in_virtua
 
 Scenario = Callable[[Environment], Awaitable[None]]
 
+BUILD_OPTIONS = ("world", "store", "carriers", "poster")
+"""What a scenario may replace; its other options are settings."""
 STORE_FIXTURES = {"tmp_path", "tx"}
 SLOW_FOLDERS = {"cli", "console", "faults", "hostile", "relay"}
 """Folders whose tests are slow, except those that need no store."""
@@ -29,6 +31,7 @@ SINGLE_ENGINE_FILES = {
     "test_deliver_retries.py",
     "test_expiry.py",
     "test_failover_when_failing.py",
+    "test_failures.py",
     "test_failover_when_offline.py",
     "test_finish.py",
     "test_late_answers.py",
@@ -112,7 +115,7 @@ def run_scenario(tmp_path: Path) -> Callable[..., None]:
 
     def run(scenario: Scenario, **options: Any) -> None:
         async def run_and_stop() -> None:
-            build = {name: options.pop(name) for name in ("world", "store", "carriers") if name in options}
+            build = {name: options.pop(name) for name in BUILD_OPTIONS if name in options}
             env = await build_environment(tmp_path, settings=settings_for(tmp_path, **options), **build)
             try:
                 await scenario(env)

@@ -166,6 +166,7 @@ def test_only_commands_print() -> None:
         "manage",
         "mappings",
         "numbers",
+        "opt_outs",
         "privacy",
         "restore",
         "secrets",

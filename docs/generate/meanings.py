@@ -64,6 +64,7 @@ MEANINGS = {
     "SenderItem.disabledReason": "Why it is disabled: `operator`, or the reason that the relay gives.",
     "SenderItem.created": "When it was registered; in lists only.",
     "SenderItem.changed": "When it last changed; in lists only.",
+    "StatisticsAnswer.item": "How new the numbers are.",
     "MessageDetailItem.events": "What happened to it, oldest first.",
     "MessageEventItem.carrier": "The carrier that it was given to.",
     "MessageItem.id": "Same as messageId.",

@@ -13,7 +13,10 @@ from typing import IO, Any
 from pabal.carriers.base import Carrier
 from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp.carrier import SmppCarrier
+from pabal.checks.event_items import event_item_builder
+from pabal.checks.locale import Locale
 from pabal.domain.category import Category, InvalidCategoryTable, parse_categories
+from pabal.domain.codes import LANGUAGES
 from pabal.service.access.body_budget import BodyBudget
 from pabal.service.access.keys import KeyCache
 from pabal.service.access.limits import RateLimiter, SharedRateLimiter
@@ -151,6 +154,7 @@ def build_context(
         SecretBox(settings.read_secret_keys(), world),
         rules,
         lambda: poster or _build_poster(rules, settings, world),
+        event_item_builder(Locale(LANGUAGES[0], settings.zone)),
         slots,
         max_searches_per_account=max(1, settings.search_connections - 1),
     )

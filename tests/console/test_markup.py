@@ -6,10 +6,12 @@ from urllib.parse import urlencode
 
 import pytest
 
+from pabal.carriers.base import InboundMessage
 from pabal.console.history.filters import FIELDS as SEARCH_FIELDS
 from pabal.console.manage.template_form import FIELDS as TEMPLATE_FIELDS
 from pabal.domain.sender_number import NumberState
 from pabal.domain.user import Role
+from pabal.service.delivery.inbound import store_messages
 from pabal.store import numbers, profile_mappings
 from pabal.store.engine.base import Tx
 from pabal.store.profile_mappings import ProfileMapping
@@ -46,10 +48,12 @@ TEXT_COLUMNS = {
     "campaigns": ("file_name", "name"),
     "carrier_states": ("last_error", "reason"),
     "images": ("file_name",),
+    "inbound_messages": ("content", "receiver", "sender"),
     "jobs": ("carrier",),
     "keys": ("name",),
     "messages": ("reference",),
     "numbers": ("comment",),
+    "opt_outs": ("reason",),
     "profile_mappings": ("remote", "template_code"),
     "profiles": ("channel_id", "sender_key"),
     "requests": (
@@ -83,12 +87,16 @@ SAFE_COLUMNS = {
     "carrier_states": ("name", "state", "worker"),
     "carriers": ("kind", "name"),
     "cursors": ("name",),
+    "hash_keys": ("name",),
     "idempotency_keys": ("key",),
     "images": ("content_type",),
+    "inbound_messages": ("carrier",),
+    "inbound_parts": ("carrier", "receiver", "sender"),
     "jobs": ("reference",),
     "keys": ("allow", "scopes"),
     "limit_usage": ("name",),
     "numbers": ("number", "state"),
+    "opt_outs": ("sender",),
     "profile_mappings": ("carrier", "problem"),
     "profiles": ("carrier", "category", "cellphone", "status", "suspension"),
     "receipts": ("carrier", "reference"),
@@ -158,6 +166,10 @@ async def fill_store(env: Environment) -> tuple[dict[str, str], dict[Role, Brows
     await env.wait(60)
     for number, state in (("0212345678", NumberState.PENDING), ("15880000", NumberState.REJECTED)):
         await env.store.write(numbers.add, 1, number, env.world.now(), state)
+    await call_ok(call, "optOut/add", {"phoneNumber": PHONE, "reason": SECRET})
+    await env.store.write(numbers.add, 1, "0299999999", env.world.now())
+    for number in ("0299999999", "1234"):
+        await store_messages(env.context, "simulator", [InboundMessage(PHONE, number, SECRET)])
     (failed, *_) = [
         each for each in await list_messages(call, NO_USER) if describe_outcome(each).startswith("fail")
     ]

@@ -21,6 +21,8 @@ QUERIES = {
     "/console/history.xlsx": ["", f"receiver={RECEIVER}", "request={request}"],
     "/console/templates/new": ["", "copy={template}"],
     "/console/requests/progress": ["ids={request}", "ids={campaign}"],
+    "/console/opt-outs": ["", f"number={RECEIVER}", "page=2"],
+    "/console/inbound": ["", "before=9"],
     "/console/phone": ["", f"number={RECEIVER}", "number=010-9999-0000"],
     "/console/phone/messages": [f"number={RECEIVER}", "number=010-9999-0000"],
 }

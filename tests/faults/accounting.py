@@ -2,11 +2,14 @@
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from pabal.domain.identifiers import MESSAGE_ID_BYTES
 from pabal.domain.message import Status
+from pabal.store import events
 from tests.crash.clients import RequestLog
 from tests.fixtures import status_checker
 
@@ -55,6 +58,8 @@ def check_accounting(data: Path, log: RequestLog) -> None:
     assert _fetch_all(connection, "select * from status_changes where after <= before") == [], (
         "a final status does not change"
     )
+    ends = Counter(_recorded_ends(connection))
+    assert ends == Counter(bytes(row[0]) for row in messages), "each end is recorded once, to be told"
     sent = {
         message_id
         for message_id, receiver, _ in messages
@@ -64,6 +69,14 @@ def check_accounting(data: Path, log: RequestLog) -> None:
     assert len(on_phones) == len(set(on_phones)), "no phone received a message twice"
     assert set(on_phones) == sent, "phones received exactly the messages to be sent"
     connection.close()
+
+
+def _recorded_ends(connection: Any) -> list[bytes]:
+    """Return the messages whose end is an event, whether it has its number already or not."""
+    numbered = [bytes(row[0]) for row in _fetch_all(connection, "select id from events where type = 1")]
+    waiting = b"".join(bytes(row[0]) for row in _fetch_all(connection, "select events from new_events"))
+    size = events.PACKED.size
+    return numbered + [waiting[begin : begin + MESSAGE_ID_BYTES] for begin in range(0, len(waiting), size)]
 
 
 def _expected_status(is_cancelled: bool, receiver: int) -> Status:

@@ -1,6 +1,7 @@
 """Checks the promises of the service against what carriers, clients and store know after a simulation."""
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -63,6 +64,7 @@ def check_promises(simulation: Simulation) -> FinalState:
     check_submissions(simulation, final_state)
     check_receipts(simulation, final_state)
     check_fallbacks(final_state)
+    check_announced(simulation, final_state)
     return final_state
 
 
@@ -168,6 +170,13 @@ def check_fallbacks(final_state: FinalState) -> None:
             and completed_at <= scheduled_at + HOUR
         )
         assert (fallback_id in final_state.messages) == is_due, "one fallback too many or too few"
+
+
+def check_announced(simulation: Simulation, final_state: FinalState) -> None:
+    """Check that every end was posted, in one post if repeats are recognized by their ids, and listed once."""
+    ended = Counter(message_id.hex() for message_id in final_state.messages)
+    assert simulation.receiver_log.posted == ended, "an end was not posted, or in several posts"
+    assert simulation.receiver_log.listed == ended, "an end was not listed once along the cursors"
 
 
 def summary(simulation: Simulation, final_state: FinalState) -> str:

@@ -9,13 +9,17 @@ from typing import Any
 
 from pabal.carriers.base import Carrier
 from pabal.domain.dates import Instant, format_timestamp
+from pabal.domain.event import EventType
 from pabal.domain.template import TemplateContent, TemplateStatus
+from pabal.domain.webhook import secret_context
 from pabal.service.access import keys
 from pabal.settings.carriers import SENDABLE, SimulatorSettings
 from pabal.settings.settings import load
-from pabal.store import accounts, profiles, templates
+from pabal.store import accounts, profiles, templates, webhooks
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.engine.migrate import migrate
+from pabal.store.webhooks import NewWebhook
+from pabal.webhooks.secrets import SecretBox
 from tests.fixtures import status_checker
 from tests.fixtures.virtual import (
     NOON,
@@ -28,6 +32,7 @@ from tests.fixtures.virtual import (
     open_store,
 )
 from tests.sim.faulty import CarrierLedger, Crash, FaultPlan, FaultyStore, UnreliableCarrier
+from tests.sim.receiver import WEBHOOK_SECRET, ReceiverLog, UnreliableReceiver, read_results
 
 CALM_DURATION_S = 1.5 * 3600
 """How long the last run lasts: longer than every message timeout."""
@@ -75,6 +80,7 @@ class Simulation:
         self.fault = fault
         self.ledger = CarrierLedger()
         self.client_log = ClientLog()
+        self.receiver_log = ReceiverLog()
         self.dedups = seed % 2 == 0
         self.holds_in_doubt = seed % 3 == 1
         self.api_key = ""
@@ -131,12 +137,18 @@ class Simulation:
             carriers = {name: self.carrier(name, run_number, world, is_calm) for name in CARRIERS}
             try:
                 env = await build_environment(
-                    self.folder, world=world, store=store, carriers=carriers, settings=self.settings
+                    self.folder,
+                    world=world,
+                    store=store,
+                    carriers=carriers,
+                    settings=self.settings,
+                    poster=self.receiver(run_number, is_calm),
                 )
             except StoreUnavailable:
                 return  # the process exits, and its supervisor starts it again
             await self.client(Caller(env.service, self.api_key), env, is_calm)
             await asyncio.sleep(self.calm_duration_s if is_calm else 5)
+            await read_results(Caller(env.service, self.api_key), self.receiver_log)
             if is_calm or self.random.random() < 0.5:
                 await env.service.stop()
             else:
@@ -160,8 +172,12 @@ class Simulation:
             holds_in_doubt=self.holds_in_doubt,
         )
 
+    def receiver(self, run_number: int, is_calm: bool) -> UnreliableReceiver:
+        """Return the caller's server for one run of the service."""
+        return UnreliableReceiver(self.receiver_log, self.folder, Random(self.seed + run_number), is_calm=is_calm)
+
     async def _prepare_store(self, store: Any, world: VirtualWorld) -> None:
-        """Create the account, a profile and a template, and record every change of status."""
+        """Create the account, a profile, a template and a webhook, and record every change of status."""
 
         def prepare(tx: Tx) -> str:
             migrate(tx, world.now())
@@ -173,6 +189,9 @@ class Simulation:
                 tx, account_id, profile_id, "T1", TemplateContent("t", TEXT, "999999"), None, world.now()
             )
             templates.set_status(tx, template_id, TemplateStatus.APPROVED, None, world.now())
+            sealed = SecretBox((), world).seal(WEBHOOK_SECRET, secret_context(account_id))
+            hook = NewWebhook(account_id, "https://acme.example", [EventType.MESSAGE_RESULT], [], "", sealed)
+            webhooks.add(tx, hook, world.now())
             return key
 
         self.api_key = await store.write(prepare)
@@ -185,6 +204,8 @@ class Simulation:
             await self._send_until_answered(call, request)
         while not is_calm and env.world.now() < ends_at:
             await asyncio.sleep(self.random.random() * 6)
+            if len(self.client_log.requests) % 5 == 0:
+                await read_results(call, self.receiver_log)
             if self.random.random() < 0.2 and self.client_log.request_ids:
                 await self._cancel(call)
             else:

@@ -3,7 +3,7 @@
 from pabal.domain.opt_out import AdReceiver, OptOutSource
 from pabal.store import accounts, opt_outs
 from pabal.store.engine.base import Tx
-from pabal.store.opt_outs import NewOptOuts
+from pabal.store.opt_outs import NewOptOuts, OptOutEntry
 from tests.fixtures.rows import PHONE, ExplainingTx
 from tests.fixtures.virtual import NOON
 
@@ -13,7 +13,8 @@ SENDER = "0212345678"
 
 
 def add(tx: Tx, account: int, *phones: str, sender: str = "", key: bytes = KEY) -> int:
-    return len(opt_outs.add(tx, NewOptOuts(account, phones, sender, None, OptOutSource.API), key, NOON))
+    new = NewOptOuts(account, [OptOutEntry(phone, sender) for phone in phones], OptOutSource.API)
+    return len(opt_outs.add(tx, new, key, NOON))
 
 
 def test_the_first_key_of_the_hashes_stays(tx: Tx) -> None:

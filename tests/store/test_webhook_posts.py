@@ -7,10 +7,13 @@ import pytest
 from pabal.domain.event import EventType, format_event_id, lowest_number
 from pabal.store import accounts, events, webhook_posts, webhooks
 from pabal.store.engine.base import Tx
-from pabal.store.webhook_posts import MAX_DELIVERIES, Delivery, WebhookPost, pack_body
+from pabal.store.webhook_posts import MAX_DELIVERIES, Delivery, WebhookPost, WebhookProgress, pack_body
 from pabal.store.webhooks import NewWebhook
 from tests.fixtures.rows import ExplainingTx
 from tests.fixtures.virtual import NOON
+
+NEW = WebhookProgress({}, 0)
+"""The progress of a webhook before the first event."""
 
 
 @pytest.fixture
@@ -78,22 +81,32 @@ def test_old_posts_are_given_up_and_their_events_counted(tx: Tx, webhook: int) -
 
 
 def test_positions_move_only_from_where_they_are(tx: Tx, webhook: int) -> None:
-    assert webhook_posts.get_positions(tx, webhook) == {}
+    begin = webhook_posts.get_progress(tx, webhook)
+    assert begin == NEW
 
-    assert webhook_posts.move_positions(tx, webhook, {}, {0: 5})
-    assert not webhook_posts.move_positions(tx, webhook, {}, {0: 7})
+    assert webhook_posts.move_positions(tx, webhook, NEW, {0: 5})
+    assert not webhook_posts.move_positions(tx, webhook, NEW, {0: 7})
 
-    assert webhook_posts.get_positions(tx, webhook) == {0: 5}
-    assert webhook_posts.get_positions(tx, webhook + 1) is None
+    assert webhook_posts.get_progress(tx, webhook) == WebhookProgress({0: 5}, 0)
+    assert webhook_posts.get_progress(tx, webhook + 1) is None
+
+
+def test_posts_are_not_stored_if_something_was_erased_meanwhile(tx: Tx, webhook: int) -> None:
+    account = accounts.ensure_account(tx, "acme", NOON)
+
+    webhook_posts.erase(tx, account, [event_id(1)])
+
+    assert not webhook_posts.move_positions(tx, webhook, NEW, {0: 5})
+    assert webhook_posts.move_positions(tx, webhook, WebhookProgress({}, 1), {0: 5})
 
 
 def test_rewinding_goes_back_to_an_instant_but_never_forward(tx: Tx, webhook: int) -> None:
     before, after = lowest_number(NOON - 1000), lowest_number(NOON + 1000)
-    webhook_posts.move_positions(tx, webhook, {}, {0: before, 1: after})
+    webhook_posts.move_positions(tx, webhook, NEW, {0: before, 1: after})
 
     webhook_posts.rewind(tx, webhook, NOON)
 
-    assert webhook_posts.get_positions(tx, webhook) == {0: before, 1: lowest_number(NOON)}
+    assert webhook_posts.get_progress(tx, webhook) == WebhookProgress({0: before, 1: lowest_number(NOON)}, 0)
 
 
 def test_deliveries_are_listed_newest_first_and_trimmed(tx: Tx, webhook: int) -> None:
@@ -110,7 +123,7 @@ def test_deliveries_are_listed_newest_first_and_trimmed(tx: Tx, webhook: int) ->
     assert [each.tried_at for each in webhook_posts.list_deliveries(tx, webhook)] == [
         each.tried_at for each in reversed(many)
     ]
-    webhook_posts.trim_deliveries(tx, webhook, NOON + 10 + MAX_DELIVERIES - 1)
+    webhooks.trim_all_deliveries(tx, NOON + 10 + MAX_DELIVERIES - 1)
     assert webhook_posts.list_deliveries(tx, webhook) == many[-1:]
 
 

@@ -119,7 +119,7 @@ def test_a_disabled_webhook_begins_anew_when_it_is_enabled(tx: Tx, account: int)
     events.number_some(tx, 0, 0, NOON, 10)
     webhooks.pause(tx, one, NOON)
     webhooks.enable(tx, one, NOON)
-    assert webhook_posts.get_positions(tx, one) == {}
+    assert webhook_posts.get_progress(tx, one) == ({}, 0)
 
     webhooks.disable(tx, one, NOON)
     webhooks.enable(tx, one, NOON + 1)
@@ -131,7 +131,7 @@ def test_a_disabled_webhook_begins_anew_when_it_is_enabled(tx: Tx, account: int)
         None,
         NOON + 1,
     )
-    assert webhook_posts.get_positions(tx, one) == events.last_positions(tx) != {}
+    assert webhook_posts.get_progress(tx, one) == (events.last_positions(tx), 0) != ({}, 0)
 
 
 def test_previous_secret_signs_along_until_its_end(tx: Tx, account: int) -> None:
@@ -148,4 +148,4 @@ def test_webhook_is_deleted_with_all_that_belongs_to_it(tx: Tx, account: int) ->
     assert webhooks.delete(tx, account, one)
 
     assert webhooks.get(tx, account, one) is None
-    assert webhook_posts.get_positions(tx, one) is None
+    assert webhook_posts.get_progress(tx, one) is None

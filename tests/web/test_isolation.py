@@ -101,6 +101,7 @@ CASES: dict[str, list[Case]] = {
     "message/results": [Case(), Case(query=lambda ids: {"limit": 1})],
     "message/request": [Case(query=lambda ids: {"requestId": ids.request_id})],
     "message/detail": [Case(query=lambda ids: {"messageId": ids.message_id})],
+    "statistics/list": [Case(query=lambda ids: {"from": "2026-11-15", "groupBy": "sender,templateCode,key"})],
     "template/categories": [Case()],
     "template/create": [Case(lambda ids: template_body(ids.sender_key, templateCode=ids.template_code))],
     "template/update": [

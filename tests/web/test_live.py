@@ -155,6 +155,9 @@ def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
         )
         looked_up = _call(client, "message/request", requestId=last)
         _call(client, "message/results")
+        detail = _call(client, "message/detail", messageId=looked_up["items"][0]["messageId"])["item"]
+        today = datetime.now(ZoneInfo("Asia/Seoul")).strftime("%Y-%m-%d")
+        counted = _call(client, "statistics/list", **{"from": today, "groupBy": "product"})["items"]
         cancelled = [_call(client, "message/cancel", {"requestId": each}) for each in (last, later["requestId"])]
         _call(client, "sender/delete", {"senderKey": sender_key})
         for operation in ("optOut/add", "optOut/remove"):
@@ -170,6 +173,8 @@ def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
         assert codes == ["T1"]
         assert kinds == {"sms", "lms", "mms", "alimTalk", "friendTalkText"}
         assert looked_up["item"]["counts"]["completed"] == 1
+        assert [each["event"] for each in detail["events"]][-1] == "ended"
+        assert "sms" in {each["product"]["value"] for each in counted}
         assert [each["item"]["canceledCount"] for each in cancelled] == [0, 1]
 
 

@@ -9,7 +9,20 @@ from typing import Any
 
 from pabal import __version__
 from pabal.app import NotMigrated, open_store
-from pabal.cli import backup, carriers, crash, manage, mappings, numbers, privacy, restore, secrets, serve, users
+from pabal.cli import (
+    backup,
+    carriers,
+    crash,
+    manage,
+    mappings,
+    numbers,
+    opt_outs,
+    privacy,
+    restore,
+    secrets,
+    serve,
+    users,
+)
 from pabal.cli.command import WORLD, CommandError, add_command
 from pabal.cli.doctor import diagnose, pending_migrations
 from pabal.domain.codes import Refused
@@ -69,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     restore.add_commands(subparsers)
     manage.add_commands(subparsers)
     numbers.add_commands(subparsers)
+    opt_outs.add_commands(subparsers)
     mappings.add_commands(subparsers)
     users.add_commands(subparsers)
     carriers.add_commands(subparsers)

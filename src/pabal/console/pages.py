@@ -1,5 +1,6 @@
 """The table of pages with path, handler and roles, from which routes, menu and tests are made."""
 
+from pabal.console.contacts import inbound, opt_outs
 from pabal.console.history import export, history
 from pabal.console.manage import numbers, privacy, profiles, templates
 from pabal.console.operate import accounts, audit, keys, limits, mappings, pending_numbers, settings, status
@@ -23,6 +24,7 @@ OPERATING = tuple(
         (mappings.MAPPINGS_PATH, mappings.show_mappings, "GET", ""),
         (mappings.MAPPINGS_PATH, mappings.add_mapping, "POST", ""),
         (f"{mappings.MAPPINGS_PATH}/remove", mappings.remove_mapping, "POST", ""),
+        (inbound.UNASSIGNED_PATH, inbound.list_unassigned, "GET", ""),
         ("/console/operate/settings", settings.show_settings, "GET", ""),
         ("/console/operate/accounts", accounts.list_accounts, "GET", ""),
         ("/console/operate/accounts", accounts.create_account, "POST", ""),
@@ -111,6 +113,18 @@ PAGES = (
     Page("/console/numbers/opt-out", numbers.set_opt_out_number, OWNERS, "POST"),
     Page("/console/numbers/remove", numbers.confirm_removal, OWNERS),
     Page("/console/numbers/remove", numbers.remove_number, OWNERS, "POST"),
+    Page(opt_outs.OPT_OUTS_PATH, opt_outs.list_opt_outs, SENDERS, menu="menu.opt_outs"),
+    Page(opt_outs.OPT_OUTS_PATH, opt_outs.add_opt_out, SENDERS, "POST"),
+    Page(f"{opt_outs.OPT_OUTS_PATH}.csv", opt_outs.export_opt_outs, SENDERS),
+    Page(f"{opt_outs.OPT_OUTS_PATH}/remove", opt_outs.remove_opt_out, OWNERS, "POST"),
+    Page(
+        f"{opt_outs.OPT_OUTS_PATH}/import",
+        opt_outs.import_opt_outs,
+        SENDERS,
+        "POST",
+        max_body_bytes=opt_outs.MAX_FORM_BYTES,
+    ),
+    Page(inbound.INBOUND_PATH, inbound.list_inbound, SIGNED_IN, menu="menu.inbound"),
     Page(privacy.PRIVACY_PATH, privacy.show_form, OWNERS, menu="menu.privacy"),
     Page(privacy.PRIVACY_PATH, privacy.look_up_number, OWNERS, "POST"),
     Page(f"{privacy.PRIVACY_PATH}/export", privacy.export_number, OWNERS, "POST"),

@@ -1,5 +1,6 @@
 """The texts of all pages."""
 
+from pabal.console.contacts import contacts_texts
 from pabal.console.history import history_texts
 from pabal.console.manage import numbers_texts, privacy_texts, profiles_texts, templates_texts
 from pabal.console.operate import (
@@ -32,6 +33,7 @@ TEXTS = TextCatalog(
     profiles_texts.TEXTS,
     numbers_texts.TEXTS,
     privacy_texts.TEXTS,
+    contacts_texts.TEXTS,
     status_texts.TEXTS,
     accounts_texts.TEXTS,
     pending_numbers_texts.TEXTS,

@@ -5,7 +5,18 @@ Generated clients name their classes after these, so they stay as they are when 
 
 from msgspec import Struct
 
-from pabal.models import answers, bodies, brand_bodies, inbound, lookup, opt_outs, privacy, results, send_answers
+from pabal.models import (
+    answers,
+    bodies,
+    brand_bodies,
+    inbound,
+    lookup,
+    opt_outs,
+    privacy,
+    results,
+    send_answers,
+    statistics,
+)
 
 SCHEMA_NAMES: dict[type[Struct], str] = {
     answers.Envelope: "Envelope",
@@ -54,6 +65,10 @@ SCHEMA_NAMES: dict[type[Struct], str] = {
     lookup.MessageDetailAnswer: "MessageDetailAnswer",
     lookup.MessageDetailItem: "MessageDetailItem",
     lookup.MessageEventItem: "MessageEventItem",
+    statistics.ListStatistics: "ListStatistics",
+    statistics.StatisticsAnswer: "StatisticsAnswer",
+    statistics.StatisticsInfo: "StatisticsInfo",
+    statistics.StatisticsItem: "StatisticsItem",
     answers.TemplateCategoriesAnswer: "TemplateCategoriesAnswer",
     answers.TemplateCategoryItem: "TemplateCategoryItem",
     answers.TemplateAnswer: "TemplateAnswer",

@@ -10,6 +10,7 @@ from pabal.carriers.base import Carrier
 from pabal.carriers.provider import ProfileProvider, RelayProvider
 from pabal.domain.category import Category
 from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.event import Event
 from pabal.domain.message import Outcome, Product
 from pabal.domain.profile import Profile
 from pabal.service.account_limiter import AccountLimiter
@@ -20,6 +21,8 @@ from pabal.service.policy import Policy
 from pabal.service.searches import Searches
 from pabal.service.slots import Slots
 from pabal.store.engine.base import Store
+from pabal.store.events import EventData
+from pabal.store.history import ReadMessages
 from pabal.webhooks.addresses import AddressRules
 from pabal.webhooks.poster import Poster
 from pabal.webhooks.secrets import SecretBox
@@ -36,6 +39,10 @@ class CarrierProvider(NamedTuple):
     def relay_name(self) -> str | None:
         """The carrier, if it is a relay, which stores profiles and templates itself."""
         return self.carrier if isinstance(self.provider, RelayProvider) else None
+
+
+EventItemBuilder = Callable[[Sequence[Event], ReadMessages, Mapping[bytes, EventData]], Sequence[bytes | None]]
+"""Builds the JSON of each event from its message or its data; None: nothing is left to tell."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +63,20 @@ class Context:
     address_rules: AddressRules
     """Where webhooks may be posted to."""
     make_poster: Callable[[], Poster]
+    build_items: EventItemBuilder
+    """Builds the items of webhooks' posts."""
     slots: Slots = field(default_factory=Slots)
     wake_events: dict[str, asyncio.Event] = field(default_factory=dict)
     head_reads: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
     """By carrier, the running read of where its queue begins."""
     new_events: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when this process has recorded events, which wait for their numbers."""
+    numbered: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when this process has given numbers to events."""
+    numbered_accounts: set[int] = field(default_factory=set)
+    """The accounts of these events."""
+    webhooks_changed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when this process has added or changed a webhook."""
     open_circuits: set[str] = field(default_factory=set)
     """The carriers whose circuit is open: others of the route come first."""
     max_searches_per_account: int = 1
@@ -102,6 +117,23 @@ class Context:
         if count:
             self.metrics.messages_cancelled.add(count)
             self.new_events.set()
+
+    def announce_numbered(self, accounts: Iterable[int]) -> None:
+        """Tell the delivery to webhooks which accounts have new events."""
+        self.numbered_accounts.update(accounts)
+        self.numbered.set()
+
+    def announce_webhooks(self) -> None:
+        """Tell the delivery to webhooks that one was added or changed."""
+        self.webhooks_changed.set()
+        self.numbered.set()
+
+    def take_numbered(self) -> set[int]:
+        """Return the accounts that have got new events since the last call."""
+        found = set(self.numbered_accounts)
+        self.numbered_accounts.clear()
+        self.numbered.clear()
+        return found
 
     def choose_carrier(self, product: Product, *, is_scheduled: bool = False) -> str:
         """Return the first carrier of a product's route whose circuit is not open, or the first one if all are.

@@ -58,6 +58,12 @@ class Metrics:
         self.messages_cancelled = LabelledCounter(
             "pabal_messages_cancelled_total", "Messages cancelled.", [], registry
         )
+        self.webhook_posts = LabelledCounter(
+            "pabal_webhook_posts_total", "Posts to webhooks, by result.", ["result"], registry
+        )
+        self.webhook_events = LabelledCounter(
+            "pabal_webhook_events_total", "Events delivered to webhooks, or given up.", ["result"], registry
+        )
         self.http_requests = LabelledCounter(
             "pabal_http_requests_total", "Requests to the interface, by result.", ["path", "result"], registry
         )

@@ -1,4 +1,4 @@
-"""The background work of a process: delivery, receipts, events, housekeeping and campaigns."""
+"""The background work of a process: delivery, receipts, events, webhooks, housekeeping and campaigns."""
 
 import asyncio
 import logging
@@ -15,6 +15,7 @@ from pabal.service.events.numbering import run_numbering
 from pabal.service.relay.sync import run_sync
 from pabal.service.sending.campaigns import run_campaigns
 from pabal.service.upkeep.housekeeping import run_housekeeping
+from pabal.service.webhooks.dispatch import WebhookDispatcher
 
 RESTART_DELAY_S = 1.0
 """Pause before a loop that failed starts again."""
@@ -29,6 +30,7 @@ class BackgroundWork:
         self._context = context
         self._deliverers: list[Deliverer] = []
         self._tasks: list[asyncio.Task[None]] = []
+        self._webhooks = WebhookDispatcher(context)
         self._slot_holder: SlotHolder | None = None
         self._slot_holder_task: asyncio.Task[None] | None = None
 
@@ -47,6 +49,7 @@ class BackgroundWork:
             self._spawn(lambda carrier=carrier: run_carrier(context, carrier))  # type: ignore[misc]
         self._spawn(lambda: watch_clock(context))
         self._spawn(lambda: run_numbering(context))
+        self._spawn(self._webhooks.run)
         self._spawn(lambda: run_housekeeping(context))
         self._spawn(lambda: run_campaigns(context))
         if context.relays:
@@ -58,7 +61,8 @@ class BackgroundWork:
             self._slot_holder_task.cancel()
             await asyncio.gather(self._slot_holder_task, return_exceptions=True)
             await self._slot_holder.leave()
-        await asyncio.gather(*(each.stop(timeout_s) for each in self._deliverers))
+        stopping = [*(each.stop(timeout_s) for each in self._deliverers), self._webhooks.stop(timeout_s)]
+        await asyncio.gather(*stopping)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -2,23 +2,29 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pabal.domain.dates import Instant
 from pabal.domain.opt_out import EVERY_SENDER, SOURCE_BY_NUMBER, AdReceiver, OptOut, OptOutSource, hash_number
-from pabal.store.engine.base import Row, Tx
+from pabal.store.engine.base import Tx
 
 _KEY_NAME = "opt_outs"
 _COLUMNS = "id, phone, sender, reason, source, created_at"
+
+
+class OptOutEntry(NamedTuple):
+    """One number that opts out."""
+
+    phone: str
+    sender: str = EVERY_SENDER
+    reason: str | None = None
 
 
 class NewOptOuts(NamedTuple):
     """Numbers of an account that opt out together."""
 
     account_id: int
-    phones: Sequence[str]
-    sender: str
-    reason: str | None
+    entries: Sequence[OptOutEntry]
     source: OptOutSource
 
 
@@ -28,13 +34,12 @@ def add(tx: Tx, new: NewOptOuts, new_key: bytes, now: Instant) -> list[OptOut]:
     One whose number was erased gets its number again, and does not count as new.
     """
     key = _ensure_key(tx, new_key)
-    hashes = {hash_number(key, new.account_id, phone): phone for phone in new.phones}
+    entries = {(hash_number(key, new.account_id, each.phone), each.sender): each for each in new.entries}
     known = {
-        bytes(row[0])
-        for row in tx.execute_many(
-            "select hash from opt_outs where sender = ? and hash in ({list})",
-            [(one,) for one in sorted(hashes)],
-            (new.sender,),
+        (bytes(one), sender)
+        for one, sender in tx.execute_many(
+            "select hash, sender from opt_outs where hash in ({list})",
+            [(one,) for one in sorted({one for one, _ in entries})],
         )
     }
     rows = tx.execute_many(
@@ -44,11 +49,11 @@ def add(tx: Tx, new: NewOptOuts, new_key: bytes, now: Instant) -> list[OptOut]:
         " on conflict (hash, sender) do update set phone = excluded.phone where opt_outs.phone is null"
         f" returning hash, {_COLUMNS}",
         [
-            (new.account_id, one, new.sender, int(phone), new.reason, new.source.number, now)
-            for one, phone in sorted(hashes.items())
+            (new.account_id, one, sender, int(each.phone), each.reason, new.source.number, now)
+            for (one, sender), each in sorted(entries.items())
         ],
     )
-    return [_from_row(row[1:]) for row in rows if bytes(row[0]) not in known]
+    return [found for one, *row in rows if (bytes(one), (found := _from_row(row)).sender) not in known]
 
 
 def remove(tx: Tx, account_id: int, phones: Collection[str], sender: str) -> int:
@@ -155,6 +160,6 @@ def _ensure_key(tx: Tx, new_key: bytes) -> bytes:
     return _get_key(tx) or new_key
 
 
-def _from_row(row: Row) -> OptOut:
+def _from_row(row: Sequence[Any]) -> OptOut:
     id, phone, sender, reason, source, created_at = row
     return OptOut(id, f"0{phone}" if phone else "", sender, reason, SOURCE_BY_NUMBER[source], created_at)

@@ -44,6 +44,14 @@ class WebhookPost(NamedTuple):
         return zlib.decompress(self.packed)
 
 
+class WebhookProgress(NamedTuple):
+    """How far the events of an account were turned into posts."""
+
+    positions: dict[int, int]
+    erasures: int
+    """How often something of the account was erased."""
+
+
 class Delivery(NamedTuple):
     """A try to deliver a post, and what came of it."""
 
@@ -70,34 +78,34 @@ def pack_body(body: bytes) -> bytes:
 def begin_now(tx: Tx, webhook_id: int) -> None:
     """Let a webhook begin with what happens from now on."""
     tx.execute(
-        "insert into webhook_positions (webhook_id, positions) values (?, ?)"
+        "insert into webhook_positions (webhook_id, positions, erasures) values (?, ?, 0)"
         " on conflict (webhook_id) do update set positions = excluded.positions",
         (webhook_id, encode_positions(events.last_positions(tx))),
     )
 
 
-def get_positions(tx: Tx, webhook_id: int) -> dict[int, int] | None:
+def get_progress(tx: Tx, webhook_id: int) -> WebhookProgress | None:
     """Return how far events were turned into posts of a webhook; None: there is no such webhook."""
-    row = tx.fetch_one("select positions from webhook_positions where webhook_id = ?", (webhook_id,))
-    return decode_positions(row[0]) if row else None
+    row = tx.fetch_one("select positions, erasures from webhook_positions where webhook_id = ?", (webhook_id,))
+    return WebhookProgress(decode_positions(row[0]), row[1]) if row else None
 
 
-def move_positions(tx: Tx, webhook_id: int, begin: Positions, end: Positions) -> bool:
-    """Record that events were turned into posts; say no if the positions are not `begin` any more."""
+def move_positions(tx: Tx, webhook_id: int, begin: WebhookProgress, end: Positions) -> bool:
+    """Record that events were turned into posts; say no if the progress is not `begin` any more."""
     changed = tx.execute(
-        "update webhook_positions set positions = ? where webhook_id = ? and positions = ?",
-        (encode_positions(end), webhook_id, encode_positions(begin)),
+        "update webhook_positions set positions = ? where webhook_id = ? and positions = ? and erasures = ?",
+        (encode_positions(end), webhook_id, encode_positions(begin.positions), begin.erasures),
     )
     return bool(changed)
 
 
 def rewind(tx: Tx, webhook_id: int, since: Instant) -> None:
     """Have the events numbered at `since` or later turned into posts again."""
-    positions = get_positions(tx, webhook_id)
-    if positions is not None:
+    progress = get_progress(tx, webhook_id)
+    if progress is not None:
         begin = lowest_number(since)
-        earlier = {slot: min(number, begin) for slot, number in positions.items()}
-        move_positions(tx, webhook_id, positions, earlier)
+        earlier = {slot: min(number, begin) for slot, number in progress.positions.items()}
+        move_positions(tx, webhook_id, progress, earlier)
 
 
 def add(tx: Tx, posts: Iterable[WebhookPost]) -> None:
@@ -227,12 +235,13 @@ def delete_all(tx: Tx, webhook_id: int) -> None:
 def erase(tx: Tx, account_id: int, event_ids: Collection[bytes]) -> None:
     """Erase events of an account from posts that were not delivered yet, and the answers to those that were.
 
-    A post is not the same any more then; an empty one is deleted.
+    A post is not the same any more then; an empty one is deleted. Posts that are just being made are made again.
     """
     if not event_ids:
         return
     erased = set(event_ids)
     for (webhook_id,) in tx.fetch_all("select id from webhooks where account_id = ?", (account_id,)):
+        tx.execute("update webhook_positions set erasures = erasures + 1 where webhook_id = ?", (webhook_id,))
         for post_id, ids in tx.fetch_all(
             "select id, event_ids from webhook_posts where webhook_id = ?", (webhook_id,)
         ):

@@ -73,6 +73,12 @@ def list_enabled(tx: Tx) -> list[Webhook]:
     return [_from_row(row) for row in rows]
 
 
+def trim_all_deliveries(tx: Tx, before: Instant) -> None:
+    """Delete the tries of all webhooks beyond the limit, and those before an instant."""
+    for (webhook_id,) in tx.fetch_all("select id from webhooks order by id"):
+        webhook_posts.trim_deliveries(tx, webhook_id, before)
+
+
 def delete(tx: Tx, account_id: int, webhook_id: int) -> bool:
     """Delete a webhook with its posts; say whether there was one."""
     if not tx.execute("delete from webhooks where id = ? and account_id = ?", (webhook_id, account_id)):

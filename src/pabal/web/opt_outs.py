@@ -8,7 +8,7 @@ from pabal.domain import opt_out, phone
 from pabal.domain.codes import Code
 from pabal.models import opt_outs as models
 from pabal.service.access import opt_outs
-from pabal.service.access.opt_outs import NewOptOuts, OptOutSource
+from pabal.service.access.opt_outs import NewOptOuts, OptOutEntry, OptOutSource
 from pabal.web import envelope
 from pabal.web.endpoint import Endpoint
 
@@ -27,8 +27,10 @@ async def add_opt_outs(call: ApiCall) -> dict[str, Any]:
     phones, sender = read_phones(form), read_sender(form)
     reason = form.read_optional("reason", opt_out.check_reason)
     form.raise_problems()
-    new = NewOptOuts(call.account_id, phones, sender, reason, OptOutSource.API)
-    added = await opt_outs.add(call.context, new, call.audit_entry)
+    entries = [OptOutEntry(each, sender, reason) for each in phones]
+    added = await opt_outs.add(
+        call.context, NewOptOuts(call.account_id, entries, OptOutSource.API), call.audit_entry
+    )
     return {"item": models.AddedOptOutsItem(len(phones), added)}
 
 

@@ -12,7 +12,7 @@ from pabal.domain.limits import AccountLimits, Limit
 from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.sending import Fallback, Receiver, Sending
 from pabal.service.access import opt_outs
-from pabal.service.access.opt_outs import NewOptOuts, OptOutSource
+from pabal.service.access.opt_outs import NewOptOuts, OptOutEntry, OptOutSource
 from pabal.service.account_limiter import LIMITS_TTL_S
 from pabal.service.sending.accept import accept_request
 from pabal.service.upkeep.housekeeping import run_round
@@ -48,8 +48,8 @@ def ad(*to: str, **fields: object) -> Sending:
 
 
 async def opt_out(env: Environment, *numbers: str, sender: str = "") -> None:
-    new = NewOptOuts(await account_id_of(env), numbers, sender, None, OptOutSource.API)
-    await opt_outs.add(env.context, new)
+    entries = [OptOutEntry(number, sender) for number in numbers]
+    await opt_outs.add(env.context, NewOptOuts(await account_id_of(env), entries, OptOutSource.API))
 
 
 def test_receiver_who_opts_out_while_it_waits_gets_nothing(run_scenario: RunScenario) -> None:

@@ -1,19 +1,37 @@
 """Statistics for the overview: they equal the messages, and finished quarters are not read again."""
 
 from random import Random
+from typing import Any
+from zoneinfo import ZoneInfo
 
 from pabal.carriers.base import Accepted, Rejected, Verdict
-from pabal.domain.dates import DAY, HOUR, MINUTE, Period
+from pabal.domain.dates import DAY, HOUR, MINUTE, Period, month_of
 from pabal.domain.message import PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Outcome
 from pabal.service.sending.accept import accept
 from pabal.service.sending.cancel import cancel_request
 from pabal.service.upkeep.housekeeping import run_round
-from pabal.service.upkeep.statistics import GRACE_MS, MAX_LOOKBACK_MS, STATISTICS_RETENTION_MS, update_statistics
+from pabal.service.upkeep.statistics import (
+    GRACE_MS,
+    MAX_GROUPS_PER_QUARTER,
+    MAX_LOOKBACK_MS,
+    STATISTICS_RETENTION_MS,
+    bound_groups,
+    update_statistics,
+)
 from pabal.store import statistics
 from pabal.store.engine.base import Tx
-from pabal.store.statistics import OPEN_PREFIX, QUARTER, quarter_start
+from pabal.store.statistics import (
+    OPEN_PREFIX,
+    OTHER_KEYS,
+    OTHERS,
+    QUARTER,
+    GroupCounts,
+    StatisticsGroup,
+    quarter_start,
+)
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
+    SENDER,
     FakeCarrier,
     RunScenario,
     account_id_of,
@@ -26,6 +44,7 @@ from tests.fixtures.virtual import NOON, Environment
 from tests.fixtures.web import AdjustableWorld, world_at_noon
 
 ROUND_S = 61
+SEOUL = ZoneInfo("Asia/Seoul")
 EVER = Period(0, NOON + 400 * DAY)
 
 
@@ -206,18 +225,28 @@ def test_first_count_covers_the_whole_displayed_period(run_scenario: RunScenario
     )
 
 
-def test_old_quarters_are_deleted(run_scenario: RunScenario) -> None:
+def test_old_quarters_are_merged_into_their_month(run_scenario: RunScenario) -> None:
+    month = month_of(NOON, SEOUL)
+
+    async def count_quarters(env: Environment) -> list[int]:
+        return [row[0] for row in await env.store.read(lambda tx: tx.fetch_all("select quarter from statistics"))]
+
     async def scenario(env: Environment) -> None:
-        await send(env, sms())
-        await env.wait(60)
+        for _ in range(3):
+            await send(env, sms())
+            await advance(env, 30)
         await update_statistics(env.context)
-        assert await seen(env)
+        before = await seen(env)
+        quarters = await count_quarters(env)
 
         assert isinstance(env.world, AdjustableWorld)
-        env.world.move_clock((STATISTICS_RETENTION_MS + QUARTER + GRACE_MS) / 1000)
+        env.world.move_clock((STATISTICS_RETENTION_MS + 2 * HOUR + GRACE_MS) / 1000)
+        await run_round(env.context)
         await run_round(env.context)
 
-        assert await seen(env) == {}
+        assert len(quarters) == 3
+        assert await count_quarters(env) == [month.start]
+        assert before == await seen(env, month) == await seen(env) == {"sms completed 1000": 3}
         assert await env.store.read(statistics.list_unfinished) == []
 
     run_scenario(
@@ -258,3 +287,54 @@ def test_only_quick_quarters_are_counted_while_a_caller_waits(run_scenario: RunS
 def test_quarters_start_on_the_quarter_hour() -> None:
     assert quarter_start(NOON + 14 * MINUTE) == NOON
     assert quarter_start(NOON + 15 * MINUTE) == NOON + QUARTER
+
+
+def test_smallest_groups_beyond_the_limit_are_merged_as_others() -> None:
+    busy = StatisticsGroup(1, 1, 2, 1000, "T", "0212345678", 7, "post")
+    many = {
+        busy._replace(template_code=f"T{number}"): GroupCounts(number + 1, 0, 1, 100)
+        for number in range(MAX_GROUPS_PER_QUARTER + 5)
+    }
+    other = {busy._replace(account_id=2): GroupCounts(1)}
+
+    bounded = bound_groups(many | other)
+
+    merged = busy._replace(template_code=OTHERS, sender=OTHERS, key_id=OTHER_KEYS)
+    assert len(bounded) == MAX_GROUPS_PER_QUARTER + 1 + 1
+    assert bounded[merged] == GroupCounts(1 + 2 + 3 + 4 + 5, 0, 5, 500)
+    assert sum(each.messages for each in bounded.values()) == sum(each.messages for each in (many | other).values())
+
+
+def test_groups_are_those_of_request_carrier_and_origin(run_scenario: RunScenario) -> None:
+    post = FakeCarrier()
+
+    async def scenario(env: Environment) -> None:
+        profile = await add_profile(env)
+        await send(env, alimtalk(profile, "01000000001", "01000000002", "01000000003", template_code="T1"))
+        await env.wait(1)
+        first, second, third = post.ids
+        await post.report((first.hex(), Outcome.DELIVERED), (second.hex(), Outcome.NOT_A_USER))
+        await post.report((third.hex(), Outcome.NOT_A_USER))
+        await env.wait(1)
+        await post.report((post.ids[3].hex(), Outcome.DELIVERED))
+        await env.wait(61)
+        await update_statistics(env.context)
+
+        def read(tx: Tx) -> list[Any]:
+            return tx.fetch_all(
+                "select product, outcome, template_code, sender, carrier, messages, fallbacks, reached"
+                " from statistics order by product, outcome"
+            )
+
+        texts = [row for row in await env.store.read(read) if PRODUCT_BY_NUMBER[row[0]].is_text]
+        talk = [row[1:] for row in await env.store.read(read) if not PRODUCT_BY_NUMBER[row[0]].is_text]
+        assert talk == [
+            (1000, "T1", "@shop", DEFAULT_CARRIER, 1, 0, 1),
+            (3019, "T1", "@shop", DEFAULT_CARRIER, 2, 0, 1),
+        ]
+        assert [row[1:] for row in texts] == [
+            (0, "", SENDER, "", 1, 1, 0),
+            (1000, "", SENDER, DEFAULT_CARRIER, 1, 1, 0),
+        ]
+
+    run_scenario(scenario, world=world_at_noon(), carriers={DEFAULT_CARRIER: post})

@@ -18,7 +18,17 @@ from pabal.service.upkeep import privacy
 from pabal.service.upkeep.privacy import ErasureResult
 
 PRIVACY_PATH = "/console/privacy"
-CONSEQUENCES = ("blanked", "waiting", "sending", "shared", "elsewhere", "statistics", "backups", "final")
+CONSEQUENCES = (
+    "blanked",
+    "waiting",
+    "sending",
+    "shared",
+    "elsewhere",
+    "opt_outs",
+    "statistics",
+    "backups",
+    "final",
+)
 """What to know before an erasure, in this order; each has a text."""
 
 log = logging.getLogger("pabal.console")
@@ -32,6 +42,8 @@ class StoredCounts(NamedTuple):
     campaign_rows: int
     profiles: int
     users: int
+    opt_outs: int
+    inbound: int
 
 
 async def show_form(request: PageRequest) -> Response:
@@ -52,7 +64,15 @@ async def look_up_number(request: PageRequest) -> Response:
     messages = await history.find_messages(request.context, wanted, 1, 1)
     found = await privacy.export(request.context.store, request.account_id, number)
     rows = sum(len(row.cells) for row in found.campaign_rows)
-    counts = StoredCounts(messages.total, len(found.phone_messages), rows, len(found.channels), len(found.users))
+    counts = StoredCounts(
+        messages.total,
+        len(found.phone_messages),
+        rows,
+        len(found.channels),
+        len(found.users),
+        len(found.opt_outs),
+        len(found.inbound),
+    )
     return _render(request, number, counts=counts)
 
 

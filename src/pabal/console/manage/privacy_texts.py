@@ -18,6 +18,8 @@ TEXTS = {
     "privacy_count.simulated_phone": Text("가상 휴대폰의 메시지", "Messages on the simulated phone"),
     "privacy_count.campaign_rows": Text("업로드한 수신자 파일의 행", "Rows of campaign files"),
     "privacy_count.profiles": Text("관리자 번호로 쓰는 발신 프로필", "Sender profiles that it administers"),
+    "privacy_count.opt_outs": Text("수신거부", "Opt-outs"),
+    "privacy_count.inbound": Text("받은 메시지", "Inbound messages"),
     "privacy_count.users": Text("테스트 발송 번호로 쓰는 사용자", "Users whose test sends go to it"),
     "privacy.export": Text("JSON으로 내려받기", "Download as JSON"),
     "privacy.erase": Text("파기…", "Erase…"),
@@ -45,6 +47,11 @@ TEXTS = {
         "지웁니다.",
         "It is also erased from simulated phones, tokens, sender profiles, users' test numbers and rows of "
         "campaign files.",
+    ),
+    "privacy_erase.opt_outs": Text(
+        "받은 메시지(답장)도 지웁니다. 수신거부는 번호를 지우고 해시만 남겨, 앞으로도 광고를 보내지 않습니다.",
+        "Its inbound messages are deleted. Of its opt-outs only keyed hashes stay, so that it still gets no "
+        "advertising.",
     ),
     "privacy_erase.statistics": Text(
         "통계는 남습니다. 통계에는 번호가 없습니다.", "Statistics stay: they contain no numbers."

@@ -12,7 +12,9 @@ from pabal.service.context import Context
 from pabal.store import audit_log, events, opt_outs
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store, Tx, transaction
+from pabal.store.events import NewEvent
 from pabal.store.opt_outs import NewOptOuts as NewOptOuts
+from pabal.store.opt_outs import OptOutEntry as OptOutEntry
 from pabal.world import World
 
 ADD_ACTION = "opt_out.add"
@@ -31,9 +33,13 @@ def add_opt_outs(
 ) -> list[OptOut]:
     """Add opt-outs and their events, with an audit entry where there is one; return those that were not there."""
     added = opt_outs.add(tx, new, new_key, now)
-    for each in added:
-        record = to_record(each, zone)
-        events.record(tx, new.account_id, EventType.OPT_OUT_ADDED, str(each.id), record, now, phone=each.phone)
+    events.record_many(
+        tx,
+        new.account_id,
+        EventType.OPT_OUT_ADDED,
+        [NewEvent(str(each.id), to_record(each, zone), each.phone) for each in added],
+        now,
+    )
     if audit_entry:
         audit_log.add(tx, audit_entry)
     return added

@@ -8,7 +8,7 @@ from pabal.domain.dates import HOUR, Instant
 from pabal.domain.event import EventType
 from pabal.domain.inbound import Inbound, is_mobile, to_record
 from pabal.domain.opt_out import is_opt_out_text
-from pabal.service.access.opt_outs import NewOptOuts, OptOutSource, add_opt_outs, new_hash_key
+from pabal.service.access.opt_outs import NewOptOuts, OptOutEntry, OptOutSource, add_opt_outs, new_hash_key
 from pabal.service.context import Context
 from pabal.service.policy import Policy
 from pabal.store import events, inbound, numbers
@@ -85,5 +85,5 @@ def _store(
     record = to_record(message, policy.zone)
     events.record(tx, account_id, EventType.MESSAGE_INBOUND, str(message.id), record, now, phone=phone)
     if opts_out:
-        new = NewOptOuts(account_id, [sender], receiver, None, OptOutSource.REPLY)
+        new = NewOptOuts(account_id, [OptOutEntry(sender, receiver)], OptOutSource.REPLY)
         add_opt_outs(tx, new, new_key, policy.zone, now)

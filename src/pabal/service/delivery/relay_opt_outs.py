@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pabal.carriers.base import RelayOptOut
 from pabal.domain.dates import Instant
-from pabal.service.access.opt_outs import NewOptOuts, OptOutSource, add_opt_outs, new_hash_key
+from pabal.service.access.opt_outs import NewOptOuts, OptOutEntry, OptOutSource, add_opt_outs, new_hash_key
 from pabal.service.context import Context
 from pabal.service.policy import Policy
 from pabal.store import advertisers
@@ -31,6 +31,6 @@ def receive_opt_outs(tx: Tx, arrived: Sequence[RelayOptOut], new_key: bytes, pol
     added = 0
     for phone, number in arrived:
         for account_id in advertisers.find(tx, phone, number, policy.opt_out_number):
-            new = NewOptOuts(account_id, [phone], "", None, OptOutSource.RELAY)
+            new = NewOptOuts(account_id, [OptOutEntry(phone)], OptOutSource.RELAY)
             added += len(add_opt_outs(tx, new, new_key, policy.zone, now))
     return added

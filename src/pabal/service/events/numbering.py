@@ -12,6 +12,8 @@ from pabal.store.events import NumberedBatch
 
 POLL_INTERVAL_S = 4.0
 """How often to look for events that other processes have recorded."""
+MAX_IDLE_S = 30.0
+"""How often to look for them where no other process delivers: only commands record events then."""
 GATHER_PAUSE_S = 0.1
 """Pause between two rounds, so that under load each is worth its transactions."""
 BATCH_ROWS = 200
@@ -34,8 +36,9 @@ async def run_numbering(context: Context) -> None:
         except StoreUnavailable:
             log.warning("store unavailable; numbering the events later")
         await asyncio.sleep(GATHER_PAUSE_S)
+        pause_s = POLL_INTERVAL_S if context.slots.are_shared else MAX_IDLE_S
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(POLL_INTERVAL_S - GATHER_PAUSE_S):
+            async with asyncio.timeout(pause_s - GATHER_PAUSE_S):
                 await context.new_events.wait()
 
 
@@ -60,6 +63,7 @@ class Numberer:
                 batch = await context.store.write(
                     events.number_some, slot, since[slot], context.world.now(), BATCH_ROWS
                 )
+                context.announce_numbered(batch.accounts)
         full = {slot: now for slot, begin in since.items() if begin == 0}
         self._searched_fully_at = {
             slot: at for slot, at in {**self._searched_fully_at, **full}.items() if slot in held

@@ -42,6 +42,7 @@ from pabal.store import (
     simulator,
     statistics,
     trusted_devices,
+    webhooks,
 )
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.slots import SlotNotHeld
@@ -52,6 +53,8 @@ FULL_ROUND_EVERY = 6
 """One round in this many is full: finding all carriers with jobs may scan dead rows of PostgreSQL."""
 BATCH = 500
 """Most rows that one transaction ends or deletes."""
+MERGED_QUARTERS = 96
+"""Most quarters whose statistics one transaction merges: a day."""
 TOKEN_RETENTION_MS = 2 * HOUR
 SIMULATED_MESSAGE_RETENTION_MS = 1 * MINUTE
 UNMATCHED_RECEIPT_RETENTION_MS = 1 * HOUR
@@ -153,6 +156,7 @@ async def _run_global_tasks(context: Context) -> None:
     await _repeat_until_none(
         context, lambda tx: events.delete_old_data(tx, world.now() - policy.results_retention_ms - DAY, BATCH)
     )
+    await context.store.write(webhooks.trim_all_deliveries, world.now() - policy.results_retention_ms)
     await _repeat_until_none(context, lambda tx: recent_texts.delete_expired(tx, world.now(), BATCH))
     await _repeat_until_none(
         context, lambda tx: profiles.delete_expired_tokens(tx, world.now() - TOKEN_RETENTION_MS, BATCH)
@@ -171,7 +175,8 @@ async def _run_global_tasks(context: Context) -> None:
         context, lambda tx: sign_in_attempts.delete_old(tx, world.now() - sign_in_attempts.FORGET_MS, BATCH)
     )
     await _repeat_until_none(
-        context, lambda tx: statistics.delete_old(tx, world.now() - STATISTICS_RETENTION_MS, BATCH)
+        context,
+        lambda tx: statistics.merge_old(tx, world.now() - STATISTICS_RETENTION_MS, policy.zone, MERGED_QUARTERS),
     )
     await _repeat_until_none(
         context, lambda tx: audit_log.delete_old(tx, world.now() - AUDIT_LOG_RETENTION_MS, BATCH)

@@ -5,16 +5,17 @@ from typing import NamedTuple
 
 from pabal.domain.dates import Instant, Period
 from pabal.service.context import Context
+from pabal.service.history.history import take_search_turn
 from pabal.service.upkeep.statistics import QUICK_MS, update_statistics
-from pabal.store import carrier_states, carriers, queue_admin, statistics
+from pabal.store import accounts, carrier_states, carriers, queue_admin, statistics
 from pabal.store.carrier_states import CarrierState
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.queue_admin import QueueDepth
-from pabal.store.statistics import StatisticsKey
+from pabal.store.statistics import PeriodCounts, StatisticsKey
 
 __all__ = [
-    "AccountReport", "CarrierState", "DeliveryReport", "QueueDepth", "StatisticsKey", "get_account_report",
-    "get_delivery_report",
+    "AccountReport", "CarrierState", "DeliveryReport", "GroupedStatistics", "PeriodCounts", "QueueDepth",
+    "StatisticsKey", "get_account_report", "get_delivery_report", "get_grouped_statistics",
 ]  # fmt: skip
 
 
@@ -41,6 +42,26 @@ async def get_account_report(context: Context, account_id: int, periods: list[Pe
     return await context.store.read(_read_account_report, account_id, periods)
 
 
+class GroupedStatistics(NamedTuple):
+    """An account's messages by period and group, when the newest were counted, and the names of its keys."""
+
+    rows: list[PeriodCounts]
+    as_of: Instant | None
+    key_names: dict[int, str]
+
+
+async def get_grouped_statistics(
+    context: Context, account_id: int, periods: list[Period], columns: list[str], most: int
+) -> GroupedStatistics:
+    """Return an account's statistics by columns of StatisticsGroup; quick ones are updated first.
+
+    Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a search that takes too long.
+    """
+    await update_statistics(context, max_ms=QUICK_MS)
+    async with take_search_turn(context, account_id):
+        return await context.store.read(_read_grouped, account_id, periods, columns, most)
+
+
 async def get_delivery_report(context: Context) -> DeliveryReport:
     """Return the state of all carriers and of the queue."""
     return await context.store.read(
@@ -61,6 +82,15 @@ def queue_depths(tx: Tx, slots: Sequence[int], configured: Iterable[str], now: I
 def _read_account_report(tx: Tx, account_id: int, periods: list[Period]) -> AccountReport:
     counted = statistics.count_by_account(tx, account_id, periods)
     return AccountReport(counted, carrier_states.list_all(tx), statistics.counted_as_of(tx))
+
+
+@transaction(search=True)
+def _read_grouped(
+    tx: Tx, account_id: int, periods: list[Period], columns: list[str], most: int
+) -> GroupedStatistics:
+    rows = statistics.list_groups(tx, account_id, periods, columns, most)
+    names = {each.id: each.name for each in accounts.list_keys_by_account(tx, account_id)}
+    return GroupedStatistics(rows, statistics.counted_as_of(tx), names)
 
 
 @transaction(search=True)

@@ -4,13 +4,24 @@ A quarter of an hour is counted again while its jobs change, and never again onc
 not grow with the history. A crash does no harm, for counts are never added up from events.
 """
 
-from collections import Counter
+from collections.abc import Mapping
+from itertools import groupby
 
 from pabal.domain.dates import DAY, MINUTE, Instant
 from pabal.service.context import Context
 from pabal.store import cursors, statistics
 from pabal.store.engine.base import Tx
-from pabal.store.statistics import OPEN_PREFIX, QUARTER, CountedQuarter, quarter_start
+from pabal.store.statistics import (
+    OPEN_PREFIX,
+    OTHER_KEYS,
+    OTHERS,
+    QUARTER,
+    CountedGroups,
+    CountedQuarter,
+    GroupCounts,
+    StatisticsGroup,
+    quarter_start,
+)
 
 SLICE_MS = 1 * MINUTE
 """How much is read at a time, so that others can read in between."""
@@ -19,11 +30,16 @@ GRACE_MS = 5 * MINUTE
 MAX_LOOKBACK_MS = 35 * DAY
 """How far back a store is counted for the first time."""
 STATISTICS_RETENTION_MS = 100 * DAY
+"""How long quarters are kept; older ones are merged into months."""
+MAX_GROUPS_PER_QUARTER = 1000
+"""Most templates, senders and keys, and combinations of them, that an account's quarter is counted by."""
 MAX_QUARTERS_PER_ROUND = 200
 MAX_ROUND_S = 2.0
 """After this long no further quarter is counted: other housekeeping must not wait."""
 RECOUNT_PAUSE_FACTOR = 50
 """A quarter is counted again after this many times as long as counting it took."""
+MAX_RECOUNT_PAUSE_MS = 10 * MINUTE
+"""The longest such pause: statistics are at most a quarter of an hour old."""
 QUICK_MS = 50
 """A quarter that takes no longer may be counted while a page waits."""
 _CURSOR = "counted"
@@ -37,7 +53,7 @@ async def update_statistics(context: Context, max_ms: int | None = None) -> None
     for each in reversed(known):
         if world.monotonic() - begun > MAX_ROUND_S:
             return
-        recount_at = each.counted_at + RECOUNT_PAUSE_FACTOR * each.duration_ms
+        recount_at = each.counted_at + min(RECOUNT_PAUSE_FACTOR * each.duration_ms, MAX_RECOUNT_PAUSE_MS)
         is_due = not each.counted_at <= world.now() < recount_at  # or the clock was set back
         if is_due and (max_ms is None or each.duration_ms <= max_ms):
             await _recount_if_changed(context, each)
@@ -78,15 +94,27 @@ async def _count_quarter(context: Context, quarter: Instant) -> None:
     store, world = context.store, context.world
     begun, now = world.monotonic(), world.now()
     waiting = await _waiting(context, quarter)
-    found: Counter[tuple[int, int, int, int]] = Counter()
+    found: CountedGroups = {}
     for since in range(quarter, quarter + QUARTER, SLICE_MS):
-        for account_id, product, status, outcome, messages in await store.read(
-            statistics.count_messages, since, since + SLICE_MS
-        ):
-            found[account_id, product, status, outcome] += messages
+        for group, counts in (await store.read(statistics.count_messages, since, since + SLICE_MS)).items():
+            found[group] = found[group].plus(counts) if group in found else counts
     took_ms = round((world.monotonic() - begun) * 1000)
     if found:
-        await store.write(statistics.save, CountedQuarter(quarter, waiting, now, took_ms), found)
+        bounded = bound_groups(found)
+        await store.write(statistics.save, CountedQuarter(quarter, waiting, now, took_ms), bounded)
+
+
+def bound_groups(found: Mapping[StatisticsGroup, GroupCounts]) -> CountedGroups:
+    """Return the groups of a quarter; of an account with too many, the smallest ones are merged as others."""
+    bounded: CountedGroups = {}
+    for _, some in groupby(sorted(found), key=lambda group: group.account_id):
+        groups = sorted(some, key=lambda group: found[group].messages, reverse=True)
+        for place, group in enumerate(groups):
+            if place >= MAX_GROUPS_PER_QUARTER:
+                group = group._replace(template_code=OTHERS, sender=OTHERS, key_id=OTHER_KEYS)
+            counts = found[groups[place]]
+            bounded[group] = bounded[group].plus(counts) if group in bounded else counts
+    return bounded
 
 
 async def _waiting(context: Context, quarter: Instant) -> str:

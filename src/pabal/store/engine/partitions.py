@@ -5,7 +5,6 @@ tables named `…_default`. SQLite has no partitions.
 """
 
 import re
-from collections import Counter
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -24,9 +23,6 @@ MAX_MOVED_ROWS = 10_000
 _FILLFACTORS = {"messages": 50}
 """How full pages are filled: a message is updated twice, and finds room in its page without new index entries."""
 _NAME = re.compile(r"messages_([0-9]{6})")
-
-MonthStatistics = dict[tuple[int, int, int, int, int], int]
-"""Numbers of messages by month, account, product, status and outcome (0: none)."""
 
 
 class PartitionTasks(NamedTuple):
@@ -127,53 +123,40 @@ def expired_months(tx: Tx, before: Instant) -> list[int]:
     return [month for month in made if month_start(next_month(month)) <= before]
 
 
-@transaction(exclusive=True, slow=True)
+@transaction(exclusive=True)
 def drop_month(tx: Tx, month: int) -> bool:
-    """Drop the partitions of a month, after adding its messages to the statistics.
+    """Drop the partitions of a month; its messages stay in the statistics, where they were counted long ago.
 
-    Says no, and drops nothing, while a message of that month has not ended. Fails before it counts, which may take
-    minutes, while a transaction such as a backup holds the locks that a drop needs.
+    Says no, and drops nothing, while a message of that month has not ended, or statistics of it are not final.
+    Fails while a transaction such as a backup holds the locks that a drop needs.
     """
     _limit_lock_waits(tx)
     if not _exists(tx, f"messages_{month}"):
         return False
     if tx.fetch_one("select id from jobs where id >= ? and id < ? limit 1", month_bounds(month)):
         return False
-    _try_locks(tx, month)
-    tx.execute("set local enable_seqscan = on")
-    rows = tx.fetch_all(
-        "select account_id, product, status, coalesce(outcome, 0), count(*)"
-        f" from messages_{month} group by account_id, product, status, coalesce(outcome, 0)"
-    )
-    _add_statistics(tx, {(month, *row[:4]): row[4] for row in rows})
+    if tx.fetch_one(
+        "select quarter from statistics_quarters where quarter >= ? and quarter < ? and queue_digest <> '' limit 1",
+        (month_start(month), month_start(next_month(month))),
+    ):
+        return False
     for table in PARTITION_KEYS:
         tx.execute(f"drop table {table}_{month}")
     return True
 
 
-def _try_locks(tx: Tx, month: int) -> None:
-    """Take the locks that a drop needs, and give them back at once: counting must not keep them."""
-    tx.execute("savepoint before_locks")
-    for table in PARTITION_KEYS:
-        tx.execute(f"lock table only {table} in access exclusive mode")
-        tx.execute(f"lock table {table}_{month} in access exclusive mode")
-    tx.execute("rollback to savepoint before_locks")
-    tx.execute("release savepoint before_locks")
-
-
 def delete_expired_default_rows(tx: Tx, before: Instant, max_rows: int) -> int:
-    """Delete some expired rows of the default partitions, after counting their messages; return how many.
+    """Delete some expired rows of the default partitions; return how many.
 
     Messages that have not ended stay, and do not keep others from being deleted.
     """
     limit = identifiers.lowest_message_id(before)
     rows = tx.fetch_all(
-        "select m.id, m.account_id, m.product, m.status, coalesce(m.outcome, 0) from messages_default m"
+        "select m.id from messages_default m"
         " where m.id < ? and not exists (select 1 from jobs j where j.id = m.id and j.slot = m.slot)"
         " order by m.id limit ?",
         (limit, max_rows),
     )
-    _add_statistics(tx, Counter((month_at(identifiers.requested_at(row[0])), *row[1:]) for row in rows))
     ids = [row[:1] for row in rows]
     tx.execute_many("delete from attempts where message_id in ({list}) and message_id {within}", ids)
     tx.execute_many("delete from messages where id in ({list}) and id {within}", ids)
@@ -186,22 +169,6 @@ def delete_expired_default_rows(tx: Tx, before: Instant, max_rows: int) -> int:
     tx.execute_many("delete from images where request_id in ({list}) and request_id {within}", emptied)
     tx.execute_many("delete from requests where id in ({list}) and id {within}", emptied)
     return len(ids) + len(emptied)
-
-
-def month_statistics(tx: Tx) -> MonthStatistics:
-    """Return the statistics of dropped months."""
-    rows = tx.fetch_all("select month, account_id, product, status, outcome, messages from month_statistics")
-    return {row[:5]: row[5] for row in rows}
-
-
-def _add_statistics(tx: Tx, counted: MonthStatistics) -> None:
-    tx.execute_many(
-        "insert into month_statistics (month, account_id, product, status, outcome, messages)"
-        " select v.* from (values {rows}) as v where true"
-        " on conflict (month, account_id, product, status, outcome)"
-        " do update set messages = month_statistics.messages + excluded.messages",
-        [(*key, count) for key, count in counted.items()],
-    )
 
 
 def _count_default_rows(tx: Tx, table: str, month: int) -> int:

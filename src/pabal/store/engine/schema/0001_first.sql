@@ -340,7 +340,8 @@ create index webhooks_by_account on webhooks (account_id, id);
 
 create table webhook_positions (         -- how far the events of an account were turned into posts
     webhook_id {big} primary key,
-    positions {bytes} not null
+    positions {bytes} not null,
+    erasures {big} not null              -- how often something was erased: what was read before must not be stored
 ) {clustered};
 
 create table webhook_posts (             -- posts that were not delivered yet, with all that they contain
@@ -553,15 +554,23 @@ create table campaign_requests (         -- the requests of a campaign and their
 );
 create index campaign_requests_unfinished on campaign_requests (count_at) where is_ended = 0;
 
--- Housekeeping counts the messages requested in each quarter of an hour, again and again until all have ended.
+-- Housekeeping counts the messages requested in each quarter of an hour, again and again until all have ended. Old
+-- quarters are merged into the first one of their month.
 create table statistics (
     quarter {big} not null,              -- its first instant
     account_id {big} not null,
     product {small} not null,
     status {small} not null,
     outcome {small} not null,            -- 0: none
+    template_code text not null,         -- empty: none; *: others, as in `sender`
+    sender text not null,                -- number or channel that the receiver sees
+    key_id {big} not null,               -- 0: none; -1: others
+    carrier text not null,               -- the one that decided how they ended; empty: none
     messages {big} not null,
-    primary key (account_id, quarter, product, status, outcome)
+    fallbacks {big} not null,            -- how many of them are fallbacks
+    reached {big} not null,              -- how many of the others were delivered, or their fallback was
+    cost {big},                          -- in hundredths of a won; null: no price is known
+    primary key (account_id, quarter, product, status, outcome, template_code, sender, key_id, carrier)
 ) {clustered};
 create index statistics_by_age on statistics (quarter);
 
@@ -570,16 +579,6 @@ create table statistics_quarters (
     queue_digest text not null,          -- the state of its jobs when it was counted; empty: all had ended, it is final
     counted_at {big} not null,
     duration_ms {big} not null
-) {clustered};
-
-create table month_statistics (          -- what is left of the messages of months that were dropped
-    month integer not null,              -- such as 202611: the month of the request, in UTC
-    account_id {big} not null,
-    product {small} not null,
-    status {small} not null,
-    outcome {small} not null,            -- 0: none
-    messages {big} not null,
-    primary key (month, account_id, product, status, outcome)
 ) {clustered};
 
 create table cursors (                   -- how far housekeeping has come, by task

@@ -1,0 +1,1 @@
+"""The pages of opt-outs and inbound messages."""

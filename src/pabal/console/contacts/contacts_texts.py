@@ -1,0 +1,65 @@
+"""Texts of opt-outs and inbound messages."""
+
+from pabal.domain.codes import Text
+
+TEXTS = {
+    "menu.opt_outs": Text("수신거부", "Opt-outs"),
+    "opt_outs.title": Text("수신거부", "Opt-outs"),
+    "opt_outs.about": Text(
+        "여기에 있는 번호로는 광고를 보내지 않습니다. 광고가 아닌 메시지는 그대로 보냅니다.",
+        "Numbers in this list get no advertising. Other messages are sent to them as before.",
+    ),
+    "opt_outs.number": Text("휴대폰 번호", "Phone number"),
+    "opt_outs.sender": Text("발신번호", "Sender number"),
+    "opt_outs.sender_field": Text("발신번호 (비우면 전체)", "Sender number (empty: all)"),
+    "opt_outs.every": Text("전체", "All"),
+    "opt_outs.reason": Text("사유", "Reason"),
+    "opt_outs.source": Text("등록 경로", "Added by"),
+    "opt_outs.since": Text("등록 시각", "Added at"),
+    "opt_outs.actions": Text("작업", "Actions"),
+    "opt_outs.add": Text("추가", "Add"),
+    "opt_outs.remove": Text("삭제", "Remove"),
+    "opt_outs.remove_it": Text("{number} 수신거부 삭제", "Remove the opt-out of {number}"),
+    "opt_outs.search": Text("검색", "Search"),
+    "opt_outs.all": Text("전체 보기", "Show all"),
+    "opt_outs.export": Text("CSV 내려받기", "Download CSV"),
+    "opt_outs.file": Text("파일로 추가", "Add from a file"),
+    "opt_outs.columns": Text(
+        "CSV나 Excel, {rows}행까지. 첫 행의 열 이름: 휴대폰번호, 발신번호(선택), 사유(선택).",
+        "CSV or Excel, up to {rows} rows. Columns in the first row: phone, sender (optional), reason (optional).",
+    ),
+    "opt_outs.import": Text("가져오기", "Import"),
+    "opt_outs.imported": Text(
+        "파일의 {rows}개 번호 가운데 {added}개를 새로 추가했습니다.",
+        "The file has {rows} numbers; {added} of them were added.",
+    ),
+    "opt_outs.file_refused": Text(
+        "파일을 가져오지 않았습니다. 고쳐서 다시 올리세요.",
+        "Nothing was imported. Correct the file, and try again.",
+    ),
+    "opt_outs.total": Text("{total}개", "{total} in all"),
+    "opt_outs.none": Text("수신거부한 번호가 없습니다.", "No number has opted out."),
+    "menu.inbound": Text("수신 메시지", "Inbound"),
+    "inbound.title": Text("수신 메시지", "Inbound messages"),
+    "inbound.about": Text(
+        "등록된 발신번호로 온 답장입니다. 수신거부, 거부, 해지, STOP이라는 답장은 그 발신번호의 수신거부로 "
+        "추가됩니다.",
+        "Replies to registered sender numbers. One that only says STOP (or the same in Korean) is added to the "
+        "opt-outs of that number.",
+    ),
+    "inbound.unassigned": Text(
+        "어느 계정에도 등록되지 않은 번호로 온 메시지입니다. 운영자만 볼 수 있습니다.",
+        "Messages to numbers that no account has registered. Only operators see them.",
+    ),
+    "inbound.time": Text("받은 시각", "Received at"),
+    "inbound.sender": Text("보낸 번호", "From"),
+    "inbound.receiver": Text("받은 번호", "To"),
+    "inbound.content": Text("내용", "Text"),
+    "inbound.opted_out": Text("수신거부 추가됨", "Opted out"),
+    "inbound.none": Text("받은 메시지가 없습니다.", "There are no messages."),
+    "operate.part.inbound": Text("미배정 수신", "Inbound"),
+    "audit_action.opt_out.add": Text("수신거부 추가", "Added an opt-out"),
+    "audit_action.opt_out.remove": Text("수신거부 삭제", "Removed an opt-out"),
+    "audit_action.opt_out.import": Text("수신거부 파일 가져오기", "Imported opt-outs"),
+    "audit_action.opt_out.export": Text("수신거부 목록 내려받기", "Downloaded the opt-outs"),
+}

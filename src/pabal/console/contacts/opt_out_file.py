@@ -1,0 +1,106 @@
+"""Reads a file of opt-outs, CSV or Excel: validated as a whole, then added in batches."""
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO, NamedTuple
+
+from pabal.console.upload import sheet
+from pabal.console.upload.sheet import SheetRow
+from pabal.domain import opt_out, phone
+from pabal.domain.codes import Code, Problem, Refused, Text
+from pabal.domain.opt_out import MAX_PHONE_NUMBERS
+from pabal.service.access.opt_outs import OptOut, OptOutEntry
+
+MAX_NAMED_ROWS = 20
+"""Rows that a refusal names."""
+SENDER_NAMES = ("발신번호", "sendernumber", "sender")
+REASON_NAMES = ("사유", "reason")
+HEADER = (sheet.PHONE_NAMES[0], SENDER_NAMES[0], REASON_NAMES[0])
+"""The columns of an exported file, which can be imported again."""
+
+
+class _Columns(NamedTuple):
+    """Which column holds what; None: none does."""
+
+    phone: int
+    sender: int | None
+    reason: int | None
+
+
+def check_file(file: BinaryIO) -> Iterator[int]:
+    """Yield how many opt-outs a file has so far, in steps, so that the caller can pause.
+
+    Raises Refused: what is wrong with the file, or with which of its rows.
+    """
+    problems: list[Problem] = []
+    count = 0
+    for columns, rows in _read(file):
+        for row in rows:
+            count += 1
+            try:
+                _parse(row, columns)
+            except Refused as refused:
+                detail = refused.problems[0]
+                ko, en = (detail.message(language) for language in ("ko", "en"))
+                problems.append(
+                    Problem(detail.code, "file", Text(f"{row.number}행: {ko}", f"Row {row.number}: {en}"))
+                )
+            if len(problems) == MAX_NAMED_ROWS:
+                break
+        if len(problems) == MAX_NAMED_ROWS:
+            break
+        yield count
+    if problems:
+        raise Refused.from_problems(problems)
+    if not count:
+        raise Refused(Code.MISSING_PARAMETER, "file", Text("번호가 없습니다.", "It has no numbers."))
+
+
+def read_batches(file: BinaryIO) -> Iterator[list[OptOutEntry]]:
+    """Yield the opt-outs of a checked file in batches, some of them empty."""
+    for columns, rows in _read(file):
+        for first in range(0, len(rows), MAX_PHONE_NUMBERS):
+            yield [_parse(row, columns) for row in rows[first : first + MAX_PHONE_NUMBERS]]
+
+
+def to_cells(each: OptOut) -> list[str]:
+    """Return an opt-out as the cells of a row under HEADER."""
+    return [
+        phone.hyphenate(each.phone),
+        phone.hyphenate(each.sender) if each.sender else "",
+        each.reason or "",
+    ]
+
+
+def _read(file: BinaryIO) -> Iterator[tuple[_Columns, list[SheetRow]]]:
+    """Yield the rows below the names of the columns, in batches."""
+    columns: _Columns | None = None
+    for rows in sheet.read_rows(file):
+        if columns is None and rows:
+            columns = _find_columns(rows[0])
+            rows = rows[1:]
+        if columns is not None:
+            yield columns, rows
+
+
+def _find_columns(row: SheetRow) -> _Columns:
+    found = sheet.find_columns(row, ())
+    return _Columns(found.phone, _find(found.names, SENDER_NAMES), _find(found.names, REASON_NAMES))
+
+
+def _find(names: Sequence[str], wanted: Sequence[str]) -> int | None:
+    spelled = [re.sub(r"[\s_-]", "", name).casefold() for name in names]
+    return next((spelled.index(name) for name in wanted if name in spelled), None)
+
+
+def _parse(row: SheetRow, columns: _Columns) -> OptOutEntry:
+    """Raises Refused: INVALID_PHONE_NUMBER, INVALID_PARAMETER."""
+    number, sender, reason = (
+        "" if place is None else next(itertools.islice(row.cells, place, None), "") for place in columns
+    )
+    return OptOutEntry(
+        phone.parse_mobile(sheet.restore_phone_number(number)),
+        phone.parse_sender(sender) if sender else "",
+        opt_out.check_reason(reason.removeprefix("'")),
+    )

@@ -1,0 +1,196 @@
+"""The page of opt-outs: list, search, add, remove, import and export."""
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from typing import BinaryIO, TypeVar
+from urllib.parse import urlencode
+
+from starlette.responses import Response, StreamingResponse
+
+from pabal.console.contacts import opt_out_file
+from pabal.console.history.export import BOM, csv_line
+from pabal.console.shell.page_request import PageRequest
+from pabal.console.upload import sheet_limits
+from pabal.domain import opt_out, phone
+from pabal.domain.codes import Code, Problem, Refused
+from pabal.service.access import audit, opt_outs
+from pabal.service.access.opt_outs import NewOptOuts, OptOutEntry, OptOutSource
+from pabal.service.errors import StoreUnavailable
+
+OPT_OUTS_PATH = "/console/opt-outs"
+PAGE_SIZE = 50
+EXPORT_BATCH = 1000
+MAX_PAGE = 1_000_000
+MAX_ID_DIGITS = 18
+MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024
+"""A form with the largest file."""
+
+T = TypeVar("T")
+
+log = logging.getLogger("pabal.console")
+
+
+async def list_opt_outs(request: PageRequest) -> Response:
+    """Show the account's opt-outs, newest first."""
+    return await _render(request)
+
+
+async def add_opt_out(request: PageRequest) -> Response:
+    """Add an opt-out."""
+    try:
+        entry = _read_entry(request)
+    except Refused as refused:
+        return await _render(request, refused)
+    new = NewOptOuts(request.account_id, [entry], OptOutSource.CONSOLE)
+    await opt_outs.add(request.context, new, request.audit_entry(opt_outs.ADD_ACTION, phone.mask(entry.phone)))
+    return request.redirect(OPT_OUTS_PATH)
+
+
+async def remove_opt_out(request: PageRequest) -> Response:
+    """Remove an opt-out; one that is gone already is no error."""
+    word = request.field("id")
+    if word.isascii() and word.isdigit() and len(word) <= MAX_ID_DIGITS:
+        audit_entry = request.audit_entry(opt_outs.REMOVE_ACTION, word)
+        await opt_outs.remove_one(request.context, request.account_id, int(word), audit_entry)
+    return request.redirect(OPT_OUTS_PATH)
+
+
+async def import_opt_outs(request: PageRequest) -> Response:
+    """Add the opt-outs of a file, all or none.
+
+    Raises Refused: RATE_LIMITED where too many files are being read.
+    """
+    file = request.files.get("file")
+    try:
+        if file is None:
+            raise Refused(Code.MISSING_PARAMETER, "file")
+        if file.size_bytes > sheet_limits.MAX_FILE_BYTES:
+            raise Refused(Code.PAYLOAD_TOO_LARGE, "file")
+        with request.site.file_checks.hold(request.account_id):
+            added, count = await _import(request, file.stream)
+    except Refused as refused:
+        if refused.code is Code.RATE_LIMITED:
+            raise
+        return await _render(request, refused)
+    return request.redirect(f"{OPT_OUTS_PATH}?{urlencode({'added': added, 'rows': count})}")
+
+
+async def export_opt_outs(request: PageRequest) -> Response:
+    """Answer with all opt-outs of the account as a CSV file, which can be imported again."""
+    await audit.add_entry(request.context, request.audit_entry(opt_outs.EXPORT_ACTION))
+    name = f"pabal-opt-outs-{request.locale.format_timestamp(request.now)[:10]}.csv"
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return StreamingResponse(_export_lines(request), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+async def _import(request: PageRequest, stream: BinaryIO) -> tuple[int, int]:
+    """Return how many opt-outs of a file were not there, and how many it has."""
+    threads = request.site.threads
+    count = added = 0
+    steps = opt_out_file.check_file(stream)
+    while (found := await threads.run(next, steps, None)) is not None:
+        count = found
+    await audit.add_entry(request.context, request.audit_entry(opt_outs.IMPORT_ACTION, f"{count:,}"))
+    batches = opt_out_file.read_batches(stream)
+    while (batch := await threads.run(next, batches, None)) is not None:
+        if batch:
+            new = NewOptOuts(request.account_id, batch, OptOutSource.CONSOLE)
+            added += await opt_outs.add(request.context, new)
+    return added, count
+
+
+async def _export_lines(request: PageRequest) -> AsyncIterator[bytes]:
+    head = [*opt_out_file.HEADER, request.t("opt_outs.source"), request.t("opt_outs.since")]
+    yield (BOM + csv_line(head)).encode()
+    after = 0
+    try:
+        while found := await opt_outs.list_some(request.context.store, request.account_id, after, EXPORT_BATCH):
+            after = found[-1].id
+            yield "".join(
+                csv_line(
+                    [
+                        *opt_out_file.to_cells(each),
+                        request.translate(each.source.label),
+                        request.locale.format_timestamp(each.created_at),
+                    ]
+                )
+                for each in found
+            ).encode()
+    except StoreUnavailable:
+        log.warning("an export ends early: the store is away")
+        raise
+
+
+def _read_entry(request: PageRequest) -> OptOutEntry:
+    """Return what was typed.
+
+    Raises Refused, naming each wrong field.
+    """
+    problems: list[Problem] = []
+
+    def read(field: str, parse: Callable[[str], T], empty: T) -> T:
+        try:
+            return parse(request.field(field)) if request.field(field) else empty
+        except Refused as refused:
+            problems.append(refused.problems[0]._replace(field=field))
+            return empty
+
+    if not request.field("phoneNumber"):
+        problems.append(Problem(Code.MISSING_PARAMETER, "phoneNumber"))
+    entry = OptOutEntry(
+        read("phoneNumber", phone.parse_mobile, ""),
+        read("senderNumber", phone.parse_sender, ""),
+        read("reason", opt_out.check_reason, None),
+    )
+    if problems:
+        raise Refused.from_problems(problems)
+    return entry
+
+
+async def _render(request: PageRequest, refused: Refused | None = None) -> Response:
+    """Show a page of opt-outs, with what was typed and what is wrong with it."""
+    language = request.locale.language
+    errors = {each.field: each.message(language) for each in refused.problems} if refused else {}
+    rows_wrong = [each.message(language) for each in refused.problems if each.field == "file"] if refused else []
+    searched = "" if refused else request.field("number")
+    try:
+        number = phone.parse_mobile(searched) if searched else None
+    except Refused as wrong:
+        number, errors = None, {"number": wrong.problems[0].message(language)}
+    page = _read_number(request.field("page"), MAX_PAGE) or 1
+    total, found = await opt_outs.find(request.context, request.account_id, number, None, page, PAGE_SIZE)
+    return request.render(
+        "contacts/opt_outs.html",
+        refused.code.http_status if refused else 400 if errors else 200,
+        rows=[
+            (each, request.phone_number(each.phone), request.locale.format_timestamp(each.created_at))
+            for each in found
+        ],
+        total=total,
+        searched=searched,
+        typed={name: request.field(name) if refused else "" for name in ("phoneNumber", "senderNumber", "reason")},
+        errors=errors,
+        rows_wrong=rows_wrong,
+        imported=_imported(request) if not refused else None,
+        max_rows=f"{sheet_limits.MAX_ROWS:,}",
+        max_reason=opt_out.MAX_REASON_CHARACTERS,
+        newer=_page_url(searched, page - 1) if page > 1 else "",
+        older=_page_url(searched, page + 1) if total > page * PAGE_SIZE else "",
+    )
+
+
+def _imported(request: PageRequest) -> tuple[int, int] | None:
+    """Return how many opt-outs the last import has added, and how many the file had."""
+    rows = _read_number(request.field("rows"), sheet_limits.MAX_ROWS)
+    added = _read_number(request.field("added"), sheet_limits.MAX_ROWS)
+    return None if rows is None or added is None else (added, rows)
+
+
+def _read_number(word: str, limit: int) -> int | None:
+    is_number = word.isascii() and word.isdigit() and len(word) <= MAX_ID_DIGITS
+    return min(int(word), limit) if is_number else None
+
+
+def _page_url(searched: str, page: int) -> str:
+    fields = {"number": searched} if searched else {}
+    return f"{OPT_OUTS_PATH}?{urlencode({**fields, 'page': str(page)})}"

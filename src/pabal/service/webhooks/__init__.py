@@ -1,0 +1,1 @@
+"""Webhooks: events become posts, which are delivered at least once."""

@@ -1,0 +1,99 @@
+"""Runs the delivery to all endpoints that this process is responsible for: those of the slots that it holds."""
+
+import asyncio
+import contextlib
+import logging
+
+from pabal.domain.webhook import Webhook
+from pabal.service.context import Context
+from pabal.service.errors import describe_error
+from pabal.service.webhooks.endpoint import EndpointPoster
+from pabal.service.webhooks.pace import PostPace
+from pabal.store import webhooks
+from pabal.store.engine.base import StoreUnavailable, Tx, transaction
+
+REFRESH_INTERVAL_S = 5.0
+"""How often to look for webhooks that were added or changed by other processes."""
+MAX_IDLE_S = 30.0
+"""How often to look for them where no other process serves callers: only commands change webhooks then."""
+RESTART_DELAY_S = 1.0
+
+log = logging.getLogger("pabal.webhooks")
+
+
+class WebhookDispatcher:
+    """Starts and stops the delivery to endpoints; each belongs to a slot."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._pace = PostPace(context)
+        self._posters: dict[int, EndpointPoster] = {}
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    async def run(self) -> None:
+        """Run until cancelled; while the store is unavailable, go on with what is known."""
+        context = self._context
+        while True:
+            with contextlib.suppress(StoreUnavailable):
+                await self.refresh()
+            until = context.world.monotonic() + (REFRESH_INTERVAL_S if context.slots.are_shared else MAX_IDLE_S)
+            while (left_s := until - context.world.monotonic()) > 0 and not context.webhooks_changed.is_set():
+                await _wait_for(left_s, context.numbered)
+                self._wake()
+
+    async def refresh(self) -> None:
+        """Take over what is stored: start new endpoints, and stop those that are gone.
+
+        Raises StoreUnavailable.
+        """
+        context = self._context
+        is_changed = context.webhooks_changed.is_set()
+        context.webhooks_changed.clear()
+        found = {each.id: each for each in await context.store.read(_list_enabled) if self._is_ours(each)}
+        for webhook_id in [each for each in self._posters if each not in found]:
+            self._posters.pop(webhook_id)
+            self._tasks.pop(webhook_id).cancel()
+        for webhook_id, webhook in found.items():
+            if webhook_id in self._posters and not self._tasks[webhook_id].done():
+                self._posters[webhook_id].update(webhook)
+                if is_changed:  # perhaps by a replay
+                    self._posters[webhook_id].wake()
+            else:
+                poster = self._posters[webhook_id] = EndpointPoster(context, webhook, self._pace)
+                self._tasks[webhook_id] = asyncio.create_task(_run(poster))
+
+    async def stop(self, timeout_s: float) -> None:
+        """Wait for posts in flight, and stop all endpoints."""
+        await asyncio.gather(*(each.stop(timeout_s) for each in self._posters.values()))
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    def _is_ours(self, webhook: Webhook) -> bool:
+        return webhook.id % self._context.slots.total in self._context.slots.held
+
+    def _wake(self) -> None:
+        """Wake the endpoints of accounts with new events."""
+        accounts = self._context.take_numbered()
+        for poster in self._posters.values():
+            if poster.webhook.account_id in accounts:
+                poster.wake()
+
+
+async def _run(poster: EndpointPoster) -> None:
+    try:
+        await poster.run()
+    except Exception as error:  # a bug: the dispatcher starts it again
+        log.error("webhook loop failed", extra={"webhook_id": poster.webhook.id, **describe_error(error)})
+        await asyncio.sleep(RESTART_DELAY_S)
+
+
+@transaction(background=True)
+def _list_enabled(tx: Tx) -> list[Webhook]:
+    return webhooks.list_enabled(tx)
+
+
+async def _wait_for(seconds: float, event: asyncio.Event) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()

@@ -1,0 +1,288 @@
+"""Delivers the events of an account to one endpoint: makes posts, posts them, and tries again."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+from pabal.domain.dates import SECOND, Instant
+from pabal.domain.webhook import Webhook, WebhookState
+from pabal.service.context import Context
+from pabal.service.errors import describe_error
+from pabal.service.webhooks import outcomes
+from pabal.service.webhooks.fan_out import PostBatch, read_batch, store_batch
+from pabal.service.webhooks.pace import PostPace
+from pabal.service.webhooks.posting import decode_answer, post_once
+from pabal.service.webhooks.schedule import (
+    BACKLOG_MS,
+    MAX_BACKLOG,
+    MAX_IN_FLIGHT,
+    MAX_UNFINISHED,
+    TRIAL_INTERVAL_MS,
+    retry_delay_ms,
+)
+from pabal.store import webhook_backlog, webhook_posts, webhooks
+from pabal.store.engine.base import StoreUnavailable, Tx, transaction
+from pabal.store.webhook_posts import MAX_INSTANT, Delivery, WebhookPost, WebhookProgress
+from pabal.webhooks.poster import PostResult
+
+T = TypeVar("T")
+
+POLL_INTERVAL_S = 1.0
+"""How often to look for events that other processes have numbered."""
+MAX_IDLE_S = 30.0
+"""Longest pause where this process numbers all events itself."""
+STORE_RETRY_DELAY_S = 1.0
+POSITIONS_INTERVAL_MS = 60 * SECOND
+"""How often to store how far events were looked at that an endpoint does not want."""
+POST_ID_BITS = 128
+GONE = 410
+"""The HTTP status by which an endpoint says that it wants no more posts."""
+
+log = logging.getLogger("pabal.webhooks")
+
+
+class DuePosts(NamedTuple):
+    """Posts to try now, when the next one is due, and how many there are."""
+
+    posts: list[WebhookPost]
+    next_due_at: Instant | None
+    total: int
+
+
+class EndpointPoster:
+    """Keeps one endpoint supplied."""
+
+    def __init__(self, context: Context, webhook: Webhook, pace: PostPace) -> None:
+        self._context = context
+        self._pace = pace
+        self.webhook = webhook
+        self._in_flight: dict[bytes, asyncio.Task[None]] = {}
+        self._wake_event = asyncio.Event()
+        self._known: PostBatch | None = None
+        self._unfinished = 1
+        """How many posts are stored, as far as known; at the start there may be some."""
+        self._is_stopping = False
+        now = context.world.now()
+        self._positions_stored_at = now
+        self._backlog_checked_at = now
+
+    def update(self, webhook: Webhook) -> None:
+        """Take over what has changed in the store."""
+        if webhook != self.webhook:
+            self.webhook = webhook
+            self.wake()
+
+    def wake(self) -> None:
+        """Look for events now."""
+        self._wake_event.set()
+
+    async def run(self) -> None:
+        """Deliver until cancelled, or until the webhook is disabled or deleted."""
+        while self.webhook.state is not WebhookState.DISABLED and not self._is_stopping:
+            self._wake_event.clear()
+            try:
+                pause_s = await self._step()
+            except StoreUnavailable:
+                pause_s = STORE_RETRY_DELAY_S
+            if pause_s > 0:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(pause_s):
+                        await self._wake_event.wait()
+
+    async def stop(self, timeout_s: float) -> None:
+        """Begin no more posts, and wait for those in flight; what is not recorded by then is posted again."""
+        self._is_stopping = True
+        self.wake()
+        tasks = list(self._in_flight.values())
+        if tasks:
+            await asyncio.wait(tasks, timeout=timeout_s)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _step(self) -> float:
+        """Do what there is to do, and return how long to wait for more."""
+        now = self._context.world.now()
+        await self._cut_backlog(now)
+        if self.webhook.state is WebhookState.PAUSED:
+            return await self._try_paused(now)
+        room = MAX_IN_FLIGHT - len(self._in_flight)
+        if room <= 0:
+            return MAX_IDLE_S
+        has_more = await self._make_posts(now)
+        waits = [self._idle_s]
+        if self._known and self._known.held_until is not None and self._known.held_until > now:
+            waits.append((self._known.held_until - now) / SECOND)
+        if self._unfinished > len(self._in_flight):
+            due = await self._read_due(now, room)
+            for post in due.posts:
+                self._start(post)
+            if due.next_due_at is not None:
+                waits.append((due.next_due_at - now) / SECOND)
+        if has_more and len(self._in_flight) < MAX_IN_FLIGHT:
+            waits.append(0.0)
+        return max(0.0, min(waits))
+
+    async def _try_paused(self, now: Instant) -> float:
+        """Post one thing to a paused endpoint, if it is time for that."""
+        trial_at = self.webhook.trial_at or now
+        if self._in_flight or now < trial_at:
+            return max(0.0, min(self._idle_s, (trial_at - now) / SECOND)) if not self._in_flight else MAX_IDLE_S
+        due = await self._read_due(MAX_INSTANT, 1)
+        if not due.posts:
+            await self._make_posts(now)
+            due = await self._read_due(MAX_INSTANT, 1)
+        for post in due.posts:
+            self._start(post, is_trial=True)
+        return self._idle_s
+
+    @property
+    def _idle_s(self) -> float:
+        return POLL_INTERVAL_S if self._context.slots.are_shared else MAX_IDLE_S
+
+    async def _make_posts(self, now: Instant) -> bool:
+        """Make posts of new events; say whether there are more events."""
+        if self._unfinished >= MAX_UNFINISHED:
+            return False
+        context = self._context
+        await self._pace.wait()
+        batch = await context.store.read(
+            read_batch, self.webhook, self._known, context.build_items, context.policy.zone, now
+        )
+        if batch is None:  # deleted
+            self._is_stopping = True
+            return False
+        is_due = now - self._positions_stored_at >= POSITIONS_INTERVAL_MS or now < self._positions_stored_at
+        if not batch.posts and not (batch.reached != batch.stored.positions and (is_due or batch.has_more)):
+            self._known = batch
+            return batch.has_more
+        posts = [
+            WebhookPost(self._new_id(), self.webhook.id, each.event_ids, each.packed, now, 0, now)
+            for each in batch.posts
+        ]
+        self._known = None
+        self._pace.count(sum(len(each.event_ids) for each in posts))
+        if await context.store.write(store_batch, self.webhook.id, batch.stored, batch.reached, posts):
+            self._unfinished += len(posts)
+            self._positions_stored_at = now
+        return batch.has_more
+
+    def _new_id(self) -> bytes:
+        return self._context.world.random_bits(POST_ID_BITS).to_bytes(POST_ID_BITS // 8, "big")
+
+    async def _read_due(self, until: Instant, room: int) -> DuePosts:
+        due = await self._context.store.read(_read_due, self.webhook.id, until, room, frozenset(self._in_flight))
+        self._unfinished = due.total
+        return due
+
+    def _start(self, post: WebhookPost, *, is_trial: bool = False) -> None:
+        self._in_flight[post.id] = asyncio.create_task(self._deliver(post, is_trial=is_trial))
+
+    async def _deliver(self, post: WebhookPost, *, is_trial: bool) -> None:
+        """Post, and record what came of it."""
+        try:
+            webhook, tried_at = self.webhook, self._context.world.now()
+            result = await post_once(self._context, webhook, post.id, post.body)
+            delivery = Delivery(
+                webhook.id,
+                tried_at,
+                post.id,
+                post.event_ids,
+                post.tries + 1,
+                result.status,
+                decode_answer(result.answer),
+                ": ".join(filter(None, (result.error, result.detail))),
+                result.duration_ms,
+            )
+            await self._record(post, delivery, result, is_trial=is_trial)
+        except Exception as error:  # a bug: the post is tried again after a pause
+            log.error("webhook post failed", extra={"webhook_id": post.webhook_id, **describe_error(error)})
+            await asyncio.sleep(STORE_RETRY_DELAY_S)
+        finally:
+            self._in_flight.pop(post.id, None)
+            self.wake()
+
+    async def _record(self, post: WebhookPost, delivery: Delivery, result: PostResult, *, is_trial: bool) -> None:
+        context, now = self._context, self._context.world.now()
+        if result.is_success:
+            was_paused = await self._persist(lambda tx: outcomes.record_success(tx, post, delivery))
+            context.metrics.webhook_posts.add(1, "delivered")
+            context.metrics.webhook_events.add(len(post.event_ids), "delivered")
+            if was_paused or is_trial:
+                self.webhook = self.webhook._replace(state=WebhookState.ACTIVE, trial_at=None)
+                self._log("webhook works again; posting its backlog", delivery)
+            return
+        context.metrics.webhook_posts.add(1, "failed")
+        if result.status == GONE:
+            await self._persist(lambda tx: outcomes.record_gone(tx, post, delivery, now))
+            self.webhook = self.webhook._replace(state=WebhookState.DISABLED)
+            self._log("webhook answered 410 Gone; it is disabled now", delivery)
+            return
+        delay_ms = retry_delay_ms(post.tries + 1, context.world.random())
+        failed = await self._persist(
+            lambda tx: outcomes.record_failure(tx, post, delivery, delay_ms, now, is_trial=is_trial)
+        )
+        context.metrics.webhook_events.add(failed.dropped, "dropped")
+        if failed.is_paused or is_trial:
+            self.webhook = self.webhook._replace(state=WebhookState.PAUSED, trial_at=now + TRIAL_INTERVAL_MS)
+        if failed.is_paused:
+            self._log("webhook keeps failing; it is paused, and tried every five minutes", delivery)
+
+    async def _persist(self, work: Callable[[Tx], T]) -> T:
+        """Write once the store is available; the post counts as in flight until then."""
+        while True:
+            try:
+                return await self._context.store.write(work)
+            except StoreUnavailable:
+                await asyncio.sleep(STORE_RETRY_DELAY_S)
+
+    async def _cut_backlog(self, now: Instant) -> None:
+        """Give up what has waited too long for a paused endpoint, or is too much for any."""
+        if 0 <= now - self._backlog_checked_at < TRIAL_INTERVAL_MS:
+            return
+        self._backlog_checked_at = now
+        stored = await self._context.store.read(webhook_posts.get_progress, self.webhook.id)
+        if stored is None:
+            return
+        before = now - BACKLOG_MS
+        cut = await self._context.store.read(
+            webhook_backlog.plan_cut, self.webhook, stored.positions, before, MAX_BACKLOG
+        )
+        reached, dropped = cut or (stored.positions, 0)
+        dropped = await self._context.store.write(_cut, self.webhook.id, stored, reached, before, dropped)
+        if dropped:
+            self._context.metrics.webhook_events.add(dropped, "dropped")
+            log.warning("events of a webhook given up", extra={"webhook_id": self.webhook.id, "events": dropped})
+
+    def _log(self, text: str, delivery: Delivery) -> None:
+        log.warning(
+            text,
+            extra={
+                "webhook_id": self.webhook.id,
+                "account": self.webhook.account,
+                "status": delivery.status,
+                "error_detail": delivery.error,
+            },
+        )
+
+
+@transaction(background=True)
+def _read_due(tx: Tx, webhook_id: int, until: Instant, room: int, in_flight: frozenset[bytes]) -> DuePosts:
+    return DuePosts(
+        webhook_posts.list_due(tx, webhook_id, until, room, in_flight),
+        webhook_posts.next_due_at(tx, webhook_id, until),
+        webhook_posts.count(tx, webhook_id),
+    )
+
+
+def _cut(
+    tx: Tx, webhook_id: int, stored: WebhookProgress, reached: dict[int, int], before: Instant, dropped: int
+) -> int:
+    """Cut a backlog as planned, and give up old posts; return how many events that were."""
+    if stored.positions != reached and not webhook_posts.move_positions(tx, webhook_id, stored, reached):
+        return 0
+    dropped += webhook_posts.give_up_old(tx, webhook_id, before)
+    webhooks.add_dropped(tx, webhook_id, dropped)
+    return dropped

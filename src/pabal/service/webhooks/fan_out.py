@@ -1,0 +1,117 @@
+"""Turns the events of an account into posts of one of its webhooks."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from pabal.domain import dates
+from pabal.domain.dates import Instant
+from pabal.domain.event import NUMBERS_PER_MS, Event, EventType, Positions
+from pabal.domain.webhook import Webhook
+from pabal.service.context import EventItemBuilder
+from pabal.service.events.results import read_messages
+from pabal.service.webhooks.schedule import MAX_BODY_BYTES, MAX_ITEMS, MAX_WAIT_MS
+from pabal.store import events, webhook_posts
+from pabal.store.engine.base import Tx, transaction
+from pabal.store.webhook_posts import WebhookPost, WebhookProgress
+
+EVENTS_PER_BATCH = 4 * MAX_ITEMS
+"""Most events that are turned into posts at once."""
+
+
+class NewPost(NamedTuple):
+    """A post to be stored."""
+
+    event_ids: list[bytes]
+    packed: bytes
+    """Its body, compressed."""
+
+
+class PostBatch(NamedTuple):
+    """Posts made from some events, and how far that is."""
+
+    stored: WebhookProgress
+    """What is stored."""
+    reached: dict[int, int]
+    posts: list[NewPost]
+    has_more: bool = False
+    held_until: Instant | None = None
+    """Until when the events wait for others to be posted with them."""
+
+
+@transaction(background=True)
+def read_batch(
+    tx: Tx,
+    webhook: Webhook,
+    known: PostBatch | None,
+    build_items: EventItemBuilder,
+    zone: ZoneInfo,
+    now: Instant,
+) -> PostBatch | None:
+    """Return posts for events that are new since the last batch; None: there is no such webhook any more.
+
+    A batch may end behind events that it does not want, which is not stored; `known` is such a batch.
+    """
+    stored = webhook_posts.get_progress(tx, webhook.id)
+    if stored is None:
+        return None
+    begin = known.reached if known and known.stored == stored else stored.positions
+    page = events.read_after(tx, webhook.account_id, begin, EVENTS_PER_BATCH, webhook.events)
+    wanted = [each for each in page.events if webhook.wants(each.type, each.product)]
+    if wanted and len(wanted) < MAX_ITEMS and not page.has_more:
+        numbered_at = min(each.number for each in wanted) // NUMBERS_PER_MS
+        ready_at = min(numbered_at, now) + MAX_WAIT_MS
+        if now < ready_at:
+            return PostBatch(stored, begin, [], held_until=ready_at)
+    posts = _make_posts(tx, wanted, build_items, dates.format_iso(now, zone))
+    return PostBatch(stored, page.positions, posts, page.has_more)
+
+
+def store_batch(
+    tx: Tx, webhook_id: int, stored: WebhookProgress, reached: Positions, posts: Sequence[WebhookPost]
+) -> bool:
+    """Store posts and how far the events are posts now.
+
+    Says no if another process has done so, or if something was erased since the events were read.
+    """
+    if not webhook_posts.move_positions(tx, webhook_id, stored, reached):
+        return False
+    webhook_posts.add(tx, posts)
+    return True
+
+
+def make_body(type: EventType, timestamp: str, items: Sequence[bytes]) -> bytes:
+    """Return the body of a post; `items` are JSON already."""
+    head = f'{{"type":"{type.code}","timestamp":"{timestamp}","data":{{"items":['.encode()
+    return head + b",".join(items) + b"]}}"
+
+
+def _make_posts(tx: Tx, wanted: Sequence[Event], build_items: EventItemBuilder, timestamp: str) -> list[NewPost]:
+    ends = [each for each in wanted if each.type is EventType.MESSAGE_RESULT]
+    others = [each.id for each in wanted if each.type is not EventType.MESSAGE_RESULT]
+    items = build_items(wanted, read_messages(tx, ends), events.get_data(tx, others) if others else {})
+    by_type: dict[EventType, list[tuple[bytes, bytes]]] = {}
+    for event, item in zip(wanted, items, strict=True):
+        if item is not None:
+            by_type.setdefault(event.type, []).append((event.id, item))
+    return [
+        NewPost(
+            [id for id, _ in part], webhook_posts.pack_body(make_body(type, timestamp, [each for _, each in part]))
+        )
+        for type, encoded in by_type.items()
+        for part in _parts(encoded)
+    ]
+
+
+def _parts(encoded: Sequence[tuple[bytes, bytes]]) -> Iterator[list[tuple[bytes, bytes]]]:
+    """Yield the items of each post: as many as fit."""
+    part: list[tuple[bytes, bytes]] = []
+    size = 0
+    for each in encoded:
+        if part and (len(part) == MAX_ITEMS or size + len(each[1]) > MAX_BODY_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(each)
+        size += len(each[1]) + 1
+    if part:
+        yield part

@@ -1,0 +1,123 @@
+"""The page of opt-outs: searched, added, removed, imported as a whole and exported."""
+
+import pytest
+
+from pabal.domain.user import Role
+from tests.fixtures.audit import latest_entries
+from tests.fixtures.console import Browser, signed_in_browser
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import PHONE, SENDER, RunScenario, call_ok
+
+PATH = "/console/opt-outs"
+OTHER = "010-8765-4321"
+
+
+async def listed(browser: Browser, query: str = "") -> list[bool]:
+    """Say which of both numbers the page lists."""
+    page = (await browser.get(f"{PATH}{query}")).text
+    return [f'class="number">{number}</td>' in page for number in (PHONE, OTHER)]
+
+
+def test_opt_outs_are_added_searched_and_removed(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, browser = await env.caller(), await signed_in_browser(env, Role.OWNER)
+        await call_ok(call, "optOut/add", {"phoneNumber": OTHER, "reason": "<b>전화</b>"})
+
+        added = await browser.submit(PATH, phoneNumber="01012345678", senderNumber=SENDER, reason="창구")
+        page = await browser.get(PATH)
+        found = [await listed(browser), await listed(browser, f"?number={OTHER}")]
+        (one, _) = (await call("optOut/list")).items
+        removed = await browser.submit(f"{PATH}/remove", id=one["id"])
+
+        assert (added.status, removed.status) == (303, 303)
+        assert found == [[True, True], [False, True]]
+        assert (one["source"]["value"], one["senderNumber"]) == ("console", SENDER)
+        assert "&lt;b&gt;전화" in page.text
+        assert await listed(browser) == [False, True]
+        assert [each.action for each in await env.store.read(latest_entries, None, 2)] == [
+            "opt_out.remove",
+            "opt_out.add",
+        ]
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({}, "필수"),
+        ({"phoneNumber": "02-1234-5678"}, "국내 휴대폰 번호가 아닙니다"),
+        ({"phoneNumber": PHONE, "senderNumber": "1"}, "발신번호로 쓸 수 없는"),
+        ({"phoneNumber": PHONE, "reason": "가" * 201}, "200자"),
+    ],
+)
+def test_wrong_entry_is_shown_with_its_error(run_scenario: RunScenario, fields: dict[str, str], text: str) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env, Role.SENDER)
+
+        refused = await browser.submit(PATH, **fields)
+
+        assert refused.status == 400
+        assert text in refused.text
+        assert await listed(browser) == [False, False]
+
+    run_scenario(scenario)
+
+
+def test_file_is_imported_as_a_whole_and_exported_again(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, browser = await env.caller(), await signed_in_browser(env, Role.SENDER)
+        bad = f"휴대폰번호,사유\n{PHONE},a\n123,b\n,c\n".encode("cp949")
+        good = f"phone,memo,Sender Number,reason\n1012345678,x,,=1+1\n{OTHER},y,{SENDER},\n{OTHER},y,{SENDER},\n"
+
+        refused = await browser.upload(f"{PATH}/import", bad)
+        nothing = (await call("optOut/list")).body["totalCount"]
+        imported = await browser.upload(f"{PATH}/import", good.encode())
+        page = await browser.get(imported.location)
+        exported = await browser.get(f"{PATH}.csv")
+        again = await browser.upload(f"{PATH}/import", exported.text.encode())
+
+        assert refused.status == 400
+        assert "3행:" in refused.text
+        assert "4행:" in refused.text
+        assert nothing == 0
+        assert "3개 번호 가운데 2개를" in page.text
+        lines = exported.text.removeprefix("\ufeff").splitlines()
+        assert lines[0].startswith("휴대폰번호,발신번호,사유,")
+        assert {line.partition(",콘솔,2026-11-15")[0] for line in lines[1:]} == {
+            f"{PHONE},,'=1+1",
+            f"{OTHER},{SENDER},",
+        }
+        assert "rows=2" in again.location
+        assert "added=0" in again.location
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize("file", [b"", b"phone\n", b"a,b\n1,2\n", b"\xd0\xcf\x11\xe0", b"\xff\xfe\x00"])
+def test_unreadable_file_is_refused(run_scenario: RunScenario, file: bytes) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env, Role.OWNER)
+
+        refused = await browser.upload(f"{PATH}/import", file)
+
+        assert refused.status == 400
+        assert 'role="alert"' in refused.text
+
+    run_scenario(scenario)
+
+
+def test_one_account_does_not_remove_the_opt_outs_of_another(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        theirs = await env.caller("theirs")
+        await call_ok(theirs, "optOut/add", {"phoneNumber": PHONE})
+        browser = await signed_in_browser(env, Role.OWNER)
+        (one,) = (await theirs("optOut/list")).items
+
+        done = await browser.submit(f"{PATH}/remove", id=one["id"])
+
+        assert done.status == 303
+        assert len((await theirs("optOut/list")).items) == 1
+        assert await listed(browser) == [False, False]
+
+    run_scenario(scenario)
