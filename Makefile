@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
-SLOW := $(foreach each,browser crash faults fakes/smsc,--ignore=tests/$(each)) --ignore=tests/web/test_schemathesis.py
+SLOW := $(foreach each,browser carriers crash faults fakes store/engine,--ignore=tests/$(each)) --ignore=tests/web/test_schemathesis.py
 
 # The tests start the service hundreds of times; without compiled files each start is slower.
 unexport PYTHONDONTWRITEBYTECODE

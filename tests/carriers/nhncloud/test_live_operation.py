@@ -57,7 +57,10 @@ def send(live: LiveService, operation: str, body: dict[str, Any]) -> Any:
 def test_used_up_quota_is_told_by_doctor_and_by_the_status_page(
     live: LiveService, config: Path, relay: subprocess_server.ServerProcess
 ) -> None:
-    before = run("doctor", "--config", str(config), data=live.data)
+    before = wait_until(
+        lambda: run("doctor", "--config", str(config), data=live.data),
+        lambda found: "not connected yet" not in found.stdout,
+    )
     numbers = [f"010-2000-{number:04}" for number in range(SENT)]
     answer = send(live, "sendSMS", sms_body(*numbers, sender="0212345678"))
     assert (before.returncode, answer["result"]) == (0, "SUCCESS"), before.stdout

@@ -1,4 +1,4 @@
-"""Parses a multipart form as it arrives; its file goes to memory or, beyond 1 MiB, to a temporary file."""
+"""Parses a multipart form as it arrives; a file goes to memory or, beyond 1 MiB, to a temporary file."""
 
 from collections.abc import AsyncGenerator
 from typing import BinaryIO, NamedTuple
@@ -10,7 +10,8 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from pabal.domain.codes import Code, Refused
 
 MULTIPART_TYPE = "multipart/form-data"
-MAX_FILES = 1
+MAX_FILES = 2
+"""The form of a template has the most: an image and a thumbnail."""
 _CHARSETS = (b"utf-8", b"utf8")
 
 
@@ -59,7 +60,7 @@ async def parse_form(
 
 
 class _StrictParser(MultiPartParser):
-    """Refuses a form that ends before its last boundary, and closes its file."""
+    """Refuses a form that ends before its last boundary, and closes its files."""
 
     _is_complete = False
 
