@@ -37,10 +37,14 @@ FORMULAS = ["=1+1", "+82", "-1", "@SUM(A1)", "\t=1", "＝1"]
 async def send_messages(env: Environment) -> tuple[Caller, str, dict[str, Any]]:
     """Send messages that a search must tell apart."""
     call, sender_key = await set_up_sender(env)
-    await call_ok(call, "message/sendSMS", sms_body(PHONE, content="잘 간다"))
-    await call_ok(call, "message/sendSMS", sms_body("010-0000-0001", content="못 간다"))
-    await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, NO_USER, **FALLBACK))
-    await call_ok(call, "message/sendLMS", sms_body(PHONE, content="내일", sendDate="2026-11-16 09:00"))
+    for operation, body in (
+        ("sendSMS", sms_body(PHONE, content="잘 간다")),
+        ("sendSMS", sms_body("010-0000-0001", content="못 간다")),
+        ("sendAlimtalk", alimtalk_body(sender_key, NO_USER, **FALLBACK)),
+        ("sendLMS", sms_body(PHONE, content="내일", sendDate="2026-11-16 09:00")),
+    ):
+        await call_ok(call, f"message/{operation}", body)
+        await env.wait(0.1)  # requests of one millisecond have no order
     await env.wait(30)
     return call, sender_key, await get_message(call, "010-0000-0001")
 
