@@ -96,6 +96,7 @@ SAFE_COLUMNS = {
     "keys": ("allow", "scopes"),
     "limit_usage": ("name",),
     "numbers": ("number", "state"),
+    "opt_out_changes": ("opt_out_number",),
     "opt_outs": ("sender",),
     "profile_mappings": ("carrier", "problem"),
     "profiles": ("carrier", "category", "cellphone", "status", "suspension"),

@@ -8,6 +8,7 @@ from pabal.carriers.provider import ProfileProvider as ProfileProvider
 from pabal.domain.carrier_code import tidy_code
 from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Attempt, Outcome, Product
+from pabal.domain.opt_out import OptOutChange
 
 DEFAULT_BATCH_SIZE = 500
 """The most messages in one call of `submit`, unless a carrier sets its own limit."""
@@ -195,6 +196,8 @@ class Carrier(Protocol):
     has_webhooks: bool = False
     """Whether it sends receipts to /hooks/NAME."""
     provider: ProfileProvider | None = None
+    keeps_opt_outs: bool = False
+    """Whether it has a list of its own of receivers who have opted out."""
     sends_friend_talk_as_brand: bool = False
     """Whether friend talk goes out as a brand message: it is advertising then, whatever its caller says."""
 
@@ -241,6 +244,10 @@ class Carrier(Protocol):
         Raises Refused: NOT_FOUND where the carrier has no webhooks, UNAUTHORIZED, INVALID_JSON.
         """
         raise Refused(Code.NOT_FOUND)
+
+    async def update_opt_outs(self, changes: Sequence[OptOutChange]) -> Sequence[OptOutChange]:
+        """Apply changes of opt-outs to the relay's own list, in order; return those that need not be repeated."""
+        return changes
 
     def attach_inbox(self, inbox: Inbox) -> None:
         """Store inbound messages and opt-outs there from now on; for carriers that have neither, nothing."""

@@ -53,7 +53,8 @@ def _remove(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> int:
         account_id = await find_account_id(store, given.account)
         audit_entry = _audit_entry(account_id, opt_outs.REMOVE_ACTION, len(phones))
-        return await store.write(opt_outs.remove_opt_outs, account_id, phones, sender, audit_entry)
+        now = WORLD.now()
+        return await store.write(opt_outs.remove_opt_outs, account_id, phones, sender, now, audit_entry)
 
     print(f"{with_store(settings, work)} of {len(set(phones))} numbers removed")
 

@@ -53,6 +53,14 @@ class OptOut(NamedTuple):
     created_at: Instant
 
 
+class OptOutChange(NamedTuple):
+    """An opt-out that was added or removed, for relays that keep lists of their own by number for opting out."""
+
+    phone: str
+    opt_out_number: str
+    is_removed: bool
+
+
 class AdReceiver(NamedTuple):
     """Who gets an advertisement of whom; `sender` is the sender number of a text, empty for other messages."""
 

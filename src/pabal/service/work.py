@@ -12,6 +12,7 @@ from pabal.service.delivery.receive import run_carrier
 from pabal.service.delivery.take_over import prepare_slot
 from pabal.service.errors import describe_error
 from pabal.service.events.numbering import run_numbering
+from pabal.service.relay.opt_out_sync import run_opt_out_sync
 from pabal.service.relay.sync import run_sync
 from pabal.service.sending.campaigns import run_campaigns
 from pabal.service.upkeep.housekeeping import run_housekeeping
@@ -54,6 +55,7 @@ class BackgroundWork:
         self._spawn(lambda: run_campaigns(context))
         if context.relays:
             self._spawn(lambda: run_sync(context))
+        self._spawn(lambda: run_opt_out_sync(context))
 
     async def stop(self, timeout_s: float) -> None:
         """Give up the slots, finish what is in flight, and stop all loops."""

@@ -69,9 +69,12 @@ def remove(tx: Tx, account_id: int, phones: Collection[str], sender: str) -> int
     return len(removed)
 
 
-def remove_by_id(tx: Tx, account_id: int, opt_out_id: int) -> bool:
-    """Remove one opt-out of an account; say whether it was there."""
-    return tx.execute("delete from opt_outs where id = ? and account_id = ?", (opt_out_id, account_id)) > 0
+def remove_by_id(tx: Tx, account_id: int, opt_out_id: int) -> OptOut | None:
+    """Remove one opt-out of an account and return it; None: it was not there."""
+    rows = tx.fetch_all(
+        f"delete from opt_outs where id = ? and account_id = ? returning {_COLUMNS}", (opt_out_id, account_id)
+    )
+    return _from_row(rows[0]) if rows else None
 
 
 def find(tx: Tx, receivers: Collection[AdReceiver]) -> set[AdReceiver]:

@@ -99,8 +99,8 @@ def test_other_events_are_accepted_and_ignored(tmp_path: Path) -> None:
         call = await with_channel(env)
         body = {
             "appKey": fixture.relay.sms_app_key,
-            "event": "UNSUBSCRIBE",
-            "hooks": [{"recipientNo": "01012341234"}],
+            "event": "CONVERSION_BLOCK",
+            "hooks": [{"countryCode": "1"}],
         }
         assert (await tell(call, body)).result == "SUCCESS"
 

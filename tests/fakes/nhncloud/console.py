@@ -16,6 +16,13 @@ class Console:
         """Block a sender number; without a reason, unblock it."""
         self._state.numbers[number].block_reason = reason
 
+    def call_opt_out_number(self, phone: str, number: str = "0801234567") -> None:
+        """Call an 080 number from a phone, as its owner does to get no more advertising."""
+        now = self._state.clock()
+        self._state.unsubscribed[number, phone] = now
+        self._state.unsubscribe_events.append((number, phone, now))
+        self._state.changed.set()
+
     def remove_number(self, number: str) -> None:
         """Remove a sender number."""
         del self._state.numbers[number]

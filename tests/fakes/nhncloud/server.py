@@ -53,7 +53,17 @@ from urllib.parse import parse_qsl
 
 import httpx
 
-from tests.fakes.nhncloud import alimtalk, brand, friendtalk, page, senders, sms, sms_lists, templates
+from tests.fakes.nhncloud import (
+    alimtalk,
+    block_service,
+    brand,
+    friendtalk,
+    page,
+    senders,
+    sms,
+    sms_lists,
+    templates,
+)
 from tests.fakes.nhncloud.answers import ApiError, Json, Reply, Request, header, json_reply
 from tests.fakes.nhncloud.console import Console
 from tests.fakes.nhncloud.faults import THROTTLED, TOO_LARGE, ConnectionCut, ConnectionRefused, Fault, FaultInjector
@@ -82,6 +92,9 @@ _ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", SMS_BASE + "sender/{kind}/{requestId}", sms_lists.show),
     ("GET", SMS_BASE + "message-results", sms_lists.results),
     ("GET", SMS_BASE + "sendNos", sms_lists.list_sender_numbers),
+    ("GET", SMS_BASE + "blockservice/recipients", block_service.search),
+    ("POST", SMS_BASE + "blockservice/recipients", block_service.register),
+    ("DELETE", SMS_BASE + "blockservice/recipients/removes", block_service.remove),
     ("POST", ALIMTALK_BASE + "raw-messages", alimtalk.send_raw),
     ("POST", ALIMTALK_BASE + "messages", alimtalk.send_from_template),
     ("GET", ALIMTALK_BASE + "messages", alimtalk.search),

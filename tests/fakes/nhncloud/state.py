@@ -275,8 +275,10 @@ class State:
         """When each idempotency key, by app key, was last used."""
         self.numbers: dict[str, SendNumber] = {}
         self.unsubscribe_numbers: set[str] = set()
-        self.unsubscribed: set[tuple[str, str]] = set()
-        """Unsubscribed recipients: 080 number and receiver."""
+        self.unsubscribed: dict[tuple[str, str], int] = {}
+        """Since when recipients have opted out, by 080 number and receiver."""
+        self.unsubscribe_events: list[tuple[str, str, int]] = []
+        """Opt-outs that are not yet posted to the webhook."""
         self.profiles: dict[str, Profile] = {}
         self.templates: dict[tuple[str, str], Template] = {}
         self.brand_templates: dict[tuple[str, str], str] = {}

@@ -14,6 +14,7 @@ from tests.fakes.nhncloud.state import BRAND, FRIENDTALK, SMS, Draft, Message, S
 
 RESULT = "MESSAGE_RESULT_UPDATE"
 TEMPLATE = "TEMPLATE_STATUS_UPDATE"
+UNSUBSCRIBE = "UNSUBSCRIBE"
 ISO_SECONDS = "%Y-%m-%dT%H:%M:%S"
 MAX_HOOKS_PER_POST = 1000
 MIN_PAUSE_MS = 20
@@ -105,6 +106,9 @@ class Webhooks:
             hooks = [self._sms_hook(each) if is_sms else self._talk_hook(each) for each in group]
             for first in range(0, len(hooks), MAX_HOOKS_PER_POST):
                 self._enqueue("SMS" if is_sms else "KakaoTalk", RESULT, hooks[first : first + MAX_HOOKS_PER_POST])
+        calls, state.unsubscribe_events = state.unsubscribe_events, []
+        for number, phone, at in calls:
+            self._enqueue("SMS", UNSUBSCRIBE, [self._unsubscribe_hook(number, phone, at)])
         events, state.template_events = state.template_events, []
         for template, draft in events:
             self._enqueue("KakaoTalk", TEMPLATE, [self._template_hook(template, draft)])
@@ -144,6 +148,16 @@ class Webhooks:
             "resultCode": message.shown_code,
             "messageCount": 1,
             "_link": {"self": {"href": f"{self._state.base}{path}?recipientSeq={message.recipient_seq}"}},
+        }
+
+    def _unsubscribe_hook(self, number: str, phone: str, at: int) -> Json:
+        """SMS ko/webhook.md, "광고 문자 수신 번호 등록"."""
+        return {
+            "hookId": self._state.new_request_id(),
+            "recipientNo": phone,
+            "unsubscribeNo": number,
+            "enterpriseName": "NHN Cloud",
+            "createdDateTime": format_seoul(at, f"{ISO_SECONDS}.000+09:00"),
         }
 
     def _talk_hook(self, message: Message) -> Json:

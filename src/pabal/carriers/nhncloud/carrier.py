@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pabal.carriers.base import (
     Carrier,
     Declined,
+    Inbox,
     NotSent,
     OnReceipts,
     OnVerdicts,
@@ -15,6 +16,7 @@ from pabal.carriers.base import (
     ReadBody,
     Verdict,
 )
+from pabal.carriers.nhncloud.block_list import BlockList
 from pabal.carriers.nhncloud.brand_calls import as_sent, is_deliverable
 from pabal.carriers.nhncloud.buttons import fit_friend_talk
 from pabal.carriers.nhncloud.calls import MAX_RECIPIENTS, ProductEndpoint, endpoint_of, group_into_calls
@@ -30,6 +32,7 @@ from pabal.carriers.relay.dependencies import Dependencies as Dependencies
 from pabal.carriers.relay.submission import Submission
 from pabal.carriers.relay.unanswered import UnansweredMessages
 from pabal.domain.message import Attempt, Outcome
+from pabal.domain.opt_out import OptOutChange
 from pabal.settings.carriers import NhnCloudSettings
 
 TIMEOUT_S = 40.0
@@ -61,6 +64,12 @@ class NhnCloudCarrier(Carrier):
         self.failover_after_s = settings.failover_seconds
         self.has_webhooks = bool(settings.webhook_signature)
         self.provider = provider
+        self._inbox: Inbox | None = None
+        self._block_list: BlockList | None = None
+        if sms_client is not None:
+            self._block_list = BlockList(
+                settings.name, sms_client, dependencies.cursor, world, settings.timeout_seconds
+            )
         self._profile_client = talk_client
         self._timeout_s = settings.timeout_seconds
         self.sends_friend_talk_as_brand = settings.friend_talk == "brand"
@@ -160,15 +169,38 @@ class NhnCloudCarrier(Carrier):
     async def handle_webhook(
         self, headers: Mapping[str, str], read_body: ReadBody, on_receipts: OnReceipts
     ) -> None:
-        await self._results.handle_webhook(headers, read_body, on_receipts)
+        await self._results.handle_webhook(headers, read_body, on_receipts, self._inbox)
+
+    @property
+    def keeps_opt_outs(self) -> bool:  # type: ignore[override]
+        return self._block_list is not None
+
+    async def update_opt_outs(self, changes: Sequence[OptOutChange]) -> Sequence[OptOutChange]:
+        return await self._block_list.update(changes) if self._block_list else changes
+
+    def attach_inbox(self, inbox: Inbox) -> None:
+        self._inbox = inbox
 
     async def run(self, on_receipts: OnReceipts) -> None:
         try:
-            async with self._reading_quotas():
+            async with self._reading_quotas(), self._reading_block_list():
                 await self._results.run(on_receipts)
         except asyncio.CancelledError:  # after another error the service runs it again
             await self._connection.close()
             raise
+
+    @contextlib.asynccontextmanager
+    async def _reading_block_list(self) -> AsyncIterator[None]:
+        """Read who has opted out at the relay until the end of the block."""
+        if self._block_list is None or self._inbox is None:
+            yield
+            return
+        reading = asyncio.create_task(self._block_list.run(self._inbox))
+        try:
+            yield
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
 
     @contextlib.asynccontextmanager
     async def _reading_quotas(self) -> AsyncIterator[None]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from pabal.carriers.base import OnReceipts, ReadBody, Receipt
+from pabal.carriers.base import Inbox, OnReceipts, ReadBody, Receipt, RelayOptOut
+from pabal.carriers.nhncloud.block_list import OPT_OUT_EVENT, parse_opt_outs
 from pabal.carriers.nhncloud.client import ErrorResponse, NhnCloudClient, expect_documented_shape
 from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of_row, own_code_of
 from pabal.carriers.nhncloud.lookup import SEOUL, make_reference
@@ -125,9 +126,9 @@ class ResultReader:
         await self._poller.run(on_receipts)
 
     async def handle_webhook(
-        self, headers: Mapping[str, str], read_body: ReadBody, on_receipts: OnReceipts
+        self, headers: Mapping[str, str], read_body: ReadBody, on_receipts: OnReceipts, inbox: Inbox | None
     ) -> None:
-        """Store the results in a webhook call.
+        """Store the results, or the opt-outs, in a webhook call.
 
         Raises Refused: NOT_FOUND if webhooks are not configured, UNAUTHORIZED, INVALID_JSON.
         """
@@ -139,22 +140,28 @@ class ResultReader:
         if not is_signed and (given is not None or not _is_short(headers)):
             raise Refused(Code.UNAUTHORIZED)
         body = await read_body()
+        opt_outs: list[RelayOptOut] = []
         try:
-            receipts = self._parse_webhook(body) if is_signed else _check_verification(body)
+            receipts = self._parse_webhook(body, opt_outs) if is_signed else _check_verification(body)
         except (msgspec.DecodeError, RecursionError, KeyError, TypeError, ValueError, AttributeError):
             raise Refused(Code.INVALID_JSON) from None
         if new := self._poller.reported.select_new(receipts):
             await on_receipts(new)
             self._poller.reported.remember(new)
+        if opt_outs and inbox:
+            await inbox.on_opt_outs(opt_outs)
 
-    def _parse_webhook(self, body: bytes) -> list[Receipt]:
-        """Return the results in a webhook call; other events, and calls without one, are ignored."""
+    def _parse_webhook(self, body: bytes, opt_outs: list[RelayOptOut]) -> list[Receipt]:
+        """Return the results in a webhook call, and add its opt-outs; other events, and none, are ignored."""
         event = msgspec.json.decode(body or b"{}")
-        if event.get("event") != RESULT_EVENT:
+        if event.get("event") not in (RESULT_EVENT, OPT_OUT_EVENT):
             return []
         app_key = str(event["appKey"])
         if not app_key or app_key not in (self._settings.sms_app_key, self._settings.talk_app_key):
             raise Refused(Code.UNAUTHORIZED)
+        if event["event"] == OPT_OUT_EVENT:
+            opt_outs += parse_opt_outs(list(event["hooks"]))
+            return []
         return _receipts(list(event["hooks"]), is_text=app_key == self._settings.sms_app_key)
 
 

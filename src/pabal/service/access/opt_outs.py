@@ -9,7 +9,7 @@ from pabal.domain.opt_out import KEY_BYTES, to_record
 from pabal.domain.opt_out import OptOut as OptOut
 from pabal.domain.opt_out import OptOutSource as OptOutSource
 from pabal.service.context import Context
-from pabal.store import audit_log, events, opt_outs
+from pabal.store import audit_log, events, opt_out_changes, opt_outs
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store, Tx, transaction
 from pabal.store.events import NewEvent
@@ -33,6 +33,9 @@ def add_opt_outs(
 ) -> list[OptOut]:
     """Add opt-outs and their events, with an audit entry where there is one; return those that were not there."""
     added = opt_outs.add(tx, new, new_key, now)
+    if new.source is not OptOutSource.RELAY:
+        whole = [each.phone for each in added if not each.sender]
+        opt_out_changes.add(tx, new.account_id, whole, is_removed=False, now=now)
     events.record_many(
         tx,
         new.account_id,
@@ -46,10 +49,12 @@ def add_opt_outs(
 
 
 def remove_opt_outs(
-    tx: Tx, account_id: int, phones: Sequence[str], sender: str, audit_entry: AuditEntry | None = None
+    tx: Tx, account_id: int, phones: Sequence[str], sender: str, now: Instant, audit_entry: AuditEntry | None = None
 ) -> int:
     """Remove opt-outs of a sender number, or of everything where it is empty; return how many there were."""
     removed = opt_outs.remove(tx, account_id, phones, sender)
+    if removed and not sender:
+        opt_out_changes.add(tx, account_id, phones, is_removed=True, now=now)
     if audit_entry and removed:
         audit_log.add(tx, audit_entry)
     return removed
@@ -68,7 +73,7 @@ async def remove(
     context: Context, account_id: int, phones: Sequence[str], sender: str, audit_entry: AuditEntry | None = None
 ) -> int:
     """Remove opt-outs of a sender number, or of everything where it is empty; return how many there were."""
-    return await context.store.write(remove_opt_outs, account_id, phones, sender, audit_entry)
+    return await context.store.write(remove_opt_outs, account_id, phones, sender, context.world.now(), audit_entry)
 
 
 async def remove_one(context: Context, account_id: int, opt_out_id: int, audit_entry: AuditEntry) -> bool:
@@ -100,7 +105,10 @@ async def list_some(store: Store, account_id: int, after: int, limit: int) -> li
 
 
 def _remove_one(tx: Tx, account_id: int, opt_out_id: int, audit_entry: AuditEntry) -> bool:
-    is_removed = opt_outs.remove_by_id(tx, account_id, opt_out_id)
-    if is_removed:
-        audit_log.add(tx, audit_entry)
-    return is_removed
+    removed = opt_outs.remove_by_id(tx, account_id, opt_out_id)
+    if removed is None:
+        return False
+    if not removed.sender and removed.phone:
+        opt_out_changes.add(tx, account_id, [removed.phone], is_removed=True, now=audit_entry.created_at)
+    audit_log.add(tx, audit_entry)
+    return True

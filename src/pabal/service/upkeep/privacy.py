@@ -18,6 +18,7 @@ from pabal.store import (
     history,
     inbound,
     messages,
+    opt_out_changes,
     opt_outs,
     personal_data,
     queue,
@@ -152,6 +153,7 @@ def _erase_elsewhere(tx: Tx, account_id: int, phone: str, audit_entry: AuditEntr
     webhook_posts.erase(tx, account_id, events.erase_data(tx, account_id, phone))
     opt_outs.erase(tx, account_id, phone)
     inbound.erase(tx, account_id, phone)
+    opt_out_changes.erase(tx, account_id, phone)
 
 
 def _erase_some(

@@ -107,6 +107,16 @@ create table inbound_parts (             -- parts of long inbound messages, unti
     primary key (carrier, sender, receiver, reference, total, number)
 ) {clustered};
 
+create table opt_out_changes (           -- opt-outs added or removed here that relays are not told about yet
+    id {serial},
+    account_id {big} not null,
+    opt_out_number text not null,        -- the account's own
+    phone {big} not null,
+    is_removed {small} not null,
+    created_at {big} not null
+);
+create index opt_out_changes_by_phone on opt_out_changes (account_id, phone);
+
 create table hash_keys (                 -- keys of keyed hashes, made when they are first needed
     name text primary key,
     value {bytes} not null
