@@ -16,6 +16,7 @@ from pabal.domain.sending import Receiver, Sending, decode_shared
 from pabal.service.context import Context
 from pabal.service.sending import accept, cancel, send_now
 from pabal.service.sending.accept import IdempotencyKey, NewRequest, get_usable_profile, get_usable_template
+from pabal.service.sending.campaign_events import record_if_finished, settle_state
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store import audit_log, campaign_requests, campaigns
 from pabal.store.audit_log import AuditEntry
@@ -199,6 +200,8 @@ def _store_progress(tx: Tx, found: Sequence[tuple[CampaignRequest, CampaignProgr
         if progress.total < part.receivers:  # its partition was dropped: keep the last figures
             progress, is_ended = part.progress, True
         campaign_requests.save_progress(tx, part, progress, is_ended, now)
+    for campaign_id in {part.campaign_id for part, _, is_ended in found if is_ended}:
+        record_if_finished(tx, campaign_id, now)
 
 
 async def _create_requests(context: Context, campaign: Campaign) -> None:
@@ -214,7 +217,7 @@ async def _create_requests(context: Context, campaign: Campaign) -> None:
             if not await _create_request(context, campaign, sending, block):
                 return  # cancelled, sent now, changed, or done by another worker: the next round sees
         await context.store.write(
-            campaigns.change_state, campaign.id, (CampaignState.MAKING,), CampaignState.MADE, context.world.now()
+            settle_state, campaign.id, CampaignState.MAKING, CampaignState.MADE, context.world.now()
         )
     except Refused as refused:
         if refused.code is Code.RATE_LIMITED:
@@ -305,11 +308,7 @@ async def _cancel_requests(context: Context, campaign: Campaign) -> None:
         )
         context.count_cancelled(done.canceled)
     await context.store.write(
-        campaigns.change_state,
-        campaign.id,
-        (CampaignState.CANCELLING,),
-        CampaignState.CANCELLED,
-        context.world.now(),
+        settle_state, campaign.id, CampaignState.CANCELLING, CampaignState.CANCELLED, context.world.now()
     )
 
 
