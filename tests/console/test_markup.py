@@ -64,6 +64,8 @@ TEXT_COLUMNS = {
     "templates": ("code", "comment", "name"),
     "tokens": ("channel_id",),
     "users": ("name",),
+    "webhook_deliveries": ("answer", "error"),
+    "webhooks": ("description", "url"),
     "workers": ("name",),
 }  # fmt: skip
 """Columns with what a person wrote or a peer sent: the test appends markup to it."""
@@ -88,6 +90,7 @@ SAFE_COLUMNS = {
     "carriers": ("kind", "name"),
     "cursors": ("name",),
     "hash_keys": ("name",),
+    "event_data": ("data",),
     "idempotency_keys": ("key",),
     "images": ("content_type",),
     "inbound_messages": ("carrier",),
@@ -111,6 +114,7 @@ SAFE_COLUMNS = {
     "templates": ("status", "suspension"),
     "tokens": ("cellphone",),
     "users": ("hash", "role", "test_number"),
+    "webhooks": ("events", "products", "state"),
 }
 """Columns with our own words, digits, or what pages never show: nobody can put markup there."""
 

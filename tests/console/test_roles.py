@@ -38,7 +38,10 @@ async def things(env: Environment) -> dict[str, str]:
     (written,) = (await call("template/list")).items
     message = (await get_message(call, RECEIVER))["messageId"]
     named = {"message": message, "request": sent.request_id, "template": written["id"]}
-    return {**named, "campaign": await campaign(env)}
+    hook = {"url": "https://shop.example/hook", "events": ["message.result"], "description": SECRET}
+    made = await call_ok(call, "webhook/create", hook)
+    await call_ok(call, "webhook/test", {"webhookId": made.item["webhookId"]})
+    return {**named, "campaign": await campaign(env), "webhook": made.item["webhookId"]}
 
 
 async def campaign(env: Environment) -> str:

@@ -30,6 +30,7 @@ from tests.fixtures.web import (
 pytestmark = pytest.mark.slow
 
 THEIR_RECEIVER = "010-5555-5555"
+HOOK = "https://theirs.example/hook"
 THEIR_ADMIN = "010-9999-0000"
 
 
@@ -44,9 +45,12 @@ class ObjectIds(NamedTuple):
     request_id: str
     message_id: str
     phone: str
+    webhook_id: str
 
 
-UNKNOWN_IDS = ObjectIds("0" * 40, "@nobody", "@no-one", "000000", "NONE", "f" * 26, "f" * 32, "010-4444-4444")
+UNKNOWN_IDS = ObjectIds(
+    "0" * 40, "@nobody", "@no-one", "000000", "NONE", "f" * 26, "f" * 32, "010-4444-4444", "999999"
+)
 
 
 class Case(NamedTuple):
@@ -140,6 +144,16 @@ CASES: dict[str, list[Case]] = {
         Case(lambda ids: {"phoneNumber": THEIR_ADMIN}),
     ],
     "privacy/erase": [Case(lambda ids: {"phoneNumber": ids.phone}), Case(lambda ids: {"phoneNumber": THEIR_ADMIN})],
+    "webhook/create": [Case(lambda ids: {"url": HOOK, "events": ["limit.near"]})],
+    "webhook/update": [
+        Case(lambda ids: {"webhookId": ids.webhook_id, "url": "https://ours.example/"}),
+        Case(lambda ids: {"webhookId": ids.webhook_id, "rotateSecret": True, "enabled": False}),
+    ],
+    "webhook/delete": [Case(lambda ids: {"webhookId": ids.webhook_id})],
+    "webhook/test": [Case(lambda ids: {"webhookId": ids.webhook_id})],
+    "webhook/replay": [Case(lambda ids: {"webhookId": ids.webhook_id, "since": "2026-11-15 11:00"})],
+    "webhook/list": [Case()],
+    "webhook/deliveries": [Case(query=lambda ids: {"webhookId": ids.webhook_id})],
     "simulator/phone": [
         Case(query=lambda ids: {"phoneNumber": ids.phone}),
         Case(query=lambda ids: {"phoneNumber": THEIR_ADMIN}),
@@ -162,6 +176,7 @@ async def _create_objects(env: Environment, call: Caller) -> ObjectIds:
     await call_ok(call, "optOut/add", {"phoneNumber": THEIR_RECEIVER, "senderNumber": SENDER})
     later = {"templateCode": "SENT", "sendDate": "2026-11-15 12:10"}
     sent = await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, THEIR_RECEIVER, **later))
+    hook = await call_ok(call, "webhook/create", {"url": HOOK, "events": ["limit.near"]})
     await env.wait(2)
     waiting = await get_message(call, THEIR_RECEIVER, requestId=sent.request_id)
     return ObjectIds(
@@ -173,6 +188,7 @@ async def _create_objects(env: Environment, call: Caller) -> ObjectIds:
         sent.request_id,
         waiting["messageId"],
         THEIR_RECEIVER,
+        hook.item["webhookId"],
     )
 
 
@@ -181,6 +197,7 @@ async def _read_everything(call: Caller) -> list[Any]:
         (await call("sender/list")).items,
         (await call("template/list")).items,
         (await call("optOut/list")).items,
+        (await call("webhook/list")).items,
         await list_messages(call, THEIR_RECEIVER),
         await list_phone_messages(call, THEIR_RECEIVER),
         await list_phone_messages(call, THEIR_ADMIN),

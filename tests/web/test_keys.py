@@ -135,6 +135,13 @@ def test_every_endpoint_requires_exactly_its_scope(run_scenario: RunScenario, en
         ("template/delete", "manage"),
         ("template/request", "manage"),
         ("template/list", "read"),
+        ("webhook/create", "manage"),
+        ("webhook/update", "manage"),
+        ("webhook/delete", "manage"),
+        ("webhook/test", "manage"),
+        ("webhook/replay", "manage"),
+        ("webhook/list", "manage"),
+        ("webhook/deliveries", "manage"),
         ("simulator/phone", "read"),
     ],
 )

@@ -32,6 +32,7 @@ from tests.fixtures.web import (
 )
 
 pytestmark = pytest.mark.slow
+SEOUL = ZoneInfo("Asia/Seoul")
 BUSY_AT_FIRST = "010-0000-0005"
 """It takes seconds to be reached: what is sent to it is surely under way when the service stops."""
 RECEIVERS = [*[PHONE] * 24, BUSY_AT_FIRST]
@@ -123,6 +124,19 @@ def test_first_start_prints_a_user_who_can_sign_in_unless_one_exists(tmp_path: P
         assert "password" not in known.greeting
 
 
+def _use_webhook(client: httpx.Client) -> tuple[Any, Any]:
+    """Call every endpoint of webhooks; return what came back from a test, and the deliveries."""
+    hook = {"url": "https://localhost:1/", "events": ["message.result"]}
+    webhook = {"webhookId": _call(client, "webhook/create", hook)["item"]["webhookId"]}
+    _call(client, "webhook/update", {**webhook, "products": ["sms"]})
+    tested = _call(client, "webhook/test", webhook)["item"]
+    _call(client, "webhook/replay", {**webhook, "since": datetime.now(SEOUL).strftime("%Y-%m-%d %H:%M")})
+    tries = _call(client, "webhook/deliveries", **webhook)["items"]
+    _call(client, "webhook/list")
+    _call(client, "webhook/delete", webhook)
+    return tested, tries
+
+
 def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
     asked: set[str] = set()
     with live.client() as client:
@@ -146,7 +160,7 @@ def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
         _call(client, "message/sendLMS", sms_body(subject="제목"))
         _call(client, "message/sendMMS", sms_body(image=image_body(51_200)))
         _call(client, "message/sendAlimtalk", alimtalk_body(sender_key))
-        morning = (datetime.now(ZoneInfo("Asia/Seoul")) + timedelta(days=1)).strftime("%Y-%m-%d 10:00")
+        morning = (datetime.now(SEOUL) + timedelta(days=1)).strftime("%Y-%m-%d 10:00")
         later = _call(client, "message/sendBrandMessage", brand_body(sender_key, sendDate=morning))["item"]
         last = _call(client, "message/sendFriendtalk", friendtalk_body(sender_key))["item"]["requestId"]
         wait_until(
@@ -164,6 +178,7 @@ def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
             _call(client, operation, {"phoneNumber": "010-7777-7777"})
         _call(client, "optOut/list")
         _call(client, "message/inbound")
+        tested, tries = _use_webhook(client)
         client.headers["apiKey"] = _create_key(live, "privacy", "read")
         _call(client, "privacy/export", {"phoneNumber": "010-7777-7777"})
         _call(client, "privacy/erase", {"phoneNumber": "010-7777-7777"})
@@ -171,6 +186,8 @@ def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
         kinds = {each["kind"] for each in _call(client, "simulator/phone", phoneNumber=phone)["items"]}
         assert asked == {endpoint.path for endpoint in ENDPOINTS}
         assert codes == ["T1"]
+        assert tested["error"].startswith("address_not_allowed")
+        assert tested["error"] in {each.get("error") for each in tries}
         assert kinds == {"sms", "lms", "mms", "alimTalk", "friendTalkText"}
         assert looked_up["item"]["counts"]["completed"] == 1
         assert [each["event"] for each in detail["events"]][-1] == "ended"

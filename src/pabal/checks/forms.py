@@ -139,9 +139,10 @@ def _parse_open(body_type: type[B], raw: bytes) -> Form[B] | None:
     """Return the form of a body with unknown fields; None for one with problems."""
     try:
         body = create_decoder(body_type).decode(raw)
+        warnings = find_unknown(body_type, msgspec.json.decode(raw))  # it also reads what the first one skips
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return Form(body, [], warnings=find_unknown(body_type, msgspec.json.decode(raw)))
+    return Form(body, [], warnings=warnings)
 
 
 def parse_json_object(raw: bytes) -> dict[str, Any]:

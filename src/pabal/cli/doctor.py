@@ -10,6 +10,7 @@ from pabal.service.delivery import known_carriers
 from pabal.service.delivery.circuit_breaker import CarrierStatus
 from pabal.service.metrics import Metrics
 from pabal.service.upkeep import abandoned_jobs
+from pabal.service.webhooks import encrypt
 from pabal.settings.carriers import SENDABLE
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings
@@ -112,6 +113,7 @@ async def _check_store(settings: Settings, world: World) -> list[Finding]:
             *await _check_keys(store),
             *await _check_queue(store, settings, world),
             *await _check_carriers(store, settings),
+            *await _check_secrets(store, settings, world),
         ]
     except UnsupportedSchema as error:
         return [Finding(False, str(error))]
@@ -189,6 +191,25 @@ async def _check_carriers(store: Store, settings: Settings) -> list[Finding]:
             reason = f": {carrier.reason}" if carrier.reason else ""
             message = f"the carrier {carrier.name} has been {word} since {since}{worker}{reason}"
             found.append(Finding(False, message, CARRIER_REMEDIES[carrier.state]))
+    return found
+
+
+async def _check_secrets(store: Store, settings: Settings, world: World) -> list[Finding]:
+    """Check that the secrets of webhooks are encrypted with the current key."""
+    context = build_context(settings, store, world, Metrics())
+    current, other, unreadable = await encrypt.count_states(context)
+    found = []
+    if unreadable:
+        message = f"the secrets of {unreadable} webhooks cannot be decrypted, so nothing is posted to them"
+        remedy = "Add the key that they were encrypted with to secret_key, or rotate these webhooks' secrets."
+        found.append(Finding(False, message, remedy))
+    if not context.secrets.has_key:
+        if current:
+            remedy = "Set secret_key to a key of `pabal secrets new-key`, then run `pabal secrets rotate`."
+            found.append(Finding(True, f"the secrets of {current} webhooks are stored without encryption", remedy))
+    elif other:
+        message = f"the secrets of {other} webhooks are stored with an old key, or without one"
+        found.append(Finding(True, message, "Run `pabal secrets rotate`."))
     return found
 
 

@@ -22,6 +22,7 @@ from pabal.cli import (
     secrets,
     serve,
     users,
+    webhooks,
 )
 from pabal.cli.command import WORLD, CommandError, add_command
 from pabal.cli.doctor import diagnose, pending_migrations
@@ -88,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     carriers.add_commands(subparsers)
     privacy.add_commands(subparsers)
     secrets.add_commands(subparsers)
+    webhooks.add_commands(subparsers)
     return parser
 
 

@@ -2,7 +2,7 @@
 
 from pabal.console.contacts import inbound, opt_outs
 from pabal.console.history import export, history
-from pabal.console.manage import numbers, privacy, profiles, templates
+from pabal.console.manage import numbers, privacy, profiles, templates, webhooks
 from pabal.console.operate import accounts, audit, keys, limits, mappings, pending_numbers, settings, status
 from pabal.console.overview import overview
 from pabal.console.phone import phone
@@ -39,6 +39,7 @@ OPERATING = tuple(
     )
 )
 
+WEBHOOK = f"{webhooks.WEBHOOKS_PATH}/{{webhook}}"
 MESSAGE_BYTES = 1024 * 1024
 """A message with its image and its typed receivers; URL encoding makes three bytes of one."""
 PICTURE_BYTES = 8 * 1024 * 1024
@@ -130,6 +131,19 @@ PAGES = (
     Page(f"{privacy.PRIVACY_PATH}/export", privacy.export_number, OWNERS, "POST"),
     Page(f"{privacy.PRIVACY_PATH}/erase", privacy.show_form, OWNERS),  # for the language switch of the answer
     Page(f"{privacy.PRIVACY_PATH}/erase", privacy.erase_number, OWNERS, "POST"),
+    Page(webhooks.WEBHOOKS_PATH, webhooks.list_webhooks, OWNERS, menu="menu.webhooks"),
+    Page(webhooks.WEBHOOKS_PATH, webhooks.create_webhook, OWNERS, "POST"),
+    Page(WEBHOOK, webhooks.show_webhook, OWNERS),
+    *(
+        Page(f"{WEBHOOK}/{word}", handle, OWNERS, "POST")
+        for word, handle in (
+            ("state", webhooks.set_state),
+            ("rotate", webhooks.rotate_secret),
+            ("test", webhooks.send_test),
+            ("replay", webhooks.replay_events),
+            ("delete", webhooks.delete_webhook),
+        )
+    ),
     *OPERATING,
     Page("/console/phone", phone.show_phone, SENDERS, menu="menu.phone", is_for_simulator=True),
     Page("/console/phone/messages", phone.show_messages, SENDERS, is_for_simulator=True, is_polled=True),

@@ -2,7 +2,7 @@
 
 from pabal.console.contacts import contacts_texts
 from pabal.console.history import history_texts
-from pabal.console.manage import numbers_texts, privacy_texts, profiles_texts, templates_texts
+from pabal.console.manage import numbers_texts, privacy_texts, profiles_texts, templates_texts, webhooks_texts
 from pabal.console.operate import (
     accounts_texts,
     audit_texts,
@@ -34,6 +34,7 @@ TEXTS = TextCatalog(
     numbers_texts.TEXTS,
     privacy_texts.TEXTS,
     contacts_texts.TEXTS,
+    webhooks_texts.TEXTS,
     status_texts.TEXTS,
     accounts_texts.TEXTS,
     pending_numbers_texts.TEXTS,

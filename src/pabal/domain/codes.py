@@ -155,6 +155,11 @@ class Code(Enum):
         Text("발송 요청을 찾을 수 없습니다.", "The send request does not exist."),
         Text("requestId를 확인하세요.", "Check requestId."),
     )
+    WEBHOOK_NOT_FOUND = (
+        404,
+        Text("웹훅을 찾을 수 없습니다.", "The webhook does not exist."),
+        Text("webhookId를 확인하세요.", "Check webhookId."),
+    )
     METHOD_NOT_ALLOWED = (
         405,
         Text("이 경로에서 쓸 수 없는 메서드입니다.", "This path does not allow the method."),

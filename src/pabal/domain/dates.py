@@ -71,6 +71,14 @@ def parse_send_date(spelling: str, now: Instant, zone: ZoneInfo, max_days_ahead:
     return at
 
 
+def parse_minute(spelling: str, zone: ZoneInfo) -> Instant:
+    """Return the start of a minute, written as yyyy-MM-dd HH:mm.
+
+    Raises Refused(INVALID_DATE).
+    """
+    return _minute(spelling, zone)
+
+
 def parse_period(spelling: str, zone: ZoneInfo) -> Period:
     """Return the period of `from~to`, `from~`, `~to`, or of a single minute or day.
 

@@ -4,9 +4,17 @@ from enum import Enum
 from typing import NamedTuple
 
 from pabal.domain.codes import Text
-from pabal.domain.dates import Instant
+from pabal.domain.dates import DAY, Instant
 from pabal.domain.event import EventType
 from pabal.domain.message import Product
+
+MAX_WEBHOOKS = 10
+"""Webhooks that an account can have."""
+MAX_DESCRIPTION_CHARACTERS = 200
+MAX_REPLAY = 7 * DAY
+"""How far back events can be posted again, in milliseconds."""
+ORDERED_EVENTS = tuple(each for each in EventType if each is not EventType.WEBHOOK_TEST)
+"""Events that a webhook can ask for; a test is posted to every one."""
 
 
 class WebhookState(Enum):

@@ -16,6 +16,7 @@ from pabal.models import (
     results,
     send_answers,
     statistics,
+    webhooks,
 )
 
 SCHEMA_NAMES: dict[type[Struct], str] = {
@@ -125,4 +126,20 @@ SCHEMA_NAMES: dict[type[Struct], str] = {
     opt_outs.AddedOptOutsAnswer: "AddedOptOutsAnswer",
     opt_outs.RemovedOptOutsAnswer: "RemovedOptOutsAnswer",
     opt_outs.OptOutsAnswer: "OptOutsAnswer",
+    webhooks.CreateWebhook: "CreateWebhook",
+    webhooks.UpdateWebhook: "UpdateWebhook",
+    webhooks.DeleteWebhook: "DeleteWebhook",
+    webhooks.TestWebhook: "TestWebhook",
+    webhooks.ReplayWebhook: "ReplayWebhook",
+    webhooks.ListWebhooks: "ListWebhooks",
+    webhooks.ListDeliveries: "ListDeliveries",
+    webhooks.NewWebhookItem: "NewWebhookItem",
+    webhooks.WebhookItem: "WebhookItem",
+    webhooks.WebhookTestItem: "WebhookTestItem",
+    webhooks.DeliveryItem: "DeliveryItem",
+    webhooks.NewWebhookAnswer: "NewWebhookAnswer",
+    webhooks.WebhookAnswer: "WebhookAnswer",
+    webhooks.WebhooksAnswer: "WebhooksAnswer",
+    webhooks.WebhookTestAnswer: "WebhookTestAnswer",
+    webhooks.DeliveriesAnswer: "DeliveriesAnswer",
 }

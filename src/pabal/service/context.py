@@ -77,6 +77,8 @@ class Context:
     """The accounts of these events."""
     webhooks_changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when this process has added or changed a webhook."""
+    webhook_tests: dict[int, float] = field(default_factory=dict)
+    """By account, when it last tested a webhook, on the monotonic clock."""
     open_circuits: set[str] = field(default_factory=set)
     """The carriers whose circuit is open: others of the route come first."""
     max_searches_per_account: int = 1

@@ -216,6 +216,12 @@ def list_deliveries(tx: Tx, webhook_id: int, limit: int = MAX_DELIVERIES, offset
     ]
 
 
+def count_deliveries(tx: Tx, webhook_id: int) -> int:
+    """Return how many tries of a webhook can be listed."""
+    row = tx.fetch_one("select count(*) from webhook_deliveries where webhook_id = ?", (webhook_id,))
+    return min(int(row[0]), MAX_DELIVERIES) if row else 0
+
+
 def trim_deliveries(tx: Tx, webhook_id: int, before: Instant) -> None:
     """Delete tries beyond the limit, and those before an instant."""
     row = tx.fetch_one(

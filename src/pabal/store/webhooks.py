@@ -79,6 +79,47 @@ def trim_all_deliveries(tx: Tx, before: Instant) -> None:
         webhook_posts.trim_deliveries(tx, webhook_id, before)
 
 
+def count(tx: Tx, account_id: int) -> int:
+    """Return how many webhooks an account has."""
+    row = tx.fetch_one("select count(*) from webhooks where account_id = ?", (account_id,))
+    return int(row[0]) if row else 0
+
+
+def change(tx: Tx, webhook: Webhook, now: Instant) -> None:
+    """Store what its owner can change of a webhook: address, events, products, description and secrets."""
+    tx.execute(
+        "update webhooks set url = ?, events = ?, products = ?, description = ?, secret = ?,"
+        " previous_secret = ?, previous_until = ?, changed_at = ? where id = ?",
+        (
+            webhook.url,
+            _join(each.code for each in webhook.events),
+            _join(each.code for each in webhook.products),
+            webhook.description,
+            webhook.secret,
+            webhook.previous_secret,
+            webhook.previous_until,
+            now,
+            webhook.id,
+        ),
+    )
+
+
+def list_some(tx: Tx, after: int, limit: int) -> list[Webhook]:
+    """Return some webhooks of all accounts whose ids are higher than `after`, in order."""
+    rows = tx.fetch_all(f"{_SELECT} where w.id > ? order by w.id limit ?", (after, limit))
+    return [_from_row(row) for row in rows]
+
+
+def replace_secrets(tx: Tx, webhook: Webhook, secret: bytes, previous: bytes | None) -> bool:
+    """Store the secrets of a webhook in another form; say no if they have changed meanwhile."""
+    return bool(
+        tx.execute(
+            "update webhooks set secret = ?, previous_secret = ? where id = ? and secret = ?",
+            (secret, previous, webhook.id, webhook.secret),
+        )
+    )
+
+
 def delete(tx: Tx, account_id: int, webhook_id: int) -> bool:
     """Delete a webhook with its posts; say whether there was one."""
     if not tx.execute("delete from webhooks where id = ? and account_id = ?", (webhook_id, account_id)):

@@ -3,7 +3,7 @@
 from pabal.domain.codes import Code
 from pabal.models import answers, bodies, brand_bodies, send_answers
 from pabal.models import privacy as privacy_models
-from pabal.web import history, inbound, opt_outs, privacy, profiles, sending, templates
+from pabal.web import history, inbound, opt_outs, privacy, profiles, sending, templates, webhooks
 from pabal.web.endpoint import Endpoint
 from pabal.web.lookup_endpoints import LOOKUP_ENDPOINTS
 from pabal.web.results import LIST_RESULTS
@@ -351,6 +351,7 @@ ENDPOINTS = (
     ),
     *inbound.ENDPOINTS,
     *opt_outs.ENDPOINTS,
+    *webhooks.ENDPOINTS,
     Endpoint(
         number=None,
         method="POST",

@@ -1,1 +1,1 @@
-"""Webhooks: events become posts, which are delivered at least once."""
+"""Webhooks: their management, and events that become posts, delivered at least once."""

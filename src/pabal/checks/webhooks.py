@@ -1,0 +1,197 @@
+"""Checks what a call says about webhooks, and builds their records."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from msgspec import UNSET
+
+from pabal.checks.call import ApiCall
+from pabal.checks.forms import Form
+from pabal.checks.locale import Locale
+from pabal.domain import dates, text
+from pabal.domain.codes import Code, Problem, Refused, Text
+from pabal.domain.dates import DAY, Instant
+from pabal.domain.event import EventType, format_event_id
+from pabal.domain.message import PRODUCT_BY_CODE, Product
+from pabal.domain.webhook import MAX_DESCRIPTION_CHARACTERS, MAX_REPLAY, ORDERED_EVENTS
+from pabal.models.answers import LabelledValue
+from pabal.models.webhooks import DeliveryItem, WebhookItem, WebhookTestItem
+from pabal.service.webhooks.manage import ListedWebhook, WebhookFields
+from pabal.service.webhooks.posting import decode_answer, format_post_id
+from pabal.service.webhooks.trial import describe_error
+from pabal.settings.carriers import SENDABLE
+from pabal.store.webhook_posts import Delivery
+from pabal.webhooks.addresses import parse_url
+from pabal.webhooks.poster import PostResult
+
+T = TypeVar("T")
+MAX_ID_DIGITS = 18
+"""Longer ids do not exist."""
+EVENT_CHOICES: Mapping[str, EventType] = {each.code: each for each in ORDERED_EVENTS}
+PRODUCT_CHOICES: Mapping[str, Product] = {each.code: PRODUCT_BY_CODE[each.code] for each in SENDABLE}
+
+
+def read_new_fields(form: Form[Any]) -> WebhookFields:
+    """Return what a new webhook consists of.
+
+    Raises Refused.
+    """
+    url = form.read("url", check_url)
+    events = form.read("events", _parse_events)
+    products = form.read_optional("products", lambda given: _parse_words(given, PRODUCT_CHOICES))
+    description = form.read_optional("description", check_description)
+    form.raise_problems()
+    return WebhookFields(url, events, products, description)
+
+
+def read_changes(form: Form[Any]) -> tuple[int, WebhookFields]:
+    """Return which webhook to change, and how.
+
+    Raises Refused.
+    """
+    webhook_id = form.read("webhookId", parse_id)
+    url = form.read_optional("url", check_url)
+    events = form.read_optional("events", _parse_events)
+    products = form.read_optional("products", lambda given: _parse_words(given, PRODUCT_CHOICES))
+    description = form.read_optional("description", check_description)
+    form.raise_problems()
+    body = form.body
+    return webhook_id, WebhookFields(url, events, products, description, body.enabled, bool(body.rotateSecret))
+
+
+def read_id(form: Form[Any]) -> int:
+    """Return which webhook is meant.
+
+    Raises Refused.
+    """
+    webhook_id = form.read("webhookId", parse_id)
+    form.raise_problems()
+    return webhook_id
+
+
+def read_replay(call: ApiCall) -> tuple[int, Instant]:
+    """Return which webhook to post to again, and since when.
+
+    Raises Refused.
+    """
+    webhook_id = call.form.read("webhookId", parse_id)
+    since = call.form.read("since", lambda given: parse_since(given, call.now, call.locale))
+    call.form.raise_problems()
+    return webhook_id, since
+
+
+def parse_id(spelling: str) -> int:
+    """Return the id of a webhook.
+
+    Raises Refused(WEBHOOK_NOT_FOUND) for what can be no id.
+    """
+    if not spelling.isascii() or not spelling.isdigit() or len(spelling) > MAX_ID_DIGITS:
+        raise Refused(Code.WEBHOOK_NOT_FOUND)
+    return int(spelling)
+
+
+def check_url(spelling: str) -> str:
+    """Return the address of a webhook.
+
+    Raises Refused(INVALID_PARAMETER).
+    """
+    try:
+        parse_url(spelling)
+    except Refused as refused:
+        raise Refused(refused.code, detail=refused.problems[0].detail) from None
+    return spelling
+
+
+def check_description(given: str) -> str:
+    """Return a normalized description.
+
+    Raises Refused(INVALID_PARAMETER).
+    """
+    found = text.normalize(given[: 4 * MAX_DESCRIPTION_CHARACTERS]).strip()
+    if len(given) > 4 * MAX_DESCRIPTION_CHARACTERS or len(found) > MAX_DESCRIPTION_CHARACTERS:
+        limit = MAX_DESCRIPTION_CHARACTERS
+        detail = Text(f"{limit}자 이하여야 합니다.", f"At most {limit} characters.")
+        raise Refused(Code.INVALID_PARAMETER, detail=detail)
+    return found
+
+
+def parse_since(spelling: str, now: Instant, locale: Locale) -> Instant:
+    """Return since when events are posted again.
+
+    Raises Refused(INVALID_DATE) for a wrong format, a time in the future or too long ago.
+    """
+    at = dates.parse_minute(spelling, locale.zone)
+    if at > now:
+        raise Refused(Code.INVALID_DATE, detail=Text("아직 오지 않은 시각입니다.", "The time is in the future."))
+    if at < now - MAX_REPLAY:
+        days = MAX_REPLAY // DAY
+        detail = Text(f"최근 {days}일 안이어야 합니다.", f"It must be within the last {days} days.")
+        raise Refused(Code.INVALID_DATE, detail=detail)
+    return at
+
+
+def build_webhook_item(listed: ListedWebhook, locale: Locale, secret: str | None = None) -> WebhookItem:
+    """Return the record of a webhook."""
+    webhook, backlog = listed
+    format_date = locale.format_timestamp
+    return WebhookItem(
+        id=str(webhook.id),
+        label=webhook.url,
+        webhookId=str(webhook.id),
+        url=webhook.url,
+        events=[each.code for each in ORDERED_EVENTS if each in webhook.events],
+        products=[word for word, each in PRODUCT_CHOICES.items() if each in webhook.products],
+        description=webhook.description or UNSET,
+        state=LabelledValue(webhook.state.code, webhook.state.label.in_language(locale.language)),
+        secret=secret or UNSET,
+        previousSecretUntil=format_date(webhook.previous_until) if webhook.previous_until else UNSET,
+        lastSuccess=format_date(webhook.last_success_at) if webhook.last_success_at else UNSET,
+        failures=webhook.failures,
+        backlog=backlog,
+        dropped=webhook.dropped,
+        created=format_date(webhook.created_at),
+        changed=format_date(webhook.changed_at),
+    )
+
+
+def build_test_item(result: PostResult) -> WebhookTestItem:
+    """Return the record of what came back from a test."""
+    return WebhookTestItem(
+        status=UNSET if result.status is None else result.status,
+        answer=decode_answer(result.answer),
+        error=describe_error(result) or UNSET,
+        durationMs=result.duration_ms,
+    )
+
+
+def build_delivery_item(delivery: Delivery, locale: Locale) -> DeliveryItem:
+    """Return the record of a try."""
+    return DeliveryItem(
+        id=format_post_id(delivery.post_id),
+        time=locale.format_timestamp(delivery.tried_at),
+        tryNumber=delivery.number,
+        eventIds=[format_event_id(each) for each in delivery.event_ids],
+        status=UNSET if delivery.status is None else delivery.status,
+        answer=delivery.answer,
+        error=delivery.error or UNSET,
+        durationMs=delivery.duration_ms,
+    )
+
+
+def _parse_events(given: Sequence[Any]) -> list[EventType]:
+    if not given:
+        raise Refused(Code.MISSING_PARAMETER)
+    return _parse_words(given, EVENT_CHOICES)
+
+
+def _parse_words(given: Sequence[Any], choices: Mapping[str, T]) -> list[T]:
+    """Return the values of some words, each once.
+
+    Raises Refused(INVALID_PARAMETER), naming the first that is none of the choices.
+    """
+    wrong = next((index for index, word in enumerate(given) if word not in choices), None)
+    if wrong is not None:
+        allowed = ", ".join(choices)
+        detail = Text(f"허용되는 값: {allowed}", f"Allowed values: {allowed}")
+        raise Refused.from_problems([Problem(Code.INVALID_PARAMETER, f"[{wrong}]", detail)])
+    return [choices[word] for word in dict.fromkeys(given)]

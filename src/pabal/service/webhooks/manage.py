@@ -1,0 +1,207 @@
+"""Creates, changes, lists, tests and replays an account's webhooks."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.dates import Instant
+from pabal.domain.event import EventType
+from pabal.domain.message import Product
+from pabal.domain.webhook import MAX_WEBHOOKS, Webhook, WebhookState, secret_context
+from pabal.service.context import Context
+from pabal.store import accounts, audit_log, webhook_backlog, webhook_posts, webhooks
+from pabal.store.audit_log import AuditEntry
+from pabal.store.engine.base import Tx
+from pabal.store.webhook_posts import Delivery
+from pabal.store.webhooks import NewWebhook
+from pabal.webhooks import signing
+from pabal.webhooks.addresses import parse_url
+
+MAX_COUNTED_BACKLOG = 10_000
+_TOO_MANY = Text(
+    f"웹훅은 계정마다 {MAX_WEBHOOKS}개까지 만들 수 있습니다.",
+    f"An account can have at most {MAX_WEBHOOKS} webhooks.",
+)
+_IS_DISABLED = Text(
+    "사용 안 함 상태인 웹훅입니다. 먼저 사용하도록 바꾸세요.", "The webhook is disabled: enable it first."
+)
+
+
+class WebhookFields(NamedTuple):
+    """What an owner says about a webhook; None: it stays as it is."""
+
+    url: str | None = None
+    events: Collection[EventType] | None = None
+    products: Collection[Product] | None = None
+    description: str | None = None
+    is_enabled: bool | None = None
+    rotates_secret: bool = False
+
+
+class ListedWebhook(NamedTuple):
+    """A webhook, and how many events wait for it."""
+
+    webhook: Webhook
+    backlog: int
+    """Counted up to about MAX_COUNTED_BACKLOG."""
+
+
+class CreatedSecret(NamedTuple):
+    """A webhook with its new secret, which is shown once."""
+
+    webhook_id: int
+    secret: str
+
+
+async def create(context: Context, account_id: int, fields: WebhookFields, entry: AuditEntry) -> CreatedSecret:
+    """Create a webhook and return its secret.
+
+    Raises Refused: INVALID_PARAMETER for an address that is not allowed, INVALID_STATE where there are too many.
+    """
+    assert fields.url is not None
+    await _check_address(context, account_id, fields.url)
+    secret = signing.new_secret(context.world)
+    new = NewWebhook(
+        account_id,
+        fields.url,
+        fields.events or (),
+        fields.products or (),
+        fields.description or "",
+        context.secrets.seal(secret, secret_context(account_id)),
+    )
+    webhook_id = await context.store.write(_create, new, context.world.now(), entry)
+    context.announce_webhooks()
+    return CreatedSecret(webhook_id, signing.format_secret(secret))
+
+
+async def update(
+    context: Context, account_id: int, webhook_id: int, fields: WebhookFields, entry: AuditEntry
+) -> tuple[ListedWebhook, str | None]:
+    """Change a webhook; return it, and its new secret if that was rotated.
+
+    Raises Refused: WEBHOOK_NOT_FOUND, or INVALID_PARAMETER for an address that is not allowed.
+    """
+    if fields.url is not None:
+        await _check_address(context, account_id, fields.url)
+    secret = signing.new_secret(context.world) if fields.rotates_secret else None
+    sealed = context.secrets.seal(secret, secret_context(account_id)) if secret else None
+    now = context.world.now()
+    found = await context.store.write(_update, account_id, webhook_id, fields, sealed, now, entry)
+    context.announce_webhooks()
+    return await _with_backlog(context, found), signing.format_secret(secret) if secret else None
+
+
+async def delete(context: Context, account_id: int, webhook_id: int, entry: AuditEntry) -> None:
+    """Delete a webhook with everything that was not delivered to it.
+
+    Raises Refused(WEBHOOK_NOT_FOUND).
+    """
+    await context.store.write(_delete, account_id, webhook_id, entry)
+    context.announce_webhooks()
+
+
+async def list_all(context: Context, account_id: int) -> list[ListedWebhook]:
+    """Return the webhooks of an account, oldest first."""
+    found = await context.store.read(webhooks.list_by_account, account_id)
+    return [await _with_backlog(context, each) for each in found]
+
+
+async def get(context: Context, account_id: int, webhook_id: int) -> ListedWebhook:
+    """Return a webhook of an account.
+
+    Raises Refused(WEBHOOK_NOT_FOUND).
+    """
+    return await _with_backlog(context, await context.store.read(_find, account_id, webhook_id))
+
+
+async def list_deliveries(
+    context: Context, account_id: int, webhook_id: int, page: int, page_size: int
+) -> tuple[int, list[Delivery]]:
+    """Return how many recent tries of a webhook there are, and a page of them, newest first.
+
+    Raises Refused(WEBHOOK_NOT_FOUND).
+    """
+    return await context.store.read(_list_deliveries, account_id, webhook_id, page, page_size)
+
+
+async def replay(context: Context, account_id: int, webhook_id: int, since: Instant, entry: AuditEntry) -> None:
+    """Have everything since an instant posted to a webhook again.
+
+    Raises Refused: WEBHOOK_NOT_FOUND, or INVALID_STATE for one that is disabled.
+    """
+    await context.store.write(_replay, account_id, webhook_id, since, entry)
+    context.announce_webhooks()
+
+
+async def _with_backlog(context: Context, webhook: Webhook) -> ListedWebhook:
+    return ListedWebhook(webhook, await context.store.read(webhook_backlog.count, webhook, MAX_COUNTED_BACKLOG))
+
+
+async def _check_address(context: Context, account_id: int, spelling: str) -> None:
+    account = await context.store.read(accounts.get, account_id)
+    context.address_rules.check_literal(account.name if account else "", parse_url(spelling))
+
+
+def _create(tx: Tx, new: NewWebhook, now: Instant, entry: AuditEntry) -> int:
+    accounts.lock(tx, new.account_id)
+    if webhooks.count(tx, new.account_id) >= MAX_WEBHOOKS:
+        raise Refused(Code.INVALID_STATE, detail=_TOO_MANY)
+    webhook_id = webhooks.add(tx, new, now)
+    audit_log.add(tx, entry._replace(target=str(webhook_id)))
+    return webhook_id
+
+
+def _update(
+    tx: Tx,
+    account_id: int,
+    webhook_id: int,
+    fields: WebhookFields,
+    sealed: bytes | None,
+    now: Instant,
+    entry: AuditEntry,
+) -> Webhook:
+    found = _find(tx, account_id, webhook_id)
+    changed = found._replace(
+        url=found.url if fields.url is None else fields.url,
+        events=found.events if fields.events is None else frozenset(fields.events),
+        products=found.products if fields.products is None else frozenset(fields.products),
+        description=found.description if fields.description is None else fields.description,
+    )
+    if sealed is not None:
+        overlap_end = now + signing.ROTATION_OVERLAP
+        changed = changed._replace(secret=sealed, previous_secret=found.secret, previous_until=overlap_end)
+    webhooks.change(tx, changed, now)
+    if fields.is_enabled and found.state is not WebhookState.ACTIVE:
+        webhooks.enable(tx, webhook_id, now)
+    elif fields.is_enabled is False:
+        webhooks.disable(tx, webhook_id, now)
+    audit_log.add(tx, entry)
+    return _find(tx, account_id, webhook_id)
+
+
+def _delete(tx: Tx, account_id: int, webhook_id: int, entry: AuditEntry) -> None:
+    if not webhooks.delete(tx, account_id, webhook_id):
+        raise Refused(Code.WEBHOOK_NOT_FOUND, "webhookId")
+    audit_log.add(tx, entry)
+
+
+def _list_deliveries(
+    tx: Tx, account_id: int, webhook_id: int, page: int, page_size: int
+) -> tuple[int, list[Delivery]]:
+    _find(tx, account_id, webhook_id)
+    found = webhook_posts.list_deliveries(tx, webhook_id, page_size, (page - 1) * page_size)
+    return webhook_posts.count_deliveries(tx, webhook_id), found
+
+
+def _replay(tx: Tx, account_id: int, webhook_id: int, since: Instant, entry: AuditEntry) -> None:
+    if _find(tx, account_id, webhook_id).state is WebhookState.DISABLED:
+        raise Refused(Code.INVALID_STATE, "webhookId", _IS_DISABLED)
+    webhook_posts.rewind(tx, webhook_id, since)
+    audit_log.add(tx, entry)
+
+
+def _find(tx: Tx, account_id: int, webhook_id: int) -> Webhook:
+    found = webhooks.get(tx, account_id, webhook_id)
+    if found is None:
+        raise Refused(Code.WEBHOOK_NOT_FOUND, "webhookId")
+    return found

@@ -1,0 +1,72 @@
+"""Tests of webhooks that their owners ask for: one post, and what came back."""
+
+import msgspec
+
+from pabal.domain import dates
+from pabal.domain.codes import Code, Refused
+from pabal.domain.event import EventType, format_event_id, make_event_id
+from pabal.service.context import Context
+from pabal.service.webhooks import manage
+from pabal.service.webhooks.fan_out import make_body
+from pabal.service.webhooks.posting import decode_answer, post_once
+from pabal.store import webhook_posts, webhooks
+from pabal.store.engine.base import Tx
+from pabal.store.webhook_posts import Delivery
+from pabal.webhooks.poster import PostResult
+
+TEST_PAUSE_S = 1.0
+"""Least time between two tests of an account, so that nobody is flooded in its name."""
+MAX_REMEMBERED = 10_000
+"""Accounts whose last test is remembered."""
+POST_ID_BYTES = 16
+
+
+async def send_test(context: Context, account_id: int, webhook_id: int) -> PostResult:
+    """Post a `webhook.test` event to a webhook in any state, add it to its deliveries, and return what came back.
+
+    Raises Refused: WEBHOOK_NOT_FOUND, RATE_LIMITED.
+    """
+    webhook = (await manage.get(context, account_id, webhook_id)).webhook
+    _check_rate(context, account_id)
+    post_id = context.world.random_bits(8 * POST_ID_BYTES).to_bytes(POST_ID_BYTES, "big")
+    event_id = make_event_id(account_id, EventType.WEBHOOK_TEST, post_id.hex())
+    now = context.world.now()
+    item = msgspec.json.encode({"eventId": format_event_id(event_id), "webhookId": str(webhook_id)})
+    body = make_body(EventType.WEBHOOK_TEST, dates.format_iso(now, context.policy.zone), [item])
+    result = await post_once(context, webhook, post_id, body)
+    delivery = Delivery(
+        webhook_id,
+        now,
+        post_id,
+        [event_id],
+        1,
+        result.status,
+        decode_answer(result.answer),
+        describe_error(result),
+        result.duration_ms,
+    )
+    await context.store.write(_add_delivery, account_id, delivery)
+    return result
+
+
+def describe_error(result: PostResult) -> str:
+    """Return why a post has no answer: a word, and in English what happened; empty if it has one."""
+    if result.error is None:
+        return ""
+    return f"{result.error}: {result.detail}" if result.detail else str(result.error)
+
+
+def _add_delivery(tx: Tx, account_id: int, delivery: Delivery) -> None:
+    if webhooks.get(tx, account_id, delivery.webhook_id):  # it may have been deleted meanwhile
+        webhook_posts.add_deliveries(tx, [delivery])
+
+
+def _check_rate(context: Context, account_id: int) -> None:
+    now, tests = context.world.monotonic(), context.webhook_tests
+    wait_s = tests.get(account_id, -TEST_PAUSE_S) + TEST_PAUSE_S - now
+    if wait_s > 0:
+        raise Refused(Code.RATE_LIMITED, retry_after_s=wait_s)
+    tests.pop(account_id, None)
+    tests[account_id] = now
+    while len(tests) > MAX_REMEMBERED:
+        del tests[next(iter(tests))]
