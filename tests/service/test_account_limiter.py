@@ -8,10 +8,11 @@ import pytest
 from pabal.domain.campaign import CampaignState
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import DAY, HOUR, SECOND
+from pabal.domain.event import EventType
 from pabal.domain.limits import AccountLimits
 from pabal.service.account_limiter import CAMPAIGN_PAUSE_S, LIMITS_TTL_S
 from pabal.service.sending.accept import IdempotencyKey, accept
-from pabal.store import account_limits
+from pabal.store import account_limits, events
 from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.campaigns import campaign_parts, checked_campaign, get_campaign, phones, start_campaign
 from tests.fixtures.cluster import Cluster
@@ -243,7 +244,7 @@ def test_rate_is_shared_by_processes(tmp_path: Path) -> None:
     run_cluster(tmp_path, scenario)
 
 
-def test_coming_near_a_limit_is_logged_and_counted(
+def test_coming_near_a_limit_is_logged_counted_and_told(
     run_scenario: RunScenario, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario(env: Environment) -> None:
@@ -254,6 +255,14 @@ def test_coming_near_a_limit_is_logged_and_counted(
         for percent in ("70", "100"):
             labels = {"limit": "receivers_per_day", "percent": percent}
             assert metric_value(env, "pabal_limits_near_total", **labels) == 1
+        await env.wait(40)
+        account_id = await account_id_of(env)
+        page = await env.store.read(events.read_after, account_id, {}, 10, [EventType.LIMIT_NEAR])
+        data = await env.store.read(events.get_data, [each.id for each in page.events])
+        shares = sorted((data[each.id].data for each in page.events), key=lambda one: int(one["share"]))
+        assert [each["share"] for each in shares] == [70, 100]
+        assert (shares[0]["limit"], shares[0]["value"]) == ("receivers_per_day", 100)
+        assert 70 <= shares[0]["used"] <= 100
 
     run_scenario(scenario, carriers=idle())
     told = [record for record in caplog.records if getattr(record, "event", "") == "limit.near"]

@@ -9,14 +9,15 @@ from typing import NamedTuple
 from pabal.domain import dates
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import SECOND, Instant
+from pabal.domain.event import EventType
 from pabal.domain.limits import QUOTAS, AccountLimits, Limit
 from pabal.domain.message import Product
 from pabal.domain.price import HUNDREDTHS_PER_WON, format_won
 from pabal.service.metrics import Metrics
 from pabal.service.policy import Policy
-from pabal.store import account_limits
+from pabal.store import account_limits, events
 from pabal.store.account_limits import QuotaGrant, QuotaReturn, QuotaWant, RateShare
-from pabal.store.engine.base import Store, Tx
+from pabal.store.engine.base import Store, Tx, transaction
 from pabal.world import World
 
 LIMITS_TTL_S = 1.0
@@ -232,7 +233,7 @@ class AccountLimiter:
         asked = [self._ask(want, account.waiting) for want in wants]
         for want in wants:
             want.share.held = 0  # it is on its way back, and lost if the store does not answer
-        grants = await self._store.write(account_limits.reserve, account_id, asked)
+        grants = await self._store.write(reserve_and_record, account_id, asked, self._world.now())
         for want, grant in zip(wants, grants, strict=True):
             share = want.share
             share.held += grant.granted
@@ -297,3 +298,21 @@ def _describe_rate(rate: int) -> Text:
     return Text(
         f"계정의 초당 수신자 한도는 {rate:,}명입니다.", f"The account may send to {rate:,} receivers per second."
     )
+
+
+@transaction(exclusive=True)
+def reserve_and_record(tx: Tx, account_id: int, asked: Sequence[QuotaWant], now: Instant) -> list[QuotaGrant]:
+    """Reserve shares of an account's limits, and record those that it comes near by that."""
+    grants = account_limits.reserve(tx, account_id, asked)
+    for want, grant in zip(asked, grants, strict=True):
+        if grant.newly_near:
+            unit = HUNDREDTHS_PER_WON if want.limit is Limit.BUDGET else 1
+            data = {
+                "limit": want.limit.code,
+                "value": want.value // unit,
+                "used": grant.used // unit,
+                "share": grant.newly_near,
+            }
+            key = f"{want.limit.code} {grant.period} {want.value} {grant.newly_near}"
+            events.record(tx, account_id, EventType.LIMIT_NEAR, key, data, now)
+    return grants
