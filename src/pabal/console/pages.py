@@ -4,7 +4,7 @@ from pabal.console.contacts import inbound, opt_outs
 from pabal.console.history import export, history
 from pabal.console.manage import numbers, privacy, profiles, templates, webhooks
 from pabal.console.operate import accounts, audit, keys, limits, mappings, pending_numbers, settings, status
-from pabal.console.overview import overview
+from pabal.console.overview import overview, statistics_export
 from pabal.console.phone import phone
 from pabal.console.requests import requests
 from pabal.console.send import send
@@ -47,6 +47,7 @@ PICTURE_BYTES = 8 * 1024 * 1024
 
 PAGES = (
     Page("/console", overview.show_overview, SIGNED_IN, menu="menu.overview"),
+    Page("/console/statistics.csv", statistics_export.export_statistics, SIGNED_IN),
     Page("/console/login", sign_in.show_sign_in, None, needs_account=False),
     Page("/console/login", sign_in.do_sign_in, None, "POST", needs_account=False, max_body_bytes=16 * 1024),
     Page("/console/logout", sign_in.do_sign_out, SIGNED_IN, "POST", needs_account=False),

@@ -1,5 +1,7 @@
 """The overview page: statistics of one account, and charts that are also tables."""
 
+import csv
+import io
 import re
 
 from pabal.console.overview import charts
@@ -10,6 +12,7 @@ from pabal.store.carrier_states import CarrierState
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.virtual import NOON, Environment
 from tests.fixtures.web import (
+    PHONE,
     AdjustableWorld,
     RunScenario,
     alimtalk_body,
@@ -82,6 +85,30 @@ def test_overview_days_follow_the_time_zone_and_period_can_be_chosen(run_scenari
         assert nonsense.status == 200
 
     run_scenario(scenario, world=world_at_noon())
+
+
+def test_exported_statistics_are_those_of_the_interface(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        await call_ok(call, "message/sendSMS", sms_body(PHONE, NO_SUCH))
+        await env.wait(5)
+        browser, stranger = await signed_in_browser(env), await signed_in_browser(env, account="other")
+
+        exported = await browser.get("/console/statistics.csv")
+        theirs = await stranger.get("/console/statistics.csv")
+        asked = {"from": "2026-11-15", "groupBy": "product,status,resultCode"}
+        listed = (await call_ok(call, "statistics/list", query=asked)).items
+
+        head, *rows = csv.reader(io.StringIO(exported.text.removeprefix("\ufeff")))
+        assert head[:2] == ["날짜", "메시지 종류"]
+        assert rows == [
+            ["2026-11-15", "단문 문자", "완료", "1000", "전달됨", "1", "0", "1", ""],
+            ["2026-11-15", "단문 문자", "실패", "3003", "결번", "1", "0", "0", ""],
+        ]
+        assert [(each["resultCode"]["value"], each["count"]) for each in listed] == [("1000", 1), ("3003", 1)]
+        assert len(theirs.text.splitlines()) == 1
+
+    run_scenario(scenario)
 
 
 def test_overview_does_not_show_statistics_of_other_accounts(run_scenario: RunScenario) -> None:

@@ -29,6 +29,7 @@ TEXTS = {
     "audit_action.user.disable": Text("사용자 중지", "Disabled a user"),
     "audit_action.user.enable": Text("사용자 중지 해제", "Enabled a user"),
     "audit_action.history.export": Text("발송 내역 내려받기", "Downloaded the history"),
+    "audit_action.statistics.export": Text("통계 내려받기", "Downloaded the statistics"),
     "audit_action.account.create": Text("계정 생성", "Created an account"),
     "audit_action.account.disable": Text("계정 중지", "Disabled the account"),
     "audit_action.account.enable": Text("계정 중지 해제", "Enabled the account"),
