@@ -65,8 +65,10 @@ def test_every_outcome_has_advice_and_every_final_status_a_text() -> None:
         assert not HANGUL.search(words.en)
     for status in (Status.COMPLETED, Status.FAIL, Status.CANCEL):
         assert f"timeline.{status.code}" in TEXTS.texts
-    for verdict in ("busy", "unknown", "declined"):
-        assert f"timeline.{verdict}" in TEXTS.texts
+    for verdict in ("accepted", "away", "busy", "declined", "rejected", "unknown", "unmapped"):
+        assert f"timeline.verdict.{verdict}" in TEXTS.texts
+    for event in ("accepted", "scheduled", "submitted", "receipt", "fallback", "fallback_made", "code"):
+        assert f"timeline.{event}" in TEXTS.texts
 
 
 def test_every_menu_item_has_a_text() -> None:
