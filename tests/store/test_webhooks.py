@@ -149,3 +149,34 @@ def test_webhook_is_deleted_with_all_that_belongs_to_it(tx: Tx, account: int) ->
 
     assert webhooks.get(tx, account, one) is None
     assert webhook_posts.get_progress(tx, one) is None
+
+
+def test_owner_changes_a_webhook(tx: Tx, account: int) -> None:
+    one, two = add(tx, account), add(tx, account)
+    changed = get(tx, account, one)._replace(
+        url="https://new.example/",
+        events=frozenset([EventType.LIMIT_NEAR]),
+        products=frozenset([Product.SMS]),
+        description="새 주소",
+        secret=b"new",
+        previous_secret=b"secret",
+        previous_until=NOON + 2,
+        changed_at=NOON + 1,
+    )
+
+    webhooks.change(tx, changed, NOON + 1)
+
+    assert get(tx, account, one) == changed
+    assert webhooks.count(tx, account) == 2
+    assert [each.id for each in webhooks.list_some(tx, 0, 10)] == [one, two]
+    assert [each.id for each in webhooks.list_some(tx, one, 10)] == [two]
+
+
+def test_secrets_are_replaced_unless_they_have_changed_meanwhile(tx: Tx, account: int) -> None:
+    found = get(tx, account, add(tx, account))
+
+    assert webhooks.replace_secrets(tx, found, b"encrypted", b"old")
+    assert not webhooks.replace_secrets(tx, found, b"late", None)
+
+    again = get(tx, account, found.id)
+    assert (again.secret, again.previous_secret) == (b"encrypted", b"old")
