@@ -128,6 +128,8 @@ def clean_all(given: Sequence[str]) -> Sequence[str]:
 
     Raises Refused as `clean` does.
     """
+    if len(given) == 1 and _is_clean(given[0]):  # what most texts have
+        return given
     text.check_characters(max(given, key=len, default=""), text.MAX_INPUT_CHARACTERS)
     return text.normalize_all(given)
 
@@ -137,8 +139,15 @@ def clean_values(given: Sequence[str]) -> Sequence[str]:
 
     Raises Refused as `clean` does, and UNSUPPORTED_CHARACTER for a combining character at the beginning of one.
     """
+    if len(given) == 1 and _is_clean(given[0]):
+        return given
     cleaned = clean_all(given)
     for first in dict.fromkeys([value[:1] for value in cleaned]):
         if text.starts_joining(first):
             raise text.joining(first)
     return cleaned
+
+
+def _is_clean(value: str) -> bool:
+    """Say whether a value is certainly clean, as most are."""
+    return value.isascii() and len(value) <= text.MAX_INPUT_CHARACTERS and "\0" not in value and "\r" not in value

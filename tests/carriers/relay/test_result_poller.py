@@ -4,6 +4,8 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 
+import pytest
+
 from pabal.carriers.base import Receipt
 from pabal.carriers.relay.http import ErrorAnswer
 from pabal.carriers.relay.result_poller import ResultPoller, ResultSource
@@ -51,6 +53,24 @@ class SlowSource(ResultSource):
         return False
 
 
+def make_poller(references: Sequence[str]) -> tuple[SlowSource, ResultPoller]:
+    """Return a poller of a source that has these results."""
+    world = VirtualWorld()
+    source = SlowSource(world)
+    source.references += references
+    poller = ResultPoller(
+        "relay",
+        [source],
+        Cursor(),
+        world,
+        lambda service, problem: None,
+        logging.getLogger("test"),
+        round_s=ROUND_S,
+        poll_s=ROUND_S,
+    )
+    return source, poller
+
+
 def poll(seconds: float, references: Sequence[str], store_s: float = 0.0) -> tuple[list[float], list[str]]:
     """Poll for so long, and return when calls began and which results were stored."""
     stored: list[str] = []
@@ -60,19 +80,7 @@ def poll(seconds: float, references: Sequence[str], store_s: float = 0.0) -> tup
         stored.extend(each.reference for each in receipts)
 
     async def main() -> list[float]:
-        world = VirtualWorld()
-        source = SlowSource(world)
-        source.references += references
-        poller = ResultPoller(
-            "relay",
-            [source],
-            Cursor(),
-            world,
-            lambda service, problem: None,
-            logging.getLogger("test"),
-            round_s=ROUND_S,
-            poll_s=ROUND_S,
-        )
+        source, poller = make_poller(references)
         running = asyncio.create_task(poller.run(store))
         await asyncio.sleep(seconds)
         running.cancel()
@@ -114,26 +122,10 @@ def test_failing_store_ends_the_call_that_runs_beside_it() -> None:
         async def store(receipts: Sequence[Receipt]) -> None:
             raise OSError("the store is gone")
 
-        world = VirtualWorld()
-        source = SlowSource(world)
-        source.references += ["a", "b"]
-        poller = ResultPoller(
-            "relay",
-            [source],
-            Cursor(),
-            world,
-            lambda service, problem: None,
-            logging.getLogger("test"),
-            round_s=ROUND_S,
-            poll_s=ROUND_S,
-        )
-        try:
+        _, poller = make_poller(["a", "b"])
+        with pytest.raises(OSError, match="the store is gone"):
             await poller.run(store)
-        except OSError:
-            await asyncio.sleep(0)
-            others = asyncio.all_tasks() - {asyncio.current_task()}
-            assert not others
-        else:
-            raise AssertionError("the error was lost")
+        await asyncio.sleep(0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
 
     run_in_virtual_time(main())

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -171,13 +171,16 @@ def _collect_stats(relay: FakeNhnCloudServer, *, includes_keys: bool) -> ServerS
 async def _run(behavior: Mapping[str, Any]) -> None:
     async with serving(**behavior) as relay:
         channel.add_to_relay(relay)
-        _write_line(msgspec.json.encode(relay.listener.port))
-        commands = asyncio.StreamReader()
-        await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(commands), sys.stdin
-        )
-        async for line in commands:
-            _write_line(msgspec.json.encode(_execute(relay, msgspec.json.decode(line, type=Command))))
+        await execute_commands(relay.listener.port, lambda command: _execute(relay, command))
+
+
+async def execute_commands(port: int, execute: Callable[[Command], ServerStats]) -> None:
+    """Tell the port of a server, then execute the commands of its input until that ends."""
+    _write_line(msgspec.json.encode(port))
+    commands = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
+    async for line in commands:
+        _write_line(msgspec.json.encode(execute(msgspec.json.decode(line, type=Command))))
 
 
 def _write_line(line: bytes) -> None:
@@ -185,11 +188,11 @@ def _write_line(line: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def main() -> None:
-    """Run until the input ends."""
+def run_server(run: Callable[[Mapping[str, Any]], Coroutine[Any, Any, None]]) -> None:
+    """Run a server with the behavior that its only argument names, until its input ends."""
     gc.set_threshold(GC_THRESHOLD, 20, 100)  # the server stores every message, so garbage collection frees little
-    uvloop.run(_run(json.loads(sys.argv[1])))
+    uvloop.run(run(json.loads(sys.argv[1])))
 
 
 if __name__ == "__main__":
-    main()
+    run_server(_run)

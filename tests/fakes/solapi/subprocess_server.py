@@ -3,9 +3,7 @@
 It first prints its port, then reads commands from standard input, and ends when its input ends.
 """
 
-import asyncio
 import contextlib
-import gc
 import json
 import subprocess
 import sys
@@ -14,11 +12,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
-import uvloop
-
 from tests.fakes.nhncloud.channel import CHANNEL, SENDER, SENDER_KEY, TEMPLATE, TEMPLATE_CODE
-from tests.fakes.nhncloud.subprocess_server import GC_THRESHOLD, RELAY, Command, ServerProcess, ServerStats
+from tests.fakes.nhncloud.subprocess_server import (
+    RELAY,
+    Command,
+    ServerProcess,
+    ServerStats,
+    execute_commands,
+    run_server,
+)
 from tests.fakes.solapi.server import FakeSolapiServer, serving
 
 PRODUCTS = ("sms", "lms", "mms", "alimTalk")
@@ -85,25 +87,8 @@ async def _run(behavior: Mapping[str, Any]) -> None:
         relay.numbers.add(SENDER)
         relay.add_channel(CHANNEL, SENDER_KEY)
         relay.add_template(SENDER_KEY, f"[{TEMPLATE_CODE}] 배송", TEMPLATE)
-        _write_line(msgspec.json.encode(relay.listener.port))
-        commands = asyncio.StreamReader()
-        await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(commands), sys.stdin
-        )
-        async for line in commands:
-            _write_line(msgspec.json.encode(_execute(relay, msgspec.json.decode(line, type=Command))))
-
-
-def _write_line(line: bytes) -> None:
-    sys.stdout.buffer.write(line + b"\n")
-    sys.stdout.buffer.flush()
-
-
-def main() -> None:
-    """Run until the input ends."""
-    gc.set_threshold(GC_THRESHOLD, 20, 100)  # the server stores every message, so garbage collection frees little
-    uvloop.run(_run(json.loads(sys.argv[1])))
+        await execute_commands(relay.listener.port, lambda command: _execute(relay, command))
 
 
 if __name__ == "__main__":
-    main()
+    run_server(_run)

@@ -84,6 +84,8 @@ def _split_form(form: FormData) -> ParsedForm:
         if isinstance(value, str):
             parsed.fields.append((name, value))
         elif value.filename or value.size:
+            if name in parsed.files:  # the last one counts
+                parsed.files[name].stream.close()
             parsed.files[name] = _to_file(value)
         else:
             value.file.close()
