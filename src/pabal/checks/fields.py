@@ -117,6 +117,8 @@ def clean_template(given: str) -> str:
 
     Raises Refused as `clean` does, and UNSUPPORTED_CHARACTER for a combining character behind a variable.
     """
+    if _is_clean(given):
+        return given
     cleaned = clean(given)
     if joining := variables.find_joining(cleaned):
         raise text.joining(joining)
@@ -128,7 +130,7 @@ def clean_all(given: Sequence[str]) -> Sequence[str]:
 
     Raises Refused as `clean` does.
     """
-    if len(given) == 1 and _is_clean(given[0]):  # what most texts have
+    if _is_clean("".join(given)):
         return given
     text.check_characters(max(given, key=len, default=""), text.MAX_INPUT_CHARACTERS)
     return text.normalize_all(given)
@@ -139,7 +141,7 @@ def clean_values(given: Sequence[str]) -> Sequence[str]:
 
     Raises Refused as `clean` does, and UNSUPPORTED_CHARACTER for a combining character at the beginning of one.
     """
-    if len(given) == 1 and _is_clean(given[0]):
+    if _is_clean("".join(given)):
         return given
     cleaned = clean_all(given)
     for first in dict.fromkeys([value[:1] for value in cleaned]):
@@ -148,6 +150,6 @@ def clean_values(given: Sequence[str]) -> Sequence[str]:
     return cleaned
 
 
-def _is_clean(value: str) -> bool:
-    """Say whether a value is certainly clean, as most are."""
-    return value.isascii() and len(value) <= text.MAX_INPUT_CHARACTERS and "\0" not in value and "\r" not in value
+def _is_clean(given: str) -> bool:
+    """Say whether a text is certainly clean and has no combining characters, as most have none."""
+    return given.isascii() and len(given) <= text.MAX_INPUT_CHARACTERS and "\0" not in given and "\r" not in given
