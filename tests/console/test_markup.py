@@ -1,6 +1,7 @@
 """Markup in everything that anyone could have written: no page of the console takes any of it for its own."""
 
 import re
+from collections.abc import Sequence
 from importlib import resources
 from urllib.parse import urlencode
 
@@ -60,6 +61,7 @@ TEXT_COLUMNS = {
         "channel_id", "content", "fallback_content", "image_link", "sender_key", "subject", "template_code"
     ),
     "simulated_messages": ("content", "sender", "subject"),
+    "statistics": ("carrier", "sender", "template_code"),
     "template_images": ("file_name",),
     "templates": ("code", "comment", "name"),
     "tokens": ("channel_id",),
@@ -109,7 +111,6 @@ SAFE_COLUMNS = {
     "simulated_busy": ("carrier",),
     "simulated_messages": ("carrier", "kind"),
     "simulated_receipts": ("carrier",),
-    "statistics": ("carrier", "sender", "template_code"),
     "statistics_quarters": ("queue_digest",),
     "template_images": ("content_type",),
     "templates": ("status", "suspension"),
@@ -118,6 +119,33 @@ SAFE_COLUMNS = {
     "webhooks": ("events", "products", "state"),
 }
 """Columns with our own words, digits, or what pages never show: nobody can put markup there."""
+
+
+QUERY_FIELDS = (
+    "number", "user", "next", "copy", "page", "kind", "name",
+    "days", "before", "done", "added", "rows", "saved", "deleted", "from", "to", "interval", f"by.{MARK}",
+)  # fmt: skip
+"""What pages may be asked for besides a search."""
+FORM_FIELDS = (
+    "comment", "decision", "number", "account", "url", "description", "since", "enabled",
+    "event.message.result", f"event.{MARK}", f"product.{MARK}", "phoneNumber", "senderNumber", "reason", "id",
+)  # fmt: skip
+"""What forms have besides the fields of a template."""
+SHOWN_COLUMNS = {
+    "/console": ("webhooks.url",),
+    "/console/webhooks": ("webhooks.url", "webhooks.description"),
+    "/console/webhooks/{webhook}": (
+        "webhooks.url", "webhooks.description", "webhook_deliveries.answer", "webhook_deliveries.error"
+    ),
+    "/console/webhooks/{webhook}/edit": ("webhooks.url", "webhooks.description"),
+    "/console/opt-outs": ("opt_outs.reason",),
+    "/console/inbound": ("inbound_messages.content", "inbound_messages.sender", "inbound_messages.receiver"),
+    "/console/operate/inbound": (
+        "inbound_messages.content", "inbound_messages.sender", "inbound_messages.receiver"
+    ),
+    "/console/history/{message}": ("messages.carrier", "messages.carrier_code", "attempts.code", "keys.name"),
+}  # fmt: skip
+"""Columns that these pages show: each is planted with a text of its own, which must come out, escaped."""
 
 
 def columns() -> set[tuple[str, str]]:
@@ -196,9 +224,7 @@ def check(shown: PageResponse, told: object) -> None:
 
 def addresses(named: dict[str, str]) -> list[str]:
     """Return every address of every page, also with markup in all that it may be asked for."""
-    asked = urlencode(
-        dict.fromkeys([*SEARCH_FIELDS, "number", "user", "next", "copy", "page", "kind", "name"], MARK)
-    )
+    asked = urlencode(dict.fromkeys([*SEARCH_FIELDS, *QUERY_FIELDS], MARK))
     plain = [path for page, path in every_path(named) if page.method == "GET"]
     more = [path for page, path in every_path(named | {"template": named["all"], "message": named["failed"]})
             if page.method == "GET" and "{" in page.path]  # fmt: skip
@@ -230,10 +256,46 @@ def test_no_page_renders_stored_text_as_markup(run_scenario: RunScenario) -> Non
     run_scenario(scenario)
 
 
+def test_columns_of_new_pages_come_out_escaped(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        named, browsers = await fill_store(env)
+        busy = await env.store.read(find_retried_message)
+        wanted = sorted({each for each_page in SHOWN_COLUMNS.values() for each in each_page})
+        await env.store.write(plant_names, wanted)
+        for path, shown_columns in SHOWN_COLUMNS.items():
+            shown = await browsers[Role.OPERATOR].get(path.format(**named | {"message": busy}))
+
+            check(shown, path)
+            for each in shown_columns:
+                assert f"{ESCAPED}{each}" in shown.text, (path, each)
+
+    run_scenario(scenario)
+
+
+def find_retried_message(tx: Tx) -> str:
+    """Return the id of a message that a carrier has refused at first."""
+    rows = tx.fetch_all("select message_id from attempts limit 1")
+    return str(bytes(rows[0][0]).hex())
+
+
+def plant_names(tx: Tx, names: Sequence[str]) -> None:
+    """Put markup, followed by the name of the column, into each of these columns."""
+    for table, column in (each.split(".") for each in names):
+        tx.execute(f"update {table} set {column} = ?", (f"{MARK}{table}.{column}",))
+    tx.execute("update webhook_deliveries set status = null")  # an error is shown where there was no answer
+    tx.execute("update webhooks set state = 'paused'")  # the overview shows those
+
+
 def test_no_form_renders_typed_text_as_markup(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         named, browsers = await fill_store(env)
-        fields = dict.fromkeys([*SEARCH_FIELDS, *TEMPLATE_FIELDS, "comment", "decision", "number", "account"], MARK)
+        fields = dict.fromkeys([*SEARCH_FIELDS, *TEMPLATE_FIELDS, *FORM_FIELDS], MARK)
+        owner = browsers[Role.OWNER]
+        for path in ("/console/webhooks", f"/console/webhooks/{named['webhook']}/edit", "/console/opt-outs"):
+            typed = await owner.submit(path, **fields)
+            assert typed.text.count(f'value="{ESCAPED}"') >= 2, "what was typed is kept"
+        file = f"phone,{MARK}\n{MARK},{MARK}\n".encode()
+        check(await owner.upload("/console/opt-outs/import", file, name=MARK), "file")
         for role, browser in browsers.items():
             for page, path in every_path(named):
                 if page.method == "POST" and page.path not in ("/console/logout", "/console/login"):

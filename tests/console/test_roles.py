@@ -22,7 +22,10 @@ QUERIES = {
     "/console/templates/new": ["", "copy={template}"],
     "/console/requests/progress": ["ids={request}", "ids={campaign}"],
     "/console/opt-outs": ["", f"number={RECEIVER}", "page=2"],
-    "/console/inbound": ["", "before=9"],
+    "/console/inbound": ["", "before=9", f"number={RECEIVER}"],
+    "/console/inbound.csv": ["", f"number={RECEIVER}"],
+    "/console/statistics": ["", "from=2026-11-15&interval=day&by.sender=1&by.key=1&by.templateCode=1"],
+    "/console/statistics/table.csv": ["", "from=2026-11-15&interval=day&by.sender=1"],
     "/console/phone": ["", f"number={RECEIVER}", "number=010-9999-0000"],
     "/console/phone/messages": [f"number={RECEIVER}", "number=010-9999-0000"],
 }

@@ -63,6 +63,8 @@ class GroupColumn(Enum):
         self.column = column
 
 
+OTHER_GROUPS = OTHERS
+"""Stands for what is not counted apart, because there is too much of it."""
 _INTERVALS = {each.code: each for each in Interval}
 _COLUMNS = {each.word: each for each in GroupColumn}
 

@@ -22,13 +22,15 @@ from pabal.service.webhooks.trial import describe_error
 from pabal.settings.carriers import SENDABLE
 from pabal.store.webhook_posts import Delivery
 from pabal.webhooks.addresses import parse_url
-from pabal.webhooks.poster import PostResult
+from pabal.webhooks.poster import PostError, PostResult
 
 T = TypeVar("T")
 MAX_ID_DIGITS = 18
 """Longer ids do not exist."""
 EVENT_CHOICES: Mapping[str, EventType] = {each.code: each for each in ORDERED_EVENTS}
 PRODUCT_CHOICES: Mapping[str, Product] = {each.code: PRODUCT_BY_CODE[each.code] for each in SENDABLE}
+ERROR_WORDS = frozenset(each.value for each in PostError)
+"""The words that the error of a delivery can begin with."""
 
 
 def read_new_fields(form: Form[Any]) -> WebhookFields:

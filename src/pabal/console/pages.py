@@ -4,7 +4,7 @@ from pabal.console.contacts import inbound, opt_outs
 from pabal.console.history import export, history
 from pabal.console.manage import numbers, privacy, profiles, templates, webhooks
 from pabal.console.operate import accounts, audit, keys, limits, mappings, pending_numbers, settings, status
-from pabal.console.overview import overview, statistics_export
+from pabal.console.overview import overview, statistics, statistics_export
 from pabal.console.phone import phone
 from pabal.console.requests import requests
 from pabal.console.send import send
@@ -48,6 +48,8 @@ PICTURE_BYTES = 8 * 1024 * 1024
 PAGES = (
     Page("/console", overview.show_overview, SIGNED_IN, menu="menu.overview"),
     Page("/console/statistics.csv", statistics_export.export_statistics, SIGNED_IN),
+    Page(statistics.STATISTICS_PATH, statistics.show_statistics, SIGNED_IN, menu="menu.statistics"),
+    Page(statistics.TABLE_PATH, statistics.export_table, SIGNED_IN),
     Page("/console/login", sign_in.show_sign_in, None, needs_account=False),
     Page("/console/login", sign_in.do_sign_in, None, "POST", needs_account=False, max_body_bytes=16 * 1024),
     Page("/console/logout", sign_in.do_sign_out, SIGNED_IN, "POST", needs_account=False),
@@ -118,7 +120,7 @@ PAGES = (
     Page(opt_outs.OPT_OUTS_PATH, opt_outs.list_opt_outs, SENDERS, menu="menu.opt_outs"),
     Page(opt_outs.OPT_OUTS_PATH, opt_outs.add_opt_out, SENDERS, "POST"),
     Page(f"{opt_outs.OPT_OUTS_PATH}.csv", opt_outs.export_opt_outs, SENDERS),
-    Page(f"{opt_outs.OPT_OUTS_PATH}/remove", opt_outs.remove_opt_out, OWNERS, "POST"),
+    Page(opt_outs.REMOVE_PATH, opt_outs.remove_opt_out, OWNERS, "POST"),
     Page(
         f"{opt_outs.OPT_OUTS_PATH}/import",
         opt_outs.import_opt_outs,
@@ -127,17 +129,19 @@ PAGES = (
         max_body_bytes=opt_outs.MAX_FORM_BYTES,
     ),
     Page(inbound.INBOUND_PATH, inbound.list_inbound, SIGNED_IN, menu="menu.inbound"),
+    Page(f"{inbound.INBOUND_PATH}.csv", inbound.export_inbound, SIGNED_IN),
     Page(privacy.PRIVACY_PATH, privacy.show_form, OWNERS, menu="menu.privacy"),
     Page(privacy.PRIVACY_PATH, privacy.look_up_number, OWNERS, "POST"),
     Page(f"{privacy.PRIVACY_PATH}/export", privacy.export_number, OWNERS, "POST"),
-    Page(f"{privacy.PRIVACY_PATH}/erase", privacy.show_form, OWNERS),  # for the language switch of the answer
     Page(f"{privacy.PRIVACY_PATH}/erase", privacy.erase_number, OWNERS, "POST"),
     Page(webhooks.WEBHOOKS_PATH, webhooks.list_webhooks, OWNERS, menu="menu.webhooks"),
     Page(webhooks.WEBHOOKS_PATH, webhooks.create_webhook, OWNERS, "POST"),
     Page(WEBHOOK, webhooks.show_webhook, OWNERS),
+    Page(f"{WEBHOOK}/edit", webhooks.show_edit_form, OWNERS),
     *(
         Page(f"{WEBHOOK}/{word}", handle, OWNERS, "POST")
         for word, handle in (
+            ("edit", webhooks.update_webhook),
             ("state", webhooks.set_state),
             ("rotate", webhooks.rotate_secret),
             ("test", webhooks.send_test),

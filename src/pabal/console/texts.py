@@ -11,7 +11,7 @@ from pabal.console.operate import (
     settings_texts,
     status_texts,
 )
-from pabal.console.overview import overview_texts
+from pabal.console.overview import overview_texts, statistics_texts
 from pabal.console.phone import phone_texts
 from pabal.console.requests import requests_texts
 from pabal.console.send import send_texts
@@ -24,6 +24,7 @@ TEXTS = TextCatalog(
     shell_texts.TEXTS,
     sign_in_texts.TEXTS,
     overview_texts.TEXTS,
+    statistics_texts.TEXTS,
     send_texts.TEXTS,
     upload_texts.TEXTS,
     requests_texts.TEXTS,

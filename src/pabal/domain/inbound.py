@@ -7,6 +7,8 @@ from pabal.domain import dates, phone
 from pabal.domain.codes import Refused
 from pabal.domain.dates import Instant
 
+SHOWN_DIGITS = 4
+"""How much of a foreign number stays when it is masked."""
 MISSING_PART = "…"
 """Stands for each part of a long message that never arrived."""
 
@@ -40,6 +42,14 @@ def show_number(number: str) -> str:
         return phone.hyphenate(phone.parse_sender(number))
     except Refused:
         return number
+
+
+def mask_number(number: str) -> str:
+    """Return a number for those who see none: 010-****-5678, or the last digits of one that is not Korean."""
+    try:
+        return phone.mask(phone.parse_sender(number))
+    except Refused:
+        return f"****{number[-SHOWN_DIGITS:]}" if len(number) > 2 * SHOWN_DIGITS else "****"
 
 
 def to_record(inbound: Inbound, zone: ZoneInfo) -> dict[str, object]:

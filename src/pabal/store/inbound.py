@@ -110,12 +110,20 @@ def list_after(tx: Tx, account_id: int, after: int, limit: int) -> list[Inbound]
     return [_from_row(row) for row in rows]
 
 
-def list_before(tx: Tx, account_id: int | None, before: int, limit: int) -> list[Inbound]:
-    """Return some messages of an account, newest first, before an id; None: those that belong to no account."""
-    condition, args = ("account_id is null", ()) if account_id is None else ("account_id = ?", (account_id,))
+def list_before(
+    tx: Tx, account_id: int | None, before: int, limit: int, sender: str | None = None
+) -> list[Inbound]:
+    """Return some messages of an account, newest first, before an id; None: those that belong to no account.
+
+    With `sender`, only those that this number has sent.
+    """
+    of_account, account = ("account_id is null", ()) if account_id is None else ("account_id = ?", (account_id,))
+    # The plus keeps the engine from walking all of the account's messages instead of those of the sender.
+    by_sender, number = ("", ()) if sender is None else ("sender = ? and +", (sender,))
     rows = tx.fetch_all(
-        f"select {_COLUMNS} from inbound_messages where {condition} and id < ? order by id desc limit ?",
-        (*args, before, limit),
+        f"select {_COLUMNS} from inbound_messages where {by_sender}{of_account} and id < ?"
+        " order by id desc limit ?",
+        (*number, *account, before, limit),
     )
     return [_from_row(row) for row in rows]
 

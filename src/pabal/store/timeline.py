@@ -1,5 +1,6 @@
 """The timeline of a message: its unsuccessful attempts, its position in the queue, and how it was delivered."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from pabal.domain import identifiers
@@ -69,6 +70,26 @@ def get_delivery(tx: Tx, message_id: bytes) -> DeliveryRecord:
         (message_id, identifiers.slot_of(message_id)),
     )
     return DeliveryRecord(*row) if row else DeliveryRecord(None, None, None, None)
+
+
+def get_deliveries(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, DeliveryRecord]:
+    """Return what is stored with messages about their delivery, by message."""
+    rows = tx.execute_many(
+        "select id, cost, submitted_at, carrier, carrier_code from messages"
+        " where id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in message_ids],
+    )
+    return {id: DeliveryRecord(*record) for id, *record in rows}
+
+
+def get_key_ids(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
+    """Return the API keys that requests were made with, by request; those made without one are left out."""
+    rows = tx.execute_many(
+        "select id, key_id from requests"
+        " where id in ({list}) and id {within} and slot {same_slot} and key_id is not null",
+        [(one,) for one in request_ids],
+    )
+    return dict(rows)
 
 
 def get_key(tx: Tx, request_id: bytes) -> RequestKey | None:

@@ -42,6 +42,42 @@ def test_opt_outs_are_added_searched_and_removed(run_scenario: RunScenario) -> N
     run_scenario(scenario)
 
 
+def test_page_says_what_was_done_and_what_is_not_in_the_list(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env, Role.OWNER)
+
+        empty = await browser.get(PATH)
+        added = await browser.get((await browser.submit(PATH, phoneNumber=PHONE)).location)
+        known = await browser.get((await browser.submit(PATH, phoneNumber=PHONE)).location)
+        missed = await browser.get(f"{PATH}?number={OTHER}")
+        removed = await browser.get((await browser.submit(f"{PATH}/remove", id="1")).location)
+        forged = await browser.get(f"{PATH}?done=nonsense")
+
+        assert "수신거부한 번호가 없습니다" in empty.text
+        assert "수신거부를 추가했습니다" in added.text
+        assert "이미 등록된 수신거부입니다" in known.text
+        assert "이 번호는 수신거부 목록에 없습니다" in missed.text
+        assert "수신거부를 삭제했습니다" in removed.text
+        assert 'role="status"' not in forged.text
+
+    run_scenario(scenario)
+
+
+def test_removal_is_offered_with_a_question_and_only_to_owners(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner, sender = await signed_in_browser(env, Role.OWNER), await signed_in_browser(env, Role.SENDER)
+        await owner.submit(PATH, phoneNumber=PHONE)
+
+        asked, offered = await owner.get(PATH), await sender.get(PATH)
+
+        assert "다시 받겠다고 동의했을 때만 삭제하세요" in asked.text
+        assert f"{PHONE} 수신거부 삭제" in asked.text
+        assert f'action="{PATH}/remove"' not in offered.text
+        assert "작업" not in offered.text
+
+    run_scenario(scenario)
+
+
 @pytest.mark.parametrize(
     ("fields", "text"),
     [

@@ -5,6 +5,7 @@ import csv
 import io
 import re
 from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -279,6 +280,39 @@ def test_csv_export_lists_messages_newest_first_without_formula_cells(run_scenar
         assert {row[12] for row in rows[1000:]} == {f"'{formula}" for formula in FORMULAS}
 
     run_scenario(scenario)
+
+
+@pytest.mark.parametrize(
+    ("language", "heads"),
+    [
+        ("ko", ["전송 시각", "통신사", "통신사 코드", "비용(원)", "API 키"]),
+        ("en", ["Submitted", "Carrier", "Carrier's code", "Cost (won)", "API key"]),
+    ],
+)
+def test_export_says_which_carrier_decided_at_what_cost(
+    run_scenario: RunScenario, tmp_path: Path, language: str, heads: list[str]
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call, browser = await env.caller(), await signed_in_browser(env)
+        browser.cookies["pabal_language"] = language
+        for number, changes in ((PHONE, {}), ("010-0000-0001", {}), (PHONE, {"sendDate": "2026-11-16 09:00"})):
+            await call_ok(call, "message/sendSMS", sms_body(number, **changes))
+            await env.wait(5)
+
+        head, waiting, failed, delivered = await cells(browser)
+
+        assert head[16:] == heads
+        assert delivered[16:20] == ["2026-11-15 12:00:00", "simulator", "SIM-1000", "1234.50"]
+        assert failed[17:20] == ["simulator", failed[18], "0.00"]
+        assert waiting[16:20] == [""] * 4
+        assert delivered[20] == failed[20] == waiting[20] != ""
+
+    file = tmp_path / "prices.toml"
+    file.write_text(
+        '[routes]\nsms = ["simulator"]\n[carriers.simulator]\nkind = "simulator"\n'
+        "[carriers.simulator.prices]\nsms = 1234.5\n"
+    )
+    run_scenario(scenario, file=file)
 
 
 def test_viewer_sees_only_masked_numbers(run_scenario: RunScenario) -> None:

@@ -1,11 +1,14 @@
-"""The pages of webhooks: an owner creates, tests, pauses, rotates, replays and deletes one."""
+"""The pages of webhooks: an owner creates, changes, tests, pauses, rotates, replays and deletes one."""
 
 import re
 from typing import Any
 
 import pytest
 
+from pabal.console.manage.webhooks import SHOWN_DELIVERIES
+from pabal.domain.dates import HOUR
 from pabal.domain.user import Role
+from pabal.store import webhooks
 from pabal.webhooks.poster import PostError, PostResult
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, signed_in_browser
@@ -16,6 +19,11 @@ from tests.fixtures.webhook_calls import poster_of, verify
 PATH = "/console/webhooks"
 URL = "https://shop.example/pabal"
 RESULTS = {"event.message.result": "1"}
+
+
+def checked(text: str) -> set[str]:
+    """Return the names of the boxes of a form that are checked."""
+    return set(re.findall(r'<input type="checkbox" name="([^"]+)"[^>]* checked>', text))
 
 
 async def create(browser: Browser, **fields: str) -> tuple[str, str]:
@@ -95,12 +103,18 @@ def test_form_is_gone_when_there_are_ten(run_scenario: RunScenario) -> None:
 @pytest.mark.parametrize(
     ("result", "said"),
     [
-        (PostResult(200, b"<b>ok</b>", 7), "응답: HTTP 200 (7 ms)"),
-        (PostResult(500, b"", 8), "응답: HTTP 500 (8 ms)"),
-        (PostResult(None, b"", 9, PostError.TLS, "certificate has expired"), "tls: certificate has expired (9 ms)"),
+        (PostResult(200, b"<b>ok</b>", 7), ("성공: HTTP 200 (7 ms)", "&lt;b&gt;ok")),
+        (PostResult(500, b"", 8), ("실패: HTTP 500 (8 ms)", "서버 로그를 확인하세요")),
+        (PostResult(302, b"", 1234), ("실패: HTTP 302 (1,234 ms)", "최종 주소로 변경하세요")),
+        (
+            PostResult(None, b"", 9, PostError.TLS, "certificate has expired"),
+            ("실패: tls: certificate has expired (9 ms)", "유효 기간, 호스트 이름"),
+        ),
     ],
 )
-def test_test_shows_what_came_back(run_scenario: RunScenario, result: PostResult, said: str) -> None:
+def test_test_shows_what_came_back_and_what_to_do(
+    run_scenario: RunScenario, result: PostResult, said: tuple[str, str]
+) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
         page, secret = await create(browser)
@@ -109,10 +123,11 @@ def test_test_shows_what_came_back(run_scenario: RunScenario, result: PostResult
         shown = await browser.submit(f"{page}/test")
         again = await browser.submit(f"{page}/test")
 
-        assert said in shown.text
+        assert all(shown.text.count(each) >= 1 for each in said)
         assert "<b>" not in shown.text
         assert again.status == 429
         assert len(re.findall("<tr>", shown.text)) == 2
+        assert said[1] in (await browser.get(page)).text, "the list of deliveries says the same"
         verify(secret, poster_of(env).received[0])
 
     run_scenario(scenario)
@@ -136,7 +151,8 @@ def test_webhook_is_disabled_enabled_and_deleted(run_scenario: RunScenario) -> N
 
         assert (off, on) == ("disabled", "active")
         assert "사용 안 함" in shown.text
-        assert (gone.status, gone.location) == (303, PATH)
+        assert (gone.status, gone.location) == (303, f"{PATH}?deleted=1")
+        assert "삭제했습니다" in (await browser.get(gone.location)).text
         assert (await browser.get(page)).status == 404
         entries = await env.store.read(latest_entries, None, 3)
         assert [each.action for each in entries] == ["webhook.delete", "webhook.update", "webhook.update"]
@@ -175,12 +191,123 @@ def test_replay_wants_a_time_of_the_last_seven_days(run_scenario: RunScenario) -
     run_scenario(scenario)
 
 
+def test_webhook_is_changed_and_keeps_its_secret(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, browser = await env.caller(), await signed_in_browser(env)
+        page, secret = await create(browser, description="옛 메모", **{"product.sms": "1"})
+        wanted = {"event.optOut.added": "1", "product.alimTalk": "1", "enabled": "1"}
+
+        form = await browser.get(f"{page}/edit")
+        done = await browser.submit(f"{page}/edit", url=f"{URL}/2", description="새 메모", **wanted)
+        shown = await browser.get(done.location)
+        await browser.submit(f"{page}/test")
+        emptied = await browser.submit(f"{page}/edit", url=f"{URL}/2", **RESULTS)
+
+        assert all(each in form.text for each in (f'value="{URL}"', 'value="옛 메모"'))
+        assert checked(form.text) == {"event.message.result", "product.sms", "enabled"}
+        assert (done.status, done.location) == (303, f"{page}?saved=1")
+        assert all(
+            each in shown.text for each in (f"{URL}/2", "새 메모", "수신거부 등록", "알림톡", "저장했습니다")
+        )
+        verify(secret, poster_of(env).received[0])
+        assert poster_of(env).received[0].url == f"{URL}/2"
+        assert emptied.status == 303
+        (item,) = (await call_ok(call, "webhook/list")).items
+        assert (item["events"], item["products"], item["state"]["value"]) == (["message.result"], [], "disabled")
+        assert "description" not in item
+        entries = await env.store.read(latest_entries, None, 2)
+        assert [(each.action, each.target) for each in entries] == [("webhook.update", page.rpartition("/")[2])] * 2
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"url": "http://shop.example", **RESULTS}, "https://로 시작해야 합니다"),
+        ({"url": "", **RESULTS}, "비어 있습니다"),
+        ({"url": "https://10.0.0.1/", **RESULTS}, "허용되지 않는 주소"),
+        ({"url": f"{URL}/2"}, "비어 있습니다"),
+        ({"url": f"{URL}/2", **RESULTS, "product.fax": "1"}, "허용되는 값"),
+        ({"url": f"{URL}/2", **RESULTS, "description": "가" * 201}, "200자 이하"),
+    ],
+)
+def test_wrong_change_keeps_what_was_typed_and_changes_nothing(
+    run_scenario: RunScenario, fields: dict[str, str], said: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call, browser = await env.caller(), await signed_in_browser(env)
+        page, _ = await create(browser)
+        (before,) = (await call_ok(call, "webhook/list")).items
+
+        shown = await browser.submit(f"{page}/edit", **{"description": "내 메모", "product.lms": "1"} | fields)
+
+        assert shown.status == 400
+        assert said in shown.text
+        assert "저장하지 않았습니다" in shown.text
+        assert f'value="{fields["url"]}"' in shown.text
+        assert f'value="{fields.get("description", "내 메모")}"' in shown.text
+        assert checked(shown.text) == {"product.lms", *fields} - {"url", "description", "product.fax"}
+        assert (await call_ok(call, "webhook/list")).items == [before]
+
+    run_scenario(scenario)
+
+
+def test_owners_are_told_of_a_paused_webhook_and_can_retry_or_disable_it(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, browser = await env.caller(), await signed_in_browser(env)
+        page, _ = await create(browser)
+        await env.store.write(webhooks.pause, int(page.rpartition("/")[2]), env.world.now() + HOUR)
+
+        shown = await browser.get(page)
+        form = await browser.get(f"{page}/edit")
+        told = await browser.get("/console")
+        not_told = await (await signed_in_browser(env, Role.SENDER)).get("/console")
+        await browser.submit(f"{page}/edit", url=URL, enabled="1", **RESULTS)
+
+        assert "계속 실패해서 일시 중지했습니다" in shown.text
+        assert shown.text.count(f'action="{page}/state"') == 2
+        assert "enabled" in checked(form.text)
+        assert [f'href="{page}"' in each.text for each in (told, not_told)] == [True, False]
+        assert f"일시 중지되었습니다: {URL}" in told.text
+        assert "일시 중지되었습니다" not in (await browser.get("/console")).text
+        (item,) = (await call_ok(call, "webhook/list")).items
+        assert item["state"]["value"] == "active"
+
+    run_scenario(scenario)
+
+
+def test_older_deliveries_are_on_further_pages(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        page, _ = await create(browser)
+        for number in range(SHOWN_DELIVERIES + 1):
+            poster_of(env).results = [PostResult(200, f"answer {number};".encode(), 5)]
+            await browser.submit(f"{page}/test")
+            await env.wait(2)
+
+        first = await browser.get(page)
+        second = await browser.get(f"{page}?page=2")
+
+        assert f'href="{page}?page=2"' in first.text
+        assert ("answer 20;" in first.text, "answer 0;" in first.text) == (True, False)
+        assert ("answer 20;" in second.text, "answer 0;" in second.text) == (False, True)
+        assert f'href="{page}?page=1"' in second.text
+        for word in ("0", "-1", "x", "9999", "10" * 9):
+            assert (await browser.get(f"{page}?page={word}")).status == 200
+
+    run_scenario(scenario)
+
+
 def test_webhook_of_another_account_is_not_found(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         ours, theirs = await signed_in_browser(env), await signed_in_browser(env, Role.OWNER, "other")
         page, _ = await create(theirs)
 
         answers = [await ours.get(page)]
+        answers.append(await ours.get(f"{page}/edit"))
+        answers.append(await ours.submit(f"{page}/edit", url=URL, **RESULTS))
+        answers.append(await ours.submit(f"{page}/edit", url="wrong"))
         for word in ("state", "rotate", "test", "delete"):
             answers.append(await ours.submit(f"{page}/{word}"))
         answers.append(await ours.submit(f"{page}/replay", since="2026-11-15 11:00"))

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from pathlib import Path
 
 from pabal.console.overview import charts
 from pabal.console.overview.charts import BAR_LENGTH, COLUMN_HEIGHT
@@ -12,6 +13,8 @@ from pabal.store.carrier_states import CarrierState
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.virtual import NOON, Environment
 from tests.fixtures.web import (
+    FALLBACK,
+    NO_USER,
     PHONE,
     AdjustableWorld,
     RunScenario,
@@ -48,8 +51,8 @@ def test_overview_counts_today_by_message_type_status_and_failure_reason(run_sce
         shown = (await browser.get("/console?days=1")).text
 
         assert tiles(shown) == {"completed": 3, "fail": 1, "open": 1, "cancel": 0}
-        assert row(shown, "단문 문자") == ["", "2", "1", "1", "0", "4", "66.7%"]
-        assert row(shown, "알림톡") == ["", "1", "0", "0", "0", "1", "100.0%"]
+        assert row(shown, "단문 문자") == ["", "2", "1", "1", "0", "4", "66.7%", "50.0%"]
+        assert row(shown, "알림톡") == ["", "1", "0", "0", "0", "1", "100.0%", "100.0%"]
         assert row(shown, "2026-11-15") == ["3", "1", "1", "0", "5", "75.0%"]
         assert row(shown, "결번") == ["3003", "", "1"]
         assert row(shown, "simulator")[2:] == ["분당 0건", "없음"]
@@ -85,6 +88,27 @@ def test_overview_days_follow_the_time_zone_and_period_can_be_chosen(run_scenari
         assert nonsense.status == 200
 
     run_scenario(scenario, world=world_at_noon())
+
+
+def test_overview_shows_who_was_reached_and_what_that_cost(run_scenario: RunScenario, tmp_path: Path) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await set_up_sender(env)
+        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, NO_USER, **FALLBACK))
+        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, PHONE))
+        await env.wait(60)
+        browser = await signed_in_browser(env, Role.VIEWER)
+
+        shown = (await browser.get("/console?days=1")).text
+
+        assert row(shown, "알림톡")[-4:] == ["2", "50.0%", "100.0%", "–"]
+        assert row(shown, "단문 문자")[-4:] == ["1", "100.0%", "–", "1,234.5원"]
+
+    file = tmp_path / "prices.toml"
+    file.write_text(
+        '[routes]\nsms = ["simulator"]\nalimTalk = ["simulator"]\n[carriers.simulator]\nkind = "simulator"\n'
+        "[carriers.simulator.prices]\nsms = 1234.5\n"
+    )
+    run_scenario(scenario, file=file)
 
 
 def test_exported_statistics_are_those_of_the_interface(run_scenario: RunScenario) -> None:

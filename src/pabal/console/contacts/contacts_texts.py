@@ -11,7 +11,7 @@ TEXTS = {
     ),
     "opt_outs.number": Text("휴대폰 번호", "Phone number"),
     "opt_outs.sender": Text("발신번호", "Sender number"),
-    "opt_outs.sender_field": Text("발신번호 (비우면 전체)", "Sender number (empty: all)"),
+    "opt_outs.sender_field": Text("발신번호(비우면 전체)", "Sender number (empty: all)"),
     "opt_outs.every": Text("전체", "All"),
     "opt_outs.reason": Text("사유", "Reason"),
     "opt_outs.source": Text("등록 경로", "Added by"),
@@ -20,9 +20,19 @@ TEXTS = {
     "opt_outs.add": Text("추가", "Add"),
     "opt_outs.remove": Text("삭제", "Remove"),
     "opt_outs.remove_it": Text("{number} 수신거부 삭제", "Remove the opt-out of {number}"),
+    "opt_outs.remove_why": Text(
+        "삭제하면 이 번호로 광고를 다시 보냅니다. 수신자가 다시 받겠다고 동의했을 때만 삭제하세요.",
+        "Advertising is sent to this number again. Remove it only if the receiver has consented again.",
+    ),
+    "opt_outs_done.added": Text("수신거부를 추가했습니다.", "The opt-out was added."),
+    "opt_outs_done.known": Text(
+        "이미 등록된 수신거부입니다. 바뀐 것은 없습니다.", "This opt-out was there already. Nothing has changed."
+    ),
+    "opt_outs_done.removed": Text("수신거부를 삭제했습니다.", "The opt-out was removed."),
+    "opt_outs.search_number": Text("번호로 찾기", "Find a number"),
     "opt_outs.search": Text("검색", "Search"),
     "opt_outs.all": Text("전체 보기", "Show all"),
-    "opt_outs.export": Text("CSV 내려받기", "Download CSV"),
+    "opt_outs.export": Text("전체 목록 CSV 내려받기", "Download all as CSV"),
     "opt_outs.file": Text("파일로 추가", "Add from a file"),
     "opt_outs.columns": Text(
         "CSV나 Excel, {rows}행까지. 첫 행의 열 이름: 휴대폰번호, 발신번호(선택), 사유(선택).",
@@ -39,25 +49,42 @@ TEXTS = {
     ),
     "opt_outs.total": Text("{total}개", "{total} in all"),
     "opt_outs.none": Text("수신거부한 번호가 없습니다.", "No number has opted out."),
+    "opt_outs.not_found": Text(
+        "이 번호는 수신거부 목록에 없습니다.", "This number is not in the list of opt-outs."
+    ),
     "menu.inbound": Text("수신 메시지", "Inbound"),
     "inbound.title": Text("수신 메시지", "Inbound messages"),
     "inbound.about": Text(
-        "등록된 발신번호로 온 답장입니다. 수신거부, 거부, 해지, STOP이라는 답장은 그 발신번호의 수신거부로 "
-        "추가됩니다.",
-        "Replies to registered sender numbers. One that only says STOP (or the same in Korean) is added to the "
-        "opt-outs of that number.",
+        "등록된 발신번호로 온 답장입니다. 그 발신번호로 보낸 적이 있는 수신자가 수신거부, 거부, 해지, STOP, "
+        "UNSUBSCRIBE라고만 답하면 그 발신번호의 수신거부로 추가됩니다.",
+        "Replies to registered sender numbers. A receiver who only answers STOP or UNSUBSCRIBE (or the same in "
+        "Korean) to a text from one of them is added to the opt-outs of that number.",
     ),
     "inbound.unassigned": Text(
-        "어느 계정에도 등록되지 않은 번호로 온 메시지입니다. 운영자만 볼 수 있습니다.",
-        "Messages to numbers that no account has registered. Only operators see them.",
+        "어느 계정에도 등록되지 않은 번호로 온 메시지입니다. 운영자만 볼 수 있습니다. 번호를 계정에 등록하면 "
+        "그 뒤에 온 메시지부터 그 계정에 표시됩니다.",
+        "Messages to numbers that no account has registered. Only operators see them. Once an account has "
+        "registered a number, later messages to it are shown there.",
     ),
     "inbound.time": Text("받은 시각", "Received at"),
     "inbound.sender": Text("보낸 번호", "From"),
     "inbound.receiver": Text("받은 번호", "To"),
     "inbound.content": Text("내용", "Text"),
     "inbound.opted_out": Text("수신거부 추가됨", "Opted out"),
-    "inbound.none": Text("받은 메시지가 없습니다.", "There are no messages."),
+    "inbound.search": Text("검색", "Search"),
+    "inbound.all": Text("전체 보기", "Show all"),
+    "inbound.export": Text("CSV 내려받기", "Download CSV"),
+    "inbound.yes": Text("예", "Yes"),
+    "inbound.not_found": Text("이 번호에서 받은 메시지가 없습니다.", "There are no messages from this number."),
+    "inbound.carrier": Text("통신사", "Carrier"),
+    "inbound.none": Text(
+        "받은 메시지가 없습니다. 수신자가 등록된 발신번호로 답장하면 여기에 표시됩니다.",
+        "There are no messages. Replies to registered sender numbers are shown here.",
+    ),
+    "inbound.none_unassigned": Text("미배정 메시지가 없습니다.", "There are no such messages."),
+    "inbound.no_older": Text("더 오래된 메시지가 없습니다.", "There are no older messages."),
     "operate.part.inbound": Text("미배정 수신", "Inbound"),
+    "audit_action.inbound.export": Text("수신 메시지 내려받기", "Downloaded the inbound messages"),
     "audit_action.opt_out.add": Text("수신거부 추가", "Added an opt-out"),
     "audit_action.opt_out.remove": Text("수신거부 삭제", "Removed an opt-out"),
     "audit_action.opt_out.import": Text("수신거부 파일 가져오기", "Imported opt-outs"),

@@ -1,20 +1,41 @@
-"""The pages of inbound messages: those of an account, and for operators those of none."""
+"""The pages of inbound messages: those of an account, with their export, and for operators those of none."""
 
-from starlette.responses import Response
+import logging
+import re
+from collections.abc import AsyncIterator
+from urllib.parse import urlencode
 
+from starlette.responses import Response, StreamingResponse
+
+from pabal.console.history.export import BOM, csv_line
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.inbound import is_mobile, show_number
+from pabal.domain import phone
+from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.inbound import mask_number, show_number
+from pabal.service.access import audit
+from pabal.service.errors import StoreUnavailable
 from pabal.service.history import inbound
-from pabal.service.history.inbound import NEWEST
+from pabal.service.history.inbound import NEWEST, Inbound
 
 INBOUND_PATH = "/console/inbound"
 UNASSIGNED_PATH = "/console/operate/inbound"
 PAGE_SIZE = 50
+EXPORT_BATCH = 1000
 MAX_CURSOR_DIGITS = 18
+NUMBERS_MASKED = Text(
+    "이 역할은 전화번호를 볼 수 없어 번호로 검색할 수 없습니다.",
+    "Your role does not see phone numbers, so it cannot search by number.",
+)
+EXPORT_COLUMNS = ("time", "sender", "receiver", "content", "opted_out")
+
+log = logging.getLogger("pabal.console")
 
 
 async def list_inbound(request: PageRequest) -> Response:
-    """Show what subscribers have sent to the account's numbers, newest first."""
+    """Show what subscribers have sent to the account's numbers, newest first.
+
+    Raises Refused(INVALID_PARAMETER) for a search by someone who sees masked numbers.
+    """
     return await _render(request, request.account_id, INBOUND_PATH)
 
 
@@ -23,24 +44,87 @@ async def list_unassigned(request: PageRequest) -> Response:
     return await _render(request, None, UNASSIGNED_PATH)
 
 
+async def export_inbound(request: PageRequest) -> Response:
+    """Answer with the messages that the search finds, newest first, as CSV.
+
+    Raises Refused as `list_inbound` does.
+    """
+    sender = _searched_sender(request)
+    await audit.add_entry(request.context, request.audit_entry("inbound.export", "csv"))
+    name = f"pabal-inbound-{request.locale.format_timestamp(request.now)[:10]}.csv"
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return StreamingResponse(_export_lines(request, sender), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+async def _export_lines(request: PageRequest, sender: str | None) -> AsyncIterator[bytes]:
+    yield (BOM + csv_line([request.t(f"inbound.{each}") for each in EXPORT_COLUMNS])).encode()
+    before = NEWEST
+    try:
+        while found := await inbound.list_before(request.context, request.account_id, before, EXPORT_BATCH, sender):
+            before = found[-1].id
+            yield "".join(csv_line(_cells(request, each)) for each in found).encode()
+    except StoreUnavailable:
+        log.warning("an export ends early: the store is away")
+        raise
+
+
+def _cells(request: PageRequest, message: Inbound) -> list[str]:
+    return [
+        request.locale.format_timestamp(message.received_at),
+        _shown_sender(request, message),
+        show_number(message.receiver),
+        message.content,
+        request.t("inbound.yes") if message.has_opted_out else "",
+    ]
+
+
+def _shown_sender(request: PageRequest, message: Inbound) -> str:
+    return show_number(message.sender) if request.may_see_numbers else mask_number(message.sender)
+
+
+def _searched_sender(request: PageRequest) -> str | None:
+    """Return the number whose messages are wanted, None for all; foreign ones are searched as they are typed.
+
+    Raises Refused(INVALID_PARAMETER) for those who see masked numbers: what is found would tell hidden digits.
+    """
+    typed = request.field("number")
+    if not typed:
+        return None
+    if not request.may_see_numbers:
+        raise Refused(Code.INVALID_PARAMETER, "number", NUMBERS_MASKED)
+    try:
+        return phone.parse_sender(typed)
+    except Refused:
+        return re.sub(r"[\s+-]", "", typed)
+
+
 async def _render(request: PageRequest, account_id: int | None, path: str) -> Response:
+    sender = _searched_sender(request)
     word = request.field("before")
     is_cursor = word.isascii() and word.isdigit() and len(word) <= MAX_CURSOR_DIGITS
     before = int(word) if is_cursor else NEWEST
-    found = await inbound.list_before(request.context, account_id, before, PAGE_SIZE + 1)
+    found = await inbound.list_before(request.context, account_id, before, PAGE_SIZE + 1, sender)
     shown = found[:PAGE_SIZE]
+    search = {"number": request.field("number")} if sender is not None else {}
     return request.render(
         "contacts/inbound.html",
         rows=[
             (
                 each,
-                request.phone_number(each.sender) if is_mobile(each.sender) else show_number(each.sender),
+                _shown_sender(request, each),
                 show_number(each.receiver),
                 request.locale.format_timestamp(each.received_at),
             )
             for each in shown
         ],
         is_unassigned=account_id is None,
-        older=f"{path}?before={shown[-1].id}" if len(found) > PAGE_SIZE else "",
-        newest=path if is_cursor else "",
+        path=path,
+        searched=request.field("number"),
+        export=_url(f"{INBOUND_PATH}.csv", search) if account_id is not None else "",
+        older=_url(path, {**search, "before": str(shown[-1].id)}) if len(found) > PAGE_SIZE else "",
+        newest=_url(path, search) if is_cursor else "",
     )
+
+
+def _url(path: str, fields: dict[str, str]) -> str:
+    return f"{path}?{urlencode(fields)}" if fields else path

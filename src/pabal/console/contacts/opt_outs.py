@@ -18,10 +18,13 @@ from pabal.service.access.opt_outs import NewOptOuts, OptOutEntry, OptOutSource
 from pabal.service.errors import StoreUnavailable
 
 OPT_OUTS_PATH = "/console/opt-outs"
+REMOVE_PATH = f"{OPT_OUTS_PATH}/remove"
 PAGE_SIZE = 50
 EXPORT_BATCH = 1000
 MAX_PAGE = 1_000_000
 MAX_ID_DIGITS = 18
+DONE = ("added", "known", "removed")
+"""What the page says after a form: the number was added, was there before, or was removed."""
 MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024
 """A form with the largest file."""
 
@@ -42,8 +45,9 @@ async def add_opt_out(request: PageRequest) -> Response:
     except Refused as refused:
         return await _render(request, refused)
     new = NewOptOuts(request.account_id, [entry], OptOutSource.CONSOLE)
-    await opt_outs.add(request.context, new, request.audit_entry(opt_outs.ADD_ACTION, phone.mask(entry.phone)))
-    return request.redirect(OPT_OUTS_PATH)
+    audit_entry = request.audit_entry(opt_outs.ADD_ACTION, phone.mask(entry.phone))
+    is_new = await opt_outs.add(request.context, new, audit_entry)
+    return request.redirect(f"{OPT_OUTS_PATH}?done={'added' if is_new else 'known'}")
 
 
 async def remove_opt_out(request: PageRequest) -> Response:
@@ -52,7 +56,7 @@ async def remove_opt_out(request: PageRequest) -> Response:
     if word.isascii() and word.isdigit() and len(word) <= MAX_ID_DIGITS:
         audit_entry = request.audit_entry(opt_outs.REMOVE_ACTION, word)
         await opt_outs.remove_one(request.context, request.account_id, int(word), audit_entry)
-    return request.redirect(OPT_OUTS_PATH)
+    return request.redirect(f"{OPT_OUTS_PATH}?done=removed")
 
 
 async def import_opt_outs(request: PageRequest) -> Response:
@@ -172,6 +176,9 @@ async def _render(request: PageRequest, refused: Refused | None = None) -> Respo
         errors=errors,
         rows_wrong=rows_wrong,
         imported=_imported(request) if not refused else None,
+        done=request.field("done") if not refused and request.field("done") in DONE else "",
+        may_remove=request.is_allowed(REMOVE_PATH, "POST"),
+        remove_path=REMOVE_PATH,
         max_rows=f"{sheet_limits.MAX_ROWS:,}",
         max_reason=opt_out.MAX_REASON_CHARACTERS,
         newer=_page_url(searched, page - 1) if page > 1 else "",

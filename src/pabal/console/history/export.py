@@ -5,6 +5,7 @@ import io
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
+from functools import partial
 
 from starlette.responses import Response, StreamingResponse
 
@@ -13,11 +14,19 @@ from pabal.console.history.workbook import MEDIA_TYPE, Workbook
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers, phone
 from pabal.domain.codes import Refused
+from pabal.domain.price import HUNDREDTHS_PER_WON
 from pabal.service.access import audit
 from pabal.service.errors import StoreUnavailable
 from pabal.service.history import timeline
 from pabal.service.history.history import build_each
-from pabal.service.history.timeline import NEWEST, Message, MessageFilter, Request
+from pabal.service.history.timeline import (
+    NEWEST,
+    DeliveredPage,
+    DeliveryRecord,
+    Message,
+    MessageFilter,
+    Request,
+)
 from pabal.service.sending import compose
 
 BATCH_ROWS = 1000
@@ -29,6 +38,7 @@ _FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", 
 COLUMNS = (
     "requestDate", "scheduledDate", "completedDate", "product", "receiver", "status", "resultCode", "result",
     "sender", "channelId", "templateCode", "subject", "content", "reference", "requestId", "messageId",
+    "submittedDate", "carrier", "carrierCode", "cost", "key",
 )  # fmt: skip
 
 log = logging.getLogger("pabal.console")
@@ -111,21 +121,21 @@ async def _row_batches(
     before: bytes | None = NEWEST if wanted_filter else None
     while wanted_filter and before:
         try:
-            result = await timeline.search_messages(request.context, wanted_filter, before, BATCH_ROWS)
+            found = await timeline.search_deliveries(request.context, wanted_filter, before, BATCH_ROWS)
         except StoreUnavailable:
             log.warning("an export ends early: the store is away")
             raise
-        before = result.next_before
-        if result.found or result.unreadable:
+        before = found.page.next_before
+        if found.page.found or found.page.unreadable:
             yield build_each(
-                result.found,
-                result.unreadable,
-                lambda message, send_request: _cells(request, message, send_request),
+                found.page.found,
+                found.page.unreadable,
+                partial(_cells, request, found),
                 lambda message_id: _unreadable_cells(request, message_id),
             )
 
 
-def _cells(request: PageRequest, message: Message, send_request: Request) -> list[str]:
+def _cells(request: PageRequest, found: DeliveredPage, message: Message, send_request: Request) -> list[str]:
     is_fallback = compose.is_fallback(message, send_request)
     outcome, stamp = message.outcome, request.locale.format_timestamp
     sender = send_request.fallback_sender if is_fallback else send_request.sender
@@ -146,6 +156,19 @@ def _cells(request: PageRequest, message: Message, send_request: Request) -> lis
         message.reference or "",
         send_request.id.hex(),
         message.id.hex(),
+        *_delivery_cells(request, found.deliveries[message.id]),
+        found.key_names.get(send_request.id, ""),
+    ]
+
+
+def _delivery_cells(request: PageRequest, delivery: DeliveryRecord) -> list[str]:
+    """Return when a message was last submitted, the carrier that decided it, that carrier's code, and the cost."""
+    cost, submitted_at, carrier, carrier_code = delivery
+    return [
+        "" if submitted_at is None else request.locale.format_timestamp(submitted_at),
+        carrier or "",
+        carrier_code or "",
+        "" if cost is None else f"{cost / HUNDREDTHS_PER_WON:.2f}",
     ]
 
 

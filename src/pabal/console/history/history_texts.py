@@ -133,4 +133,9 @@ TEXTS = {
     "export.reference": Text("참조 ID", "Reference"),
     "export.requestId": Text("요청 ID", "Request ID"),
     "export.messageId": Text("메시지 ID", "Message ID"),
+    "export.submittedDate": Text("전송 시각", "Submitted"),
+    "export.carrier": Text("통신사", "Carrier"),
+    "export.carrierCode": Text("통신사 코드", "Carrier's code"),
+    "export.cost": Text("비용(원)", "Cost (won)"),
+    "export.key": Text("API 키", "API key"),
 }

@@ -1,21 +1,30 @@
-"""The pages of webhooks: list, create, test, pause, rotate the secret, deliveries, replay."""
+"""The pages of webhooks: list, create, change, test, pause, rotate the secret, deliveries, replay."""
 
-from collections.abc import Mapping
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
 from pabal.checks import webhooks as checks
+from pabal.console.manage import webhook_form
+from pabal.console.manage.webhook_form import ENABLED_FIELD
+from pabal.console.manage.webhook_results import summarize
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.codes import Code, Refused
-from pabal.domain.webhook import MAX_WEBHOOKS
-from pabal.models.webhooks import CreateWebhook, ReplayWebhook
+from pabal.domain.webhook import MAX_WEBHOOKS, WebhookState
+from pabal.models.webhooks import ReplayWebhook
 from pabal.service.webhooks import manage, trial
-from pabal.service.webhooks.manage import ListedWebhook, WebhookFields
+from pabal.service.webhooks.manage import MAX_COUNTED_BACKLOG, ListedWebhook, WebhookFields
 
 WEBHOOKS_PATH = "/console/webhooks"
-EVENT_FIELD, PRODUCT_FIELD = "event.", "product."
-"""What the names of check boxes begin with."""
 SHOWN_DELIVERIES = 20
+MAX_PAGE = 50
+"""The page with the oldest delivery that is kept."""
+STATE_CLASSES = {
+    WebhookState.ACTIVE.code: "completed",
+    WebhookState.PAUSED.code: "waiting",
+    WebhookState.DISABLED.code: "cancel",
+}
+"""How the stylesheet names the color of each state."""
 
 
 async def list_webhooks(request: PageRequest) -> Response:
@@ -25,15 +34,8 @@ async def list_webhooks(request: PageRequest) -> Response:
 
 async def create_webhook(request: PageRequest) -> Response:
     """Create a webhook and show its secret, once."""
-    fields = {
-        "url": request.field("url"),
-        "events": _checked(request, EVENT_FIELD),
-        "products": _checked(request, PRODUCT_FIELD),
-        "description": request.field("description"),
-    }
     try:
-        call = request.api_call(CreateWebhook, fields)
-        new = checks.read_new_fields(call.form)
+        new = webhook_form.read_form(request)
         entry = request.audit_entry("webhook.create")
         made = await manage.create(request.context, request.account_id, new, entry)
     except Refused as refused:
@@ -49,13 +51,36 @@ async def show_webhook(request: PageRequest) -> Response:
     return await _render_webhook(request)
 
 
+async def show_edit_form(request: PageRequest) -> Response:
+    """Show the form that changes a webhook.
+
+    Raises Refused(WEBHOOK_NOT_FOUND).
+    """
+    return await _render_edit_form(request)
+
+
+async def update_webhook(request: PageRequest) -> Response:
+    """Change a webhook as its form says; a field that is empty is emptied.
+
+    Raises Refused(WEBHOOK_NOT_FOUND).
+    """
+    try:
+        fields = webhook_form.read_form(request)
+        await _update(request, fields._replace(is_enabled=bool(request.field(ENABLED_FIELD))))
+    except Refused as refused:
+        if refused.code is Code.WEBHOOK_NOT_FOUND:
+            raise
+        return await _render_edit_form(request, refused)
+    return request.redirect(f"{_path(request)}?saved=1")
+
+
 async def set_state(request: PageRequest) -> Response:
     """Pause a webhook, or use it again.
 
     Raises Refused(WEBHOOK_NOT_FOUND).
     """
     await _update(request, WebhookFields(is_enabled=request.field("enabled") == "true"))
-    return request.redirect(f"{WEBHOOKS_PATH}/{_id(request)}")
+    return request.redirect(f"{_path(request)}?saved=1")
 
 
 async def rotate_secret(request: PageRequest) -> Response:
@@ -78,8 +103,11 @@ async def send_test(request: PageRequest) -> Response:
         if refused.code is not Code.RATE_LIMITED:
             raise
         return await _render_webhook(request, refused)
-    tested = checks.build_test_item(result)
-    return await _render_webhook(request, tested=tested, is_success=result.is_success)
+    item = checks.build_test_item(result)
+    tested = summarize(request, result.status, trial.describe_error(result))
+    return await _render_webhook(
+        request, tested=tested, tested_ms=f"{item.durationMs:,}", tested_answer=item.answer
+    )
 
 
 async def replay_events(request: PageRequest) -> Response:
@@ -105,15 +133,15 @@ async def delete_webhook(request: PageRequest) -> Response:
     """
     entry = request.audit_entry("webhook.delete", str(_id(request)))
     await manage.delete(request.context, request.account_id, _id(request), entry)
-    return request.redirect(WEBHOOKS_PATH)
+    return request.redirect(f"{WEBHOOKS_PATH}?deleted=1")
 
 
 def _id(request: PageRequest) -> int:
     return checks.parse_id(request.http.path_params["webhook"])
 
 
-def _checked(request: PageRequest, prefix: str) -> list[str]:
-    return [name.removeprefix(prefix) for name in request.fields if name.startswith(prefix)]
+def _path(request: PageRequest) -> str:
+    return f"{WEBHOOKS_PATH}/{_id(request)}"
 
 
 async def _update(request: PageRequest, fields: WebhookFields) -> str | None:
@@ -124,34 +152,21 @@ async def _update(request: PageRequest, fields: WebhookFields) -> str | None:
     return secret
 
 
-def _errors(request: PageRequest, refused: Refused | None) -> Mapping[str, str]:
-    """Return the messages by field; a box of a group stands for the group."""
-    if refused is None:
-        return {}
-    language = request.locale.language
-    return {each.field.partition("[")[0] or "form": each.message(language) for each in refused.problems}
-
-
 def _render_secret(request: PageRequest, webhook_id: int, secret: str) -> Response:
     return request.render("manage/webhook_secret.html", secret=secret, path=f"{WEBHOOKS_PATH}/{webhook_id}")
 
 
 async def _render_list(request: PageRequest, refused: Refused | None = None) -> Response:
     found = await manage.list_all(request.context, request.account_id)
-    chosen = {"message.result"} if refused is None else set(_checked(request, EVENT_FIELD))
     return request.render(
         "manage/webhooks.html",
         refused.code.http_status if refused else 200,
         rows=[_row(request, each) for each in found],
+        states=STATE_CLASSES,
         may_add=len(found) < MAX_WEBHOOKS,
         most=MAX_WEBHOOKS,
-        events=[(word, word in chosen) for word in checks.EVENT_CHOICES],
-        products=[
-            (word, each.label, word in _checked(request, PRODUCT_FIELD))
-            for word, each in checks.PRODUCT_CHOICES.items()
-        ],
-        typed={name: request.field(name) if refused else "" for name in ("url", "description")},
-        errors=_errors(request, refused),
+        form=webhook_form.typed_form(request, refused) if refused else webhook_form.new_form(),
+        is_deleted=not refused and bool(request.field("deleted")),
     )
 
 
@@ -160,20 +175,48 @@ def _row(request: PageRequest, listed: ListedWebhook) -> tuple[ListedWebhook, st
     return listed, request.locale.format_timestamp(last) if last else ""
 
 
+async def _render_edit_form(request: PageRequest, refused: Refused | None = None) -> Response:
+    listed = await manage.get(request.context, request.account_id, _id(request))
+    return request.render(
+        "manage/webhook_edit.html",
+        refused.code.http_status if refused else 200,
+        webhook_id=listed.webhook.id,
+        path=_path(request),
+        form=webhook_form.typed_form(request, refused) if refused else webhook_form.form_of(listed.webhook),
+    )
+
+
 async def _render_webhook(request: PageRequest, refused: Refused | None = None, **more: object) -> Response:
-    webhook_id = _id(request)
+    webhook_id, page = _id(request), _page_number(request)
     listed = await manage.get(request.context, request.account_id, webhook_id)
-    _, tries = await manage.list_deliveries(request.context, request.account_id, webhook_id, 1, SHOWN_DELIVERIES)
-    values = {"tested": None, "is_success": False, "is_replayed": False, **more}
+    total, tries = await manage.list_deliveries(
+        request.context, request.account_id, webhook_id, page, SHOWN_DELIVERIES
+    )
+    webhook, path = listed.webhook, _path(request)
+    values = {"tested": None, "tested_ms": "", "tested_answer": "", "is_replayed": False, **more}
     return request.render(
         "manage/webhook.html",
         refused.code.http_status if refused else 200,
-        listed=listed,
+        webhook=webhook,
         item=checks.build_webhook_item(listed, request.locale),
-        state=listed.webhook.state,
-        tries=[(checks.build_delivery_item(each, request.locale), each) for each in tries],
-        path=f"{WEBHOOKS_PATH}/{webhook_id}",
+        products=[each.label for each in checks.PRODUCT_CHOICES.values() if each in webhook.products],
+        state_class=STATE_CLASSES[webhook.state.code],
+        is_backlog_capped=listed.backlog >= MAX_COUNTED_BACKLOG,
+        is_saved=request.http.method == "GET" and bool(request.field("saved")),
+        tries=[
+            (checks.build_delivery_item(each, request.locale), summarize(request, each.status, each.error))
+            for each in tries
+        ],
+        path=path,
         since=request.field("since"),
-        errors=_errors(request, refused),
+        errors=webhook_form.list_errors(request, refused),
+        newer=f"{path}?{urlencode({'page': page - 1})}" if page > 1 else "",
+        older=f"{path}?{urlencode({'page': page + 1})}" if total > page * SHOWN_DELIVERIES else "",
         **values,
     )
+
+
+def _page_number(request: PageRequest) -> int:
+    """Return which page of the deliveries is wanted, 1 if that is not said well."""
+    word = request.field("page")
+    return min(max(int(word), 1), MAX_PAGE) if word.isascii() and word.isdigit() and len(word) <= 4 else 1

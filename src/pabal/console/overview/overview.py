@@ -8,17 +8,22 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from pabal.console.manage.webhooks import WEBHOOKS_PATH
 from pabal.console.overview import charts
 from pabal.console.overview.charts import Rectangle
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import dates as dates_module
 from pabal.domain.dates import SECOND
 from pabal.domain.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Status
+from pabal.domain.price import format_won
+from pabal.domain.webhook import Webhook
 from pabal.service.access import account_limits
 from pabal.service.upkeep import reports
-from pabal.service.upkeep.reports import CarrierState, StatisticsKey
+from pabal.service.upkeep.reports import CarrierState, GroupCounts, PeriodCounts, StatisticsKey
+from pabal.service.webhooks import manage
 
 SHOWN_DAYS = 28
+
 PERIODS_DAYS = (1, 7, 28)
 DEFAULT_PERIOD_DAYS = 7
 STATES = ("completed", "fail", "open", "cancel")
@@ -65,6 +70,10 @@ class ProductChart(NamedTuple):
     name: str
     counts: StateCounts
     rectangles: list[Rectangle]
+    reached: str
+    """The percentage of receivers who got the message or its fallback; empty if it only was a fallback."""
+    cost: str
+    """In won; empty if it is not known."""
 
 
 class CarrierSummary(NamedTuple):
@@ -84,8 +93,11 @@ async def show_overview(request: PageRequest) -> Response:
     period_days = int(chosen) if chosen in map(str, PERIODS_DAYS) else DEFAULT_PERIOD_DAYS
     dates = _shown_dates(request)
     periods = [dates_module.parse_period(day.isoformat(), request.locale.zone) for day in dates]
-    daily, carrier_states, as_of = await reports.get_account_report(request.context, request.account_id, periods)
+    daily, by_product, carrier_states, as_of = await reports.get_account_report(
+        request.context, request.account_id, periods, period_days
+    )
     in_period = _add_days(daily[-period_days:])
+    products = _product_charts(request, in_period, by_product)
     return request.render(
         "overview/overview.html",
         today=_count_states(daily[-1]),
@@ -94,14 +106,23 @@ async def show_overview(request: PageRequest) -> Response:
         width=SHOWN_DAYS * charts.COLUMN_STEP,
         period=period_days,
         periods=PERIODS_DAYS,
-        products=_product_charts(request, in_period),
+        products=products,
+        has_costs=any(each.cost for each in products),
         reasons=_failure_reasons(request, in_period),
         failed=_failed_messages_url(dates[-period_days], dates[-1]),
         carriers=_carrier_summaries(request, carrier_states),
         as_of=request.locale.format_timestamp(as_of if as_of is not None else request.now),
         legend=STATES,
+        paused_webhooks=await _paused_webhooks(request),
         limit_use=await account_limits.get_use(request.context, request.account_id),
     )
+
+
+async def _paused_webhooks(request: PageRequest) -> list[Webhook]:
+    """Return the webhooks that keep failing, for those who can do something about it."""
+    if not request.is_allowed(WEBHOOKS_PATH):
+        return []
+    return await manage.list_paused(request.context, request.account_id)
 
 
 def _shown_dates(request: PageRequest) -> list[date]:
@@ -137,18 +158,30 @@ def _day_charts(dates: list[date], daily: list[dict[StatisticsKey, int]]) -> lis
     ]
 
 
-def _product_charts(request: PageRequest, statistics: Mapping[StatisticsKey, int]) -> list[ProductChart]:
+def _product_charts(
+    request: PageRequest, statistics: Mapping[StatisticsKey, int], by_product: Iterable[PeriodCounts]
+) -> list[ProductChart]:
     counts = {
         number: _count_states({key: count for key, count in statistics.items() if key[0] == number})
         for number in sorted({product for product, _, _ in statistics})
     }
     largest = max([1, *(each.total for each in counts.values())])
+    totals = {each.group[0]: each.counts for each in by_product}
     return [
         ProductChart(
-            request.translate(PRODUCT_BY_NUMBER[number].label), each, charts.build_bar(_amounts(each), largest)
+            request.translate(PRODUCT_BY_NUMBER[number].label),
+            each,
+            charts.build_bar(_amounts(each), largest),
+            _reached(totals[number]),
+            "" if totals[number].cost is None else format_won(totals[number].cost or 0),
         )
         for number, each in counts.items()
     ]
+
+
+def _reached(counts: GroupCounts) -> str:
+    receivers = counts.messages - counts.fallbacks
+    return f"{100 * counts.reached / receivers:.1f}" if receivers > 0 else ""
 
 
 def _failure_reasons(

@@ -9,6 +9,10 @@ TEXTS = {
         "{at} 기준입니다. 발송을 요청한 날짜로 집계하며, 대체 문자는 별도 건으로 셉니다.",
         "As of {at}. Messages count on the day they were requested. A fallback message counts separately.",
     ),
+    "overview.webhook_paused": Text(
+        "웹훅이 계속 실패해 일시 중지되었습니다: {url}", "A webhook keeps failing and is paused: {url}"
+    ),
+    "overview.webhook_look": Text("원인 보기", "See why"),
     "overview.today": Text("오늘", "Today"),
     "overview.total": Text("전체", "Total"),
     "overview.completed": Text("완료", "Completed"),
@@ -45,6 +49,13 @@ TEXTS = {
     "overview.span.28": Text("최근 4주", "Last 4 weeks"),
     "overview.kinds": Text("메시지 종류별", "By message type"),
     "overview.kind": Text("메시지 종류", "Message type"),
+    "overview.reached": Text("도달률", "Reached"),
+    "overview.reached_about": Text(
+        "도달률은 수신자 가운데 메시지나 그 대체 문자를 받은 비율입니다. 대체 문자 자체는 세지 않습니다.",
+        "Reached is the share of receivers who got the message or its fallback. Fallbacks themselves do not count.",
+    ),
+    "overview.cost": Text("비용", "Cost"),
+    "overview.won": Text("{won}원", "{won} won"),
     "overview.reasons": Text("실패 사유", "Failure reasons"),
     "overview.reason": Text("사유", "Reason"),
     "overview.code": Text("결과 코드", "Result code"),

@@ -104,8 +104,13 @@ class PageRequest:
 
     @property
     def current_url(self) -> str:
-        """The URL of this page, to come back to."""
+        """The URL of this page, or the path that a form was posted to."""
         return get_url(self.http) if self.http.method == "GET" else str(self.http.scope["path"])
+
+    @property
+    def return_url(self) -> str:
+        """The URL of this page, to come back to; for the answer to a form, that of the page it belongs to."""
+        return self.current_url if self.http.method == "GET" else self.site.closest_page(self.current_url) or HOME
 
     @property
     def may_see_numbers(self) -> bool:

@@ -67,6 +67,23 @@ class Site:
         roles = self._roles[path, method]
         return roles is None or role in roles
 
+    def closest_page(self, path: str) -> str:
+        """Return a path that can be opened, else the closest one above it: forms are also posted to other paths."""
+        while path and not self._can_open(path):
+            path = path.rpartition("/")[0]
+        return path
+
     def render(self, template: str, language: str, values: Mapping[str, object]) -> str:
         """Return a page as text, every value in it escaped."""
         return self._templates[language].get_template(template).render(values)
+
+    def _can_open(self, path: str) -> bool:
+        parts = path.split("/")
+        return any(method == "GET" and _fits(template.split("/"), parts) for template, method in self._roles)
+
+
+def _fits(template: Sequence[str], parts: Sequence[str]) -> bool:
+    """Return whether the parts of a path are those of a template; `{name}` stands for any part."""
+    return len(template) == len(parts) and all(
+        expected == part or expected.startswith("{") for expected, part in zip(template, parts, strict=True)
+    )

@@ -13,6 +13,11 @@ async def list_after(context: Context, account_id: int, after: int, limit: int) 
     return await context.store.read(inbound.list_after, account_id, after, limit)
 
 
-async def list_before(context: Context, account_id: int | None, before: int, limit: int) -> list[Inbound]:
-    """Return some messages of an account, newest first, before an id; None: those that belong to no account."""
-    return await context.store.read(inbound.list_before, account_id, before, limit)
+async def list_before(
+    context: Context, account_id: int | None, before: int, limit: int, sender: str | None = None
+) -> list[Inbound]:
+    """Return some messages of an account, newest first, before an id; None: those that belong to no account.
+
+    With `sender`, only those that this number has sent.
+    """
+    return await context.store.read(inbound.list_before, account_id, before, limit, sender)

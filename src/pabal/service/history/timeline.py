@@ -1,5 +1,6 @@
 """Searches an account's messages, and reads the timeline of one."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from pabal.domain import identifiers
@@ -7,8 +8,8 @@ from pabal.service.context import Context
 from pabal.service.errors import RecordDamaged
 from pabal.service.history.history import take_search_turn
 from pabal.service.sending import compose
-from pabal.store import message_search, messages, requests, timeline
-from pabal.store.engine.base import Tx
+from pabal.store import accounts, message_search, messages, requests, timeline
+from pabal.store.engine.base import Tx, transaction
 from pabal.store.history import MessageFilter
 from pabal.store.message_search import NEWEST, SearchPage
 from pabal.store.messages import Message
@@ -17,7 +18,8 @@ from pabal.store.requests import Request
 from pabal.store.timeline import DeliveryRecord, QueuePosition, RecordedAttempt, RequestKey
 
 __all__ = [
-    "NEWEST", "Message", "MessageFilter", "Request", "SearchPage", "Timeline", "get_timeline", "search_messages",
+    "NEWEST", "DeliveredPage", "DeliveryRecord", "Message", "MessageFilter", "Request", "SearchPage", "Timeline",
+    "get_timeline", "search_deliveries", "search_messages",
 ]  # fmt: skip
 
 
@@ -39,6 +41,15 @@ class Timeline(NamedTuple):
         return self.queue_entry is not None and self.queue_entry.lane == Lane.AWAITING_RECEIPT
 
 
+class DeliveredPage(NamedTuple):
+    """A page of messages, and of their deliveries what is stored with them."""
+
+    page: SearchPage
+    deliveries: Mapping[bytes, DeliveryRecord]
+    key_names: Mapping[bytes, str]
+    """The name of the API key of each request; those made without one are left out."""
+
+
 async def search_messages(context: Context, message_filter: MessageFilter, before: bytes, limit: int) -> SearchPage:
     """Return a page of messages before an id, newest first.
 
@@ -48,12 +59,35 @@ async def search_messages(context: Context, message_filter: MessageFilter, befor
         return await context.store.read(message_search.search, message_filter, before, limit)
 
 
+async def search_deliveries(
+    context: Context, message_filter: MessageFilter, before: bytes, limit: int
+) -> DeliveredPage:
+    """Return a page of messages before an id, newest first, with how each was delivered.
+
+    Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a search that takes too long.
+    """
+    async with take_search_turn(context, message_filter.account_id):
+        return await context.store.read(_search_deliveries, message_filter, before, limit)
+
+
 async def get_timeline(context: Context, account_id: int, message_id: bytes) -> Timeline | None:
     """Return the timeline of a message, None where the account has no such message.
 
     Raises RecordDamaged for one that cannot be read.
     """
     return await context.store.read(_read_timeline, account_id, message_id)
+
+
+@transaction(search=True)
+def _search_deliveries(tx: Tx, message_filter: MessageFilter, before: bytes, limit: int) -> DeliveredPage:
+    page = message_search.search(tx, message_filter, before, limit)
+    key_ids = timeline.get_key_ids(tx, {request.id for _, request in page.found})
+    names = {each.id: each.name for each in accounts.list_keys_by_account(tx, message_filter.account_id)}
+    return DeliveredPage(
+        page,
+        timeline.get_deliveries(tx, [message.id for message, _ in page.found]),
+        {request_id: names[key_id] for request_id, key_id in key_ids.items() if key_id in names},
+    )
 
 
 def _read_timeline(tx: Tx, account_id: int, message_id: bytes) -> Timeline | None:

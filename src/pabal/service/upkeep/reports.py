@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain.dates import Instant, Period
+from pabal.domain.message import Product
 from pabal.service.context import Context
 from pabal.service.history.history import take_search_turn
 from pabal.service.upkeep.statistics import QUICK_MS, update_statistics
@@ -11,11 +12,11 @@ from pabal.store import accounts, carrier_states, carriers, queue_admin, statist
 from pabal.store.carrier_states import CarrierState
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.queue_admin import QueueDepth
-from pabal.store.statistics import PeriodCounts, StatisticsKey
+from pabal.store.statistics import GroupCounts, PeriodCounts, StatisticsKey
 
 __all__ = [
-    "AccountReport", "CarrierState", "DeliveryReport", "GroupedStatistics", "PeriodCounts", "QueueDepth",
-    "StatisticsKey", "get_account_report", "get_delivery_report", "get_grouped_statistics",
+    "AccountReport", "CarrierState", "DeliveryReport", "GroupCounts", "GroupedStatistics", "PeriodCounts",
+    "QueueDepth", "StatisticsKey", "get_account_report", "get_delivery_report", "get_grouped_statistics",
 ]  # fmt: skip
 
 
@@ -23,6 +24,8 @@ class AccountReport(NamedTuple):
     """The messages of an account in each period, the carriers as each worker sees them, and the figures' time."""
 
     statistics: list[dict[StatisticsKey, int]]
+    by_product: list[PeriodCounts]
+    """The messages of the last periods together, one row for each product."""
     carriers: list[CarrierState]
     as_of: Instant | None
 
@@ -36,10 +39,16 @@ class DeliveryReport(NamedTuple):
     """The kind of every carrier that the store knows, configured or not."""
 
 
-async def get_account_report(context: Context, account_id: int, periods: list[Period]) -> AccountReport:
-    """Return an account's statistics of some periods; the newest are updated first, where that is quick."""
+async def get_account_report(
+    context: Context, account_id: int, periods: list[Period], last_periods: int
+) -> AccountReport:
+    """Return an account's statistics of some periods in a row, and of so many of the last ones together.
+
+    The newest are updated first, where that is quick.
+    """
     await update_statistics(context, max_ms=QUICK_MS)
-    return await context.store.read(_read_account_report, account_id, periods)
+    together = Period(periods[-last_periods].start, periods[-1].end)
+    return await context.store.read(_read_account_report, account_id, periods, together)
 
 
 class GroupedStatistics(NamedTuple):
@@ -79,9 +88,10 @@ def queue_depths(tx: Tx, slots: Sequence[int], configured: Iterable[str], now: I
 
 
 @transaction(search=True)
-def _read_account_report(tx: Tx, account_id: int, periods: list[Period]) -> AccountReport:
+def _read_account_report(tx: Tx, account_id: int, periods: list[Period], together: Period) -> AccountReport:
     counted = statistics.count_by_account(tx, account_id, periods)
-    return AccountReport(counted, carrier_states.list_all(tx), statistics.counted_as_of(tx))
+    by_product = statistics.list_groups(tx, account_id, [together], ["product"], len(Product))
+    return AccountReport(counted, by_product, carrier_states.list_all(tx), statistics.counted_as_of(tx))
 
 
 @transaction(search=True)
