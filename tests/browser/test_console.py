@@ -95,7 +95,7 @@ def test_failed_message_is_found_in_history_with_reason_and_advice(
         check_page(page, f"history-{language}-{screen}")
         page.locator("tbody a").first.click()
         expect(page.locator(".advice")).to_be_visible()
-        expect(page.locator(".story li")).to_have_count(2)
+        expect(page.locator(".story li")).to_have_count(4)
         check_page(page, f"message-{language}-{screen}")
 
 

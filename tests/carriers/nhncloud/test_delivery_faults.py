@@ -287,13 +287,13 @@ def test_advertising_texts_name_the_number_for_opting_out(tmp_path: Path) -> Non
         await call_ok(call, "message/sendSMS", sms_body(MANY[1], content="[광고]새 소식"))
         await env.wait(20)
 
-        sent = [(each.content, each.is_ad) for each in fixture.accepted[1:]]
+        sent = {(each.content, each.is_ad) for each in fixture.accepted[1:]}
         line = f"무료거부 {OPT_OUT}"
-        assert sent == [
+        assert sent == {
             (f"(광고)친구야\n{line}", True),
             (f"(광고)안녕하세요\n{line}", True),
             ("[광고]새 소식", False),
-        ]
+        }
         assert await outcomes_for(call, MANY[0]) == ["lms completed 1000"]
 
     run_scenario(tmp_path, scenario)
