@@ -21,6 +21,8 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 
 OTHER_VARIABLES = {"PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS"}
+OTHER_NAMES = {"pabal_restored", "pabal_device"}
+"""A database and a cookie."""
 OTHER_CAPITALS = {"ARGS", "INVALID", "PYTHON", "ROWS_A_STATEMENT", "UNDELIV"}
 
 in_every_document = pytest.mark.parametrize("name", NAMES)
@@ -86,6 +88,13 @@ def test_operators_page_lists_exactly_the_metrics_that_exist() -> None:
     listed = set(re.findall(r"^\| `(pabal_\w+)`", text_of("docs/how-to/operate.md"), re.MULTILINE))
 
     assert listed == {full_name(metric) for metric in Metrics().registry.collect()}
+
+
+@pytest.mark.parametrize("name", [each for each in NAMES if each != "CHANGELOG.md"])  # it names renamed ones
+def test_every_named_metric_exists(name: str) -> None:
+    named = set(re.findall(r"\bpabal_[a-z_]+[a-z]", text_of(name)))
+
+    assert named <= {full_name(metric) for metric in Metrics().registry.collect()} | OTHER_NAMES
 
 
 def test_architecture_names_exactly_the_packages_that_exist() -> None:

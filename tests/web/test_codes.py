@@ -156,6 +156,7 @@ CODE_CASES: dict[Code, CodeCase] = {
     Code.TEMPLATE_NOT_FOUND: CodeCase(_call_with_sender_key("message/sendAlimtalk", alimtalk_body)),
     Code.CATEGORY_NOT_FOUND: CodeCase(_call_with("sender/create", channel_body(category="x"))),
     Code.REQUEST_NOT_FOUND: CodeCase(_call_with("message/cancel", {"requestId": "x"})),
+    Code.MESSAGE_NOT_FOUND: CodeCase(_call_with("message/detail", query={"messageId": "0" * 32})),
     Code.WEBHOOK_NOT_FOUND: CodeCase(_call_with("webhook/delete", {"webhookId": "1"})),
     Code.METHOD_NOT_ALLOWED: CodeCase(_call_with("message/list", method="GET")),
     Code.DUPLICATE: CodeCase(_register_twice),
