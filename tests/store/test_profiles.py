@@ -1,9 +1,12 @@
 """Stored sender profiles and their tokens."""
 
+import json
+
 import pytest
 
 from pabal.domain.dates import HOUR, MINUTE
-from pabal.domain.profile import AuthStatus
+from pabal.domain.event import EventType
+from pabal.domain.profile import AuthStatus, Profile
 from pabal.domain.suspension import Suspension
 from pabal.store import accounts, profiles
 from pabal.store.engine.base import Tx
@@ -264,3 +267,30 @@ def test_only_a_deleted_profile_releases_its_key(tx: Tx) -> None:
     profiles.release_sender_key(tx, KEY)
 
     assert approved(tx, account="other")
+
+
+def told(tx: Tx) -> list[Profile]:
+    """Return the profile of each event, in order."""
+    rows = tx.fetch_all("select data from event_data where type = ?", (EventType.SENDER_AUTH.number,))
+    return sorted((profiles.from_event(json.loads(row[0])) for row in rows), key=lambda each: each.changed_at)
+
+
+def test_each_new_state_of_a_profile_is_recorded_as_it_was(tx: Tx) -> None:
+    added = add(tx)
+    profiles.update(tx, added, "00100010002", PHONE, NOON + 1)
+    assert told(tx) == []
+
+    profiles.approve(tx, added, KEY, NOON + 2)
+    profiles.approve(tx, added, KEY, NOON + 3)
+    profiles.set_enabled(tx, added, False, NOON + 4)
+    profiles.set_enabled(tx, added, False, NOON + 5)
+    profiles.set_enabled(tx, added, True, NOON + 6)
+    profiles.apply_remote(tx, added, "00100010001", None, NOON + 7)
+    profiles.apply_remote(tx, added, "00100010001", Suspension.BLOCKED, NOON + 8)
+    now = profiles.get_by_sender_key(tx, 1, KEY)
+    profiles.delete(tx, added, NOON + 9)
+
+    found = told(tx)
+    assert [each.changed_at - NOON for each in found] == [2, 4, 6, 8]
+    assert [each.is_usable for each in found] == [True, False, True, False]
+    assert found[-1] == now

@@ -1,8 +1,11 @@
 """Stored templates, before, during and after their review."""
 
+import json
+
 import pytest
 
 from pabal.domain.button import Button
+from pabal.domain.event import EventType
 from pabal.domain.image import Image
 from pabal.domain.suspension import Suspension
 from pabal.domain.template import Template, TemplateContent, TemplateStatus
@@ -183,3 +186,42 @@ def test_suspension_of_an_unknown_kind_still_suspends(tx: Tx, bar: Suspension | 
     tx.execute("update templates set suspension = 'something new'")
 
     assert by_id(tx, added).suspension is Suspension.UNREADABLE
+
+
+def told(tx: Tx) -> list[tuple[str, str | None]]:
+    """Return status and suspension of each template in an event, in order."""
+    rows = tx.fetch_all("select data from event_data where type = ?", (EventType.TEMPLATE_STATUS.number,))
+    found = [templates.from_event(json.loads(row[0])) for row in rows]
+    found.sort(key=lambda each: each.changed_at)
+    return [(each.status.code, each.suspension.code if each.suspension else None) for each in found]
+
+
+def test_each_new_state_of_a_template_is_recorded_as_it_was(tx: Tx) -> None:
+    added = templates.add(tx, 1, profile(tx), "order", DESIGN, None, NOON)
+    templates.update_design(tx, added, EDITED, None, NOON + 1)
+    assert told(tx) == []
+
+    templates.set_status(tx, added, TemplateStatus.INSPECTING, None, NOON + 2)
+    templates.set_status(tx, added, TemplateStatus.INSPECTING, None, NOON + 3)
+    templates.set_status(tx, added, TemplateStatus.REJECTED, "왜", NOON + 4)
+    templates.apply_remote(tx, added, EDITED, None, TemplateStatus.REJECTED, "다시", None, NOON + 5)
+    templates.update_design(tx, added, DESIGN, None, NOON + 6)
+    templates.apply_remote(tx, added, DESIGN, DESIGN, TemplateStatus.APPROVED, None, None, NOON + 7)
+    templates.apply_remote(tx, added, DESIGN, EDITED, TemplateStatus.APPROVED, None, None, NOON + 8)
+    templates.apply_remote(tx, added, EDITED, EDITED, TemplateStatus.APPROVED, None, None, NOON + 9)
+    templates.apply_remote(tx, added, EDITED, EDITED, TemplateStatus.APPROVED, None, Suspension.GONE, NOON + 10)
+    now = templates.get_by_id(tx, added)
+    templates.delete(tx, added)
+
+    assert told(tx) == [
+        ("inspecting", None),
+        ("rejected", None),
+        ("rejected", None),
+        ("registered", None),
+        ("approved", None),
+        ("approved", None),
+        ("approved", "gone"),
+    ]
+    rows = tx.fetch_all("select data from event_data where created_at = ?", (NOON + 10,))
+    assert now is not None
+    assert [templates.from_event(json.loads(row[0])) for row in rows] == [now._replace(approved=None)]

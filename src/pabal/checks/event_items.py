@@ -1,32 +1,70 @@
 """Builds the items of webhooks' posts from events."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from pabal.checks.locale import Locale
 from pabal.checks.results import build_result_items
+from pabal.checks.sender_records import build_sender_item
+from pabal.checks.template_records import build_template_item
+from pabal.domain.category import Category
 from pabal.domain.event import Event, EventType, format_event_id
+from pabal.service.context import EventItemBuilder
+from pabal.store import profiles, templates
+from pabal.store.damage import read_rows
 from pabal.store.events import EventData
 from pabal.store.history import ReadMessages
 
 _encode = msgspec.json.Encoder().encode
 
 
-def event_item_builder(
-    locale: Locale,
-) -> Callable[[Sequence[Event], ReadMessages, Mapping[bytes, EventData]], list[bytes | None]]:
+def event_item_builder(locale: Locale) -> EventItemBuilder:
     """Return a function that builds the item of each event as JSON, None where nothing is left to tell."""
 
-    def build(events: Sequence[Event], read: ReadMessages, data: Mapping[bytes, EventData]) -> list[bytes | None]:
+    def build(
+        events: Sequence[Event],
+        read: ReadMessages,
+        data: Mapping[bytes, EventData],
+        sender_categories: Mapping[str, Category],
+    ) -> list[bytes | None]:
         ends = [each for each in events if each.type is EventType.MESSAGE_RESULT]
         results = {each.id: item for each, item in zip(ends, build_result_items(ends, read, locale), strict=True)}
-        return [_encode(results[each.id]) if each.id in results else _other_item(each, data) for each in events]
+        return [
+            _encode(results[each.id])
+            if each.id in results
+            else _other_item(each, data.get(each.id), sender_categories, locale)
+            for each in events
+        ]
 
     return build
 
 
-def _other_item(event: Event, data: Mapping[bytes, EventData]) -> bytes | None:
-    """Return the item of another event; its data may have been erased."""
-    found = data.get(event.id)
-    return _encode({"eventId": format_event_id(event.id), **found.data}) if found and found.data else None
+def _other_item(
+    event: Event, found: EventData | None, sender_categories: Mapping[str, Category], locale: Locale
+) -> bytes | None:
+    """Return the item of another event; its data may have been erased, or be damaged."""
+    if not found or not found.data:
+        return None
+    built = read_rows(
+        [(event.id, found.data)], lambda row: _build_record(event.type, row[1], sender_categories, locale)
+    )
+    return _encode({"eventId": format_event_id(event.id), **built[event.id]}) if event.id in built else None
+
+
+def _build_record(
+    type: EventType, data: Mapping[str, Any], sender_categories: Mapping[str, Category], locale: Locale
+) -> Mapping[str, Any]:
+    """Return what an event says, where it is about a profile or a template in the words of their lists."""
+    if type is EventType.TEMPLATE_STATUS:
+        return _to_fields(build_template_item(templates.from_event(data), locale))
+    if type is EventType.SENDER_AUTH:
+        profile = profiles.from_event(data)
+        return _to_fields(build_sender_item(profile, sender_categories.get(profile.category), locale))
+    return data
+
+
+def _to_fields(item: msgspec.Struct) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.to_builtins(item)
+    return fields

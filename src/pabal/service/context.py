@@ -41,8 +41,13 @@ class CarrierProvider(NamedTuple):
         return self.carrier if isinstance(self.provider, RelayProvider) else None
 
 
-EventItemBuilder = Callable[[Sequence[Event], ReadMessages, Mapping[bytes, EventData]], Sequence[bytes | None]]
-"""Builds the JSON of each event from its message or its data; None: nothing is left to tell."""
+EventItemBuilder = Callable[
+    [Sequence[Event], ReadMessages, Mapping[bytes, EventData], Mapping[str, Category]], Sequence[bytes | None]
+]
+"""Builds the JSON of each event from its message, or from its data and the categories of sender profiles.
+
+None: nothing is left to tell.
+"""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from pabal.domain.event import (
     lowest_number,
     make_event_id,
 )
+from pabal.store.damage import read_rows
 from pabal.store.engine.base import Tx, transaction
 
 DEFAULT_SLOT = 0
@@ -251,9 +252,7 @@ def get_data(tx: Tx, ids: Iterable[bytes]) -> dict[bytes, EventData]:
     rows = tx.execute_many(
         "select id, type, created_at, data from event_data where id in ({list})", [(one,) for one in ids]
     )
-    return {
-        id: EventData(EVENT_TYPE_BY_NUMBER[kind], created_at, _decode(data)) for id, kind, created_at, data in rows
-    }
+    return read_rows(rows, lambda row: EventData(EVENT_TYPE_BY_NUMBER[row[1]], row[2], _decode(row[3])))
 
 
 def next_account(tx: Tx, slot: int, after: int) -> int | None:

@@ -1,17 +1,20 @@
-"""Sender profiles, and the tokens that prove who owns them."""
+"""Sender profiles, whose changes of state are recorded as events, and the tokens that prove who owns them."""
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pabal.domain.dates import Instant
+from pabal.domain.event import EventType
 from pabal.domain.profile import AUTH_STATUS_BY_CODE, AuthStatus, Profile
 from pabal.domain.suspension import Suspension, parse_suspension
+from pabal.store import events
 from pabal.store.engine.base import Row, Tx, Value, transaction
 
 _COLUMNS = (
     "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at,"
     " carrier, suspension"
 )
-
+_FIELDS = tuple(_COLUMNS.split(", "))
 
 _SELECT_BY_CARRIER = f"select {_COLUMNS} from profiles where deleted_at is null and carrier = ?"
 
@@ -90,9 +93,12 @@ def update(
 
 def apply_remote(tx: Tx, profile_id: int, category: str, bar: Suspension | None, now: Instant) -> None:
     """Update a profile from its relay."""
-    tx.execute(
+    _change(
+        tx,
+        profile_id,
         "update profiles set category = ?, suspension = ?, changed_at = ? where id = ?",
         (category, bar.code if bar else None, now, profile_id),
+        now,
     )
 
 
@@ -103,11 +109,14 @@ def release_sender_key(tx: Tx, sender_key: str) -> None:
     )
 
 
-def approve(tx: Tx, profile_id: int, sender_key: str, now: Instant) -> None:
-    """Approve a profile and set its sender key."""
-    tx.execute(
-        "update profiles set status = ?, sender_key = ?, changed_at = ? where id = ?",
-        (AuthStatus.APPROVAL.code, sender_key, now, profile_id),
+def approve(tx: Tx, profile_id: int, sender_key: str, now: Instant, bar: Suspension | None = None) -> None:
+    """Approve a profile and set its sender key; its relay may have suspended it."""
+    _change(
+        tx,
+        profile_id,
+        "update profiles set status = ?, sender_key = ?, suspension = ?, changed_at = ? where id = ?",
+        (AuthStatus.APPROVAL.code, sender_key, bar.code if bar else None, now, profile_id),
+        now,
     )
 
 
@@ -140,13 +149,19 @@ def find_deleted(tx: Tx, profile_ids: set[int]) -> set[int]:
 
 def set_enabled(tx: Tx, profile_id: int, is_enabled: bool, now: Instant) -> bool:
     """Enable or disable a profile; say whether it exists."""
-    return (
-        tx.execute(
-            "update profiles set is_enabled = ?, changed_at = ? where id = ? and deleted_at is null",
-            (int(is_enabled), now, profile_id),
-        )
-        > 0
+    changed = _change(
+        tx,
+        profile_id,
+        "update profiles set is_enabled = ?, changed_at = ? where id = ? and deleted_at is null",
+        (int(is_enabled), now, profile_id),
+        now,
     )
+    return changed > 0
+
+
+def from_event(data: Mapping[str, Any]) -> Profile:
+    """Return the profile of an event `sender.auth`, as it was then."""
+    return _from_row(tuple(data.get(each) for each in _FIELDS))
 
 
 @transaction(search=True)
@@ -231,9 +246,31 @@ def delete_expired_tokens(tx: Tx, before: Instant, limit: int) -> int:
     return len(rows)
 
 
+def _change(tx: Tx, profile_id: int, sql: str, args: Sequence[Value], now: Instant) -> int:
+    """Change a profile, and record it as an event if it is in another state then; return how many rows changed."""
+    before = _get(tx, "id = ?", (profile_id,))
+    changed = tx.execute(sql, args)
+    row = _get_row(tx, "id = ?", (profile_id,))
+    if before and row and _state(before) != _state(_from_row(row)):
+        data = dict(zip(_FIELDS, row, strict=True))
+        key = f"{profile_id} {now} {data['status']} {data['is_enabled']} {data['suspension']}"
+        phone = data["cellphone"] or None
+        events.record(tx, before.account_id, EventType.SENDER_AUTH, key, data, now, phone=phone)
+    return changed
+
+
+def _state(profile: Profile) -> tuple[object, ...]:
+    """Return what callers are told about: whether the profile can send, and if not, why."""
+    return profile.status, profile.sender_key, profile.is_enabled, profile.suspension
+
+
 def _get(tx: Tx, where: str, args: tuple[Value, ...]) -> Profile | None:
-    row = tx.fetch_one(f"select {_COLUMNS} from profiles where deleted_at is null and {where}", args)
+    row = _get_row(tx, where, args)
     return _from_row(row) if row else None
+
+
+def _get_row(tx: Tx, where: str, args: tuple[Value, ...]) -> Row | None:
+    return tx.fetch_one(f"select {_COLUMNS} from profiles where deleted_at is null and {where}", args)
 
 
 def _from_row(row: Row) -> Profile:

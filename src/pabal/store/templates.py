@@ -1,21 +1,25 @@
-"""Alimtalk templates and their review status."""
+"""Alimtalk templates and their review status, whose changes are recorded as events."""
 
 import json
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pabal.domain.button import from_fields
 from pabal.domain.dates import Instant
+from pabal.domain.event import EventType
 from pabal.domain.image import Image
 from pabal.domain.suspension import Suspension, parse_suspension
 from pabal.domain.template import TEMPLATE_STATUS_BY_CODE, Template, TemplateContent, TemplateStatus
 from pabal.domain.template_parts import parts_from_fields, to_fields
+from pabal.store import events
 from pabal.store.engine.base import Row, Tx, Value, transaction
 
-_SELECT = (
-    "select t.id, t.account_id, t.profile_id, p.sender_key, p.channel_id, t.code, t.design, t.in_use,"
-    " t.status, t.comment, t.is_enabled, t.created_at, t.changed_at, p.carrier, t.suspension"
-    " from templates t join profiles p on p.id = t.profile_id"
-)
+_COLUMNS = (
+    "t.id", "t.account_id", "t.profile_id", "p.sender_key", "p.channel_id", "t.code", "t.design", "t.in_use",
+    "t.status", "t.comment", "t.is_enabled", "t.created_at", "t.changed_at", "p.carrier", "t.suspension",
+)  # fmt: skip
+_SELECT = f"select {', '.join(_COLUMNS)} from templates t join profiles p on p.id = t.profile_id"
+_FIELDS = tuple(each.partition(".")[2] for each in _COLUMNS)
 
 
 class TemplateFilter(NamedTuple):
@@ -35,7 +39,7 @@ def get(tx: Tx, profile_id: int, code: str) -> Template | None:
 
 def get_by_id(tx: Tx, template_id: int) -> Template | None:
     """Return the template with this id, of any account."""
-    row = tx.fetch_one(f"{_SELECT} where p.deleted_at is null and t.id = ?", (template_id,))
+    row = _get_row(tx, template_id)
     return _from_row(row) if row else None
 
 
@@ -64,9 +68,12 @@ def add(
 
 def update_design(tx: Tx, template_id: int, design: TemplateContent, image: Image | None, now: Instant) -> None:
     """Change the design of a template, which must be reviewed again."""
-    tx.execute(
+    _change(
+        tx,
+        template_id,
         "update templates set name = ?, design = ?, status = ?, comment = null, changed_at = ? where id = ?",
         (design.name, _design_to_json(design), TemplateStatus.REGISTERED.code, now, template_id),
+        now,
     )
     _save_image(tx, template_id, image)
 
@@ -74,9 +81,12 @@ def update_design(tx: Tx, template_id: int, design: TemplateContent, image: Imag
 def set_status(tx: Tx, template_id: int, status: TemplateStatus, comment: str | None, now: Instant) -> None:
     """Set the review status of a template; an approved design comes into use."""
     in_use = "design" if status is TemplateStatus.APPROVED else "in_use"
-    tx.execute(
+    _change(
+        tx,
+        template_id,
         f"update templates set in_use = {in_use}, status = ?, comment = ?, changed_at = ? where id = ?",
         (status.code, comment, now, template_id),
+        now,
     )
 
 
@@ -91,7 +101,9 @@ def apply_remote(
     now: Instant,
 ) -> None:
     """Update a template from its relay."""
-    tx.execute(
+    _change(
+        tx,
+        template_id,
         "update templates set name = ?, design = ?, in_use = ?, status = ?, comment = ?, suspension = ?,"
         " changed_at = ?"
         " where id = ?",
@@ -105,7 +117,13 @@ def apply_remote(
             now,
             template_id,
         ),
+        now,
     )
+
+
+def from_event(data: Mapping[str, Any]) -> Template:
+    """Return the template of an event `template.status`, as it was then."""
+    return _from_row(tuple(data.get(each) for each in _FIELDS))
 
 
 def get_image(tx: Tx, template_id: int) -> Image | None:
@@ -154,6 +172,28 @@ def find(tx: Tx, wanted: TemplateFilter, page: int, page_size: int) -> tuple[int
 def list_all(tx: Tx) -> list[Template]:
     """Return every template, oldest first."""
     return [_from_row(row) for row in tx.fetch_all(f"{_SELECT} where p.deleted_at is null order by t.id")]
+
+
+def _change(tx: Tx, template_id: int, sql: str, args: Sequence[Value], now: Instant) -> None:
+    """Change a template, and record it as an event if its status is another then."""
+    before = _get_row(tx, template_id)
+    tx.execute(sql, args)
+    after = _get_row(tx, template_id)
+    if not before or not after or _state(_from_row(before)) == _state(_from_row(after)):
+        return
+    data = dict(zip(_FIELDS, after, strict=True)) | {"in_use": None}
+    key = f"{template_id} {now} {data['status']} {data['suspension']}"
+    events.record(tx, data["account_id"], EventType.TEMPLATE_STATUS, key, data, now)
+
+
+def _get_row(tx: Tx, template_id: int) -> Row | None:
+    return tx.fetch_one(f"{_SELECT} where p.deleted_at is null and t.id = ?", (template_id,))
+
+
+def _state(template: Template) -> tuple[object, ...]:
+    """Return what callers are told about: the status, and the text that was approved."""
+    approved = template.latest if template.status is TemplateStatus.APPROVED else None
+    return template.status, template.comment, template.suspension, approved
 
 
 def _save_image(tx: Tx, template_id: int, image: Image | None) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from pabal.checks.call import ApiCall, read_paging
 from pabal.checks.choices import one_of
 from pabal.checks.profiles import authenticate_profile, register_profile
+from pabal.checks.sender_records import build_new_sender_item, build_sender_item
 from pabal.domain.codes import Code, Problem
 from pabal.domain.profile import AUTH_STATUS_BY_CODE, parse_channel_id
 from pabal.service.relay import categories, profiles
@@ -22,7 +23,7 @@ async def create_sender(call: ApiCall) -> dict[str, Any]:
     """Register a channel as a sender profile and send a token to its administrator's phone."""
     profile = await register_profile(call)
     known = await categories.sender_categories(call.context)
-    return {"item": records.build_new_sender_item(profile, known.get(profile.category), call.locale)}
+    return {"item": build_new_sender_item(profile, known.get(profile.category), call.locale)}
 
 
 async def delete_sender(call: ApiCall) -> dict[str, Any]:
@@ -56,5 +57,5 @@ async def list_senders(call: ApiCall) -> dict[str, Any]:
     form.raise_problems()
     total, found = await call.context.store.read(stored_profiles.find, profile_filter, page, page_size)
     known = await categories.sender_categories(call.context)
-    items = [records.build_sender_item(each, known.get(each.category), call.locale) for each in found]
+    items = [build_sender_item(each, known.get(each.category), call.locale) for each in found]
     return envelope.page_fields(total, page, page_size, items)

@@ -5,6 +5,7 @@ from typing import Any
 from pabal.checks import templates
 from pabal.checks.call import ApiCall, read_paging
 from pabal.checks.choices import one_of
+from pabal.checks.template_records import build_template_item
 from pabal.domain import text
 from pabal.domain.template import TEMPLATE_STATUS_BY_CODE, Template
 from pabal.service.relay import categories
@@ -51,9 +52,9 @@ async def list_templates(call: ApiCall) -> dict[str, Any]:
     page, page_size = read_paging(form)
     form.raise_problems()
     total, found = await call.context.store.read(stored_templates.find, template_filter, page, page_size)
-    items = [records.build_template_item(each, call.locale) for each in found]
+    items = [build_template_item(each, call.locale) for each in found]
     return envelope.page_fields(total, page, page_size, items)
 
 
 def _build_answer(call: ApiCall, template: Template) -> dict[str, Any]:
-    return {"item": records.build_template_item(template, call.locale)}
+    return {"item": build_template_item(template, call.locale)}

@@ -19,6 +19,13 @@ async def sender_categories(context: Context) -> Mapping[str, Category]:
     return {each.code: each for each in found.profiles} if found else context.sender_categories
 
 
+def read_sender_categories(tx: Tx, context: Context) -> Mapping[str, Category]:
+    """Return the categories of sender profiles, by code, as a transaction sees them."""
+    carrier = _relay_name(context)
+    found = _read(tx, carrier) if carrier is not None else None
+    return {each.code: each for each in found.profiles} if found else context.sender_categories
+
+
 async def template_categories(context: Context) -> Mapping[str, Category]:
     """Return the categories of templates, by code."""
     found = await _stored(context)
@@ -37,11 +44,15 @@ async def refresh(context: Context, carrier: str, relay: RelayProvider) -> None:
 
 async def _stored(context: Context) -> RemoteCategories | None:
     """Return the stored categories of the relay; None where there is no relay or it was not asked yet."""
+    carrier = _relay_name(context)
+    return await context.store.read(_read, carrier) if carrier is not None else None
+
+
+def _relay_name(context: Context) -> str | None:
     try:
-        carrier = context.provider().relay_name
+        return context.provider().relay_name
     except Refused:
         return None
-    return await context.store.read(_read, carrier) if carrier is not None else None
 
 
 def _read(tx: Tx, carrier: str) -> RemoteCategories | None:

@@ -88,6 +88,7 @@ async def decide_review(
         decision,
         audit_entry.created_at,
     )
+    context.new_events.set()
 
 
 def _read_profile(tx: Tx, account_id: int, channel_id: str) -> ProfileDetails | None:

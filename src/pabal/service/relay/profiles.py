@@ -97,6 +97,7 @@ async def authenticate(
     )
     if refused:
         raise _refusal(refused)
+    context.new_events.set()
 
 
 async def _verify_at_relay(
@@ -124,6 +125,7 @@ async def _verify_at_relay(
     await context.store.write(
         audit_log.run_audited, audit_entry, approve_verified, profile, sender_key, context.world.now()
     )
+    context.new_events.set()
 
 
 async def _is_held_elsewhere(context: Context, profile: Profile, refusal: Refused) -> bool:
@@ -146,7 +148,9 @@ async def adopt(context: Context, account_id: int, carrier: str, channel_id: str
             "The relay has no approved profile for this channel.",
         )
         raise Refused(Code.SENDER_NOT_FOUND, "channelId", detail)
-    return await context.store.write(_adopt, account_id, carrier, standing, context.world.now())
+    adopted = await context.store.write(_adopt, account_id, carrier, standing, context.world.now())
+    context.new_events.set()
+    return adopted
 
 
 async def delete(
@@ -309,8 +313,7 @@ def _adopt(tx: Tx, account_id: int, carrier: str, standing: RemoteProfile, now: 
         profile_id = known.id
         profiles.update(tx, known.id, category, known.cellphone, now, carrier)
     profiles.release_sender_key(tx, sender_key)
-    profiles.approve(tx, profile_id, sender_key, now)
-    profiles.apply_remote(tx, profile_id, category, suspension, now)
+    profiles.approve(tx, profile_id, sender_key, now, suspension)
     return _of_channel(tx, account_id, channel_id)
 
 

@@ -127,6 +127,7 @@ class RelaySync:
             return
         now = self._context.world.now()
         if await self._context.store.write(apply.apply_profile, profile, category, suspension, now):
+            self._context.new_events.set()
             log.info(
                 "applied a profile's state at its relay",
                 extra={"profile": profile.id, "state": suspension.code if suspension else "active"},
@@ -148,6 +149,7 @@ class RelaySync:
             sheets.keys() - {each.code for each in ours} - before
         ):  # codes in `before` were deleted meanwhile
             if await store.write(apply.add_template, profile, sheets[code], world.now()):
+                self._context.new_events.set()
                 log.info(
                     "added a template that was created at the relay", extra={"profile": profile.id, "code": code}
                 )
@@ -176,10 +178,12 @@ class RelaySync:
         new = apply.merge_template(relay, template, sheet, change, now)
         if new != (template.latest, template.approved, template.status, template.comment, template.suspension):
             await self._context.store.write(apply.apply_template, relay, template, sheet, change, now)
+            self._context.new_events.set()
 
     async def _handle_missing(self, relay: RelayProvider, template: Template) -> None:
         """Query a template that a list lacks, and suspend it only where the relay says it does not exist."""
         if await relay.get_template(template.sender_key, template.code) is not None:
             return
         if await self._context.store.write(apply.mark_template_gone, template, self._context.world.now()):
+            self._context.new_events.set()
             log.info("suspended a template that is gone at the relay", extra={"template": template.id})

@@ -64,9 +64,11 @@ async def update(
     """
     await _check_category(context, content)
     content = await _upload_thumbnail(context, ref, content, thumbnail)
-    return await context.store.write(
+    updated = await context.store.write(
         audit_log.run_audited, audit_entry, _update, ref, content, image, context.world.now()
     )
+    context.new_events.set()
+    return updated
 
 
 async def request_review(context: Context, ref: TemplateRef, audit_entry: AuditEntry | None = None) -> Template:
@@ -78,9 +80,11 @@ async def request_review(context: Context, ref: TemplateRef, audit_entry: AuditE
     profile, template, image = await context.store.read(_read_submission, ref)
     desk = context.provider_of(profile)
     review = await desk.submit_template(ref.sender_key, ref.code, template.latest, image)
-    return await context.store.write(
+    requested = await context.store.write(
         audit_log.run_audited, audit_entry, _mark_requested, ref, template.latest, review, context.world.now()
     )
+    context.new_events.set()
+    return requested
 
 
 async def delete(context: Context, ref: TemplateRef, audit_entry: AuditEntry | None = None) -> None:
@@ -137,8 +141,10 @@ def _mark_requested(
     _check_requestable(template)
     if template.latest != content:  # edited during the review
         raise _wrong_state(template)
+    if review:
+        return _apply_decision(tx, template, review, now)
     templates.set_status(tx, template.id, TemplateStatus.INSPECTING, None, now)
-    return _apply_decision(tx, template, review, now) if review else _by_id(tx, template.id)
+    return _by_id(tx, template.id)
 
 
 def _read_submission(tx: Tx, ref: TemplateRef) -> ReviewSubmission:

@@ -148,9 +148,7 @@ class EndpointPoster:
             return False
         context = self._context
         await self._pace.wait()
-        batch = await context.store.read(
-            read_batch, self.webhook, self._known, context.build_items, context.policy.zone, now
-        )
+        batch = await context.store.read(read_batch, context, self.webhook, self._known, now)
         if batch is None:  # deleted
             self._is_stopping = True
             return False

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
 from pabal.domain import dates
 from pabal.domain.dates import Instant
 from pabal.domain.event import NUMBERS_PER_MS, Event, EventType, Positions
 from pabal.domain.webhook import Webhook
-from pabal.service.context import EventItemBuilder
+from pabal.service.context import Context
 from pabal.service.events.results import read_messages
+from pabal.service.relay.categories import read_sender_categories
 from pabal.service.webhooks.schedule import MAX_BODY_BYTES, MAX_ITEMS, MAX_WAIT_MS
 from pabal.store import events, webhook_posts
 from pabal.store.engine.base import Tx, transaction
@@ -41,12 +41,7 @@ class PostBatch(NamedTuple):
 
 @transaction(background=True)
 def read_batch(
-    tx: Tx,
-    webhook: Webhook,
-    known: PostBatch | None,
-    build_items: EventItemBuilder,
-    zone: ZoneInfo,
-    now: Instant,
+    tx: Tx, context: Context, webhook: Webhook, known: PostBatch | None, now: Instant
 ) -> PostBatch | None:
     """Return posts for events that are new since the last batch; None: there is no such webhook any more.
 
@@ -63,7 +58,7 @@ def read_batch(
         ready_at = min(numbered_at, now) + MAX_WAIT_MS
         if now < ready_at:
             return PostBatch(stored, begin, [], held_until=ready_at)
-    posts = _make_posts(tx, wanted, build_items, dates.format_iso(now, zone))
+    posts = _make_posts(tx, context, wanted, dates.format_iso(now, context.policy.zone))
     return PostBatch(stored, page.positions, posts, page.has_more)
 
 
@@ -86,10 +81,16 @@ def make_body(type: EventType, timestamp: str, items: Sequence[bytes]) -> bytes:
     return head + b",".join(items) + b"]}}"
 
 
-def _make_posts(tx: Tx, wanted: Sequence[Event], build_items: EventItemBuilder, timestamp: str) -> list[NewPost]:
+def _make_posts(tx: Tx, context: Context, wanted: Sequence[Event], timestamp: str) -> list[NewPost]:
     ends = [each for each in wanted if each.type is EventType.MESSAGE_RESULT]
     others = [each.id for each in wanted if each.type is not EventType.MESSAGE_RESULT]
-    items = build_items(wanted, read_messages(tx, ends), events.get_data(tx, others) if others else {})
+    has_profiles = any(each.type is EventType.SENDER_AUTH for each in wanted)
+    items = context.build_items(
+        wanted,
+        read_messages(tx, ends),
+        events.get_data(tx, others) if others else {},
+        read_sender_categories(tx, context) if has_profiles else {},
+    )
     by_type: dict[EventType, list[tuple[bytes, bytes]]] = {}
     for event, item in zip(wanted, items, strict=True):
         if item is not None:
