@@ -97,6 +97,9 @@ class FaultyStore:
     async def scrub(self) -> bool:
         return await self._inner.scrub()
 
+    async def was_written_elsewhere(self) -> bool:
+        return await self._inner.was_written_elsewhere()
+
     async def close(self) -> None:
         await self._inner.close()
 

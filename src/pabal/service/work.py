@@ -16,6 +16,7 @@ from pabal.service.relay.opt_out_sync import run_opt_out_sync
 from pabal.service.relay.sync import run_sync
 from pabal.service.sending.campaigns import run_campaigns
 from pabal.service.upkeep.housekeeping import run_housekeeping
+from pabal.service.upkeep.other_processes import watch_other_processes
 from pabal.service.webhooks.dispatch import WebhookDispatcher
 
 RESTART_DELAY_S = 1.0
@@ -50,6 +51,7 @@ class BackgroundWork:
             self._spawn(lambda carrier=carrier: run_carrier(context, carrier))  # type: ignore[misc]
         self._spawn(lambda: watch_clock(context))
         self._spawn(lambda: run_numbering(context))
+        self._spawn(lambda: watch_other_processes(context))
         self._spawn(self._webhooks.run)
         self._spawn(lambda: run_housekeeping(context))
         self._spawn(lambda: run_campaigns(context))

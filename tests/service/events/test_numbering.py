@@ -8,11 +8,13 @@ from pabal.domain.event import Event, EventType
 from pabal.domain.message import Outcome
 from pabal.service.events.numbering import GATHER_PAUSE_S, POLL_INTERVAL_S
 from pabal.service.sending.cancel import cancel_request
+from pabal.service.upkeep.other_processes import CHECK_INTERVAL_S
 from pabal.store import events
 from pabal.store.engine.base import Store
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster
 from tests.fixtures.delivery import reference_of
+from tests.fixtures.engines import sqlite_only
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
     FakeCarrier,
@@ -23,7 +25,7 @@ from tests.fixtures.service import (
     sms,
 )
 from tests.fixtures.slot_sharing import EVICTION_S, REBALANCE_S, fake_carriers, send_many
-from tests.fixtures.virtual import NOON, Environment
+from tests.fixtures.virtual import NOON, Environment, open_store
 
 SOON_S = 2 * GATHER_PAUSE_S
 
@@ -73,6 +75,23 @@ def test_events_of_other_processes_are_numbered_within_five_seconds(tmp_path: Pa
         assert POLL_INTERVAL_S + SOON_S < 5
 
     run_cluster(tmp_path, scenario, carriers=fake_carriers())
+
+
+@sqlite_only
+def test_events_of_commands_are_numbered_within_five_seconds(run_scenario: RunScenario, tmp_path: Path) -> None:
+    async def scenario(env: Environment) -> None:
+        account_id = await account_id_of(env)
+        for number in range(1, 3):
+            await env.wait(33.3)
+            command = open_store(tmp_path, env.world)
+            await command.write(events.record, account_id, EventType.LIMIT_NEAR, str(number), {}, env.world.now())
+            await command.close()
+            await env.wait(CHECK_INTERVAL_S + SOON_S)
+
+            assert len(await numbered(env.store, account_id)) == number
+        assert CHECK_INTERVAL_S + SOON_S < 5
+
+    run_scenario(scenario)
 
 
 def test_an_event_with_a_late_clock_is_numbered_within_two_minutes(run_scenario: RunScenario) -> None:

@@ -186,3 +186,25 @@ def test_no_automatic_index_is_created(tmp_path: Path) -> None:
             await store.close()
 
     assert asyncio.run(scenario()) == (0,), "SQLite would index all messages at every send"
+
+
+def test_store_notices_what_others_write_and_not_what_it_writes_itself(modes: StoreMode) -> None:
+    commits: list[CommitStats] = []
+
+    async def scenario(store: GroupCommitStore) -> None:
+        await store.was_written_elsewhere()
+        counted = len(commits)
+        seen = [await store.was_written_elsewhere() for _ in range(2)]
+        assert len(commits) == counted, "a look is no commit"
+        await store.write(add_word, "ours")
+        seen.append(await store.was_written_elsewhere())
+        other = modes.open()
+        await other.read(lambda tx: tx.fetch_all("select * from words"))
+        seen.append(await store.was_written_elsewhere())
+        await other.write(add_word, "theirs")
+        await other.close()
+        seen += [await store.was_written_elsewhere() for _ in range(2)]
+
+        assert seen == [False, False, False, False, True, False]
+
+    modes.run(scenario, on_commit=commits.append)

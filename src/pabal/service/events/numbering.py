@@ -13,7 +13,7 @@ from pabal.store.events import NumberedBatch
 POLL_INTERVAL_S = 4.0
 """How often to look for events that other processes have recorded."""
 MAX_IDLE_S = 30.0
-"""How often to look for them where no other process delivers: only commands record events then."""
+"""Longest pause where no other process delivers: what commands record then wakes this one."""
 GATHER_PAUSE_S = 0.1
 """Pause between two rounds, so that under load each is worth its transactions."""
 BATCH_ROWS = 200

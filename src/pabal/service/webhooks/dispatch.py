@@ -15,7 +15,7 @@ from pabal.store.engine.base import StoreUnavailable, Tx, transaction
 REFRESH_INTERVAL_S = 5.0
 """How often to look for webhooks that were added or changed by other processes."""
 MAX_IDLE_S = 30.0
-"""How often to look for them where no other process serves callers: only commands change webhooks then."""
+"""Longest pause where no other process serves callers: what commands change then wakes this one."""
 RESTART_DELAY_S = 1.0
 
 log = logging.getLogger("pabal.webhooks")

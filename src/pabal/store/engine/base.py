@@ -79,6 +79,13 @@ class Store(Protocol):
         It is called again and again. Says no if it has to wait. Raises StoreUnavailable.
         """
 
+    async def was_written_elsewhere(self) -> bool:
+        """Say whether another process may have written since the last call, without a look at any table.
+
+        A store that processes always share says no: these look for what they need themselves. Raises
+        StoreUnavailable.
+        """
+
     async def close(self) -> None:
         """Finish pending work, then close all connections."""
 
@@ -123,7 +130,8 @@ def transaction(
     - `slow`: its caller waits for as long as it takes, without a timeout.
     - `search`: it reads an amount that callers decide, so it has connections of its own and a time limit: it cannot
       delay the reads that every call needs. Raises ReadTimedOut.
-    - `background`: it reads for no caller that waits, and perhaps for long, so it has a connection of its own.
+    - `background`: it reads for no caller that waits, and perhaps for long, so it has a connection of its own. On
+      the connection that writes, it does not count as a commit.
     - `urgent`: it overtakes the writes that wait, and is not refused because of their number.
     - `batched_by`: does many calls of this work, which takes one argument, at once. It raises where any of the
       calls would raise; then each call runs by itself.

@@ -168,6 +168,9 @@ class GroupCommitStore(ABC):
     async def scrub(self) -> bool:
         return True
 
+    async def was_written_elsewhere(self) -> bool:
+        return False
+
     async def close(self) -> None:
         if self._is_closed:
             return
@@ -263,7 +266,8 @@ class GroupCommitStore(ABC):
             results = self._commit_batch(connection, pending, taken)
         except self.engine_errors as error:
             results = self._recover(connection, taken, error)
-        self._on_commit(CommitStats(len(results), self._world.monotonic() - began))
+        if len(results) != 1 or not results[0].write.options.background:
+            self._on_commit(CommitStats(len(results), self._world.monotonic() - began))
         self._deliver_results(results)
 
     def _commit_batch(

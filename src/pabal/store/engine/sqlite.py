@@ -18,6 +18,7 @@ from pabal.store.engine.base import (
     expand_placeholders,
     number_columns,
     to_dialect,
+    transaction,
 )
 from pabal.store.engine.group_commit import (
     SEARCH_CONNECTIONS,
@@ -158,6 +159,7 @@ class SqliteStore(GroupCommitStore):
         self._local = threading.local()
         self._readers_open: list[apsw.Connection] = []
         self._scrubber = Scrubber(path)
+        self._data_version: int | None = None
         try:
             self._writer = _SqliteWriter(self._connect())
         except apsw.Error as error:
@@ -187,6 +189,10 @@ class SqliteStore(GroupCommitStore):
     async def scrub(self) -> bool:
         self._check_open()
         return await self._searchers.run(self._scrub, None)
+
+    async def was_written_elsewhere(self) -> bool:
+        before, self._data_version = self._data_version, await self.write(_read_data_version)
+        return self._data_version != before
 
     def _scrub(self) -> bool:
         try:
@@ -242,6 +248,14 @@ class SqliteStore(GroupCommitStore):
         self._writer.abandon()
         away = StoreUnavailable(type(error).__name__)
         return [WriteResult(call, None, away) for call in taken]
+
+
+@transaction(background=True)
+def _read_data_version(tx: SqliteTx) -> int:
+    """Return a number that changes when another connection than this one commits."""
+    row = tx.fetch_one("pragma data_version")
+    assert row is not None
+    return int(row[0])
 
 
 def _use_wal(connection: apsw.Connection) -> None:
