@@ -132,7 +132,6 @@ FORM_FIELDS = (
 )  # fmt: skip
 """What forms have besides the fields of a template."""
 SHOWN_COLUMNS = {
-    "/console": ("webhooks.url",),
     "/console/webhooks": ("webhooks.url", "webhooks.description"),
     "/console/webhooks/{webhook}": (
         "webhooks.url", "webhooks.description", "webhook_deliveries.answer", "webhook_deliveries.error"
@@ -283,7 +282,7 @@ def plant_names(tx: Tx, names: Sequence[str]) -> None:
     for table, column in (each.split(".") for each in names):
         tx.execute(f"update {table} set {column} = ?", (f"{MARK}{table}.{column}",))
     tx.execute("update webhook_deliveries set status = null")  # an error is shown where there was no answer
-    tx.execute("update webhooks set state = 'paused'")  # the overview shows those
+    tx.execute("update webhooks set state = 'paused'")  # every page tells of those
 
 
 def test_no_form_renders_typed_text_as_markup(run_scenario: RunScenario) -> None:

@@ -6,9 +6,10 @@ from pabal.domain.dates import MINUTE
 from pabal.domain.event import EventType
 from pabal.domain.message import Product
 from pabal.domain.webhook import Webhook, WebhookState
-from pabal.store import accounts, events, webhook_posts, webhooks
+from pabal.store import accounts, events, sessions, webhook_posts, webhooks
 from pabal.store.engine.base import Tx
 from pabal.store.webhooks import NewWebhook
+from tests.fixtures.rows import ExplainingTx
 from tests.fixtures.virtual import NOON
 
 URL = "https://hook.example/in"
@@ -180,3 +181,29 @@ def test_secrets_are_replaced_unless_they_have_changed_meanwhile(tx: Tx, account
 
     again = get(tx, account, found.id)
     assert (again.secret, again.previous_secret) == (b"encrypted", b"old")
+
+
+def test_paused_webhooks_are_listed_and_counted_except_those_of_disabled_accounts(tx: Tx, account: int) -> None:
+    other = accounts.ensure_account(tx, "other", NOON)
+    ours, _, theirs = add(tx, account), add(tx, account), add(tx, other)
+    for one in (ours, theirs):
+        webhooks.pause(tx, one, NOON)
+
+    both = [each.id for each in webhooks.list_paused(tx, 10)], webhooks.count_paused(tx)
+    first = [each.id for each in webhooks.list_paused(tx, 1)]
+    accounts.set_disabled(tx, "other", NOON)
+    enabled = [each.id for each in webhooks.list_paused(tx, 10)], webhooks.count_paused(tx)
+
+    assert both == ([ours, theirs], 2)
+    assert first == [ours]
+    assert enabled == ([ours], 1)
+
+
+def test_session_finds_paused_webhooks_by_an_index(tx: Tx, account: int) -> None:
+    for _ in range(50):
+        webhooks.pause(tx, add(tx, account), NOON)
+    explaining = ExplainingTx(tx)
+
+    sessions.get(explaining, b"hash")
+
+    assert explaining.scans == []

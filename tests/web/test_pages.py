@@ -14,11 +14,13 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from pabal.app import build_service
 from pabal.domain.codes import Code
+from pabal.store import accounts, webhooks
 from pabal.store.engine.base import StoreUnavailable
 from pabal.web.endpoint import Endpoint
 from pabal.web.endpoints import ENDPOINTS
 from tests.fixtures.virtual import Caller, Environment, VirtualWorld, open_store, settings_for
 from tests.fixtures.web import FailingStore, RunScenario, call_ok, read_metrics, sms_body
+from tests.fixtures.webhook_calls import create as create_webhook
 
 each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
 
@@ -128,6 +130,25 @@ def test_unknown_paths_are_counted_under_one_name(run_scenario: RunScenario) -> 
             await call(f"/api/{number}")
 
         assert (await read_metrics(call))['pabal_http_requests_total{path="unknown",result="NOT_FOUND"}'] == 5
+
+    run_scenario(scenario)
+
+
+def test_metrics_count_paused_webhooks_of_enabled_accounts(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, twin = await env.caller(), await env.caller("twin")
+        for each in (call, call, twin):
+            await create_webhook(each)
+        counts = [(await read_metrics(call))["pabal_webhook_endpoints_paused"]]
+        for webhook_id in (1, 3):
+            await env.store.write(webhooks.pause, webhook_id, env.world.now())
+        await env.wait(60)
+        counts.append((await read_metrics(call))["pabal_webhook_endpoints_paused"])
+        await env.store.write(accounts.set_disabled, "twin", env.world.now())
+        await env.wait(60)
+        counts.append((await read_metrics(call))["pabal_webhook_endpoints_paused"])
+
+        assert counts == [0, 2, 1]
 
     run_scenario(scenario)
 

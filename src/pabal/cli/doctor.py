@@ -1,11 +1,13 @@
 """Checks an installation and says how to fix what is wrong."""
 
+import shlex
 import shutil
 from ipaddress import ip_address
 from typing import NamedTuple
 
 from pabal.app import AlreadyRunning, build_context, open_store, process_lock
 from pabal.domain import dates
+from pabal.domain.webhook import Webhook
 from pabal.service.delivery import known_carriers
 from pabal.service.delivery.circuit_breaker import CarrierStatus
 from pabal.service.metrics import Metrics
@@ -14,7 +16,7 @@ from pabal.service.webhooks import encrypt
 from pabal.settings.carriers import SENDABLE
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings
-from pabal.store import accounts, carrier_states, slots
+from pabal.store import accounts, carrier_states, slots, webhook_posts, webhooks
 from pabal.store.engine import requirements, sqlite_backup
 from pabal.store.engine.base import Store, StoreUnavailable, Tx
 from pabal.store.engine.migrate import UnsupportedSchema, all_migrations, pending
@@ -35,6 +37,12 @@ CARRIER_REMEDIES = {
 UNCONFIGURED_REMEDY = (
     "Use the settings that have it: --config FILE. A service moves them to other carriers of their route, but never"
     " from a real carrier to a simulator. Or decide yourself: `pabal carrier move`, `pabal carrier cancel`."
+)
+MAX_NAMED_WEBHOOKS = 20
+"""Paused webhooks that are named one by one."""
+PAUSED_REMEDY = (
+    "Tell the owner of the account, who sees it in the console as well. Its events are kept for 7 days, and it is"
+    " tried every five minutes; `pabal webhook test {id} --account {account}` shows what comes back."
 )
 
 
@@ -114,6 +122,7 @@ async def _check_store(settings: Settings, world: World) -> list[Finding]:
             *await _check_queue(store, settings, world),
             *await _check_carriers(store, settings),
             *await _check_secrets(store, settings, world),
+            *await _check_webhooks(store, settings),
         ]
     except UnsupportedSchema as error:
         return [Finding(False, str(error))]
@@ -210,6 +219,31 @@ async def _check_secrets(store: Store, settings: Settings, world: World) -> list
     elif other:
         message = f"the secrets of {other} webhooks are stored with an old key, or without one"
         found.append(Finding(True, message, "Run `pabal secrets rotate`."))
+    return found
+
+
+async def _check_webhooks(store: Store, settings: Settings) -> list[Finding]:
+    """Name the webhooks that are paused; their owners see it in the console."""
+    paused = await store.read(_list_paused)
+    found = []
+    for webhook, reason in paused[:MAX_NAMED_WEBHOOKS]:
+        message = f"the webhook {webhook.id} of {webhook.account} is paused: {webhook.url} keeps failing"
+        if webhook.failing_since is not None:
+            message += f" since {dates.format_timestamp(webhook.failing_since, settings.zone)}"
+        remedy = PAUSED_REMEDY.format(id=webhook.id, account=shlex.quote(webhook.account))
+        found.append(Finding(True, f"{message} ({reason})" if reason else message, remedy))
+    if len(paused) > MAX_NAMED_WEBHOOKS:
+        found.append(Finding(True, "more webhooks are paused", "See `pabal webhook list`."))
+    return found
+
+
+def _list_paused(tx: Tx) -> list[tuple[Webhook, str]]:
+    """Return some paused webhooks, and why the last try of each failed."""
+    found = []
+    for webhook in webhooks.list_paused(tx, MAX_NAMED_WEBHOOKS + 1):
+        tries = webhook_posts.list_deliveries(tx, webhook.id, 1, 0)
+        reason = "" if not tries else f"HTTP {tries[0].status}" if tries[0].status else tries[0].error
+        found.append((webhook, reason))
     return found
 
 

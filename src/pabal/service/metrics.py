@@ -64,6 +64,11 @@ class Metrics:
         self.webhook_events = LabelledCounter(
             "pabal_webhook_events_total", "Events delivered to webhooks, or given up.", ["result"], registry
         )
+        self.webhook_endpoints_paused = Gauge(
+            "pabal_webhook_endpoints_paused",
+            "Webhooks that are paused because they keep failing.",
+            registry=registry,
+        )
         self.http_requests = LabelledCounter(
             "pabal_http_requests_total", "Requests to the interface, by result.", ["path", "result"], registry
         )

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from pabal.domain.dates import Instant
 from pabal.domain.user import User
-from pabal.store import users
+from pabal.store import users, webhooks
 from pabal.store.engine.base import Tx
 
 
@@ -17,6 +17,10 @@ class ConsoleSession(NamedTuple):
     csrf: str
     used_at: Instant
     expires_at: Instant
+    paused_webhooks: int = 0
+    """How many webhooks of the account are paused."""
+    paused_webhook: int | None = None
+    """The first of them."""
 
 
 def add(
@@ -32,13 +36,15 @@ def add(
 
 def get(tx: Tx, hash: bytes) -> ConsoleSession | None:
     """Return the session with this hash, whatever its age."""
+    paused = f"from webhooks w where {webhooks.IS_PAUSED} and w.account_id = s.account_id"
     row = tx.fetch_one(
-        f"select {users.COLUMNS}, s.account_id, b.name, s.csrf, s.used_at, s.expires_at from sessions s"
+        f"select {users.COLUMNS}, s.account_id, b.name, s.csrf, s.used_at, s.expires_at,"
+        f" (select count(*) {paused}), (select min(w.id) {paused}) from sessions s"
         " join users u on u.id = s.user_id left join accounts a on a.id = u.account_id"
         " left join accounts b on b.id = s.account_id where s.hash = ?",
         (hash,),
     )
-    return ConsoleSession(users.from_row(row[:-5]), *row[-5:]) if row else None
+    return ConsoleSession(users.from_row(row[:-7]), *row[-7:]) if row else None
 
 
 def touch(tx: Tx, hash: bytes, now: Instant) -> None:

@@ -16,6 +16,9 @@ _SELECT = (
     " w.trial_at, w.dropped from webhooks w join accounts a on a.id = w.account_id"
 )
 
+IS_PAUSED = f"w.state = '{WebhookState.PAUSED.code}'"
+"""A constant, so that the index of paused webhooks is used."""
+
 
 class NewWebhook(NamedTuple):
     """What a new webhook consists of."""
@@ -71,6 +74,23 @@ def list_enabled(tx: Tx) -> list[Webhook]:
         f"{_SELECT} where w.state <> ? and a.disabled_at is null order by w.id", (WebhookState.DISABLED.code,)
     )
     return [_from_row(row) for row in rows]
+
+
+def list_paused(tx: Tx, limit: int) -> list[Webhook]:
+    """Return some webhooks that are paused, except those of disabled accounts."""
+    rows = tx.fetch_all(
+        f"{_SELECT} where {IS_PAUSED} and a.disabled_at is null order by w.account_id, w.id limit ?", (limit,)
+    )
+    return [_from_row(row) for row in rows]
+
+
+def count_paused(tx: Tx) -> int:
+    """Return how many webhooks are paused, except those of disabled accounts."""
+    row = tx.fetch_one(
+        f"select count(*) from webhooks w join accounts a on a.id = w.account_id"
+        f" where {IS_PAUSED} and a.disabled_at is null"
+    )
+    return int(row[0]) if row else 0
 
 
 def trim_all_deliveries(tx: Tx, before: Instant) -> None:

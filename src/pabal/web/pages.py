@@ -17,7 +17,7 @@ from pabal.domain.codes import Code, Problem, Refused
 from pabal.service.access.body_budget import BodyBudget
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
-from pabal.service.upkeep.reports import queue_depths
+from pabal.service.upkeep.reports import store_figures
 from pabal.store import cursors
 from pabal.store.engine.base import StoreUnavailable
 from pabal.web import envelope, hooks, openapi
@@ -120,10 +120,11 @@ class ServicePages:
         if context.world.monotonic() - self._counted_at >= COUNT_INTERVAL_S:
             self._counted_at = context.world.monotonic()
             try:
-                depths = await context.store.read(queue_depths, range(context.slots.total), context.carriers, now)
+                found = await context.store.read(store_figures, range(context.slots.total), context.carriers, now)
             except StoreUnavailable:
                 return self._refuse(Code.SERVICE_UNAVAILABLE, request)
-            context.metrics.set_queue_depths(depths, context.carriers, now)
+            context.metrics.set_queue_depths(found.depths, context.carriers, now)
+            context.metrics.webhook_endpoints_paused.set(found.paused_webhooks)
         return Response(context.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def receive_webhook(self, request: Request) -> Response:

@@ -19,6 +19,8 @@ from tests.fixtures.webhook_calls import poster_of, verify
 PATH = "/console/webhooks"
 URL = "https://shop.example/pabal"
 RESULTS = {"event.message.result": "1"}
+PAUSED = "계속 실패하여 일시 중지했습니다"
+"""What every page says then."""
 
 
 def checked(text: str) -> set[str]:
@@ -261,16 +263,12 @@ def test_owners_are_told_of_a_paused_webhook_and_can_retry_or_disable_it(run_sce
 
         shown = await browser.get(page)
         form = await browser.get(f"{page}/edit")
-        told = await browser.get("/console")
-        not_told = await (await signed_in_browser(env, Role.SENDER)).get("/console")
         await browser.submit(f"{page}/edit", url=URL, enabled="1", **RESULTS)
 
         assert "계속 실패해서 일시 중지했습니다" in shown.text
         assert shown.text.count(f'action="{page}/state"') == 2
         assert "enabled" in checked(form.text)
-        assert [f'href="{page}"' in each.text for each in (told, not_told)] == [True, False]
-        assert f"일시 중지되었습니다: {URL}" in told.text
-        assert "일시 중지되었습니다" not in (await browser.get("/console")).text
+        assert PAUSED not in (await browser.get("/console")).text
         (item,) = (await call_ok(call, "webhook/list")).items
         assert item["state"]["value"] == "active"
 
@@ -314,5 +312,52 @@ def test_webhook_of_another_account_is_not_found(run_scenario: RunScenario) -> N
 
         assert {each.status for each in answers} == {404}
         assert (await theirs.get(page)).status == 200
+
+    run_scenario(scenario)
+
+
+def test_paused_webhook_is_told_on_every_page_to_those_who_manage_it(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner, of_twin = await signed_in_browser(env), await signed_in_browser(env, Role.OWNER, "twin")
+        sender, viewer = [await signed_in_browser(env, role) for role in (Role.SENDER, Role.VIEWER)]
+        page, _ = await create(owner)
+        await create(of_twin)
+        before = await owner.get("/console")
+        await env.store.write(webhooks.pause, int(page.rpartition("/")[2]), env.world.now())
+
+        told = [await owner.get(path) for path in ("/console", "/console/history", PATH, page, "/console/nothing")]
+        not_told = [await each.get("/console/history") for each in (of_twin, sender, viewer)]
+        await owner.submit("/console/language", language="en")
+        in_english = await owner.get("/console")
+        await owner.submit(f"{page}/state", enabled="true")
+        after = await owner.get("/console")
+
+        assert all("웹훅 1개가 " + PAUSED in each.text and f'href="{page}"' in each.text for each in told)
+        assert "because they keep failing: 1." in in_english.text
+        for each in (before, *not_told):
+            assert PAUSED not in each.text
+        assert "keep failing" not in after.text
+
+    run_scenario(scenario)
+
+
+def test_several_paused_webhooks_are_counted_and_lead_to_the_list(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner, operator = await signed_in_browser(env), await signed_in_browser(env, Role.OPERATOR)
+        for _ in range(3):
+            await create(owner)
+        for webhook_id in (1, 3):
+            await env.store.write(webhooks.pause, webhook_id, env.world.now())
+
+        shown = await owner.get("/console/history")
+        await operator.submit("/console/accounts", account="1")
+        acting = await operator.get("/console/history")
+        await operator.submit("/console/accounts", account="")
+        of_nobody = await operator.get("/console/accounts")
+
+        for each in (shown, acting):
+            assert "웹훅 2개가 " + PAUSED in each.text
+            assert len(re.findall(rf'href="{PATH}"', each.text)) == 2, "in the menu and in the notice"
+        assert PAUSED not in of_nobody.text
 
     run_scenario(scenario)

@@ -9,9 +9,10 @@ from pabal.service.access.sign_in import (
     IDLE_TIMEOUT_MS,
     SESSION_LIFETIME_MS,
 )
-from pabal.store import accounts
+from pabal.store import accounts, webhooks
 from pabal.store.engine.base import Tx
 from tests.fixtures.audit import latest_entries
+from tests.fixtures.endpoints import add_webhook
 from tests.fixtures.password_hashes import quick_hash
 from tests.fixtures.service import RunScenario
 from tests.fixtures.sign_in import WORD, enter, make
@@ -36,6 +37,25 @@ def test_sign_in_with_the_right_password_lasts_until_sign_out(run_scenario: RunS
         assert after is None
         done = [audit_entry.action for audit_entry in await env.store.read(latest_entries, session.account_id, 10)]
         assert done == ["session.end", "session.begin", "user.create"]
+
+    run_scenario(scenario)
+
+
+def test_session_knows_the_paused_webhooks_of_its_account(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await make(env)
+        signed = await enter(env)
+        assert signed is not None
+        ids = [await add_webhook(env, account) for account in ("acme", "twin", "acme", "acme")]
+        seen = []
+        for paused in (None, ids[1], ids[2], ids[0]):
+            if paused is not None:
+                await env.store.write(webhooks.pause, paused, env.world.now())
+            session = await sign_in.find_session(env.context, signed.token)
+            assert session is not None
+            seen.append((session.paused_webhooks, session.paused_webhook))
+
+        assert seen == [(0, None), (0, None), (1, ids[2]), (2, ids[0])]
 
     run_scenario(scenario)
 

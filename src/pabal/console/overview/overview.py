@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from pabal.console.manage.webhooks import WEBHOOKS_PATH
 from pabal.console.overview import charts
 from pabal.console.overview.charts import Rectangle
 from pabal.console.shell.page_request import PageRequest
@@ -16,11 +15,9 @@ from pabal.domain import dates as dates_module
 from pabal.domain.dates import SECOND
 from pabal.domain.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Status
 from pabal.domain.price import format_won
-from pabal.domain.webhook import Webhook
 from pabal.service.access import account_limits
 from pabal.service.upkeep import reports
 from pabal.service.upkeep.reports import CarrierState, GroupCounts, PeriodCounts, StatisticsKey
-from pabal.service.webhooks import manage
 
 SHOWN_DAYS = 28
 
@@ -113,16 +110,8 @@ async def show_overview(request: PageRequest) -> Response:
         carriers=_carrier_summaries(request, carrier_states),
         as_of=request.locale.format_timestamp(as_of if as_of is not None else request.now),
         legend=STATES,
-        paused_webhooks=await _paused_webhooks(request),
         limit_use=await account_limits.get_use(request.context, request.account_id),
     )
-
-
-async def _paused_webhooks(request: PageRequest) -> list[Webhook]:
-    """Return the webhooks that keep failing, for those who can do something about it."""
-    if not request.is_allowed(WEBHOOKS_PATH):
-        return []
-    return await manage.list_paused(request.context, request.account_id)
 
 
 def _shown_dates(request: PageRequest) -> list[date]:

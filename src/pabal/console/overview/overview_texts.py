@@ -9,10 +9,6 @@ TEXTS = {
         "{at} 기준입니다. 발송을 요청한 날짜로 집계하며, 대체 문자는 별도 건으로 셉니다.",
         "As of {at}. Messages count on the day they were requested. A fallback message counts separately.",
     ),
-    "overview.webhook_paused": Text(
-        "웹훅이 계속 실패해 일시 중지되었습니다: {url}", "A webhook keeps failing and is paused: {url}"
-    ),
-    "overview.webhook_look": Text("원인 보기", "See why"),
     "overview.today": Text("오늘", "Today"),
     "overview.total": Text("전체", "Total"),
     "overview.completed": Text("완료", "Completed"),

@@ -146,7 +146,9 @@ class Middleware:
         may_switch = made_for is not None and request.user.role is Role.OPERATOR
         if may_switch and made_for is not None and request.field(SWITCH_FIELD) == str(made_for):
             await sign_in.switch_account(self._site.context, request.session_token, request.session, made_for)
-            session = request.session._replace(account_id=made_for, account=accounts[made_for])
+            session = request.session._replace(
+                account_id=made_for, account=accounts[made_for], paused_webhooks=0, paused_webhook=None
+            )
             return await page.handle(dataclasses.replace(request, session=session))
         is_complete = may_switch and not request.files and not page.is_preview
         hidden = (CSRF_FIELD, SWITCH_FIELD)

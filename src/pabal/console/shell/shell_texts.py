@@ -15,6 +15,14 @@ TEXTS = {
         "테스트 환경입니다. 메시지가 실제로 발송되지 않습니다.", "Test environment: messages are not really sent."
     ),
     "test_environment.phone": Text("가상 휴대폰 보기", "Open the simulated phone"),
+    "paused_webhooks": Text(
+        "웹훅 {count}개가 계속 실패하여 일시 중지했습니다. 이벤트는 7일 동안 보관하고, 5분마다 한 번씩 다시 "
+        "보내 봅니다.",
+        "Webhooks that are paused because they keep failing: {count}. Their events are kept for 7 days, and one "
+        "post is tried every 5 minutes.",
+    ),
+    "paused_webhooks.label": Text("일시 중지된 웹훅", "Paused webhooks"),
+    "paused_webhooks.show": Text("원인 보기", "See why"),
     "home": Text("첫 화면으로", "Go to the home page"),
     "problem.title": Text("처리할 수 없습니다", "This cannot be done"),
     "problem.not_found": Text(

@@ -8,7 +8,7 @@ from pabal.domain.message import Product
 from pabal.service.context import Context
 from pabal.service.history.history import take_search_turn
 from pabal.service.upkeep.statistics import QUICK_MS, update_statistics
-from pabal.store import accounts, carrier_states, carriers, queue_admin, statistics
+from pabal.store import accounts, carrier_states, carriers, queue_admin, statistics, webhooks
 from pabal.store.carrier_states import CarrierState
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.queue_admin import QueueDepth
@@ -85,6 +85,19 @@ def queue_depths(tx: Tx, slots: Sequence[int], configured: Iterable[str], now: I
     others = [name for name in carriers.get_kinds(tx) if name not in configured]
     gone = [each for each in queue_admin.depths(tx, slots, others, now) if each.jobs]
     return queue_admin.depths(tx, slots, configured, now) + gone
+
+
+class StoreFigures(NamedTuple):
+    """What the metrics take from the store: the depth of each lane, and how many webhooks are paused."""
+
+    depths: list[QueueDepth]
+    paused_webhooks: int
+
+
+@transaction(background=True)
+def store_figures(tx: Tx, slots: Sequence[int], configured: Iterable[str], now: Instant) -> StoreFigures:
+    """Return what the metrics take from the store."""
+    return StoreFigures(queue_depths(tx, slots, configured, now), webhooks.count_paused(tx))
 
 
 @transaction(search=True)

@@ -106,12 +106,6 @@ async def list_all(context: Context, account_id: int) -> list[ListedWebhook]:
     return [await _with_backlog(context, each) for each in found]
 
 
-async def list_paused(context: Context, account_id: int) -> list[Webhook]:
-    """Return the webhooks of an account that are paused, because they keep failing."""
-    found = await context.store.read(webhooks.list_by_account, account_id)
-    return [each for each in found if each.state is WebhookState.PAUSED]
-
-
 async def get(context: Context, account_id: int, webhook_id: int) -> ListedWebhook:
     """Return a webhook of an account.
 

@@ -347,6 +347,7 @@ create table webhooks (                  -- addresses that events of an account 
     dropped {big} not null               -- events that were given up
 );
 create index webhooks_by_account on webhooks (account_id, id);
+create index webhooks_paused on webhooks (account_id, id) where state = 'paused';
 
 create table webhook_positions (         -- how far the events of an account were turned into posts
     webhook_id {big} primary key,
