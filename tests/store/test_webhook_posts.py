@@ -5,8 +5,9 @@ import json
 import pytest
 
 from pabal.domain.event import EventType, format_event_id, lowest_number
-from pabal.store import accounts, events, webhook_posts, webhooks
+from pabal.store import accounts, events, webhook_backlog, webhook_posts, webhooks
 from pabal.store.engine.base import Tx
+from pabal.store.events import MessageEnd
 from pabal.store.webhook_posts import MAX_DELIVERIES, Delivery, WebhookPost, WebhookProgress, pack_body
 from pabal.store.webhooks import NewWebhook
 from tests.fixtures.rows import ExplainingTx
@@ -191,3 +192,25 @@ def test_no_statement_reads_posts_of_other_webhooks(tx: Tx, webhook: int) -> Non
     webhook_posts.give_up_all(explaining, webhook)
 
     assert explaining.scans == []
+
+
+def test_backlog_is_counted_and_cut_by_age_and_number(tx: Tx, webhook: int) -> None:
+    owner = accounts.ensure_account(tx, "acme", NOON)
+    for number in range(1, 6):
+        events.record_ends(tx, [MessageEnd(event_id(number), owner, 1)], NOON + number)
+        events.number_some(tx, 0, 0, NOON + number, 10)
+    (stored,) = webhooks.list_by_account(tx, owner)
+    begin = {0: lowest_number(NOON)}
+    webhook_posts.add(tx, [make_post(webhook, 1, 8, 9)])
+
+    counts = [webhook_backlog.count(tx, stored, limit) for limit in (100, 3)]
+    by_age = webhook_backlog.plan_cut(tx, stored, begin, NOON + 3, 100)
+    by_number = webhook_backlog.plan_cut(tx, stored, begin, NOON - 1, 2)
+
+    assert counts == [7, 3]
+    assert by_age is not None
+    assert by_number is not None
+    assert (by_age.dropped, by_number.dropped) == (2, 3)
+    assert webhook_backlog.plan_cut(tx, stored, begin, NOON - 1, 5) is None
+    left = events.read_after(tx, owner, by_number.positions, 10).events
+    assert [each.id for each in left] == [event_id(4), event_id(5)]

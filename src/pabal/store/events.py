@@ -221,21 +221,6 @@ def read_after(
     return EventPage(found, reached, has_more)
 
 
-def count_after(tx: Tx, account_id: int, positions: Positions, limit: int) -> int:
-    """Return how many events an account has behind these positions, counted up to about a limit."""
-    total = 0
-    for slot, last, deleted in tx.fetch_all("select slot, last, deleted from event_numbers"):
-        begin = max(positions.get(slot, 0), deleted)
-        if begin < last and total < limit:
-            rows = tx.fetch_all(
-                "select count(*) from (select 1 from events where account_id = ? and slot = ? and number > ?"
-                " limit ?) as some",
-                (account_id, slot, begin, limit - total),
-            )
-            total += int(rows[0][0])
-    return total
-
-
 def is_expired(tx: Tx, positions: Positions) -> bool:
     """Say whether events behind these positions have been deleted."""
     rows = tx.fetch_all("select slot, deleted from event_numbers where deleted > 0")
