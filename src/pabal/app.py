@@ -17,6 +17,7 @@ from pabal.checks.event_items import event_item_builder
 from pabal.checks.locale import Locale
 from pabal.domain.category import Category, InvalidCategoryTable, parse_categories
 from pabal.domain.codes import LANGUAGES
+from pabal.service.access import hash_keys
 from pabal.service.access.body_budget import BodyBudget
 from pabal.service.access.keys import KeyCache
 from pabal.service.access.limits import RateLimiter, SharedRateLimiter
@@ -137,7 +138,8 @@ def build_context(
             name: _build_carrier(each, store, world, metrics, slots) for name, each in settings.carriers.items()
         }
     as_brand = frozenset(name for name, each in carriers.items() if each.sends_friend_talk_as_brand)
-    policy = build_policy(settings)._replace(brand_carriers=as_brand)
+    secrets = SecretBox(settings.read_secret_keys(), world)
+    policy = build_policy(settings, secrets)._replace(brand_carriers=as_brand)
     rules = AddressRules(
         settings.allowed_endpoints, [(settings.host, settings.port), (settings.host, settings.work_port)]
     )
@@ -151,7 +153,7 @@ def build_context(
         _load_categories(settings.template_categories, "template-categories.csv"),
         AccountLimiter(store, world, policy, metrics),
         FairOrder(world),
-        SecretBox(settings.read_secret_keys(), world),
+        secrets,
         rules,
         lambda: poster or _build_poster(rules, settings, world),
         event_item_builder(Locale(LANGUAGES[0], settings.zone)),
@@ -300,7 +302,8 @@ async def build_service(
 
     `worker` is the name of this process among the workers of one store.
 
-    Raises WrongCarriers if the store has messages that the configured carriers must not get.
+    Raises WrongCarriers if the store has messages that the configured carriers must not get, and BadSetting if the
+    key that the store was encrypted with is not set.
     """
     world = world or RealWorld()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
@@ -313,6 +316,7 @@ async def build_service(
         slots = Slots(total, worker=worker if settings.is_on_postgresql else "")
         context = build_context(settings, store, world, metrics, slots=slots)
         await store.write(register_carriers, context.kinds)
+        await hash_keys.check(context)
         return Service(settings, context, delivers=delivers)
     except BaseException:
         await store.close()

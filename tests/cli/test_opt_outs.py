@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.fixtures.cli import CommandLine
 
 PHONE, OTHER = "010-1234-5678", "010-8765-4321"
@@ -19,6 +21,30 @@ def test_opt_outs_are_added_listed_and_removed(command_line: CommandLine) -> Non
     assert again.out == "1 of 1 numbers added\n"
     assert removed.out == "2 of 3 numbers removed\n"
     assert listed.out == f"{PHONE}\t02-1234-5678\tcommandLine\t\n"
+
+
+def test_reason_cannot_control_the_terminal(command_line: CommandLine) -> None:
+    command_line("key", "create", "--account", "shop")
+    command_line("opt-out", "add", PHONE, "--account", "shop", "--reason", "\x1b[2J a\tb\nc\x9b")
+
+    listed = command_line("opt-out", "list", "--account", "shop")
+
+    assert listed.out == f"{PHONE}\tall\tcommandLine\t\ufffd[2J a\ufffdb\ufffdc\ufffd\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp949"])
+def test_file_in_any_usual_encoding_is_imported(command_line: CommandLine, tmp_path: Path, encoding: str) -> None:
+    command_line("key", "create", "--account", "shop")
+    file = tmp_path / "opt-outs.csv"
+    file.write_bytes(f"휴대폰번호,사유\r\n{PHONE},'=1+1\r\n{OTHER},똠방각하\r\n".encode(encoding))
+
+    imported = command_line("opt-out", "import", str(file), "--account", "shop")
+    listed = command_line("opt-out", "list", "--account", "shop")
+    exported = command_line("opt-out", "export", "--account", "shop")
+
+    assert imported.out == "2 of 2 rows added\n"
+    assert sorted(row[3] for row in listed.rows) == ["=1+1", "똠방각하"]
+    assert "'=1+1" in exported.out  # no formula in a spreadsheet
 
 
 def test_exported_file_is_imported_again(command_line: CommandLine, tmp_path: Path) -> None:

@@ -3,18 +3,22 @@
 from pabal.domain.opt_out import AdReceiver, OptOutSource
 from pabal.store import accounts, opt_outs
 from pabal.store.engine.base import Tx
+from pabal.store.hash_keys import HashKeys
 from pabal.store.opt_outs import NewOptOuts, OptOutEntry
+from pabal.webhooks.secrets import SecretBox
+from pabal.world import RealWorld
 from tests.fixtures.rows import PHONE, ExplainingTx
 from tests.fixtures.virtual import NOON
 
 KEY = bytes(range(32))
 OTHER_KEY = bytes(32)
+KEYS = HashKeys(SecretBox((), RealWorld()))
 SENDER = "0212345678"
 
 
 def add(tx: Tx, account: int, *phones: str, sender: str = "", key: bytes = KEY) -> int:
     new = NewOptOuts(account, [OptOutEntry(phone, sender) for phone in phones], OptOutSource.API)
-    return len(opt_outs.add(tx, new, key, NOON))
+    return len(opt_outs.add(tx, KEYS, new, key, NOON))
 
 
 def test_the_first_key_of_the_hashes_stays(tx: Tx) -> None:
@@ -22,7 +26,7 @@ def test_the_first_key_of_the_hashes_stays(tx: Tx) -> None:
 
     assert add(tx, account, PHONE) == 1
     assert add(tx, account, PHONE, key=OTHER_KEY) == 0
-    assert opt_outs.find(tx, {AdReceiver(account, PHONE)}) == {AdReceiver(account, PHONE)}
+    assert opt_outs.find(tx, KEYS, {AdReceiver(account, PHONE)}) == {AdReceiver(account, PHONE)}
 
 
 def test_receivers_are_found_by_account_and_sender(tx: Tx) -> None:
@@ -33,7 +37,7 @@ def test_receivers_are_found_by_account_and_sender(tx: Tx) -> None:
         AdReceiver(account, PHONE, sender) for account in (ours, theirs) for sender in ("", SENDER, "0299999999")
     }
 
-    found = opt_outs.find(tx, wanted)
+    found = opt_outs.find(tx, KEYS, wanted)
 
     assert found == {each for each in wanted if each.account_id == ours} | {AdReceiver(theirs, PHONE, SENDER)}
 
@@ -42,13 +46,13 @@ def test_erased_number_keeps_its_hash_and_gets_its_number_back(tx: Tx) -> None:
     account = accounts.ensure_account(tx, "acme", NOON)
     add(tx, account, PHONE)
 
-    opt_outs.erase(tx, account, PHONE)
+    opt_outs.erase(tx, KEYS, account, PHONE)
 
     assert tx.fetch_all("select phone, reason from opt_outs") == [(None, None)]
-    assert opt_outs.find(tx, {AdReceiver(account, PHONE)})
-    assert opt_outs.list_page(tx, account, None, None, 0, 10) == (0, [])
+    assert opt_outs.find(tx, KEYS, {AdReceiver(account, PHONE)})
+    assert opt_outs.list_page(tx, KEYS, account, None, None, 0, 10) == (0, [])
     assert add(tx, account, PHONE) == 0
-    assert [each.phone for each in opt_outs.list_page(tx, account, None, None, 0, 10)[1]] == [PHONE]
+    assert [each.phone for each in opt_outs.list_page(tx, KEYS, account, None, None, 0, 10)[1]] == [PHONE]
 
 
 def test_opt_outs_are_found_by_index_in_one_query(tx: Tx) -> None:
@@ -56,7 +60,9 @@ def test_opt_outs_are_found_by_index_in_one_query(tx: Tx) -> None:
     add(tx, account, *(f"010{number:08}" for number in range(300)))
     explaining = ExplainingTx(tx)
 
-    found = opt_outs.find(explaining, {AdReceiver(account, f"010{number:08}") for number in range(0, 600, 20)})
+    found = opt_outs.find(
+        explaining, KEYS, {AdReceiver(account, f"010{number:08}") for number in range(0, 600, 20)}
+    )
 
     assert len(found) == 15
     assert {sql.split(" where")[0] for _, sql in explaining.plans} == {
@@ -69,6 +75,6 @@ def test_opt_outs_are_found_by_index_in_one_query(tx: Tx) -> None:
 def test_without_any_opt_out_only_the_key_is_looked_for(tx: Tx) -> None:
     explaining = ExplainingTx(tx)
 
-    assert opt_outs.find(explaining, {AdReceiver(1, PHONE)}) == set()
-    assert opt_outs.find(explaining, set()) == set()
+    assert opt_outs.find(explaining, KEYS, {AdReceiver(1, PHONE)}) == set()
+    assert opt_outs.find(explaining, KEYS, set()) == set()
     assert {sql.split(" where")[0] for _, sql in explaining.plans} == {"select value from hash_keys"}

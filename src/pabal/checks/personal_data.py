@@ -14,6 +14,7 @@ from pabal.models.privacy import CampaignRowItem, PersonalDataItem, StoredMessag
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.privacy import PersonalData
 from pabal.store.engine.base import Store
+from pabal.store.hash_keys import HashKeys
 
 
 def build_personal_data_item(number: str, data: PersonalData, locale: Locale) -> PersonalDataItem:
@@ -43,10 +44,10 @@ def build_personal_data_item(number: str, data: PersonalData, locale: Locale) ->
 
 
 async def write_export(
-    store: Store, account_id: int, account: str, number: str, locale: Locale
+    store: Store, keys: HashKeys, account_id: int, account: str, number: str, locale: Locale
 ) -> AsyncIterator[bytes]:
     """Yield the pieces of a JSON document with everything; its messages come last, in batches."""
-    item = build_personal_data_item(number, await privacy.export(store, account_id, number), locale)
+    item = build_personal_data_item(number, await privacy.export(store, keys, account_id, number), locale)
     head = msgspec.json.encode({"account": account, **msgspec.to_builtins(item)})
     yield head[:-1] + b',"messages":['
     after, separator = b"", b""

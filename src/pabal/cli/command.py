@@ -52,6 +52,11 @@ def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
     return asyncio.run(run())
 
 
+def printable(text: str) -> str:
+    """Return what callers wrote as one field of a line, without characters that control a terminal."""
+    return "".join(each if each.isprintable() else "\ufffd" for each in text)
+
+
 async def find_account_id(store: Store, name: str) -> int:
     """Return the id of an account.
 

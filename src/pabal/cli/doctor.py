@@ -8,6 +8,8 @@ from typing import NamedTuple
 from pabal.app import AlreadyRunning, build_context, open_store, process_lock
 from pabal.domain import dates
 from pabal.domain.webhook import Webhook
+from pabal.service.access import hash_keys
+from pabal.service.access.hash_keys import KeyState
 from pabal.service.delivery import known_carriers
 from pabal.service.delivery.circuit_breaker import CarrierStatus
 from pabal.service.metrics import Metrics
@@ -204,7 +206,7 @@ async def _check_carriers(store: Store, settings: Settings) -> list[Finding]:
 
 
 async def _check_secrets(store: Store, settings: Settings, world: World) -> list[Finding]:
-    """Check that the secrets of webhooks are encrypted with the current key."""
+    """Check that the secrets of webhooks, and the key of the opt-outs, are encrypted with the current key."""
     context = build_context(settings, store, world, Metrics())
     current, other, unreadable = await encrypt.count_states(context)
     found = []
@@ -219,7 +221,24 @@ async def _check_secrets(store: Store, settings: Settings, world: World) -> list
     elif other:
         message = f"the secrets of {other} webhooks are stored with an old key, or without one"
         found.append(Finding(True, message, "Run `pabal secrets rotate`."))
-    return found
+    return found + _describe_hash_key(await hash_keys.get_state(context), has_key=context.secrets.has_key)
+
+
+def _describe_hash_key(state: KeyState, *, has_key: bool) -> list[Finding]:
+    """Say what is wrong with how the key of the opt-outs is stored."""
+    if state is KeyState.UNREADABLE:
+        message = "the key of the opt-outs cannot be decrypted, so the service does not start"
+        remedy = (
+            "Add the key that it was encrypted with to secret_key; see `pabal secrets rebuild-opt-outs --help`."
+        )
+        return [Finding(False, message, remedy)]
+    if state is KeyState.OTHER:
+        message = "the key of the opt-outs is stored with an old key, or without one"
+        return [Finding(True, message, "Run `pabal secrets rotate`.")]
+    if state is KeyState.CURRENT and not has_key:
+        remedy = "Set secret_key to a key of `pabal secrets new-key`, then run `pabal secrets rotate`."
+        return [Finding(True, "the key of the opt-outs is stored without encryption", remedy)]
+    return []
 
 
 async def _check_webhooks(store: Store, settings: Settings) -> list[Finding]:

@@ -34,6 +34,7 @@ from pabal.store import slots
 from pabal.store.engine import citus
 from pabal.store.engine.base import StoreUnavailable
 from pabal.store.engine.migrate import UnsupportedSchema, migrate
+from pabal.webhooks.secrets import UnreadableSecret
 
 UP_TO_DATE = "the schema is up to date"
 
@@ -66,6 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         first = refused.problems[0]
         print(f"pabal: {first.message('en')} {first.code.remedy.en}", file=sys.stderr)
         return 1
+    except UnreadableSecret as error:
+        print(f"pabal: a secret in the store cannot be read: {error}; run `pabal doctor`", file=sys.stderr)
+        return 2
     except StoreUnavailable as error:
         print(f"pabal: the store is not available ({error}); run `pabal doctor`", file=sys.stderr)
         return 1
@@ -147,6 +151,9 @@ def _check_schema(settings: Settings) -> int:
     """
     try:
         missing = asyncio.run(pending_migrations(settings, WORLD))
+    except UnreadableSecret as error:
+        print(f"pabal: a secret in the store cannot be read: {error}; run `pabal doctor`", file=sys.stderr)
+        return 2
     except StoreUnavailable as error:
         raise CommandError(f"the store cannot be read ({error}); run `pabal doctor`") from None
     print("\n".join(f"missing {name}" for name in missing) or UP_TO_DATE)

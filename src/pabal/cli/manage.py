@@ -5,7 +5,7 @@ from ipaddress import ip_network
 from typing import Any
 
 from pabal.app import build_context
-from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, with_store
+from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, printable, with_store
 from pabal.cli.limits import add_limit_command
 from pabal.cli.numbers import add_opt_out_command
 from pabal.domain import dates
@@ -221,7 +221,9 @@ def _list_templates(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> None:
         for each in await store.read(template_store.list_all):
             use = _use(each.is_enabled, each.suspension)
-            print(f"{each.id}\t{each.channel_id}\t{each.code}\t{each.status.code}\t{each.latest.name}\t{use}")
+            print(
+                f"{each.id}\t{each.channel_id}\t{printable(each.code)}\t{each.status.code}\t{printable(each.latest.name)}\t{use}"
+            )
 
     with_store(settings, work)
 

@@ -5,11 +5,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, with_store
+from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, printable, with_store
 from pabal.domain import opt_out, phone
 from pabal.domain.codes import Refused
 from pabal.service.access import opt_outs
 from pabal.service.access.opt_outs import NewOptOuts, OptOut, OptOutEntry, OptOutSource, new_hash_key
+from pabal.service.policy import build_policy
 from pabal.settings.settings import Settings
 from pabal.store import audit_log
 from pabal.store.audit_log import COMMAND_LINE, AuditEntry
@@ -53,8 +54,8 @@ def _remove(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> int:
         account_id = await find_account_id(store, given.account)
         audit_entry = _audit_entry(account_id, opt_outs.REMOVE_ACTION, len(phones))
-        now = WORLD.now()
-        return await store.write(opt_outs.remove_opt_outs, account_id, phones, sender, now, audit_entry)
+        keys, now = build_policy(settings).hash_keys, WORLD.now()
+        return await store.write(opt_outs.remove_opt_outs, keys, account_id, phones, sender, now, audit_entry)
 
     print(f"{with_store(settings, work)} of {len(set(phones))} numbers removed")
 
@@ -62,7 +63,7 @@ def _remove(settings: Settings, given: argparse.Namespace) -> None:
 def _list(settings: Settings, given: argparse.Namespace) -> None:
     def show(each: OptOut) -> str:
         sender = phone.hyphenate(each.sender) if each.sender else "all"
-        return f"{phone.hyphenate(each.phone)}\t{sender}\t{each.source.code}\t{each.reason or ''}"
+        return f"{phone.hyphenate(each.phone)}\t{sender}\t{each.source.code}\t{printable(each.reason or '')}"
 
     with_store(settings, lambda store: _print_all(store, given.account, show))
 
@@ -107,11 +108,11 @@ async def _store(store: Store, settings: Settings, account: str, entries: list[O
     """Add opt-outs in batches; return how many were not there."""
     account_id = await find_account_id(store, account)
     audit_entry: AuditEntry | None = _audit_entry(account_id, action, len(entries))
-    added = 0
+    policy, added = build_policy(settings), 0
     for first in range(0, len(entries), BATCH):
         new = NewOptOuts(account_id, entries[first : first + BATCH], OptOutSource.COMMAND_LINE)
         key, now = new_hash_key(WORLD), WORLD.now()
-        added += len(await store.write(opt_outs.add_opt_outs, new, key, settings.zone, now, audit_entry))
+        added += len(await store.write(opt_outs.add_opt_outs, new, key, policy, now, audit_entry))
         audit_entry = None
     return added
 

@@ -11,6 +11,7 @@ from pabal.checks.personal_data import write_export
 from pabal.cli.command import WORLD, CommandError, add_command, add_group, with_store
 from pabal.domain import phone
 from pabal.service.metrics import Metrics
+from pabal.service.policy import build_policy
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.privacy import ErasureResult
 from pabal.settings.settings import Settings
@@ -40,7 +41,9 @@ def _export(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> bytes:
         account_id = await _account_id(store, given.account)
         await store.write(audit_log.add, _audit_entry(account_id, privacy.EXPORT_ACTION))
-        return b"".join([piece async for piece in write_export(store, account_id, given.account, number, locale)])
+        keys = build_policy(settings).hash_keys
+        pieces = write_export(store, keys, account_id, given.account, number, locale)
+        return b"".join([piece async for piece in pieces])
 
     print(msgspec.json.format(with_store(settings, work), indent=2).decode())
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from pabal.app import build_context
 from pabal.cli.command import WORLD, CommandError, add_command, add_group, with_store
+from pabal.service.access import hash_keys
+from pabal.service.access.hash_keys import KeyState
 from pabal.service.metrics import Metrics
 from pabal.service.webhooks.encrypt import EncryptionState, encrypt_all
 from pabal.settings.settings import Settings
@@ -15,9 +17,15 @@ from pabal.store.engine.base import Store
 
 def add_commands(subparsers: Any) -> None:
     """Add `secrets`."""
-    group = add_group(subparsers, "secrets", "Manage the key that encrypts the secrets of webhooks in the store.")
+    group = add_group(subparsers, "secrets", "Manage the key that encrypts secrets in the store.")
     add_command(group, "new-key", _new_key, "Print a new key for the setting secret_key.")
     add_command(group, "rotate", _rotate, "Encrypt all secrets with the first key of secret_key.")
+    add_command(
+        group,
+        "rebuild-opt-outs",
+        _rebuild,
+        "If a key of secret_key is lost: have opt-outs hashed again, except those whose numbers were erased.",
+    )
 
 
 def _new_key(settings: Settings, given: argparse.Namespace) -> None:
@@ -25,16 +33,36 @@ def _new_key(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def _rotate(settings: Settings, given: argparse.Namespace) -> int:
-    async def work(store: Store) -> EncryptionState:
+    async def work(store: Store) -> tuple[EncryptionState, KeyState]:
         context = build_context(settings, store, WORLD, Metrics())
         if not context.secrets.has_key:
             raise CommandError("there is no key; make one with `pabal secrets new-key`, and set secret_key")
-        return await encrypt_all(context)
+        return await encrypt_all(context), await hash_keys.encrypt(context)
 
-    done = with_store(settings, work)
+    done, key = with_store(settings, work)
     print(f"{done.other} webhooks encrypted with the current key; {done.current} were already")
+    if key is not KeyState.ABSENT:
+        print(_KEY_REPORTS[key])
     if done.unreadable:
         print(
             f"{done.unreadable} cannot be decrypted: add their key to secret_key, or rotate these webhooks' secrets"
         )
-    return 1 if done.unreadable else 0
+    return 1 if done.unreadable or key is KeyState.UNREADABLE else 0
+
+
+def _rebuild(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(store: Store) -> tuple[int, int]:
+        context = build_context(settings, store, WORLD, Metrics())
+        if await hash_keys.get_state(context) is not KeyState.UNREADABLE:
+            raise CommandError("the opt-outs can be read with the keys that are set; nothing was changed")
+        return await hash_keys.rebuild(context)
+
+    kept, lost = with_store(settings, work)
+    print(f"{kept} opt-outs hashed with a new key; {lost} whose number had been erased are gone")
+
+
+_KEY_REPORTS = {
+    KeyState.CURRENT: "the key of the opt-outs was already",
+    KeyState.OTHER: "the key of the opt-outs is encrypted with the current key",
+    KeyState.UNREADABLE: "the key of the opt-outs cannot be decrypted: add its key to secret_key",
+}

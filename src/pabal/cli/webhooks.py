@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pabal.app import build_context
 from pabal.checks.webhooks import EVENT_CHOICES, PRODUCT_CHOICES, check_description, check_url, parse_id
-from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, with_store
+from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, printable, with_store
 from pabal.domain.codes import Code, Refused
 from pabal.service.context import Context
 from pabal.service.metrics import Metrics
@@ -55,7 +55,9 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
 
     for webhook, backlog in with_store(settings, work):
         events = " ".join(word for word, each in EVENT_CHOICES.items() if each in webhook.events)
-        print(f"{webhook.account}\t{webhook.id}\t{webhook.state.code}\t{webhook.url}\t{events}\t{backlog}")
+        print(
+            f"{webhook.account}\t{webhook.id}\t{webhook.state.code}\t{printable(webhook.url)}\t{events}\t{backlog}"
+        )
 
 
 def _create(settings: Settings, given: argparse.Namespace) -> None:

@@ -1,5 +1,7 @@
 """Inbound messages: what subscribers have sent to numbers of accounts."""
 
+import re
+import unicodedata
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -10,7 +12,12 @@ from pabal.domain.dates import Instant
 SHOWN_DIGITS = 4
 """How much of a foreign number stays when it is masked."""
 MISSING_PART = "…"
-"""Stands for each part of a long message that never arrived."""
+"""Stands for each part of a long message that never arrived, and for the end of one that is too long."""
+MAX_PART_CHARACTERS = 2000
+"""Longest part of a message; phones send 153 characters at most, but a PDU has room for 64 KB."""
+MAX_CONTENT_CHARACTERS = 40_000
+"""Longest message: the 255 parts that phones can send."""
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class Inbound(NamedTuple):
@@ -26,6 +33,14 @@ class Inbound(NamedTuple):
     has_opted_out: bool
     """Whether it has added an opt-out."""
     received_at: Instant
+
+
+def tidy_content(content: str) -> str:
+    """Return a text that can be stored and shown: in NFC, cut at its limit, U+FFFD for control characters."""
+    if len(content) > MAX_CONTENT_CHARACTERS:
+        content = content[: MAX_CONTENT_CHARACTERS - len(MISSING_PART)] + MISSING_PART
+    content = _CONTROL.sub("\ufffd", content.encode("utf-8", "replace").decode())
+    return unicodedata.normalize("NFC", content)
 
 
 def is_mobile(number: str) -> bool:

@@ -10,6 +10,9 @@ from pabal.domain.price import CarrierPrices, Hundredths, Prices
 from pabal.domain.route import Routes
 from pabal.settings.carriers import CarrierSettings
 from pabal.settings.settings import Settings
+from pabal.store.hash_keys import HashKeys
+from pabal.webhooks.secrets import SecretBox
+from pabal.world import RealWorld
 
 DEFAULT_TEXT_LIFETIME_MS = 24 * HOUR
 DEFAULT_LIFETIME_MS = 72 * HOUR
@@ -34,6 +37,7 @@ class Policy(NamedTuple):
     retention_ms: int
     results_retention_ms: int
     max_simulator_messages: int
+    hash_keys: HashKeys
     prices: Prices = Prices({})
     expire_minutes: Mapping[Product, int] = {}
     """The default lifetime of some products, as the operator has set it."""
@@ -71,8 +75,12 @@ class Policy(NamedTuple):
         return None if carrier is None else self.prices.price_of(carrier, product)
 
 
-def build_policy(settings: Settings) -> Policy:
-    """Return the policy of the settings."""
+def build_policy(settings: Settings, secrets: SecretBox | None = None) -> Policy:
+    """Return the policy of the settings; `secrets`, if given, replaces the box of their keys.
+
+    Raises BadSetting if the file with the keys cannot be read.
+    """
+    secrets = secrets or SecretBox(settings.read_secret_keys(), RealWorld())
     prices = Prices({name: _prices_of(each) for name, each in settings.carriers.items()})
     return Policy(
         routes=Routes(settings.routes, prices if settings.route_by == "price" else None),
@@ -91,6 +99,7 @@ def build_policy(settings: Settings) -> Policy:
         retention_ms=settings.retention_days * DAY,
         results_retention_ms=settings.results_retention_days * DAY,
         max_simulator_messages=settings.simulator_messages,
+        hash_keys=HashKeys(secrets),
         prices=prices,
         expire_minutes={PRODUCT_BY_CODE[code]: minutes for code, minutes in settings.expire_minutes.items()},
         duplicate_minutes=settings.duplicate_minutes,

@@ -178,8 +178,8 @@ class Settings:
     )
     secret_key: list[str] = setting(
         [],
-        "Key that encrypts the secrets of webhooks in the store: 32 random bytes in Base64, see"
-        " `pabal secrets new-key`; while it is replaced, the new key first, then old ones.",
+        "Key that encrypts the secrets of webhooks and the key of the opt-outs in the store: 32 random bytes in"
+        " Base64, see `pabal secrets new-key`; while it is replaced, the new key first, then old ones.",
         is_secret=True,
     )
     secret_key_file: Path | None = setting(None, "File with that key, or with several, one a line.")

@@ -6,9 +6,12 @@ from typing import Any, NamedTuple
 
 from pabal.domain.dates import Instant
 from pabal.domain.opt_out import EVERY_SENDER, SOURCE_BY_NUMBER, AdReceiver, OptOut, OptOutSource, hash_number
-from pabal.store.engine.base import Tx
+from pabal.store import hash_keys
+from pabal.store.engine.base import Tx, transaction
+from pabal.store.hash_keys import HashKeys
 
-_KEY_NAME = "opt_outs"
+REHASHED_ROWS = 1000
+"""Rows that are hashed again at a time."""
 _COLUMNS = "id, phone, sender, reason, source, created_at"
 
 
@@ -28,12 +31,12 @@ class NewOptOuts(NamedTuple):
     source: OptOutSource
 
 
-def add(tx: Tx, new: NewOptOuts, new_key: bytes, now: Instant) -> list[OptOut]:
+def add(tx: Tx, keys: HashKeys, new: NewOptOuts, new_key: bytes, now: Instant) -> list[OptOut]:
     """Add opt-outs; return those that were not there. `new_key` becomes the key of the hashes if there is none.
 
     One whose number was erased gets its number again, and does not count as new.
     """
-    key = _ensure_key(tx, new_key)
+    key = keys.ensure(tx, new_key)
     entries = {(hash_number(key, new.account_id, each.phone), each.sender): each for each in new.entries}
     known = {
         (bytes(one), sender)
@@ -56,9 +59,9 @@ def add(tx: Tx, new: NewOptOuts, new_key: bytes, now: Instant) -> list[OptOut]:
     return [found for one, *row in rows if (bytes(one), (found := _from_row(row)).sender) not in known]
 
 
-def remove(tx: Tx, account_id: int, phones: Collection[str], sender: str) -> int:
+def remove(tx: Tx, keys: HashKeys, account_id: int, phones: Collection[str], sender: str) -> int:
     """Remove opt-outs, also those whose number was erased; return how many there were."""
-    key = _get_key(tx)
+    key = keys.get(tx)
     if key is None:
         return 0
     removed = tx.execute_many(
@@ -77,9 +80,9 @@ def remove_by_id(tx: Tx, account_id: int, opt_out_id: int) -> OptOut | None:
     return _from_row(rows[0]) if rows else None
 
 
-def find(tx: Tx, receivers: Collection[AdReceiver]) -> set[AdReceiver]:
+def find(tx: Tx, keys: HashKeys, receivers: Collection[AdReceiver]) -> set[AdReceiver]:
     """Return those receivers who want none of these advertisements; one query for all."""
-    key = _get_key(tx) if receivers else None
+    key = keys.get(tx) if receivers else None
     if key is None:
         return set()
     by_hash: dict[bytes, set[AdReceiver]] = defaultdict(set)
@@ -92,7 +95,7 @@ def find(tx: Tx, receivers: Collection[AdReceiver]) -> set[AdReceiver]:
 
 
 def list_page(
-    tx: Tx, account_id: int, phone: str | None, sender: str | None, offset: int, limit: int
+    tx: Tx, keys: HashKeys, account_id: int, phone: str | None, sender: str | None, offset: int, limit: int
 ) -> tuple[int, list[OptOut]]:
     """Return how many opt-outs of an account have a number and fit, and some of them, newest first.
 
@@ -101,7 +104,7 @@ def list_page(
     conditions, args = ["account_id = ?", "phone is not null"], [account_id]
     values: list[bytes | str | int] = list(args)
     if phone is not None:
-        key = _get_key(tx)
+        key = keys.get(tx)
         conditions.append("hash = ?")
         values.append(hash_number(key, account_id, phone) if key else b"")
     if sender is not None:
@@ -126,9 +129,9 @@ def list_after(tx: Tx, account_id: int, after: int, limit: int) -> list[OptOut]:
     return [_from_row(row) for row in rows]
 
 
-def list_by_number(tx: Tx, account_id: int, phone: str) -> list[OptOut]:
+def list_by_number(tx: Tx, keys: HashKeys, account_id: int, phone: str) -> list[OptOut]:
     """Return the opt-outs of a number, also those of which only the hash is left."""
-    key = _get_key(tx)
+    key = keys.get(tx)
     if key is None:
         return []
     rows = tx.fetch_all(
@@ -137,30 +140,35 @@ def list_by_number(tx: Tx, account_id: int, phone: str) -> list[OptOut]:
     return [_from_row(row)._replace(phone=phone) for row in rows]
 
 
-def erase(tx: Tx, account_id: int, phone: str) -> None:
+def erase(tx: Tx, keys: HashKeys, account_id: int, phone: str) -> None:
     """Erase a number from its opt-outs: the hashes stay, by which advertising to it is still recognized."""
-    key = _get_key(tx)
+    key = keys.get(tx)
     if key is not None:
         tx.execute(
             "update opt_outs set phone = null, reason = null where hash = ?", (hash_number(key, account_id, phone),)
         )
 
 
-def _get_key(tx: Tx) -> bytes | None:
-    """Return the key of the hashes; None: nobody has opted out yet."""
-    row = tx.fetch_one("select value from hash_keys where name = ?", (_KEY_NAME,))
-    return bytes(row[0]) if row else None
+@transaction(exclusive=True, slow=True)
+def hash_again(tx: Tx, key: bytes, stored: bytes) -> tuple[int, int]:
+    """Hash all numbers with a new key, stored as `stored`; return how many opt-outs stay, and how many are gone.
 
-
-def _ensure_key(tx: Tx, new_key: bytes) -> bytes:
-    """Return the key of the hashes, which is `new_key` if there was none."""
-    found = _get_key(tx)
-    if found is not None:
-        return found
-    tx.execute(
-        "insert into hash_keys (name, value) values (?, ?) on conflict (name) do nothing", (_KEY_NAME, new_key)
-    )
-    return _get_key(tx) or new_key
+    Those of which only the hash was left are deleted: nobody can tell whose they were.
+    """
+    lost = tx.execute("delete from opt_outs where phone is null")
+    kept = after = 0
+    while rows := tx.fetch_all(
+        "select id, account_id, phone from opt_outs where id > ? order by id limit ?", (after, REHASHED_ROWS)
+    ):
+        after = rows[-1][0]
+        kept += len(rows)
+        tx.execute_many(
+            "update opt_outs set hash = v.hash{as_bytes} from (values {rows}) as v(id, hash)"
+            " where opt_outs.id = v.id",
+            [(id, hash_number(key, account_id, f"0{phone}")) for id, account_id, phone in rows],
+        )
+    hash_keys.put(tx, stored)
+    return kept, lost
 
 
 def _from_row(row: Sequence[Any]) -> OptOut:

@@ -8,6 +8,7 @@ import pytest
 from pabal.carriers.base import InboundMessage, InboundPart
 from pabal.domain.dates import DAY
 from pabal.domain.event import EventType
+from pabal.domain.inbound import MAX_CONTENT_CHARACTERS
 from pabal.domain.message import Outcome, Status
 from pabal.domain.opt_out import is_opt_out_text
 from pabal.domain.sender_number import NumberState
@@ -59,7 +60,8 @@ async def stored(env: Environment, account_id: int | None) -> list[tuple[str, st
 
 
 async def opted_out(env: Environment, account_id: int) -> list[tuple[str, str]]:
-    _, found = await env.store.read(opt_outs.list_page, account_id, None, None, 0, 100)
+    keys = env.context.policy.hash_keys
+    _, found = await env.store.read(opt_outs.list_page, keys, account_id, None, None, 0, 100)
     return [(each.phone, each.sender) for each in found]
 
 
@@ -237,7 +239,7 @@ def test_messages_are_deleted_after_the_retention_and_with_their_number(run_scen
         await env.store.write(_age, env.world.now() - 181 * DAY)
         await arrive(env, text("비밀"), *parts("비", "밀", "이")[:2])
         await run_round(env.context)
-        exported = await privacy.export(env.store, account_id, PHONE)
+        exported = await privacy.export(env.store, env.context.policy.hash_keys, account_id, PHONE)
         kept = await stored(env, account_id)
 
         await privacy.erase(env.context, account_id, PHONE)
@@ -246,6 +248,23 @@ def test_messages_are_deleted_after_the_retention_and_with_their_number(run_scen
         assert kept == [(PHONE, "비밀", False)]
         assert await stored(env, account_id) == []
         assert await count_rows(env, "inbound_parts") == 0
+
+    run_scenario(scenario)
+
+
+def test_message_is_cut_at_its_limit_and_control_characters_are_replaced(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        account_id = await register(env)
+        longest = "가" * MAX_CONTENT_CHARACTERS
+
+        await arrive(env, text(longest), text(f"{longest}나"), text("\x1b[2J줄\n칸\t끝\x7f\x9b"))
+        await arrive(env, *parts(*["x" * 60_000] * 255))
+
+        whole, cut, tidy, joined = [content for _, content, _ in await stored(env, account_id)]
+        assert whole == longest
+        assert (cut[-2:], len(cut)) == ("가…", MAX_CONTENT_CHARACTERS)
+        assert tidy == "\ufffd[2J줄\n칸\t끝\ufffd\ufffd"
+        assert len(joined) == MAX_CONTENT_CHARACTERS
 
     run_scenario(scenario)
 

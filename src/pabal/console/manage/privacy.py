@@ -62,7 +62,8 @@ async def look_up_number(request: PageRequest) -> Response:
         return _render(request, refused=refused)
     wanted = MessageFilter(request.account_id, receiver=number)
     messages = await history.find_messages(request.context, wanted, 1, 1)
-    found = await privacy.export(request.context.store, request.account_id, number)
+    context = request.context
+    found = await privacy.export(context.store, context.policy.hash_keys, request.account_id, number)
     rows = sum(len(row.cells) for row in found.campaign_rows)
     counts = StoredCounts(
         messages.total,
@@ -100,9 +101,9 @@ async def erase_number(request: PageRequest) -> Response:
 
 async def _export_pieces(request: PageRequest, number: str) -> AsyncIterator[bytes]:
     assert request.session is not None
-    store, account = request.context.store, request.session.account
+    store, keys, account = request.context.store, request.context.policy.hash_keys, request.session.account
     try:
-        async for piece in write_export(store, request.account_id, account or "", number, request.locale):
+        async for piece in write_export(store, keys, request.account_id, account or "", number, request.locale):
             yield piece
     except StoreUnavailable:
         log.warning("an export ends early: the store is away")

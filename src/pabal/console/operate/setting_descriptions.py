@@ -122,10 +122,10 @@ KOREAN_DESCRIPTIONS = {
         "웹훅이 시스템 인증 기관 외에 추가로 신뢰하는 인증 기관의 PEM 파일입니다."
     ),
     (
-        "Key that encrypts the secrets of webhooks in the store: 32 random bytes in Base64, see"
-        " `pabal secrets new-key`; while it is replaced, the new key first, then old ones."
+        "Key that encrypts the secrets of webhooks and the key of the opt-outs in the store: 32 random bytes in"
+        " Base64, see `pabal secrets new-key`; while it is replaced, the new key first, then old ones."
     ): (
-        "저장소에 있는 웹훅 비밀 값을 암호화하는 키입니다. Base64로 쓴 임의의 32바이트이며"
+        "저장소에 있는 웹훅 비밀 값과 수신거부 해시 키를 암호화하는 키입니다. Base64로 쓴 임의의 32바이트이며"
         " `pabal secrets new-key`로 만듭니다. 교체하는 동안에는 새 키를 먼저, 이전 키를 뒤에 적습니다."
     ),
     "File with that key, or with several, one a line.": "그 키가 든 파일입니다. 여러 개면 한 줄에 하나씩 적습니다.",

@@ -1,7 +1,6 @@
 """Adds, removes and lists the opt-outs of accounts."""
 
 from collections.abc import Sequence
-from zoneinfo import ZoneInfo
 
 from pabal.domain.dates import Instant
 from pabal.domain.event import EventType
@@ -9,10 +8,12 @@ from pabal.domain.opt_out import KEY_BYTES, to_record
 from pabal.domain.opt_out import OptOut as OptOut
 from pabal.domain.opt_out import OptOutSource as OptOutSource
 from pabal.service.context import Context
+from pabal.service.policy import Policy
 from pabal.store import audit_log, events, opt_out_changes, opt_outs
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store, Tx, transaction
 from pabal.store.events import NewEvent
+from pabal.store.hash_keys import HashKeys
 from pabal.store.opt_outs import NewOptOuts as NewOptOuts
 from pabal.store.opt_outs import OptOutEntry as OptOutEntry
 from pabal.world import World
@@ -29,10 +30,10 @@ def new_hash_key(world: World) -> bytes:
 
 
 def add_opt_outs(
-    tx: Tx, new: NewOptOuts, new_key: bytes, zone: ZoneInfo, now: Instant, audit_entry: AuditEntry | None = None
+    tx: Tx, new: NewOptOuts, new_key: bytes, policy: Policy, now: Instant, audit_entry: AuditEntry | None = None
 ) -> list[OptOut]:
     """Add opt-outs and their events, with an audit entry where there is one; return those that were not there."""
-    added = opt_outs.add(tx, new, new_key, now)
+    added = opt_outs.add(tx, policy.hash_keys, new, new_key, now)
     if new.source is not OptOutSource.RELAY:
         whole = [each.phone for each in added if not each.sender]
         opt_out_changes.add(tx, new.account_id, whole, is_removed=False, now=now)
@@ -40,7 +41,7 @@ def add_opt_outs(
         tx,
         new.account_id,
         EventType.OPT_OUT_ADDED,
-        [NewEvent(str(each.id), to_record(each, zone), each.phone) for each in added],
+        [NewEvent(str(each.id), to_record(each, policy.zone), each.phone) for each in added],
         now,
     )
     if audit_entry:
@@ -49,10 +50,16 @@ def add_opt_outs(
 
 
 def remove_opt_outs(
-    tx: Tx, account_id: int, phones: Sequence[str], sender: str, now: Instant, audit_entry: AuditEntry | None = None
+    tx: Tx,
+    keys: HashKeys,
+    account_id: int,
+    phones: Sequence[str],
+    sender: str,
+    now: Instant,
+    audit_entry: AuditEntry | None = None,
 ) -> int:
     """Remove opt-outs of a sender number, or of everything where it is empty; return how many there were."""
-    removed = opt_outs.remove(tx, account_id, phones, sender)
+    removed = opt_outs.remove(tx, keys, account_id, phones, sender)
     if removed and not sender:
         opt_out_changes.add(tx, account_id, phones, is_removed=True, now=now)
     if audit_entry and removed:
@@ -63,7 +70,7 @@ def remove_opt_outs(
 async def add(context: Context, new: NewOptOuts, audit_entry: AuditEntry | None = None) -> int:
     """Add opt-outs; return how many were not there. Advertising accepted from now on does not reach them."""
     key = new_hash_key(context.world)
-    added = await context.store.write(add_opt_outs, new, key, context.policy.zone, context.world.now(), audit_entry)
+    added = await context.store.write(add_opt_outs, new, key, context.policy, context.world.now(), audit_entry)
     if added:
         context.new_events.set()
     return len(added)
@@ -73,7 +80,8 @@ async def remove(
     context: Context, account_id: int, phones: Sequence[str], sender: str, audit_entry: AuditEntry | None = None
 ) -> int:
     """Remove opt-outs of a sender number, or of everything where it is empty; return how many there were."""
-    return await context.store.write(remove_opt_outs, account_id, phones, sender, context.world.now(), audit_entry)
+    keys, now = context.policy.hash_keys, context.world.now()
+    return await context.store.write(remove_opt_outs, keys, account_id, phones, sender, now, audit_entry)
 
 
 async def remove_one(context: Context, account_id: int, opt_out_id: int, audit_entry: AuditEntry) -> bool:
@@ -83,9 +91,9 @@ async def remove_one(context: Context, account_id: int, opt_out_id: int, audit_e
 
 @transaction(search=True)
 def _list_page(
-    tx: Tx, account_id: int, phone: str | None, sender: str | None, page: int, page_size: int
+    tx: Tx, keys: HashKeys, account_id: int, phone: str | None, sender: str | None, page: int, page_size: int
 ) -> tuple[int, list[OptOut]]:
-    return opt_outs.list_page(tx, account_id, phone, sender, (page - 1) * page_size, page_size)
+    return opt_outs.list_page(tx, keys, account_id, phone, sender, (page - 1) * page_size, page_size)
 
 
 async def find(
@@ -96,7 +104,8 @@ async def find(
     Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a list that takes too long.
     """
     async with context.searches.take_turn(account_id):
-        return await context.store.read(_list_page, account_id, phone, sender, page, page_size)
+        keys = context.policy.hash_keys
+        return await context.store.read(_list_page, keys, account_id, phone, sender, page, page_size)
 
 
 async def list_some(store: Store, account_id: int, after: int, limit: int) -> list[OptOut]:

@@ -35,7 +35,7 @@ def hold_back_ads(
     receivers = {
         one: _ad_receiver(stored[one], shared[identifiers.request_id_of(one)]) for one in ads if one not in in_doubt
     }
-    unwilling = opt_outs.find(tx, set(receivers.values()))
+    unwilling = opt_outs.find(tx, policy.hash_keys, set(receivers.values()))
     ended = [one for one, receiver in receivers.items() if receiver in unwilling]
     finished = finish(tx, [(one, Outcome.OPTED_OUT) for one in ended], policy, now)
     if dates.is_night(now, policy.zone):

@@ -67,7 +67,7 @@ def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant)
             request = shared[identifiers.request_id_of(one)]
             number = request.opt_out_number or numbers.get(request.account_id) or policy.opt_out_number
             texts.append(_compose_text(origin, request, policy, number))
-    unwilling = opt_outs.find(tx, {each.receiver for each in texts if each.is_ad})
+    unwilling = opt_outs.find(tx, policy.hash_keys, {each.receiver for each in texts if each.is_ad})
     result = FinishResult([], set())
     for each in texts:
         _add_fallback(tx, each, each.is_ad and each.receiver in unwilling, policy, now, result)

@@ -1,12 +1,11 @@
 """Receives inbound messages: stores them, and adds the opt-outs of replies that ask for one."""
 
-import unicodedata
 from collections.abc import Sequence
 
 from pabal.carriers.base import InboundMessage
 from pabal.domain.dates import HOUR, Instant
 from pabal.domain.event import EventType
-from pabal.domain.inbound import Inbound, is_mobile, to_record
+from pabal.domain.inbound import MAX_PART_CHARACTERS, Inbound, is_mobile, tidy_content, to_record
 from pabal.domain.opt_out import is_opt_out_text
 from pabal.service.access.opt_outs import NewOptOuts, OptOutEntry, OptOutSource, add_opt_outs, new_hash_key
 from pabal.service.context import Context
@@ -48,7 +47,7 @@ def receive_inbound(
         sender, receiver = sender[:MAX_NUMBER_CHARACTERS], receiver[:MAX_NUMBER_CHARACTERS]
         if part is not None:
             long = LongMessage(carrier, sender, receiver, part.reference, part.total)
-            inbound.add_part(tx, long, part.number, content, now)
+            inbound.add_part(tx, long, part.number, content[:MAX_PART_CHARACTERS], now)
             if not inbound.has_all_parts(tx, long):
                 continue
             content = inbound.take_parts(tx, long)
@@ -69,7 +68,7 @@ def _store(
     tx: Tx, carrier: str, sender: str, receiver: str, content: str, new_key: bytes, policy: Policy, now: Instant
 ) -> None:
     """Store a message for the account that may send from its receiver, with its event and its opt-out."""
-    content = unicodedata.normalize("NFC", content.encode("utf-8", "replace").decode().replace("\0", "\ufffd"))
+    content = tidy_content(content)
     holder = numbers.get_holder(tx, receiver)
     account_id = holder[0] if holder else None
     opts_out = (
@@ -86,4 +85,4 @@ def _store(
     events.record(tx, account_id, EventType.MESSAGE_INBOUND, str(message.id), record, now, phone=phone)
     if opts_out:
         new = NewOptOuts(account_id, [OptOutEntry(sender, receiver)], OptOutSource.REPLY)
-        add_opt_outs(tx, new, new_key, policy.zone, now)
+        add_opt_outs(tx, new, new_key, policy, now)

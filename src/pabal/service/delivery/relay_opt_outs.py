@@ -32,5 +32,5 @@ def receive_opt_outs(tx: Tx, arrived: Sequence[RelayOptOut], new_key: bytes, pol
     for phone, number in arrived:
         for account_id in advertisers.find(tx, phone, number, policy.opt_out_number):
             new = NewOptOuts(account_id, [OptOutEntry(phone)], OptOutSource.RELAY)
-            added += len(add_opt_outs(tx, new, new_key, policy.zone, now))
+            added += len(add_opt_outs(tx, new, new_key, policy, now))
     return added

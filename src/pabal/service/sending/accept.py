@@ -30,6 +30,7 @@ from pabal.store import (
 )
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx, transaction
+from pabal.store.hash_keys import HashKeys
 from pabal.store.idempotency_keys import KeyedRequest
 from pabal.world import new_request_id
 
@@ -81,6 +82,8 @@ class NewRequest(NamedTuple):
     duplicate_guard: DuplicateGuard | None = None
     ad_receivers: Sequence[AdReceiver] = ()
     """The receivers of an advertisement, in order, who may have opted out."""
+    hash_keys: HashKeys | None = None
+    """Finds those who have."""
     place: Instant | None = None
     """The time of its jobs, if not the scheduled one: their place among the due jobs of other accounts."""
     deadline: Instant | None = None
@@ -171,6 +174,7 @@ async def prepare_request(
         [queue.NewJob(*row[:2], carrier, sending.lane, ready_at) for row in few],
         duplicate_guard=build_guard(account_id, sending, limits, context.policy, now, is_dropping=drops_duplicates),
         ad_receivers=build_ad_receivers(account_id, sending),
+        hash_keys=context.policy.hash_keys,
         place=ready_at,
         deadline=(
             scheduled_at + context.policy.lifetime_ms(sending.product, sending.expire_minutes)
@@ -245,7 +249,7 @@ def _end_undeliverable(
     duplicates: Mapping[bytes, Sequence[int]],
 ) -> list[AcceptedRequest]:
     """Record duplicates, and advertisements to receivers who want none, as failed; return which each has."""
-    unwilling = opt_outs.find(tx, {each for new_request in new for each in new_request.ad_receivers})
+    unwilling = _find_unwilling(tx, [each for each in new if each.ad_receivers])
     if not unwilling and not any(duplicates.values()):
         return list(accepted)
     found: dict[bytes, AcceptedRequest] = {}
@@ -259,6 +263,12 @@ def _end_undeliverable(
         messages.finish(tx, ended, new_request.now)
         found[request_id] = AcceptedRequest(request_id, True, len(ended) - len(opted_out), opted_out)
     return [found.get(each.request_id, each) if each.is_new else each for each in accepted]
+
+
+def _find_unwilling(tx: Tx, ads: Sequence[NewRequest]) -> set[AdReceiver]:
+    """Return the receivers of advertisements who have opted out; one look-up for all."""
+    keys = next((each.hash_keys for each in ads if each.hash_keys), None)
+    return opt_outs.find(tx, keys, {one for each in ads for one in each.ad_receivers}) if keys else set()
 
 
 @transaction(retryable=True, batched_by=store_requests)

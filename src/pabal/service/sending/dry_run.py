@@ -60,7 +60,9 @@ async def dry_run(context: Context, account_id: int, sending: Sending) -> DryRun
 
 async def _find_opted_out(context: Context, account_id: int, sending: Sending) -> frozenset[int]:
     receivers = build_ad_receivers(account_id, sending)
-    unwilling = await context.store.read(opt_outs.find, set(receivers)) if receivers else set()
+    unwilling = (
+        await context.store.read(opt_outs.find, context.policy.hash_keys, set(receivers)) if receivers else set()
+    )
     return frozenset(index for index, each in enumerate(receivers) if each in unwilling)
 
 

@@ -27,6 +27,7 @@ from pabal.store import (
 )
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store, Tx
+from pabal.store.hash_keys import HashKeys
 from pabal.store.history import ReadMessages
 from pabal.store.personal_data import CampaignRow, PhoneMessage
 
@@ -64,10 +65,10 @@ class ErasureResult(NamedTuple):
     campaign_rows: int
 
 
-async def export(store: Store, account_id: int, phone: str) -> PersonalData:
+async def export(store: Store, keys: HashKeys, account_id: int, phone: str) -> PersonalData:
     """Return what an account has stored about a number, except its messages."""
     rows = [row for _, row in await _find_campaign_rows(store, account_id, phone)]
-    return await store.read(_read_elsewhere, account_id, phone, rows)
+    return await store.read(_read_elsewhere, keys, account_id, phone, rows)
 
 
 async def list_messages(store: Store, account_id: int, phone: str, after: bytes = b"") -> ReadMessages:
@@ -87,7 +88,7 @@ async def erase(
     found = await _find_campaign_rows(store, account_id, phone)
     for is_invalid, row in found:
         await store.write(_erase_campaign_row, row, phone, is_invalid=is_invalid)
-    await store.write(_erase_elsewhere, account_id, phone, audit_entry)
+    await store.write(_erase_elsewhere, context.policy.hash_keys, account_id, phone, audit_entry)
     last: bytes | None = b""
     while last is not None:
         result, last = await store.write(_erase_some, account_id, phone, last, context.world.now())
@@ -97,13 +98,13 @@ async def erase(
     return ErasureResult(erased, cancelled, pending, len(found))
 
 
-def _read_elsewhere(tx: Tx, account_id: int, phone: str, rows: list[CampaignRow]) -> PersonalData:
+def _read_elsewhere(tx: Tx, keys: HashKeys, account_id: int, phone: str, rows: list[CampaignRow]) -> PersonalData:
     return PersonalData(
         personal_data.list_phone_messages(tx, account_id, phone, MAX_PHONE_MESSAGES),
         personal_data.list_channels(tx, account_id, phone),
         personal_data.list_users(tx, account_id, phone),
         rows,
-        opt_outs.list_by_number(tx, account_id, phone),
+        opt_outs.list_by_number(tx, keys, account_id, phone),
         inbound.list_by_sender(tx, account_id, phone, MAX_INBOUND),
     )
 
@@ -146,12 +147,12 @@ def _erase_campaign_row(tx: Tx, row: CampaignRow, phone: str, *, is_invalid: boo
             personal_data.replace_block(tx, block._replace(cells=left), len(block.cells) - len(left))
 
 
-def _erase_elsewhere(tx: Tx, account_id: int, phone: str, audit_entry: AuditEntry | None) -> None:
+def _erase_elsewhere(tx: Tx, keys: HashKeys, account_id: int, phone: str, audit_entry: AuditEntry | None) -> None:
     if audit_entry:
         audit_log.add(tx, audit_entry)
     personal_data.erase_elsewhere(tx, account_id, phone)
     webhook_posts.erase(tx, account_id, events.erase_data(tx, account_id, phone))
-    opt_outs.erase(tx, account_id, phone)
+    opt_outs.erase(tx, keys, account_id, phone)
     inbound.erase(tx, account_id, phone)
     opt_out_changes.erase(tx, account_id, phone)
 
