@@ -153,7 +153,10 @@ class RelayOptOut(NamedTuple):
     """A receiver who has opted out at a relay, by calling a number of its."""
 
     phone: str
-    opt_out_number: str
+    opt_out_number: str = ""
+    """The number that was called, in the advertising that it holds for."""
+    sender: str = ""
+    """The sender number whose texts it holds for, where the relay says that instead."""
 
 
 class Inbox(NamedTuple):

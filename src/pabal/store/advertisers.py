@@ -1,6 +1,7 @@
-"""Finds the accounts whose advertising names a number for opting out."""
+"""Finds the accounts whose advertising somebody opts out of at a relay."""
 
 from pabal.domain import identifiers
+from pabal.store import inbound, numbers
 from pabal.store.engine.base import Tx
 
 MAX_MESSAGES = 100
@@ -18,6 +19,15 @@ def find(tx: Tx, phone: str, opt_out_number: str, default_number: str) -> list[i
         if own == opt_out_number or _has_named(tx, account_id, phone, opt_out_number, usual):
             found.append(int(account_id))
     return found
+
+
+def find_by_sender(tx: Tx, phone: str, sender: str) -> list[int]:
+    """Return the account that has registered a sender number, else those that have sent from it to a phone."""
+    holder = numbers.get_holder(tx, sender)
+    if holder:
+        return [holder[0]]
+    rows = tx.fetch_all("select id from accounts order by id")
+    return [account_id for (account_id,) in rows if inbound.has_sent(tx, account_id, phone, sender)]
 
 
 def _has_named(tx: Tx, account_id: int, phone: str, opt_out_number: str, usual: str) -> bool:

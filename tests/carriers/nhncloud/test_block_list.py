@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pabal.carriers.nhncloud.block_list import FIRST_READ_S, READ_INTERVAL_S
+from pabal.carriers.relay.opt_out_reader import FIRST_READ_S, READ_INTERVAL_S
 from pabal.service.access import opt_out_numbers
 from pabal.service.relay.opt_out_sync import INTERVAL_S
 from pabal.store import accounts

@@ -142,7 +142,7 @@ def list_groups(state: State, request: Request) -> Json:
     """List all groups."""
     key = request.query.get("startKey")
     rows = dropwhile(lambda one: key not in (None, one.group_id), state.groups.values())
-    page, keys, _ = _take_page(state, rows, lambda one: one.group_id, request)
+    page, keys, _ = take_page(state, rows, lambda one: one.group_id, request)
     return {**keys, "groupList": {one.group_id: _describe(state, one) for one in page}}
 
 
@@ -230,13 +230,13 @@ def _visible(state: State, rows: Iterable[SolapiMessage]) -> Iterable[SolapiMess
 
 
 def _list(state: State, rows: Iterable[SolapiMessage], request: Request) -> Json:
-    page, keys, following = _take_page(state, rows, lambda one: one.message_id, request)
+    page, keys, following = take_page(state, rows, lambda one: one.message_id, request)
     if following is not None:
         state.page_starts[following.message_id] = following.update
     return {**keys, "messageList": {one.message_id: row(state, one) for one in page}}
 
 
-def _take_page(
+def take_page(
     state: State, rows: Iterable[T], id_of: Callable[[T], str], request: Request
 ) -> tuple[list[T], Json, T | None]:
     """Return a page of rows, which begin at `startKey`, with its keys, and the first row of the next page."""

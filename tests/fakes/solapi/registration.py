@@ -91,7 +91,7 @@ def status_code(state: State, group: Group, given: MessageBody, kind: str, recei
         return "1011"
     if receiver in group.receivers and not group.allows_duplicates:
         return "1026"
-    if receiver in state.blocked:
+    if (given.sender, receiver) in state.denials:
         return "1061"
     return shared_status_code(state, given, kind)
 

@@ -16,6 +16,8 @@ client (solapi/solapi-nodejs 6.0.1, here "C"). That client, from npm, judges the
 | lists: `dateType` CREATED or UPDATED, `startDate`, `endDate`, `startKey`, `limit` (20), `messageList` by id | D getMessageList.md; C getMessagesRequest.ts |
 | `nextKey` is the key of the next page, null after the last one | D kakao/getplusfriends.md; C messageResponses.ts |
 | lists and groups may lag: `lists_lag_s` | C test/lib/retry-utils.ts "API eventual consistency" |
+| `GET iam/v1/black`: `type=DENIAL`, `senderNumber`, `dateCreated[gte]`, `startKey`, `limit`; `blackList` with `senderNumber` and `recipientNumber` | C iamService.ts, getBlacksRequest.ts, getBlacksResponse.ts, commonTypes.ts |
+| who has opted out of a sender number gets nothing from it: 1061 | D message-status-codes.md; "차단 당한 발신번호" C examples iam/get_blacks.js |
 | files: Base64 JSON; KAKAO 500 KB, MMS 200 KB, DOCUMENT 2 MB | D storage/uploadfile.md |
 | channel: token, then `POST kakao/v2/channels` with phone, category and token | C kakaoChannelService.ts; D kakao/putplusfriend.md |
 | template: PENDING, `PUT …/inspection`, INSPECTING, APPROVED or REJECTED; names are unique | D kakao/templateinspection.md; C examples create_template.js |
@@ -29,6 +31,8 @@ Choices where both say nothing; those in Behavior can be changed:
   of channels and templates: the codes in kakao.py; HTTP 429 for too many calls.
 - messageList has also the refused messages, with the same status code.
 - A list is ordered by its date, oldest first; `limit` is at most 500; a message that is updated moves to the end.
+- The list of opt-outs shows whole numbers; with `hides_digits` it hides two, as the console of Solapi does
+  (solapi.com/guides/sms-faq).
 - A receiver that is no number is 1011; an Alimtalk of more than 1,000 characters is 1031, as the table says.
 - An Alimtalk's own `text` must match its template; without it the template is filled with `variables`.
 - Brand messages are refused with the codes of friend talk (1010, 1031, 1049, 1050, 1051).
@@ -44,7 +48,7 @@ from urllib.parse import parse_qsl
 from tests.fakes.nhncloud.answers import Reply, Request, json_reply
 from tests.fakes.nhncloud.faults import Fault
 from tests.fakes.nhncloud.wire import Listener, listening
-from tests.fakes.solapi import kakao, messages, storage
+from tests.fakes.solapi import iam, kakao, messages, storage
 from tests.fakes.solapi.auth import Authenticator
 from tests.fakes.solapi.faults import THROTTLED, SolapiFaults
 from tests.fakes.solapi.state import ApiError, Behavior, Call, Channel, Clock, SolapiTemplate, State
@@ -63,6 +67,7 @@ _ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/messages/v4/groups/{groupId}/messages", messages.list_group_messages),
     ("POST", "/messages/v4/groups/{groupId}/send", messages.send_group),
     ("GET", "/cash/v1/balance", messages.balance),
+    ("GET", "/iam/v1/black", iam.list_denials),
     ("POST", "/storage/v1/files", storage.upload),
     ("GET", "/kakao/v2/channels/categories", kakao.channel_categories),
     ("POST", "/kakao/v2/channels/token", kakao.request_token),

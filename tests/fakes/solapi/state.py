@@ -147,6 +147,8 @@ class Behavior:
     """Receivers that are refused, with their status code."""
     unreadable: str = ""
     """A receiver whose message makes the whole call a ValidationError."""
+    hides_digits: bool = False
+    """Whether the list of opt-outs hides two digits of each number, as its console does."""
     max_calls_per_second: float | None = None
     result_copies: int = 1
     """How often a webhook repeats each result."""
@@ -163,8 +165,8 @@ class State:
         self.account_id = "19301859371938"
         self.balance = 1_000_000.0
         self.numbers: set[str] = set()
-        self.blocked: set[str] = set()
-        """Receivers that opted out by an 080 number."""
+        self.denials: dict[tuple[str, str], int] = {}
+        """When receivers opted out by an 080 number, by sender number and receiver."""
         self.groups: dict[str, Group] = {}
         self.messages: list[SolapiMessage] = []
         self.by_id: dict[str, SolapiMessage] = {}

@@ -205,3 +205,16 @@ def test_wrong_secret_is_refused(relay: FakeSolapiServer) -> None:
         error = failure(stranger, "getBalance")
 
     assert (error["name"], error["code"]) == ("ClientError", "SignatureDoesNotMatch")
+
+
+def test_opt_outs_are_listed_page_by_page(client: Judge, relay: FakeSolapiServer) -> None:
+    relay.denials |= {(SENDER, f"0102000900{number}"): relay.clock() for number in range(3)}
+
+    first = client.call("getBlacks", {"senderNumber": SENDER, "startDate": LONG_AGO, "limit": 2})
+    second = client.call("getBlacks", {"startKey": first["nextKey"], "limit": 2})
+    refused = client.call("send", [text("01020009000"), text("01020009009")])["failedMessageList"]
+
+    assert [row["recipientNumber"] for row in first["blackList"]] == ["01020009000", "01020009001"]
+    assert [row["recipientNumber"] for row in second["blackList"]] == ["01020009002"]
+    assert second["nextKey"] is None
+    assert [row["statusCode"] for row in refused] == ["1061"]

@@ -1,36 +1,27 @@
 """Reads who has opted out at NHN Cloud by calling an 080 number, from its webhook and its block service."""
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
-from pabal.carriers.base import Inbox, RelayOptOut
+from pabal.carriers.base import RelayOptOut
 from pabal.carriers.nhncloud.client import NhnCloudClient, expect_documented_shape
 from pabal.carriers.nhncloud.lookup import SEOUL
 from pabal.carriers.relay.http import ErrorAnswer, NoResponse, NotProcessed, Throttled
-from pabal.carriers.relay.result_poller import ResultCursor
+from pabal.carriers.relay.opt_out_reader import OptOutList
 from pabal.domain import dates, phone
 from pabal.domain.codes import Refused
-from pabal.domain.dates import HOUR, Instant
+from pabal.domain.dates import Instant
 from pabal.domain.opt_out import OptOutChange
-from pabal.world import World
 
 OPT_OUT_EVENT = "UNSUBSCRIBE"
 """The event of the webhook (SMS ko/webhook.md, "광고 문자 수신 번호 등록")."""
-FIRST_READ_S = 60.0
-"""Pause before the first read, so that a service that starts and stops makes no calls for it."""
-READ_INTERVAL_S = 600.0
-"""How often the block service is read: webhooks may get lost, or are not configured."""
-OVERLAP_MS = 1 * HOUR
-"""How far a read goes back behind the one before; what is known already changes nothing."""
 PAGE_SIZE = 1000
 MAX_RECIPIENTS = 10
 """Receivers in one call: the "최대 길이" of recipientNoList."""
 UPDATE_USER = "pabal"
 """Who removes receivers, for the relay's records."""
 _PATH = "/sms/v3.0/appKeys/{appkey}/blockservice/recipients"
-_CURSOR = "block service"
 
 log = logging.getLogger("pabal.nhncloud")
 
@@ -63,26 +54,19 @@ def _group(changes: Sequence[OptOutChange]) -> list[list[OptOutChange]]:
     return groups
 
 
-class BlockList:
-    """The block service: read again and again by one process for all, and told what changes here."""
+class BlockList(OptOutList):
+    """The block service: read for opt-outs, and told what changes here."""
 
-    def __init__(
-        self, carrier: str, client: NhnCloudClient, cursor: ResultCursor, world: World, timeout_s: float
-    ) -> None:
+    name = "block service"
+
+    def __init__(self, carrier: str, client: NhnCloudClient, timeout_s: float) -> None:
         self._carrier = carrier
         self._client = client
-        self._cursor = cursor
-        self._world = world
         self._timeout_s = timeout_s
-        self._logged = ""
 
-    async def run(self, inbox: Inbox) -> None:
-        """Read until cancelled; a read that fails is repeated."""
-        await asyncio.sleep(FIRST_READ_S)
-        while True:
-            if self._cursor.is_ours:
-                await self._try_to_read(inbox)
-            await asyncio.sleep(READ_INTERVAL_S)
+    @property
+    def server_time(self) -> Instant | None:
+        return self._client.server_time
 
     async def update(self, changes: Sequence[OptOutChange]) -> list[OptOutChange]:
         """Add and remove receivers there, in order; return those that are done, or that it refuses for good."""
@@ -114,41 +98,19 @@ class BlockList:
             body = {"unsubscribeNo": number, "recipientNoList": phones}
             await self._client.request("POST", _PATH, body=body, timeout_s=self._timeout_s)
 
-    async def _try_to_read(self, inbox: Inbox) -> None:
-        problem = ""
-        try:
-            await self._read_new(inbox)
-        except (NotProcessed, NoResponse, Throttled, ErrorAnswer) as error:
-            problem = str(error) or type(error).__name__
-        if problem and problem != self._logged:
-            log.warning(
-                "the relay's opt-outs cannot be read; retrying",
-                extra={"carrier": self._carrier, "reason": problem},
-            )
-        self._logged = problem
-
-    async def _read_new(self, inbox: Inbox) -> None:
-        """Store the opt-outs since the last read; the first read gets all."""
-        now = self._client.server_time or self._world.now()
-        since = await self._cursor.get(_CURSOR)
-        async for rows in self._pages(None if since is None else since - OVERLAP_MS):
-            with expect_documented_shape():
-                found = parse_opt_outs(rows)
-            if found:
-                await inbox.on_opt_outs(found)
-        await self._cursor.put(_CURSOR, now)
-
-    async def _pages(self, start: Instant | None) -> AsyncIterator[list[Mapping[str, Any]]]:
+    async def pages(self, since: Instant | None) -> AsyncIterator[Sequence[RelayOptOut]]:
         number = 1
         while True:
             query: dict[str, str | int] = {"pageNum": number, "pageSize": PAGE_SIZE}
-            if start is not None:
-                query["startRequestDate"] = dates.format_timestamp(start, SEOUL)
+            if since is not None:
+                query["startRequestDate"] = dates.format_timestamp(since, SEOUL)
             answer = await self._client.request("GET", _PATH, query=query, timeout_s=self._timeout_s)
             rows: list[Mapping[str, Any]] = []
+            found: list[RelayOptOut] = []
             with expect_documented_shape():
                 rows = list((answer["body"] or {})["data"] or ())
-            yield rows
+                found = parse_opt_outs(rows)
+            yield found
             if len(rows) < PAGE_SIZE:
                 return
             number += 1

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 
@@ -29,6 +30,7 @@ from pabal.carriers.nhncloud.sender import CallSender
 from pabal.carriers.pace import Pacer
 from pabal.carriers.relay.call_queue import CallQueue
 from pabal.carriers.relay.dependencies import Dependencies as Dependencies
+from pabal.carriers.relay.opt_out_reader import OptOutReader
 from pabal.carriers.relay.submission import Submission
 from pabal.carriers.relay.unanswered import UnansweredMessages
 from pabal.domain.message import Attempt, Outcome
@@ -38,6 +40,8 @@ from pabal.settings.carriers import NhnCloudSettings
 TIMEOUT_S = 40.0
 TIMEOUT_MARGIN_S = 2.0
 """Every call ends this long before the timeout."""
+
+log = logging.getLogger("pabal.nhncloud")
 
 
 class NhnCloudCarrier(Carrier):
@@ -66,10 +70,10 @@ class NhnCloudCarrier(Carrier):
         self.provider = provider
         self._inbox: Inbox | None = None
         self._block_list: BlockList | None = None
+        self._opt_outs: OptOutReader | None = None
         if sms_client is not None:
-            self._block_list = BlockList(
-                settings.name, sms_client, dependencies.cursor, world, settings.timeout_seconds
-            )
+            self._block_list = BlockList(settings.name, sms_client, settings.timeout_seconds)
+            self._opt_outs = OptOutReader(settings.name, self._block_list, dependencies.cursor, world, log)
         self._profile_client = talk_client
         self._timeout_s = settings.timeout_seconds
         self.sends_friend_talk_as_brand = settings.friend_talk == "brand"
@@ -183,24 +187,15 @@ class NhnCloudCarrier(Carrier):
 
     async def run(self, on_receipts: OnReceipts) -> None:
         try:
-            async with self._reading_quotas(), self._reading_block_list():
+            async with self._reading_quotas(), self._reading_opt_outs():
                 await self._results.run(on_receipts)
         except asyncio.CancelledError:  # after another error the service runs it again
             await self._connection.close()
             raise
 
-    @contextlib.asynccontextmanager
-    async def _reading_block_list(self) -> AsyncIterator[None]:
+    def _reading_opt_outs(self) -> contextlib.AbstractAsyncContextManager[None]:
         """Read who has opted out at the relay until the end of the block."""
-        if self._block_list is None or self._inbox is None:
-            yield
-            return
-        reading = asyncio.create_task(self._block_list.run(self._inbox))
-        try:
-            yield
-        finally:
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
+        return self._opt_outs.running(self._inbox) if self._opt_outs else contextlib.nullcontext()
 
     @contextlib.asynccontextmanager
     async def _reading_quotas(self) -> AsyncIterator[None]:

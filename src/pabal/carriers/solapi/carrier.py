@@ -1,10 +1,13 @@
 """The Solapi carrier: submits messages in large calls, and looks up those in doubt before submitting again."""
 
 import asyncio
+import contextlib
+import logging
 from collections.abc import Mapping, Sequence
 
 from pabal.carriers.base import (
     Carrier,
+    Inbox,
     NotSent,
     OnReceipts,
     OnVerdicts,
@@ -16,11 +19,13 @@ from pabal.carriers.relay.brand import as_sent
 from pabal.carriers.relay.call_queue import CallQueue
 from pabal.carriers.relay.dependencies import Dependencies
 from pabal.carriers.relay.notices import Notices
+from pabal.carriers.relay.opt_out_reader import OptOutReader
 from pabal.carriers.relay.submission import Submission
 from pabal.carriers.relay.unanswered import UnansweredMessages
 from pabal.carriers.solapi.calls import MAX_MESSAGES, group_into_calls
 from pabal.carriers.solapi.client import SolapiClient
 from pabal.carriers.solapi.in_doubt import SolapiResolver
+from pabal.carriers.solapi.opt_outs import DenialList
 from pabal.carriers.solapi.preparation import Preparation
 from pabal.carriers.solapi.results import SolapiResults
 from pabal.carriers.solapi.sender import SolapiSender
@@ -31,6 +36,8 @@ TIMEOUT_S = 40.0
 TIMEOUT_MARGIN_S = 2.0
 """Every call ends this long before the timeout."""
 NOT_CONNECTED_YET = "not connected yet"
+
+log = logging.getLogger("pabal.solapi")
 
 
 class SolapiCarrier(Carrier):
@@ -86,6 +93,11 @@ class SolapiCarrier(Carrier):
             doubt_s=settings.doubt_seconds,
             max_timeout_s=settings.timeout_seconds,
         )
+        self._inbox: Inbox | None = None
+        self._opt_outs: OptOutReader | None = None
+        if any(product.is_text for product in settings.products):
+            denials = DenialList(client, settings.timeout_seconds)
+            self._opt_outs = OptOutReader(settings.name, denials, dependencies.cursor, world, log)
         self._results = SolapiResults(
             settings, client, world, dependencies.cursor, lambda _, problem: self._set_problem(problem)
         )
@@ -141,12 +153,20 @@ class SolapiCarrier(Carrier):
     ) -> None:
         await self._results.handle_webhook(headers, read_body, on_receipts)
 
+    def attach_inbox(self, inbox: Inbox) -> None:
+        self._inbox = inbox
+
     async def run(self, on_receipts: OnReceipts) -> None:
         try:
-            await self._results.run(on_receipts)
+            async with self._reading_opt_outs():
+                await self._results.run(on_receipts)
         except asyncio.CancelledError:  # after another error the service runs it again
             await self._client.close()
             raise
+
+    def _reading_opt_outs(self) -> contextlib.AbstractAsyncContextManager[None]:
+        """Read who has opted out at the relay until the end of the block."""
+        return self._opt_outs.running(self._inbox) if self._opt_outs else contextlib.nullcontext()
 
     def _set_problem(self, problem: str) -> None:
         self._problem = problem

@@ -23,14 +23,19 @@ async def store_opt_outs(context: Context, arrived: Sequence[RelayOptOut]) -> No
 
 
 def receive_opt_outs(tx: Tx, arrived: Sequence[RelayOptOut], new_key: bytes, policy: Policy, now: Instant) -> int:
-    """Add opt-outs for the accounts whose number was called; return how many are new.
+    """Add opt-outs for the accounts whose number was called, or whose sender number it is; return how many are new.
 
-    These are the accounts that have the number as their own, and those that have sent advertising to the receiver
-    which named it. Other accounts learn nothing about the receiver.
+    A number that was called belongs to the accounts that have it as their own, and to those that have sent
+    advertising to the receiver which named it. Other accounts learn nothing about the receiver.
     """
     added = 0
-    for phone, number in arrived:
-        for account_id in advertisers.find(tx, phone, number, policy.opt_out_number):
-            new = NewOptOuts(account_id, [OptOutEntry(phone)], OptOutSource.RELAY)
+    for phone, number, sender in arrived:
+        accounts = (
+            advertisers.find_by_sender(tx, phone, sender)
+            if sender
+            else advertisers.find(tx, phone, number, policy.opt_out_number)
+        )
+        for account_id in accounts:
+            new = NewOptOuts(account_id, [OptOutEntry(phone, sender)], OptOutSource.RELAY)
             added += len(add_opt_outs(tx, new, new_key, policy, now))
     return added
