@@ -47,6 +47,27 @@ async def send(call: Caller, *phones: str, **fields: Any) -> str:
     return (await call_ok(call, "message/sendSMS", sms_body(*phones, **fields))).request_id
 
 
+@pytest.mark.parametrize(
+    ("positions", "is_possible"),
+    [({0: 2**63 - 1}, True), ({4095: 1}, True), ({4096: 1}, False), ({0: 2**63}, False), ({2**40: 5}, False)],
+)
+def test_forged_cursor_is_refused_or_leads_nowhere(
+    run_scenario: RunScenario, positions: dict[int, int], is_possible: bool
+) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        await send(call)
+        await env.wait(10)
+
+        answer = await call("message/results", query={"cursor": format_cursor(positions)})
+
+        assert answer.result == ("SUCCESS" if is_possible else "INVALID_PARAMETER")
+        if is_possible:
+            assert (await call("message/results", query={"cursor": answer.item["nextCursor"]})).items == []
+
+    run_scenario(scenario)
+
+
 @pytest.mark.parametrize("limit", [1, 2, 1000])
 def test_every_kind_of_end_is_listed_once(run_scenario: RunScenario, limit: int) -> None:
     async def scenario(env: Environment) -> None:

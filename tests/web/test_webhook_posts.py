@@ -5,6 +5,7 @@ import base64
 import pytest
 
 from pabal.domain.webhook import secret_context
+from pabal.service.webhooks.manage import REPLAY_PAUSE_S
 from pabal.service.webhooks.trial import TEST_PAUSE_S
 from pabal.store import webhooks
 from pabal.webhooks.poster import PostError, PostResult
@@ -114,6 +115,23 @@ def test_replay_goes_back_at_most_seven_days(run_scenario: RunScenario, spelling
         for wrong in ("2026-11-08 11:59", "2026-11-15 12:01", "yesterday", "2026-11-15"):
             assert (await call("webhook/replay", {**webhook, "since": wrong})).result == "INVALID_DATE"
         assert (await call("webhook/replay", webhook)).result == "MISSING_PARAMETER"
+
+    run_scenario(scenario)
+
+
+def test_webhook_is_replayed_at_most_once_a_minute(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, other = await env.caller(), await env.caller("other")
+        one, two = [{"webhookId": (await create(call))["webhookId"], "since": "2026-11-15 11:00"} for _ in range(2)]
+
+        answers = [await call("webhook/replay", body) for body in (one, one, two)]
+        of_other = await other("webhook/replay", one)
+        await env.wait(REPLAY_PAUSE_S)
+        later = await call("webhook/replay", one)
+
+        assert [each.result for each in answers] == ["SUCCESS", "RATE_LIMITED", "SUCCESS"]
+        assert answers[1].headers["retry-after"] == "60"
+        assert (of_other.result, later.result) == ("WEBHOOK_NOT_FOUND", "SUCCESS")
 
     run_scenario(scenario)
 

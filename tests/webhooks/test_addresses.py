@@ -28,6 +28,8 @@ DISGUISED = (
     "2002:7f00:1::1",  # 6to4
     "2002:808:808::1",
     "2001:0:4136:e378:8000:63bf:3fff:fdd2",  # Teredo
+    "::169.254.169.254",  # IPv4-compatible
+    "::7f00:1",
 )
 INTERNAL = (
     "0.0.0.0",
@@ -39,6 +41,7 @@ INTERNAL = (
     "127.255.255.254",
     "172.16.0.1",
     "172.31.255.255",
+    "168.63.129.16",
     "192.0.0.8",
     "192.0.2.1",
     "192.88.99.1",
@@ -53,8 +56,8 @@ INTERNAL = (
     "255.255.255.255",
     "::",
     "::1",
-    "::7f00:1",
     "100::1",
+    "100:0:0:1::1",
     "2001:db8::1",
     "2001:10::1",
     "3fff::1",
@@ -64,6 +67,7 @@ INTERNAL = (
     "fec0::1",
     "ff02::1",
 )
+METADATA = ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254")
 NOT_ADDRESSES = ("", "localhost", "127.1", "0x7f000001", "2130706433", "8.8.8.8:443")
 SHOP = WebhookUrl("hooks.internal", 8443, "/")
 EXCEPTION = AllowedEndpoint("shop", "hooks.internal", 8443)
@@ -94,7 +98,7 @@ def test_exception_permits_private_addresses(address: str) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    [*LINK_LOCAL, *DISGUISED, "0.0.0.0", "::", "224.0.0.1", "ff02::1", "100.100.100.200", "fd00:ec2::254"],
+    [*LINK_LOCAL, *DISGUISED, *METADATA, "0.0.0.0", "::", "224.0.0.1", "ff02::1"],
 )
 def test_no_exception_permits_link_local_or_disguised_addresses(address: str) -> None:
     assert AddressRules([EXCEPTION]).permitted("shop", SHOP, [address]) == []
@@ -176,6 +180,14 @@ def test_url_is_parsed(spelling: str, host: str, port: int, target: str, header:
         "https://[::1/",
         "https://[fe80::1%25eth0]/",
         "https://sh%6fp.example/",
+        "https://127.1/",
+        "https://0x7f000001/",
+        "https://0177.0.0.1/",
+        "https://2130706433/",
+        "https://127.0.0.1.0x0/",
+        "https://0x/",
+        "https://１２７.１/",
+        "https://shop.example\\@127.0.0.1/",
         f"https://{'a' * 64}.example/",
         f"https://{'a.' * 127}aa/",
         f"https://shop.example/{'a' * MAX_URL_CHARACTERS}",
@@ -196,7 +208,18 @@ def test_longest_url_is_accepted() -> None:
     assert parse_url(start + "a" * (MAX_URL_CHARACTERS - len(start))).host == "shop.example"
 
 
-@pytest.mark.parametrize("url", ["https://10.0.0.1/", "https://[::1]/", "https://[::ffff:8.8.8.8]/"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://10.0.0.1/",
+        "https://10.0.0.1./",
+        "https://169。254。169。254/",
+        "https://[::1]/",
+        "https://[::ffff:8.8.8.8]/",
+        "https://[::169.254.169.254]/",
+        "https://[64:ff9b::10.0.0.1]/",
+    ],
+)
 def test_address_instead_of_a_name_is_checked_at_once(url: str) -> None:
     with pytest.raises(Refused):
         AddressRules().check_literal("shop", parse_url(url))

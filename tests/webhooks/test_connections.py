@@ -7,7 +7,7 @@ import pytest
 
 from pabal.settings.webhooks import AllowedEndpoint
 from pabal.webhooks.addresses import AddressRules
-from pabal.webhooks.client import RESOLVED_S, WebhookClient
+from pabal.webhooks.client import MAX_LOOKUPS_PER_ACCOUNT, RESOLVED_S, WebhookClient
 from pabal.webhooks.poster import PostError
 from pabal.webhooks.resolver import MAX_LOOKUPS, SystemResolver
 from pabal.world import RealWorld
@@ -180,6 +180,42 @@ def test_system_resolver_says_what_it_cannot_find() -> None:
     for host in ("absent.invalid", "a" * 70):
         with pytest.raises(OSError, match=r"."):
             asyncio.run(SystemResolver()(host, 443))
+
+
+def test_names_that_take_long_stop_only_the_look_ups_of_their_account() -> None:
+    async def main() -> None:
+        may_go_on, all_begun, begun = asyncio.Event(), asyncio.Event(), list[str]()
+
+        async def resolve(host: str, port: int) -> list[str]:
+            if host.startswith("slow"):
+                begun.append(host)
+                if len(begun) == MAX_LOOKUPS_PER_ACCOUNT:
+                    all_begun.set()
+                await may_go_on.wait()
+            return ["127.0.0.1"]
+
+        client = WebhookClient(local_rules(), RealWorld(), AUTHORITY, resolve)
+        async with serving_tls() as server:
+            slow = [f"https://slow{each}.example:{server.port}/" for each in range(MAX_LOOKUPS_PER_ACCOUNT)]
+            posts = [asyncio.create_task(client.post(url, "slow", {}, BODY)) for url in (*slow, *slow)]
+            await all_begun.wait()
+            for each in posts:  # nobody waits for them any more, but they are still being looked up
+                each.cancel()
+            await asyncio.gather(*posts, return_exceptions=True)
+            refused = await client.post(f"https://localhost:{server.port}/", "slow", {}, BODY)
+            assert await post(client, server, "quick") is None
+            may_go_on.set()
+            await asyncio.gather(*(asyncio.sleep(0) for _ in range(5)))
+            assert await post(client, server, "slow") is None
+            await client.close()
+
+        assert len(begun) == MAX_LOOKUPS_PER_ACCOUNT
+        assert (refused.error, refused.detail) == (
+            PostError.DNS,
+            "too many hosts of this account are being looked up",
+        )
+
+    asyncio.run(main())
 
 
 def test_look_ups_are_shared_and_limited() -> None:

@@ -25,7 +25,7 @@ def parse_cursor(cursor: str) -> int:
 
     Raises Refused(INVALID_PARAMETER).
     """
-    is_ours = len(cursor) <= _CURSOR_DIGITS and all(each in "0123456789abcdef" for each in cursor)
+    is_ours = 0 < len(cursor) <= _CURSOR_DIGITS and all(each in "0123456789abcdef" for each in cursor)
     if not is_ours:
         detail = Text(
             "앞선 응답의 nextCursor를 그대로 보내세요.", "Send the nextCursor of an earlier answer as it is."

@@ -17,6 +17,8 @@ NUMBERS_PER_MS = 1000
 _CURSOR_VERSION = 1
 _CHECKSUM = struct.Struct(">I")
 _MAX_VARINT_BITS = 63
+_MAX_SLOT = (1 << 12) - 1
+"""Ids have 12 bits for the slot."""
 MAX_CURSOR_CHARACTERS = 16_384
 """Longest cursor: one position of at most nine bytes for each of 1,024 slots fits."""
 
@@ -96,6 +98,8 @@ def decode_positions(packed: bytes) -> dict[int, int]:
     for step, distance in zip(numbers[1::2], numbers[2::2], strict=True):
         slot += step + 1
         positions[slot] = base + distance
+        if slot > _MAX_SLOT or positions[slot] >> _MAX_VARINT_BITS:
+            raise ValueError("there is no such position")
     return positions
 
 

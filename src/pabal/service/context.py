@@ -84,6 +84,8 @@ class Context:
     """Set when this process has added or changed a webhook."""
     webhook_tests: dict[int, float] = field(default_factory=dict)
     """By account, when it last tested a webhook, on the monotonic clock."""
+    webhook_replays: dict[tuple[int, int], float] = field(default_factory=dict)
+    """By account and webhook, when events were last posted again."""
     open_circuits: set[str] = field(default_factory=set)
     """The carriers whose circuit is open: others of the route come first."""
     max_searches_per_account: int = 1

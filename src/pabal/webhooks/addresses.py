@@ -1,5 +1,6 @@
 """Which URLs and IP addresses webhooks may be posted to."""
 
+import re
 import socket
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -51,12 +52,14 @@ NEVER_NETWORKS = _networks(
     "224.0.0.0/4",
     "255.255.255.255/32",
     "100.100.100.200/32",  # metadata of a cloud
-    "::/128",
+    "168.63.129.16/32",  # metadata of a cloud, though it looks like any public address
+    "192.0.0.192/32",  # metadata of a cloud
     "fe80::/10",
     "fd00:ec2::254/128",  # metadata of a cloud
     "fd20:ce::254/128",  # metadata of a cloud
     "ff00::/8",
     # IPv4 addresses in disguise, which could be any of the above:
+    *(str(each) for each in IPv6Network("::/96").address_exclude(IPv6Network("::1/128"))),
     "::ffff:0:0/96",
     "::ffff:0:0:0/96",
     "64:ff9b::/96",
@@ -182,6 +185,8 @@ def _is_host(host: str) -> bool:
     if ":" in host:
         return "%" not in host and _parse(host) is not None  # no zone of this machine
     labels = host.split(".")
+    if _IS_NUMBER.fullmatch(labels[-1]) and _parse(host) is None:
+        return False  # no name ends so; resolvers read 127.1, 0x7f000001 and 2130706433 as addresses
     return len(host) <= MAX_HOST_CHARACTERS and all(
         0 < len(label) <= 63 and set(label) <= _LABEL_CHARACTERS for label in labels
     )
@@ -199,3 +204,4 @@ def _refused(ko: str, en: str) -> Refused:
 
 
 _LABEL_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+_IS_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)

@@ -22,6 +22,8 @@ RESOLVED_S = 10.0
 """How long the addresses of a host are used before they are looked up again."""
 KEEPALIVE_S = 4.0
 """A connection idle for this long is not used again; many servers close theirs after 5 s."""
+MAX_LOOKUPS_PER_ACCOUNT = 12
+"""Hosts of an account that are looked up at once, so that names that take long do not stop others' look-ups."""
 MAX_HOSTS = 512
 """Hosts whose addresses are kept; of more, those that were looked up last."""
 HostKey = tuple[str, str, int]
@@ -49,6 +51,8 @@ class WebhookClient:
         self._keepalive_s = keepalive_s
         self._context: ssl.SSLContext | None = None
         self._resolved: OrderedDict[tuple[str, int], tuple[float, list[str]]] = OrderedDict()
+        self._lookups: dict[HostKey, asyncio.Task[list[str]]] = {}
+        """Those that run, also when nobody waits for them any more: they take up a thread."""
         self._connections: dict[HostKey, PinnedConnections] = {}
         self._sweeper: asyncio.Task[None] | None = None
         if ca_file:
@@ -76,8 +80,8 @@ class WebhookClient:
 
     async def close(self) -> None:
         """Close all connections."""
-        if self._sweeper:
-            self._sweeper.cancel()
+        for task in (*self._lookups.values(), *filter(None, [self._sweeper])):
+            task.cancel()
         while self._connections:
             _, connections = self._connections.popitem()
             await connections.close()
@@ -104,7 +108,7 @@ class WebhookClient:
         looked_up_at, found = self._resolved.get(key, (0.0, []))
         if not found or self._world.monotonic() - looked_up_at > RESOLVED_S:
             try:
-                found = list(await self._resolve(*key))
+                found = await self._look_up((account, *key))
             except OSError as error:
                 raise PostFailed(PostError.DNS, error.strerror or "the host was not found") from None
             self._resolved[key] = self._world.monotonic(), found
@@ -115,6 +119,28 @@ class WebhookClient:
         if not permitted:
             raise PostFailed(PostError.ADDRESS, "the host has no address that webhooks may be posted to")
         return permitted
+
+    async def _look_up(self, key: HostKey) -> list[str]:
+        """Return the addresses of a host.
+
+        Raises OSError, PostFailed.
+        """
+        pending = self._lookups.get(key)
+        if pending is None:
+            if sum(account == key[0] for account, *_ in self._lookups) >= MAX_LOOKUPS_PER_ACCOUNT:
+                raise PostFailed(PostError.DNS, "too many hosts of this account are being looked up")
+            pending = self._lookups[key] = asyncio.create_task(self._resolve_host(key))
+            pending.add_done_callback(lambda done: self._forget_lookup(key, done))
+        return await asyncio.shield(pending)
+
+    async def _resolve_host(self, key: HostKey) -> list[str]:
+        _, host, port = key
+        return list(await self._resolve(host, port))
+
+    def _forget_lookup(self, key: HostKey, done: "asyncio.Task[list[str]]") -> None:
+        del self._lookups[key]
+        if not done.cancelled():
+            done.exception()  # otherwise it is logged if nobody waits any more
 
     @contextlib.asynccontextmanager
     async def _connected(self, key: HostKey, addresses: list[str]) -> AsyncIterator[PinnedConnections]:

@@ -185,8 +185,10 @@ def test_replay_wants_a_time_of_the_last_seven_days(run_scenario: RunScenario) -
         page, _ = await create(browser)
 
         done = await browser.submit(f"{page}/replay", since="2026-11-15 11:00")
+        again = await browser.submit(f"{page}/replay", since="2026-11-15 11:00")
         wrong = await browser.submit(f"{page}/replay", since="2026-11-01 11:00")
 
+        assert again.status == 429
         assert (done.status, "곧 다시 보냅니다" in done.text) == (200, True)
         assert (wrong.status, "7일" in wrong.text, "2026-11-01 11:00" in wrong.text) == (400, True, True)
 

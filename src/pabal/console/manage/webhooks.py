@@ -117,12 +117,14 @@ async def replay_events(request: PageRequest) -> Response:
     """
     since = request.field("since").replace("T", " ")
     call = request.api_call(ReplayWebhook, {"webhookId": str(_id(request)), "since": since})
+    entry = request.audit_entry("webhook.replay", str(_id(request)))
     try:
         webhook_id, at = checks.read_replay(call)
+        await manage.replay(request.context, request.account_id, webhook_id, at, entry)
     except Refused as refused:
+        if refused.code in (Code.WEBHOOK_NOT_FOUND, Code.INVALID_STATE):
+            raise
         return await _render_webhook(request, refused)
-    entry = request.audit_entry("webhook.replay", str(webhook_id))
-    await manage.replay(request.context, request.account_id, webhook_id, at, entry)
     return await _render_webhook(request, is_replayed=True)
 
 

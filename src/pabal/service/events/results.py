@@ -23,8 +23,12 @@ class ResultPage(NamedTuple):
 async def read_results(
     context: Context, account_id: int, positions: Positions | None, limit: int
 ) -> ResultPage | None:
-    """Return what has ended behind these positions, or from the oldest that is stored; None: they are too old."""
-    return await context.store.read(_read_results, account_id, positions, limit)
+    """Return what has ended behind these positions, or from the oldest that is stored; None: they are too old.
+
+    Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a list that takes too long.
+    """
+    async with context.searches.take_turn(account_id):
+        return await context.store.read(_read_results, account_id, positions, limit)
 
 
 @transaction(search=True)

@@ -16,6 +16,8 @@ REFRESH_INTERVAL_S = 5.0
 """How often to look for webhooks that were added or changed by other processes."""
 MAX_IDLE_S = 30.0
 """Longest pause where no other process serves callers: what commands change then wakes this one."""
+MIN_REFRESH_PAUSE_S = 0.2
+"""Least time between two looks, however often callers change their webhooks: each reads those of all accounts."""
 RESTART_DELAY_S = 1.0
 
 log = logging.getLogger("pabal.webhooks")
@@ -36,8 +38,8 @@ class WebhookDispatcher:
         while True:
             with contextlib.suppress(StoreUnavailable):
                 await self.refresh()
-            until = context.world.monotonic() + (REFRESH_INTERVAL_S if context.slots.are_shared else MAX_IDLE_S)
-            while (left_s := until - context.world.monotonic()) > 0 and not context.webhooks_changed.is_set():
+            looked_at = context.world.monotonic()
+            while (left_s := looked_at + self._refresh_pause_s - context.world.monotonic()) > 0:
                 await _wait_for(left_s, context.numbered)
                 self._wake()
 
@@ -68,6 +70,12 @@ class WebhookDispatcher:
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    @property
+    def _refresh_pause_s(self) -> float:
+        if self._context.webhooks_changed.is_set():
+            return MIN_REFRESH_PAUSE_S
+        return REFRESH_INTERVAL_S if self._context.slots.are_shared else MAX_IDLE_S
 
     def _is_ours(self, webhook: Webhook) -> bool:
         return webhook.id % self._context.slots.total in self._context.slots.held

@@ -9,6 +9,7 @@ from pabal.domain.event import EventType
 from pabal.domain.message import Product
 from pabal.domain.webhook import MAX_WEBHOOKS, Webhook, WebhookState, secret_context
 from pabal.service.context import Context
+from pabal.service.webhooks.pauses import check_pause, remember
 from pabal.store import accounts, audit_log, webhook_backlog, webhook_posts, webhooks
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
@@ -18,6 +19,8 @@ from pabal.webhooks import signing
 from pabal.webhooks.addresses import parse_url
 
 MAX_COUNTED_BACKLOG = 10_000
+REPLAY_PAUSE_S = 60.0
+"""Least time between two replays of a webhook: one short request makes us post a week of events."""
 _TOO_MANY = Text(
     f"웹훅은 계정마다 {MAX_WEBHOOKS}개까지 만들 수 있습니다.",
     f"An account can have at most {MAX_WEBHOOKS} webhooks.",
@@ -79,16 +82,18 @@ async def update(
 ) -> tuple[ListedWebhook, str | None]:
     """Change a webhook; return it, and its new secret if that was rotated.
 
-    Raises Refused: WEBHOOK_NOT_FOUND, or INVALID_PARAMETER for an address that is not allowed.
+    Raises Refused: WEBHOOK_NOT_FOUND, INVALID_PARAMETER for an address that is not allowed, RATE_LIMITED.
     """
     if fields.url is not None:
         await _check_address(context, account_id, fields.url)
     secret = signing.new_secret(context.world) if fields.rotates_secret else None
     sealed = context.secrets.seal(secret, secret_context(account_id)) if secret else None
     now = context.world.now()
-    found = await context.store.write(_update, account_id, webhook_id, fields, sealed, now, entry)
-    context.announce_webhooks()
-    return await _with_backlog(context, found), signing.format_secret(secret) if secret else None
+    async with context.searches.take_turn(account_id):  # before the change: its answer may hold the only secret
+        found = await context.store.write(_update, account_id, webhook_id, fields, sealed, now, entry)
+        context.announce_webhooks()
+        listed = await _with_backlog(context, found)
+    return listed, signing.format_secret(secret) if secret else None
 
 
 async def delete(context: Context, account_id: int, webhook_id: int, entry: AuditEntry) -> None:
@@ -101,17 +106,30 @@ async def delete(context: Context, account_id: int, webhook_id: int, entry: Audi
 
 
 async def list_all(context: Context, account_id: int) -> list[ListedWebhook]:
-    """Return the webhooks of an account, oldest first."""
-    found = await context.store.read(webhooks.list_by_account, account_id)
-    return [await _with_backlog(context, each) for each in found]
+    """Return the webhooks of an account, oldest first.
+
+    Raises Refused(RATE_LIMITED).
+    """
+    async with context.searches.take_turn(account_id):
+        found = await context.store.read(webhooks.list_by_account, account_id)
+        return [await _with_backlog(context, each) for each in found]
 
 
-async def get(context: Context, account_id: int, webhook_id: int) -> ListedWebhook:
+async def find(context: Context, account_id: int, webhook_id: int) -> Webhook:
     """Return a webhook of an account.
 
     Raises Refused(WEBHOOK_NOT_FOUND).
     """
-    return await _with_backlog(context, await context.store.read(_find, account_id, webhook_id))
+    return await context.store.read(_find, account_id, webhook_id)
+
+
+async def get(context: Context, account_id: int, webhook_id: int) -> ListedWebhook:
+    """Return a webhook of an account, with its backlog.
+
+    Raises Refused: WEBHOOK_NOT_FOUND, RATE_LIMITED.
+    """
+    async with context.searches.take_turn(account_id):
+        return await _with_backlog(context, await find(context, account_id, webhook_id))
 
 
 async def list_deliveries(
@@ -127,9 +145,12 @@ async def list_deliveries(
 async def replay(context: Context, account_id: int, webhook_id: int, since: Instant, entry: AuditEntry) -> None:
     """Have everything since an instant posted to a webhook again.
 
-    Raises Refused: WEBHOOK_NOT_FOUND, or INVALID_STATE for one that is disabled.
+    Raises Refused: WEBHOOK_NOT_FOUND, INVALID_STATE for one that is disabled, RATE_LIMITED.
     """
+    key, now = (account_id, webhook_id), context.world.monotonic()
+    check_pause(context.webhook_replays, key, REPLAY_PAUSE_S, now)
     await context.store.write(_replay, account_id, webhook_id, since, entry)
+    remember(context.webhook_replays, key, now)
     context.announce_webhooks()
 
 

@@ -3,11 +3,11 @@
 import msgspec
 
 from pabal.domain import dates
-from pabal.domain.codes import Code, Refused
 from pabal.domain.event import EventType, format_event_id, make_event_id
 from pabal.service.context import Context
 from pabal.service.webhooks import manage
 from pabal.service.webhooks.fan_out import make_body
+from pabal.service.webhooks.pauses import check_pause, remember
 from pabal.service.webhooks.posting import decode_answer, post_once
 from pabal.store import webhook_posts, webhooks
 from pabal.store.engine.base import Tx
@@ -16,8 +16,6 @@ from pabal.webhooks.poster import PostResult
 
 TEST_PAUSE_S = 1.0
 """Least time between two tests of an account, so that nobody is flooded in its name."""
-MAX_REMEMBERED = 10_000
-"""Accounts whose last test is remembered."""
 POST_ID_BYTES = 16
 
 
@@ -26,8 +24,10 @@ async def send_test(context: Context, account_id: int, webhook_id: int) -> PostR
 
     Raises Refused: WEBHOOK_NOT_FOUND, RATE_LIMITED.
     """
-    webhook = (await manage.get(context, account_id, webhook_id)).webhook
-    _check_rate(context, account_id)
+    webhook = await manage.find(context, account_id, webhook_id)
+    started_at = context.world.monotonic()
+    check_pause(context.webhook_tests, account_id, TEST_PAUSE_S, started_at)
+    remember(context.webhook_tests, account_id, started_at)
     post_id = context.world.random_bits(8 * POST_ID_BYTES).to_bytes(POST_ID_BYTES, "big")
     event_id = make_event_id(account_id, EventType.WEBHOOK_TEST, post_id.hex())
     now = context.world.now()
@@ -59,14 +59,3 @@ def describe_error(result: PostResult) -> str:
 def _add_delivery(tx: Tx, account_id: int, delivery: Delivery) -> None:
     if webhooks.get(tx, account_id, delivery.webhook_id):  # it may have been deleted meanwhile
         webhook_posts.add_deliveries(tx, [delivery])
-
-
-def _check_rate(context: Context, account_id: int) -> None:
-    now, tests = context.world.monotonic(), context.webhook_tests
-    wait_s = tests.get(account_id, -TEST_PAUSE_S) + TEST_PAUSE_S - now
-    if wait_s > 0:
-        raise Refused(Code.RATE_LIMITED, retry_after_s=wait_s)
-    tests.pop(account_id, None)
-    tests[account_id] = now
-    while len(tests) > MAX_REMEMBERED:
-        del tests[next(iter(tests))]
