@@ -39,6 +39,13 @@ def test_every_path_of_the_interface_exists(name: str) -> None:
     assert named <= set(ENDPOINT_BY_PATH)
 
 
+def test_every_endpoint_has_a_guide() -> None:
+    guides = [name for name in NAMES if name == "README.md" or name.startswith("docs/how-to/")]
+    named = "".join(map(text_of, guides))
+
+    assert [path for path in ENDPOINT_BY_PATH if path not in named] == []
+
+
 @in_every_document
 def test_every_variable_is_a_setting(name: str) -> None:
     named = set(re.findall(rf"\b{ENVIRONMENT_PREFIX}[A-Z_]+", text_of(name)))

@@ -6,7 +6,6 @@ from random import Random
 from typing import Any
 
 from tests.fixtures.brand_bodies import brand_body, card_of_feed, typed_body
-from tests.fixtures.full_bodies import FULL_BODIES
 from tests.fixtures.web import alimtalk_body, friendtalk_body, image_body, sms_body, template_body
 
 Genes = dict[str, Any]
@@ -79,9 +78,9 @@ def build_send(operation: str, sender_key: str, genes: Genes, max_bytes: int) ->
     return _encode(_send_body(operation, sender_key, genes, count), genes), count
 
 
-def build_fields(operation: str, genes: Genes, max_bytes: int) -> bytes:
+def build_fields(fields: Mapping[str, Any], genes: Genes, max_bytes: int) -> bytes:
     """Return the body of another endpoint, with some of its fields replaced."""
-    return _encode(change_fields(FULL_BODIES[operation], genes, max_bytes), genes)
+    return _encode(change_fields(fields, genes, max_bytes), genes)
 
 
 def change_fields(fields: Mapping[str, Any], genes: Genes, max_bytes: int) -> dict[str, Any]:
@@ -91,6 +90,9 @@ def change_fields(fields: Mapping[str, Any], genes: Genes, max_bytes: int) -> di
     for name in list(body)[: genes["fields"]]:
         if isinstance(body[name], str):
             body[name] = long
+    for name, value in body.items():
+        if isinstance(value, list) and value and isinstance(value[0], str) and genes["items"]:
+            body[name] = [long[:100]] * min(genes["items"], max_bytes // 100)
     if "buttons" in body:
         body["buttons"] = [{"name": long[:100], "mobileUrl": long[:2000]}] * min(genes["items"], max_bytes // 3000)
     return body

@@ -9,9 +9,10 @@ import pytest
 from pabal.store.engine.base import Tx
 from pabal.web.endpoint import Endpoint
 from pabal.web.endpoints import ENDPOINTS
-from tests.fixtures.full_bodies import FULL_BODIES, replace_value, value_paths
+from tests.fixtures.full_bodies import FULL_BODIES, bodies_of, replace_value, value_paths
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import RunScenario, approve_template, register_channel
+from tests.fixtures.webhook_calls import create
 
 MARK = "@value@"
 MAX_ANSWER_BYTES = 50_000
@@ -26,6 +27,13 @@ COUNTED_TABLES = (
     "tokens",
     "templates",
     "template_images",
+    "webhooks",
+    "webhook_posts",
+    "webhook_deliveries",
+    "opt_outs",
+    "opt_out_changes",
+    "hash_keys",
+    "audit_log",
 )
 
 
@@ -131,13 +139,17 @@ each_query_endpoint = pytest.mark.parametrize(
 )
 
 
-async def _set_up(env: Environment, operation: str) -> tuple[Caller, dict[str, Any]]:
-    """Return a caller with a channel and a template, and a body that names them."""
+async def _set_up(env: Environment, operation: str) -> tuple[Caller, list[dict[str, Any]]]:
+    """Return a caller with a channel, a template and a webhook, and bodies that name them."""
     call = await env.caller()
     sender_key = await register_channel(call)
     await approve_template(call, sender_key)
-    given = {name: sender_key if value == "KEY" else value for name, value in FULL_BODIES[operation].items()}
-    return call, given
+    own = {("senderKey", "KEY"): sender_key, ("webhookId", "1"): (await create(call))["webhookId"]}
+    bodies = bodies_of(operation) if operation.startswith("optOut/") else [FULL_BODIES[operation]]
+    return call, [
+        {name: own.get((name, value), value) if isinstance(value, str) else value for name, value in body.items()}
+        for body in bodies
+    ]
 
 
 def _operation(endpoint: Endpoint) -> str:
@@ -151,8 +163,8 @@ def test_bad_value_of_any_field_is_refused_and_stores_nothing(
     operation = _operation(endpoint)
 
     async def scenario(env: Environment) -> None:
-        call, given = await _set_up(env, operation)
-        for path in value_paths(given):
+        call, bodies = await _set_up(env, operation)
+        for given, path in ((each, path) for each in bodies for path in value_paths(each)):
             for value in BAD_VALUES:
                 before = await env.store.read(_count_rows)
 
@@ -177,8 +189,8 @@ def test_value_of_the_wrong_type_is_refused_by_the_name_of_its_field(
     wrong = [value for value in BAD_VALUES if value.is_wrong_type]
 
     async def scenario(env: Environment) -> None:
-        call, given = await _set_up(env, operation)
-        for path, original in _string_values(given):
+        call, bodies = await _set_up(env, operation)
+        for given, path, original in ((each, *found) for each in bodies for found in _string_values(each)):
             for value in wrong:
                 answer = await call(operation, _substitute(given, path, value))
 
@@ -206,8 +218,8 @@ def test_absent_and_repeated_fields_never_cause_an_internal_error(
     operation = _operation(endpoint)
 
     async def scenario(env: Environment) -> None:
-        call, given = await _set_up(env, operation)
-        for path in value_paths(given):
+        call, bodies = await _set_up(env, operation)
+        for given, path in ((each, path) for each in bodies for path in value_paths(each)):
             before = await env.store.read(_count_rows)
             absent = await call(operation, _drop(given, path))
             name = path.rpartition(".")[2].removesuffix("[0]")
@@ -245,7 +257,7 @@ def test_bad_value_in_a_query_is_refused_and_stores_nothing(run_scenario: RunSce
     ]
 
     async def scenario(env: Environment) -> None:
-        call, given = await _set_up(env, operation)
+        call, (given,) = await _set_up(env, operation)
         before = await env.store.read(_count_rows)
         for path in value_paths(given):
             for spelling in spellings:

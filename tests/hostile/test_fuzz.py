@@ -8,10 +8,12 @@ import pytest
 from msgspec import Struct
 
 from pabal.carriers.smpp import encoding, inbound, pdu, protocol, receipt
-from pabal.checks import forms
+from pabal.checks import forms, message_cursor
+from pabal.checks import inbound as inbound_checks
+from pabal.checks import webhooks as webhook_checks
 from pabal.checks.addresses import get_caller_address
 from pabal.checks.locale import choose_language
-from pabal.domain import dates, identifiers, phone, text, variables
+from pabal.domain import dates, event, identifiers, phone, text, variables
 from pabal.domain.codes import LANGUAGES, MAX_PROBLEMS, Code, Refused
 from pabal.web.endpoints import ENDPOINTS
 from tests.fixtures.console import Browser
@@ -61,6 +63,13 @@ PERIODS = [
     "~9999-12-31",
     "0001-01-01~",
 ]
+CURSORS = [event.format_cursor(each) for each in ({}, {0: 1}, {0: 2**50, 7: 2**50 + 3, 4095: 5})]
+URLS = [
+    "https://shop.example/pabal?a=1",
+    "https://[2606:4700::1]:8443/",
+    "https://가게.kr:443/결과",
+    "https://8.8.8.8",
+]
 PHONES = ["010-1234-5678", "+82 10-1234-5678", "02-123-4567", "1588-0000", "0303-1234-5678", "0101234567"]
 
 
@@ -83,6 +92,15 @@ PHONES = ["010-1234-5678", "+82 10-1234-5678", "02-123-4567", "1588-0000", "0303
         pytest.param(variables.split, ["#{a}님 #{b}", "#{#{a}}"], None, id="variables"),
         pytest.param(identifiers.parse_request_id, ["0" * 26, "f" * 26], None, id="request id"),
         pytest.param(identifiers.parse_message_id, ["0" * 32, "f" * 32], None, id="message id"),
+        pytest.param(event.parse_cursor, CURSORS, None, id="cursor of results"),
+        pytest.param(
+            message_cursor.parse_cursor, ["0" * 44, "f" * 44], Code.INVALID_PARAMETER, id="cursor of messages"
+        ),
+        pytest.param(
+            inbound_checks.parse_cursor, ["0", "1f", "f" * 15], Code.INVALID_PARAMETER, id="cursor of inbound"
+        ),
+        pytest.param(webhook_checks.parse_id, ["1", "999999999"], Code.WEBHOOK_NOT_FOUND, id="webhook id"),
+        pytest.param(webhook_checks.check_url, URLS, Code.INVALID_PARAMETER, id="url of a webhook"),
     ],
 )
 def test_any_spelling_is_parsed_or_refused_with_the_codes_of_its_kind(

@@ -5,6 +5,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from pabal.carriers.base import InboundMessage
+from pabal.domain.event import format_cursor
+from pabal.domain.sender_number import NumberState
+from pabal.service.delivery.inbound import store_messages
+from pabal.store import accounts, numbers
 from pabal.web.endpoints import ENDPOINTS
 from tests.fixtures.brand_bodies import brand_body
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
@@ -31,6 +36,8 @@ pytestmark = pytest.mark.slow
 
 THEIR_RECEIVER = "010-5555-5555"
 HOOK = "https://theirs.example/hook"
+THEIR_NUMBER = "0299998888"
+REPLY = "그들에게 온 답장"
 THEIR_ADMIN = "010-9999-0000"
 
 
@@ -46,10 +53,22 @@ class ObjectIds(NamedTuple):
     message_id: str
     phone: str
     webhook_id: str
+    results_cursor: str
+    inbound_cursor: str
 
 
 UNKNOWN_IDS = ObjectIds(
-    "0" * 40, "@nobody", "@no-one", "000000", "NONE", "f" * 26, "f" * 32, "010-4444-4444", "999999"
+    "0" * 40,
+    "@nobody",
+    "@no-one",
+    "000000",
+    "NONE",
+    "f" * 26,
+    "f" * 32,
+    "010-4444-4444",
+    "999999",
+    format_cursor({}),
+    "0",
 )
 
 
@@ -102,7 +121,11 @@ CASES: dict[str, list[Case]] = {
         Case(lambda ids: {"requestId": ids.request_id}),
         Case(lambda ids: {"requestId": ids.request_id, "messageId": ids.message_id}),
     ],
-    "message/results": [Case(), Case(query=lambda ids: {"limit": 1})],
+    "message/results": [
+        Case(),
+        Case(query=lambda ids: {"limit": 1}),
+        Case(query=lambda ids: {"cursor": ids.results_cursor}),
+    ],
     "message/request": [Case(query=lambda ids: {"requestId": ids.request_id})],
     "message/detail": [Case(query=lambda ids: {"messageId": ids.message_id})],
     "statistics/list": [Case(query=lambda ids: {"from": "2026-11-15", "groupBy": "sender,templateCode,key"})],
@@ -125,7 +148,7 @@ CASES: dict[str, list[Case]] = {
         Case(query=lambda ids: {"senderKey": ids.sender_key}),
         Case(query=lambda ids: {"templateCode": ids.template_code}),
     ],
-    "message/inbound": [Case(), Case(query=lambda ids: {"cursor": "0"})],
+    "message/inbound": [Case(), Case(query=lambda ids: {"cursor": ids.inbound_cursor})],
     "optOut/add": [
         Case(lambda ids: {"phoneNumber": ids.phone}),
         Case(lambda ids: {"phoneNumbers": [ids.phone], "senderNumber": SENDER}),
@@ -177,7 +200,15 @@ async def _create_objects(env: Environment, call: Caller) -> ObjectIds:
     later = {"templateCode": "SENT", "sendDate": "2026-11-15 12:10"}
     sent = await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, THEIR_RECEIVER, **later))
     hook = await call_ok(call, "webhook/create", {"url": HOOK, "events": ["limit.near"]})
+    await call_ok(call, "webhook/test", {"webhookId": hook.item["webhookId"]})
+    account_id = await env.store.write(accounts.ensure_account, "theirs", env.world.now())
+    await env.store.write(numbers.add, account_id, THEIR_NUMBER, env.world.now(), NumberState.APPROVED)
+    reply = InboundMessage("01055555555", THEIR_NUMBER, REPLY)
+    await store_messages(env.context, "simulator", [reply])
+    results = (await call_ok(call, "message/results", query={"limit": 1})).item["nextCursor"]
     await env.wait(2)
+    inbound = await call_ok(call, "message/inbound", query={"limit": 1})
+    assert [each["content"] for each in inbound.items] == [REPLY]
     waiting = await get_message(call, THEIR_RECEIVER, requestId=sent.request_id)
     return ObjectIds(
         sender_key,
@@ -189,6 +220,8 @@ async def _create_objects(env: Environment, call: Caller) -> ObjectIds:
         waiting["messageId"],
         THEIR_RECEIVER,
         hook.item["webhookId"],
+        results,
+        f"{int(inbound.item['nextCursor'], 16) - 1:x}",
     )
 
 
@@ -197,7 +230,10 @@ async def _read_everything(call: Caller) -> list[Any]:
         (await call("sender/list")).items,
         (await call("template/list")).items,
         (await call("optOut/list")).items,
-        (await call("webhook/list")).items,
+        hooks := (await call("webhook/list")).items,
+        [(await call("webhook/deliveries", query={"webhookId": each["webhookId"]})).items for each in hooks],
+        (await call("message/inbound")).items,
+        (await call("message/results")).items,
         await list_messages(call, THEIR_RECEIVER),
         await list_phone_messages(call, THEIR_RECEIVER),
         await list_phone_messages(call, THEIR_ADMIN),
@@ -236,7 +272,8 @@ def test_objects_of_another_account_are_not_found(run_scenario: RunScenario, ope
 
         assert _comparable(of_theirs) == _comparable(of_nobodys)
         assert await _read_everything(theirs) == before
-        assert ids.sender_key not in str(of_theirs.body)
+        for word in (ids.sender_key, ids.request_id, ids.message_id, HOOK, REPLY):
+            assert word not in str(of_theirs.body)
         await env.wait(600)
         assert (
             describe_outcome(await get_message(theirs, THEIR_RECEIVER, messageId=ids.message_id))

@@ -3,7 +3,9 @@
 import os
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
@@ -30,6 +32,9 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
+NOWHERE = "https://localhost:1/"
+"""An address that no webhook may reach."""
+SEOUL = ZoneInfo("Asia/Seoul")
 ENVELOPE = {"time", "result", "resultMessage", "locale"}
 
 generation = GenerationConfig(with_security_parameters=False, deterministic=True)
@@ -48,7 +53,7 @@ class Target(NamedTuple):
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     """A fresh service with an approved channel and template; its key has no rate limit."""
     with serving(tmp_path_factory.mktemp("fuzzed") / "data", key_rate=0) as live, live.client() as client:
-        sender_key = _set_up_account(client)
+        sender_key, webhook_id = _set_up_account(client)
         yield Target(
             live,
             {
@@ -63,11 +68,22 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
                 "contentType": "image/jpeg",
                 "body": encode_jpeg(),
                 "mobileUrl": "https://shop.example",
+                "webhookId": webhook_id,
+                "url": NOWHERE,
+                "events": "message.result",
+                "products": "sms",
+                "since": datetime.now(SEOUL).strftime("%Y-%m-%d %H:%M"),
+                "from": datetime.now(SEOUL).strftime("%Y-%m-%d"),
+                "interval": "day",
+                "groupBy": "product",
+                "senderNumber": SENDER,
+                "phoneNumbers": PHONE,
             },
         )
 
 
-def _set_up_account(client: httpx.Client) -> str:
+def _set_up_account(client: httpx.Client) -> tuple[str, str]:
+    """Register a channel, a template and a webhook; return the sender key and the id of the webhook."""
     client.post("/api/sender/create.v1.0", json=channel_body())
     phone = client.get("/api/simulator/phone.v1.0", params={"phoneNumber": channel_body()["cellphone"]}).json()
     (token,) = re.findall(r"[0-9]{6}", phone["items"][0]["content"])
@@ -76,12 +92,13 @@ def _set_up_account(client: httpx.Client) -> str:
     client.post("/api/template/create.v1.0", json=template_body(sender_key, category=TEMPLATE_CATEGORY))
     place = {"senderKey": sender_key, "templateCode": "T1"}
     assert client.post("/api/template/request.v1.0", json=place).json()["result"] == "SUCCESS"
-    return sender_key
+    made = client.post("/api/webhook/create.v1.0", json={"url": NOWHERE, "events": ["message.result"]}).json()
+    return sender_key, made["item"]["webhookId"]
 
 
 def _plausible_values(target: Target, path: str) -> dict[str, str]:
-    """Return plausible values for an operation; none for the one that would delete the channel."""
-    if path.startswith("/api/sender/delete"):
+    """Return plausible values for an operation; none for those that would delete the channel or the webhook."""
+    if path.startswith(("/api/sender/delete", "/api/webhook/delete")):
         return {}
     category = TEMPLATE_CATEGORY if path.startswith("/api/template/") else CATEGORY
     return {**target.plausible, "category": category}

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from pabal.web.endpoints import ENDPOINTS
+from tests.fixtures.full_bodies import FULL_BODIES
 from tests.fixtures.virtual import ApiResponse, Environment
 from tests.fixtures.web import (
     PHONE,
@@ -133,6 +135,26 @@ def test_strict_calls_refuse_unknown_fields(run_scenario: RunScenario, is_set: b
         await call_ok(call, "message/sendSMS", sms_body(), headers=headers)
 
     run_scenario(scenario, strict_fields=is_set)
+
+
+def test_strict_calls_of_every_endpoint_refuse_unknown_fields(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        for endpoint in ENDPOINTS:
+            operation = endpoint.path.removeprefix("/api/").removesuffix(".v1.0")
+            body = {**FULL_BODIES[operation], "unknownField": "x"}
+            in_query = endpoint.input_source == "query"
+
+            answer = await call(
+                operation,
+                None if in_query else body,
+                query=body if in_query else None,
+                headers={"Strict": "true"},
+            )
+
+            assert summarize_refusal(answer).errors.get("unknownField") == "INVALID_PARAMETER", operation
+
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("value", ["yes", "1", "", "true ", "x" * 1000])

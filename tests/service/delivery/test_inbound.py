@@ -258,7 +258,7 @@ def test_message_is_cut_at_its_limit_and_control_characters_are_replaced(run_sce
         longest = "가" * MAX_CONTENT_CHARACTERS
 
         await arrive(env, text(longest), text(f"{longest}나"), text("\x1b[2J줄\n칸\t끝\x7f\x9b"))
-        await arrive(env, *parts(*["x" * 60_000] * 255))
+        await arrive(env, *parts(*["x" * 60_000] * 25))
 
         whole, cut, tidy, joined = [content for _, content, _ in await stored(env, account_id)]
         assert whole == longest
