@@ -2,9 +2,11 @@
 
 import asyncio
 import threading
+from pathlib import Path
 
 import pytest
 
+from pabal.settings.field import BadSetting
 from pabal.settings.webhooks import AllowedEndpoint
 from pabal.webhooks.addresses import AddressRules
 from pabal.webhooks.client import MAX_LOOKUPS_PER_ACCOUNT, RESOLVED_S, WebhookClient
@@ -41,6 +43,37 @@ def test_connection_is_used_again() -> None:
             await client.close()
 
         assert (server.connections, len(server.requests), len(resolver.asked)) == (1, 5, 1)
+
+    asyncio.run(main())
+
+
+def test_posts_at_the_same_time_load_the_authorities_once() -> None:
+    """It takes so long that a burst after a start would time out otherwise; each time has a thread of its own."""
+
+    async def main() -> None:
+        client = WebhookClient(local_rules(), RealWorld(), AUTHORITY, LocalResolver())
+        async with serving_tls() as server:
+            found = await asyncio.gather(*(post(client, server) for _ in range(20)))
+            await client.close()
+
+        assert set(found) == {None}
+        assert len([each for each in threading.enumerate() if each.name.startswith("asyncio_")]) == 1
+
+    asyncio.run(main())
+
+
+def test_authorities_that_could_not_be_read_are_loaded_by_a_later_post(tmp_path: Path) -> None:
+    async def main() -> None:
+        file = tmp_path / "authority.pem"
+        file.write_bytes(AUTHORITY.read_bytes())
+        client = WebhookClient(local_rules(), RealWorld(), file, LocalResolver())
+        async with serving_tls() as server:
+            file.unlink()
+            with pytest.raises(BadSetting):
+                await post(client, server)
+            file.write_bytes(AUTHORITY.read_bytes())
+            assert await post(client, server) is None
+            await client.close()
 
     asyncio.run(main())
 

@@ -49,7 +49,7 @@ class WebhookClient:
         self._resolve = resolve or SystemResolver()
         self._timeout_s = timeout_s
         self._keepalive_s = keepalive_s
-        self._context: ssl.SSLContext | None = None
+        self._loading: asyncio.Task[ssl.SSLContext] | None = None
         self._resolved: OrderedDict[tuple[str, int], tuple[float, list[str]]] = OrderedDict()
         self._lookups: dict[HostKey, asyncio.Task[list[str]]] = {}
         """Those that run, also when nobody waits for them any more: they take up a thread."""
@@ -145,12 +145,11 @@ class WebhookClient:
     @contextlib.asynccontextmanager
     async def _connected(self, key: HostKey, addresses: list[str]) -> AsyncIterator[PinnedConnections]:
         """Lend the connections of a host; new ones if it does not have all their addresses any more."""
-        if self._context is None:
-            self._context = await asyncio.to_thread(_tls_context, self._ca_file)
+        context = await self._tls_context()
         kept, replaced = self._connections.get(key), None
         if kept is None or not kept.addresses <= set(addresses):
             replaced = self._connections.pop(key, None)
-            kept = self._connections[key] = PinnedConnections(addresses, self._context, self._keepalive_s)
+            kept = self._connections[key] = PinnedConnections(addresses, context, self._keepalive_s)
         kept.in_use += 1
         try:
             await _close_if_unused(replaced)
@@ -162,6 +161,15 @@ class WebhookClient:
                 await _close_if_unused(kept)
             if self._sweeper is None or self._sweeper.done():
                 self._sweeper = asyncio.create_task(self._close_idle())
+
+    async def _tls_context(self) -> ssl.SSLContext:
+        """Return the context of all connections; it takes long to make, so posts at the same time share one.
+
+        Raises BadSetting if the file of authorities cannot be read any more; the next post tries again.
+        """
+        if self._loading is None or (self._loading.done() and self._loading.exception()):
+            self._loading = asyncio.create_task(asyncio.to_thread(_make_tls_context, self._ca_file))
+        return await asyncio.shield(self._loading)
 
     async def _close_idle(self) -> None:
         """Close connections that are not used any more, until none are left."""
@@ -178,7 +186,7 @@ async def _close_if_unused(connections: PinnedConnections | None) -> None:
         await connections.close()
 
 
-def _tls_context(ca_file: Path | None) -> ssl.SSLContext:
+def _make_tls_context(ca_file: Path | None) -> ssl.SSLContext:
     context = ssl.create_default_context()
     if ca_file:
         _load_authorities(context, ca_file)
