@@ -10,7 +10,7 @@ from pabal.domain.event import Event, EventType, lowest_number
 from pabal.domain.message import Outcome, Product
 from pabal.store import events, messages
 from pabal.store.engine.base import Tx
-from pabal.store.events import MAX_EVENTS_PER_ROW, MessageEnd, NumberedBatch
+from pabal.store.events import MAX_EVENTS_AT_ONCE, MAX_EVENTS_PER_ROW, MessageEnd, NumberedBatch
 from tests.fixtures.rows import ACCOUNT, PHONE, ExplainingTx, message_id, sms, store_request
 from tests.fixtures.virtual import NOON
 
@@ -24,7 +24,7 @@ def end(slot: int, number: int, account: int = ACCOUNT) -> MessageEnd:
 
 def number_all(tx: Tx, *slots: int, now: int = NOON) -> None:
     for slot in slots or (0,):
-        while events.number_some(tx, slot, 0, now, 10).rows == 10:
+        while events.number_some(tx, slot, 0, now, 10).has_more:
             pass
 
 
@@ -76,9 +76,9 @@ def test_numbering_is_done_in_batches_and_says_for_whom(tx: Tx) -> None:
     for number in range(3):
         events.record_ends(tx, [end(0, number, ACCOUNT + number)], NOON + number)
 
-    assert events.number_some(tx, 0, 0, NOON, 2) == NumberedBatch(2, frozenset([ACCOUNT, ACCOUNT + 1]))
-    assert events.number_some(tx, 0, 0, NOON, 2) == NumberedBatch(1, frozenset([ACCOUNT + 2]))
-    assert events.number_some(tx, 0, 0, NOON, 2) == NumberedBatch(0, frozenset())
+    assert events.number_some(tx, 0, 0, NOON, 2) == NumberedBatch(frozenset([ACCOUNT, ACCOUNT + 1]), True)
+    assert events.number_some(tx, 0, 0, NOON, 2) == NumberedBatch(frozenset([ACCOUNT + 2]), False)
+    assert events.number_some(tx, 0, 0, NOON, 2) == NumberedBatch(frozenset(), False)
 
 
 def test_more_ends_than_fit_in_a_row_are_all_numbered(tx: Tx) -> None:
@@ -87,6 +87,18 @@ def test_more_ends_than_fit_in_a_row_are_all_numbered(tx: Tx) -> None:
     number_all(tx)
 
     assert ids(read_all(tx, limit=300)) == [each.id for each in ends]
+
+
+def test_a_transaction_numbers_only_so_many_events(tx: Tx) -> None:
+    for number in range(3):
+        some = [end(0, number * MAX_EVENTS_PER_ROW + each) for each in range(MAX_EVENTS_PER_ROW)]
+        events.record_ends(tx, some, NOON + number)
+
+    batches = [events.number_some(tx, 0, 0, NOON, 10), events.number_some(tx, 0, 0, NOON, 10)]
+
+    assert MAX_EVENTS_AT_ONCE == 2 * MAX_EVENTS_PER_ROW
+    assert [each.has_more for each in batches] == [True, False]
+    assert len(set(ids(read_all(tx, limit=1000)))) == 3 * MAX_EVENTS_PER_ROW
 
 
 def test_numbers_grow_also_when_the_clock_is_set_back(tx: Tx) -> None:
@@ -217,6 +229,20 @@ def test_old_events_are_deleted_in_batches_by_account(tx: Tx) -> None:
     assert events.delete_old(tx, ACCOUNT, 0, until, 10) == 5
 
 
+def test_accounts_with_new_events_are_found(tx: Tx) -> None:
+    events.record_ends(tx, [end(0, 1), end(1, 2, OTHER)], NOON)
+    number_all(tx, 0, 1)
+    assert events.find_accounts(tx, [ACCOUNT, OTHER], {})[0] == {ACCOUNT, OTHER}
+    before = events.last_positions(tx)
+    assert events.find_accounts(tx, [ACCOUNT, OTHER], before) == (set(), before)
+
+    events.record_ends(tx, [end(1, 3), end(2, 4, OTHER + 1)], NOON)
+    number_all(tx, 1, 2)
+
+    assert events.find_accounts(tx, [ACCOUNT, OTHER], before) == ({ACCOUNT}, events.last_positions(tx))
+    assert events.find_accounts(tx, [], before) == (set(), events.last_positions(tx))
+
+
 def test_old_data_is_deleted_in_batches(tx: Tx) -> None:
     for number in range(3):
         events.record(tx, ACCOUNT, EventType.LIMIT_NEAR, str(number), {}, NOON + number)
@@ -235,6 +261,7 @@ def test_no_statement_reads_more_than_it_needs(tx: Tx) -> None:
     events.slots_with_new(explaining, {0: 0})
     events.number_some(explaining, 0, 0, NOON, 10)
     events.read_after(explaining, ACCOUNT, {0: 1}, 10)
+    events.find_accounts(explaining, [ACCOUNT, OTHER], {0: 1})
     events.next_account(explaining, 0, ACCOUNT)
     events.mark_deleted(explaining, 0, NOON + DAY)
     events.delete_old(explaining, ACCOUNT, 0, lowest_number(NOON + 1), 10)

@@ -8,7 +8,7 @@ from pabal.domain.message import Product
 from pabal.domain.webhook import Webhook, WebhookState
 from pabal.store import accounts, events, sessions, webhook_posts, webhooks
 from pabal.store.engine.base import Tx
-from pabal.store.webhooks import NewWebhook
+from pabal.store.webhooks import SUCCESS_PRECISION_MS, NewWebhook
 from tests.fixtures.rows import ExplainingTx
 from tests.fixtures.virtual import NOON
 
@@ -90,6 +90,17 @@ def test_failures_count_until_a_success(tx: Tx, account: int) -> None:
 
     found = get(tx, account, one)
     assert (found.failures, found.failing_since, found.last_success_at) == (0, None, NOON + 3)
+
+
+def test_last_success_is_recorded_once_a_second(tx: Tx, account: int) -> None:
+    one = add(tx, account)
+
+    seen = []
+    for passed_ms in (0, 1, SUCCESS_PRECISION_MS, SUCCESS_PRECISION_MS + 1):
+        webhooks.record_success(tx, one, NOON + passed_ms)
+        seen.append(get(tx, account, one).last_success_at)
+
+    assert seen == [NOON, NOON, NOON, NOON + SUCCESS_PRECISION_MS + 1]
 
 
 def test_paused_webhook_is_active_after_a_success_and_a_disabled_one_is_not(tx: Tx, account: int) -> None:

@@ -6,11 +6,12 @@ from typing import Any
 import msgspec
 
 from pabal.checks.locale import Locale
-from pabal.checks.results import build_result_items
+from pabal.checks.message_records import build_message_items
 from pabal.checks.sender_records import build_sender_item
 from pabal.checks.template_records import build_template_item
 from pabal.domain.category import Category
 from pabal.domain.event import Event, EventType, format_event_id
+from pabal.models.answers import MessageItem
 from pabal.service.context import EventItemBuilder
 from pabal.store import profiles, templates
 from pabal.store.damage import read_rows
@@ -29,16 +30,20 @@ def event_item_builder(locale: Locale) -> EventItemBuilder:
         data: Mapping[bytes, EventData],
         sender_categories: Mapping[str, Category],
     ) -> list[bytes | None]:
-        ends = [each for each in events if each.type is EventType.MESSAGE_RESULT]
-        results = {each.id: item for each, item in zip(ends, build_result_items(ends, read, locale), strict=True)}
+        ends = {item.messageId: item for item in build_message_items(read, locale)}
         return [
-            _encode(results[each.id])
-            if each.id in results
+            _end_item(each.id, ends[each.id.hex()])
+            if each.type is EventType.MESSAGE_RESULT
             else _other_item(each, data.get(each.id), sender_categories, locale)
             for each in events
         ]
 
     return build
+
+
+def _end_item(event_id: bytes, item: MessageItem) -> bytes:
+    """Return a `ResultItem`, without making one: this is done for every message and each of its endpoints."""
+    return b'%s,"eventId":"%s"}' % (_encode(item)[:-1], format_event_id(event_id).encode())
 
 
 def _other_item(

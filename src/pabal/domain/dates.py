@@ -48,7 +48,8 @@ def format_timestamp(at: Instant, zone: ZoneInfo) -> str:
 
 def format_month(at: Instant, zone: ZoneInfo) -> str:
     """Return the month of an instant: 202611."""
-    return _local(at, zone).strftime("%Y%m")
+    day = _second(at // SECOND, zone)[0]
+    return day[:4] + day[5:7]
 
 
 def parse_send_date(spelling: str, now: Instant, zone: ZoneInfo, max_days_ahead: int) -> Instant | None:

@@ -18,6 +18,8 @@ class InFlight:
     def __init__(self, world: World) -> None:
         self._world = world
         self._own: set[AttemptKey] = set()
+        self.begun = 0
+        """How many attempts this process has begun so far."""
         self._of_others: dict[AttemptKey, float] = {}
         """Attempts of workers that released their slot, and until when on the monotonic clock they may settle."""
 
@@ -32,7 +34,9 @@ class InFlight:
 
     def add(self, attempts: Iterable[AttemptKey]) -> None:
         """Add attempts that begin."""
+        before = len(self._own)
         self._own.update(attempts)
+        self.begun += len(self._own) - before
 
     def remove(self, attempts: Iterable[AttemptKey]) -> None:
         """Remove attempts that are settled or given up."""

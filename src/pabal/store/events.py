@@ -21,12 +21,14 @@ from pabal.domain.event import (
     make_event_id,
 )
 from pabal.store.damage import read_rows
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Row, Tx, transaction
 
 DEFAULT_SLOT = 0
 """The slot of events that are not about a message."""
 MAX_EVENTS_PER_ROW = 1000
 """Most events that wait for their numbers in one row."""
+MAX_EVENTS_AT_ONCE = 2000
+"""Most events that one transaction numbers, unless a single row has more: others wait for it."""
 PACKED = struct.Struct(">16sqhh")
 """An event that waits for its number: its id, account, type and product."""
 
@@ -44,10 +46,10 @@ class MessageEnd(NamedTuple):
 
 
 class NumberedBatch(NamedTuple):
-    """How many rows of waiting events were numbered, and the accounts that have new events."""
+    """Which accounts have new events, and whether others still wait for their numbers."""
 
-    rows: int
     accounts: frozenset[int]
+    has_more: bool
 
 
 class EventPage(NamedTuple):
@@ -148,8 +150,9 @@ def slots_with_new(tx: Tx, since: Mapping[int, Instant]) -> list[int]:
 
 
 def number_some(tx: Tx, slot: int, since: Instant, now: Instant, limit: int) -> NumberedBatch:
-    """Number some of a slot's events that were recorded at `since` or later; `limit` is a number of rows.
+    """Number some of a slot's events that were recorded at `since` or later: up to `limit` rows of waiting events.
 
+    They are only as many as a transaction can number without delaying others, but at least one row.
     Two processes that do this for one slot wait for each other, by the row of its last number.
     """
     rows = tx.fetch_all(
@@ -157,13 +160,14 @@ def number_some(tx: Tx, slot: int, since: Instant, now: Instant, limit: int) -> 
         " order by recorded_at, id limit ?",
         (slot, since, limit),
     )
-    if not rows:
-        return NumberedBatch(0, frozenset())
+    taken = _first_rows(rows)
+    if not taken:
+        return NumberedBatch(frozenset(), False)
     previous = _last_number(tx, slot)
     if previous and previous < lowest_number(now - now % DAY):
         tx.execute("insert into event_days (slot, number) values (?, ?) on conflict do nothing", (slot, previous))
     last = max(previous, lowest_number(now))
-    found = [each for _, _, packed in rows for each in PACKED.iter_unpack(packed)]
+    found = [each for _, _, packed in taken for each in PACKED.iter_unpack(packed)]
     tx.execute(
         "insert into event_numbers (slot, last, deleted) values (?, ?, 0)"
         " on conflict (slot) do update set last = excluded.last",
@@ -171,7 +175,7 @@ def number_some(tx: Tx, slot: int, since: Instant, now: Instant, limit: int) -> 
     )
     tx.execute(
         "delete from new_events where slot = ? and recorded_at >= ? and (recorded_at, id) <= (?, ?)",
-        (slot, since, *rows[-1][:2]),
+        (slot, since, *taken[-1][:2]),
     )
     tx.execute_many(
         "insert into events (account_id, slot, number, type, product, id) select v.* from (values {rows}) as v",
@@ -180,7 +184,18 @@ def number_some(tx: Tx, slot: int, since: Instant, now: Instant, limit: int) -> 
             for number, (id, account_id, kind, product) in enumerate(found, last + 1)
         ],
     )
-    return NumberedBatch(len(rows), frozenset(account_id for _, account_id, _, _ in found))
+    has_more = len(taken) < len(rows) or len(rows) == limit
+    return NumberedBatch(frozenset(account_id for _, account_id, _, _ in found), has_more)
+
+
+def _first_rows(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return the first rows of waiting events that have at most MAX_EVENTS_AT_ONCE together, or the first one."""
+    total = 0
+    for index, (_, _, packed) in enumerate(rows):
+        total += len(packed) // PACKED.size
+        if index and total > MAX_EVENTS_AT_ONCE:
+            return rows[:index]
+    return rows
 
 
 def read_after(
@@ -219,6 +234,23 @@ def read_after(
             if kind in wanted and kind in EVENT_TYPE_BY_NUMBER
         ]
     return EventPage(found, reached, has_more)
+
+
+@transaction(background=True)
+def find_accounts(tx: Tx, accounts: Iterable[int], positions: Positions) -> tuple[set[int], dict[int, int]]:
+    """Return which of these accounts have events behind these positions, and the last positions.
+
+    It costs a query for each slot in which something has happened, however many accounts there are.
+    """
+    numbers = ", ".join(str(each) for each in sorted(accounts))
+    sql = f"select distinct account_id from events where account_id in ({numbers}) and slot = ? and number > ?"
+    ends = last_positions(tx)
+    found: set[int] = set()
+    for slot, last in ends.items():
+        begin = positions.get(slot, 0)
+        if numbers and begin < last:
+            found.update(row[0] for row in tx.fetch_all(sql, (slot, begin)))
+    return found, ends
 
 
 def is_expired(tx: Tx, positions: Positions) -> bool:

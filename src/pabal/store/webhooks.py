@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pabal.domain.dates import Instant
+from pabal.domain.dates import SECOND, Instant
 from pabal.domain.event import EVENT_TYPE_BY_CODE, EventType
 from pabal.domain.message import PRODUCT_BY_CODE, Product
 from pabal.domain.webhook import WEBHOOK_STATE_BY_CODE, Webhook, WebhookState
@@ -15,6 +15,8 @@ _SELECT = (
     " w.previous_until, w.state, w.created_at, w.changed_at, w.last_success_at, w.failures, w.failing_since,"
     " w.trial_at, w.dropped from webhooks w join accounts a on a.id = w.account_id"
 )
+SUCCESS_PRECISION_MS = 1 * SECOND
+"""How exactly the last success is recorded: up to 16 posts at a time would wait for each other's row otherwise."""
 
 IS_PAUSED = f"w.state = '{WebhookState.PAUSED.code}'"
 """A constant, so that the index of paused webhooks is used."""
@@ -155,8 +157,9 @@ def record_success(tx: Tx, webhook_id: int, now: Instant) -> bool:
         (WebhookState.ACTIVE.code, webhook_id, WebhookState.PAUSED.code),
     )
     tx.execute(
-        "update webhooks set last_success_at = ?, failures = 0, failing_since = null, trial_at = null where id = ?",
-        (now, webhook_id),
+        "update webhooks set last_success_at = ?, failures = 0, failing_since = null, trial_at = null where id = ?"
+        " and (failures > 0 or trial_at is not null or last_success_at is null or last_success_at < ?)",
+        (now, webhook_id, now - SUCCESS_PRECISION_MS),
     )
     return bool(was_paused)
 

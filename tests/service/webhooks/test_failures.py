@@ -9,7 +9,7 @@ import pytest
 from pabal.domain.dates import DAY, HOUR
 from pabal.domain.webhook import WebhookState
 from pabal.service.upkeep.privacy import erase
-from pabal.service.webhooks.schedule import MAX_TRIES, retry_delay_ms
+from pabal.service.webhooks.schedule import MAX_IN_FLIGHT, MAX_TRIES, retry_delay_ms
 from pabal.store import webhook_backlog, webhook_posts
 from pabal.store.engine.base import Store
 from pabal.webhooks.poster import PostResult
@@ -28,6 +28,7 @@ from tests.fixtures.endpoints import (
 from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
+    PHONE,
     FakeCarrier,
     RunScenario,
     account_id_of,
@@ -197,6 +198,30 @@ def test_a_dead_endpoint_delays_neither_others_nor_delivery(
             sent = await send(env, sms())
             await env.wait(2)
             assert event_id_of(sent) in endpoints.event_ids()
+
+    run_scenario(scenario, poster=endpoints, carriers=carriers)
+
+
+def test_an_endpoint_that_fails_gets_one_post_at_a_time_until_it_works_again(
+    run_scenario: RunScenario, carriers: dict[str, FakeCarrier]
+) -> None:
+    endpoints = FakeEndpoints(DEAD, delay_s=10)
+
+    async def scenario(env: Environment) -> None:
+        await add_webhook(env)
+        for _ in range(30):
+            await send(env, sms(*[PHONE] * 100))
+        await env.wait(8)
+        assert endpoints.max_in_flight[URL] == MAX_IN_FLIGHT
+        await env.wait(4)
+        endpoints.max_in_flight.clear()
+        await env.wait(60)
+        assert endpoints.max_in_flight[URL] == 1
+
+        endpoints.answer = OK
+        await env.wait(600)
+        assert endpoints.max_in_flight[URL] > 1
+        assert len(endpoints.event_ids()) == 3000
 
     run_scenario(scenario, poster=endpoints, carriers=carriers)
 

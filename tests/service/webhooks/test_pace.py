@@ -1,12 +1,24 @@
-"""Posts are made more slowly while messages are delivered, and changed webhooks are read at a limited pace."""
+"""The pace of webhooks: posts while messages are delivered or endpoints fail, and looks at changed webhooks."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from pabal.service.webhooks.dispatch import MIN_REFRESH_PAUSE_S
-from pabal.service.webhooks.pace import BUSY_EVENTS_PER_S, BUSY_IN_FLIGHT, PostPace
+from pabal.service.webhooks.pace import (
+    BUSY_IN_FLIGHT,
+    EVENTS_PER_MESSAGE,
+    IDLE_AFTER_S,
+    MAX_LAG_MS,
+    MAX_POSTS,
+    MIN_EVENTS_PER_S,
+    STEP_S,
+    PostPace,
+    PostWindow,
+)
+from pabal.service.webhooks.schedule import MAX_IN_FLIGHT
 from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import RunScenario
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
@@ -45,22 +57,117 @@ def test_turns_are_free_unless_delivery_is_busy(run_scenario: RunScenario) -> No
         pace, world = PostPace(env.context), env.world
         began = world.monotonic()
         for _ in range(10):
-            await pace.wait()
+            await pace.wait(0)
             pace.count(400)
         assert world.monotonic() == began
 
         attempts = [(number.to_bytes(16, "big"), 1) for number in range(BUSY_IN_FLIGHT)]
         env.context.in_flight.add(attempts)
-        for _ in range(11):
-            await pace.wait()
+        for _ in range(3):
+            await pace.wait(0)
             pace.count(400)
-        assert round(world.monotonic() - began, 3) == 4000 / BUSY_EVENTS_PER_S
+        assert 0 <= world.monotonic() - began - 800 / MIN_EVENTS_PER_S <= 2 * STEP_S
 
         env.context.in_flight.remove(attempts)
-        await pace.wait()
+        await pace.wait(0)
         pace.count(400)
         before = world.monotonic()
-        await pace.wait()
+        await pace.wait(0)
         assert world.monotonic() == before
+
+    run_scenario(scenario)
+
+
+def test_each_message_pays_for_a_part_of_an_event(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        pace, world = PostPace(env.context), env.world
+        env.context.in_flight.add([(number.to_bytes(16, "big"), 1) for number in range(BUSY_IN_FLIGHT)])
+        pace.count(500)
+        waiting = asyncio.create_task(pace.wait(0))
+        began = world.monotonic()
+        await env.wait(2 * STEP_S)
+        assert not waiting.done()
+
+        env.context.in_flight.add([(number.to_bytes(16, "big"), 2) for number in range(4000)])
+        await waiting
+        assert world.monotonic() - began <= 4 * STEP_S
+
+    run_scenario(scenario)
+
+
+def test_nobody_waits_for_delivery_that_is_over(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        pace, world = PostPace(env.context), env.world
+        attempts = [(number.to_bytes(16, "big"), 1) for number in range(BUSY_IN_FLIGHT)]
+        env.context.in_flight.add(attempts)
+        pace.count(100 * MIN_EVENTS_PER_S)
+        env.context.in_flight.remove(attempts)
+        began = world.monotonic()
+        await pace.wait(0)
+
+        assert IDLE_AFTER_S <= round(world.monotonic() - began, 3) <= 2 * IDLE_AFTER_S
+
+    run_scenario(scenario)
+
+
+def test_an_endpoint_that_is_far_behind_does_not_wait(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        pace, world = PostPace(env.context), env.world
+        env.context.in_flight.add([(number.to_bytes(16, "big"), 1) for number in range(BUSY_IN_FLIGHT)])
+        pace.count(MIN_EVENTS_PER_S)
+        began = world.monotonic()
+        await pace.wait(MAX_LAG_MS)
+        assert world.monotonic() == began
+        await pace.wait(MAX_LAG_MS - 1)
+        assert 1 <= round(world.monotonic() - began, 3) <= 1 + STEP_S
+
+    run_scenario(scenario)
+
+
+def test_delivery_that_pauses_for_a_moment_stays_first(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        pace, world = PostPace(env.context), env.world
+        attempts = [(number.to_bytes(16, "big"), 1) for number in range(BUSY_IN_FLIGHT)]
+        env.context.in_flight.add(attempts)
+        pace.count(MIN_EVENTS_PER_S)
+        began = world.monotonic()
+        waiting = asyncio.create_task(pace.wait(0))
+        for _ in range(5):
+            env.context.in_flight.remove(attempts)
+            await env.wait(IDLE_AFTER_S / 2)
+            env.context.in_flight.add(attempts)
+            await env.wait(IDLE_AFTER_S / 2)
+        await waiting
+
+        messages = 5 * BUSY_IN_FLIGHT
+        assert world.monotonic() - began >= 1 - messages * EVENTS_PER_MESSAGE / MIN_EVENTS_PER_S
+
+    run_scenario(scenario)
+
+
+def test_window_narrows_to_one_post_and_widens_as_fast() -> None:
+    window = PostWindow()
+
+    sizes = []
+    for _ in range(6):
+        window.narrow()
+        sizes.append(window.size)
+    for _ in range(6):
+        window.widen()
+        sizes.append(window.size)
+
+    assert sizes == [8, 4, 2, 1, 1, 1, 2, 4, 8, 16, 16, 16]
+    assert max(sizes) == MAX_IN_FLIGHT
+
+
+def test_every_endpoint_may_have_one_post_in_flight_beyond_the_limit(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        pace = PostPace(env.context)
+        assert (pace.room(16, 0), pace.room(16, 10), pace.room(1, 1)) == (16, 6, 0)
+
+        pace.in_flight = MAX_POSTS - 4
+        assert (pace.room(16, 0), pace.room(16, 13)) == (4, 3)
+        pace.in_flight = MAX_POSTS
+        assert (pace.room(16, 0), pace.room(16, 1)) == (1, 0)
 
     run_scenario(scenario)

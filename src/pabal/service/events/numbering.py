@@ -14,6 +14,7 @@ POLL_INTERVAL_S = 4.0
 """How often to look for events that other processes have recorded."""
 MAX_IDLE_S = 30.0
 """Longest pause where no other process delivers: what commands record then wakes this one."""
+STORE_RETRY_DELAY_S = 1.0
 GATHER_PAUSE_S = 0.1
 """Pause between two rounds, so that under load each is worth its transactions."""
 BATCH_ROWS = 200
@@ -28,13 +29,19 @@ log = logging.getLogger("pabal.events")
 
 async def run_numbering(context: Context) -> None:
     """Number events whenever some were recorded; while the store is unavailable, wait and try again."""
-    numberer = Numberer(context)
+    numberer, was_available = Numberer(context), True
     while True:
         context.new_events.clear()
         try:
             await numberer.run()
         except StoreUnavailable:
-            log.warning("store unavailable; numbering the events later")
+            if was_available:
+                log.warning("store unavailable; numbering the events later")
+            was_available = False
+            context.announce_webhooks()  # perhaps some were numbered, and nobody knows of which accounts
+            await asyncio.sleep(STORE_RETRY_DELAY_S)
+            continue
+        was_available = True
         await asyncio.sleep(GATHER_PAUSE_S)
         pause_s = POLL_INTERVAL_S if context.slots.are_shared else MAX_IDLE_S
         with contextlib.suppress(TimeoutError):
@@ -58,8 +65,8 @@ class Numberer:
         now, held = context.world.now(), context.slots.held
         since = {slot: self._search_from(slot, now) for slot in held}
         for slot in await context.store.read(events.slots_with_new, since):
-            batch = NumberedBatch(BATCH_ROWS, frozenset())
-            while batch.rows == BATCH_ROWS:
+            batch = NumberedBatch(frozenset(), True)
+            while batch.has_more:
                 batch = await context.store.write(
                     events.number_some, slot, since[slot], context.world.now(), BATCH_ROWS
                 )

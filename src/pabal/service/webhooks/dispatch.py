@@ -9,7 +9,7 @@ from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.service.webhooks.endpoint import EndpointPoster
 from pabal.service.webhooks.pace import PostPace
-from pabal.store import webhooks
+from pabal.store import events, webhooks
 from pabal.store.engine.base import StoreUnavailable, Tx, transaction
 
 REFRESH_INTERVAL_S = 5.0
@@ -18,7 +18,12 @@ MAX_IDLE_S = 30.0
 """Longest pause where no other process serves callers: what commands change then wakes this one."""
 MIN_REFRESH_PAUSE_S = 0.2
 """Least time between two looks, however often callers change their webhooks: each reads those of all accounts."""
+POLL_INTERVAL_S = 1.0
+"""How often to look for events that other processes have numbered."""
+MIN_WAIT_S = 0.001
+"""A shorter wait is none: the clock may not advance by it."""
 RESTART_DELAY_S = 1.0
+STORE_RETRY_DELAY_S = 1.0
 
 log = logging.getLogger("pabal.webhooks")
 
@@ -29,19 +34,25 @@ class WebhookDispatcher:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._pace = PostPace(context)
+        self._seen: dict[int, int] | None = None
+        """The last number of each slot when this process looked for events that others have numbered."""
+        self._looked_at = 0.0
         self._posters: dict[int, EndpointPoster] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
-        """Run until cancelled; while the store is unavailable, go on with what is known."""
+        """Run until cancelled; while the store is unavailable, the endpoints go on with what is known."""
         context = self._context
         while True:
-            with contextlib.suppress(StoreUnavailable):
+            try:
                 await self.refresh()
-            looked_at = context.world.monotonic()
-            while (left_s := looked_at + self._refresh_pause_s - context.world.monotonic()) > 0:
-                await _wait_for(left_s, context.numbered)
-                self._wake()
+            except StoreUnavailable:
+                await asyncio.sleep(STORE_RETRY_DELAY_S)
+                continue
+            looked_at, is_shared = context.world.monotonic(), context.slots.are_shared
+            while (left_s := looked_at + self._refresh_pause_s - context.world.monotonic()) > MIN_WAIT_S:
+                await _wait_for(min(left_s, POLL_INTERVAL_S) if is_shared else left_s, context.numbered)
+                self._wake(context.take_numbered() | await self._find_accounts())
 
     async def refresh(self) -> None:
         """Take over what is stored: start new endpoints, and stop those that are gone.
@@ -51,7 +62,14 @@ class WebhookDispatcher:
         context = self._context
         is_changed = context.webhooks_changed.is_set()
         context.webhooks_changed.clear()
-        found = {each.id: each for each in await context.store.read(_list_enabled) if self._is_ours(each)}
+        try:
+            if self._seen is None:  # before any endpoint begins: what comes later is found
+                self._seen = await context.store.read(_last_positions)
+            enabled = await context.store.read(_list_enabled)
+        except StoreUnavailable:
+            context.webhooks_changed.set()  # then all look for events that were numbered meanwhile
+            raise
+        found = {each.id: each for each in enabled if self._is_ours(each)}
         for webhook_id in [each for each in self._posters if each not in found]:
             self._posters.pop(webhook_id)
             self._tasks.pop(webhook_id).cancel()
@@ -80,9 +98,21 @@ class WebhookDispatcher:
     def _is_ours(self, webhook: Webhook) -> bool:
         return webhook.id % self._context.slots.total in self._context.slots.held
 
-    def _wake(self) -> None:
+    async def _find_accounts(self) -> set[int]:
+        """Return the accounts with events that other processes have numbered since the last look."""
+        context, now = self._context, self._context.world.monotonic()
+        if not context.slots.are_shared or now - self._looked_at < POLL_INTERVAL_S:
+            return set()
+        self._looked_at = now
+        accounts = {each.webhook.account_id for each in self._posters.values()}
+        try:
+            found, self._seen = await context.store.read(events.find_accounts, accounts, self._seen or {})
+        except StoreUnavailable:
+            return set()  # they are found by the next look
+        return found
+
+    def _wake(self, accounts: set[int]) -> None:
         """Wake the endpoints of accounts with new events."""
-        accounts = self._context.take_numbered()
         for poster in self._posters.values():
             if poster.webhook.account_id in accounts:
                 poster.wake()
@@ -99,6 +129,11 @@ async def _run(poster: EndpointPoster) -> None:
 @transaction(background=True)
 def _list_enabled(tx: Tx) -> list[Webhook]:
     return webhooks.list_enabled(tx)
+
+
+@transaction(background=True)
+def _last_positions(tx: Tx) -> dict[int, int]:
+    return events.last_positions(tx)
 
 
 async def _wait_for(seconds: float, event: asyncio.Event) -> None:

@@ -12,12 +12,11 @@ from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.service.webhooks import outcomes
 from pabal.service.webhooks.fan_out import PostBatch, read_batch, store_batch
-from pabal.service.webhooks.pace import PostPace
+from pabal.service.webhooks.pace import PostPace, PostWindow
 from pabal.service.webhooks.posting import decode_answer, post_once
 from pabal.service.webhooks.schedule import (
     BACKLOG_MS,
     MAX_BACKLOG,
-    MAX_IN_FLIGHT,
     MAX_UNFINISHED,
     TRIAL_INTERVAL_MS,
     retry_delay_ms,
@@ -29,10 +28,8 @@ from pabal.webhooks.poster import PostResult
 
 T = TypeVar("T")
 
-POLL_INTERVAL_S = 1.0
-"""How often to look for events that other processes have numbered."""
 MAX_IDLE_S = 30.0
-"""Longest pause where this process numbers all events itself."""
+"""Longest pause: whoever finds new events wakes this endpoint."""
 STORE_RETRY_DELAY_S = 1.0
 POSITIONS_INTERVAL_MS = 60 * SECOND
 """How often to store how far events were looked at that an endpoint does not want."""
@@ -59,10 +56,13 @@ class EndpointPoster:
         self._pace = pace
         self.webhook = webhook
         self._in_flight: dict[bytes, asyncio.Task[None]] = {}
+        self._window = PostWindow()
         self._wake_event = asyncio.Event()
         self._known: PostBatch | None = None
         self._unfinished = 1
         """How many posts are stored, as far as known; at the start there may be some."""
+        self._lag_ms = 0
+        """How far making posts is behind the events."""
         self._is_stopping = False
         now = context.world.now()
         self._positions_stored_at = now
@@ -108,11 +108,11 @@ class EndpointPoster:
         await self._cut_backlog(now)
         if self.webhook.state is WebhookState.PAUSED:
             return await self._try_paused(now)
-        room = MAX_IN_FLIGHT - len(self._in_flight)
+        room = self._room
         if room <= 0:
             return MAX_IDLE_S
         has_more = await self._make_posts(now)
-        waits = [self._idle_s]
+        waits = [MAX_IDLE_S]
         if self._known and self._known.held_until is not None and self._known.held_until > now:
             waits.append((self._known.held_until - now) / SECOND)
         if self._unfinished > len(self._in_flight):
@@ -121,7 +121,7 @@ class EndpointPoster:
                 self._start(post)
             if due.next_due_at is not None:
                 waits.append((due.next_due_at - now) / SECOND)
-        if has_more and len(self._in_flight) < MAX_IN_FLIGHT:
+        if has_more and self._room > 0:
             waits.append(0.0)
         return max(0.0, min(waits))
 
@@ -129,29 +129,31 @@ class EndpointPoster:
         """Post one thing to a paused endpoint, if it is time for that."""
         trial_at = self.webhook.trial_at or now
         if self._in_flight or now < trial_at:
-            return max(0.0, min(self._idle_s, (trial_at - now) / SECOND)) if not self._in_flight else MAX_IDLE_S
+            return max(0.0, min(MAX_IDLE_S, (trial_at - now) / SECOND)) if not self._in_flight else MAX_IDLE_S
         due = await self._read_due(MAX_INSTANT, 1)
         if not due.posts:
             await self._make_posts(now)
             due = await self._read_due(MAX_INSTANT, 1)
         for post in due.posts:
             self._start(post, is_trial=True)
-        return self._idle_s
+        return MAX_IDLE_S
 
     @property
-    def _idle_s(self) -> float:
-        return POLL_INTERVAL_S if self._context.slots.are_shared else MAX_IDLE_S
+    def _room(self) -> int:
+        """How many more posts may be in flight."""
+        return self._pace.room(self._window.size, len(self._in_flight))
 
     async def _make_posts(self, now: Instant) -> bool:
         """Make posts of new events; say whether there are more events."""
         if self._unfinished >= MAX_UNFINISHED:
             return False
         context = self._context
-        await self._pace.wait()
+        await self._pace.wait(self._lag_ms)
         batch = await context.store.read(read_batch, context, self.webhook, self._known, now)
         if batch is None:  # deleted
             self._is_stopping = True
             return False
+        self._lag_ms = batch.lag_ms
         is_due = now - self._positions_stored_at >= POSITIONS_INTERVAL_MS or now < self._positions_stored_at
         if not batch.posts and not (batch.reached != batch.stored.positions and (is_due or batch.has_more)):
             self._known = batch
@@ -162,8 +164,8 @@ class EndpointPoster:
         ]
         self._known = None
         self._pace.count(sum(len(each.event_ids) for each in posts))
+        self._unfinished += len(posts)  # also if nobody knows whether they were stored: then it looks
         if await context.store.write(store_batch, self.webhook.id, batch.stored, batch.reached, posts):
-            self._unfinished += len(posts)
             self._positions_stored_at = now
         return batch.has_more
 
@@ -176,6 +178,7 @@ class EndpointPoster:
         return due
 
     def _start(self, post: WebhookPost, *, is_trial: bool = False) -> None:
+        self._pace.in_flight += 1
         self._in_flight[post.id] = asyncio.create_task(self._deliver(post, is_trial=is_trial))
 
     async def _deliver(self, post: WebhookPost, *, is_trial: bool) -> None:
@@ -199,12 +202,14 @@ class EndpointPoster:
             log.error("webhook post failed", extra={"webhook_id": post.webhook_id, **describe_error(error)})
             await asyncio.sleep(STORE_RETRY_DELAY_S)
         finally:
+            self._pace.in_flight -= 1
             self._in_flight.pop(post.id, None)
             self.wake()
 
     async def _record(self, post: WebhookPost, delivery: Delivery, result: PostResult, *, is_trial: bool) -> None:
         context, now = self._context, self._context.world.now()
         if result.is_success:
+            self._window.widen()
             was_paused = await self._persist(lambda tx: outcomes.record_success(tx, post, delivery))
             context.metrics.webhook_posts.add(1, "delivered")
             context.metrics.webhook_events.add(len(post.event_ids), "delivered")
@@ -212,6 +217,7 @@ class EndpointPoster:
                 self.webhook = self.webhook._replace(state=WebhookState.ACTIVE, trial_at=None)
                 self._log("webhook works again; posting its backlog", delivery)
             return
+        self._window.narrow()
         context.metrics.webhook_posts.add(1, "failed")
         if result.status == GONE:
             await self._persist(lambda tx: outcomes.record_gone(tx, post, delivery, now))

@@ -37,6 +37,8 @@ class PostBatch(NamedTuple):
     has_more: bool = False
     held_until: Instant | None = None
     """Until when the events wait for others to be posted with them."""
+    lag_ms: int = 0
+    """How long the first of the events has waited, where there are more."""
 
 
 @transaction(background=True)
@@ -59,7 +61,8 @@ def read_batch(
         if now < ready_at:
             return PostBatch(stored, begin, [], held_until=ready_at)
     posts = _make_posts(tx, context, wanted, dates.format_iso(now, context.policy.zone))
-    return PostBatch(stored, page.positions, posts, page.has_more)
+    oldest = min((each.number // NUMBERS_PER_MS for each in page.events), default=now)
+    return PostBatch(stored, page.positions, posts, page.has_more, lag_ms=now - oldest if page.has_more else 0)
 
 
 def store_batch(
