@@ -6,7 +6,7 @@ import signal
 import socket
 from pathlib import Path
 from random import Random
-from typing import Self
+from typing import Any, Self
 
 from tests.fixtures.live import STOP_TIMEOUT_S, LiveService, serving, working
 
@@ -17,19 +17,20 @@ SETTINGS = {"simulator_messages": 10_000_000}
 class ClusterProcess:
     """One process of the cluster; it keeps its port when it restarts."""
 
-    def __init__(self, data: Path, *, is_web: bool, number: int) -> None:
+    def __init__(self, data: Path, settings: dict[str, Any], *, is_web: bool, number: int) -> None:
         self._name = data.parent / f"{'web' if is_web else 'work'}-{number}"
-        self._port = _free_port() if is_web else None
+        self._port = free_port() if is_web else None
         self._running = contextlib.ExitStack()
+        self._settings = SETTINGS | settings
         self.is_web = is_web
         self.start()
 
     def start(self) -> None:
         if self._port:
             words = ("--no-deliver", "--port", str(self._port))
-            self.live: LiveService = self._running.enter_context(serving(self._name, *words, **SETTINGS))
+            self.live: LiveService = self._running.enter_context(serving(self._name, *words, **self._settings))
         else:
-            self.live = self._running.enter_context(working(self._name, **SETTINGS))
+            self.live = self._running.enter_context(working(self._name, **self._settings))
 
     def kill(self) -> None:
         """Kill it with SIGKILL."""
@@ -50,9 +51,9 @@ class ClusterProcess:
 class ProcessCluster:
     """Web processes and workers on one store."""
 
-    def __init__(self, data: Path, webs: int, workers: int) -> None:
+    def __init__(self, data: Path, webs: int, workers: int, **settings: Any) -> None:
         self.processes = [
-            ClusterProcess(data, is_web=is_web, number=number)
+            ClusterProcess(data, settings, is_web=is_web, number=number)
             for is_web, count in ((True, webs), (False, workers))
             for number in range(count)
         ]
@@ -81,7 +82,8 @@ class ProcessCluster:
             each.kill()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port of this machine that nobody uses."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -6,11 +6,14 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.crash.announcements import ResultsReader, create_webhook, wait_until_all_told, webhook_settings
 from tests.faults.accounting import check_accounting, wait_until_all_ended
 from tests.faults.clients import Load, check_log, wait_until_ready
+from tests.faults.cluster import free_port
 from tests.faults.servers import DedicatedServer, use_store
 from tests.fixtures import status_checker
 from tests.fixtures.live import LiveService, run, serving
+from tests.fixtures.webhooks import http_answer, serving_tls
 
 ANSWERS_BETWEEN_FAULTS = 40
 
@@ -21,14 +24,27 @@ class FaultScenario(NamedTuple):
     server: DedicatedServer
     live: LiveService
     load: Load
+    port: int
+    """Where the webhook of the account is, once `run` is called."""
 
     def run(self, fault: Callable[[], Awaitable[None]]) -> None:
-        """Send during the fault, then check that no message is lost, duplicated, stuck or invented."""
+        """Send during the fault, then check that no message is lost, duplicated, stuck or invented.
+
+        Every end must be posted to a webhook, and be listed once by cursor.
+        """
 
         async def run_load() -> None:
-            await self.load.run_during(fault)
-            await wait_until_ready(self.live.base_url)
-            await wait_until_all_ended(self.live.data)
+            urls = [self.live.base_url]
+            async with serving_tls(http_answer(b"ok"), port=self.port) as receiver:
+                reader = ResultsReader(self.load.key)
+                reading = asyncio.create_task(reader.keep_reading(urls))
+                await self.load.run_during(fault)
+                reading.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await reading
+                await wait_until_ready(self.live.base_url)
+                await wait_until_all_ended(self.live.data)
+                await wait_until_all_told(self.live.data, receiver, reader, urls)
 
         asyncio.run(run_load())
         assert self.live.stop() == 0
@@ -48,5 +64,7 @@ def under_load(
     assert run("migrate", data=data).returncode == 0
     key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
     status_checker.install(data)
-    with serving(data, store=address or server.store) as live:
-        yield FaultScenario(server, live, Load([live.base_url], key))
+    port = free_port()
+    create_webhook(data, port)
+    with serving(data, store=address or server.store, **webhook_settings(port)) as live:
+        yield FaultScenario(server, live, Load([live.base_url], key), port)

@@ -7,16 +7,20 @@ from random import Random
 
 import pytest
 
+from tests.crash.announcements import ResultsReader, create_webhook, wait_until_all_told, webhook_settings
 from tests.faults.accounting import check_accounting, wait_until_all_ended
 from tests.faults.clients import Load, check_log
-from tests.faults.cluster import ProcessCluster
+from tests.faults.cluster import ProcessCluster, free_port
 from tests.faults.servers import dedicated_server, use_store
 from tests.fixtures import status_checker
 from tests.fixtures.live import run
+from tests.fixtures.webhooks import http_answer, serving_tls
 
 IS_TORTURE = bool(os.environ.get("PABAL_TORTURE"))
 WEBS = WORKERS = 4 if IS_TORTURE else 3
 SECONDS = 120 if IS_TORTURE else 20
+HOOKS = ("/one", "/two", "/three")
+"""Webhooks of different slots, so that several workers deliver to them."""
 PAUSE_S = 8.0
 """Longer than a worker may miss heartbeats before it is evicted."""
 
@@ -28,8 +32,10 @@ def test_cluster_survives_killed_and_paused_processes_under_load(tmp_path: Path)
         assert run("migrate", data=data).returncode == 0
         key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
         status_checker.install(data)
-        rng = Random(8)
-        with ProcessCluster(data, WEBS, WORKERS) as cluster:
+        rng, port = Random(8), free_port()
+        for path in HOOKS:
+            create_webhook(data, port, path)
+        with ProcessCluster(data, WEBS, WORKERS, **webhook_settings(port)) as cluster:
             load = Load(cluster.base_urls, key)
 
             async def inject_faults() -> None:
@@ -50,8 +56,10 @@ def test_cluster_survives_killed_and_paused_processes_under_load(tmp_path: Path)
                 await paused
 
             async def run_load() -> None:
-                await load.run_during(inject_faults)
-                await wait_until_all_ended(data)
+                async with serving_tls(http_answer(b"ok"), port=port) as receiver:
+                    await load.run_during(inject_faults)
+                    await wait_until_all_ended(data)
+                    await wait_until_all_told(data, receiver, ResultsReader(key), cluster.base_urls, HOOKS)
 
             asyncio.run(run_load())
             assert load.results["lost"] > 0, "a web process was killed during a request"

@@ -118,6 +118,8 @@ class Peer:
     def _read(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stdout
         for line in process.stdout:
+            if not line.endswith(b"\n"):
+                break  # it was killed while it wrote
             with self._changed:
                 self.all_events.append(json.loads(line))
                 self._counts[self.all_events[-1]["event"]] += 1
