@@ -211,7 +211,7 @@ def read_after(
     }
     reached = {slot: max(positions.get(slot, 0), deleted) for slot, (_, deleted) in ends.items()}
     reached.update((slot, number) for slot, number in positions.items() if slot not in ends)
-    wanted = {each.number for each in types}
+    wanted = ", ".join(str(number) for number in sorted({each.number for each in types})) or "0"
     found: list[Event] = []
     has_more = False
     for slot in sorted(ends, key=lambda one: (reached[one], one)):
@@ -223,7 +223,7 @@ def read_after(
             break
         rows = tx.fetch_all(
             "select number, type, product, id from events where account_id = ? and slot = ? and number > ?"
-            " order by number limit ?",
+            f" and type in ({wanted}) order by number limit ?",
             (account_id, slot, reached[slot], limit - len(found)),
         )
         has_more = has_more or len(rows) == limit - len(found)
@@ -231,7 +231,6 @@ def read_after(
         found += [
             Event(slot, number, EVENT_TYPE_BY_NUMBER[kind], product, id)
             for number, kind, product, id in rows
-            if kind in wanted and kind in EVENT_TYPE_BY_NUMBER
         ]
     return EventPage(found, reached, has_more)
 
