@@ -27,6 +27,7 @@ def check_cluster(simulation: ClusterSimulation) -> FinalState:
     promises.check_transitions(final_state)
     promises.check_receipts(simulation, final_state)
     promises.check_fallbacks(final_state)
+    promises.check_announced(simulation, final_state)
     cancelled = {bytes.fromhex(id_hex) for id_hex in simulation.client_log.cancelled}
     assert not cancelled & set(simulation.ledger.submissions), "sent after a cancel"
     for message_id in simulation.ledger.submissions:

@@ -14,6 +14,7 @@ from pabal.store import slots as slot_store
 from tests.fixtures.cluster import Cluster, Process, create_task
 from tests.fixtures.virtual import NOON, ApiResponse, Caller, VirtualLoop, VirtualWorld, open_store
 from tests.sim.planted import PlantedBug
+from tests.sim.receiver import UnreliableReceiver, read_results
 from tests.sim.simulation import CARRIERS, ClientRequest, Simulation
 from tests.sim.workers import Trace, TracedStore, WorkerCarrier, WorkerWorld
 
@@ -25,6 +26,8 @@ CALM_S = 25.0
 """How long the workers then have to finish: longer than a lease and an eviction."""
 JUMP_PAUSE_S = 15.0
 """Pause after a jump of all clocks: longer than a round of housekeeping."""
+TOLD_S = 15.0
+"""Pause at the end: longer than it takes to number the last ends and to post them."""
 MAX_OFFSET_S = 90
 """How far a worker's clock may be off."""
 JUMP_MS = 70 * MINUTE
@@ -42,6 +45,8 @@ ACTIONS = (
     "lost result",
 )
 ERASE_INTERVAL_S = 5.0
+READ_INTERVAL_S = 4.0
+CALL_TIMEOUT_S = 10.0
 
 
 class ClusterSimulation(Simulation):
@@ -56,6 +61,7 @@ class ClusterSimulation(Simulation):
         self._starts = 0
         self._offsets = dict.fromkeys(WORKERS, 0)
         self._running: dict[str, Process] = {}
+        self._receivers: dict[str, UnreliableReceiver] = {}
         self._is_calm = False
 
     def run(self) -> None:
@@ -83,6 +89,7 @@ class ClusterSimulation(Simulation):
     async def _be_faulty(self) -> None:
         clients = [asyncio.create_task(self._run_client(Random(self.random.getrandbits(32)))) for _ in range(3)]
         tasks = [asyncio.create_task(self._disturb(name)) for name in WORKERS]
+        tasks.append(asyncio.create_task(self._keep_reading()))
         if self.bug.erase:
             tasks.append(asyncio.create_task(self._erase()))
         await asyncio.gather(*clients)
@@ -104,6 +111,8 @@ class ClusterSimulation(Simulation):
             for carrier in process.carriers.values():
                 assert isinstance(carrier, WorkerCarrier)
                 carrier.calm_down()
+        for receiver in self._receivers.values():
+            receiver.calm_down()
         for request in [each for each in self.client_log.requests if each.answered is None and each.key]:
             await self._send_somewhere(request)
         await asyncio.sleep(CALM_S)
@@ -111,6 +120,8 @@ class ClusterSimulation(Simulation):
             for process in self._running.values():
                 self._world_of(process).offset_ms += JUMP_MS
             await asyncio.sleep(JUMP_PAUSE_S)
+        await asyncio.sleep(TOLD_S)
+        await read_results(Caller(self._running[WORKERS[0]].env.service, self.api_key), self.receiver_log)
         self.trace.add("end")
 
     # The workers.
@@ -123,7 +134,11 @@ class ClusterSimulation(Simulation):
         store = TracedStore(self.cluster.store, label, self.trace, self.bug.transactions)
         store.split_write = self.bug.split_write
         process = await self.cluster.start_process(
-            name, carriers=lambda: self._carriers(label, world), world=world, store_proxy=store
+            name,
+            carriers=lambda: self._carriers(label, world),
+            world=world,
+            store_proxy=store,
+            poster=self._receivers.setdefault(label, self.receiver(self._starts, self._is_calm)),
         )
         if self.bug.in_flight:
             vars(process.env.context)["in_flight"] = self.bug.in_flight(world)
@@ -255,6 +270,22 @@ class ClusterSimulation(Simulation):
         process = rng.choice([self._running[name] for name in sorted(self._running)])
         with contextlib.suppress(asyncio.CancelledError, TimeoutError):
             await asyncio.wait_for(self._cancel(Caller(process.env.service, self.api_key)), 10)
+
+    async def _keep_reading(self) -> None:
+        """Read results by cursor, from any worker."""
+        rng = Random(self.seed)
+        while True:
+            await asyncio.sleep(rng.uniform(0.5, READ_INTERVAL_S))
+            if self._running:
+                process = self._running[rng.choice(sorted(self._running))]
+                call = Caller(process.env.service, self.api_key)
+                reading = asyncio.create_task(read_results(call, self.receiver_log))
+                try:
+                    await asyncio.wait([reading], timeout=CALL_TIMEOUT_S)
+                    if reading.done() and not reading.cancelled():  # it is cancelled if the worker dies
+                        reading.result()
+                finally:
+                    reading.cancel()
 
     async def _erase(self) -> None:
         assert self.bug.erase is not None

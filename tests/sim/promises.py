@@ -174,6 +174,7 @@ def check_fallbacks(final_state: FinalState) -> None:
 
 def check_announced(simulation: Simulation, final_state: FinalState) -> None:
     """Check that every end was posted, in one post if repeats are recognized by their ids, and listed once."""
+    assert simulation.receiver_log.violations == []
     ended = Counter(message_id.hex() for message_id in final_state.messages)
     assert simulation.receiver_log.posted == ended, "an end was not posted, or in several posts"
     assert simulation.receiver_log.listed == ended, "an end was not listed once along the cursors"

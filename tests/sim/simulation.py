@@ -173,8 +173,12 @@ class Simulation:
         )
 
     def receiver(self, run_number: int, is_calm: bool) -> UnreliableReceiver:
-        """Return the caller's server for one run of the service."""
-        return UnreliableReceiver(self.receiver_log, self.folder, Random(self.seed + run_number), is_calm=is_calm)
+        """Return the caller's server for one run of the service; it is out of order in some."""
+        rng = Random(self.seed + run_number)
+        is_out_of_order = self.calm_duration_s >= CALM_DURATION_S and rng.random() < 0.2
+        return UnreliableReceiver(
+            self.receiver_log, self.folder, rng, is_calm=is_calm, is_out_of_order=is_out_of_order
+        )
 
     async def _prepare_store(self, store: Any, world: VirtualWorld) -> None:
         """Create the account, a profile, a template and a webhook, and record every change of status."""
