@@ -68,7 +68,7 @@ class ResultsReader:
                 query = {"cursor": self._cursor} if self._cursor else {}
                 answer = (await client.get("/api/message/results.v1.0", params=query)).json()
                 if answer["result"] != "SUCCESS":
-                    assert answer["result"] == "SERVICE_UNAVAILABLE", answer
+                    assert answer["result"] in ("SERVICE_UNAVAILABLE", "RATE_LIMITED"), answer
                     return
                 self.listed.update(item["messageId"] for item in answer["items"])
                 self._cursor = answer["item"]["nextCursor"]

@@ -1,22 +1,19 @@
 """Bugs that a simulation is given on purpose: its checks must find each of them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from pabal.domain.dates import Instant
-from pabal.domain.event import Positions
 from pabal.service.delivery.finish import FinishResult
 from pabal.service.delivery.receive import receive
 from pabal.service.delivery.settle import BatchVerdicts, settle
 from pabal.service.in_flight import InFlight
 from pabal.service.policy import Policy
 from pabal.service.upkeep.housekeeping import expire_overdue
-from pabal.service.webhooks.fan_out import store_batch
-from pabal.store import erasures, webhook_posts
+from pabal.store import erasures
 from pabal.store.engine.base import Tx
-from pabal.store.webhook_posts import WebhookPost, WebhookProgress
 from pabal.world import World
 
 SPLIT_PAUSE_S = 0.5
@@ -53,14 +50,6 @@ def settle_without_fence(
         for attempt, verdict in verdicts.results
     ]
     return settle(tx, verdicts._replace(results=results), policy, chance, now)
-
-
-def store_batch_unchecked(
-    tx: Tx, webhook_id: int, stored: WebhookProgress, reached: Positions, posts: Sequence[WebhookPost]
-) -> bool:
-    """Store posts, whether another process has made posts of the same events meanwhile or not."""
-    current = webhook_posts.get_progress(tx, webhook_id)
-    return current is not None and store_batch(tx, webhook_id, current, reached, posts)
 
 
 def erase_all(tx: Tx) -> None:
@@ -110,6 +99,5 @@ PLANTED_BUGS = {
     "receipt acknowledged before commit": PlantedBug(acknowledges_first=True),
     "fallback outside the transaction": PlantedBug(split_write=add_fallbacks_later),
     "blanking without looking at the queue": PlantedBug(erase=erase_all),
-    "an event in two posts": PlantedBug(transactions={store_batch: store_batch_unchecked}),
     "a lease by wall clock": PlantedBug(in_flight=ForgetfulInFlight),
 }

@@ -90,7 +90,7 @@ async def read_results(call: Caller, log: ReceiverLog) -> None:
         query = {"limit": 20, **({"cursor": log.cursor} if log.cursor else {})}
         answer = await call("message/results", query=query)
         if answer.result != "SUCCESS":
-            assert answer.result == "SERVICE_UNAVAILABLE", answer.body
+            assert answer.result in ("SERVICE_UNAVAILABLE", "RATE_LIMITED"), answer.body
             return
         log.listed.update(item["messageId"] for item in answer.items)
         log.cursor = answer.item["nextCursor"]

@@ -229,8 +229,7 @@ def read_after(
         has_more = has_more or len(rows) == limit - len(found)
         reached[slot] = rows[-1][0] if len(rows) == limit - len(found) else last
         found += [
-            Event(slot, number, EVENT_TYPE_BY_NUMBER[kind], product, id)
-            for number, kind, product, id in rows
+            Event(slot, number, EVENT_TYPE_BY_NUMBER[kind], product, id) for number, kind, product, id in rows
         ]
     return EventPage(found, reached, has_more)
 
