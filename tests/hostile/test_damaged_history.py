@@ -88,7 +88,7 @@ def test_history_and_exports_of_the_console_mark_what_they_cannot_read(run_scena
             assert f'href="/console/history/{sent[1][1]}"' not in shown.text
         rows = list(csv.reader(io.StringIO((await browser.get("/console/history.csv")).text.lstrip("\ufeff"))))
         assert [row[12][:2] for row in rows[1:]] == ["셋님", "이 ", "하나"]
-        assert rows[2][-2:] == list(sent[1])
+        assert rows[2][14:16] == list(sent[1])
 
     run_scenario(scenario)
 

@@ -73,7 +73,7 @@ def test_verdicts_match_attempts_whatever_the_order_of_responses() -> None:
             smsc.open_connection.send(SUBMIT_SM_RESP, first, b"a\0")
 
             assert describe_verdicts(await sending) == describe_verdicts(
-                [Accepted("a"), Rejected(Outcome.NUMBER_NOT_ASSIGNED), Accepted("c")]
+                [Accepted("a"), Rejected(Outcome.NUMBER_NOT_ASSIGNED, code="0x0000000B"), Accepted("c")]
             )
 
     run_in_virtual_time(scenario())
@@ -129,7 +129,9 @@ def test_session_is_rebound_after_rinvbndsts_and_no_message_fails() -> None:
         smsc = ScriptedSmsc()
         smsc.handlers[protocol.SUBMIT_SM] = in_sequence(respond_with_status(protocol.RINVBNDSTS), accept)
         async with running_carrier(smsc) as runner:
-            assert describe_verdicts(await submit(runner.carrier, [attempt()])) == describe_verdicts([Busy()])
+            assert describe_verdicts(await submit(runner.carrier, [attempt()])) == describe_verdicts(
+                [Busy(code="0x00000004")]
+            )
             await wait_until(lambda: len(smsc.connections) == 2 and runner.carrier.is_connected)
             assert kinds(await submit(runner.carrier, [attempt()])) == [Accepted]
 
@@ -309,7 +311,7 @@ def test_unbind_with_a_full_window_costs_only_unanswered_submits() -> None:
             connection.send(SUBMIT_SM_RESP, second, status=protocol.RTHROTTLED)
 
             assert describe_verdicts(await sending) == describe_verdicts(
-                [Accepted("a"), Busy(), Unknown(), Unknown(), NotSent(), NotSent()]
+                [Accepted("a"), Busy(code="0x00000058"), Unknown(), Unknown(), NotSent(), NotSent()]
             )
             assert len(smsc.received(protocol.UNBIND | protocol.RESPONSE)) == 1
             await wait_until(lambda: runner.carrier.is_connected)

@@ -86,7 +86,7 @@ def test_busy_segments_of_a_rejected_message_are_not_retried() -> None:
         )
         async with running_carrier(smsc, long_messages="parts") as runner:
             assert describe_verdicts([await sent_in_parts(runner)]) == describe_verdicts(
-                [Rejected(Outcome.NUMBER_NOT_ASSIGNED)]
+                [Rejected(Outcome.NUMBER_NOT_ASSIGNED, code="0x0000000B")]
             )
             assert len(smsc.submits) == PARTS
 
@@ -117,13 +117,24 @@ def test_message_with_a_segment_busy_for_too_long_is_unknown() -> None:
     run_in_virtual_time(scenario())
 
 
+DECLINED = Declined(Outcome.UNDELIVERABLE, code="0x0000000A")
+
+
 @pytest.mark.parametrize(
     ("others", "status", "verdict"),
     [
-        (accept, protocol.RINVDSTADR, Rejected(Outcome.NUMBER_NOT_ASSIGNED)),
-        (accept, protocol.RINVSRCADR, Rejected(Outcome.UNDELIVERABLE)),
-        (respond_with_status(protocol.RINVSRCADR), protocol.RINVSRCADR, Declined(Outcome.UNDELIVERABLE)),
-        (respond_with_status(protocol.RTHROTTLED), protocol.RINVSRCADR, Declined(Outcome.UNDELIVERABLE)),
+        (accept, protocol.RINVDSTADR, Rejected(Outcome.NUMBER_NOT_ASSIGNED, code="0x0000000B")),
+        (accept, protocol.RINVSRCADR, Rejected(Outcome.UNDELIVERABLE, code="0x0000000A")),
+        (
+            respond_with_status(protocol.RINVSRCADR),
+            protocol.RINVSRCADR,
+            Declined(Outcome.UNDELIVERABLE, code="0x0000000A"),
+        ),
+        (
+            respond_with_status(protocol.RTHROTTLED),
+            protocol.RINVSRCADR,
+            Declined(Outcome.UNDELIVERABLE, code="0x0000000A"),
+        ),
     ],
 )
 def test_partly_accepted_message_with_a_refused_segment_is_rejected(

@@ -126,7 +126,7 @@ def test_a_probe_that_is_not_accepted_is_rerouted_at_once(tmp_path: Path, verdic
         await send(env, sms())
         await env.wait(40)
         count_before = len(one.submitted)
-        await env.wait(OPEN_S)
+        await env.wait(OPEN_S + PROBE_INTERVAL_S)
         assert env.context.open_circuits == set()  # the circuit is half-open
 
         request_id = await send(env, sms())
