@@ -14,7 +14,13 @@ from tests.fixtures.web import channel_body, receivers_of, sms_body
 pytestmark = pytest.mark.slow
 
 in_each_language_and_screen = pytest.mark.parametrize(
-    ("language", "screen"), [("ko", "desktop"), ("en", "desktop"), ("ko", "phone"), ("en", "phone")]
+    ("language", "screen"),
+    [
+        ("ko", "desktop"),
+        pytest.param("en", "desktop", marks=pytest.mark.torture),
+        pytest.param("ko", "phone", marks=pytest.mark.torture),
+        ("en", "phone"),
+    ],
 )
 FIRST_PAGE_BYTES = 100_000
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'

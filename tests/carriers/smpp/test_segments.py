@@ -125,16 +125,8 @@ DECLINED = Declined(Outcome.UNDELIVERABLE, code="0x0000000A")
     [
         (accept, protocol.RINVDSTADR, Rejected(Outcome.NUMBER_NOT_ASSIGNED, code="0x0000000B")),
         (accept, protocol.RINVSRCADR, Rejected(Outcome.UNDELIVERABLE, code="0x0000000A")),
-        (
-            respond_with_status(protocol.RINVSRCADR),
-            protocol.RINVSRCADR,
-            Declined(Outcome.UNDELIVERABLE, code="0x0000000A"),
-        ),
-        (
-            respond_with_status(protocol.RTHROTTLED),
-            protocol.RINVSRCADR,
-            Declined(Outcome.UNDELIVERABLE, code="0x0000000A"),
-        ),
+        (respond_with_status(protocol.RINVSRCADR), protocol.RINVSRCADR, DECLINED),
+        (respond_with_status(protocol.RTHROTTLED), protocol.RINVSRCADR, DECLINED),
     ],
 )
 def test_partly_accepted_message_with_a_refused_segment_is_rejected(
