@@ -151,9 +151,6 @@ def _check_schema(settings: Settings) -> int:
     """
     try:
         missing = asyncio.run(pending_migrations(settings, WORLD))
-    except UnreadableSecret as error:
-        print(f"pabal: a secret in the store cannot be read: {error}; run `pabal doctor`", file=sys.stderr)
-        return 2
     except StoreUnavailable as error:
         raise CommandError(f"the store cannot be read ({error}); run `pabal doctor`") from None
     print("\n".join(f"missing {name}" for name in missing) or UP_TO_DATE)
