@@ -66,6 +66,8 @@ HOSTILE_CALLS: dict[str, list[Callable[[], object]]] = {
 
 KEYED_BY_US = {
     "pabal.checks.forms._field_types",
+    "pabal.checks.forms._inner_type",
+    "pabal.checks.forms._is_struct",
     "pabal.checks.forms.create_decoder",
     "pabal.checks.forms.plain_type",
     "pabal.checks.large_bodies._outline",

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import UnionType
-from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin
+from typing import Any, Generic, NamedTuple, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 
@@ -193,15 +193,18 @@ def _reject_constant(name: str) -> None:
 
 
 def _convert_struct(body_type: type[B], fields: Mapping[str, Any], prefix: str, problems: list[Problem]) -> B:
+    known, required = _field_types(body_type)
     values: dict[str, Any] = {}
-    for name, spelling, kind, is_required in _field_types(body_type):
-        value = fields.get(spelling)
-        if value is None:
-            if is_required:
-                path = f"{prefix}{spelling}"
-                problems.append(Problem(missing_code(path), path))
-                values[name] = None
-        elif kind is str and type(value) is str and value.isascii() and "\0" not in value:
+    for name, spelling in required:
+        if fields.get(spelling) is None:
+            path = f"{prefix}{spelling}"
+            problems.append(Problem(missing_code(path), path))
+            values[name] = None
+    for spelling, value in fields.items():
+        if value is None or spelling not in known:
+            continue
+        name, kind = known[spelling]
+        if kind is str and type(value) is str and not _FORBIDDEN_CHARACTERS.search(value):
             values[name] = value  # most fields of most bodies
         else:
             values[name] = _convert(kind, value, f"{prefix}{spelling}", problems)
@@ -212,12 +215,12 @@ def _convert(kind: Any, value: Any, path: str, problems: list[Problem]) -> Any:
     """Return the value if it is of this type, else add a problem and return None."""
     if kind in TYPE_NAMES:
         return _convert_plain(kind, value, path, problems)
-    if get_origin(kind) is list:
+    if (inner := _inner_type(kind)) is not None:
         if not isinstance(value, list):
             problems.append(wrong_type_problem(path, Text("배열", "an array")))
             return None
-        return _convert_list(plain_type(get_args(kind)[0]), value, path, problems)
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return _convert_list(inner, value, path, problems)
+    if _is_struct(kind):
         if not isinstance(value, dict):
             problems.append(wrong_type_problem(path, Text("객체", "an object")))
             return _convert_struct(kind, {}, f"{path}.", [])
@@ -243,21 +246,45 @@ def _convert_list(inner: Any, values: list[Any], path: str, problems: list[Probl
     if len(values) > MAX_LIST_ITEMS:
         problems.append(too_many_problem(path))
         return []
-    found = []
+    found: list[Any] = []
+    is_struct = _is_struct(inner)
     for index, each in enumerate(values):
         if len(problems) >= MAX_PROBLEMS:
             break
-        found.append(_convert(inner, each, f"{path}[{index}]", problems))
+        if is_struct and type(each) is dict:  # without the questions that are the same for every item
+            found.append(_convert_struct(inner, each, f"{path}[{index}].", problems))
+        else:
+            found.append(_convert(inner, each, f"{path}[{index}]", problems))
     return found
 
 
+class _FieldTypes(NamedTuple):
+    """The fields of a body, by their names in JSON."""
+
+    known: dict[str, tuple[str, Any]]
+    """Name and type."""
+    required: tuple[tuple[str, str], ...]
+    """Name, and name in JSON."""
+
+
 @lru_cache
-def _field_types(body_type: type[msgspec.Struct]) -> tuple[tuple[str, str, Any, bool], ...]:
-    """Return each field's name, name in JSON, type, and whether it is required."""
-    return tuple(
-        (field.name, field.encode_name, plain_type(field.type), field.required)
-        for field in msgspec.structs.fields(body_type)
+def _field_types(body_type: type[msgspec.Struct]) -> _FieldTypes:
+    fields = msgspec.structs.fields(body_type)
+    return _FieldTypes(
+        {field.encode_name: (field.name, plain_type(field.type)) for field in fields},
+        tuple((field.name, field.encode_name) for field in fields if field.required),
     )
+
+
+@lru_cache
+def _inner_type(kind: Any) -> Any:
+    """Return the type of a list's items; None for a type that is no list."""
+    return plain_type(get_args(kind)[0]) if get_origin(kind) is list else None
+
+
+@lru_cache
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
 @lru_cache
@@ -274,12 +301,13 @@ def _check_characters(value: Any, path: str, problems: list[Problem]) -> None:
     """Add a problem if a text has forbidden characters."""
     if not isinstance(value, str) or (value.isascii() and "\0" not in value):
         return
+    if not _FORBIDDEN_CHARACTERS.search(value):
+        return
     found = sorted(set(_FORBIDDEN_CHARACTERS.findall(value)))[:MAX_NAMED_CHARACTERS]
-    if found:
-        listed = ", ".join(f"U+{ord(c):04X}" for c in found)
-        detail = Text(f"빼야 하는 글자: {listed}", f"Remove these characters: {listed}")
-        code = Code.INVALID_BUTTON if path.startswith(_BUTTON_PATHS) else Code.UNSUPPORTED_CHARACTER
-        problems.append(Problem(code, path, detail))
+    listed = ", ".join(f"U+{ord(c):04X}" for c in found)
+    detail = Text(f"빼야 하는 글자: {listed}", f"Remove these characters: {listed}")
+    code = Code.INVALID_BUTTON if path.startswith(_BUTTON_PATHS) else Code.UNSUPPORTED_CHARACTER
+    problems.append(Problem(code, path, detail))
 
 
 def too_many_code(path: str) -> Code:
