@@ -15,7 +15,8 @@ from tests.fixtures import status_checker
 from tests.fixtures.live import run
 from tests.fixtures.webhooks import AUTHORITY, TlsServer
 
-TOLD_TIMEOUT_S = 90
+TOLD_TIMEOUT_S = 60
+"""How long nothing more may be told until what is missing counts as lost."""
 POLL_INTERVAL_S = 0.05
 CALL_TIMEOUT_S = 30
 HOOK = "/hook"
@@ -76,17 +77,29 @@ class ResultsReader:
                     return
 
 
-def posted(receiver: TlsServer) -> dict[str, Counter[str]]:
-    """Return for each path in how many different posts each message was; repeated posts must be the same."""
-    bodies: dict[tuple[str, str], bytes] = {}
-    for head, body in receiver.requests:
-        lines = head.decode().split("\r\n")
-        post_id = next(line.split(": ")[1] for line in lines if line.lower().startswith("webhook-id:"))
-        assert bodies.setdefault((lines[0].split()[1], post_id), body) == body, "a repeated post differs"
-    found: dict[str, Counter[str]] = defaultdict(Counter)
-    for (path, _), body in bodies.items():
-        found[path].update(item["messageId"] for item in json.loads(body)["data"]["items"])
-    return found
+class Posts:
+    """What a receiver was posted, read as it comes: to read everything each time would keep it from answering."""
+
+    def __init__(self, receiver: TlsServer) -> None:
+        self._receiver = receiver
+        self._read = 0
+        self._bodies: dict[tuple[str, str], bytes] = {}
+        self._found: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def found(self) -> dict[str, Counter[str]]:
+        """Return for each path in how many different posts each message was; repeated posts must be the same."""
+        new = self._receiver.requests[self._read :]
+        self._read += len(new)
+        for head, body in new:
+            lines = head.decode().split("\r\n")
+            path = lines[0].split()[1]
+            post_id = next(line.split(": ")[1] for line in lines if line.lower().startswith("webhook-id:"))
+            if (path, post_id) in self._bodies:
+                assert self._bodies[path, post_id] == body, "a repeated post differs"
+                continue
+            self._bodies[path, post_id] = body
+            self._found[path].update(item["messageId"] for item in json.loads(body)["data"]["items"])
+        return self._found
 
 
 async def wait_until_all_told(
@@ -95,21 +108,23 @@ async def wait_until_all_told(
     reader: ResultsReader,
     base_urls: Sequence[str],
     paths: Sequence[str] = (HOOK,),
-    timeout_s: float = TOLD_TIMEOUT_S,
 ) -> None:
     """Wait until every end was posted to these paths and read by cursor, then check that each was told once."""
     ended = Counter(ended_messages(data))
+    posts = Posts(receiver)
     reading = asyncio.create_task(reader.keep_reading(base_urls))
     with contextlib.suppress(TimeoutError):  # the checks say what is missing
-        async with asyncio.timeout(timeout_s):
-            while True:
-                if reading.done() or _is_told(ended, receiver, reader, paths):
-                    break
+        async with asyncio.timeout(TOLD_TIMEOUT_S) as limit:
+            told = 0
+            while not (reading.done() or _is_told(ended, posts, reader, paths)):
+                before, told = told, len(reader.listed) + sum(map(len, posts.found().values()))
+                if told > before:
+                    limit.reschedule(asyncio.get_running_loop().time() + TOLD_TIMEOUT_S)
                 await asyncio.sleep(POLL_INTERVAL_S)
     reading.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await reading
-    found = posted(receiver)
+    found = posts.found()
     for path in paths:
         _compare(found[path], ended, f"posted to {path}")
     _compare(reader.listed, ended, "listed")
@@ -121,11 +136,9 @@ def ended_messages(data: Path) -> list[str]:
         return [bytes(row[0]).hex() for row in connection.execute("select id from messages where status >= 2")]
 
 
-def _is_told(ended: Mapping[str, int], receiver: TlsServer, reader: ResultsReader, paths: Sequence[str]) -> bool:
-    if len(reader.listed) < len(ended):
-        return False
-    found = posted(receiver)
-    return all(len(found[path]) >= len(ended) for path in paths)
+def _is_told(ended: Mapping[str, int], posts: Posts, reader: ResultsReader, paths: Sequence[str]) -> bool:
+    found = posts.found()
+    return len(reader.listed) >= len(ended) and all(len(found[path]) >= len(ended) for path in paths)
 
 
 def _compare(told: Counter[str], ended: Counter[str], words: str) -> None:
