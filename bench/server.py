@@ -75,6 +75,7 @@ class BenchEnvironment:
         self.key = run_command(seed, "key", "create", "--account", ACCOUNT, "--rate", str(KEY_RATE))
         run_command(seed, "account", "limit", ACCOUNT, *ACCOUNT_LIMITS)
         run_command(seed, "number", "add", SENDER, "--account", ACCOUNT)
+        run_command(seed, "migrate")  # it creates the slots
 
     def copy_store(self, origin: Path | None = None) -> Path:
         """Return a new data directory with a copy of the seed store, or of the one in `origin`."""
