@@ -68,7 +68,7 @@ def personal_texts(count: int, receivers: int) -> list[bytes]:
     ]
 
 
-def alimtalks(count: int, receivers: int) -> list[bytes]:
+def alimtalks(count: int, receivers: int, send_date: str | None = None) -> list[bytes]:
     """Return `count` sendAlimtalk bodies with random receivers and a different text for each."""
     rng = random.Random(4)
     return [
@@ -76,6 +76,7 @@ def alimtalks(count: int, receivers: int) -> list[bytes]:
             {
                 "senderKey": SENDER_KEY,
                 "templateCode": TEMPLATE_CODE,
+                **({"sendDate": send_date} if send_date else {}),
                 "receivers": [
                     {"phoneNumber": _number(rng), "templateData": {"name": f"손님{number}"}}
                     for number in range(receivers)

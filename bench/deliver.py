@@ -1,10 +1,11 @@
-"""How fast waiting messages are delivered, compared with the bare transactions."""
+"""How fast waiting messages are delivered, to the simulator and over SMPP, compared with the bare transactions."""
 
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from bench import sink
 from bench.figures import Figure
 from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_store
 from bench.server import BenchEnvironment, BenchmarkFailed, report_progress
@@ -47,6 +48,8 @@ def measure(env: BenchEnvironment, *, is_settled_enough: bool = False) -> list[F
     )
     rate, cpu_us = measure_delivery(env, env.copy_store(waiting), MESSAGES)
     report_progress(f"  delivered: {rate:,.0f} messages/s, {cpu_us:.0f} µs CPU per message")
+    smpp_rate, smpp_cpu_us = _measure_smpp(env)
+    report_progress(f"  delivered over SMPP: {smpp_rate:,.0f} messages/s, {smpp_cpu_us:.0f} µs CPU per message")
     return [
         Figure(
             "deliver",
@@ -62,7 +65,23 @@ def measure(env: BenchEnvironment, *, is_settled_enough: bool = False) -> list[F
             target=TARGET if is_settled_enough else None,
             details=f"{rate:,.0f}/s of {claim_and_settle:,.0f}/s",
         ),
+        Figure(
+            "deliver",
+            "delivered over SMPP with receipts / bare claim, settle, receive",
+            smpp_rate / to_the_end,
+            target=TARGET,
+            details=f"{smpp_rate:,.0f}/s of {to_the_end:,.0f}/s, {smpp_cpu_us:.0f} µs CPU per message",
+        ),
     ]
+
+
+def _measure_smpp(env: BenchEnvironment) -> tuple[float, float]:
+    """Return messages per second and CPU time per message of a delivery over SMPP."""
+    data = env.copy_store()
+    fill(data, MESSAGES // REQUEST_RECEIVERS, carrier=sink.CARRIER)
+    with sink.running() as smsc:
+        smsc.write_settings(data)
+        return measure_delivery(env, data, MESSAGES)
 
 
 async def deliver_bare(store: Store, slot: int) -> tuple[int, BareTimes]:

@@ -74,7 +74,9 @@ def regular_receiver(one: int) -> str:
     return f"0100009{one:04}"
 
 
-def build_new_request(sending: Sending, at: Instant, rng: random.Random, slot: int = 0) -> NewRequest:
+def build_new_request(
+    sending: Sending, at: Instant, rng: random.Random, slot: int = 0, carrier: str = CARRIER
+) -> NewRequest:
     """Return a send as the argument of `store_request`."""
     request_id = identifiers.make_request_id(at, slot, rng.getrandbits(identifiers.RANDOM_BITS))
     scheduled_at = at if sending.scheduled_at is None else sending.scheduled_at
@@ -84,7 +86,7 @@ def build_new_request(sending: Sending, at: Instant, rng: random.Random, slot: i
         requests.build_row(request_id, 1, sending, scheduled_at),
         messages.build_rows(request_id, 1, sending.product, sending.receivers),
         None,
-        CARRIER,
+        carrier,
         sending.lane,
         scheduled_at,
         at,
@@ -104,9 +106,10 @@ def fill(
     *,
     scheduled_after: int | None = None,
     regulars: int = 0,
+    carrier: str = CARRIER,
     report_progress: Callable[[str], None] = lambda words: None,
 ) -> None:
-    """Store `count` campaigns in the slots in turn, as if accepted during the last hour.
+    """Store `count` campaigns for a carrier in the slots in turn, as if accepted during the last hour.
 
     They are due at once, or `scheduled_after` milliseconds from now.
     """
@@ -118,7 +121,7 @@ def fill(
         scheduled_at = None if scheduled_after is None else now + scheduled_after
         for number, sending in enumerate(campaigns(count, rng, scheduled_at, regulars)):
             at = now - HOUR + number * HOUR // count
-            await store_one(store, build_new_request(sending, at, rng, number % total))
+            await store_one(store, build_new_request(sending, at, rng, number % total, carrier))
             done = (number + 1) * REQUEST_RECEIVERS
             if done % PROGRESS_EVERY == 0:
                 report_progress(f"  {done:,} messages are in the store")

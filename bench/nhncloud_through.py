@@ -165,7 +165,7 @@ def service_with_relay(
     with_store(data, lambda store: store.write(channel.add_to_store, ACCOUNT, WORLD.now()))
     with run_relay(**behavior) as relay:
         options = {"webhook_signature": SIGNATURE} if has_webhooks else {}
-        settings = f"{store}check_sender_numbers = false\n{more_settings}{relay.settings(**options)}"
+        settings = f"{store}{more_settings}{relay.settings(**options)}"
         file.write_text(settings, encoding="utf-8")
         with env.run_pabal(data, RELAY) as server:
             if has_webhooks:

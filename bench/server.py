@@ -16,6 +16,14 @@ START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 60.0
 POLL_INTERVAL_S = 0.005
 SETTINGS_FILE = "pabal.toml"
+ACCOUNT, SENDER = "bench", "02-1234-5678"
+KEY_RATE = 20_000
+ACCOUNT_LIMITS = (
+    "--receivers-per-second=200000",
+    "--receivers-per-day=1000000000",
+    "--receivers-per-month=10000000000",
+)
+"""Limits as operators set them; they are counted, but never reached."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -61,11 +69,13 @@ class BenchEnvironment:
         self._data_count = 0
 
     def prepare(self) -> None:
-        """Create the seed store, which all others are copied from, with an account and its key."""
+        """Create the seed store, which all others are copied from: an account with key, limits and a number."""
         seed = self.root / "seed"
         seed.mkdir(parents=True, exist_ok=True)
-        self.key = run_command(seed, "key", "create", "--account", "bench", "--rate", "0")
-        run_command(seed, "migrate")
+        self.key = run_command(seed, "key", "create", "--account", ACCOUNT, "--rate", str(KEY_RATE))
+        run_command(seed, "account", "limit", ACCOUNT, *ACCOUNT_LIMITS)
+        run_command(seed, "number", "add", SENDER, "--account", ACCOUNT)
+        run_command(seed, "migrate")  # it creates the slots
 
     def copy_store(self, origin: Path | None = None) -> Path:
         """Return a new data directory with a copy of the seed store, or of the one in `origin`."""

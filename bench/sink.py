@@ -31,9 +31,8 @@ COUNT_TIMEOUT_S = 30.0
 POLL_INTERVAL_S = 0.05
 
 WINDOW = 1000
+CARRIER = "sink"
 SETTINGS = """\
-check_sender_numbers = false
-
 [carriers.sink]
 kind = "smpp"
 host = "127.0.0.1"
@@ -42,8 +41,12 @@ system_id = "bench"
 window = {window}
 rate = {rate}
 
+[carriers.talk]
+kind = "simulator"
+
 [routes]
 sms = ["sink"]
+alimTalk = ["talk"]
 """
 
 _HEADER = Struct(">IIII")
@@ -94,9 +97,14 @@ class Sink:
         self.port: int = msgspec.json.decode(self._line(), type=int)
 
     def write_settings(self, data: Path, rate: int = 0) -> None:
-        """Write settings that make a service on a data directory send its SMS to this sink."""
+        """Make a service on a data directory send its SMS to this sink, and Alimtalk to the simulator.
+
+        This is a real carrier, so sender numbers are checked.
+        """
+        file = data / SETTINGS_FILE
+        store = file.read_text(encoding="utf-8") if file.exists() else ""
         settings = SETTINGS.format(port=self.port, window=WINDOW, rate=rate)
-        (data / SETTINGS_FILE).write_text(settings, encoding="utf-8")
+        file.write_text(f"{store}{settings}", encoding="utf-8")
 
     def figures(self) -> Figures:
         """Return its figures."""

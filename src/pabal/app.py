@@ -22,12 +22,14 @@ from pabal.service.access.body_budget import BodyBudget
 from pabal.service.access.keys import KeyCache
 from pabal.service.access.limits import RateLimiter, SharedRateLimiter
 from pabal.service.account_limiter import AccountLimiter
+from pabal.service.account_setup import AccountSetup
 from pabal.service.context import Context
 from pabal.service.delivery.known_carriers import register_carriers
 from pabal.service.fair_order import FairOrder
 from pabal.service.metrics import Metrics
 from pabal.service.policy import build_policy
 from pabal.service.sending import placement
+from pabal.service.setup_cache import SetupChanges
 from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
 from pabal.service.slots import Slots
 from pabal.service.work import BackgroundWork
@@ -143,6 +145,7 @@ def build_context(
     rules = AddressRules(
         settings.allowed_endpoints, [(settings.host, settings.port), (settings.host, settings.work_port)]
     )
+    changes = SetupChanges(store, world)
     return Context(
         store,
         world,
@@ -151,7 +154,8 @@ def build_context(
         metrics,
         _load_categories(settings.sender_categories, "sender-categories.csv"),
         _load_categories(settings.template_categories, "template-categories.csv"),
-        AccountLimiter(store, world, policy, metrics),
+        AccountLimiter(changes, policy, metrics),
+        AccountSetup(changes),
         FairOrder(world),
         secrets,
         rules,
@@ -237,7 +241,7 @@ class Service:
         self.pages = ServicePages(context, bodies)
         store, world = context.store, context.world
         limiter = SharedRateLimiter(store, world) if settings.is_on_postgresql else RateLimiter(world)
-        guard = ApiGuard(KeyCache(store, world, context.limiter), limiter, settings.trusted_proxies)
+        guard = ApiGuard(KeyCache(context.setup.changes), limiter, settings.trusted_proxies)
         self._api = Api(
             context,
             guard,
@@ -269,6 +273,7 @@ class Service:
         with contextlib.suppress(StoreUnavailable):
             await self.context.limiter.give_back()
         await placement.stop_reads(self.context)
+        await self.context.setup.changes.stop()
         await self.context.close_poster()
         await self.context.store.close()
 

@@ -18,10 +18,11 @@ from pabal.checks import locale
 from pabal.console.shell import page_request
 from pabal.domain import dates, phone, variables
 from pabal.domain.codes import Refused
+from pabal.service.setup_cache import SetupCache
 from pabal.web import api
 from tests.fixtures.console import Browser
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, sms_body
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import RunScenario, alimtalk_body, friendtalk_body, set_up_sender, sms_body
 
 LONG = 1_000_000
 MAX_KEPT_CHARACTERS = 4096
@@ -139,6 +140,27 @@ def test_requests_with_long_headers_and_fields_leave_nothing_behind(run_scenario
         assert pinned < LONG, f"{pinned:,} bytes are still held"
 
     run_scenario(scenario)
+
+
+def test_look_ups_of_what_does_not_exist_leave_nothing_behind(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await set_up_sender(env)
+        await call("message/sendAlimtalk", alimtalk_body(sender_key))
+        every = (each for each in gc.get_objects() if isinstance(each, SetupCache))
+        caches = [each for each in every if each._changes is env.context.setup.changes]
+        before = [len(each) for each in caches]
+        assert len(caches) == 5, "keys, limits, numbers, profiles, templates"
+
+        for number in range(20):
+            unknown = Caller(env.service, f"pb_{number:040}")
+            assert (await unknown("message/sendSMS", sms_body())).result == "UNAUTHORIZED"
+            await call("message/sendSMS", sms_body(sender=f"02-1234-{number:04}"))
+            await call("message/sendFriendtalk", friendtalk_body(f"{number:040}" + "x" * LONG))
+            await call("message/sendAlimtalk", alimtalk_body(sender_key, templateCode=f"{number}" + "x" * LONG))
+
+        assert [len(each) for each in caches] == before
+
+    run_scenario(scenario, check_sender_numbers=True)
 
 
 def _find_caches() -> Iterator[str]:

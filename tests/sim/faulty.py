@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Concatenate
@@ -64,6 +64,10 @@ class FaultyStore:
         self._read_fault_plan = read_fault_plan
         self.writes = 0
         self.reads = 0
+
+    @property
+    def announced(self) -> Mapping[int, int]:
+        return self._inner.announced
 
     async def write(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._check_alive()

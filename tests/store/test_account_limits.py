@@ -25,20 +25,6 @@ def test_limits_are_stored_and_replaced(tx: Tx) -> None:
     assert account_limits.get(tx, account) == AccountLimits(5, 6, 0, 10**12, 30)
 
 
-def test_limits_come_with_the_key(tx: Tx) -> None:
-    account = accounts.ensure_account(tx, "acme", NOON)
-    accounts.add_key(tx, account, "", b"h" * 32, "send", "", 0, NOON, None)
-    key = accounts.key_by_hash(tx, b"h" * 32)
-    assert key is not None
-    assert key.limits == NO_LIMITS
-
-    account_limits.save(tx, account, AccountLimits(0, 7))
-
-    key = accounts.key_by_hash(tx, b"h" * 32)
-    assert key is not None
-    assert (key.limits, key.account) == (AccountLimits(0, 7), "acme")
-
-
 def test_share_is_a_hundredth_of_what_is_left(tx: Tx) -> None:
     assert ask(tx, 1).granted == 10
     assert ask(tx, 1, waiting=30).granted == 30

@@ -74,7 +74,7 @@ def test_key_and_number_queries_use_an_index(tx: Tx) -> None:
     explaining = ExplainingTx(tx)
 
     accounts.key_by_hash(explaining, b"7")
-    numbers.is_approved(explaining, 1, "0212345678")
+    numbers.get_state(explaining, 1, "0212345678")
     numbers.get_holder(explaining, "0212345678")
     accounts.ensure_account(explaining, "account7", NOON)
 

@@ -25,9 +25,9 @@ def test_number_is_registered_once_and_only_for_its_account(tx: Tx) -> None:
     assert numbers.add(tx, 1, NUMBER, NOON)
     assert not numbers.add(tx, 1, NUMBER, NOON + 1)
 
-    assert numbers.is_approved(tx, 1, NUMBER)
-    assert not numbers.is_approved(tx, 1, "15881588")
-    assert not numbers.is_approved(tx, 2, NUMBER)
+    assert numbers.get_state(tx, 1, NUMBER) is APPROVED
+    assert numbers.get_state(tx, 1, "15881588") is None
+    assert numbers.get_state(tx, 2, NUMBER) is None
     assert [each.number for each in numbers.list_by_account(tx, 1)] == [NUMBER]
     assert numbers.list_by_account(tx, 2) == []
 
@@ -43,7 +43,7 @@ def test_number_is_approved_for_one_account_at_most(tx: Tx) -> None:
     waiting = numbers.get(tx, 2, NUMBER)
     assert waiting is not None
     assert numbers.list_pending(tx, 10) == [waiting]
-    assert not numbers.is_approved(tx, 2, NUMBER)
+    assert numbers.get_state(tx, 2, NUMBER) is PENDING
     assert not numbers.set_state(tx, waiting, APPROVED)
 
 
@@ -66,5 +66,5 @@ def test_number_is_removed_once(tx: Tx) -> None:
     assert not numbers.remove(tx, 2, NUMBER)
     assert numbers.remove(tx, 1, NUMBER)
     assert not numbers.remove(tx, 1, NUMBER)
-    assert not numbers.is_approved(tx, 1, NUMBER)
+    assert numbers.get_state(tx, 1, NUMBER) is None
     assert numbers.add(tx, 2, NUMBER, NOON), "now another account may have it"

@@ -13,14 +13,14 @@ import pytest
 from pabal.checks import forms
 from pabal.checks.large_bodies import MAX_VALUES_BYTES, parse_large_json
 from pabal.models import bodies
-from pabal.service.access import keys
 from pabal.settings.settings import load
+from pabal.store import accounts
 from pabal.web.endpoint import Endpoint
 from pabal.web.endpoints import ENDPOINTS
 from pabal.web.protocol import MAX_HEAD_BYTES
 from tests.fixtures.full_bodies import FULL_BODIES
 from tests.fixtures.live import serving
-from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, run_in_virtual_time
+from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, open_store, run_in_virtual_time
 from tests.fixtures.web import (
     PHONE,
     RunScenario,
@@ -277,14 +277,17 @@ def test_each_of_two_simulators_delivers_its_own_messages(tmp_path: Path) -> Non
     run_in_virtual_time(whole())
 
 
-def test_revoked_key_stops_working_though_the_clock_is_set_back(run_scenario: RunScenario) -> None:
+def test_revoked_key_stops_working_though_the_clock_is_set_back(run_scenario: RunScenario, tmp_path: Path) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         assert (await call("sender/categories", {})).result == "SUCCESS"
-        await env.store.write(lambda tx: tx.execute("update keys set revoked_at = ?", (env.world.now(),)))
+        elsewhere = open_store(tmp_path, env.world)
+        (key,) = await elsewhere.read(accounts.list_keys)
+        await elsewhere.write(accounts.revoke_key, key.id, env.world.now())
+        await elsewhere.close()
         env.world.starts_at -= 3_600_000
 
-        await env.wait(keys.CACHE_TTL_S)
+        await env.wait(1)
 
         assert (await call("sender/categories", {})).result == "UNAUTHORIZED"
 

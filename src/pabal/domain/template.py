@@ -125,6 +125,11 @@ class Template(NamedTuple):
     suspension: Suspension | None = None
 
     @property
+    def is_usable(self) -> bool:
+        """Whether messages can be sent with it."""
+        return self.approved is not None and self.is_enabled and self.suspension is None
+
+    @property
     def is_deletable(self) -> bool:
         """Whether it can be deleted: neither approved nor under review, or gone from its relay."""
         return self.status in DELETABLE_STATUSES or self.suspension is Suspension.GONE

@@ -10,18 +10,16 @@ from pabal.domain import dates
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.event import EventType
-from pabal.domain.limits import QUOTAS, AccountLimits, Limit
+from pabal.domain.limits import NO_LIMITS, QUOTAS, AccountLimits, Limit
 from pabal.domain.message import Product
 from pabal.domain.price import HUNDREDTHS_PER_WON, format_won
 from pabal.service.metrics import Metrics
 from pabal.service.policy import Policy
+from pabal.service.setup_cache import SetupCache, SetupChanges
 from pabal.store import account_limits, events
 from pabal.store.account_limits import QuotaGrant, QuotaReturn, QuotaWant, RateShare
-from pabal.store.engine.base import Store, Tx, transaction
-from pabal.world import World
+from pabal.store.engine.base import Tx, transaction
 
-LIMITS_TTL_S = 1.0
-"""How long limits are cached; a little longer than keys, which bring them along."""
 MAX_CACHED_ACCOUNTS = 10_000
 RATE_SHARE_TTL_S = 1.0
 """A reserved share of a rate that is not used for this long is dropped."""
@@ -96,30 +94,19 @@ class _Want(NamedTuple):
 class AccountLimiter:
     """The limits of all accounts in use; those without any cost a look-up in memory."""
 
-    def __init__(self, store: Store, world: World, policy: Policy, metrics: Metrics) -> None:
-        self._store = store
-        self._world = world
+    def __init__(self, changes: SetupChanges, policy: Policy, metrics: Metrics) -> None:
+        self._store = changes.store
+        self._world = changes.world
         self._policy = policy
         self._metrics = metrics
-        self._known: OrderedDict[int, tuple[float, AccountLimits]] = OrderedDict()
+        self._limits: SetupCache[int, AccountLimits] = SetupCache(
+            changes, account_limits.get, lambda account_id, _: account_id, MAX_CACHED_ACCOUNTS
+        )
         self._shares: OrderedDict[int, _AccountShares] = OrderedDict()
-
-    def remember(self, account_id: int, limits: AccountLimits, seen_at: float) -> None:
-        """Cache the limits of an account that were read at this monotonic time."""
-        self._known.pop(account_id, None)
-        self._known[account_id] = (seen_at, limits)
-        if len(self._known) > MAX_CACHED_ACCOUNTS:
-            self._known.popitem(last=False)
 
     async def limits_of(self, account_id: int) -> AccountLimits:
         """Return the limits of an account, at most about a second old."""
-        known = self._known.get(account_id)
-        now = self._world.monotonic()
-        if known and now - known[0] < LIMITS_TTL_S:
-            return known[1]
-        limits = await self._store.read(account_limits.get, account_id)
-        self.remember(account_id, limits, now)
-        return limits
+        return await self._limits.get(account_id) or NO_LIMITS
 
     async def charge(self, account_id: int, product: Product, receivers: int) -> Charge:
         """Take a send from its account's limits: from all of them, or from none.

@@ -14,6 +14,7 @@ from pabal.domain.event import Event
 from pabal.domain.message import Outcome, Product
 from pabal.domain.profile import Profile
 from pabal.service.account_limiter import AccountLimiter
+from pabal.service.account_setup import AccountSetup
 from pabal.service.fair_order import FairOrder
 from pabal.service.in_flight import InFlight
 from pabal.service.metrics import Metrics
@@ -62,6 +63,7 @@ class Context:
     sender_categories: Mapping[str, Category]
     template_categories: Mapping[str, Category]
     limiter: AccountLimiter
+    setup: AccountSetup
     fair_order: FairOrder
     secrets: SecretBox
     """Encrypts the secrets of webhooks in the store."""

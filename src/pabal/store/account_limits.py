@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain.dates import SECOND, Instant
 from pabal.domain.limits import LIMIT_BY_CODE, NO_LIMITS, AccountLimits, Limit, near_share
+from pabal.store import setup_changes
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.key_usage import US_PER_MS
 
@@ -79,6 +80,7 @@ def save(tx: Tx, account_id: int, limits: AccountLimits) -> None:
         (account_id, *limits),
     )
     tx.execute("update limit_usage set notified = 0 where account_id = ?", (account_id,))
+    setup_changes.record(tx, account_id)
 
 
 def list_usage(tx: Tx, account_id: int) -> list[Usage]:

@@ -5,8 +5,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import NamedTuple
 
 from pabal.domain.dates import Instant
-from pabal.domain.limits import NO_LIMITS, AccountLimits
-from pabal.store import account_limits
+from pabal.store import setup_changes
 from pabal.store.engine.base import Row, Tx
 
 _KEY = (
@@ -31,8 +30,6 @@ class ApiKey(NamedTuple):
     account_disabled_at: Instant | None
     opt_out_number: str | None = None
     """The number for opting out of its account's advertisements."""
-    limits: AccountLimits = NO_LIMITS
-    """The limits of its account, where they were looked up."""
 
     @property
     def is_live(self) -> bool:
@@ -76,6 +73,7 @@ def get(tx: Tx, account_id: int) -> Account | None:
 def set_opt_out_number(tx: Tx, account_id: int, number: str | None) -> None:
     """Set the number for opting out of an account's advertisements, or remove it with None."""
     tx.execute("update accounts set opt_out_number = ? where id = ?", (number, account_id))
+    setup_changes.record(tx, account_id)
 
 
 def get_opt_out_numbers(tx: Tx, account_ids: Iterable[int]) -> dict[int, str]:
@@ -89,7 +87,8 @@ def get_opt_out_numbers(tx: Tx, account_ids: Iterable[int]) -> dict[int, str]:
 
 def set_disabled(tx: Tx, name: str, at: Instant | None) -> bool:
     """Disable an account, or enable it with None; say whether there is one of this name."""
-    return tx.execute("update accounts set disabled_at = ? where name = ?", (at, name)) > 0
+    changed = tx.fetch_all("update accounts set disabled_at = ? where name = ? returning id", (at, name))
+    return setup_changes.record_changed(tx, changed)
 
 
 def add_key(
@@ -113,16 +112,11 @@ def add_key(
 
 
 def key_by_hash(tx: Tx, hash: bytes) -> ApiKey | None:
-    """Return the key with this hash, whatever its state, with the limits of its account."""
+    """Return the key with this hash, whatever its state."""
     row = tx.fetch_one(
-        f"select {_KEY}, {account_limits.COLUMNS} from keys k join accounts a on a.id = k.account_id"
-        " left join account_limits l on l.account_id = k.account_id where k.hash = ?",
-        (hash,),
+        f"select {_KEY} from keys k join accounts a on a.id = k.account_id where k.hash = ?", (hash,)
     )
-    if row is None:
-        return None
-    key, limits = row[: -len(AccountLimits._fields)], row[-len(AccountLimits._fields) :]
-    return _key_from_row(key)._replace(limits=NO_LIMITS if limits[0] is None else AccountLimits(*limits))
+    return _key_from_row(row) if row else None
 
 
 def list_keys(tx: Tx) -> list[ApiKey]:
@@ -148,7 +142,10 @@ def newest_key_id(tx: Tx, account_id: int) -> int:
 
 def revoke_key(tx: Tx, key_id: int, now: Instant) -> bool:
     """Revoke a key; say whether there was a live one of this id."""
-    return tx.execute("update keys set revoked_at = ? where id = ? and revoked_at is null", (now, key_id)) > 0
+    changed = tx.fetch_all(
+        "update keys set revoked_at = ? where id = ? and revoked_at is null returning account_id", (now, key_id)
+    )
+    return setup_changes.record_changed(tx, changed)
 
 
 def _key_from_row(row: Row) -> ApiKey:

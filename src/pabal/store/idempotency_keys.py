@@ -1,9 +1,18 @@
 """Idempotency keys: the same request with the same key gets the same answer."""
 
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from pabal.domain.dates import Instant
 from pabal.store.engine.base import Tx
+
+
+class KeyId(NamedTuple):
+    """Where a key is stored."""
+
+    slot: int
+    account_id: int
+    key: str
 
 
 class KeyedRequest(NamedTuple):
@@ -11,26 +20,30 @@ class KeyedRequest(NamedTuple):
 
     digest: bytes
     request_id: bytes
+    created_at: Instant
+    """When the key was first used."""
 
 
-def find(tx: Tx, slot: int, account_id: int, key: str, since: Instant) -> KeyedRequest | None:
-    """Return the request that was answered under a key at `since` or later."""
-    row = tx.fetch_one(
-        "select digest, request_id from idempotency_keys where slot = ? and account_id = ? and key = ? and"
-        " created_at >= ?",
-        (slot, account_id, key, since),
+def find(tx: Tx, keys: Collection[KeyId]) -> dict[KeyId, KeyedRequest]:
+    """Return the requests that were answered under these keys; a key may have expired."""
+    rows = tx.execute_many(
+        "select k.slot, k.account_id, k.key, k.digest, k.request_id, k.created_at"
+        " from (values {rows}) as v(slot, account_id, key) join idempotency_keys k"
+        " on k.slot = v.slot and k.account_id = v.account_id and k.key = v.key",
+        keys,
     )
-    return KeyedRequest(*row) if row else None
+    return {KeyId(*row[:3]): KeyedRequest(*row[3:]) for row in rows}
 
 
-def save(tx: Tx, slot: int, account_id: int, key: str, request: KeyedRequest, now: Instant) -> None:
-    """Save the request of a key, in place of an expired one."""
-    tx.execute(
-        "insert into idempotency_keys (slot, account_id, key, digest, request_id, created_at) values (?, ?, ?,"
-        " ?, ?, ?)"
+def save(tx: Tx, requests: Mapping[KeyId, KeyedRequest]) -> None:
+    """Save the requests of keys, in place of expired ones."""
+    tx.execute_many(
+        "insert into idempotency_keys (slot, account_id, key, digest, request_id, created_at)"
+        " select v.slot, v.account_id, v.key, v.digest, v.request_id, v.created_at"
+        " from (values {rows}) as v(slot, account_id, key, digest, request_id, created_at) where true"
         " on conflict (slot, account_id, key) do update set digest = excluded.digest,"
         " request_id = excluded.request_id, created_at = excluded.created_at",
-        (slot, account_id, key, *request, now),
+        [(*key, *request) for key, request in sorted(requests.items())],
     )
 
 

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from pabal.domain.dates import Instant
 from pabal.domain.sender_number import NUMBER_STATE_BY_CODE, NumberState
+from pabal.store import setup_changes
 from pabal.store.engine.base import Row, Tx
 
 _COLUMNS = "n.account_id, a.name, n.number, n.state, n.created_at, n.comment, h.name"
@@ -57,7 +58,10 @@ def set_state(tx: Tx, found: SenderNumber, state: NumberState, comment: str = ""
 
 def remove(tx: Tx, account_id: int, number: str) -> bool:
     """Remove a sender number; say whether it was there."""
-    return tx.execute("delete from numbers where account_id = ? and number = ?", (account_id, number)) > 0
+    was_there = tx.execute("delete from numbers where account_id = ? and number = ?", (account_id, number)) > 0
+    if was_there:
+        setup_changes.record(tx, account_id)
+    return was_there
 
 
 def get_holder(tx: Tx, number: str) -> tuple[int, str] | None:
@@ -69,10 +73,10 @@ def get_holder(tx: Tx, number: str) -> tuple[int, str] | None:
     )
 
 
-def is_approved(tx: Tx, account_id: int, number: str) -> bool:
-    """Say whether an account may send from a number."""
+def get_state(tx: Tx, account_id: int, number: str) -> NumberState | None:
+    """Return the state of a number of an account; None where it has no such number."""
     row = tx.fetch_one("select state from numbers where account_id = ? and number = ?", (account_id, number))
-    return row is not None and row[0] == NumberState.APPROVED.code
+    return NUMBER_STATE_BY_CODE[row[0]] if row else None
 
 
 def list_by_account(tx: Tx, account_id: int) -> list[SenderNumber]:

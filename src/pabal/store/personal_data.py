@@ -4,6 +4,7 @@ import json
 from typing import Any, NamedTuple
 
 from pabal.domain.dates import Instant
+from pabal.store import setup_changes
 from pabal.store.engine.base import Tx
 
 
@@ -114,5 +115,6 @@ def erase_elsewhere(tx: Tx, account_id: int, phone: str) -> None:
         (account_id, int(phone)),
     )
     tx.execute("delete from tokens where account_id = ? and cellphone = ?", (account_id, phone))
-    tx.execute("update profiles set cellphone = '' where account_id = ? and cellphone = ?", (account_id, phone))
+    erased = "update profiles set cellphone = '' where account_id = ? and cellphone = ? returning account_id"
+    setup_changes.record_changed(tx, tx.fetch_all(erased, (account_id, phone)))
     tx.execute("update users set test_number = null where account_id = ? and test_number = ?", (account_id, phone))

@@ -7,7 +7,7 @@ from pabal.domain.dates import Instant
 from pabal.domain.event import EventType
 from pabal.domain.profile import AUTH_STATUS_BY_CODE, AuthStatus, Profile
 from pabal.domain.suspension import Suspension, parse_suspension
-from pabal.store import events
+from pabal.store import events, setup_changes
 from pabal.store.engine.base import Row, Tx, Value, transaction
 
 _COLUMNS = (
@@ -85,9 +85,12 @@ def update(
     tx: Tx, profile_id: int, category: str, cellphone: str, now: Instant, carrier: str | None = None
 ) -> None:
     """Update a profile from a repeated registration."""
-    tx.execute(
+    _change(
+        tx,
+        profile_id,
         "update profiles set category = ?, cellphone = ?, changed_at = ?, carrier = ? where id = ?",
         (category, cellphone, now, carrier, profile_id),
+        now,
     )
 
 
@@ -122,9 +125,12 @@ def approve(tx: Tx, profile_id: int, sender_key: str, now: Instant, bar: Suspens
 
 def delete(tx: Tx, profile_id: int, now: Instant) -> None:
     """Mark a profile as deleted; its waiting messages are still to be cancelled."""
-    tx.execute(
+    _change(
+        tx,
+        profile_id,
         "update profiles set deleted_at = ?, changed_at = ?, is_swept = 0 where id = ?",
         (now, now, profile_id),
+        now,
     )
 
 
@@ -250,6 +256,8 @@ def _change(tx: Tx, profile_id: int, sql: str, args: Sequence[Value], now: Insta
     """Change a profile, and record it as an event if it is in another state then; return how many rows changed."""
     before = _get(tx, "id = ?", (profile_id,))
     changed = tx.execute(sql, args)
+    if before:
+        setup_changes.record(tx, before.account_id)
     row = _get_row(tx, "id = ?", (profile_id,))
     if before and row and _state(before) != _state(_from_row(row)):
         data = dict(zip(_FIELDS, row, strict=True))

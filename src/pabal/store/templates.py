@@ -11,7 +11,7 @@ from pabal.domain.image import Image
 from pabal.domain.suspension import Suspension, parse_suspension
 from pabal.domain.template import TEMPLATE_STATUS_BY_CODE, Template, TemplateContent, TemplateStatus
 from pabal.domain.template_parts import parts_from_fields, to_fields
-from pabal.store import events
+from pabal.store import events, setup_changes
 from pabal.store.engine.base import Row, Tx, Value, transaction
 
 _COLUMNS = (
@@ -144,7 +144,8 @@ def list_by_profile(tx: Tx, profile_id: int) -> list[Template]:
 def delete(tx: Tx, template_id: int) -> None:
     """Remove a template."""
     tx.execute("delete from template_images where template_id = ?", (template_id,))
-    tx.execute("delete from templates where id = ?", (template_id,))
+    deleted = tx.fetch_all("delete from templates where id = ? returning account_id", (template_id,))
+    setup_changes.record_changed(tx, deleted)
 
 
 @transaction(search=True)
@@ -178,6 +179,8 @@ def _change(tx: Tx, template_id: int, sql: str, args: Sequence[Value], now: Inst
     """Change a template, and record it as an event if its status is another then."""
     before = _get_row(tx, template_id)
     tx.execute(sql, args)
+    if before:
+        setup_changes.record(tx, _from_row(before).account_id)
     after = _get_row(tx, template_id)
     if not before or not after or _state(_from_row(before)) == _state(_from_row(after)):
         return

@@ -1,5 +1,7 @@
 """The endpoints that send and cancel messages."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from msgspec import UNSET
@@ -25,32 +27,32 @@ from pabal.web.envelope import build_warning
 
 async def send_sms(call: ApiCall) -> dict[str, Any]:
     """Send an SMS to each receiver."""
-    return await _send_text_message(call, Product.SMS)
+    return await _send(call, partial(_check_text_message, Product.SMS))
 
 
 async def send_lms(call: ApiCall) -> dict[str, Any]:
     """Send an LMS to each receiver."""
-    return await _send_text_message(call, Product.LMS)
+    return await _send(call, partial(_check_text_message, Product.LMS))
 
 
 async def send_mms(call: ApiCall) -> dict[str, Any]:
     """Send an MMS to each receiver."""
-    return await _send_text_message(call, Product.MMS)
+    return await _send(call, partial(_check_text_message, Product.MMS))
 
 
 async def send_alimtalk(call: ApiCall) -> dict[str, Any]:
     """Send an Alimtalk to each receiver."""
-    return await _find_earlier_answer(call) or await _accept(call, await check_alimtalk(call))
+    return await _send(call, check_alimtalk)
 
 
 async def send_friendtalk(call: ApiCall) -> dict[str, Any]:
     """Send a friend talk to each receiver."""
-    return await _find_earlier_answer(call) or await _accept(call, await check_friendtalk(call))
+    return await _send(call, check_friendtalk)
 
 
 async def send_brand_message(call: ApiCall) -> dict[str, Any]:
     """Send a brand message to each receiver."""
-    return await _find_earlier_answer(call) or await _accept(call, await check_brand_message(call))
+    return await _send(call, check_brand_message)
 
 
 async def cancel_request(call: ApiCall) -> dict[str, Any]:
@@ -67,14 +69,24 @@ async def cancel_request(call: ApiCall) -> dict[str, Any]:
     return {"item": CancelItem(result.requested, result.canceled)}
 
 
-async def _send_text_message(call: ApiCall, product: Product) -> dict[str, Any]:
-    if call.idempotency_key and (earlier := await _find_earlier_answer(call)):
-        return earlier
+async def _check_text_message(product: Product, call: ApiCall) -> Sending:
     policy = call.context.policy
     sending = check_text_message(product, call.form, policy, call.now, call.opt_out_number)
-    if sending.is_ad:
-        sending = apply_ad_hours(sending, policy, call.now, call.form)
-    return await _accept(call, sending)
+    return apply_ad_hours(sending, policy, call.now, call.form) if sending.is_ad else sending
+
+
+async def _send(call: ApiCall, check: Callable[[ApiCall], Awaitable[Sending]]) -> dict[str, Any]:
+    """Check a send and store it; a repeated one gets its earlier answer, even if it would be refused now.
+
+    The transaction that would store it looks for the earlier request, so only a refusal needs a look-up of its own.
+    """
+    try:
+        return await _accept(call, await check(call))
+    except Refused:
+        earlier = await _find_earlier_answer(call)
+        if earlier is None:
+            raise
+        return earlier
 
 
 async def _find_earlier_answer(call: ApiCall) -> dict[str, Any] | None:
@@ -82,8 +94,10 @@ async def _find_earlier_answer(call: ApiCall) -> dict[str, Any] | None:
     if call.idempotency_key is None:
         return None
     request_id = await find_accepted(call.context, call.account_id, call.idempotency_key)
-    if request_id is None:
-        return None
+    return None if request_id is None else _repeat_answer(call, request_id)
+
+
+def _repeat_answer(call: ApiCall, request_id: bytes) -> dict[str, Any]:
     call.form.warnings = ()  # they were in the first answer
     return _build_answer(request_id)
 
@@ -95,6 +109,8 @@ async def _accept(call: ApiCall, sending: Sending) -> dict[str, Any]:
     accepted = await accept_request(
         call.context, call.account_id, sending, call.idempotency_key, key_id=call.key_id
     )
+    if not accepted.is_new:
+        return _repeat_answer(call, accepted.request_id)
     for index in accepted.opted_out[:MAX_WARNINGS]:
         call.form.warn(FieldWarning(WarningCode.OPTED_OUT, f"receivers[{index}].phoneNumber"))
     return _build_answer(accepted.request_id)

@@ -1,7 +1,7 @@
 """Operators see the status of each carrier in the store, the metrics and the log."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +103,10 @@ class UnreliableStore:
         self.read = store.read
         self.write_relaxed = store.write_relaxed
         self.close = store.close
+
+    @property
+    def announced(self) -> Mapping[int, int]:
+        return self._store.announced
 
     async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if self.is_unavailable:

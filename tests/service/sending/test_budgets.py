@@ -10,7 +10,6 @@ from pabal.carriers.base import Rejected
 from pabal.domain.codes import Refused
 from pabal.domain.limits import AccountLimits, Limit
 from pabal.domain.message import Outcome
-from pabal.service.account_limiter import LIMITS_TTL_S
 from pabal.service.sending.cancel import cancel_request
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
@@ -46,7 +45,6 @@ def run_with_prices(
         try:
             account_id = await account_id_of(env)
             await env.store.write(account_limits.save, account_id, AccountLimits(budget_per_month=1000))
-            await env.wait(LIMITS_TTL_S)
             await scenario(env)
         finally:
             await env.service.stop()

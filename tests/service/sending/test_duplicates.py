@@ -13,7 +13,6 @@ from pabal.domain.image import Image
 from pabal.domain.limits import AccountLimits
 from pabal.domain.message import Outcome, Product, Status
 from pabal.domain.sending import Receiver, Sending
-from pabal.service.account_limiter import LIMITS_TTL_S
 from pabal.service.sending.accept import IdempotencyKey, accept
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.store import account_limits
@@ -196,7 +195,6 @@ def test_account_has_its_own_minutes(run_scenario: RunScenario) -> None:
         assert [await refused_fields(env, sms()) for _ in range(2)] == [[], []]
 
         await env.store.write(account_limits.save, account_id, AccountLimits(duplicate_minutes=60))
-        await env.wait(LIMITS_TTL_S)
 
         assert [await refused_fields(env, sms()) for _ in range(2)] == [[], ["receivers[0].phoneNumber"]]
 

@@ -13,7 +13,6 @@ from pabal.domain.message import Attempt, Outcome, Product, Status
 from pabal.domain.sending import Fallback, Receiver, Sending
 from pabal.service.access import opt_outs
 from pabal.service.access.opt_outs import NewOptOuts, OptOutEntry, OptOutSource
-from pabal.service.account_limiter import LIMITS_TTL_S
 from pabal.service.sending.accept import accept_request
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.settings.carriers import SimulatorSettings
@@ -145,7 +144,6 @@ def test_opted_out_receivers_cost_nothing_and_are_not_duplicates(tmp_path: Path)
         try:
             account_id = await account_id_of(env)
             await env.store.write(account_limits.save, account_id, AccountLimits(budget_per_month=1000))
-            await env.wait(LIMITS_TTL_S)
             await opt_out(env, PHONE)
 
             accepted = await accept_request(env.context, account_id, ad(PHONE, OTHER, OTHER))

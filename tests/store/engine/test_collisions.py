@@ -19,6 +19,7 @@ from pabal.store import accounts, idempotency_keys, numbers, receipts
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.engine.postgres import MAX_RETRIES, PostgresStore
+from pabal.store.idempotency_keys import KeyId
 from pabal.store.receipts import ExpectedReceipt, MatchedReceipts
 from pabal.world import RealWorld
 from tests.fixtures.postgres_store import new_request, query_outside, row_counts, run_scenario, stored_words
@@ -113,7 +114,7 @@ def test_concurrent_requests_with_one_key_share_one_answer(address: str) -> None
     looked: set[bytes] = set()
 
     def store_after_both_read(tx: Tx, request: NewRequest) -> AcceptedRequest:
-        idempotency_keys.find(tx, 0, ACCOUNT, "k1", 0)
+        idempotency_keys.find(tx, [KeyId(0, ACCOUNT, "k1")])
         if request.request_id not in looked:
             looked.add(request.request_id)
             both_looked.wait()

@@ -1,24 +1,21 @@
 """Issues API keys and authenticates them."""
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import Instant
-from pabal.service.account_limiter import AccountLimiter
+from pabal.service.setup_cache import SetupCache, SetupChanges
 from pabal.store import accounts, audit_log
 from pabal.store.accounts import ApiKey
 from pabal.store.audit_log import AuditEntry
-from pabal.store.engine.base import Store, Tx
+from pabal.store.engine.base import Tx
 from pabal.world import World, new_api_key
 
 SCOPES = ("send", "read", "manage", "privacy")
 DEFAULT_SCOPES = ("send", "read", "manage")
 """What a key may do unless its creator says otherwise: erasing cannot be undone, so it is given by name."""
-CACHE_TTL_S = 0.8
-"""How long a key is cached: revoking takes effect within a second."""
 MAX_CACHED_KEYS = 10_000
 
 
@@ -91,14 +88,13 @@ def revoke(tx: Tx, account_id: int, key_id: int, audit_entry: AuditEntry) -> Non
 
 
 class KeyCache:
-    """Authenticates keys, and reads each from the store about once a second at most."""
+    """Authenticates keys, and reads each from the store once; revoking one takes effect within a second."""
 
-    def __init__(self, store: Store, world: World, limiter: AccountLimiter | None = None) -> None:
-        """`limiter` learns the limits of each key's account, which are read with the key."""
-        self._store = store
-        self._world = world
-        self._limiter = limiter
-        self._known: OrderedDict[str, tuple[float, ApiKey]] = OrderedDict()
+    def __init__(self, changes: SetupChanges) -> None:
+        self._world = changes.world
+        self._keys: SetupCache[str, ApiKey] = SetupCache(
+            changes, _read_key, lambda _, found: found.account_id, MAX_CACHED_KEYS, lambda found: found.is_live
+        )
 
     async def authenticate(self, key: str | None) -> ApiKey:
         """Return the stored key.
@@ -107,13 +103,7 @@ class KeyCache:
         """
         if not key:
             raise Refused(Code.UNAUTHORIZED)
-        found = self.get_cached(key)
-        if found is None:
-            seen_at = self._world.monotonic()
-            found = await self._store.read(accounts.key_by_hash, hash_key(key))
-            self._remember(key, found, seen_at)
-            if found and self._limiter:
-                self._limiter.remember(found.account_id, found.limits, seen_at)
+        found = await self._keys.get(key)
         if found is None or not found.is_live:
             raise Refused(Code.UNAUTHORIZED)
         if found.expires_at is not None and self._world.now() >= found.expires_at:
@@ -122,12 +112,8 @@ class KeyCache:
 
     def get_cached(self, key: str | None) -> ApiKey | None:
         """Return the key if it is cached; it may have expired since."""
-        known = self._known.get(key) if key else None
-        return known[1] if known and self._world.monotonic() - known[0] < CACHE_TTL_S else None
+        return self._keys.get_cached(key) if key else None
 
-    def _remember(self, key: str, found: ApiKey | None, seen_at: float) -> None:
-        self._known.pop(key, None)
-        if found and found.is_live:  # revoked and unknown keys are not cached
-            self._known[key] = (seen_at, found)
-        while len(self._known) > MAX_CACHED_KEYS:
-            self._known.popitem(last=False)
+
+def _read_key(tx: Tx, key: str) -> ApiKey | None:
+    return accounts.key_by_hash(tx, hash_key(key))

@@ -13,6 +13,8 @@ from pabal.world import World
 MAX_BUCKETS = 10_000
 PREFETCH_FRACTION = 100
 """A process takes at least 1/PREFETCH_FRACTION of a second's tokens from a shared bucket at a time."""
+PREFETCH_LEFT_FRACTION = 10
+"""Where more than that is left in the bucket, it takes up to one part in this many of it."""
 PREFETCH_TTL_MS = 1 * SECOND
 """Prefetched tokens that are not used for this long are dropped."""
 MAX_EMPTY_MS = 10 * SECOND
@@ -89,7 +91,7 @@ class SharedRateLimiter:
         now = self._world.now()
         if share.has_tokens(now) or share.is_known_empty(now):  # another caller has refilled it meanwhile
             return
-        limit = max(rate // PREFETCH_FRACTION, share.waiting_callers)
+        limit = max(share.prefetch_size(rate), share.waiting_callers)
         grant = await self._store.write_relaxed(self._take_now, key_id, rate, limit)
         share.tokens, share.filled_at, share.tokens_in_store = grant.granted, now, grant.left
         share.empty_until = now if grant.granted else grant.next_at
@@ -107,6 +109,11 @@ class _BucketShare:
         self.empty_until: Instant = 0
         """The bucket is empty until this time."""
         self.refill_lock = asyncio.Lock()
+
+    def prefetch_size(self, rate: int) -> int:
+        """Return how many tokens to take ahead: none of a low rate, so that all processes together keep to it."""
+        at_least = rate // PREFETCH_FRACTION
+        return max(at_least, self.tokens_in_store // PREFETCH_LEFT_FRACTION) if at_least else 0
 
     def has_tokens(self, now: Instant) -> bool:
         return self.tokens > 0 and 0 <= now - self.filled_at < PREFETCH_TTL_MS

@@ -16,22 +16,11 @@ from pabal.service.context import Context
 from pabal.service.fair_order import LaneKey
 from pabal.service.sending.duplicates import DuplicateGuard, build_guard, find_duplicates
 from pabal.service.sending.placement import WATCHED_BACK_MS, place_request
-from pabal.store import (
-    audit_log,
-    expiry,
-    idempotency_keys,
-    messages,
-    numbers,
-    opt_outs,
-    profiles,
-    queue,
-    requests,
-    templates,
-)
+from pabal.store import audit_log, expiry, idempotency_keys, messages, opt_outs, queue, requests
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.hash_keys import HashKeys
-from pabal.store.idempotency_keys import KeyedRequest
+from pabal.store.idempotency_keys import KeyedRequest, KeyId
 from pabal.world import new_request_id
 
 WAKE_HORIZON_MS = 1 * MINUTE
@@ -208,8 +197,9 @@ async def choose_carrier(context: Context, account_id: int, sending: Sending) ->
 
 def store_requests(tx: Tx, requests_to_store: Sequence[NewRequest]) -> list[AcceptedRequest]:
     """Store requests with their messages and jobs; a repeated request is stored once."""
+    stored = _find_stored(tx, [each for each in requests_to_store if each.idempotency_key])
     accepted = [
-        _find_stored(tx, new_request) or AcceptedRequest(new_request.request_id, True)
+        stored.get(new_request.request_id) or AcceptedRequest(new_request.request_id, True)
         for new_request in requests_to_store
     ]
     new = [new_request for new_request, each in zip(requests_to_store, accepted, strict=True) if each.is_new]
@@ -277,17 +267,28 @@ def store_request(tx: Tx, request: NewRequest) -> AcceptedRequest:
     return store_requests(tx, [request])[0]
 
 
-def _find_stored(tx: Tx, request: NewRequest) -> AcceptedRequest | None:
-    """Return the earlier request with the same key; for a new request, store its key."""
-    if request.idempotency_key is None:
-        return None
-    key, digest = request.idempotency_key
-    slot = identifiers.slot_of(request.request_id)
-    earlier = idempotency_keys.find(tx, slot, request.account_id, key, request.keys_valid_since)
-    if earlier and earlier.request_id != request.request_id:  # else a retry after a lost commit
-        return AcceptedRequest(_check_same(earlier, request.idempotency_key), False)
-    idempotency_keys.save(tx, slot, request.account_id, key, KeyedRequest(digest, request.request_id), request.now)
-    return None
+def _find_stored(tx: Tx, requests_with_key: Sequence[NewRequest]) -> dict[bytes, AcceptedRequest]:
+    """Return the earlier request with the same key, by the id of each repeated one; store the keys of new ones."""
+    ids = {each.request_id: _key_id_of(each) for each in requests_with_key}
+    known = idempotency_keys.find(tx, set(ids.values()))
+    new: dict[KeyId, KeyedRequest] = {}
+    found: dict[bytes, AcceptedRequest] = {}
+    for request in requests_with_key:
+        assert request.idempotency_key is not None
+        key_id = ids[request.request_id]
+        earlier = new.get(key_id) or known.get(key_id)
+        is_retry = earlier is not None and earlier.request_id == request.request_id  # after a lost commit
+        if earlier is None or is_retry or earlier.created_at < request.keys_valid_since:
+            new[key_id] = KeyedRequest(request.idempotency_key.digest, request.request_id, request.now)
+        else:
+            found[request.request_id] = AcceptedRequest(_check_same(earlier, request.idempotency_key), False)
+    idempotency_keys.save(tx, new)
+    return found
+
+
+def _key_id_of(request: NewRequest) -> KeyId:
+    assert request.idempotency_key is not None
+    return KeyId(identifiers.slot_of(request.request_id), request.account_id, request.idempotency_key.key)
 
 
 async def find_accepted(context: Context, account_id: int, idempotency_key: IdempotencyKey) -> bytes | None:
@@ -296,9 +297,9 @@ async def find_accepted(context: Context, account_id: int, idempotency_key: Idem
     Raises Refused(DUPLICATE) where the key was used for a different request.
     """
     since = context.world.now() - context.policy.idempotency_ms
-    slot = _choose_slot(context, account_id, idempotency_key)
-    earlier = await context.store.read(idempotency_keys.find, slot, account_id, idempotency_key.key, since)
-    return _check_same(earlier, idempotency_key) if earlier else None
+    key_id = KeyId(_choose_slot(context, account_id, idempotency_key), account_id, idempotency_key.key)
+    earlier = (await context.store.read(idempotency_keys.find, [key_id])).get(key_id)
+    return _check_same(earlier, idempotency_key) if earlier and earlier.created_at >= since else None
 
 
 async def get_usable_profile(context: Context, account_id: int, sender_key: str) -> Profile:
@@ -306,7 +307,7 @@ async def get_usable_profile(context: Context, account_id: int, sender_key: str)
 
     Raises Refused: SENDER_NOT_FOUND, SENDER_NOT_APPROVED.
     """
-    profile = await context.store.read(profiles.get_by_sender_key, account_id, sender_key)
+    profile = await context.setup.get_profile(account_id, sender_key)
     if profile is None:
         raise Refused(Code.SENDER_NOT_FOUND, "senderKey")
     if not profile.is_usable:
@@ -321,10 +322,10 @@ async def get_usable_template(context: Context, profile: Profile, code: str) -> 
 
     Raises Refused: TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED.
     """
-    template = await context.store.read(templates.get, profile.id, code)
+    template = await context.setup.get_template(profile.id, code)
     if template is None:
         raise Refused(Code.TEMPLATE_NOT_FOUND, "templateCode")
-    if template.approved is None or not template.is_enabled or template.suspension is not None:
+    if template.approved is None or not template.is_usable:
         raise Refused(
             Code.TEMPLATE_NOT_APPROVED, "templateCode", template.suspension.label if template.suspension else None
         )
@@ -354,7 +355,7 @@ async def _check_numbers(context: Context, account_id: int, sending: Sending) ->
     if sending.fallback:
         used.append(("resendPhoneNumber", sending.fallback.sender))
     for field, number in used:
-        if not await context.store.read(numbers.is_approved, account_id, number):
+        if not await context.setup.is_approved_number(account_id, number):
             raise Refused(Code.SENDER_NUMBER_NOT_REGISTERED, field)
 
 

@@ -31,7 +31,7 @@ async def list_usable_profiles(context: Context, account_id: int) -> list[Profil
 async def list_usable_templates(context: Context, account_id: int, sender_key: str) -> list[Template]:
     """Return the templates of a profile that messages can be sent with."""
     _, found = await context.store.read(templates.find, TemplateFilter(account_id, sender_key), 1, MAX_CHOICES)
-    return [each for each in found if each.approved and each.is_enabled and each.suspension is None]
+    return [each for each in found if each.is_usable]
 
 
 async def get_test_number(context: Context, user_id: int) -> str:

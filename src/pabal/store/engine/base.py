@@ -1,7 +1,7 @@
 """The interface of a store: transactions are plain functions, run to write or to read."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
@@ -54,9 +54,19 @@ class Tx(Protocol):
         Returns what the statement returns.
         """
 
+    def announce(self, topic: int) -> None:
+        """Have `Store.announced` count a change of a topic before the caller of this write gets its result."""
+
 
 class Store(Protocol):
     """A durable store: a write returns only once it is committed."""
+
+    @property
+    def announced(self) -> Mapping[int, int]:
+        """How often writes of this process have announced each topic; some of them may have been rolled back.
+
+        It is replaced by another mapping, never changed.
+        """
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` in a transaction and return its result once it is durable.

@@ -6,7 +6,7 @@ import queue
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Concatenate, NamedTuple, Protocol
 
@@ -68,6 +68,9 @@ class WriteResult(NamedTuple):
 class WriteConnection(Protocol):
     """A connection that a writer thread uses; every method may raise the engine's errors."""
 
+    announced: set[int]
+    """Topics that its transactions have announced, until the store counts them."""
+
     @property
     def tx(self) -> Tx:
         """The current transaction."""
@@ -117,6 +120,8 @@ class GroupCommitStore(ABC):
         self._max_waiting = max_waiting
         self._on_commit = on_commit
         self._is_closed = False
+        self.announced: Mapping[int, int] = {}
+        self._announced_lock = threading.Lock()
         self._new_writes: list[PendingWrite] = []
         self._waiting = 0
         self._timeouts = Timeouts(self.timeout_s, world) if self.timeout_s else None
@@ -266,9 +271,17 @@ class GroupCommitStore(ABC):
             results = self._commit_batch(connection, pending, taken)
         except self.engine_errors as error:
             results = self._recover(connection, taken, error)
+        self._count_announced(connection.announced)
         if len(results) != 1 or not results[0].write.options.background:
             self._on_commit(CommitStats(len(results), self._world.monotonic() - began))
         self._deliver_results(results)
+
+    def _count_announced(self, topics: set[int]) -> None:
+        """Count what was announced: after the commit, so that a read that follows sees what has changed."""
+        if topics:
+            with self._announced_lock:
+                self.announced = {**self.announced, **{each: self.announced.get(each, 0) + 1 for each in topics}}
+            topics.clear()
 
     def _commit_batch(
         self, connection: WriteConnection, pending: deque[PendingWrite], taken: list[PendingWrite]

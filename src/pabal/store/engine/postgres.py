@@ -92,6 +92,7 @@ class _PostgresConnection:
         self.has_begun = False
         self.is_committing = False
         self.is_retry = False
+        self.announced: set[int] = set()
         self._is_aborted = False
 
     def connect(self) -> None:
@@ -107,7 +108,7 @@ class _PostgresConnection:
             self._connection.execute(b"set statement_timeout = %d" % round(1000 * self._statement_timeout_s))
         self._open = contextlib.ExitStack()
         self._pipeline = self._open.enter_context(self._connection.pipeline())
-        self.tx = PostgresTx(self._connection, self._pipeline)
+        self.tx = PostgresTx(self._connection, self._pipeline, self.announced)
 
     @property
     def is_lost(self) -> bool:

@@ -147,10 +147,19 @@ def adapt(context: AdaptContext) -> None:
 class PostgresTx:
     """A transaction on one connection; in a pipeline, statements without a result are not waited for."""
 
-    def __init__(self, connection: Connection, pipeline: psycopg.Pipeline | None = None) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        pipeline: psycopg.Pipeline | None = None,
+        announced: set[int] | None = None,
+    ) -> None:
         self._connection = connection
         self._pipeline = pipeline
+        self._announced = set() if announced is None else announced
         self.is_retry = False
+
+    def announce(self, topic: int) -> None:
+        self._announced.add(topic)
 
     def execute(self, sql: str, args: Sequence[Value] = ()) -> int:
         cursor = self._connection.execute(_translate(sql), args, binary=True)

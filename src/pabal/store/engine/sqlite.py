@@ -78,6 +78,10 @@ class SqliteTx:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
+        self.announced: set[int] = set()
+
+    def announce(self, topic: int) -> None:
+        self.announced.add(topic)
 
     def execute(self, sql: str, args: Sequence[Value] = ()) -> int:
         self._connection.execute(_to_dialect(sql), args)
@@ -107,6 +111,7 @@ class _SqliteWriter:
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self.tx = SqliteTx(connection)
+        self.announced = self.tx.announced
 
     def begin(self) -> None:
         self._connection.execute("begin immediate")

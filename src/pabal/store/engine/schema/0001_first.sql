@@ -57,6 +57,11 @@ create table budget_corrections (        -- messages that ended, until their res
     messages integer not null
 );
 
+create table setup_changes (             -- how often keys, limits, numbers, profiles or templates of accounts have changed
+    bucket {small} primary key,          -- accounts share the counts
+    changes {big} not null
+) {clustered};
+
 create table numbers (                   -- sender numbers that an account has registered
     account_id {big} not null references accounts (id),
     number text not null,
