@@ -105,9 +105,9 @@ sbom: $(AUDIT) ## Write the software bill of materials of the runtime dependenci
 
 lock: $(DEV) ## Compile the lock files from pyproject.toml; ARGS=--upgrade updates versions
 	@echo "Locking the runtime dependencies"
-	@$(COMPILE) --group build --output-file requirements.lock
+	@$(COMPILE) --extra server --group build --output-file requirements.lock
 	@echo "Locking the development dependencies"
-	@$(COMPILE) --group build --group dev --constraint requirements.lock \
+	@$(COMPILE) --extra server --group build --group dev --constraint requirements.lock \
 	  --output-file requirements-dev.lock
 	@echo "Locking the dependencies of the audit"
 	@$(COMPILE_GROUP)audit --output-file requirements-audit.lock
