@@ -21,6 +21,8 @@ DEV := $(VENV)/.dev
 PEERS := $(VENV)/.peers
 AUDIT := $(VENV)/.audit
 AUDIT_BIN := $(VENV)/audit/bin
+GENERATORS := $(VENV)/.generators
+GENERATORS_BIN := $(VENV)/generators/bin
 
 # $(call quietly,command): run the command; show its output only if it fails.
 quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
@@ -35,14 +37,14 @@ help: ## Show this help
 	@echo "Usage: make TARGET [PYTHON=python3.12] [ARGS=...]"
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(PEERS) postgres chromium ## Install everything that running and testing need
+setup: $(PEERS) $(GENERATORS) postgres chromium ## Install everything that running and testing need
 	@echo "Everything is installed in $(VENV)"
 
 run: $(RUNTIME) ## Start the service; set it up with PABAL_* or ARGS="--port 9000"
 	@echo "Starting Pabal"
 	@exec $(BIN)/pabal serve $(ARGS)
 
-test: lint $(PEERS) postgres chromium ## Check the code, then run all tests except torture
+test: lint $(PEERS) $(GENERATORS) postgres chromium ## Check the code, then run all tests except torture
 	@echo "Running the tests"
 	@$(PYTEST) -m "not torture" $(ARGS)
 
@@ -66,7 +68,7 @@ lint-layers: $(DEV)
 	@echo "Checking the layers"
 	@$(call quietly,$(BIN)/lint-imports)
 
-torture: $(PEERS) postgres chromium ## Run the slow tests and those that take minutes
+torture: $(PEERS) $(GENERATORS) postgres chromium ## Run the slow tests and those that take minutes
 	@echo "Running the slow and the torture tests"
 	@PABAL_TORTURE=1 $(PYTEST) -m "torture or slow" $(ARGS)
 
@@ -90,6 +92,8 @@ audit: $(AUDIT) ## Look up known vulnerabilities of all locked packages; needs t
 	@$(PIP_AUDIT) --requirement requirements.lock $(ARGS)
 	@echo "Auditing the development dependencies"
 	@$(PIP_AUDIT) --requirement requirements-dev.lock $(ARGS)
+	@echo "Auditing the generators of clients"
+	@$(PIP_AUDIT) --requirement requirements-generators.lock $(ARGS)
 
 SBOM := dist/pabal.cdx.json
 
@@ -101,11 +105,14 @@ sbom: $(AUDIT) ## Write the software bill of materials of the runtime dependenci
 
 lock: $(DEV) ## Compile the lock files from pyproject.toml; ARGS=--upgrade updates versions
 	@echo "Locking the runtime dependencies"
-	@$(COMPILE) --group build --output-file requirements.lock
+	@$(COMPILE) --extra server --group build --output-file requirements.lock
 	@echo "Locking the development dependencies"
-	@$(COMPILE) --group build --group dev --constraint requirements.lock --output-file requirements-dev.lock
+	@$(COMPILE) --extra server --group build --group dev --constraint requirements.lock \
+	  --output-file requirements-dev.lock
 	@echo "Locking the dependencies of the audit"
 	@$(COMPILE_GROUP)audit --output-file requirements-audit.lock
+	@echo "Locking the generators of clients"
+	@$(COMPILE_GROUP)generators --output-file requirements-generators.lock
 
 LOCKED = --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(ARGS)
@@ -159,6 +166,14 @@ $(AUDIT): $(MADE) requirements-audit.lock
 	@rm -rf $(VENV)/audit && $(BIN)/python -m venv $(VENV)/audit
 	@$(call quietly,$(AUDIT_BIN)/python -m pip --disable-pip-version-check --no-input install \
 	  --require-hashes -r requirements-audit.lock)
+	@touch $@
+
+# So has the generator of Python clients that the tests use: it wants other versions of our own tools.
+$(GENERATORS): $(MADE) requirements-generators.lock
+	@echo "Installing the generators of clients"
+	@rm -rf $(VENV)/generators && $(BIN)/python -m venv $(VENV)/generators
+	@$(call quietly,$(GENERATORS_BIN)/python -m pip --disable-pip-version-check --no-input install \
+	  --require-hashes -r requirements-generators.lock)
 	@touch $@
 
 # The tests start their own PostgreSQL server; only its programs must be installed.

@@ -161,6 +161,7 @@ def test_only_commands_print() -> None:
     words = [
         "backup",
         "carriers",
+        "entry",
         "limits",
         "main",
         "manage",

@@ -1,4 +1,4 @@
-"""Generates the pages of docs/reference/ from the tables of the code."""
+"""Generates the pages of docs/reference/ from the tables of the code, and the synchronous client."""
 
 import argparse
 import sys
@@ -9,6 +9,7 @@ from docs.generate.endpoints_page import endpoints_page
 from docs.generate.errors_page import errors_page
 from docs.generate.result_codes_page import result_codes_page
 from docs.generate.settings_page import settings_page
+from docs.generate.sync_client import SYNC_CLIENT, sync_client
 
 FOLDER = Path(__file__).parents[1] / "reference"
 
@@ -29,14 +30,14 @@ def main(argv: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is out of date")
     is_check = parser.parse_args(argv).check
     stale = []
-    for name, text in pages().items():
-        path = folder / name
+    files = {folder / name: text for name, text in pages().items()} | {SYNC_CLIENT: sync_client()}
+    for path, text in files.items():
         if path.exists() and path.read_text(encoding="utf-8") == text:
             continue
-        stale.append(name)
+        stale.append(path.name)
         if not is_check:
             path.write_text(text, encoding="utf-8")
-            print(f"wrote {name}")
+            print(f"wrote {path.name}")
     if is_check and stale:
         print(f"out of date: {', '.join(stale)}; run `make docs`", file=sys.stderr)
         return 1

@@ -5,18 +5,25 @@ from typing import Any
 import msgspec
 
 from docs.generate.markdown import GENERATED_NOTE, join_lines, link_code, link_codes, make_anchor, make_table
-from docs.generate.meanings import MEANINGS
 from pabal.domain.codes import Code
 from pabal.models.answers import Envelope
 from pabal.models.schema_names import SCHEMA_NAMES
+from pabal.models.webhook_posts import POSTS
+from pabal.web.api_document.schemas import build_schemas
 from pabal.web.endpoint import COMMON_CODES, Endpoint
 from pabal.web.endpoints import ENDPOINTS
-from pabal.web.openapi import build_schemas
 
 Schema = dict[str, Any]
 
 # Required although their schemas do not say so, because they have two names.
 REQUIRED = {"ListMessages.receivers"}
+
+# Tables of values, by schema and field, else by the field alone.
+LINKS = {
+    "ListMessages.messageProductType": "See [Kinds of message](result-codes.md#kinds-of-message).",
+    "ListMessages.sendingStatus": "See [Statuses](result-codes.md#statuses).",
+    "resultCode": "See [Result codes](result-codes.md).",
+}
 
 
 def endpoints_page() -> str:
@@ -49,7 +56,8 @@ def endpoints_page() -> str:
         for endpoint in ENDPOINTS:
             if endpoint.group == group:
                 lines += _endpoint(endpoint)
-    lines += ["", "## Objects", "", "Objects inside bodies and answers."]
+    lines += ["", "## Events", "", *_events()]
+    lines += ["", "## Objects", "", "Objects inside bodies, answers and posts."]
     for name, schema in _inner_schemas().items():
         lines += ["", f"### {name}", "", schema["description"], "", *_fields_table(schema, name)]
     return join_lines(lines)
@@ -83,6 +91,20 @@ def _endpoint(endpoint: Endpoint) -> list[str]:
     return lines
 
 
+def _events() -> list[str]:
+    """Return the table of the events that are posted to webhooks."""
+    rows = []
+    for event, post in POSTS.items():
+        item = _type(_schema(_data_of(post))["properties"]["items"]).removeprefix("array of ")
+        rows.append((f"`{event.code}`", item, _schema(post)["description"]))
+    return ["What [webhooks](../how-to/webhooks.md) get.", "", *make_table(("Event", "Items", "When"), rows)]
+
+
+def _data_of(post: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    found: type[msgspec.Struct] = next(each.type for each in msgspec.structs.fields(post) if each.name == "data")
+    return found
+
+
 def _added(answer: type[msgspec.Struct]) -> Schema:
     """Return an answer's schema without the fields of the envelope."""
     schema = _schema(answer)
@@ -93,6 +115,8 @@ def _added(answer: type[msgspec.Struct]) -> Schema:
 def _inner_schemas() -> dict[str, Schema]:
     """Return the objects inside bodies and answers by name, in alphabetical order."""
     outer = {SCHEMA_NAMES[shape] for one in ENDPOINTS for shape in (one.body, one.answer)} | {"Envelope"}
+    for post in POSTS.values():
+        outer |= {SCHEMA_NAMES[post], SCHEMA_NAMES[_data_of(post)]}
     return {name: schema for name, schema in sorted(build_schemas().items()) if name not in outer}
 
 
@@ -118,12 +142,10 @@ def _is_required(schema: Schema, shape: str, field: str) -> bool:
 
 
 def _is_answer(shape: str) -> bool:
-    return shape.endswith(("Item", "Envelope")) or shape in ("Labelled", "CategoryRef", "Counts")
+    return shape.endswith(("Item", "Envelope", "Counts")) or shape in ("Labelled", "CategoryRef")
 
 
 def _type(of: Schema) -> str:
-    if "anyOf" in of:
-        return _type(next(option for option in of["anyOf"] if option != {"type": "null"}))
     if "$ref" in of:
         name = of["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
@@ -133,11 +155,6 @@ def _type(of: Schema) -> str:
 
 
 def _meaning(shape: str, field: str, of: Schema) -> str:
-    """Return the description of a field: from MEANINGS for this schema, from the code, or from MEANINGS for any.
-
-    Raises KeyError for a field without a description.
-    """
-    texts = (MEANINGS.get(f"{shape}.{field}"), of.get("description"))
-    meaning = " ".join(text.rstrip() for text in texts if text) or MEANINGS[field]
-    default = of.get("default")
-    return meaning if default is None else f"{meaning} Default: {default}."
+    """Return the description of a field, and a link to its values if they have a table of their own."""
+    link = LINKS.get(f"{shape}.{field}") or LINKS.get(field)
+    return f"{of['description']} {link}" if link else str(of["description"])

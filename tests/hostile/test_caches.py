@@ -88,7 +88,8 @@ KEYED_BY_US = {
     "pabal.store.engine.postgres_tx._translate",
     "pabal.store.engine.postgres_tx._translate_for_rows",
     "pabal.store.engine.sqlite._to_dialect",
-    "pabal.web.openapi.build_schemas",
+    "pabal.web.api_document.schemas._schemas_with_defaults",
+    "pabal.web.api_document.schemas.build_schemas",
     "pabal.web.openapi.encode_document",
 }
 """Caches keyed by our own types, numbers, statements and languages only."""

@@ -7,7 +7,6 @@ import pytest
 
 from pabal.domain import button, image, opt_out, profile, sending, template, template_parts, text, webhook
 from pabal.domain.brand import limits
-from pabal.webhooks.addresses import MAX_URL_CHARACTERS
 from tests.fixtures.full_bodies import FULL_BODIES, replace_value
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import JPEG_MAGIC, RunScenario, approve_template, receivers_of, register_channel
@@ -32,7 +31,7 @@ LIMITS = [
     FieldLimit("message/sendSMS", "receivers[0].reference", sending.MAX_REFERENCE_CHARACTERS, "가"),
     FieldLimit("optOut/add", "reason", opt_out.MAX_REASON_CHARACTERS, "가"),
     FieldLimit("webhook/create", "description", webhook.MAX_DESCRIPTION_CHARACTERS, "가"),
-    FieldLimit("webhook/create", "url", MAX_URL_CHARACTERS, prefix=LINK),
+    FieldLimit("webhook/create", "url", webhook.MAX_URL_CHARACTERS, prefix=LINK),
     FieldLimit("message/sendLMS", "subject", text.SUBJECT_MAX_BYTES),
     FieldLimit("message/sendLMS", "content", text.LMS_MAX_BYTES, refused_as="receivers[0].content"),
     FieldLimit("message/sendMMS", "content", text.LMS_MAX_BYTES, refused_as="receivers[0].content"),

@@ -5,8 +5,9 @@ import socket
 import pytest
 
 from pabal.domain.codes import Code, Refused
+from pabal.domain.webhook import MAX_URL_CHARACTERS
 from pabal.settings.webhooks import AllowedEndpoint
-from pabal.webhooks.addresses import MAX_URL_CHARACTERS, AddressRules, WebhookUrl, parse_url
+from pabal.webhooks.addresses import AddressRules, WebhookUrl, parse_url
 
 PUBLIC = (
     "8.8.8.8",

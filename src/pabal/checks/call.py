@@ -6,12 +6,10 @@ from pabal.checks.forms import Form
 from pabal.checks.locale import Locale
 from pabal.domain.codes import Code, Problem, Text
 from pabal.domain.dates import Instant
+from pabal.models.bodies import MAX_PAGE, MAX_PAGE_SIZE
 from pabal.service.context import Context
 from pabal.service.sending.accept import IdempotencyKey
 from pabal.store.audit_log import AuditEntry
-
-MAX_PAGE = 1_000_000
-MAX_PAGE_SIZE = 1000
 
 
 class ApiCall(NamedTuple):

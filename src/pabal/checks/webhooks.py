@@ -13,7 +13,7 @@ from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import DAY, Instant
 from pabal.domain.event import EventType, format_event_id
 from pabal.domain.message import PRODUCT_BY_CODE, Product
-from pabal.domain.webhook import MAX_DESCRIPTION_CHARACTERS, MAX_REPLAY, ORDERED_EVENTS
+from pabal.domain.webhook import MAX_DESCRIPTION_CHARACTERS, MAX_ID_DIGITS, MAX_REPLAY, ORDERED_EVENTS
 from pabal.models.answers import LabelledValue
 from pabal.models.webhooks import DeliveryItem, WebhookItem, WebhookTestItem
 from pabal.service.webhooks.manage import ListedWebhook, WebhookFields
@@ -25,8 +25,6 @@ from pabal.webhooks.addresses import parse_url
 from pabal.webhooks.poster import PostError, PostResult
 
 T = TypeVar("T")
-MAX_ID_DIGITS = 18
-"""Longer ids do not exist."""
 EVENT_CHOICES: Mapping[str, EventType] = {each.code: each for each in ORDERED_EVENTS}
 PRODUCT_CHOICES: Mapping[str, Product] = {each.code: PRODUCT_BY_CODE[each.code] for each in SENDABLE}
 ERROR_WORDS = frozenset(each.value for each in PostError)

@@ -93,7 +93,7 @@ def work(settings: Settings) -> int:
 
 def _run(main: Coroutine[Any, Any, int]) -> int:
     crash.disable_core_dumps()
-    with asyncio.Runner(loop_factory=_new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.get_loop().set_exception_handler(crash.log_loop_error)
         return runner.run(main)
 
@@ -101,7 +101,7 @@ def _run(main: Coroutine[Any, Any, int]) -> int:
 async def _serve(settings: Settings, listener: socket.socket, *, delivers: bool) -> int:
     service = await build_service(settings, delivers=delivers, worker=_worker_name())
     first = await _ensure_first_account(service.context.store, settings)
-    server = _Server(_server_config(service, service, settings), _greeting(settings, listener, first))
+    server = _Server(server_config(service, service, settings), _greeting(settings, listener, first))
     await _run_service(service, server.serve(sockets=[listener]))
     return 0
 
@@ -111,7 +111,7 @@ async def _work(settings: Settings, listener: socket.socket | None) -> int:
     service = await build_service(settings, worker=name)
     greeting = f"Pabal worker {name} is running. Stop with Ctrl-C."
     if listener:
-        server = _Server(_server_config(service.pages.app, service, settings), greeting)
+        server = _Server(server_config(service.pages.app, service, settings), greeting)
         await _run_service(service, server.serve(sockets=[listener]))
     else:
         await _run_service(service, _wait_for_stop_signal(greeting))
@@ -136,7 +136,8 @@ async def _wait_for_stop_signal(greeting: str) -> None:
     await stop.wait()
 
 
-def _server_config(app: Any, service: Service, settings: Settings) -> uvicorn.Config:
+def server_config(app: Any, service: Service, settings: Settings) -> uvicorn.Config:
+    """Return how an app is served, with the limits of connections that the settings say."""
     table = ConnectionTable(_connection_limits(settings), RealWorld(), service.context.metrics)
     return uvicorn.Config(
         app,
@@ -266,7 +267,8 @@ def _tune_garbage_collection() -> None:
     gc.set_threshold(GC_THRESHOLD)
 
 
-def _new_event_loop() -> asyncio.AbstractEventLoop:
+def new_event_loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop of the service: in C, where there is one."""
     if sys.platform == "win32":
         return asyncio.new_event_loop()
     import uvloop

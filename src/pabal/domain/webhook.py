@@ -11,6 +11,9 @@ from pabal.domain.message import Product
 MAX_WEBHOOKS = 10
 """Webhooks that an account can have."""
 MAX_DESCRIPTION_CHARACTERS = 200
+MAX_URL_CHARACTERS = 1000
+MAX_ID_DIGITS = 18
+"""Longer ids do not exist."""
 MAX_REPLAY = 7 * DAY
 """How far back events can be posted again, in milliseconds."""
 ORDERED_EVENTS = tuple(each for each in EventType if each is not EventType.WEBHOOK_TEST)

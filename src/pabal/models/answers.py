@@ -280,13 +280,13 @@ class EnvelopeOnly(Envelope, kw_only=True):
 class SenderAnswer(Envelope, kw_only=True):
     """A profile."""
 
-    item: SenderItem | UnsetType = UNSET
+    item: SenderItem
 
 
 class TemplateAnswer(Envelope, kw_only=True):
     """A template."""
 
-    item: TemplateItem | UnsetType = UNSET
+    item: TemplateItem
 
 
 class CategoriesAnswer(ListEnvelope, kw_only=True):

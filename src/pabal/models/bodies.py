@@ -4,6 +4,9 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+MAX_PAGE = 1_000_000
+MAX_PAGE_SIZE = 1000
+
 
 def _describe(description: str) -> Meta:
     return Meta(description=description)
@@ -29,7 +32,7 @@ RESEND_PHONE_NUMBER = _describe("Sender number of that text message. Required wi
 RESEND_CONTENT = _describe("Content of that text message. Default: the text and links of this message.")
 
 
-class ReceiverBody(Struct, kw_only=True):
+class ReceiverBody(Struct, kw_only=True, omit_defaults=True):
     """One receiver of a send."""
 
     phoneNumber: Annotated[str, PHONE]
@@ -45,13 +48,13 @@ class ReceiverBody(Struct, kw_only=True):
     ] = None
 
 
-class FriendtalkReceiverBody(ReceiverBody, kw_only=True):
+class FriendtalkReceiverBody(ReceiverBody, kw_only=True, omit_defaults=True):
     """One receiver of a friend talk."""
 
     content: Annotated[str | None, _describe("Text for this receiver. Replaces the request's `content`.")] = None
 
 
-class ImageBody(Struct, kw_only=True):
+class ImageBody(Struct, kw_only=True, omit_defaults=True):
     """An image."""
 
     contentType: Annotated[
@@ -61,7 +64,7 @@ class ImageBody(Struct, kw_only=True):
     body: Annotated[str, _describe("The file in Base64, at most 51,200 bytes when decoded.")]
 
 
-class ButtonBody(Struct, kw_only=True):
+class ButtonBody(Struct, kw_only=True, omit_defaults=True):
     """A button under a message."""
 
     buttonType: Annotated[
@@ -84,7 +87,7 @@ class ButtonBody(Struct, kw_only=True):
     orderNo: Annotated[int | None, _describe("Order of the buttons.")] = None
 
 
-class TemplateButtonBody(ButtonBody, kw_only=True):
+class TemplateButtonBody(ButtonBody, kw_only=True, omit_defaults=True):
     """A button of a template."""
 
     telNumber: Annotated[
@@ -93,7 +96,7 @@ class TemplateButtonBody(ButtonBody, kw_only=True):
     ] = None
 
 
-class ItemBody(Struct, kw_only=True):
+class ItemBody(Struct, kw_only=True, omit_defaults=True):
     """A line of an item list, or its summary."""
 
     title: Annotated[str, _describe("At most 6 characters, without variables.")]
@@ -102,14 +105,14 @@ class ItemBody(Struct, kw_only=True):
     ]
 
 
-class ItemListBody(Struct, kw_only=True):
+class ItemListBody(Struct, kw_only=True, omit_defaults=True):
     """The item list of a template."""
 
     items: Annotated[list[ItemBody], _describe("2 to 10 lines.")]
     summary: ItemBody | None = None
 
 
-class ItemHighlightBody(Struct, kw_only=True):
+class ItemHighlightBody(Struct, kw_only=True, omit_defaults=True):
     """What is emphasized above an item list."""
 
     title: Annotated[str, _describe("At most 30 characters; 21 with a thumbnail.")]
@@ -118,7 +121,7 @@ class ItemHighlightBody(Struct, kw_only=True):
     image: Annotated[ImageBody | None, _describe("A thumbnail to upload there; JPEG, instead of imageUrl.")] = None
 
 
-class RepresentLinkBody(Struct, kw_only=True):
+class RepresentLinkBody(Struct, kw_only=True, omit_defaults=True):
     """The link that a tap on a message opens; at least one address."""
 
     mobileUrl: Annotated[str | None, _describe("Mobile web link.")] = None
@@ -127,7 +130,7 @@ class RepresentLinkBody(Struct, kw_only=True):
     iosUrl: Annotated[str | None, _describe("iOS app link.")] = None
 
 
-class SendSms(Struct, kw_only=True):
+class SendSms(Struct, kw_only=True, omit_defaults=True):
     """An SMS to each receiver."""
 
     content: Annotated[
@@ -141,7 +144,7 @@ class SendSms(Struct, kw_only=True):
     receivers: list[ReceiverBody]
 
 
-class SendLms(Struct, kw_only=True):
+class SendLms(Struct, kw_only=True, omit_defaults=True):
     """An LMS to each receiver."""
 
     subject: Annotated[str | None, _describe("Subject. At most 40 bytes.")] = None
@@ -154,7 +157,7 @@ class SendLms(Struct, kw_only=True):
     receivers: list[ReceiverBody]
 
 
-class SendMms(Struct, kw_only=True):
+class SendMms(Struct, kw_only=True, omit_defaults=True):
     """An MMS to each receiver."""
 
     subject: Annotated[str | None, _describe("Subject. At most 40 bytes.")] = None
@@ -168,7 +171,7 @@ class SendMms(Struct, kw_only=True):
     receivers: list[ReceiverBody]
 
 
-class SendAlimtalk(Struct, kw_only=True):
+class SendAlimtalk(Struct, kw_only=True, omit_defaults=True):
     """An Alimtalk to each receiver, with the text of the template."""
 
     senderKey: Annotated[str, _describe("Key of the sender profile.")]
@@ -181,7 +184,7 @@ class SendAlimtalk(Struct, kw_only=True):
     receivers: list[ReceiverBody]
 
 
-class SendFriendtalk(Struct, kw_only=True):
+class SendFriendtalk(Struct, kw_only=True, omit_defaults=True):
     """A friend talk to each receiver."""
 
     senderKey: Annotated[str, _describe("Key of the sender profile.")]
@@ -205,14 +208,14 @@ class SendFriendtalk(Struct, kw_only=True):
     receivers: list[FriendtalkReceiverBody]
 
 
-class CancelRequest(Struct, kw_only=True):
+class CancelRequest(Struct, kw_only=True, omit_defaults=True):
     """The send request, or the message of it, to cancel."""
 
     requestId: str
     messageId: str | None = None
 
 
-class CreateSender(Struct, kw_only=True):
+class CreateSender(Struct, kw_only=True, omit_defaults=True):
     """A channel to register."""
 
     category: Annotated[str, Meta(description="Category code.", examples=["00100010001"])]
@@ -220,28 +223,28 @@ class CreateSender(Struct, kw_only=True):
     cellphone: Annotated[str, PHONE]
 
 
-class DeleteSender(Struct, kw_only=True):
+class DeleteSender(Struct, kw_only=True, omit_defaults=True):
     """The profile to delete: by its key, or by its channel if it has no key yet."""
 
     senderKey: str | None = None
     channelId: str | None = None
 
 
-class AuthSender(Struct, kw_only=True):
+class AuthSender(Struct, kw_only=True, omit_defaults=True):
     """The token that the administrator's phone received."""
 
     channelId: str
     token: Annotated[str, Meta(examples=["123456"])]
 
 
-class TemplateKey(Struct, kw_only=True):
+class TemplateKey(Struct, kw_only=True, omit_defaults=True):
     """The template to delete or submit."""
 
     senderKey: str
     templateCode: str
 
 
-class WriteTemplate(Struct, kw_only=True):
+class WriteTemplate(Struct, kw_only=True, omit_defaults=True):
     """A template to create or update."""
 
     senderKey: str
@@ -271,14 +274,7 @@ class WriteTemplate(Struct, kw_only=True):
     ] = None
 
 
-class Paging(Struct, kw_only=True):
-    """The page of a list."""
-
-    page: Annotated[int, _describe("Page number.")] = 1
-    pageSize: Annotated[int, _describe("Records per page, at most 1,000.")] = 10
-
-
-class ListSenders(Struct, kw_only=True):
+class ListSenders(Struct, kw_only=True, omit_defaults=True):
     """The profiles to list."""
 
     channelId: str | None = None
@@ -288,7 +284,7 @@ class ListSenders(Struct, kw_only=True):
     pageSize: int = 10
 
 
-class ListTemplates(Struct, kw_only=True):
+class ListTemplates(Struct, kw_only=True, omit_defaults=True):
     """The templates to list."""
 
     senderKey: str | None = None
@@ -298,7 +294,7 @@ class ListTemplates(Struct, kw_only=True):
     pageSize: int = 10
 
 
-class GetRequest(Struct, kw_only=True):
+class GetRequest(Struct, kw_only=True, omit_defaults=True):
     """The send request to get."""
 
     requestId: str
@@ -306,7 +302,7 @@ class GetRequest(Struct, kw_only=True):
     pageSize: int = 10
 
 
-class ListPhoneMessages(Struct, kw_only=True):
+class ListPhoneMessages(Struct, kw_only=True, omit_defaults=True):
     """The simulated phone whose messages to list."""
 
     phoneNumber: Annotated[str, PHONE]
@@ -314,7 +310,7 @@ class ListPhoneMessages(Struct, kw_only=True):
     pageSize: int = 10
 
 
-class ExportPersonalData(Struct, kw_only=True):
+class ExportPersonalData(Struct, kw_only=True, omit_defaults=True):
     """The phone number whose data to export; the page is that of its messages."""
 
     phoneNumber: Annotated[str, PHONE]
@@ -322,20 +318,20 @@ class ExportPersonalData(Struct, kw_only=True):
     pageSize: int = 10
 
 
-class ErasePersonalData(Struct, kw_only=True):
+class ErasePersonalData(Struct, kw_only=True, omit_defaults=True):
     """The phone number to erase."""
 
     phoneNumber: Annotated[str, PHONE]
 
 
-class NoFields(Struct, kw_only=True):
+class NoFields(Struct, kw_only=True, omit_defaults=True):
     """No fields."""
 
 
 PERIOD = Meta(description="A period `from~to` of which either end may be empty, or a single minute or day.")
 
 
-class ListMessages(Struct, kw_only=True):
+class ListMessages(Struct, kw_only=True, omit_defaults=True):
     """The messages to list."""
 
     page: int = 1

@@ -146,7 +146,7 @@ class AttachmentBody(Struct, kw_only=True, omit_defaults=True):
     carousel: Annotated[CarouselBody | None, _describe("carouselFeed, carouselCommerce: required.")] = None
 
 
-class SendBrandMessage(Struct, kw_only=True):
+class SendBrandMessage(Struct, kw_only=True, omit_defaults=True):
     """A brand message to each receiver: in free form, or by a template of the relay."""
 
     senderKey: Annotated[str, _describe("Key of the sender profile.")]

@@ -10,7 +10,7 @@ MAX_INBOUND = 1000
 """Most messages in one answer."""
 
 
-class ListInbound(Struct, kw_only=True):
+class ListInbound(Struct, kw_only=True, omit_defaults=True):
     """From where on to list inbound messages."""
 
     cursor: Annotated[

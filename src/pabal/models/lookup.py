@@ -9,7 +9,7 @@ from pabal.models.answers import Date, Envelope, LabelledValue, MessageItem
 WON = Meta(description="In won, with two decimals.", examples=[9.0])
 
 
-class GetMessage(Struct, kw_only=True):
+class GetMessage(Struct, kw_only=True, omit_defaults=True):
     """The message to look up."""
 
     messageId: str

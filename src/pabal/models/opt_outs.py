@@ -15,7 +15,7 @@ _SENDER = Meta(
 _PHONES = Meta(description="Several phone numbers, at most 1,000, instead of `phoneNumber`.")
 
 
-class AddOptOuts(Struct, kw_only=True):
+class AddOptOuts(Struct, kw_only=True, omit_defaults=True):
     """Who wants no advertising."""
 
     phoneNumber: Annotated[str | None, PHONE] = None
@@ -24,7 +24,7 @@ class AddOptOuts(Struct, kw_only=True):
     reason: Annotated[str | None, Meta(description="Your own note, at most 200 characters.")] = None
 
 
-class RemoveOptOuts(Struct, kw_only=True):
+class RemoveOptOuts(Struct, kw_only=True, omit_defaults=True):
     """Who accepts advertising again."""
 
     phoneNumber: Annotated[str | None, PHONE] = None
@@ -32,7 +32,7 @@ class RemoveOptOuts(Struct, kw_only=True):
     senderNumber: Annotated[str | None, _SENDER] = None
 
 
-class ListOptOuts(Struct, kw_only=True):
+class ListOptOuts(Struct, kw_only=True, omit_defaults=True):
     """The opt-outs to list."""
 
     page: int = 1
@@ -72,13 +72,13 @@ class RemovedOptOutsItem(Struct):
 class AddedOptOutsAnswer(Envelope, kw_only=True):
     """Added opt-outs."""
 
-    item: AddedOptOutsItem | UnsetType = UNSET
+    item: AddedOptOutsItem
 
 
 class RemovedOptOutsAnswer(Envelope, kw_only=True):
     """Removed opt-outs."""
 
-    item: RemovedOptOutsItem | UnsetType = UNSET
+    item: RemovedOptOutsItem
 
 
 class OptOutsAnswer(PagedEnvelope, kw_only=True):

@@ -59,4 +59,4 @@ class PersonalDataAnswer(PagedEnvelope, kw_only=True):
 class ErasureAnswer(Envelope, kw_only=True):
     """An erasure."""
 
-    item: ErasureItem | UnsetType = UNSET
+    item: ErasureItem

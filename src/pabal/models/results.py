@@ -9,7 +9,7 @@ from pabal.models.answers import Envelope, MessageItem
 MAX_RESULTS = 1000
 
 
-class ListResults(Struct, kw_only=True):
+class ListResults(Struct, kw_only=True, omit_defaults=True):
     """From where on to list results."""
 
     cursor: Annotated[

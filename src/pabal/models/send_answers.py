@@ -35,7 +35,12 @@ class AcceptedItem(Struct):
 class AcceptedAnswer(Envelope, kw_only=True):
     """An accepted send request."""
 
-    item: AcceptedItem | UnsetType = UNSET
+    item: AcceptedItem
+
+    @property
+    def request_id(self) -> str:
+        """The id of the request; empty for a dry run."""
+        return "" if self.item.requestId is UNSET else self.item.requestId
 
 
 class CancelItem(Struct):
@@ -48,4 +53,4 @@ class CancelItem(Struct):
 class CancelAnswer(Envelope, kw_only=True):
     """A cancellation."""
 
-    item: CancelItem | UnsetType = UNSET
+    item: CancelItem

@@ -43,6 +43,7 @@ ListStatistics = defstruct(  # `from` is no name that a class statement could us
         ("pageSize", int, 1000),
     ],
     kw_only=True,
+    omit_defaults=True,
     namespace={"__doc__": "The period and the groups to count messages by."},
     module=__name__,
 )

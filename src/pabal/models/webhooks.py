@@ -28,7 +28,7 @@ _SECRET = Meta(
 )
 
 
-class CreateWebhook(Struct, kw_only=True):
+class CreateWebhook(Struct, kw_only=True, omit_defaults=True):
     """A new webhook."""
 
     url: Annotated[str, _URL]
@@ -37,7 +37,7 @@ class CreateWebhook(Struct, kw_only=True):
     description: Annotated[str | None, _DESCRIPTION] = None
 
 
-class UpdateWebhook(Struct, kw_only=True):
+class UpdateWebhook(Struct, kw_only=True, omit_defaults=True):
     """What to change of a webhook; absent fields stay as they are."""
 
     webhookId: Annotated[str, _ID]
@@ -57,19 +57,19 @@ class UpdateWebhook(Struct, kw_only=True):
     ] = None
 
 
-class DeleteWebhook(Struct, kw_only=True):
+class DeleteWebhook(Struct, kw_only=True, omit_defaults=True):
     """The webhook to delete."""
 
     webhookId: Annotated[str, _ID]
 
 
-class TestWebhook(Struct, kw_only=True):
+class SendWebhookTest(Struct, kw_only=True, omit_defaults=True):
     """The webhook to test."""
 
     webhookId: Annotated[str, _ID]
 
 
-class ReplayWebhook(Struct, kw_only=True):
+class ReplayWebhook(Struct, kw_only=True, omit_defaults=True):
     """What to post again."""
 
     webhookId: Annotated[str, _ID]
@@ -82,11 +82,11 @@ class ReplayWebhook(Struct, kw_only=True):
     ]
 
 
-class ListWebhooks(Struct, kw_only=True):
+class ListWebhooks(Struct, kw_only=True, omit_defaults=True):
     """No parameters."""
 
 
-class ListDeliveries(Struct, kw_only=True):
+class ListDeliveries(Struct, kw_only=True, omit_defaults=True):
     """The webhook whose deliveries to list."""
 
     page: int = 1

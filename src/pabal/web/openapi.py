@@ -1,36 +1,55 @@
-"""The OpenAPI 3.1 document, built from the tables of endpoints and result codes."""
+"""The OpenAPI 3.1 document, built from the tables of endpoints, result codes and events."""
 
-from collections import defaultdict
 from functools import cache
 from typing import Any
 
 import msgspec
 
 from pabal import __version__
-from pabal.domain.codes import Code
-from pabal.models.answers import Envelope
-from pabal.models.schema_names import SCHEMA_NAMES
+from pabal.web.api_document.event_posts import build_webhooks
+from pabal.web.api_document.example_bodies import EXAMPLE_BODIES
+from pabal.web.api_document.responses import HEADERS, build_responses
+from pabal.web.api_document.schemas import build_schemas, find_referred, query_fields, refer_to
+from pabal.web.call_options import MAX_IDEMPOTENCY_KEY_CHARACTERS
 from pabal.web.endpoint import Endpoint
 from pabal.web.endpoints import ENDPOINTS
 
+MAX_RECEIVERS = 1000
+"""Receivers of a request, unless the operator has set another number."""
 _DESCRIPTION = """\
 Sends SMS, LMS, MMS, Alimtalk, friend talk and brand messages to Korean phones, and reports the result of each.
 
 Send the header `apiKey` with every request. Every answer is the same envelope (`time`, `result`,
 `resultMessage`, `locale`) plus the fields of the endpoint. `Accept-Language: en` switches from Korean to English.
-"""
 
-_REF = "#/components/schemas/{name}"
+A field without a value is left out, in bodies as in answers. Answers may get further fields and values at any time:
+ignore what you do not know. So fields of answers have no fixed list of values here.
+"""
+_TAGS = {
+    "Sender profiles": "KakaoTalk channels that send Alimtalk, friend talk and brand messages.",
+    "Sending": "Send messages, and cancel those that wait.",
+    "History": "What became of messages, and what subscribers wrote.",
+    "Templates": "Texts of Alimtalk, and their review.",
+    "Opt-outs": "Receivers who want no advertising.",
+    "Webhooks": "Have events posted to your own server.",
+    "Privacy": "Export and erase what is stored about a phone number.",
+    "Testing": "Simulated phones; only where the simulator is a carrier.",
+    "Events": "The posts that webhooks get, signed as the Standard Webhooks specification says.",
+}
 
 
 @cache
-def encode_document() -> bytes:
-    """Return the document as JSON."""
-    return msgspec.json.encode(build_document())
+def encode_document(max_receivers: int = MAX_RECEIVERS) -> bytes:
+    """Return the document as JSON; `max_receivers` is how many receivers this installation takes in a request."""
+    return msgspec.json.encode(build_document(max_receivers))
 
 
-def build_document() -> dict[str, Any]:
+def build_document(max_receivers: int = MAX_RECEIVERS) -> dict[str, Any]:
     """Return the document."""
+    paths = {endpoint.path: {endpoint.method.lower(): _operation(endpoint)} for endpoint in ENDPOINTS}
+    posts = build_webhooks("Events")
+    used = find_referred([paths, posts])
+    groups = [*dict.fromkeys(endpoint.group for endpoint in ENDPOINTS), "Events"]
     return {
         "openapi": "3.1.0",
         "info": {
@@ -39,41 +58,35 @@ def build_document() -> dict[str, Any]:
             "description": _DESCRIPTION,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
+        "servers": [{"url": "/", "description": "The installation that serves this document."}],
         "security": [{"apiKey": []}],
-        "tags": [{"name": name} for name in dict.fromkeys(endpoint.group for endpoint in ENDPOINTS)],
-        "paths": {endpoint.path: {endpoint.method.lower(): _operation(endpoint)} for endpoint in ENDPOINTS},
+        "tags": [{"name": name, "description": _TAGS[name]} for name in groups],
+        "paths": paths,
+        "webhooks": posts,
         "components": {
-            "schemas": build_schemas(),
-            "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": "apiKey"}},
+            "schemas": {
+                name: _limit_receivers(schema, max_receivers)
+                for name, schema in build_schemas().items()
+                if name in used
+            },
+            "headers": HEADERS,
+            "securitySchemes": {
+                "apiKey": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "apiKey",
+                    "description": "A key that the operator has issued: `pb_` and 40 letters and digits.",
+                }
+            },
         },
     }
 
 
-@cache
-def build_schemas() -> dict[str, Any]:
-    """Return the schema of each body and answer by its name in the document.
-
-    Raises KeyError for a struct that `SCHEMA_NAMES` does not name.
-    """
-    refs, components = msgspec.json.schema_components(SCHEMA_NAMES, ref_template=_REF)
-    names = {ref["$ref"]: name for ref, name in zip(refs, SCHEMA_NAMES.values(), strict=True)}
-    found = {}
-    for own_name, schema in components.items():
-        name = names[_REF.format(name=own_name)]
-        found[name] = {**_replace_refs(schema, names), "title": name}
-    return {name: found[name] for name in SCHEMA_NAMES.values()}
-
-
-def _replace_refs(schema: Any, names: dict[str, str]) -> Any:
-    """Return a schema whose references use the names of the document."""
-    if isinstance(schema, list):
-        return [_replace_refs(each, names) for each in schema]
-    if not isinstance(schema, dict):
+def _limit_receivers(schema: dict[str, Any], most: int) -> dict[str, Any]:
+    receivers = schema["properties"].get("receivers", {})
+    if "minItems" not in receivers:
         return schema
-    return {
-        key: _REF.format(name=names[value]) if key == "$ref" else _replace_refs(value, names)
-        for key, value in schema.items()
-    }
+    return {**schema, "properties": {**schema["properties"], "receivers": {**receivers, "maxItems": most}}}
 
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
@@ -84,11 +97,11 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "description": f"{kind} Requires the scope `{endpoint.scope}`.",
         "tags": [endpoint.group],
         "parameters": _parameters(endpoint),
-        "responses": _responses(endpoint),
+        "responses": build_responses(endpoint),
     }
     if endpoint.input_source != "query":
-        content = {"application/json": {"schema": _ref(endpoint.body)}}
-        operation["requestBody"] = {"content": content, "required": _has_required(endpoint)}
+        media = {"schema": refer_to(endpoint.body), "example": EXAMPLE_BODIES[endpoint.operation_id]}
+        operation["requestBody"] = {"content": {"application/json": media}, "required": _has_required(endpoint)}
     return operation
 
 
@@ -104,29 +117,30 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     ]
     found.append(_truth_header("Strict", "Whether unknown fields are refused, instead of named in `warnings`."))
     if endpoint.is_send:
+        longest = MAX_IDEMPOTENCY_KEY_CHARACTERS
         found.append(
             {
                 "name": "Idempotency-Key",
                 "in": "header",
                 "description": "A repeat with the same key and body gets the first answer and sends nothing.",
-                "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]([ -~]*[!-~])?$"},
+                "schema": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": longest,
+                    "pattern": "^[!-~]([ -~]*[!-~])?$",
+                },
+                "example": "order-1001-shipped",
             }
         )
         found.append(
             _truth_header("Dry-Run", "Whether to check the request only: the answer says what would happen.")
         )
     if endpoint.input_source == "query":
-        shape = build_schemas()[SCHEMA_NAMES[endpoint.body]]
-        for name, property in shape["properties"].items():
-            found.append(
-                {
-                    "name": name,
-                    "in": "query",
-                    "required": name in shape["required"],
-                    "schema": _without_null(property),
-                    **({"description": property["description"]} if "description" in property else {}),
-                }
-            )
+        examples = EXAMPLE_BODIES[endpoint.operation_id]
+        for name, is_required, schema in query_fields(endpoint.body):
+            parameter = {"name": name, "in": "query", "required": is_required, "schema": schema}
+            parameter["description"] = schema["description"]
+            found.append({**parameter, "example": examples[name]} if name in examples else parameter)
     return found
 
 
@@ -135,32 +149,5 @@ def _truth_header(name: str, description: str) -> dict[str, Any]:
     return {"name": name, "in": "header", "schema": schema, "description": description}
 
 
-def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema without null, which a query string cannot contain."""
-    shortened = {name: value for name, value in schema.items() if not (name == "default" and value is None)}
-    if "anyOf" in shortened:
-        shortened["anyOf"] = [option for option in shortened["anyOf"] if option != {"type": "null"}]
-        if len(shortened["anyOf"]) == 1:
-            shortened |= shortened.pop("anyOf")[0]
-    return shortened
-
-
-def _responses(endpoint: Endpoint) -> dict[str, Any]:
-    by_status: defaultdict[int, list[Code]] = defaultdict(list)
-    for code in endpoint.codes:
-        by_status[code.http_status].append(code)
-    return {
-        str(status): {
-            "description": " ".join(f"`{code.name}`: {code.text.en}" for code in codes),
-            "content": {"application/json": {"schema": _ref(endpoint.answer if status == 200 else Envelope)}},
-        }
-        for status, codes in sorted(by_status.items())
-    }
-
-
 def _has_required(endpoint: Endpoint) -> bool:
     return any(field.required for field in msgspec.structs.fields(endpoint.body))
-
-
-def _ref(shape: type[msgspec.Struct]) -> dict[str, str]:
-    return {"$ref": _REF.format(name=SCHEMA_NAMES[shape])}

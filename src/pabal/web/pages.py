@@ -146,7 +146,8 @@ class ServicePages:
 
     async def show_openapi(self, request: Request) -> Response:
         """Answer the OpenAPI document."""
-        return Response(openapi.encode_document(), media_type="application/json")
+        document = openapi.encode_document(self._context.policy.max_receivers)
+        return Response(document, media_type="application/json")
 
     async def show_docs(self, request: Request) -> Response:
         """Answer the Swagger UI page."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.webhook import MAX_URL_CHARACTERS
 from pabal.settings.webhooks import AllowedEndpoint
 
 IpAddress = IPv4Address | IPv6Address
 IpNetwork = IPv4Network | IPv6Network
 
-MAX_URL_CHARACTERS = 1000
 MAX_HOST_CHARACTERS = 253
 DEFAULT_PORT = 443
 

@@ -13,7 +13,7 @@ CHANNEL_ADDITION = "채널 추가"
 """The only name that a button for adding the channel may have."""
 FORM_NAMES = ("톡에서 예약하기", "톡에서 설문하기", "톡에서 응모하기")
 """The only names that a button for a business form may have."""
-_TYPES = ("WL", "AL", "BK", "MD", "BT", "BF", "AC")
+BUTTON_TYPES = ("WL", "AL", "BK", "MD", "BT", "BF", "AC")
 _TYPE_OF = {
     "webLink": "WL",
     "appLink": "AL",
@@ -96,8 +96,8 @@ def check_buttons(
 
 
 def _check_fields(report: Report, path: str, one: BrandButton) -> None:
-    if one.type not in _TYPES:
-        allowed = ", ".join(_TYPES)
+    if one.type not in BUTTON_TYPES:
+        allowed = ", ".join(BUTTON_TYPES)
         report.add(
             Code.INVALID_BUTTON, f"{path}.type", Text(f"사용할 수 있는 값: {allowed}", f"Allowed values: {allowed}")
         )

@@ -1,9 +1,9 @@
-"""Descriptions of the fields that the code does not describe."""
+"""Descriptions of the fields that their types do not describe."""
 
-from pabal.checks.call import MAX_PAGE, MAX_PAGE_SIZE
+from pabal.models.bodies import MAX_PAGE, MAX_PAGE_SIZE
 
 # By schema and field, else by the field alone.
-MEANINGS = {
+DESCRIPTIONS = {
     "CategoryItem.id": "Category code.",
     "CategoryItem.label": "Category name.",
     "CategoryItem.code": "Category code.",
@@ -125,8 +125,8 @@ MEANINGS = {
     "ListSenders.authStatus": "Only profiles with this status:",
     "ListMessages.requestId": "Only messages of this request.",
     "ListMessages.messageId": "Only this message.",
-    "ListMessages.messageProductType": "Only this [kind of message](result-codes.md#kinds-of-message).",
-    "ListMessages.sendingStatus": "Only messages with this status; see [Statuses](result-codes.md#statuses).",
+    "ListMessages.messageProductType": "Only this kind of message.",
+    "ListMessages.sendingStatus": "Only messages with this status.",
     "ListMessages.channelId": "Only messages of this channel.",
     "ListMessages.senderKey": "Only messages of this sender profile.",
     "ListMessages.templateCode": "Only messages of this template.",
@@ -147,7 +147,7 @@ MEANINGS = {
     "Cancel.messageId": "Cancel only this message of the request.",
     "requestId": "Id of the send request.",
     "messageId": "Id of the message.",
-    "resultCode": "Result of the message; absent until it is final. See [Result codes](result-codes.md).",
+    "resultCode": "Result of the message; absent until it is final.",
     "receiver": "Receiver number.",
     "receivers": "Receivers of the message; by default at most 1,000.",
     "reference": "Your own id for the message.",
@@ -185,6 +185,12 @@ MEANINGS = {
     "cancel": "Cancelled messages.",
     "requestedCount": "Messages that the call names.",
     "canceledCount": "Messages that were waiting and are now cancelled.",
+    **{
+        f"{kind}Events.items": "The events of this post: up to 100."
+        for kind in ("Result", "Inbound", "Template", "Sender", "Campaign", "OptOut", "Limit", "WebhookTest")
+    },
+    "type": "What happened.",
+    "data": "The events.",
     "buttonType": "Type of the button.",
     "name": "Text on the button.",
     "mobileUrl": "Mobile web link.",
@@ -196,9 +202,17 @@ MEANINGS = {
     "target": "`out` opens the link in the browser instead of the app.",
     "orderNo": "Order of the button.",
 }
-MEANINGS |= {
-    name.replace("MessageItem.", f"{shape}."): text
-    for name, text in MEANINGS.items()
-    if name.startswith("MessageItem.")
-    for shape in ("ResultItem", "MessageDetailItem")
+_EXTENDED = {
+    "MessageItem": ("ResultItem", "MessageDetailItem"),
+    "InboundItem": ("InboundEventItem",),
+    "TemplateItem": ("TemplateEventItem",),
+    "SenderItem": ("SenderEventItem",),
+    "OptOutItem": ("OptOutEventItem",),
+}
+"""Records, and those that have their fields and more."""
+DESCRIPTIONS |= {
+    f"{other}.{field}": text
+    for name, text in DESCRIPTIONS.items()
+    for shape, _, field in [name.partition(".")]
+    for other in _EXTENDED.get(shape, ())
 }

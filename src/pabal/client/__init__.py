@@ -1,0 +1,98 @@
+"""The client of the interface: `Client`, `AsyncClient`, bodies, exceptions, and the posts of webhooks.
+
+Bodies and answers are the types that the service itself uses, so they have the names of the interface.
+"""
+
+from pabal.client.async_client import AsyncClient
+from pabal.client.errors import ApiError, InvalidPostError, NoAnswerError, PabalError
+from pabal.client.exchange import NO_RETRIES, Retries
+from pabal.client.statistics import statistics_since
+from pabal.client.sync_client import Client
+from pabal.client.webhook_posts import read_post
+from pabal.models.bodies import (
+    AuthSender,
+    ButtonBody,
+    CancelRequest,
+    CreateSender,
+    DeleteSender,
+    ErasePersonalData,
+    ExportPersonalData,
+    FriendtalkReceiverBody,
+    GetRequest,
+    ImageBody,
+    ListMessages,
+    ListPhoneMessages,
+    ListSenders,
+    ListTemplates,
+    ReceiverBody,
+    SendAlimtalk,
+    SendFriendtalk,
+    SendLms,
+    SendMms,
+    SendSms,
+    TemplateButtonBody,
+    TemplateKey,
+    WriteTemplate,
+)
+from pabal.models.brand_bodies import SendBrandMessage
+from pabal.models.inbound import ListInbound
+from pabal.models.lookup import GetMessage
+from pabal.models.opt_outs import AddOptOuts, ListOptOuts, RemoveOptOuts
+from pabal.models.results import ListResults
+from pabal.models.webhooks import (
+    CreateWebhook,
+    DeleteWebhook,
+    ListDeliveries,
+    ReplayWebhook,
+    SendWebhookTest,
+    UpdateWebhook,
+)
+
+__all__ = [
+    "NO_RETRIES",
+    "AddOptOuts",
+    "ApiError",
+    "AsyncClient",
+    "AuthSender",
+    "ButtonBody",
+    "CancelRequest",
+    "Client",
+    "CreateSender",
+    "CreateWebhook",
+    "DeleteSender",
+    "DeleteWebhook",
+    "ErasePersonalData",
+    "ExportPersonalData",
+    "FriendtalkReceiverBody",
+    "GetMessage",
+    "GetRequest",
+    "ImageBody",
+    "InvalidPostError",
+    "ListDeliveries",
+    "ListInbound",
+    "ListMessages",
+    "ListOptOuts",
+    "ListPhoneMessages",
+    "ListResults",
+    "ListSenders",
+    "ListTemplates",
+    "NoAnswerError",
+    "PabalError",
+    "ReceiverBody",
+    "RemoveOptOuts",
+    "ReplayWebhook",
+    "Retries",
+    "SendAlimtalk",
+    "SendBrandMessage",
+    "SendFriendtalk",
+    "SendLms",
+    "SendMms",
+    "SendSms",
+    "SendWebhookTest",
+    "TemplateButtonBody",
+    "TemplateKey",
+    "UpdateWebhook",
+    "WriteTemplate",
+    "read_post",
+    "statistics_since",
+]

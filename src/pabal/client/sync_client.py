@@ -1,0 +1,355 @@
+"""The synchronous client, made from `async_client` by `make docs`."""
+
+import threading
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Self, TypeVar
+
+import httpx
+import msgspec
+
+from pabal.client import operations
+from pabal.client.exchange import (
+    NO_SETTINGS,
+    USUAL_RETRIES,
+    CallSettings,
+    Exchange,
+    Retries,
+    client_options,
+)
+from pabal.client.operations import Operation
+from pabal.client.paging import ItemsPage, first_page, next_page
+from pabal.models.answers import (
+    CategoriesAnswer,
+    Envelope,
+    EnvelopeOnly,
+    MessagesAnswer,
+    PhoneAnswer,
+    RequestAnswer,
+    SenderAnswer,
+    SendersAnswer,
+    TemplateAnswer,
+    TemplateCategoriesAnswer,
+    TemplatesAnswer,
+)
+from pabal.models.bodies import (
+    AuthSender,
+    CancelRequest,
+    CreateSender,
+    DeleteSender,
+    ErasePersonalData,
+    ExportPersonalData,
+    GetRequest,
+    ListMessages,
+    ListPhoneMessages,
+    ListSenders,
+    ListTemplates,
+    NoFields,
+    SendAlimtalk,
+    SendFriendtalk,
+    SendLms,
+    SendMms,
+    SendSms,
+    TemplateKey,
+    WriteTemplate,
+)
+from pabal.models.brand_bodies import SendBrandMessage
+from pabal.models.inbound import InboundAnswer, ListInbound
+from pabal.models.lookup import GetMessage, MessageDetailAnswer
+from pabal.models.opt_outs import (
+    AddedOptOutsAnswer,
+    AddOptOuts,
+    ListOptOuts,
+    OptOutsAnswer,
+    RemovedOptOutsAnswer,
+    RemoveOptOuts,
+)
+from pabal.models.privacy import ErasureAnswer, PersonalDataAnswer
+from pabal.models.results import ListResults, ResultsAnswer
+from pabal.models.send_answers import AcceptedAnswer, CancelAnswer
+from pabal.models.statistics import StatisticsAnswer
+from pabal.models.webhooks import (
+    CreateWebhook,
+    DeleteWebhook,
+    DeliveriesAnswer,
+    ListDeliveries,
+    ListWebhooks,
+    NewWebhookAnswer,
+    ReplayWebhook,
+    SendWebhookTest,
+    UpdateWebhook,
+    WebhookAnswer,
+    WebhooksAnswer,
+    WebhookTestAnswer,
+)
+from pabal.world import RealWorld
+
+A = TypeVar("A", bound=Envelope)
+B = TypeVar("B", bound=msgspec.Struct)
+P = TypeVar("P")
+T = TypeVar("T")
+
+
+class Client:
+    """Calls the interface of one account.
+
+    Every method raises ApiError, of the class of its result code, if the service refuses the call, and
+    NoAnswerError if there is no answer. What failed for the moment is tried again if that is safe: reads, sends,
+    which carry the same idempotency key at every try, and what changes nothing the second time.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        *,
+        locale: str = "ko",
+        timeout_s: float = 30.0,
+        retries: Retries = USUAL_RETRIES,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        options = client_options(api_key, base_url, locale, timeout_s)
+        self._http = httpx.Client(**options, transport=transport)
+        self._retries = retries
+        self._world = RealWorld()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._http.close()
+
+    def iterate_pages(self, list_page: Callable[[B], P], body: B) -> Iterator[P]:
+        """Yield every page of a list: `iterate_pages(client.list_results, ListResults(cursor=…))`.
+
+        A page of results or inbound messages has the cursor to go on from when all in it is handled:
+        `page.item.nextCursor`. They end where there is nothing new.
+        """
+        asked: B | None = first_page(body)
+        while asked is not None:
+            page = list_page(asked)
+            yield page
+            asked = next_page(asked, page)
+
+    def iterate(self, list_page: Callable[[B], ItemsPage[T]], body: B) -> Iterator[T]:
+        """Yield every item of a list: `iterate(client.list_messages, ListMessages(requestDate="2026-11-15"))`.
+
+        Numbered pages are newest first, so what is added meanwhile may show an item twice.
+        """
+        for page in self.iterate_pages(list_page, body):
+            yield from page.items
+
+    def list_sender_categories(self) -> CategoriesAnswer:
+        """List the categories of sender profiles."""
+        return self._call(operations.LIST_SENDER_CATEGORIES, NoFields())
+
+    def create_sender(self, body: CreateSender) -> SenderAnswer:
+        """Register a channel; its administrator's phone gets a token."""
+        return self._call(operations.CREATE_SENDER, body)
+
+    def delete_sender(self, body: DeleteSender) -> EnvelopeOnly:
+        """Delete a sender profile and cancel its waiting messages."""
+        return self._call(operations.DELETE_SENDER, body)
+
+    def authenticate_sender(self, body: AuthSender) -> EnvelopeOnly:
+        """Approve a sender profile with the token that its administrator received."""
+        return self._call(operations.AUTHENTICATE_SENDER, body)
+
+    def list_senders(self, body: ListSenders | None = None) -> SendersAnswer:
+        """List sender profiles, newest first."""
+        return self._call(operations.LIST_SENDERS, body or ListSenders())
+
+    def send_sms(
+        self,
+        body: SendSms,
+        *,
+        idempotency_key: str | None = None,
+        dry_run: bool = False,
+    ) -> AcceptedAnswer:
+        """Send an SMS to each receiver."""
+        return self._call(operations.SEND_SMS, body, CallSettings(idempotency_key, dry_run))
+
+    def send_lms(
+        self,
+        body: SendLms,
+        *,
+        idempotency_key: str | None = None,
+        dry_run: bool = False,
+    ) -> AcceptedAnswer:
+        """Send an LMS to each receiver."""
+        return self._call(operations.SEND_LMS, body, CallSettings(idempotency_key, dry_run))
+
+    def send_mms(
+        self,
+        body: SendMms,
+        *,
+        idempotency_key: str | None = None,
+        dry_run: bool = False,
+    ) -> AcceptedAnswer:
+        """Send an MMS to each receiver."""
+        return self._call(operations.SEND_MMS, body, CallSettings(idempotency_key, dry_run))
+
+    def send_alimtalk(
+        self,
+        body: SendAlimtalk,
+        *,
+        idempotency_key: str | None = None,
+        dry_run: bool = False,
+    ) -> AcceptedAnswer:
+        """Send an Alimtalk to each receiver."""
+        return self._call(operations.SEND_ALIMTALK, body, CallSettings(idempotency_key, dry_run))
+
+    def send_friendtalk(
+        self,
+        body: SendFriendtalk,
+        *,
+        idempotency_key: str | None = None,
+        dry_run: bool = False,
+    ) -> AcceptedAnswer:
+        """Send a friend talk to each receiver."""
+        return self._call(operations.SEND_FRIENDTALK, body, CallSettings(idempotency_key, dry_run))
+
+    def send_brand_message(
+        self,
+        body: SendBrandMessage,
+        *,
+        idempotency_key: str | None = None,
+        dry_run: bool = False,
+    ) -> AcceptedAnswer:
+        """Send a brand message to each receiver."""
+        return self._call(operations.SEND_BRAND_MESSAGE, body, CallSettings(idempotency_key, dry_run))
+
+    def cancel(self, body: CancelRequest) -> CancelAnswer:
+        """Cancel the waiting messages of a send request.
+
+        After a lost answer it is repeated, and then counts only what the last try has cancelled.
+        """
+        return self._call(operations.CANCEL, body)
+
+    def list_messages(self, body: ListMessages) -> MessagesAnswer:
+        """List messages of a receiver, a request or a period."""
+        return self._call(operations.LIST_MESSAGES, body)
+
+    def look_up_request(self, body: GetRequest) -> RequestAnswer:
+        """Get a send request, its counts and its messages."""
+        return self._call(operations.LOOK_UP_REQUEST, body)
+
+    def list_results(self, body: ListResults | None = None) -> ResultsAnswer:
+        """List what has ended since a cursor, each message once."""
+        return self._call(operations.LIST_RESULTS, body or ListResults())
+
+    def look_up_message(self, body: GetMessage) -> MessageDetailAnswer:
+        """Get one message and what happened to it."""
+        return self._call(operations.LOOK_UP_MESSAGE, body)
+
+    def list_statistics(self, body: msgspec.Struct) -> StatisticsAnswer:
+        """Count messages by hour, day or month; `statistics_since` makes the body."""
+        return self._call(operations.LIST_STATISTICS, body)
+
+    def list_template_categories(self) -> TemplateCategoriesAnswer:
+        """List the categories of templates."""
+        return self._call(operations.LIST_TEMPLATE_CATEGORIES, NoFields())
+
+    def create_template(self, body: WriteTemplate) -> TemplateAnswer:
+        """Create a template."""
+        return self._call(operations.CREATE_TEMPLATE, body)
+
+    def update_template(self, body: WriteTemplate) -> TemplateAnswer:
+        """Replace a template's text."""
+        return self._call(operations.UPDATE_TEMPLATE, body)
+
+    def delete_template(self, body: TemplateKey) -> EnvelopeOnly:
+        """Delete a template that is registered or rejected."""
+        return self._call(operations.DELETE_TEMPLATE, body)
+
+    def request_template(self, body: TemplateKey) -> TemplateAnswer:
+        """Submit a template for review."""
+        return self._call(operations.REQUEST_TEMPLATE, body)
+
+    def list_templates(self, body: ListTemplates | None = None) -> TemplatesAnswer:
+        """List templates, newest first."""
+        return self._call(operations.LIST_TEMPLATES, body or ListTemplates())
+
+    def list_inbound_messages(self, body: ListInbound | None = None) -> InboundAnswer:
+        """List what subscribers have sent since a cursor."""
+        return self._call(operations.LIST_INBOUND_MESSAGES, body or ListInbound())
+
+    def add_opt_outs(self, body: AddOptOuts) -> AddedOptOutsAnswer:
+        """Add receivers who want no advertising."""
+        return self._call(operations.ADD_OPT_OUTS, body)
+
+    def remove_opt_outs(self, body: RemoveOptOuts) -> RemovedOptOutsAnswer:
+        """Remove receivers who accept advertising again."""
+        return self._call(operations.REMOVE_OPT_OUTS, body)
+
+    def list_opt_outs(self, body: ListOptOuts | None = None) -> OptOutsAnswer:
+        """List opt-outs, newest first."""
+        return self._call(operations.LIST_OPT_OUTS, body or ListOptOuts())
+
+    def create_webhook(self, body: CreateWebhook) -> NewWebhookAnswer:
+        """Create a webhook; its secret is shown only in this answer."""
+        return self._call(operations.CREATE_WEBHOOK, body)
+
+    def update_webhook(self, body: UpdateWebhook) -> WebhookAnswer:
+        """Change a webhook, enable or disable it, or rotate its secret."""
+        return self._call(operations.UPDATE_WEBHOOK, body)
+
+    def delete_webhook(self, body: DeleteWebhook) -> EnvelopeOnly:
+        """Delete a webhook."""
+        return self._call(operations.DELETE_WEBHOOK, body)
+
+    def test_webhook(self, body: SendWebhookTest) -> WebhookTestAnswer:
+        """Post a test to a webhook, and return what came back."""
+        return self._call(operations.TEST_WEBHOOK, body)
+
+    def replay_webhook(self, body: ReplayWebhook) -> EnvelopeOnly:
+        """Post events of the last days again."""
+        return self._call(operations.REPLAY_WEBHOOK, body)
+
+    def list_webhooks(self) -> WebhooksAnswer:
+        """List the webhooks of the account."""
+        return self._call(operations.LIST_WEBHOOKS, ListWebhooks())
+
+    def list_webhook_deliveries(self, body: ListDeliveries) -> DeliveriesAnswer:
+        """List recent tries to deliver posts, newest first."""
+        return self._call(operations.LIST_WEBHOOK_DELIVERIES, body)
+
+    def export_personal_data(self, body: ExportPersonalData) -> PersonalDataAnswer:
+        """Export what is stored about a phone number."""
+        return self._call(operations.EXPORT_PERSONAL_DATA, body)
+
+    def erase_personal_data(self, body: ErasePersonalData) -> ErasureAnswer:
+        """Erase a phone number and the texts sent to it."""
+        return self._call(operations.ERASE_PERSONAL_DATA, body)
+
+    def look_at_phone(self, body: ListPhoneMessages) -> PhoneAnswer:
+        """List what a simulated phone received, newest first."""
+        return self._call(operations.LOOK_AT_PHONE, body)
+
+    def _call(
+        self,
+        operation: Operation[A],
+        body: msgspec.Struct,
+        settings: CallSettings = NO_SETTINGS,
+    ) -> A:
+        exchange = Exchange(operation, body, settings, self._retries, self._world)
+        while True:
+            try:
+                response = self._http.request(**exchange.request)
+            except httpx.RequestError as failure:
+                delay_s = exchange.read_failure(failure)
+            else:
+                outcome = exchange.read_answer(response)
+                if not isinstance(outcome, float):
+                    return outcome
+                delay_s = outcome
+            threading.Event().wait(delay_s)

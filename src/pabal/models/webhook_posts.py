@@ -1,0 +1,226 @@
+"""The posts that webhooks get: one type for each event."""
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from pabal.domain.event import EventType
+from pabal.models.answers import SenderItem, TemplateItem
+from pabal.models.inbound import InboundItem
+from pabal.models.opt_outs import OptOutItem
+from pabal.models.results import ResultItem
+
+EventId = Annotated[
+    str,
+    Meta(
+        description="Unique for good; a repeated event has the same.",
+        examples=["evt_0192f0c1a2b3c4d5e6f708192a3b4c5d"],
+    ),
+]
+Timestamp = Annotated[
+    str,
+    Meta(
+        description="When the post was made, ISO 8601 with milliseconds and offset.",
+        examples=["2026-11-15T10:12:03.123+09:00"],
+    ),
+]
+
+
+class InboundEventItem(InboundItem, kw_only=True):
+    """A message that a subscriber has sent, and the id of that event."""
+
+    eventId: EventId
+
+
+class TemplateEventItem(TemplateItem, kw_only=True):
+    """A template as it was when its status changed, and the id of that event."""
+
+    eventId: EventId
+
+
+class SenderEventItem(SenderItem, kw_only=True):
+    """A sender profile as it was when it changed, and the id of that event."""
+
+    eventId: EventId
+
+
+class OptOutEventItem(OptOutItem, kw_only=True):
+    """A new opt-out, and the id of that event."""
+
+    eventId: EventId
+
+
+class CampaignCounts(Struct):
+    """How the messages of a campaign ended."""
+
+    completed: Annotated[int, Meta(description="Delivered messages.")]
+    fail: Annotated[int, Meta(description="Failed messages.")]
+    cancel: Annotated[int, Meta(description="Cancelled messages.")]
+    fallbacks: Annotated[int, Meta(description="How many of them are fallbacks.")]
+
+
+class CampaignFinishedItem(Struct, kw_only=True):
+    """A campaign that has ended."""
+
+    eventId: EventId
+    campaignId: Annotated[str, Meta(description="Id of the campaign.")]
+    name: Annotated[str, Meta(description="Its name.")]
+    counts: Annotated[CampaignCounts, Meta(description="How its messages ended.")]
+
+
+class LimitNearItem(Struct, kw_only=True):
+    """A limit of the account that is used to 70 or 100 percent."""
+
+    eventId: EventId
+    limit: Annotated[
+        str,
+        Meta(
+            description="receivers_per_day, receivers_per_month or budget_per_month.",
+            examples=["receivers_per_day"],
+        ),
+    ]
+    value: Annotated[int, Meta(description="The limit; a budget is in won.")]
+    used: Annotated[int, Meta(description="How much of it is used.")]
+    share: Annotated[int, Meta(description="Percent that were reached: 70 or 100.")]
+
+
+class WebhookTestEventItem(Struct, kw_only=True):
+    """A test that a caller asked for."""
+
+    eventId: EventId
+    webhookId: Annotated[str, Meta(description="The webhook that is tested.")]
+
+
+class ResultEvents(Struct):
+    """Messages that have ended."""
+
+    items: list[ResultItem]
+
+
+class InboundEvents(Struct):
+    """Messages of subscribers."""
+
+    items: list[InboundEventItem]
+
+
+class TemplateEvents(Struct):
+    """Templates whose status has changed."""
+
+    items: list[TemplateEventItem]
+
+
+class SenderEvents(Struct):
+    """Sender profiles that have changed."""
+
+    items: list[SenderEventItem]
+
+
+class CampaignEvents(Struct):
+    """Campaigns that have ended."""
+
+    items: list[CampaignFinishedItem]
+
+
+class OptOutEvents(Struct):
+    """New opt-outs."""
+
+    items: list[OptOutEventItem]
+
+
+class LimitEvents(Struct):
+    """Limits that are nearly used up."""
+
+    items: list[LimitNearItem]
+
+
+class WebhookTestEvents(Struct):
+    """Tests."""
+
+    items: list[WebhookTestEventItem]
+
+
+class MessageResultPost(Struct, kw_only=True, tag_field="type", tag=EventType.MESSAGE_RESULT.code):
+    """Messages have ended."""
+
+    timestamp: Timestamp
+    data: ResultEvents
+
+
+class MessageInboundPost(Struct, kw_only=True, tag_field="type", tag=EventType.MESSAGE_INBOUND.code):
+    """Subscribers have sent messages to numbers of the account."""
+
+    timestamp: Timestamp
+    data: InboundEvents
+
+
+class TemplateStatusPost(Struct, kw_only=True, tag_field="type", tag=EventType.TEMPLATE_STATUS.code):
+    """Templates were submitted, approved, rejected or edited, or a relay has suspended or released them."""
+
+    timestamp: Timestamp
+    data: TemplateEvents
+
+
+class SenderAuthPost(Struct, kw_only=True, tag_field="type", tag=EventType.SENDER_AUTH.code):
+    """Sender profiles were approved, disabled or enabled, or a relay has suspended or released them."""
+
+    timestamp: Timestamp
+    data: SenderEvents
+
+
+class CampaignFinishedPost(Struct, kw_only=True, tag_field="type", tag=EventType.CAMPAIGN_FINISHED.code):
+    """Campaigns have ended."""
+
+    timestamp: Timestamp
+    data: CampaignEvents
+
+
+class OptOutAddedPost(Struct, kw_only=True, tag_field="type", tag=EventType.OPT_OUT_ADDED.code):
+    """Receivers want no more advertising."""
+
+    timestamp: Timestamp
+    data: OptOutEvents
+
+
+class LimitNearPost(Struct, kw_only=True, tag_field="type", tag=EventType.LIMIT_NEAR.code):
+    """Limits of the account are nearly used up."""
+
+    timestamp: Timestamp
+    data: LimitEvents
+
+
+class WebhookTestPost(Struct, kw_only=True, tag_field="type", tag=EventType.WEBHOOK_TEST.code):
+    """A test of the webhook."""
+
+    timestamp: Timestamp
+    data: WebhookTestEvents
+
+
+class OtherPost(Struct, kw_only=True):
+    """A post of an event that this version does not know."""
+
+    type: str
+    timestamp: str
+    data: dict[str, Any]
+
+
+KnownPost = (
+    MessageResultPost
+    | MessageInboundPost
+    | TemplateStatusPost
+    | SenderAuthPost
+    | CampaignFinishedPost
+    | OptOutAddedPost
+    | LimitNearPost
+    | WebhookTestPost
+)
+POSTS: dict[EventType, type[Struct]] = {
+    EventType.MESSAGE_RESULT: MessageResultPost,
+    EventType.MESSAGE_INBOUND: MessageInboundPost,
+    EventType.TEMPLATE_STATUS: TemplateStatusPost,
+    EventType.SENDER_AUTH: SenderAuthPost,
+    EventType.CAMPAIGN_FINISHED: CampaignFinishedPost,
+    EventType.OPT_OUT_ADDED: OptOutAddedPost,
+    EventType.LIMIT_NEAR: LimitNearPost,
+    EventType.WEBHOOK_TEST: WebhookTestPost,
+}
+"""The post of each event."""

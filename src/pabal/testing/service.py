@@ -1,0 +1,116 @@
+"""The whole service in a thread of this process, with the simulator as its only carrier."""
+
+import asyncio
+import contextlib
+import socket
+import sys
+import threading
+from collections.abc import Coroutine, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import uvicorn
+
+from pabal.app import Service, build_service
+from pabal.cli.serve import new_event_loop, server_config
+from pabal.service.access import keys
+from pabal.settings.settings import load
+from pabal.world import RealWorld
+
+T = TypeVar("T")
+
+START_TIMEOUT_S = 30.0
+STOP_SECONDS = 5
+"""How long it may finish what is in flight when it is stopped."""
+
+
+class LocalService:
+    """A running service on a free port; what it stores is in a folder of its own.
+
+    `settings` are those of `pabal settings`; the environment is not read.
+    """
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        self._settings = load({}, **{"data": folder, "port": 0, "stop_seconds": STOP_SECONDS, **settings})
+        self._accounts = 0
+        self._world = RealWorld()
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="pabal", daemon=True)
+        self._failure: BaseException | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._service: Service | None = None
+        self._server: _ThreadServer | None = None
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        """The base URL of its interface."""
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        if not self._started.wait(START_TIMEOUT_S) or self._failure:
+            self._stop()
+            raise RuntimeError("the service has not started") from self._failure
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    def create_account(self, name: str = "") -> str:
+        """Create an account, or find the one of this name, and return a new key of it with every scope."""
+        self._accounts += 1
+        assert self._service
+        store = self._service.context.store
+        issued = store.write(
+            keys.issue, self._world, name or f"account-{self._accounts}", "Test key", scopes=keys.SCOPES, rate=0
+        )
+        return self._await(issued)
+
+    def _stop(self) -> None:
+        if self._server:
+            self._server.should_exit = True
+        self._thread.join()
+        self._listener.close()
+
+    def _await(self, work: Coroutine[Any, Any, T]) -> T:
+        assert self._loop
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def _run(self) -> None:
+        interval_s = sys.getswitchinterval()  # the service shortens it for the whole process
+        try:
+            with asyncio.Runner(loop_factory=new_event_loop) as runner:
+                runner.run(self._serve())
+        except BaseException as failure:  # to be raised in the thread that waits for the start
+            self._failure = failure
+        finally:
+            sys.setswitchinterval(interval_s)
+            self._started.set()
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        service = await build_service(self._settings)
+        self._service = service
+        self._server = _ThreadServer(server_config(service, service, self._settings), self._started)
+        await service.start()
+        try:
+            await self._server.serve(sockets=[self._listener])
+        finally:
+            await service.stop()
+
+
+class _ThreadServer(uvicorn.Server):
+    """A server that leaves signals to the main thread, and tells when it is ready."""
+
+    def __init__(self, config: uvicorn.Config, started: threading.Event) -> None:
+        super().__init__(config)
+        self._is_ready = started
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._is_ready.set()

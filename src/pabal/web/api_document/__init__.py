@@ -1,0 +1,1 @@
+"""The parts of the OpenAPI document: schemas, examples, responses and webhooks."""

@@ -1,0 +1,110 @@
+"""The fixtures for callers' tests start the whole service, quickly, and keep tests apart."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pabal.client import ReceiverBody, SendSms
+from pabal.testing import plugin
+from pabal.testing.account import TemporaryAccount
+from pabal.testing.service import LocalService
+
+TEST_OF_A_CALLER = """
+from pabal.client import ReceiverBody, SendSms
+
+
+def test_customer_gets_a_message(pabal):
+    receivers = [ReceiverBody(phoneNumber="010-1234-5678", templateData={"name": "길동"})]
+    sent = pabal.client.send_sms(SendSms(content="#{name}님", sender="02-1234-5678", receivers=receivers))
+
+    (message,) = pabal.wait_until_ended(sent.request_id)
+
+    assert message.sendingStatus.value == "completed"
+    assert [each.content for each in pabal.list_received("010-1234-5678")] == ["길동님"]
+
+
+def test_other_test_sees_nothing_of_it(pabal):
+    assert pabal.list_received("010-1234-5678") == []
+"""
+START = """
+import os, sys
+from pathlib import Path
+from pabal.testing.service import LocalService
+
+before = sum(os.times()[:2])
+with LocalService(Path(sys.argv[1])):
+    print(sum(os.times()[:2]) - before)
+"""
+MAX_START_S = 1.0
+"""Processor time of a start, which does not depend on what else the machine does."""
+
+
+def test_test_of_a_caller_passes(tmp_path: Path) -> None:
+    (tmp_path / "test_caller.py").write_text(TEST_OF_A_CALLER, encoding="utf-8")
+    by_name = ["-p", "no:pabal", "-p", "pabal.testing.plugin"]  # also where the package is not installed
+    command = [sys.executable, "-m", "pytest", *by_name, "-q", "-W", "error"]
+    environment = {**os.environ, "PABAL_PORT": "not a number", "PYTEST_ADDOPTS": ""}
+
+    run = subprocess.run(
+        [*command, "-p", "no:cacheprovider", "-p", "no:schemathesis", "test_caller.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "2 passed" in run.stdout
+
+
+def test_service_starts_with_less_than_a_second_of_work(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", START, tmp_path / "data"], capture_output=True, text=True, timeout=120, check=False
+    )
+
+    assert run.returncode == 0, run.stderr
+    assert float(run.stdout) < MAX_START_S
+
+
+def test_pytest_finds_the_fixtures_by_itself() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert project["entry-points"]["pytest11"] == {"pabal": plugin.__name__}
+
+
+def test_accounts_of_one_service_are_apart(pabal_service: LocalService, pabal: TemporaryAccount) -> None:
+    receivers = [ReceiverBody(phoneNumber="010-1234-5678")]
+    sent = pabal.client.send_sms(SendSms(content="안녕", sender="02-1234-5678", receivers=receivers))
+    pabal.wait_until_ended(sent.request_id)
+
+    with TemporaryAccount(pabal_service.base_url, pabal_service.create_account()) as other:
+        assert other.list_received("010-1234-5678") == []
+    assert len(pabal.list_received("010-1234-5678")) == 1
+
+
+def test_channel_is_registered_in_one_call(pabal: TemporaryAccount) -> None:
+    assert re.fullmatch("[0-9a-f]{40}", pabal.register_channel())
+
+
+def test_waiting_has_an_end(pabal: TemporaryAccount) -> None:
+    receivers = [ReceiverBody(phoneNumber="010-0000-0006")]  # its receipt never comes
+    sent = pabal.client.send_sms(SendSms(content="안녕", sender="02-1234-5678", receivers=receivers))
+
+    with pytest.raises(TimeoutError):
+        pabal.wait_until_ended(sent.request_id, timeout_s=0)
+
+
+def test_service_that_cannot_start_says_why(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file, no folder")
+
+    with pytest.raises(RuntimeError, match="has not started") as raised, LocalService(tmp_path / "data"):
+        pass
+
+    assert "cannot be used" in str(raised.value.__cause__)

@@ -1,0 +1,76 @@
+"""Runs every example of the page about the Python client against a running service."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from docs import generate
+from pabal.client import Client
+from pabal.domain.event import EventType
+from pabal.testing.account import TemporaryAccount
+from pabal.testing.plugin import pabal, pabal_service
+from pabal.web.api_document.example_answers import post_example
+from pabal.webhooks.signing import format_secret, sign
+from pabal.world import RealWorld
+
+__all__ = ["pabal", "pabal_service"]
+
+PAGE = generate.FOLDER.parent / "how-to" / "python-client.md"
+BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+FIRST, ERRORS, LISTS, WEBHOOKS, TESTS = BLOCKS
+SECRET = b"s" * 32
+
+
+def _run(block: str, account: TemporaryAccount, **names: Any) -> dict[str, Any]:
+    """Run an example with the names that the page uses."""
+    source = block.replace("http://127.0.0.1:8080", account.base_url).replace("pb_…", account.api_key)
+    found = {"client": account.client, **names}
+    exec(compile(source.replace("whsec_…", format_secret(SECRET)), str(PAGE), "exec"), found)  # noqa: S102
+    return found
+
+
+def test_first_example_sends(pabal: TemporaryAccount, capsys: pytest.CaptureFixture[str]) -> None:
+    _run(FIRST, pabal)
+
+    (message,) = pabal.wait_until_ended(capsys.readouterr().out.strip())
+    assert message.content == "홍길동님, 안녕하세요"
+
+
+def test_example_of_errors_tells_fields_and_codes(
+    pabal: TemporaryAccount, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = _run(FIRST, pabal)["sms"]
+    wrong.receivers[0].phoneNumber = "1"
+    _run(ERRORS, pabal, sms=wrong)
+    with Client(pabal.base_url, "pb_wrong") as stranger:
+        _run(ERRORS, pabal, sms=wrong, client=stranger)
+
+    _, by_field, by_code = capsys.readouterr().out.splitlines()
+    assert "receivers[0].phoneNumber" in by_field
+    assert by_code.startswith("UNAUTHORIZED")
+
+
+def test_example_of_lists_goes_on_from_its_cursor(pabal: TemporaryAccount) -> None:
+    _run(FIRST, pabal)
+    handled: list[Any] = []
+
+    found = _run(LISTS, pabal, cursor=None, handle=handled.append)
+
+    assert found["cursor"]
+
+
+def test_example_of_webhooks_accepts_signed_posts_only(pabal: TemporaryAccount) -> None:
+    stored: list[tuple[str, str]] = []
+    receive = _run(WEBHOOKS, pabal, store_once=lambda *item: stored.append(item))["receive"]
+    body = json.dumps(post_example(EventType.MESSAGE_RESULT)).encode()
+    headers = sign([SECRET], "msg_1", RealWorld().now(), body)
+
+    assert receive(headers, body) == 204
+    assert receive(headers, body + b" ") == 401
+    assert [status for _, status in stored] == ["completed"]
+
+
+def test_example_of_a_test_passes(pabal: TemporaryAccount) -> None:
+    _run(TESTS, pabal)["test_customer_gets_a_message"](pabal)
