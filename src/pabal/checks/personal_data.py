@@ -38,6 +38,7 @@ def build_personal_data_item(number: str, data: PersonalData, locale: Locale) ->
             for row in data.campaign_rows
             for cells in row.cells
         ],
+        drafts=data.draft_lines,
         inbound=[build_inbound_item(each, locale) for each in data.inbound],
         optOuts=[build_opt_out_item(each, locale) for each in data.opt_outs],
     )

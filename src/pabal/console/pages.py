@@ -6,7 +6,7 @@ from pabal.console.manage import numbers, privacy, profiles, templates, webhooks
 from pabal.console.operate import accounts, audit, keys, limits, mappings, pending_numbers, settings, status
 from pabal.console.overview import overview, statistics, statistics_export
 from pabal.console.phone import phone
-from pabal.console.requests import requests
+from pabal.console.requests import requests, sent
 from pabal.console.send import send
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.sign_in import sign_in
@@ -52,17 +52,26 @@ PAGES = (
     Page(statistics.TABLE_PATH, statistics.export_table, SIGNED_IN),
     Page("/console/login", sign_in.show_sign_in, None, needs_account=False),
     Page("/console/login", sign_in.do_sign_in, None, "POST", needs_account=False, max_body_bytes=16 * 1024),
+    Page("/console/login/again", sign_in.ask_again, None, needs_account=False),
+    Page(
+        "/console/login/again", sign_in.sign_in_again, None, "POST", needs_account=False, max_body_bytes=16 * 1024
+    ),
     Page("/console/logout", sign_in.do_sign_out, SIGNED_IN, "POST", needs_account=False),
     Page("/console/language", sign_in.choose_language, None, "POST", needs_account=False),
     Page("/console/accounts", sign_in.show_accounts, OPERATORS, needs_account=False),
     Page("/console/accounts", sign_in.choose_account, OPERATORS, "POST", needs_account=False),
     Page("/console/send", send.show_form, SENDERS, menu="menu.send"),
     Page("/console/send", send.send, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
+    *(
+        Page(f"/console/send/{word}", send.show_form, SENDERS)  # for the language switch of the answers
+        for word in ("form", "check", "test", "upload")
+    ),
     Page("/console/send/form", send.change_form, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
+    Page("/console/send/discard", send.discard_draft, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/look", send.update_preview, SENDERS, "POST", is_preview=True, max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/check", send.show_confirmation, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/test", send.send_test, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
-    Page("/console/send/done/{request}", send.show_sent, SENDERS),
+    Page("/console/send/done/{request}", sent.show_sent, SENDERS),
     Page("/console/send/upload", upload.create_campaign, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/upload/{campaign}", upload.show_campaign, SENDERS),
     Page("/console/send/upload/{campaign}/progress", upload.show_progress, SENDERS, is_polled=True),
@@ -89,6 +98,7 @@ PAGES = (
     Page("/console/templates", templates.list_templates, SIGNED_IN, menu="menu.templates"),
     Page("/console/templates/new", templates.show_new_form, SENDERS),
     Page("/console/templates/new", templates.create_template, SENDERS, "POST", max_body_bytes=PICTURE_BYTES),
+    Page("/console/templates/discard", templates.discard_draft, SENDERS, "POST", max_body_bytes=PICTURE_BYTES),
     Page("/console/templates/preview", templates.show_preview, SENDERS, "POST", is_preview=True),
     Page("/console/templates/{template}", templates.show_template, SIGNED_IN),
     Page("/console/templates/{template}/edit", templates.show_edit_form, SENDERS),

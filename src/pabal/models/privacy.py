@@ -37,6 +37,7 @@ class PersonalDataItem(Struct, kw_only=True):
     optOuts: Annotated[
         list[OptOutItem], Meta(description="Its opt-outs; they stay after an erasure, as keyed hashes.")
     ]
+    drafts: Annotated[list[str], Meta(description="Lines of drafts in the console that name this number.")]
     inbound: Annotated[list[InboundItem], Meta(description="What this number has sent to the account.")]
 
 

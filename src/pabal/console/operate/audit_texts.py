@@ -13,6 +13,8 @@ TEXTS = {
     "audit.user": Text("사용자", "User"),
     "audit.what": Text("작업", "Action"),
     "audit.target": Text("대상", "Target"),
+    "audit.sent": Text("발송 요청 {time}", "Request of {time}"),
+    "audit.number": Text("번호 {number}", "Number {number}"),
     "audit.search": Text("검색", "Search"),
     "audit.everyone": Text("모든 사용자", "All users"),
     "audit.none": Text("기록이 없습니다.", "There are no entries."),

@@ -10,7 +10,9 @@ from starlette.responses import Response
 
 from pabal.console.manage.template_form import BUTTON_LABELS
 from pabal.console.send import draft as drafts
+from pabal.console.send import kept_draft
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK_PRODUCTS, KINDS, MessageDraft
+from pabal.console.send.kept_draft import KeptDraft
 from pabal.console.send.review import (
     SHOWN_INVALID_ROWS,
     Review,
@@ -22,20 +24,17 @@ from pabal.console.send.review import (
 )
 from pabal.console.send.typed_receivers import TypedReceiver
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import identifiers, phone
+from pabal.domain import phone
 from pabal.domain.brand.message import BrandType, Targeting
 from pabal.domain.button import FRIENDTALK_BUTTON_TYPES
 from pabal.domain.codes import Refused
 from pabal.domain.image import MAX_IMAGE_BYTES
-from pabal.domain.message import Status
 from pabal.domain.profile import Profile
 from pabal.domain.sending import Sending
 from pabal.domain.template import Template
 from pabal.service.access import opt_out_numbers
 from pabal.service.access.sign_in import new_secret
-from pabal.service.errors import RecordDamaged
-from pabal.service.history import history
-from pabal.service.sending import choices, compose
+from pabal.service.sending import choices
 from pabal.service.sending.accept import IdempotencyKey, accept, choose_carrier, find_accepted
 
 SEND_PATH = "/console/send"
@@ -67,28 +66,43 @@ class Confirmation(NamedTuple):
 
 
 async def show_form(request: PageRequest) -> Response:
-    """Show an empty form for a kind of message."""
-    draft = await _with_default_sender(request, drafts.blank_draft(request.field("kind")))
-    return await _render_form(request, await review_draft(request, draft))
+    """Show the form with what was typed before, or an empty one for a kind of message."""
+    draft, kept = await kept_draft.load(request)
+    draft = await _with_default_sender(request, draft or drafts.blank_draft(request.field("kind")))
+    return await _render_form(request, await review_draft(request, draft), kept=kept)
+
+
+async def discard_draft(request: PageRequest) -> Response:
+    """Delete what was typed, and show an empty form."""
+    await kept_draft.discard(request, kept_draft.form_name(request))
+    return request.redirect(SEND_PATH)
 
 
 async def change_form(request: PageRequest) -> Response:
     """Show the form with what was typed, for another kind of message or with other buttons."""
     draft = await _with_default_sender(request, drafts.read_draft(request.fields))
-    return await _render_form(request, await review_draft(request, draft))
+    kept = await kept_draft.keep(request, draft)
+    return await _render_form(request, await review_draft(request, draft), kept=kept)
 
 
 async def update_preview(request: PageRequest) -> Response:
-    """Answer with what changes while someone types: size, receivers, preview."""
+    """Answer with what changes while someone types: size, receivers, preview; what was typed is kept."""
     review = await review_draft(request, drafts.read_draft(request.fields))
+    kept = await kept_draft.keep(request, review.draft)
     return request.render(
-        "send/send_look.html", review=review, draft=review.draft, is_part=True, max_invalid_rows=SHOWN_INVALID_ROWS
+        "send/send_look.html",
+        review=review,
+        draft=review.draft,
+        is_part=True,
+        max_invalid_rows=SHOWN_INVALID_ROWS,
+        kept=kept,
     )
 
 
 async def show_confirmation(request: PageRequest) -> Response:
     """Show how many messages would be sent and when, or the errors."""
     review = await review_draft(request, drafts.read_draft(request.fields))
+    await kept_draft.keep(request, review.draft)
     try:
         found = await validate_review(request, review)
         await choose_carrier(request.context, request.account_id, found)
@@ -120,6 +134,7 @@ async def send(request: PageRequest) -> Response:
         request_id = await _accept(request, found, idempotency_key, "send")
     except Refused as refused:
         return await _render_form(request, review, refused)
+    await kept_draft.discard(request, kept_draft.form_name(request))
     return request.redirect(f"{SEND_PATH}/done/{request_id.hex()}")
 
 
@@ -146,38 +161,12 @@ async def send_test(request: PageRequest) -> Response:
     )
 
 
-async def show_sent(request: PageRequest) -> Response:
-    """Show what was sent, with a link to its progress.
-
-    Raises Refused(REQUEST_NOT_FOUND), also for another account's, and RecordDamaged.
-    """
-    request_id = identifiers.parse_request_id(str(request.http.path_params["request"]))
-    found = await history.get_request_details(request.context, request.account_id, request_id, 1, 1)
-    send_request = found.request
-    if send_request is None:
-        raise RecordDamaged("request", found.request_id)
-    shown = history.build_each(
-        found.page.found,
-        found.page.unreadable,
-        lambda message, shared: (message.receiver, compose.content_of(message, shared)),
-        lambda message_id: ("", request.t("history.unreadable", id=message_id.hex())),
-    )
-    receiver, content = shown[0] if shown else ("", "")
-    return request.render(
-        "send/send_done.html",
-        request_id=send_request.id.hex(),
-        total=send_request.total,
-        scheduled=request.locale.format_timestamp(send_request.scheduled_at)[:16]
-        if send_request.scheduled_at > request.now
-        else "",
-        counts=[(status, found.counts[status]) for status in Status if found.counts.get(status)],
-        receiver=receiver,
-        content=content,
-    )
-
-
 async def _render_form(
-    request: PageRequest, review: Review, refused: Refused | None = None, confirmation: Confirmation | None = None
+    request: PageRequest,
+    review: Review,
+    refused: Refused | None = None,
+    confirmation: Confirmation | None = None,
+    kept: KeptDraft | None = None,
 ) -> Response:
     """Answer with the whole page and its errors.
 
@@ -193,6 +182,7 @@ async def _render_form(
         is_part=False,
         is_refused=refused is not None,
         confirmation=confirmation,
+        kept=kept or KeptDraft(kept_draft.form_name(request)),
         choices=await _load_choices(request, review.draft),
         test_key=_new_key(request),
         kinds=list(KINDS.values()),

@@ -16,6 +16,13 @@ TEXTS = {
         "아직 발송할 수 없습니다. 아래에 표시된 항목을 고치세요.",
         "The message cannot be sent yet. Correct the fields marked below.",
     ),
+    "draft.loaded": Text("{time}에 작성하던 내용을 불러왔습니다.", "This is what you were writing at {time}."),
+    "draft.discard": Text("지우고 새로 작성", "Discard it and start anew"),
+    "draft.kept": Text("{time}에 임시 저장했습니다.", "Draft kept at {time}."),
+    "draft.too_large": Text(
+        "내용이 너무 커서 임시 저장하지 못합니다. 수신자가 많으면 파일로 올리세요.",
+        "This is too large to be kept as a draft. For many receivers, upload a file.",
+    ),
     "send.message": Text("메시지", "Message"),
     "send.sender": Text("발신번호", "Sender number"),
     "send.sender.none": Text(
@@ -30,6 +37,12 @@ TEXTS = {
         "법에 따라 맨 앞에 (광고)가, 마지막 줄에 무료 수신거부 번호가 자동으로 붙고 야간에는 발송되지 않습니다.",
         "“(광고)” and a last line with the free opt-out number are added automatically, as the law requires, and "
         "the message is not sent at night.",
+    ),
+    "send.ad_sender": Text("보내는 사람 이름·상호(광고)", "Name of the sender (advertisements)"),
+    "send.ad.typed": Text(
+        "(광고)로 시작하므로 광고로 발송합니다. 보내는 사람 이름과 무료 수신거부 번호가 필요합니다.",
+        "It begins with “(광고)”, so it is sent as an advertisement. It needs the sender's name and a free opt-out "
+        "number.",
     ),
     "send.opt_out": Text("무료 수신거부 번호(광고)", "Free opt-out number (advertisements)"),
     "send_ad.talk": Text(
@@ -107,6 +120,7 @@ TEXTS = {
         "입력 순서: {columns}. 쉼표나 탭으로 구분하며, 스프레드시트에서 복사해 붙여 넣을 수 있습니다.",
         "Order: {columns}. Separate values with commas or tabs, or paste them from a spreadsheet.",
     ),
+    "send.receivers.valid": Text("발송할 수 있는 수신자 {count}명", "can be sent: {count}"),
     "send.receivers.count": Text("{count}명", "{count} in total"),
     "send.receivers.repeated": Text("중복 {count}건 제외", "duplicates left out: {count}"),
     "send.receivers.twice": Text("중복 {count}건 포함", "duplicates included: {count}"),
@@ -162,7 +176,8 @@ TEXTS = {
         "Cannot be sent as a text message without an opt-out number",
     ),
     "send.done": Text("발송 요청을 접수했습니다", "Your message was accepted"),
-    "send.state": Text("현재 상태", "Current status"),
+    "send.others": Text("외 {count}명", "and {count} more"),
+    "send.content.first": Text("첫 수신자가 받을 내용", "Text for the first receiver"),
     "send.follow": Text("진행 상황 보기", "View progress"),
     "send.another": Text("새 메시지 발송", "Send another message"),
 }

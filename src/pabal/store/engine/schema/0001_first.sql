@@ -145,6 +145,17 @@ create table sessions (                  -- console sessions
 create index sessions_by_user on sessions (user_id);
 create index sessions_by_expiry on sessions (expires_at);
 
+create table drafts (                    -- what a user has written in a form of the console and not sent yet
+    user_id {big} not null references users (id),
+    account_id {big} not null,
+    form text not null,                  -- such as `send`
+    fields text not null,                -- what was typed, as a JSON object
+    changed_at {big} not null,
+    primary key (user_id, account_id, form)
+);
+create index drafts_by_account on drafts (account_id, user_id, form);
+create index drafts_by_age on drafts (changed_at);
+
 create table sign_in_attempts (          -- recent failed sign-ins
     subject {bytes} primary key,         -- SHA-256 of a name, an address, or both; neither is stored
     name_hash {bytes},                   -- SHA-256 of the name, if there is one in the subject
