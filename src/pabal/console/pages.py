@@ -1,6 +1,6 @@
 """The table of pages with path, handler and roles, from which routes, menu and tests are made."""
 
-from pabal.console.contacts import inbound, opt_outs
+from pabal.console.contacts import address_book, contact_import, groups, inbound, opt_outs
 from pabal.console.history import export, history
 from pabal.console.manage import numbers, privacy, profiles, templates, webhooks
 from pabal.console.operate import accounts, audit, keys, limits, mappings, pending_numbers, settings, status
@@ -10,7 +10,7 @@ from pabal.console.requests import requests, sent
 from pabal.console.send import send
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.sign_in import sign_in
-from pabal.console.upload import campaign_file, upload
+from pabal.console.upload import campaign_file, group_campaign, upload
 
 ACCOUNT = "/console/operate/accounts/{account}"
 OPERATING = tuple(
@@ -45,6 +45,33 @@ MESSAGE_BYTES = 1024 * 1024
 PICTURE_BYTES = 8 * 1024 * 1024
 """A form with a photo from a phone: that is too large to send, but the error is shown at its field."""
 
+CONTACT = f"{address_book.CONTACTS_PATH}/{{contact}}"
+GROUP = f"{address_book.CONTACTS_PATH}/groups/{{group}}"
+CONTACTS = (
+    Page(address_book.CONTACTS_PATH, address_book.list_contacts, SENDERS, menu="menu.contacts"),
+    Page(address_book.CONTACTS_PATH, address_book.add_contact, SENDERS, "POST"),
+    Page(f"{address_book.CONTACTS_PATH}.csv", contact_import.export_contacts, SENDERS),
+    Page(f"{address_book.CONTACTS_PATH}/selected", address_book.list_contacts, SENDERS),  # for the language switch
+    Page(f"{address_book.CONTACTS_PATH}/selected", address_book.change_selected, SENDERS, "POST"),
+    Page(f"{address_book.CONTACTS_PATH}/groups", groups.show_groups, SENDERS),
+    Page(f"{address_book.CONTACTS_PATH}/groups", groups.create_group, SENDERS, "POST"),
+    Page(f"{address_book.CONTACTS_PATH}/fields", groups.show_groups, SENDERS),
+    Page(f"{address_book.CONTACTS_PATH}/fields", groups.set_fields, SENDERS, "POST"),
+    Page(GROUP, groups.rename_group, SENDERS, "POST"),
+    Page(f"{GROUP}/delete", groups.delete_group, SENDERS, "POST"),
+    Page(contact_import.IMPORT_PATH, contact_import.show_import, SENDERS),
+    *(
+        Page(path, handle, SENDERS, "POST", max_body_bytes=contact_import.MAX_FORM_BYTES)
+        for path, handle in (
+            (contact_import.IMPORT_PATH, contact_import.import_contacts),
+            (f"{contact_import.IMPORT_PATH}/columns", contact_import.show_columns),
+        )
+    ),
+    Page(CONTACT, address_book.show_contact, SENDERS),
+    Page(CONTACT, address_book.update_contact, SENDERS, "POST"),
+    Page(f"{CONTACT}/delete", address_book.delete_contact, SENDERS, "POST"),
+)
+
 PAGES = (
     Page("/console", overview.show_overview, SIGNED_IN, menu="menu.overview"),
     Page("/console/statistics.csv", statistics_export.export_statistics, SIGNED_IN),
@@ -64,7 +91,7 @@ PAGES = (
     Page("/console/send", send.send, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     *(
         Page(f"/console/send/{word}", send.show_form, SENDERS)  # for the language switch of the answers
-        for word in ("form", "check", "test", "upload")
+        for word in ("form", "check", "test", "upload", "groups")
     ),
     Page("/console/send/form", send.change_form, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/discard", send.discard_draft, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
@@ -72,6 +99,13 @@ PAGES = (
     Page("/console/send/check", send.show_confirmation, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/test", send.send_test, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/done/{request}", sent.show_sent, SENDERS),
+    Page(
+        "/console/send/groups",
+        group_campaign.create_group_campaign,
+        SENDERS,
+        "POST",
+        max_body_bytes=MESSAGE_BYTES,
+    ),
     Page("/console/send/upload", upload.create_campaign, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/upload/{campaign}", upload.show_campaign, SENDERS),
     Page("/console/send/upload/{campaign}/progress", upload.show_progress, SENDERS, is_polled=True),
@@ -127,6 +161,7 @@ PAGES = (
     Page("/console/numbers/opt-out", numbers.set_opt_out_number, OWNERS, "POST"),
     Page("/console/numbers/remove", numbers.confirm_removal, OWNERS),
     Page("/console/numbers/remove", numbers.remove_number, OWNERS, "POST"),
+    *CONTACTS,
     Page(opt_outs.OPT_OUTS_PATH, opt_outs.list_opt_outs, SENDERS, menu="menu.opt_outs"),
     Page(opt_outs.OPT_OUTS_PATH, opt_outs.add_opt_out, SENDERS, "POST"),
     Page(f"{opt_outs.OPT_OUTS_PATH}.csv", opt_outs.export_opt_outs, SENDERS),

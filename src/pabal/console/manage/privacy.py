@@ -45,6 +45,7 @@ class StoredCounts(NamedTuple):
     opt_outs: int
     inbound: int
     drafts: int
+    contacts: int
 
 
 async def show_form(request: PageRequest) -> Response:
@@ -75,6 +76,7 @@ async def look_up_number(request: PageRequest) -> Response:
         len(found.opt_outs),
         len(found.inbound),
         len(found.draft_lines),
+        len(found.contacts),
     )
     return _render(request, number, counts=counts)
 

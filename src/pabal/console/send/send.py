@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from string import hexdigits
 from typing import NamedTuple
@@ -23,22 +24,25 @@ from pabal.console.send.review import (
     validate_send,
 )
 from pabal.console.send.typed_receivers import TypedReceiver
+from pabal.console.shell.chosen import GROUP, chosen_ids, parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import phone
 from pabal.domain.brand.message import BrandType, Targeting
 from pabal.domain.button import FRIENDTALK_BUTTON_TYPES
 from pabal.domain.codes import Refused
+from pabal.domain.contact import ContactGroup
 from pabal.domain.image import MAX_IMAGE_BYTES
 from pabal.domain.profile import Profile
 from pabal.domain.sending import Sending
 from pabal.domain.template import Template
-from pabal.service.access import opt_out_numbers
+from pabal.service.access import contacts, opt_out_numbers
 from pabal.service.access.sign_in import new_secret
 from pabal.service.sending import choices
 from pabal.service.sending.accept import IdempotencyKey, accept, choose_carrier, find_accepted
 
 SEND_PATH = "/console/send"
 KEY_CHARACTERS = 64
+SHOWN_GROUPS = 100
 _TIME_DIGITS = 12
 
 
@@ -51,6 +55,9 @@ class FormChoices(NamedTuple):
     own_number: str
     opt_out_number: str = ""
     """The number for opting out that advertisements have by default; empty: none."""
+    groups: Sequence[ContactGroup] = ()
+    """The first groups of the address book, and those that are chosen."""
+    has_more_groups: bool = False
 
 
 class Confirmation(NamedTuple):
@@ -184,6 +191,7 @@ async def _render_form(
         confirmation=confirmation,
         kept=kept or KeptDraft(kept_draft.form_name(request)),
         choices=await _load_choices(request, review.draft),
+        chosen_groups=_chosen_groups(request),
         test_key=_new_key(request),
         kinds=list(KINDS.values()),
         talks=FRIENDTALK_PRODUCTS,
@@ -197,7 +205,22 @@ async def _render_form(
     )
 
 
+def _chosen_groups(request: PageRequest) -> set[int]:
+    """Return the groups that were ticked, or that a link of the address book names."""
+    linked = parse_id(request.field("group"))
+    return {*chosen_ids(request.fields, GROUP), *([linked] if linked else ())}
+
+
 async def _load_choices(request: PageRequest, draft: MessageDraft) -> FormChoices:
+    """Return what can be chosen for a draft."""
+    _, groups = await contacts.get_book(request.context, request.account_id)
+    chosen = _chosen_groups(request)
+    shown = [each for place, each in enumerate(groups) if place < SHOWN_GROUPS or each.id in chosen]
+    found = await _load_senders(request, draft)
+    return found._replace(groups=shown, has_more_groups=len(groups) > len(shown))
+
+
+async def _load_senders(request: PageRequest, draft: MessageDraft) -> FormChoices:
     context, account_id = request.context, request.account_id
     numbers = await choices.list_sender_numbers(context, account_id)
     stored_number = await choices.get_test_number(context, request.user.id)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pabal.domain import identifiers
+from pabal.domain.contact import Contact
 from pabal.domain.dates import Instant
 from pabal.domain.inbound import Inbound
 from pabal.domain.message import Status
@@ -14,6 +15,7 @@ from pabal.service.sending.drafts import contains_number, find_lines
 from pabal.store import (
     audit_log,
     campaign_requests,
+    contacts,
     drafts,
     erasures,
     events,
@@ -61,6 +63,7 @@ class PersonalData(NamedTuple):
     inbound: list[Inbound]
     draft_lines: list[str]
     """Lines of drafts that name the number."""
+    contacts: list[Contact]
 
 
 class ErasureResult(NamedTuple):
@@ -121,6 +124,7 @@ def _read_elsewhere(
         opt_outs.list_by_number(tx, keys, account_id, phone),
         inbound.list_by_sender(tx, account_id, phone, MAX_INBOUND),
         draft_lines,
+        contacts.find_by_phones(tx, account_id, [phone]),
     )
 
 
@@ -178,6 +182,7 @@ def _erase_elsewhere(tx: Tx, keys: HashKeys, account_id: int, phone: str, audit_
     personal_data.erase_elsewhere(tx, account_id, phone)
     webhook_posts.erase(tx, account_id, events.erase_data(tx, account_id, phone))
     opt_outs.erase(tx, keys, account_id, phone)
+    contacts.delete(tx, account_id, [each.id for each in contacts.find_by_phones(tx, account_id, [phone])])
     inbound.erase(tx, account_id, phone)
     opt_out_changes.erase(tx, account_id, phone)
 

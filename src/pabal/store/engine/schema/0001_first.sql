@@ -81,6 +81,43 @@ create table opt_outs (                  -- receivers who want no advertising
 );
 create index opt_outs_by_account on opt_outs (account_id, id);
 
+create table address_books (             -- what the contacts of an account have in common
+    account_id {big} primary key references accounts (id),
+    contacts {big} not null,             -- how many there are
+    fields text not null                 -- names of the fields that they may have, as a JSON array
+) {clustered};
+
+create table contacts (                  -- people that an account sends to
+    id {serial},
+    account_id {big} not null references accounts (id),
+    phone {big} not null,
+    name text not null,
+    name_key {bytes} not null,           -- the name as it is searched and sorted
+    fields text,                         -- values by the name of their field, as a JSON object; null: none
+    created_at {big} not null,
+    changed_at {big} not null,
+    unique (account_id, phone)
+);
+create index contacts_by_name on contacts (account_id, name_key, id);
+create index contacts_by_id on contacts (account_id, id);
+create index contacts_by_tail on contacts (account_id, (phone % 10000), id);
+
+create table contact_groups (
+    id {serial},
+    account_id {big} not null references accounts (id),
+    name text not null,
+    contacts {big} not null,             -- how many are in it
+    created_at {big} not null,
+    unique (account_id, name)
+);
+
+create table contact_members (           -- who is in which group
+    group_id {big} not null,
+    contact_id {big} not null,
+    primary key (group_id, contact_id)
+) {clustered};
+create index contact_members_by_contact on contact_members (contact_id);
+
 create table inbound_messages (          -- what subscribers have sent to our numbers
     id {serial},
     account_id {big} references accounts (id),  -- the one that registered the number; null: only operators see it
