@@ -1,11 +1,12 @@
 """Nothing that was typed is lost, and a failure is told: drafts, ended sessions, and a network that fails."""
 
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.fixtures.browser import BrowserEnvironment, check_page
+from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page
 from tests.fixtures.web import SENDER
 
 pytestmark = pytest.mark.slow
@@ -16,7 +17,7 @@ UNAVAILABLE = '<main id="content"><h1>-</h1><p>The store is away.</p><p>home</p>
 
 def write(page: Page, text: str, receiver: str = "010-2000-0100") -> None:
     """Write a message and wait until it is kept."""
-    page.goto("/console/send")
+    open_send_page(page)
     page.locator("[name=sender]").fill(SENDER)
     page.locator("[name=content]").fill(text)
     page.locator("[name=receivers]").fill(receiver)
@@ -87,8 +88,9 @@ def test_ended_session_asks_for_the_password_in_place(env: BrowserEnvironment, l
         page.wait_for_url("**/console/send/done/*")
 
 
-@in_both_ways
-@pytest.mark.parametrize("fail", [abort, answer_503], ids=["offline", "503"])
+@pytest.mark.parametrize(
+    ("language", "screen", "fail"), [("ko", "desktop", abort), ("en", "phone", answer_503)], ids=["offline", "503"]
+)
 def test_failed_request_says_whether_something_was_sent(
     env: BrowserEnvironment, language: str, screen: str, fail: Callable[[Route], None]
 ) -> None:
@@ -124,11 +126,10 @@ def test_corrected_field_is_no_longer_marked(env: BrowserEnvironment) -> None:
         discard(page)
 
 
-@pytest.mark.parametrize("width", [1280, 900, 720])
-def test_known_words_of_tables_are_not_broken_in_two(env: BrowserEnvironment, width: int) -> None:
+def test_known_words_of_tables_are_not_broken_in_two(env: BrowserEnvironment) -> None:
     with env.signed_in(language="en") as page:
-        page.set_viewport_size({"width": width, "height": 800})
-        for path in ("/console", "/console/requests", "/console/history"):
+        for path, width in product(("/console", "/console/requests", "/console/history"), (1280, 900, 720)):
+            page.set_viewport_size({"width": width, "height": 800})
             page.goto(path)
             broken = page.evaluate(
                 """() => [...document.querySelectorAll(".list :is(th, .short, .word, .state)")].filter((cell) => {
@@ -145,4 +146,4 @@ def test_known_words_of_tables_are_not_broken_in_two(env: BrowserEnvironment, wi
                   return false;
                 }).map((cell) => cell.textContent)"""
             )
-            assert broken == [], path
+            assert broken == [], (path, width)

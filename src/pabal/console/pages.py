@@ -7,7 +7,7 @@ from pabal.console.operate import accounts, audit, keys, limits, mappings, pendi
 from pabal.console.overview import overview, statistics, statistics_export
 from pabal.console.phone import phone
 from pabal.console.requests import requests, sent
-from pabal.console.send import send
+from pabal.console.send import saved, send
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.sign_in import sign_in
 from pabal.console.upload import campaign_file, group_campaign, upload
@@ -45,18 +45,16 @@ MESSAGE_BYTES = 1024 * 1024
 PICTURE_BYTES = 8 * 1024 * 1024
 """A form with a photo from a phone: that is too large to send, but the error is shown at its field."""
 
-CONTACT = f"{address_book.CONTACTS_PATH}/{{contact}}"
+CONTACT = f"{address_book.CONTACTS_PATH}/person/{{contact}}"
 GROUP = f"{address_book.CONTACTS_PATH}/groups/{{group}}"
 CONTACTS = (
     Page(address_book.CONTACTS_PATH, address_book.list_contacts, SENDERS, menu="menu.contacts"),
     Page(address_book.CONTACTS_PATH, address_book.add_contact, SENDERS, "POST"),
     Page(f"{address_book.CONTACTS_PATH}.csv", contact_import.export_contacts, SENDERS),
-    Page(f"{address_book.CONTACTS_PATH}/selected", address_book.list_contacts, SENDERS),  # for the language switch
     Page(f"{address_book.CONTACTS_PATH}/selected", address_book.change_selected, SENDERS, "POST"),
     Page(f"{address_book.CONTACTS_PATH}/groups", groups.show_groups, SENDERS),
     Page(f"{address_book.CONTACTS_PATH}/groups", groups.create_group, SENDERS, "POST"),
-    Page(f"{address_book.CONTACTS_PATH}/fields", groups.show_groups, SENDERS),
-    Page(f"{address_book.CONTACTS_PATH}/fields", groups.set_fields, SENDERS, "POST"),
+    Page(f"{address_book.CONTACTS_PATH}/groups/fields", groups.set_fields, SENDERS, "POST"),
     Page(GROUP, groups.rename_group, SENDERS, "POST"),
     Page(f"{GROUP}/delete", groups.delete_group, SENDERS, "POST"),
     Page(contact_import.IMPORT_PATH, contact_import.show_import, SENDERS),
@@ -89,11 +87,8 @@ PAGES = (
     Page("/console/accounts", sign_in.choose_account, OPERATORS, "POST", needs_account=False),
     Page("/console/send", send.show_form, SENDERS, menu="menu.send"),
     Page("/console/send", send.send, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
-    *(
-        Page(f"/console/send/{word}", send.show_form, SENDERS)  # for the language switch of the answers
-        for word in ("form", "check", "test", "upload", "groups")
-    ),
     Page("/console/send/form", send.change_form, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
+    Page("/console/send/save", saved.save_text, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/discard", send.discard_draft, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/look", send.update_preview, SENDERS, "POST", is_preview=True, max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/check", send.show_confirmation, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
@@ -106,6 +101,7 @@ PAGES = (
         "POST",
         max_body_bytes=MESSAGE_BYTES,
     ),
+    Page("/console/send/resend", group_campaign.create_resend, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/upload", upload.create_campaign, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/upload/{campaign}", upload.show_campaign, SENDERS),
     Page("/console/send/upload/{campaign}/progress", upload.show_progress, SENDERS, is_polled=True),
@@ -119,6 +115,8 @@ PAGES = (
         max_body_bytes=campaign_file.MAX_FORM_BYTES,
     ),
     Page("/console/send/upload/{campaign}/send", upload.send_campaign, SENDERS, "POST"),
+    Page(saved.TEXTS_PATH, saved.show_texts, SENDERS, menu="menu.texts"),
+    Page(f"{saved.TEXTS_PATH}/{{text}}/delete", saved.delete_text, SENDERS, "POST"),
     Page("/console/requests", requests.list_requests, SIGNED_IN, menu="menu.requests"),
     Page("/console/requests/progress", requests.show_progress, SIGNED_IN, is_polled=True),
     Page("/console/requests/{request}", requests.show_request, SIGNED_IN),

@@ -29,8 +29,8 @@ class CampaignRowItem(Struct, kw_only=True):
 class ContactItem(Struct, kw_only=True):
     """A contact in the address book of the console."""
 
-    name: str
-    fields: dict[str, str]
+    name: Annotated[str, Meta(description="Name of the person; may be empty.")]
+    fields: Annotated[dict[str, str], Meta(description="Values by the name of their field.")]
     created: Date
     changed: Date
 

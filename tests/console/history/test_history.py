@@ -25,7 +25,6 @@ from tests.fixtures.web import (
     call_ok,
     get_message,
     list_messages,
-    product_of,
     receivers_of,
     set_up_sender,
     sms_body,
@@ -171,7 +170,7 @@ def test_failed_message_and_its_fallback_link_to_each_other(run_scenario: RunSce
 
         assert f"/console/history/{fallback['messageId']}" in story.text
         assert f"/console/history/{failed['messageId']}" in other.text
-        assert "대체 발송을 설정하거나 문자로 발송하세요" in story.text
+        assert "대체 문자가 전달되었습니다. 조치할 사항이 없습니다." in story.text
         assert "대체 문자를 만들었습니다" in other.text
 
     run_scenario(scenario)
@@ -372,43 +371,3 @@ def test_page_of_an_expired_message_says_why_what_to_do_and_what_it_cost(run_sce
         assert "<dt>비용</dt><dd>9.5원</dd>" in expired.text
 
     run_scenario(scenario, carriers={"simulator": disconnected_carrier()})
-
-
-def test_bad_search_is_not_shown_as_no_results(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await send_messages(env)
-        browser = await signed_in_browser(env)
-
-        bad = await browser.get("/console/history?message=nonsense")
-        none = await browser.get(f"/console/history?message={'0' * 32}")
-
-        assert bad.status == 400
-        assert "검색하지 않았습니다" in bad.text
-        assert "ID는 0-9, a-f로 된 32자입니다." in bad.text
-        assert 'class="empty"' not in bad.text
-        assert 'class="empty"' in none.text
-
-    run_scenario(scenario)
-
-
-@pytest.mark.parametrize(
-    ("number", "advice"),
-    [
-        ("", "대체 문자가 전달되었습니다. 조치할 사항이 없습니다."),
-        ("01000000001", "대체 문자도 전달되지 않았습니다."),
-    ],
-)
-def test_advice_knows_what_became_of_the_fallback(run_scenario: RunScenario, number: str, advice: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        receiver = number or NO_USER
-        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, receiver, **FALLBACK))
-        await env.wait(60)
-        failed = next(one for one in await list_messages(call, receiver) if product_of(one) == "alimTalk")
-        browser = await signed_in_browser(env)
-
-        page = await browser.get(f"/console/history/{failed['messageId']}")
-
-        assert advice in page.text
-
-    run_scenario(scenario)

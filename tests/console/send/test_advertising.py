@@ -39,7 +39,8 @@ def test_sender_and_number_are_both_asked_for(run_scenario: RunScenario) -> None
         no_number = await review(browser, {**ad, "adSender": "봄상점"})
         uploaded = await browser.submit(UPLOAD, **{**ad, "optOutNumber": "080-123-4567"})
 
-        assert errors(no_name) == {"adSender": "광고 문자에는 보내는 사람의 이름(상호)을 밝혀야 합니다."}
+        assert list(errors(no_name)) == ["adSender"]
+        assert "보내는 사람의 이름(상호)을 밝혀야 합니다." in errors(no_name)["adSender"]
         assert set(errors(no_number)) == {"optOutNumber"}
         assert (uploaded.status, set(errors(uploaded))) == (400, {"adSender"})
 

@@ -60,7 +60,7 @@ TEXTS = {
     "contacts.take_out": Text("선택한 연락처를 이 그룹에서 빼기", "Take chosen contacts out of this group"),
     "contacts.delete": Text("삭제", "Delete"),
     "contacts.delete.ask": Text(
-        "연락처를 삭제하시겠습니까? 되돌릴 수 없습니다.", "Delete from the address book? This cannot be undone."
+        "연락처를 삭제하시겠습니까? 되돌릴 수 없습니다.", "Delete what you chose? This cannot be undone."
     ),
     "contacts.delete.yes": Text("예, 삭제합니다", "Yes, delete"),
     "contacts.opted_out": Text("수신거부", "Opted out"),
@@ -80,18 +80,18 @@ TEXTS = {
     "contacts.import": Text("파일로 가져오기", "Import a file"),
     "contacts.import.about": Text(
         "파일을 고르면 각 열을 어느 항목으로 가져올지 정할 수 있습니다. 열 이름이 맞으면 그대로 두세요.",
-        "Once you choose a file, you can say which column is which field. If the names fit, leave them as they are.",
+        "Once you choose a file, you can say which column is which field. If the names fit, leave them so.",
     ),
     "contacts.import.refused": Text(
         "파일을 가져오지 않았습니다. 고쳐서 다시 시도하세요.",
         "The file was not imported. Correct it, and try again.",
     ),
     "contacts.import.done": Text("가져온 결과", "Result of the import"),
-    "contacts.import.added": Text("새로 추가", "Added"),
-    "contacts.import.changed": Text("갱신", "Updated"),
-    "contacts.import.known": Text("이미 있어 그대로 둠", "Already there, unchanged"),
-    "contacts.import.duplicates": Text("파일 안에서 중복", "Repeated in the file"),
-    "contacts.import.bad": Text("가져올 수 없는 행", "Rows that cannot be imported"),
+    "contact_import.added": Text("새로 추가", "Added"),
+    "contact_import.changed": Text("갱신", "Updated"),
+    "contact_import.known": Text("이미 있어 그대로 둠", "Already there, unchanged"),
+    "contact_import.duplicates": Text("파일 안에서 중복", "Repeated in the file"),
+    "contact_import.bad": Text("가져올 수 없는 행", "Rows that cannot be imported"),
     "contacts.import.known.title": Text("이미 있는 번호는", "Numbers that are there already"),
     "contacts.import.update": Text("파일의 내용으로 갱신", "Update them from the file"),
     "contacts.import.keep": Text("주소록의 내용을 그대로 둠", "Leave them as they are"),

@@ -21,7 +21,7 @@ from pabal.service.access import audit, contact_groups, contacts
 from pabal.service.access.contacts import ImportBatch
 from pabal.service.errors import StoreUnavailable
 
-IMPORT_PATH = f"{CONTACTS_PATH}/import"
+IMPORT_PATH = f"{CONTACTS_PATH}/file"
 EXPORT_BATCH = 1000
 SHOWN_BAD_ROWS = 50
 MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024

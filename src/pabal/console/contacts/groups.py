@@ -9,6 +9,9 @@ from pabal.domain import contact as rules
 from pabal.domain.codes import Code, Refused
 from pabal.service.access import contact_groups, contacts
 
+MAX_DELETED_AT_ONCE = 20_000
+"""A larger group is deleted in the background: the list shows how many contacts are left in it."""
+
 
 async def show_groups(request: PageRequest) -> Response:
     """Show the groups and the fields of the address book."""
@@ -52,9 +55,14 @@ async def delete_group(request: PageRequest) -> Response:
     group_id = _group_id(request)
     audit_entry = request.audit_entry("contact.group_delete", str(group_id))
     with_contacts = request.field("with") == "contacts"
-    await contact_groups.delete(
+    group = await contact_groups.get_group(request.context, request.account_id, group_id)
+    deletion = contact_groups.delete(
         request.context, request.account_id, group_id, audit_entry, with_contacts=with_contacts
     )
+    if group.contacts > MAX_DELETED_AT_ONCE:
+        request.site.run_in_background(deletion)
+    else:
+        await deletion
     return request.redirect(f"{CONTACTS_PATH}/groups")
 
 

@@ -109,7 +109,7 @@ async def show_progress(request: PageRequest) -> Response:
         entries=entries,
         news=news,
         is_one=is_one,
-        parts=parts._replace(is_news=str(parts.total) != request.field("parts")),
+        parts=parts._replace(is_news=is_one and str(parts.total) != request.field("parts")),
     )
 
 
@@ -187,6 +187,8 @@ async def _render_request(request: PageRequest, sent: SentItem, refused: Refused
         is_paused=campaign is not None and campaign.state is CampaignState.MAKING and bool(campaign.reason),
         parts=await _part_list(request, campaign),
         above=above.hex() if above else "",
+        has_failed=sent.progress.fail > 0,
+        is_editable=send_request is not None and not above and sent.is_scheduled(request.now),
         news="",
     )
 

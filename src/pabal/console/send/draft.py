@@ -1,5 +1,6 @@
 """A draft on the send page: what was typed, and the body of the interface that it makes."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -33,7 +34,7 @@ BUTTON_FIELDS = {
 _TEXT_FIELDS = (
     "content", "subject", "sender", "sendDate", "expireMinutes", "receivers", "senderKey", "templateCode",
     "messageType", "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
-    "optOutNumber", "adSender", "targeting", "attachment",
+    "optOutNumber", "adSender", "targeting", "attachment", "edits", "resends",
 )  # fmt: skip
 _CHECKBOXES = ("adFlag", "resend", "once", "later")
 _OWN_WORDS = (
@@ -167,7 +168,7 @@ class MessageDraft:
     @property
     def fields(self) -> list[str]:
         """The fields that can have an error, by their names in the interface."""
-        found = ["content", "receivers", "sendDate", "expireMinutes"]
+        found = ["content", "receivers", "sendDate", "expireMinutes", "text_name"]
         found += ["sender"] if self.product.is_text else ["senderKey", "resendPhoneNumber", "resendContent"]
         found += ["optOutNumber"] if self.is_ad and (self.product.is_text or self.is_brand) else []
         found += ["adSender"] if self.is_ad and self.product.is_text else []
@@ -259,6 +260,25 @@ def to_fields(draft: MessageDraft) -> dict[str, str]:
         if value
     }
     return {"kind": draft.kind.word, **texts, **checkboxes, **buttons}
+
+
+def draft_from_body(body: Mapping[str, Any]) -> MessageDraft:
+    """Return the draft that makes this body of the interface, without receivers and time."""
+    draft = blank_draft(str(body.get("kind", "")))
+    image = body.get("image") or {}
+    names = {"contentType": "image_type", "fileName": "image_name", "body": "image_body"}
+    given = {name: str(body[name]) for name in _TEXT_FIELDS if name in body and name != "sendDate"}
+    given |= {names[field]: str(value) for field, value in image.items() if field in names}
+    if body.get("attachment"):
+        given["attachment"] = json.dumps(body["attachment"], ensure_ascii=False, indent=2)
+    checkboxes = {name: bool(body.get(name)) for name in ("adFlag", "resend")}
+    buttons = tuple(_read_button(each) for each in body.get("buttons") or ())
+    return replace(
+        draft,
+        texts={**draft.texts, **given},
+        checkboxes={**draft.checkboxes, **checkboxes},
+        buttons=buttons,
+    )
 
 
 def is_worth_keeping(draft: MessageDraft) -> bool:

@@ -24,6 +24,8 @@ class KeptDraft(NamedTuple):
     time: str = ""
     """When it was last kept; empty: it is not."""
     is_too_large: bool = False
+    notice: str = ""
+    """The key of what else to say; empty: nothing."""
 
 
 def form_name(request: PageRequest) -> str:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from pabal.console.manage.template_form import BUTTON_LABELS
 from pabal.console.send import draft as drafts
-from pabal.console.send import kept_draft
+from pabal.console.send import kept_draft, prefill
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK_PRODUCTS, KINDS, MessageDraft
 from pabal.console.send.kept_draft import KeptDraft
 from pabal.console.send.review import (
@@ -26,7 +26,7 @@ from pabal.console.send.review import (
 from pabal.console.send.typed_receivers import TypedReceiver
 from pabal.console.shell.chosen import GROUP, chosen_ids, parse_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import phone
+from pabal.domain import identifiers, phone
 from pabal.domain.brand.message import BrandType, Targeting
 from pabal.domain.button import FRIENDTALK_BUTTON_TYPES
 from pabal.domain.codes import Refused
@@ -39,6 +39,7 @@ from pabal.service.access import contacts, opt_out_numbers
 from pabal.service.access.sign_in import new_secret
 from pabal.service.sending import choices
 from pabal.service.sending.accept import IdempotencyKey, accept, choose_carrier, find_accepted
+from pabal.service.sending.replace import replace_request
 
 SEND_PATH = "/console/send"
 KEY_CHARACTERS = 64
@@ -73,9 +74,21 @@ class Confirmation(NamedTuple):
 
 
 async def show_form(request: PageRequest) -> Response:
-    """Show the form with what was typed before, or an empty one for a kind of message."""
-    draft, kept = await kept_draft.load(request)
+    """Show the form with what was typed before, a copy of what was sent, or an empty one for a kind of message.
+
+    Raises Refused: REQUEST_NOT_FOUND, NOT_FOUND, INVALID_STATE for what cannot be copied.
+    """
+    draft, kept = await kept_draft.load(request, prefill.form_of(request))
+    if draft is None:
+        start = await prefill.find_start(request)
+        draft, kept = start.draft, KeptDraft(start.form, notice=start.notice)
     draft = await _with_default_sender(request, draft or drafts.blank_draft(request.field("kind")))
+    return await _render_form(request, await review_draft(request, draft), kept=kept)
+
+
+async def show_saved(request: PageRequest, draft: MessageDraft) -> Response:
+    """Show the form after its text was saved."""
+    kept = KeptDraft(kept_draft.form_name(request), notice="texts.done")
     return await _render_form(request, await review_draft(request, draft), kept=kept)
 
 
@@ -251,6 +264,16 @@ async def _with_default_sender(request: PageRequest, draft: MessageDraft) -> Mes
 
 
 async def _accept(request: PageRequest, sending: Sending, idempotency_key: IdempotencyKey, action: str) -> bytes:
+    """Store a send, in place of the scheduled request that it edits, if it does.
+
+    Raises Refused as the interface does.
+    """
+    edited = identifiers.parse_request_id(request.field("edits")) if action == "send" else None
+    if edited:
+        audit_entry = request.audit_entry("request.edit")
+        return await replace_request(
+            request.context, request.account_id, edited, sending, idempotency_key, audit_entry
+        )
     return await accept(
         request.context, request.account_id, sending, idempotency_key, request.audit_entry(f"message.{action}")
     )

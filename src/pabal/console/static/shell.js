@@ -54,7 +54,7 @@
   function again(detail) {
     const element = detail.elt;
     if (isQuiet(element)) return null; // the next one comes by itself
-    return () => (element.matches("button") ? element.click() : htmx.trigger(element, "submit"));
+    return () => (element.matches("button") ? element.click() : htmx.trigger(element, "change"));
   }
 
   document.addEventListener("htmx:beforeSend", (event) => {
@@ -81,7 +81,7 @@
     }
   });
 
-  /* Forms that the browser posts: those that send are posted here, so that a failure is told on this page */
+  /* Forms that the browser posts: those that send or stop something are posted here, so that a failure is told */
 
   async function post(form, submitter) {
     const fields = new URLSearchParams(new FormData(form, submitter));
@@ -113,10 +113,10 @@
     if (!navigator.onLine) {
       event.preventDefault();
       tell("nothing", "", null);
-    } else if (form.matches("form[data-risk=send]:not([hx-post])")) {
+    } else if (form.matches("form[data-risk]:not([hx-post])")) {
       event.preventDefault();
       if (busy.hidden) post(form, event.submitter);
-    } else {
+    } else if (!form.matches("[data-download], [data-upload]")) {
       busy.hidden = false; // until the next page is there
     }
   });

@@ -16,6 +16,7 @@ from pabal.store.contacts import ContactPage as ContactPage
 from pabal.store.contacts import Place as Place
 from pabal.store.contacts import SavedContacts
 from pabal.store.engine.base import Tx, transaction
+from pabal.store.hash_keys import HashKeys
 
 SAVE_BATCH = 500
 """Most contacts that one transaction saves."""
@@ -52,7 +53,7 @@ async def search(
     Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a search that takes too long.
     """
     async with context.searches.take_turn(account_id):
-        return await context.store.read(_search, account_id, typed, group, after, limit)
+        return await context.store.read(_search, context.policy.hash_keys, account_id, typed, group, after, limit)
 
 
 async def get_contact(context: Context, account_id: int, contact_id: int) -> tuple[Contact, list[int]]:
@@ -134,7 +135,7 @@ async def list_some(
 
 async def find_opted_out(context: Context, account_id: int, phones: Collection[str], sender: str) -> set[str]:
     """Return those numbers that want no advertising of the account, or none from this sender number."""
-    return await context.store.read(_find_opted_out, account_id, phones, sender)
+    return await context.store.read(_find_opted_out, context.policy.hash_keys, account_id, phones, sender)
 
 
 def check_field_count(count: int) -> None:
@@ -179,13 +180,13 @@ def _read_book(tx: Tx, account_id: int) -> tuple[AddressBook, list[ContactGroup]
 
 @transaction(search=True)
 def _search(
-    tx: Tx, account_id: int, typed: str, group: ContactGroup | None, after: Place, limit: int
+    tx: Tx, keys: HashKeys, account_id: int, typed: str, group: ContactGroup | None, after: Place, limit: int
 ) -> ListedContacts:
     wanted = rules.parse_search(typed)
     page = contacts.search(tx, account_id, wanted, (group.id, group.contacts) if group else None, after, limit)
     ids, phones = [each.id for each in page.contacts], [each.phone for each in page.contacts]
     return ListedContacts(
-        page, contact_groups.groups_of(tx, ids), _find_opted_out(tx, account_id, phones, EVERY_SENDER)
+        page, contact_groups.groups_of(tx, ids), _find_opted_out(tx, keys, account_id, phones, EVERY_SENDER)
     )
 
 
@@ -227,5 +228,6 @@ def _delete(tx: Tx, account_id: int, contact_ids: Sequence[int], audit_entry: Au
     return count
 
 
-def _find_opted_out(tx: Tx, account_id: int, phones: Collection[str], sender: str) -> set[str]:
-    return {each.phone for each in opt_outs.find(tx, {AdReceiver(account_id, phone, sender) for phone in phones})}
+def _find_opted_out(tx: Tx, keys: HashKeys, account_id: int, phones: Collection[str], sender: str) -> set[str]:
+    wanted = {AdReceiver(account_id, phone, sender) for phone in phones}
+    return {each.phone for each in opt_outs.find(tx, keys, wanted)}

@@ -193,6 +193,16 @@ create table drafts (                    -- what a user has written in a form of
 create index drafts_by_account on drafts (account_id, user_id, form);
 create index drafts_by_age on drafts (changed_at);
 
+create table saved_texts (               -- messages that an account keeps under a name
+    id {serial},
+    account_id {big} not null references accounts (id),
+    name text not null,
+    kind text not null,                  -- the tab of the send page
+    fields text not null,                -- of its form, without receivers and time, as a JSON object
+    changed_at {big} not null,
+    unique (account_id, name)
+);
+
 create table sign_in_attempts (          -- recent failed sign-ins
     subject {bytes} primary key,         -- SHA-256 of a name, an address, or both; neither is stored
     name_hash {bytes},                   -- SHA-256 of the name, if there is one in the subject
