@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from pabal.console.upload.sheet_limits import MAX_FILE_BYTES
 from pabal.domain.user import Role
-from tests.fixtures.browser import BrowserEnvironment, check_page
+from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ def written(folder: Path, rows: int, bad: str = BAD) -> Path:
 
 def write_message(page: Page) -> None:
     """Write a message on the send page and continue to its file."""
-    page.goto("/console/send")
+    open_send_page(page)
     page.locator("[name=sender]").fill("02-1234-5678")
     page.locator("[name=content]").fill("#{이름}님, 봄 행사에 오세요")
     page.locator("[formaction='/console/send/upload']").click()

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import FilePayload, Page, Route, expect
 
-from tests.fixtures.browser import BrowserEnvironment, check_page
+from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page
 from tests.fixtures.web import NO_USER, SENDER, channel_body, template_body
 
 pytestmark = pytest.mark.slow
@@ -47,7 +47,7 @@ def picture(page: Page, side: int = 200) -> FilePayload:
 
 def begin(page: Page, kind: str, receivers: str) -> None:
     """Open the tab of a message type and enter the receivers."""
-    page.goto("/console/send")
+    open_send_page(page)
     page.locator(f"#to-{kind}").click()
     expect(page.locator(f"#to-{kind}")).to_have_attribute("aria-current", "true")
     page.locator("[name=receivers]").fill(receivers)
@@ -100,18 +100,20 @@ def test_long_sms_is_changed_to_lms_and_sent(env: BrowserEnvironment, language: 
 
 def test_sms_is_sent_by_keyboard_only(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
-        page.goto("/console/send")
+        open_send_page(page)
         page.locator("[name=sender]").focus()
         page.keyboard.type(SENDER)
         page.keyboard.press("Tab")
         page.keyboard.press("Space")
+        page.keyboard.press("Tab")
+        page.keyboard.type("봄상점")
         page.keyboard.press("Tab")
         page.keyboard.type("080-123-4567")
         page.keyboard.press("Tab")
         page.keyboard.type("키보드")
         page.keyboard.press("Tab")
         page.keyboard.type("010-2000-0003")
-        expect(page.locator("#arriving")).to_have_text("(광고)키보드 무료거부 0801234567")
+        expect(page.locator("#arriving")).to_have_text("(광고)[봄상점] 키보드 무료거부 0801234567")
         page.locator("[name=adFlag]").focus()
         page.keyboard.press("Space")
         page.locator("[name=sender]").focus()
@@ -320,7 +322,7 @@ def test_edit_after_review_requires_new_review(env: BrowserEnvironment) -> None:
 
 def test_message_is_sent_without_javascript(env: BrowserEnvironment) -> None:
     with env.signed_in(java_script_enabled=False) as page:
-        page.goto("/console/send?kind=lms")
+        open_send_page(page, "?kind=lms")
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=subject]").fill("제목")
         page.locator("[name=content]").fill("스크립트 없이")

@@ -21,6 +21,17 @@ QUERIES = {
     "/console/history.xlsx": ["", f"receiver={RECEIVER}", "request={request}"],
     "/console/templates/new": ["", "copy={template}"],
     "/console/requests/progress": ["ids={request}", "ids={campaign}"],
+    "/console/send": [
+        "",
+        "copy={request}",
+        "resend={request}",
+        "edit={request}",
+        "copy={campaign}",
+        "text={text}",
+        "group={group}",
+    ],
+    "/console/contacts": ["", f"q={RECEIVER}", "group={group}"],
+    "/console/contacts.csv": ["", "group={group}"],
     "/console/opt-outs": ["", f"number={RECEIVER}", "page=2"],
     "/console/inbound": ["", "before=9", f"number={RECEIVER}"],
     "/console/inbound.csv": ["", f"number={RECEIVER}"],
@@ -44,7 +55,18 @@ async def things(env: Environment) -> dict[str, str]:
     hook = {"url": "https://shop.example/hook", "events": ["message.result"], "description": SECRET}
     made = await call_ok(call, "webhook/create", hook)
     await call_ok(call, "webhook/test", {"webhookId": made.item["webhookId"]})
-    return {**named, "campaign": await campaign(env), "webhook": made.item["webhookId"]}
+    named |= {"campaign": await campaign(env), "webhook": made.item["webhookId"]}
+    return {**named, **await kept_things(env)}
+
+
+async def kept_things(env: Environment) -> dict[str, str]:
+    """Have the uploader keep contacts, a group, a text and a draft, and return how the first three can be named."""
+    uploader = await sign_in(env, "uploader")
+    await uploader.submit("/console/contacts/groups/fields", fields=SECRET)
+    await uploader.submit("/console/contacts/groups", name=SECRET)
+    await uploader.submit("/console/contacts", phoneNumber=RECEIVER, name=SECRET, field0=SECRET, g1="1")
+    await uploader.submit("/console/send/save", kind="sms", content=SECRET, text_name=SECRET)
+    return {"contact": "1", "group": "1", "text": "1"}
 
 
 async def campaign(env: Environment) -> str:

@@ -47,6 +47,8 @@ LONGEST_LINK = "https://shop.example/".ljust(500, "a")
         ({"messageType": "mixed", "moreInfo": ""}, {"moreInfo": "MISSING_PARAMETER"}),
         ({"messageType": "mixed", "moreInfo": "더 보기"}, {}),
         ({"moreInfo": "가" * 501}, {"moreInfo": "INVALID_PARAMETER"}),
+        ({"messageType": "mixed", "moreInfo": "#{이름}님"}, {"moreInfo": "INVALID_PARAMETER"}),
+        ({"emphasisAssistPhrase": "#{이름}님"}, {"emphasisAssistPhrase": "INVALID_PARAMETER"}),
         ({"emphasisType": "loud"}, {"emphasisType": "INVALID_PARAMETER"}),
         ({"emphasisType": "text"}, {"emphasisTitle": "MISSING_PARAMETER"}),
         ({"emphasisType": "text", "emphasisTitle": "제목", "emphasisAssistPhrase": "부제"}, {}),

@@ -10,7 +10,7 @@ from pabal.checks.locale import Locale
 from pabal.checks.message_records import build_message_items
 from pabal.checks.opt_outs import build_opt_out_item
 from pabal.domain import phone
-from pabal.models.privacy import CampaignRowItem, PersonalDataItem, StoredMessageItem
+from pabal.models.privacy import CampaignRowItem, ContactItem, PersonalDataItem, StoredMessageItem
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.privacy import PersonalData
 from pabal.store.engine.base import Store
@@ -38,6 +38,16 @@ def build_personal_data_item(number: str, data: PersonalData, locale: Locale) ->
             for row in data.campaign_rows
             for cells in row.cells
         ],
+        contacts=[
+            ContactItem(
+                name=each.name,
+                fields=dict(each.fields),
+                created=locale.format_timestamp(each.created_at),
+                changed=locale.format_timestamp(each.changed_at),
+            )
+            for each in data.contacts
+        ],
+        drafts=data.draft_lines,
         inbound=[build_inbound_item(each, locale) for each in data.inbound],
         optOuts=[build_opt_out_item(each, locale) for each in data.opt_outs],
     )

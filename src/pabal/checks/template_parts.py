@@ -35,7 +35,7 @@ _NOT_AN_ITEM_LIST = Text(
 )
 _ONE_THUMBNAIL = Text("image와 imageUrl 중 하나만 쓸 수 있습니다.", "Give either image or imageUrl.")
 _NOT_A_JPEG = Text("JPEG만 쓸 수 있습니다.", "It must be a JPEG.")
-_NO_VARIABLES = Text("변수를 쓸 수 없습니다.", "It may not contain variables.")
+NO_VARIABLES = Text("변수를 쓸 수 없습니다.", "It may not contain variables.")
 _NOT_SECURITY = Text(
     "emphasisType이 itemList인 템플릿은 보안 템플릿이 될 수 없습니다.",
     "A template of emphasisType itemList cannot be a security template.",
@@ -137,7 +137,7 @@ def _read_entry(form: Form[Any], given: bodies.ItemBody, place: str, limit: int)
 def _parse_item_title(given: str) -> str:
     title = _parse_text(given, MAX_ITEM_TITLE_CHARACTERS)
     if variables.find_names(title):
-        raise Refused(Code.INVALID_PARAMETER, detail=_NO_VARIABLES)
+        raise Refused(Code.INVALID_PARAMETER, detail=NO_VARIABLES)
     return title
 
 
@@ -178,7 +178,7 @@ def _read_quick_replies(form: Form[Any], given: Sequence[bodies.ButtonBody]) -> 
     )
     for number, each in enumerate(given if found else ()):
         if variables.find_names(each.name):
-            form.add(Problem(Code.INVALID_BUTTON, f"quickReplies[{number}].name", _NO_VARIABLES))
+            form.add(Problem(Code.INVALID_BUTTON, f"quickReplies[{number}].name", NO_VARIABLES))
     return found
 
 

@@ -6,8 +6,8 @@ from pabal.checks.call import ApiCall
 from pabal.checks.choices import one_of
 from pabal.checks.fields import check_shared_text, clean_template, parse_web_link, read_buttons, read_image_field
 from pabal.checks.forms import Form
-from pabal.checks.template_parts import read_parts, read_thumbnail
-from pabal.domain import button, text
+from pabal.checks.template_parts import NO_VARIABLES, read_parts, read_thumbnail
+from pabal.domain import button, text, variables
 from pabal.domain.button import Button
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.image import Image
@@ -88,8 +88,8 @@ def _read_template(call: ApiCall) -> tuple[TemplateRef, TemplateContent, Image |
     message_type = form.read_optional("messageType", _parse_message_type) or "basic"
     emphasis_type = form.read_optional("emphasisType", _parse_emphasis_type) or "none"
     title = form.read_optional("emphasisTitle", _parse_emphasis)
-    phrase = form.read_optional("emphasisAssistPhrase", _parse_emphasis)
-    more_info = form.read_optional("moreInfo", lambda given: _parse_short_text(given, MAX_MORE_INFO_CHARACTERS))
+    phrase = form.read_optional("emphasisAssistPhrase", lambda given: _parse_fixed(given, MAX_EMPHASIS_CHARACTERS))
+    more_info = form.read_optional("moreInfo", lambda given: _parse_fixed(given, MAX_MORE_INFO_CHARACTERS))
     _check_required_by_type(form, message_type, emphasis_type)
     image = read_image_field(form)
     image_link = form.read_optional("imageLink", parse_web_link)
@@ -145,6 +145,14 @@ def _check_length_with_items(content: str) -> None:
 
 def _parse_emphasis(given: str) -> str:
     return _parse_short_text(given, MAX_EMPHASIS_CHARACTERS)
+
+
+def _parse_fixed(given: str, limit: int) -> str:
+    """Return a text that is the same in every message: nobody would fill in its variables."""
+    fixed = _parse_short_text(given, limit)
+    if variables.find_names(fixed):
+        raise Refused(Code.INVALID_PARAMETER, detail=NO_VARIABLES)
+    return fixed
 
 
 def _parse_short_text(given: str, limit: int) -> str:

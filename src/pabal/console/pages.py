@@ -1,16 +1,16 @@
 """The table of pages with path, handler and roles, from which routes, menu and tests are made."""
 
-from pabal.console.contacts import inbound, opt_outs
+from pabal.console.contacts import address_book, contact_import, groups, inbound, opt_outs
 from pabal.console.history import export, history
 from pabal.console.manage import numbers, privacy, profiles, templates, webhooks
 from pabal.console.operate import accounts, audit, keys, limits, mappings, pending_numbers, settings, status
 from pabal.console.overview import overview, statistics, statistics_export
 from pabal.console.phone import phone
-from pabal.console.requests import requests
-from pabal.console.send import send
+from pabal.console.requests import requests, sent
+from pabal.console.send import saved, send
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.sign_in import sign_in
-from pabal.console.upload import campaign_file, upload
+from pabal.console.upload import campaign_file, group_campaign, upload
 
 ACCOUNT = "/console/operate/accounts/{account}"
 OPERATING = tuple(
@@ -45,6 +45,31 @@ MESSAGE_BYTES = 1024 * 1024
 PICTURE_BYTES = 8 * 1024 * 1024
 """A form with a photo from a phone: that is too large to send, but the error is shown at its field."""
 
+CONTACT = f"{address_book.CONTACTS_PATH}/person/{{contact}}"
+GROUP = f"{address_book.CONTACTS_PATH}/groups/{{group}}"
+CONTACTS = (
+    Page(address_book.CONTACTS_PATH, address_book.list_contacts, SENDERS, menu="menu.contacts"),
+    Page(address_book.CONTACTS_PATH, address_book.add_contact, SENDERS, "POST"),
+    Page(f"{address_book.CONTACTS_PATH}.csv", contact_import.export_contacts, SENDERS),
+    Page(f"{address_book.CONTACTS_PATH}/selected", address_book.change_selected, SENDERS, "POST"),
+    Page(f"{address_book.CONTACTS_PATH}/groups", groups.show_groups, SENDERS),
+    Page(f"{address_book.CONTACTS_PATH}/groups", groups.create_group, SENDERS, "POST"),
+    Page(f"{address_book.CONTACTS_PATH}/groups/fields", groups.set_fields, SENDERS, "POST"),
+    Page(GROUP, groups.rename_group, SENDERS, "POST"),
+    Page(f"{GROUP}/delete", groups.delete_group, SENDERS, "POST"),
+    Page(contact_import.IMPORT_PATH, contact_import.show_import, SENDERS),
+    *(
+        Page(path, handle, SENDERS, "POST", max_body_bytes=contact_import.MAX_FORM_BYTES)
+        for path, handle in (
+            (contact_import.IMPORT_PATH, contact_import.import_contacts),
+            (f"{contact_import.IMPORT_PATH}/columns", contact_import.show_columns),
+        )
+    ),
+    Page(CONTACT, address_book.show_contact, SENDERS),
+    Page(CONTACT, address_book.update_contact, SENDERS, "POST"),
+    Page(f"{CONTACT}/delete", address_book.delete_contact, SENDERS, "POST"),
+)
+
 PAGES = (
     Page("/console", overview.show_overview, SIGNED_IN, menu="menu.overview"),
     Page("/console/statistics.csv", statistics_export.export_statistics, SIGNED_IN),
@@ -52,6 +77,10 @@ PAGES = (
     Page(statistics.TABLE_PATH, statistics.export_table, SIGNED_IN),
     Page("/console/login", sign_in.show_sign_in, None, needs_account=False),
     Page("/console/login", sign_in.do_sign_in, None, "POST", needs_account=False, max_body_bytes=16 * 1024),
+    Page("/console/login/again", sign_in.ask_again, None, needs_account=False),
+    Page(
+        "/console/login/again", sign_in.sign_in_again, None, "POST", needs_account=False, max_body_bytes=16 * 1024
+    ),
     Page("/console/logout", sign_in.do_sign_out, SIGNED_IN, "POST", needs_account=False),
     Page("/console/language", sign_in.choose_language, None, "POST", needs_account=False),
     Page("/console/accounts", sign_in.show_accounts, OPERATORS, needs_account=False),
@@ -59,10 +88,20 @@ PAGES = (
     Page("/console/send", send.show_form, SENDERS, menu="menu.send"),
     Page("/console/send", send.send, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/form", send.change_form, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
+    Page("/console/send/save", saved.save_text, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
+    Page("/console/send/discard", send.discard_draft, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/look", send.update_preview, SENDERS, "POST", is_preview=True, max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/check", send.show_confirmation, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/test", send.send_test, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
-    Page("/console/send/done/{request}", send.show_sent, SENDERS),
+    Page("/console/send/done/{request}", sent.show_sent, SENDERS),
+    Page(
+        "/console/send/groups",
+        group_campaign.create_group_campaign,
+        SENDERS,
+        "POST",
+        max_body_bytes=MESSAGE_BYTES,
+    ),
+    Page("/console/send/resend", group_campaign.create_resend, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/upload", upload.create_campaign, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/upload/{campaign}", upload.show_campaign, SENDERS),
     Page("/console/send/upload/{campaign}/progress", upload.show_progress, SENDERS, is_polled=True),
@@ -76,6 +115,8 @@ PAGES = (
         max_body_bytes=campaign_file.MAX_FORM_BYTES,
     ),
     Page("/console/send/upload/{campaign}/send", upload.send_campaign, SENDERS, "POST"),
+    Page(saved.TEXTS_PATH, saved.show_texts, SENDERS, menu="menu.texts"),
+    Page(f"{saved.TEXTS_PATH}/{{text}}/delete", saved.delete_text, SENDERS, "POST"),
     Page("/console/requests", requests.list_requests, SIGNED_IN, menu="menu.requests"),
     Page("/console/requests/progress", requests.show_progress, SIGNED_IN, is_polled=True),
     Page("/console/requests/{request}", requests.show_request, SIGNED_IN),
@@ -89,6 +130,7 @@ PAGES = (
     Page("/console/templates", templates.list_templates, SIGNED_IN, menu="menu.templates"),
     Page("/console/templates/new", templates.show_new_form, SENDERS),
     Page("/console/templates/new", templates.create_template, SENDERS, "POST", max_body_bytes=PICTURE_BYTES),
+    Page("/console/templates/discard", templates.discard_draft, SENDERS, "POST", max_body_bytes=PICTURE_BYTES),
     Page("/console/templates/preview", templates.show_preview, SENDERS, "POST", is_preview=True),
     Page("/console/templates/{template}", templates.show_template, SIGNED_IN),
     Page("/console/templates/{template}/edit", templates.show_edit_form, SENDERS),
@@ -117,6 +159,7 @@ PAGES = (
     Page("/console/numbers/opt-out", numbers.set_opt_out_number, OWNERS, "POST"),
     Page("/console/numbers/remove", numbers.confirm_removal, OWNERS),
     Page("/console/numbers/remove", numbers.remove_number, OWNERS, "POST"),
+    *CONTACTS,
     Page(opt_outs.OPT_OUTS_PATH, opt_outs.list_opt_outs, SENDERS, menu="menu.opt_outs"),
     Page(opt_outs.OPT_OUTS_PATH, opt_outs.add_opt_out, SENDERS, "POST"),
     Page(f"{opt_outs.OPT_OUTS_PATH}.csv", opt_outs.export_opt_outs, SENDERS),

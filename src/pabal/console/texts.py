@@ -1,6 +1,6 @@
 """The texts of all pages."""
 
-from pabal.console.contacts import contacts_texts
+from pabal.console.contacts import address_book_texts, contacts_texts
 from pabal.console.history import history_texts
 from pabal.console.manage import numbers_texts, privacy_texts, profiles_texts, templates_texts, webhooks_texts
 from pabal.console.operate import (
@@ -35,6 +35,7 @@ TEXTS = TextCatalog(
     numbers_texts.TEXTS,
     privacy_texts.TEXTS,
     contacts_texts.TEXTS,
+    address_book_texts.TEXTS,
     webhooks_texts.TEXTS,
     status_texts.TEXTS,
     accounts_texts.TEXTS,

@@ -26,6 +26,15 @@ class CampaignRowItem(Struct, kw_only=True):
     cells: list[str]
 
 
+class ContactItem(Struct, kw_only=True):
+    """A contact in the address book of the console."""
+
+    name: Annotated[str, Meta(description="Name of the person; may be empty.")]
+    fields: Annotated[dict[str, str], Meta(description="Values by the name of their field.")]
+    created: Date
+    changed: Date
+
+
 class PersonalDataItem(Struct, kw_only=True):
     """What is stored about a number beside its messages."""
 
@@ -37,6 +46,8 @@ class PersonalDataItem(Struct, kw_only=True):
     optOuts: Annotated[
         list[OptOutItem], Meta(description="Its opt-outs; they stay after an erasure, as keyed hashes.")
     ]
+    contacts: Annotated[list[ContactItem], Meta(description="Its contact in the address book.")]
+    drafts: Annotated[list[str], Meta(description="Lines of drafts in the console that name this number.")]
     inbound: Annotated[list[InboundItem], Meta(description="What this number has sent to the account.")]
 
 

@@ -92,6 +92,7 @@ SCHEMA_NAMES: dict[type[Struct], str] = {
     bodies.ExportPersonalData: "ExportPersonalData",
     bodies.ErasePersonalData: "ErasePersonalData",
     privacy.PersonalDataAnswer: "PersonalDataAnswer",
+    privacy.ContactItem: "ContactItem",
     privacy.PersonalDataItem: "PersonalDataItem",
     privacy.StoredMessageItem: "StoredMessageItem",
     privacy.CampaignRowItem: "CampaignRowItem",

@@ -47,6 +47,10 @@ class Policy(NamedTuple):
     """Number for opting out of advertisements, for accounts that have none of their own."""
     max_mms_px: int | None = None
     """How wide and high the picture of an MMS may be, so that a carrier of its route takes it; None: any."""
+    max_contacts: int = 1_000_000
+    """Contacts in the address book of an account."""
+    draft_ms: int = 7 * DAY
+    """How long what was written in the console, but not sent, is kept."""
     brand_carriers: frozenset[str] = frozenset()
     """The carriers that deliver friend talk as brand messages."""
 
@@ -106,6 +110,8 @@ def build_policy(settings: Settings, secrets: SecretBox | None = None) -> Policy
         drops_duplicates=settings.duplicate_action == "drop",
         opt_out_number=settings.opt_out_number,
         max_mms_px=_max_mms_px(settings),
+        max_contacts=settings.max_contacts,
+        draft_ms=settings.draft_days * DAY,
     )
 
 

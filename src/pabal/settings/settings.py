@@ -148,6 +148,15 @@ class Settings:
     retention_days: int = setting(
         180, "Days after which numbers and texts are blanked, or on PostgreSQL dropped by month.", min_value=1
     )
+    max_contacts: int = setting(
+        1_000_000, "Maximum number of contacts in the address book of an account.", min_value=1
+    )
+    draft_days: int = setting(
+        7,
+        "Days that drafts of the console and campaigns that were never sent are kept after their last change.",
+        min_value=1,
+        max_value=180,
+    )
     results_retention_days: int = setting(
         30, "Days that results can be read by cursor and posted again to webhooks.", min_value=8, max_value=400
     )

@@ -212,6 +212,28 @@ def find_waiting(tx: Tx, account_id: int, request_id: bytes, message_id: bytes |
     return [row[0] for row in rows]
 
 
+def list_of_request(
+    tx: Tx, account_id: int, request_id: bytes, total: int, status: Status | None, limit: int, after: bytes = b""
+) -> list[Message]:
+    """Return some of a request's own messages, without fallbacks, in order, after an id; of a status if given."""
+    low, high = identifiers.make_message_id(request_id, 1), identifiers.make_message_id(request_id, total)
+    having = "" if status is None else " and m.status = ?"
+    rows = tx.fetch_all(
+        f"select {COLUMNS} from messages m where m.id between ? and ? and m.id > ? and m.slot = ?"
+        f" and +m.account_id = ?{having} order by m.id limit ?",
+        (
+            low,
+            high,
+            after,
+            identifiers.slot_of(request_id),
+            account_id,
+            *(() if status is None else (status.number,)),
+            limit,
+        ),
+    )
+    return list(read_rows(rows, from_row).values())
+
+
 def count_by_status(tx: Tx, account_id: int, low: bytes, high: bytes) -> dict[Status, int]:
     """Return how many of the messages between two ids of one request have each status.
 

@@ -311,3 +311,76 @@ def test_template_cannot_use_profile_of_another_account(run_scenario: RunScenari
         assert await env.store.read(kept_templates.list_all) == []
 
     run_scenario(scenario)
+
+
+def test_extra_information_is_refused_where_it_would_be_lost(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, browser = await set_up_sender(env)
+        for kind in ("basic", "channelAddition"):
+            fields = form_fields(sender_key, messageType=kind, moreInfo="영업시간 9시")
+
+            refused = await save(browser, "/console/templates/new", fields)
+
+            assert refused.status == 400, kind
+            assert "부가 정보를 표시하지 않습니다" in refused.text
+        stored = await save(
+            browser, "/console/templates/new", form_fields(sender_key, messageType="mixed", moreInfo="영업시간 9시")
+        )
+        edited = await save(browser, f"{stored.location}/edit", form_fields(sender_key, moreInfo="영업시간 9시"))
+        assert (stored.status, edited.status) == (303, 400)
+
+    run_scenario(scenario)
+
+
+def test_reviewers_see_addresses_and_flags(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, browser = await set_up_sender(env)
+        links = {"buttonType": "webLink", "name": "보기", "mobileUrl": "https://m.example/#{id}", "target": "out"}
+        reply = {"quickReplies[0].buttonType": "webLink", "quickReplies[0].mobileUrl": "https://reply.example"}
+        fields = form_fields(
+            sender_key,
+            securityTemplate="on",
+            **{f"buttons[0].{name}": value for name, value in links.items()},
+            **{"representLink.mobileUrl": "https://link.example", **reply},
+        )
+        made = await save(browser, "/console/templates/new", fields)
+
+        page = await browser.get(made.location)
+
+        for each in (
+            "https://m.example/#{id}",
+            "https://reply.example",
+            "https://link.example",
+            "웹 링크",
+            "기본형",
+        ):
+            assert each in page.text, each
+        assert re.search(r"보안 템플릿[^<]*</dt><dd>예<", page.text)
+
+    run_scenario(scenario)
+
+
+def test_typed_template_is_kept_until_it_is_saved(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key, browser = await set_up_sender(env)
+        new = form_fields(sender_key, name="쓰던 이름", draft="template.new")
+        await save(browser, "/console/templates/preview", new)
+        offered = await browser.get("/console/templates/new")
+        made = await save(browser, "/console/templates/new", new)
+        fresh = await browser.get("/console/templates/new")
+        edit = f"{made.location}/edit"
+        number = made.location.rpartition("/")[2]
+        await save(
+            browser, "/console/templates/preview", {**new, "name": "고치던 이름", "draft": f"template.{number}"}
+        )
+        edited = await browser.get(edit)
+        discarded = await save(browser, "/console/templates/discard", {"draft": f"template.{number}"})
+        as_stored = await browser.get(edit)
+
+        assert ('value="쓰던 이름"' in offered.text, 'value="쓰던 이름"' in fresh.text) == (True, False)
+        assert "작성하던 내용을 불러왔습니다" in offered.text
+        assert 'value="고치던 이름"' in edited.text
+        assert discarded.location == edit
+        assert 'value="쓰던 이름"' in as_stored.text
+
+    run_scenario(scenario)

@@ -15,7 +15,7 @@ from tests.console.manage.test_profiles import CELLPHONE
 from tests.console.manage.test_templates import form_fields
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import PageResponse, signed_in_browser
-from tests.fixtures.console_send import form, hidden_fields, review
+from tests.fixtures.console_send import form, hidden_fields, review, send
 from tests.fixtures.virtual import (
     NOON,
     Environment,
@@ -177,3 +177,21 @@ def test_every_audit_action_has_a_text() -> None:
 
     assert actions >= {"session.begin", "user.create", "template.approve", "template.reject"}
     assert [action for action in actions if f"audit_action.{action}" not in TEXTS.texts] == []
+
+
+def test_sent_targets_are_named_by_their_time_and_linked(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await env.caller()
+        owner = await signed_in_browser(env)
+        sent = await send(owner, form())
+        operator = await signed_in_browser(env, Role.OPERATOR)
+        await operator.submit("/console/accounts", account="")
+
+        mine = await owner.get("/console/audit")
+        everything = await operator.get("/console/audit")
+
+        assert f'<a href="/console/requests/{sent}">발송 요청 2026-11-15 12:00:00</a>' in mine.text
+        assert "발송 요청 2026-11-15 12:00:00" in everything.text
+        assert f"requests/{sent}" not in everything.text, "the operator acts for no account"
+
+    run_scenario(scenario)

@@ -5,8 +5,11 @@ import io
 import re
 from pathlib import Path
 
+import pytest
+
 from pabal.console.overview import charts
 from pabal.console.overview.charts import BAR_LENGTH, COLUMN_HEIGHT
+from pabal.console.overview.overview import StateCounts
 from pabal.domain.user import Role
 from pabal.store import carrier_states, slots
 from pabal.store.carrier_states import CarrierState
@@ -178,3 +181,11 @@ def test_chart_bars_fit_their_area_and_small_amounts_stay_visible() -> None:
     assert [part.x for part in line] == sorted(part.x for part in line)
     assert line[0].width <= BAR_LENGTH
     assert charts.build_column(0, [("completed", 0)], 1) == []
+
+
+@pytest.mark.parametrize(
+    ("completed", "failed", "shown"),
+    [(5005, 2, "99.9"), (3, 0, "100.0"), (0, 3, "0.0"), (1, 9999, "0.1"), (2, 1, "66.7"), (0, 0, "")],
+)
+def test_completion_rate_is_100_only_without_failures(completed: int, failed: int, shown: str) -> None:
+    assert StateCounts(completed, failed, 7, 7).completion_rate == shown

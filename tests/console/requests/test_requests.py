@@ -8,6 +8,7 @@ from pabal.service.sending import progress as follow
 from pabal.store import campaign_requests
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
+from tests.fixtures.console_send import form, send
 from tests.fixtures.console_upload import page_text, send_campaign, upload_file
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Environment
@@ -211,5 +212,45 @@ def test_requests_of_other_accounts_are_not_found(run_scenario: RunScenario) -> 
         assert ids(await stranger.get(FOLLOW)) == []
         assert sent not in (await stranger.get(f"{FOLLOW}/progress?ids={sent}")).text
         assert await count_rows(env, "jobs") == 3
+
+    run_scenario(scenario)
+
+
+def test_new_requests_of_a_campaign_appear_while_one_watches(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        sent = await campaign(browser, 5)
+        first = await browser.get(f"{FOLLOW}/{sent}")
+        await env.wait(30)
+
+        news = await browser.get(f"{FOLLOW}/progress?ids={sent}&one=1&parts=0", hx_request="true")
+        again = await browser.get(f"{FOLLOW}/progress?ids={sent}&one=1&parts=5", hx_request="true")
+        listed = await browser.get(f"{FOLLOW}/progress?ids={sent}", hx_request="true")
+
+        assert "&amp;one=1&amp;parts=0" in first.text or "&one=1&parts=0" in first.text
+        assert news.text.count("번째 (1명)") == 5
+        assert 'id="parts" hx-swap-oob="true"' in news.text
+        assert 'id="parts"' not in again.text, "nothing is new"
+        assert 'id="parts"' not in listed.text, "the list has no room for it"
+
+    run_scenario(scenario, max_receivers=1)
+
+
+def test_page_after_a_send_shows_the_first_receiver_and_follows(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        numbers = "010-1111-2222, 하나\n010-3333-4444, 둘\n010-5555-6666, 셋"
+        sent = await send(browser, form(content="#{이름}님", receivers=numbers))
+
+        done = await browser.get(f"/console/send/done/{sent}")
+        await env.wait(10)
+        later = await browser.get(f"/console/send/done/{sent}")
+
+        assert "하나님" in done.text
+        assert "010-1111-2222 외 2명" in page_text(done)
+        assert "셋님" not in done.text
+        assert watched(done) == [sent]
+        assert "완료 3" in page_text(later)
+        assert watched(later) == []
 
     run_scenario(scenario)

@@ -40,13 +40,14 @@ LINK = {
 }
 
 
-AD_TEXT = "(광고)안녕하세요\n무료거부 0801234567"
+AD_TEXT = "(광고)[봄상점] 안녕하세요\n무료거부 0801234567"
+AD_FIELDS = {"adFlag": "1", "adSender": "봄상점", "optOutNumber": "080-123-4567"}
 KINDS: list[tuple[str, dict[str, str], dict[str, Any]]] = [
     ("sms", {}, {"kind": "sms", "content": "안녕하세요", "subject": None}),
     ("sms", {"subject": "없는 것"}, {"kind": "sms", "subject": None}),
     ("sms", {"content": "첫 줄\r\n둘째 줄"}, {"content": "첫 줄\n둘째 줄"}),
     ("lms", {"subject": "제목"}, {"kind": "lms", "subject": "제목"}),
-    ("lms", {"adFlag": "1", "optOutNumber": "080-123-4567"}, {"kind": "lms", "content": AD_TEXT}),
+    ("lms", AD_FIELDS, {"kind": "lms", "content": AD_TEXT}),
     ("sms", {"optOutNumber": "080-123-4567"}, {"kind": "sms", "content": "안녕하세요"}),
     ("mms", IMAGE, {"kind": "mms", "image": True}),
     ("alimtalk", {}, {"kind": "alimTalk", "content": "배송이 시작되었습니다."}),
@@ -201,8 +202,8 @@ def test_an_advertisement_is_not_sent_at_night(run_scenario: RunScenario) -> Non
         browser = await signed_in_browser(env)
 
         for kind in ("sms", "friendtalk"):
-            shown = await review(browser, talk(kind, sender_key, adFlag="1"))
-            seen = await preview(browser, talk(kind, sender_key, adFlag="1"))
+            shown = await review(browser, talk(kind, sender_key, adFlag="1", adSender="봄상점"))
+            seen = await preview(browser, talk(kind, sender_key, adFlag="1", adSender="봄상점"))
 
             assert shown.status == 422
             assert "sendDate" in errors(shown)
@@ -217,8 +218,8 @@ def test_night_advertisement_is_postponed_if_the_operator_allows_it(run_scenario
         browser = await signed_in_browser(env)
 
         for kind in ("sms", "friendtalk"):
-            shown = await review(browser, talk(kind, sender_key, adFlag="1"))
-            await send(browser, talk(kind, sender_key, adFlag="1"))
+            shown = await review(browser, talk(kind, sender_key, adFlag="1", adSender="봄상점"))
+            await send(browser, talk(kind, sender_key, adFlag="1", adSender="봄상점"))
 
             assert "2026-11-16 08:00" in shown.text
         assert {one["scheduledDate"] for one in await list_messages(call)} == {"2026-11-16 08:00:00"}
@@ -232,7 +233,7 @@ def test_advertisement_by_text_asks_for_the_number(run_scenario: RunScenario) ->
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         browser = await signed_in_browser(env)
-        ad = form(adFlag="1")
+        ad = form(adFlag="1", adSender="봄상점")
 
         page = await browser.get("/console/send?kind=sms")
         absent, wrong = await review(browser, ad), await review(browser, {**ad, "optOutNumber": "02-1234-5678"})
@@ -246,11 +247,11 @@ def test_advertisement_by_text_asks_for_the_number(run_scenario: RunScenario) ->
         assert 'name="optOutNumber"' in page.text
         assert (absent.status, list(errors(absent))) == (400, ["optOutNumber"])
         assert (wrong.status, list(errors(wrong))) == (400, ["optOutNumber"])
-        assert preview_text(typed) == "(광고)안녕하세요\n무료거부 0801234567"
-        assert preview_text(by_account) == "(광고)안녕하세요\n무료거부 0809998888"
+        assert preview_text(typed) == AD_TEXT
+        assert preview_text(by_account) == AD_TEXT.replace("0801234567", "0809998888")
         assert 'placeholder="080-999-8888"' in offered.text
         (message,) = await list_phone_messages(call)
-        assert message["content"] == "(광고)안녕하세요\n무료거부 0809998888"
+        assert message["content"] == AD_TEXT.replace("0801234567", "0809998888")
 
     run_scenario(scenario)
 
@@ -259,8 +260,9 @@ def test_text_that_begins_like_an_advertisement_is_not_sent_at_night(run_scenari
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
 
-        shown = await review(browser, form(content="[광고]봄"))
-        seen = await preview(browser, form(content="[광고]봄"))
+        fields = {**form(content="[광고]봄"), **AD_FIELDS, "adFlag": ""}
+        shown = await review(browser, fields)
+        seen = await preview(browser, fields)
 
         assert (shown.status, list(errors(shown))) == (422, ["sendDate"])
         assert "08:00부터 20:50 사이로 예약하세요" in seen.text

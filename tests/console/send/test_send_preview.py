@@ -230,7 +230,7 @@ def test_too_many_receivers_are_refused_before_validation(run_scenario: RunScena
         more = await review(browser, fields)
 
         assert (most.status, more.status) == (200, 400)
-        assert "20명까지인데 21명입니다" in errors(more)["receivers"]
+        assert "20명까지 입력할 수 있는데 21명입니다" in errors(more)["receivers"]
 
     run_scenario(scenario, max_receivers=20)
 

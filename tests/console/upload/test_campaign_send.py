@@ -211,7 +211,7 @@ def test_campaign_of_advertising_texts_has_the_marks(run_scenario: RunScenario) 
         call = await env.caller()
         browser = await signed_in_browser(env)
         file = f"휴대폰번호,이름\n010-1111-2222,홍길동\n010-3333-4444,{'가' * 40}\n"
-        fields = form(content="#{이름}님", adFlag="1", optOutNumber="080-123-4567", receivers="")
+        fields = form(content="#{이름}님", adFlag="1", optOutNumber="080-123-4567", receivers="", adSender="봄")
         address = await upload_file(browser, file, **fields)
         page = await browser.get(address)
 
@@ -219,9 +219,9 @@ def test_campaign_of_advertising_texts_has_the_marks(run_scenario: RunScenario) 
         await env.wait(10)
 
         (message,) = await list_phone_messages(call, "010-1111-2222")
-        assert message["content"] == "(광고)홍길동님\n무료거부 0801234567"
+        assert message["content"] == "(광고)[봄] 홍길동님\n무료거부 0801234567"
         assert await list_phone_messages(call, "010-3333-4444") == [], "it is too long with its marks"
-        assert "(광고)#{이름}님\n무료거부" in page.text
+        assert "(광고)[봄] #{이름}님\n무료거부" in page.text
 
     run_scenario(scenario)
 

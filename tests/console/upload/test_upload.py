@@ -245,3 +245,19 @@ def test_viewer_cannot_upload(run_scenario: RunScenario) -> None:
         assert (await get_campaign(env, address)).state is CampaignState.CHECKED
 
     run_scenario(scenario)
+
+
+def test_last_look_shows_sender_and_first_message(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        file = "휴대폰번호,이름\n010-1111-2222,홍길동\n010-3333-4444,김\n"
+        address = await upload_file(browser, file, kind="lms", subject="#{이름}님께")
+
+        page = page_text(await browser.get(address))
+
+        assert "첫 수신자(010-1111-2222)가 받을 메시지" in page
+        assert "홍길동님, 안녕하세요" in page
+        assert "홍길동님께" in page
+        assert page.count("02-1234-5678") >= 2
+
+    run_scenario(scenario)

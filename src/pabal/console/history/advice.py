@@ -1,7 +1,8 @@
 """What to do about a message, by its outcome."""
 
 from pabal.domain.codes import Text
-from pabal.domain.message import Outcome
+from pabal.domain.message import Outcome, Status
+from pabal.service.history.timeline import Message
 
 ADVICE = {
     Outcome.DELIVERED: Text(
@@ -85,3 +86,23 @@ ADVICE = {
     ),
 }
 """A test checks that every outcome has advice."""
+FALLBACK_ARRIVED = Text(
+    "대체 문자가 전달되었습니다. 조치할 사항이 없습니다.", "The fallback was delivered. Nothing to do."
+)
+FALLBACK_UNDER_WAY = Text(
+    "대체 문자를 발송하고 있습니다. 그 결과를 기다리세요.", "The fallback is on its way. Wait for its result."
+)
+FALLBACK_FAILED = Text("대체 문자도 전달되지 않았습니다.", "The fallback was not delivered either.")
+
+
+def advise(message: Message, fallback: Message | None) -> list[Text]:
+    """Return what to do about a message, knowing what became of its fallback; empty while it has no outcome."""
+    if message.outcome is None:
+        return []
+    if fallback is None or fallback.status is Status.CANCEL:
+        return [ADVICE[message.outcome]]
+    if fallback.status is Status.COMPLETED:
+        return [FALLBACK_ARRIVED]
+    if fallback.outcome is None:
+        return [FALLBACK_UNDER_WAY]
+    return [FALLBACK_FAILED, ADVICE[fallback.outcome]]

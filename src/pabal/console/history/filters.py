@@ -84,8 +84,8 @@ def read_search(
     wanted = MessageFilter(
         account_id,
         receiver=parsed("receiver", phone.parse_mobile),
-        request_id=parsed("request", lambda word: identifiers.parse_request_id(word.lower()) or b""),
-        message_id=parsed("message", lambda word: identifiers.parse_message_id(word.lower()) or b""),
+        request_id=parsed("request", _parse_id(identifiers.parse_request_id, identifiers.REQUEST_ID_BYTES)),
+        message_id=parsed("message", _parse_id(identifiers.parse_message_id, identifiers.MESSAGE_ID_BYTES)),
         product=parsed("product", one_of(PRODUCT_BY_CODE)),
         status=parsed("status", one_of(STATUS_BY_CODE)),
         channel_id=parsed("channel", profile.parse_channel_id),
@@ -96,9 +96,24 @@ def read_search(
         scheduled=period("scheduled"),
         completed=period("completed"),
     )
-    is_impossible = b"" in (wanted.request_id, wanted.message_id)
     before = identifiers.parse_message_id(fields.get("before", ""))
-    return HistorySearch(typed, None if problems or is_impossible else wanted, problems, before)
+    return HistorySearch(typed, None if problems else wanted, problems, before)
+
+
+def _parse_id(parse: Callable[[str], bytes | None], id_bytes: int) -> Callable[[str], bytes]:
+    """Return a function that parses an id, and refuses what cannot be one."""
+    digits = 2 * id_bytes
+
+    def parse_or_refuse(word: str) -> bytes:
+        found = parse(word.lower())
+        if found is None:
+            detail = Text(
+                f"ID는 0-9, a-f로 된 {digits}자입니다.", f"An id has {digits} characters out of 0-9 and a-f."
+            )
+            raise Refused(Code.INVALID_PARAMETER, detail=detail)
+        return found
+
+    return parse_or_refuse
 
 
 def _spaced(word: str) -> str:

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from pabal.console.history import filters
-from pabal.console.history.advice import ADVICE
+from pabal.console.history.advice import advise
 from pabal.console.history.filters import HistorySearch
 from pabal.console.send.brand_parts import preview_attachment
 from pabal.console.shell.page_request import PageRequest
@@ -113,7 +113,6 @@ async def show_message(request: PageRequest) -> Response:
 def _shown_values(request: PageRequest, details: Timeline) -> dict[str, object]:
     """Return what the page of a message shows."""
     message, send_request, delivery = details.message, details.request, details.delivery
-    outcome = message.outcome
     other = details.origin or details.fallback
     is_fallback = compose.is_fallback(message, send_request)
     brand = None if is_fallback else send_request.brand
@@ -134,7 +133,7 @@ def _shown_values(request: PageRequest, details: Timeline) -> dict[str, object]:
         "carrier_code": delivery.carrier_code or "",
         "key": details.key.name if details.key else "",
         "expires": _deadline(request, message, send_request),
-        "advice": request.translate(ADVICE[outcome]) if outcome else "",
+        "advice": " ".join(request.translate(each) for each in advise(message, details.fallback)),
         "moments": _timeline_entries(request, details),
         "origin": details.origin.id.hex() if details.origin else "",
         "fallback": details.fallback.id.hex() if details.fallback else "",

@@ -29,6 +29,9 @@ TEXTS = {
         "조건에 맞는 메시지가 없습니다. 조건을 줄이거나 바꿔 보세요.",
         "No messages match. Remove or change a filter.",
     ),
+    "history.bad_search": Text(
+        "검색하지 않았습니다. 아래 검색 조건을 고치세요.", "Nothing was searched. Correct these filters:"
+    ),
     "history.looked_until": Text(
         "{until}까지 검색했습니다. 더 오래된 메시지는 아래에서 이어서 검색하세요.",
         "Searched back to {until}. Continue below to search older messages.",

@@ -44,6 +44,8 @@ class StoredCounts(NamedTuple):
     users: int
     opt_outs: int
     inbound: int
+    drafts: int
+    contacts: int
 
 
 async def show_form(request: PageRequest) -> Response:
@@ -73,6 +75,8 @@ async def look_up_number(request: PageRequest) -> Response:
         len(found.users),
         len(found.opt_outs),
         len(found.inbound),
+        len(found.draft_lines),
+        len(found.contacts),
     )
     return _render(request, number, counts=counts)
 

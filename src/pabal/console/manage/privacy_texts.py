@@ -20,6 +20,8 @@ TEXTS = {
     "privacy_count.profiles": Text("관리자 번호로 쓰는 발신 프로필", "Sender profiles that it administers"),
     "privacy_count.opt_outs": Text("수신거부", "Opt-outs"),
     "privacy_count.inbound": Text("받은 메시지", "Inbound messages"),
+    "privacy_count.contacts": Text("주소록의 연락처", "Contacts in the address book"),
+    "privacy_count.drafts": Text("임시 저장한 내용의 줄", "Lines of drafts"),
     "privacy_count.users": Text("테스트 발송 번호로 쓰는 사용자", "Users whose test sends go to it"),
     "privacy.export": Text("JSON으로 내려받기", "Download as JSON"),
     "privacy.erase": Text("파기…", "Erase…"),
@@ -44,9 +46,9 @@ TEXTS = {
     ),
     "privacy_erase.elsewhere": Text(
         "가상 휴대폰, 인증 토큰, 발신 프로필의 관리자 번호, 사용자의 테스트 번호, 업로드한 수신자 파일의 행에서도 "
-        "지웁니다.",
+        "지우고, 이 번호의 연락처와 이 번호가 든 임시 저장 내용은 삭제합니다.",
         "It is also erased from simulated phones, tokens, sender profiles, users' test numbers and rows of "
-        "campaign files.",
+        "campaign files; its contact and drafts that name it are deleted.",
     ),
     "privacy_erase.opt_outs": Text(
         "받은 메시지(답장)도 지웁니다. 수신거부는 번호를 지우고 해시만 남겨, 앞으로도 광고를 보내지 않습니다.",

@@ -3,11 +3,11 @@
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pabal.checks.buttons import API_FIELDS, API_LINK_FIELDS, to_api_fields
 from pabal.domain.button import DEFAULT_NAMES, LINK_FIELDS, MAX_BUTTONS, Button
-from pabal.domain.codes import Problem, Text
+from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.image import Image
 from pabal.domain.template import Template, TemplateContent
 from pabal.domain.template_parts import (
@@ -78,9 +78,44 @@ BUTTON_LABELS = {
     "phoneCall": Text("전화 걸기", "Call a number"),
 }
 assert BUTTON_LABELS.keys() == DEFAULT_NAMES.keys()
+MORE_INFO_TYPES = ("extraInfo", "mixed")
+"""Message types that show extra information."""
+_NO_MORE_INFO = Text(
+    "이 메시지 유형은 부가 정보를 표시하지 않습니다. 부가 정보형이나 복합형을 선택하거나 부가 정보를 지우세요.",
+    "This message type shows no extra information. Choose a type that does, or clear the field.",
+)
+_REPRESENT_LINK = Text("대표 링크", "Representative link")
 _LIST_INDEX = re.compile(r"(buttons|quickReplies|itemList\.items)\[([0-9]+)\]")
 
 _LINK_FIELDS = {API_FIELDS[field]: field for field in LINK_FIELDS}
+
+
+class ButtonDetails(NamedTuple):
+    """A button with everything that its author wrote, for reviewers."""
+
+    name: str
+    type: Text
+    fields: list[tuple[str, str]]
+    """Field and value."""
+
+
+def check_more_info(fields: Mapping[str, str]) -> None:
+    """Raise Refused for extra information in a template whose type shows none: it would be lost."""
+    if fields["moreInfo"].strip() and fields["messageType"] not in MORE_INFO_TYPES:
+        raise Refused(Code.INVALID_PARAMETER, "moreInfo", _NO_MORE_INFO)
+
+
+def button_details(buttons: Sequence[Button]) -> list[ButtonDetails]:
+    """Return buttons, quick replies or a representative link with their addresses."""
+    return [
+        ButtonDetails(
+            each.name or DEFAULT_NAMES.get(each.type, ""),
+            BUTTON_LABELS.get(each.type, _REPRESENT_LINK),
+            [(field, str(given[field])) for field in BUTTON_GROUPS if field != "name" and given.get(field)],
+        )
+        for each in buttons
+        for given in (to_api_fields(each),)
+    ]
 
 
 def read_fields(form: Mapping[str, str]) -> dict[str, str]:

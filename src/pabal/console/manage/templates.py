@@ -6,7 +6,8 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pabal.checks import templates as template_checks
-from pabal.console.manage import template_form
+from pabal.console.manage import kept_template, template_form
+from pabal.console.manage.kept_template import KeptTemplate
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.button import DEFAULT_NAMES, MAX_BUTTONS
 from pabal.domain.codes import Code, Refused
@@ -72,11 +73,20 @@ async def show_template(request: PageRequest) -> Response:
 
 async def show_new_form(request: PageRequest) -> Response:
     """Show an empty form, or one filled in from another template."""
-    fields = template_form.read_fields({})
     if request.field("copy"):
         copied = await _find_template(request, request.field("copy"))
         fields = {**template_form.fields_of(copied), "templateCode": ""} | _image_field(copied)
-    return await _render_form(request, fields)
+        return await _render_form(request, fields)
+    typed, kept = await kept_template.load(request, kept_template.NEW)
+    return await _render_form(request, typed or template_form.read_fields({}), kept=kept)
+
+
+async def discard_draft(request: PageRequest) -> Response:
+    """Delete what was typed into a form, and show it as it was before."""
+    form = request.field(kept_template.FIELD)
+    await kept_template.discard(request, form)
+    word = form.rpartition(".")[2]
+    return request.redirect(f"{TEMPLATES_PATH}/{word}/edit" if word.isdecimal() else f"{TEMPLATES_PATH}/new")
 
 
 async def create_template(request: PageRequest) -> Response:
@@ -84,21 +94,24 @@ async def create_template(request: PageRequest) -> Response:
     fields = template_form.read_fields(request.fields)
     audit_entry = request.audit_entry("template.create", fields["templateCode"].strip())
     try:
+        template_form.check_more_info(fields)
         body = template_form.build_body(
             fields, await _read_image(request, fields), _read_thumbnail(request, fields)
         )
         created = await template_checks.create_template(request.api_call(WriteTemplate, body, audit_entry))
     except Refused as refused:
         return await _render_form(request, fields, refused)
+    await kept_template.discard(request, kept_template.NEW)
     return request.redirect(f"{TEMPLATES_PATH}/{created.id}")
 
 
 async def show_edit_form(request: PageRequest) -> Response:
     """Show the form to edit a template."""
     template = await _requested_template(request)
-    return await _render_form(
-        request, template_form.fields_of(template) | _image_field(template), template=template
-    )
+    typed, kept = await kept_template.load(request, kept_template.form_name(template))
+    stored = template_form.fields_of(template)
+    fields = {**(typed or stored), **{name: stored[name] for name in ("senderKey", "templateCode")}}
+    return await _render_form(request, fields | _image_field(template), template=template, kept=kept)
 
 
 async def update_template(request: PageRequest) -> Response:
@@ -109,6 +122,7 @@ async def update_template(request: PageRequest) -> Response:
     try:
         if not is_editable(template):
             raise Refused(Code.INVALID_STATE, "content")
+        template_form.check_more_info(fields)
         body = template_form.build_body(
             fields, await _read_image(request, fields), _read_thumbnail(request, fields)
         )
@@ -117,6 +131,7 @@ async def update_template(request: PageRequest) -> Response:
         )
     except Refused as refused:
         return await _render_form(request, fields, refused, template)
+    await kept_template.discard(request, kept_template.form_name(template))
     return request.redirect(f"{TEMPLATES_PATH}/{template.id}")
 
 
@@ -171,10 +186,10 @@ async def show_image(request: PageRequest) -> Response:
 
 
 async def show_preview(request: PageRequest) -> Response:
-    """Answer with the preview of the form."""
-    return request.render(
-        "manage/template_preview.html", preview=_build_preview(template_form.read_fields(request.fields)), **_LIMITS
-    )
+    """Answer with the preview of the form; what was typed is kept."""
+    fields = template_form.read_fields(request.fields)
+    await kept_template.keep(request, fields)
+    return request.render("manage/template_preview.html", preview=_build_preview(fields), **_LIMITS)
 
 
 _LIMITS = {"max_image_bytes": MAX_IMAGE_BYTES}
@@ -249,6 +264,7 @@ async def _render_template(request: PageRequest, template: Template, refused: Re
         category=category.name if category else template.latest.category,
         preview=_build_preview(template_form.fields_of(template) | _image_field(template)),
         in_use=in_use,
+        buttons=template_form.button_details(template.latest.buttons + template.latest.parts.buttons),
         errors=[why for field, why in errors if field != "comment"],
         no_comment=dict(errors).get("comment"),
         is_editable=is_editable(template),
@@ -264,6 +280,7 @@ async def _render_form(
     fields: Mapping[str, str],
     refused: Refused | None = None,
     template: Template | None = None,
+    kept: KeptTemplate | None = None,
 ) -> Response:
     profiles = await lookup.list_approved_profiles(request.context, request.account_id)
     problems = template_form.errors_by_field(refused.problems, fields, request.locale.language) if refused else {}
@@ -291,6 +308,7 @@ async def _render_form(
         rows=range(MAX_BUTTONS),
         written={name: template_form.rows_in_use(fields, name) for name in template_form.LIST_FIELDS},
         preview=_build_preview(fields),
+        kept=kept or KeptTemplate(kept_template.form_name(template)),
         **_LIMITS,
     )
 
@@ -302,7 +320,7 @@ def _build_preview(fields: Mapping[str, str]) -> TemplatePreview:
         title=fields["emphasisTitle"] if has_title else "",
         phrase=fields["emphasisAssistPhrase"] if has_title else "",
         pieces=_split_variables(fields["content"]),
-        more=_split_variables(fields["moreInfo"]) if fields["messageType"] in ("extraInfo", "mixed") else [],
+        more=_split_variables(fields["moreInfo"]) if fields["messageType"] in template_form.MORE_INFO_TYPES else [],
         buttons=[
             fields[f"buttons[{row}].name"] or DEFAULT_NAMES[kind]
             for row in template_form.button_rows(fields)

@@ -61,6 +61,8 @@ TEXTS = {
         "외부 브라우저로 열기 (사용하려면 out 입력)", "Open in external browser (enter out)"
     ),
     "button_field.telNumber": Text("전화번호", "Phone number"),
+    "template.yes": Text("예", "Yes"),
+    "template.no": Text("아니요", "No"),
     "template_type.basic": Text("기본형", "Basic"),
     "template_type.extraInfo": Text("부가 정보형", "With additional information"),
     "template_type.channelAddition": Text("채널 추가형", "With channel addition"),

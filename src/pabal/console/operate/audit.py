@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from pabal.console.shell.page_request import PageRequest
+from pabal.console.upload.campaign_message import REQUESTS_PATH
+from pabal.domain import identifiers
 from pabal.domain.user import MAX_NAME_CHARACTERS, Role
 from pabal.service.access import audit
 from pabal.service.access.audit import COMMAND_LINE_NAME, SIGN_IN_NAME, ListedEntry
@@ -25,6 +27,8 @@ class AuditRow(NamedTuple):
     account: str
     action: str
     target: str
+    path: str = ""
+    """Where the target is shown, if the user can open it."""
 
 
 async def show_audit(request: PageRequest) -> Response:
@@ -54,6 +58,7 @@ async def show_audit(request: PageRequest) -> Response:
 
 def _audit_row(request: PageRequest, listed: ListedEntry) -> AuditRow:
     entry = listed.entry
+    sent_id = identifiers.parse_request_id(entry.target)
     key = f"audit_action.{entry.action}"
     return AuditRow(
         time=request.locale.format_timestamp(entry.created_at),
@@ -62,8 +67,20 @@ def _audit_row(request: PageRequest, listed: ListedEntry) -> AuditRow:
         else entry.actor,
         account=listed.account or "",
         action=request.t(key) if key in request.site.texts else entry.action,
-        target=entry.target,
+        target=_target(request, entry.target, sent_id),
+        path=f"{REQUESTS_PATH}/{entry.target}" if sent_id and entry.account_id == _shown_account(request) else "",
     )
+
+
+def _target(request: PageRequest, target: str, sent_id: bytes | None) -> str:
+    """Return a target for people: what was sent is named by its time, which its id contains."""
+    if sent_id:
+        return request.t("audit.sent", time=request.locale.format_timestamp(identifiers.requested_at(sent_id)))
+    return request.t("audit.number", number=target) if target.isascii() and target.isdigit() else target
+
+
+def _shown_account(request: PageRequest) -> int | None:
+    return request.session.account_id if request.session else None
 
 
 def _audit_url(user_name: str, before: int | None = None) -> str:

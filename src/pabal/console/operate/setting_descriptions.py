@@ -36,6 +36,12 @@ KOREAN_DESCRIPTIONS = {
     "080 number for opting out of advertisements by text; accounts and requests may have their own.": (
         "광고 문자의 무료 수신거부 번호(080)입니다. 계정이나 요청에 따로 정한 번호가 있으면 그 번호를 씁니다."
     ),
+    "Days that drafts of the console and campaigns that were never sent are kept after their last change.": (
+        "콘솔에서 작성하다 만 내용과 보내지 않은 캠페인을 마지막 변경 뒤 보관하는 일수입니다."
+    ),
+    "Maximum number of contacts in the address book of an account.": (
+        "계정의 주소록에 담을 수 있는 최대 연락처 수입니다."
+    ),
     "Maximum size of a request body.": "요청 본문의 최대 크기(바이트)입니다.",
     "Maximum size of all request bodies that are held at once; further callers get SERVICE_UNAVAILABLE.": (
         "동시에 받아 둘 수 있는 모든 요청 본문의 최대 크기(바이트)입니다. 넘으면 SERVICE_UNAVAILABLE로 응답합니다."

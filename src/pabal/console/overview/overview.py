@@ -48,9 +48,16 @@ class StateCounts(NamedTuple):
 
     @property
     def completion_rate(self) -> str:
-        """The percentage of completed messages among those that ended; empty if none has."""
+        """The percentage of completed messages among those that ended; empty if none has.
+
+        It is 100.0 only if none has failed, and 0.0 only if none was completed.
+        """
         ended = self.completed + self.fail
-        return f"{100 * self.completed / ended:.1f}" if ended else ""
+        if not ended:
+            return ""
+        tenths = round(1000 * self.completed / ended)
+        tenths = min(tenths, 999) if self.fail else tenths
+        return f"{(max(tenths, 1) if self.completed else tenths) / 10:.1f}"
 
 
 class DayChart(NamedTuple):

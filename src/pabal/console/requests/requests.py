@@ -1,5 +1,6 @@
 """Campaigns and requests with live progress; those that wait can be sent now or cancelled."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from pabal.domain.sending import Sending
 from pabal.service.errors import RecordDamaged
 from pabal.service.sending import campaign_files, campaigns, send_now
 from pabal.service.sending import progress as progress_service
+from pabal.service.sending.campaign_files import Campaign
 from pabal.service.sending.cancel import cancel_request
 from pabal.service.sending.progress import AFTER_NEWEST_ID, CampaignProgress, Request, SentItem
 
@@ -32,6 +34,19 @@ class BarSegment(NamedTuple):
     word: str
     begin: int
     width: int
+
+
+class PartList(NamedTuple):
+    """The requests of a campaign: number, id and receivers of each that is shown, and how many are not."""
+
+    shown: Sequence[tuple[int, str, int]] = ()
+    hidden: int = 0
+    is_news: bool = False
+    """Whether there are more of them than the page shows."""
+
+    @property
+    def total(self) -> int:
+        return len(self.shown) + self.hidden
 
 
 class RequestEntry(NamedTuple):
@@ -66,7 +81,7 @@ async def list_requests(request: PageRequest) -> Response:
     )
     return request.render(
         "requests/requests.html",
-        entries=[_entry(request, each) for each in listed.items],
+        entries=[build_entry(request, each) for each in listed.items],
         older=f"{REQUESTS_PATH}?before={listed.next_before.hex()}" if listed.next_before else "",
         newest=REQUESTS_PATH if before else "",
         news="",
@@ -85,10 +100,17 @@ async def show_progress(request: PageRequest) -> Response:
     is_one = bool(request.field("one"))
     if is_one and any(each and each.campaign and each.campaign.state is CampaignState.HALTED for each in found):
         return Response(status_code=NO_CONTENT, headers=RELOAD_HEADERS)  # the whole page shows the reason
-    entries = [_entry(request, each) for each in found if each]
+    entries = [build_entry(request, each) for each in found if each]
     ended = [each.name or each.kind for each in entries if not each.is_moving]
     news = request.t("follow.news", names=", ".join(ended)) if ended else ""
-    return request.render("requests/requests_progress.html", entries=entries, news=news, is_one=is_one)
+    parts = await _part_list(request, found[0].campaign if is_one and found and found[0] else None)
+    return request.render(
+        "requests/requests_progress.html",
+        entries=entries,
+        news=news,
+        is_one=is_one,
+        parts=parts._replace(is_news=is_one and str(parts.total) != request.field("parts")),
+    )
 
 
 async def show_request(request: PageRequest) -> Response:
@@ -150,13 +172,12 @@ async def _get_progress(request: PageRequest) -> SentItem:
 
 async def _render_request(request: PageRequest, sent: SentItem, refused: Refused | None = None) -> Response:
     campaign, send_request = sent.campaign, sent.request
-    parts = await progress_service.campaign_parts(request.context, campaign) if campaign else []
     above = await progress_service.campaign_of_request(request.context, sent.id) if send_request else None
     sending = await campaign_files.get_sending(request.context, sent.id) if campaign else None
     return request.render(
         "requests/request.html",
         refused.code.http_status if refused else 200,
-        entry=_entry(request, sent),
+        entry=build_entry(request, sent),
         campaign=campaign,
         send_request=send_request,
         content=_content(send_request, sending),
@@ -164,11 +185,18 @@ async def _render_request(request: PageRequest, sent: SentItem, refused: Refused
         reason=request.pick_language(campaign.reason) if campaign else [],
         is_halted=campaign is not None and campaign.state is CampaignState.HALTED,
         is_paused=campaign is not None and campaign.state is CampaignState.MAKING and bool(campaign.reason),
-        parts=[(each.number, each.request_id.hex(), each.receivers) for each in parts[:SHOWN_PARTS]],
-        more_parts=max(0, len(parts) - SHOWN_PARTS),
+        parts=await _part_list(request, campaign),
         above=above.hex() if above else "",
+        has_failed=sent.progress.fail > 0,
+        is_editable=send_request is not None and not above and sent.is_scheduled(request.now),
         news="",
     )
+
+
+async def _part_list(request: PageRequest, campaign: Campaign | None) -> PartList:
+    found = await progress_service.campaign_parts(request.context, campaign) if campaign else []
+    shown = [(each.number, each.request_id.hex(), each.receivers) for each in found[:SHOWN_PARTS]]
+    return PartList(shown, len(found) - len(shown))
 
 
 def _content(send_request: Request | None, sending: Sending | None) -> str:
@@ -177,7 +205,8 @@ def _content(send_request: Request | None, sending: Sending | None) -> str:
     return sending.content if sending else ""
 
 
-def _entry(request: PageRequest, sent: SentItem) -> RequestEntry:
+def build_entry(request: PageRequest, sent: SentItem) -> RequestEntry:
+    """Return a campaign or a request as pages show it."""
     campaign, send_request, now = sent.campaign, sent.request, request.now
     state, word = _state(request, sent)
     scheduled_at = sent.scheduled_at

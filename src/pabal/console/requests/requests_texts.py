@@ -53,6 +53,9 @@ TEXTS = {
         "예약 시각을 기다리지 않고 지금 발송하시겠습니까?", "Send now instead of at the scheduled time?"
     ),
     "follow.now.yes": Text("예, 지금 발송합니다", "Yes, send now"),
+    "follow.copy": Text("복사해서 다시 작성", "Copy and send again"),
+    "follow.resend": Text("실패한 수신자에게 다시 보내기", "Resend to those who were not reached"),
+    "follow.edit": Text("내용·시각 바꾸기", "Change text or time"),
     "follow.cancel": Text("발송 취소", "Cancel sending"),
     "follow.cancel.ask": Text(
         "아직 발송하지 않은 메시지를 모두 취소하시겠습니까? 되돌릴 수 없습니다.",

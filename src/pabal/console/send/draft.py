@@ -1,5 +1,6 @@
 """A draft on the send page: what was typed, and the body of the interface that it makes."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from msgspec import Struct
 from pabal.checks.brand import BRAND_TYPES, TARGETINGS
 from pabal.console.send.brand_parts import attachment_of, example_of, read_attachment
 from pabal.domain import button
+from pabal.domain.advertising import AD_LABELS, begins_like_ad
 from pabal.domain.brand.message import BrandAttachment, BrandType, Targeting
 from pabal.domain.brand.rules import RULES, TypeRules, max_buttons
 from pabal.domain.message import Product
@@ -32,9 +34,13 @@ BUTTON_FIELDS = {
 _TEXT_FIELDS = (
     "content", "subject", "sender", "sendDate", "expireMinutes", "receivers", "senderKey", "templateCode",
     "messageType", "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
-    "optOutNumber", "targeting", "attachment",
+    "optOutNumber", "adSender", "targeting", "attachment", "edits", "resends",
 )  # fmt: skip
 _CHECKBOXES = ("adFlag", "resend", "once", "later")
+_OWN_WORDS = (
+    "content", "subject", "receivers", "templateCode", "imageLink", "image_name", "resendContent", "adSender",
+)  # fmt: skip
+"""Fields that begin empty, and whose content somebody has thought about."""
 _BUTTON_FIELD = re.compile(r"buttons\[([0-9])\]\.(\w{1,20})", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 _MISSING_DATE = "-"
@@ -124,8 +130,33 @@ class MessageDraft:
 
     @property
     def is_ad(self) -> bool:
-        """Whether it is an advertisement: a brand message always is, an Alimtalk must not be one."""
-        return self.is_brand or (self.checkboxes["adFlag"] and self.kind.word != ALIMTALK)
+        """Whether it is an advertisement: a brand message always is, an Alimtalk must not be one.
+
+        One whose text begins with the label of advertisements is one, ticked or not.
+        """
+        is_marked = self.checkboxes["adFlag"] or self.has_typed_label
+        return self.is_brand or (is_marked and self.kind.word != ALIMTALK)
+
+    @property
+    def has_typed_label(self) -> bool:
+        """Whether its text or subject begins with the label of advertisements."""
+        return any(begins_like_ad(text.lstrip()) for text in (self.texts["content"], self.texts["subject"]))
+
+    @property
+    def lacks_ad_sender(self) -> bool:
+        """Whether it is an advertisement by text that does not say who advertises, as the law requires."""
+        return self.is_ad and self.product.is_text and not self.texts["adSender"].strip()
+
+    @property
+    def content(self) -> str:
+        """The text as it is sent: an advertisement by text names who advertises after its label."""
+        content, sender = self.texts["content"], self.texts["adSender"].strip()
+        if not (self.is_ad and self.product.is_text and sender and content.strip()):
+            return content
+        bare = content.lstrip()
+        bare = next((bare.removeprefix(label).lstrip() for label in AD_LABELS if bare.startswith(label)), bare)
+        named = bare if bare.startswith((sender, f"[{sender}]")) else f"[{sender}] {bare}"
+        return f"{AD_LABELS[0]}{named}"
 
     @property
     def max_buttons(self) -> int:
@@ -137,9 +168,10 @@ class MessageDraft:
     @property
     def fields(self) -> list[str]:
         """The fields that can have an error, by their names in the interface."""
-        found = ["content", "receivers", "sendDate", "expireMinutes"]
+        found = ["content", "receivers", "sendDate", "expireMinutes", "text_name"]
         found += ["sender"] if self.product.is_text else ["senderKey", "resendPhoneNumber", "resendContent"]
         found += ["optOutNumber"] if self.is_ad and (self.product.is_text or self.is_brand) else []
+        found += ["adSender"] if self.is_ad and self.product.is_text else []
         found += ["attachment"] if self.is_brand else []
         found += ["templateCode"] if self.kind.word == ALIMTALK else []
         found += ["subject"] if self.kind.word in (LMS, MMS) else []
@@ -160,7 +192,7 @@ class MessageDraft:
         if self.kind.word == ALIMTALK:
             given |= {name: texts[name] for name in ("senderKey", "templateCode")}
         elif self.has_content:
-            given["content"] = texts["content"]
+            given["content"] = self.content
         if self.product.is_text:
             given["sender"] = texts["sender"]
             if self.is_ad:
@@ -215,6 +247,46 @@ def blank_draft(kind_name: str) -> MessageDraft:
     """Return an empty draft of a kind."""
     kind = KINDS.get(kind_name, KINDS[SMS])
     return MessageDraft(kind, dict.fromkeys(_TEXT_FIELDS, ""), {**dict.fromkeys(_CHECKBOXES, False), "once": True})
+
+
+def to_fields(draft: MessageDraft) -> dict[str, str]:
+    """Return the fields of a form that `read_draft` reads as this draft; empty ones are left out."""
+    texts = {name: value for name, value in draft.texts.items() if value}
+    checkboxes = {name: "1" for name, is_checked in draft.checkboxes.items() if is_checked}
+    buttons = {
+        f"buttons[{number}].{name}": value
+        for number, one in enumerate(draft.buttons)
+        for name, value in one.items()
+        if value
+    }
+    return {"kind": draft.kind.word, **texts, **checkboxes, **buttons}
+
+
+def draft_from_body(body: Mapping[str, Any]) -> MessageDraft:
+    """Return the draft that makes this body of the interface, without receivers and time."""
+    draft = blank_draft(str(body.get("kind", "")))
+    image = body.get("image") or {}
+    names = {"contentType": "image_type", "fileName": "image_name", "body": "image_body"}
+    given = {name: str(body[name]) for name in _TEXT_FIELDS if name in body and name != "sendDate"}
+    given |= {names[field]: str(value) for field, value in image.items() if field in names}
+    if body.get("attachment"):
+        given["attachment"] = json.dumps(body["attachment"], ensure_ascii=False, indent=2)
+    checkboxes = {name: bool(body.get(name)) for name in ("adFlag", "resend")}
+    buttons = tuple(_read_button(each) for each in body.get("buttons") or ())
+    return replace(
+        draft,
+        texts={**draft.texts, **given},
+        checkboxes={**draft.checkboxes, **checkboxes},
+        buttons=buttons,
+    )
+
+
+def is_worth_keeping(draft: MessageDraft) -> bool:
+    """Return whether something was typed or chosen that its author would miss."""
+    typed = (draft.texts[name].strip() for name in _OWN_WORDS)
+    example = example_of(draft.brand_type) if draft.is_brand else ""
+    attachment = draft.texts["attachment"].strip().replace("\r\n", "\n")
+    return any(typed) or bool(draft.buttons) or attachment not in ("", example)
 
 
 def read_draft(fields: Mapping[str, str]) -> MessageDraft:

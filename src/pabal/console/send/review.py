@@ -37,6 +37,9 @@ DATE_WITHOUT_SCHEDULE = Text(
     "예약하려면 ‘예약 발송’을 선택하고, 지금 보내려면 시각을 비우세요.",
     "Tick the box to schedule it, or clear the date to send it now.",
 )
+NO_AD_SENDER = Text(
+    "광고 문자에는 보내는 사람의 이름(상호)을 밝혀야 합니다.", "An advertisement by text must name who sends it."
+)
 _RECEIVER_FIELD = "receivers["
 
 
@@ -69,6 +72,14 @@ class Review(NamedTuple):
     """The key of the text about night hours, if they affect the message."""
     opt_out_number: str
     """The number for opting out that an advertisement has by default, if any."""
+
+    @property
+    def valid_count(self) -> int:
+        """How many receivers can be sent to; if there are too many of them, how many were typed."""
+        looked_at = len(self.receivers.entries) + len(self.receivers.duplicates)
+        if self.receivers.total > looked_at:
+            return self.receivers.total
+        return len(self.receivers.entries) - len(self.invalid_rows)
 
 
 async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
@@ -106,7 +117,11 @@ async def validate_review(request: PageRequest, review: Review) -> Sending:
 
     Raises Refused.
     """
-    problems = [*_schedule_problems(review.draft), *_receiver_problems(request, review.receivers)]
+    problems = [
+        *_schedule_problems(review.draft),
+        *ad_problems(review.draft),
+        *_receiver_problems(request, review.receivers),
+    ]
     if problems:
         raise Refused.from_problems(problems)
     await asyncio.sleep(0)  # other calls get their turn between the review and the check
@@ -204,6 +219,11 @@ def _field_problems(draft: MessageDraft, call: ApiCall) -> Sequence[Problem]:
         skipped = ("receivers", "image.") if is_unseen else ("receivers",)
         return [each for each in refused.problems if not each.field.startswith(skipped)]
     return []
+
+
+def ad_problems(draft: MessageDraft) -> list[Problem]:
+    """Return the problem of an advertisement by text that does not say who advertises."""
+    return [Problem(Code.MISSING_PARAMETER, "adSender", NO_AD_SENDER)] if draft.lacks_ad_sender else []
 
 
 def _schedule_problems(draft: MessageDraft) -> list[Problem]:

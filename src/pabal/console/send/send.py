@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from string import hexdigits
 from typing import NamedTuple
@@ -10,7 +11,9 @@ from starlette.responses import Response
 
 from pabal.console.manage.template_form import BUTTON_LABELS
 from pabal.console.send import draft as drafts
+from pabal.console.send import kept_draft, prefill
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK_PRODUCTS, KINDS, MessageDraft
+from pabal.console.send.kept_draft import KeptDraft
 from pabal.console.send.review import (
     SHOWN_INVALID_ROWS,
     Review,
@@ -21,25 +24,26 @@ from pabal.console.send.review import (
     validate_send,
 )
 from pabal.console.send.typed_receivers import TypedReceiver
+from pabal.console.shell.chosen import GROUP, chosen_ids, parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers, phone
 from pabal.domain.brand.message import BrandType, Targeting
 from pabal.domain.button import FRIENDTALK_BUTTON_TYPES
 from pabal.domain.codes import Refused
+from pabal.domain.contact import ContactGroup
 from pabal.domain.image import MAX_IMAGE_BYTES
-from pabal.domain.message import Status
 from pabal.domain.profile import Profile
 from pabal.domain.sending import Sending
 from pabal.domain.template import Template
-from pabal.service.access import opt_out_numbers
+from pabal.service.access import contacts, opt_out_numbers
 from pabal.service.access.sign_in import new_secret
-from pabal.service.errors import RecordDamaged
-from pabal.service.history import history
-from pabal.service.sending import choices, compose
+from pabal.service.sending import choices
 from pabal.service.sending.accept import IdempotencyKey, accept, choose_carrier, find_accepted
+from pabal.service.sending.replace import replace_request
 
 SEND_PATH = "/console/send"
 KEY_CHARACTERS = 64
+SHOWN_GROUPS = 100
 _TIME_DIGITS = 12
 
 
@@ -52,6 +56,9 @@ class FormChoices(NamedTuple):
     own_number: str
     opt_out_number: str = ""
     """The number for opting out that advertisements have by default; empty: none."""
+    groups: Sequence[ContactGroup] = ()
+    """The first groups of the address book, and those that are chosen."""
+    has_more_groups: bool = False
 
 
 class Confirmation(NamedTuple):
@@ -67,28 +74,55 @@ class Confirmation(NamedTuple):
 
 
 async def show_form(request: PageRequest) -> Response:
-    """Show an empty form for a kind of message."""
-    draft = await _with_default_sender(request, drafts.blank_draft(request.field("kind")))
-    return await _render_form(request, await review_draft(request, draft))
+    """Show the form with what was typed before, a copy of what was sent, or an empty one for a kind of message.
+
+    Raises Refused: REQUEST_NOT_FOUND, NOT_FOUND, INVALID_STATE for what cannot be copied.
+    """
+    draft, kept = await kept_draft.load(request, prefill.form_of(request))
+    if draft is None:
+        start = await prefill.find_start(request)
+        draft, kept = start.draft, KeptDraft(start.form, notice=start.notice)
+    draft = await _with_default_sender(request, draft or drafts.blank_draft(request.field("kind")))
+    return await _render_form(request, await review_draft(request, draft), kept=kept)
+
+
+async def show_saved(request: PageRequest, draft: MessageDraft) -> Response:
+    """Show the form after its text was saved."""
+    kept = KeptDraft(kept_draft.form_name(request), notice="texts.done")
+    return await _render_form(request, await review_draft(request, draft), kept=kept)
+
+
+async def discard_draft(request: PageRequest) -> Response:
+    """Delete what was typed, and show an empty form."""
+    await kept_draft.discard(request, kept_draft.form_name(request))
+    return request.redirect(SEND_PATH)
 
 
 async def change_form(request: PageRequest) -> Response:
     """Show the form with what was typed, for another kind of message or with other buttons."""
     draft = await _with_default_sender(request, drafts.read_draft(request.fields))
-    return await _render_form(request, await review_draft(request, draft))
+    kept = await kept_draft.keep(request, draft)
+    return await _render_form(request, await review_draft(request, draft), kept=kept)
 
 
 async def update_preview(request: PageRequest) -> Response:
-    """Answer with what changes while someone types: size, receivers, preview."""
+    """Answer with what changes while someone types: size, receivers, preview; what was typed is kept."""
     review = await review_draft(request, drafts.read_draft(request.fields))
+    kept = await kept_draft.keep(request, review.draft)
     return request.render(
-        "send/send_look.html", review=review, draft=review.draft, is_part=True, max_invalid_rows=SHOWN_INVALID_ROWS
+        "send/send_look.html",
+        review=review,
+        draft=review.draft,
+        is_part=True,
+        max_invalid_rows=SHOWN_INVALID_ROWS,
+        kept=kept,
     )
 
 
 async def show_confirmation(request: PageRequest) -> Response:
     """Show how many messages would be sent and when, or the errors."""
     review = await review_draft(request, drafts.read_draft(request.fields))
+    await kept_draft.keep(request, review.draft)
     try:
         found = await validate_review(request, review)
         await choose_carrier(request.context, request.account_id, found)
@@ -120,6 +154,7 @@ async def send(request: PageRequest) -> Response:
         request_id = await _accept(request, found, idempotency_key, "send")
     except Refused as refused:
         return await _render_form(request, review, refused)
+    await kept_draft.discard(request, kept_draft.form_name(request))
     return request.redirect(f"{SEND_PATH}/done/{request_id.hex()}")
 
 
@@ -146,38 +181,12 @@ async def send_test(request: PageRequest) -> Response:
     )
 
 
-async def show_sent(request: PageRequest) -> Response:
-    """Show what was sent, with a link to its progress.
-
-    Raises Refused(REQUEST_NOT_FOUND), also for another account's, and RecordDamaged.
-    """
-    request_id = identifiers.parse_request_id(str(request.http.path_params["request"]))
-    found = await history.get_request_details(request.context, request.account_id, request_id, 1, 1)
-    send_request = found.request
-    if send_request is None:
-        raise RecordDamaged("request", found.request_id)
-    shown = history.build_each(
-        found.page.found,
-        found.page.unreadable,
-        lambda message, shared: (message.receiver, compose.content_of(message, shared)),
-        lambda message_id: ("", request.t("history.unreadable", id=message_id.hex())),
-    )
-    receiver, content = shown[0] if shown else ("", "")
-    return request.render(
-        "send/send_done.html",
-        request_id=send_request.id.hex(),
-        total=send_request.total,
-        scheduled=request.locale.format_timestamp(send_request.scheduled_at)[:16]
-        if send_request.scheduled_at > request.now
-        else "",
-        counts=[(status, found.counts[status]) for status in Status if found.counts.get(status)],
-        receiver=receiver,
-        content=content,
-    )
-
-
 async def _render_form(
-    request: PageRequest, review: Review, refused: Refused | None = None, confirmation: Confirmation | None = None
+    request: PageRequest,
+    review: Review,
+    refused: Refused | None = None,
+    confirmation: Confirmation | None = None,
+    kept: KeptDraft | None = None,
 ) -> Response:
     """Answer with the whole page and its errors.
 
@@ -193,7 +202,9 @@ async def _render_form(
         is_part=False,
         is_refused=refused is not None,
         confirmation=confirmation,
+        kept=kept or KeptDraft(kept_draft.form_name(request)),
         choices=await _load_choices(request, review.draft),
+        chosen_groups=_chosen_groups(request),
         test_key=_new_key(request),
         kinds=list(KINDS.values()),
         talks=FRIENDTALK_PRODUCTS,
@@ -207,7 +218,22 @@ async def _render_form(
     )
 
 
+def _chosen_groups(request: PageRequest) -> set[int]:
+    """Return the groups that were ticked, or that a link of the address book names."""
+    linked = parse_id(request.field("group"))
+    return {*chosen_ids(request.fields, GROUP), *([linked] if linked else ())}
+
+
 async def _load_choices(request: PageRequest, draft: MessageDraft) -> FormChoices:
+    """Return what can be chosen for a draft."""
+    _, groups = await contacts.get_book(request.context, request.account_id)
+    chosen = _chosen_groups(request)
+    shown = [each for place, each in enumerate(groups) if place < SHOWN_GROUPS or each.id in chosen]
+    found = await _load_senders(request, draft)
+    return found._replace(groups=shown, has_more_groups=len(groups) > len(shown))
+
+
+async def _load_senders(request: PageRequest, draft: MessageDraft) -> FormChoices:
     context, account_id = request.context, request.account_id
     numbers = await choices.list_sender_numbers(context, account_id)
     stored_number = await choices.get_test_number(context, request.user.id)
@@ -238,6 +264,16 @@ async def _with_default_sender(request: PageRequest, draft: MessageDraft) -> Mes
 
 
 async def _accept(request: PageRequest, sending: Sending, idempotency_key: IdempotencyKey, action: str) -> bytes:
+    """Store a send, in place of the scheduled request that it edits, if it does.
+
+    Raises Refused as the interface does.
+    """
+    edited = identifiers.parse_request_id(request.field("edits")) if action == "send" else None
+    if edited:
+        audit_entry = request.audit_entry("request.edit")
+        return await replace_request(
+            request.context, request.account_id, edited, sending, idempotency_key, audit_entry
+        )
     return await accept(
         request.context, request.account_id, sending, idempotency_key, request.audit_entry(f"message.{action}")
     )

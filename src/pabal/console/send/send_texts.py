@@ -16,6 +16,67 @@ TEXTS = {
         "아직 발송할 수 없습니다. 아래에 표시된 항목을 고치세요.",
         "The message cannot be sent yet. Correct the fields marked below.",
     ),
+    "draft.loaded": Text("{time}에 작성하던 내용을 불러왔습니다.", "This is what you were writing at {time}."),
+    "draft.discard": Text("지우고 새로 작성", "Discard it and start anew"),
+    "draft.kept": Text("{time}에 임시 저장했습니다.", "Draft kept at {time}."),
+    "draft.too_large": Text(
+        "내용이 너무 커서 임시 저장하지 못합니다. 수신자가 많으면 파일로 올리세요.",
+        "This is too large to be kept as a draft. For many receivers, upload a file.",
+    ),
+    "send.editing": Text(
+        "예약한 발송을 바꾸고 있습니다. 보내면 원래 예약은 취소되고 이 내용으로 예약됩니다.",
+        "You are changing a scheduled send. When you send this, the scheduled one is cancelled.",
+    ),
+    "send.editing.last": Text(
+        "원래 예약을 취소하고 이 내용으로 바꿉니다. 이미 발송이 시작되었으면 아무것도 바꾸지 않습니다.",
+        "The scheduled send is cancelled and replaced by this one. If it has begun already, nothing is changed.",
+    ),
+    "send_start.copy": Text("보낸 내용을 복사했습니다.", "This is a copy of what was sent."),
+    "send_start.copy_campaign": Text(
+        "캠페인의 내용을 복사했습니다. 수신자는 다시 정하세요.",
+        "This is a copy of the campaign's message. Choose its receivers.",
+    ),
+    "send_start.resend": Text(
+        "전달되지 않은 수신자만 가져왔습니다. 다른 종류로 보내려면 위에서 종류를 바꾸세요.",
+        "These are the receivers that were not reached. To send another kind of message, change it above.",
+    ),
+    "send_start.edit": Text("예약한 내용을 불러왔습니다.", "This is what was scheduled."),
+    "send_start.none_failed": Text(
+        "전달되지 않은 수신자가 없습니다.", "There are no receivers that were not reached."
+    ),
+    "send_start.many_failed": Text(
+        "전달되지 않은 수신자가 1,000명을 넘습니다. 내용을 확인하고 아래 ‘전달되지 않은 수신자 모두에게 보내기’를 "
+        "누르세요.",
+        "More than 1,000 receivers were not reached. Check the text, then press “Send to all who were not reached” "
+        "below.",
+    ),
+    "send.resend.do": Text("전달되지 않은 수신자 모두에게 보내기", "Send to all who were not reached"),
+    "send.resend.name": Text("재발송", "Resend"),
+    "send_start.too_many": Text(
+        "수신자가 1,000명을 넘어 가져오지 않았습니다. 발송 내역에서 내려받아 파일로 올리세요.",
+        "It has more than 1,000 receivers, which were not copied. Download them from the history, and upload them.",
+    ),
+    "menu.texts": Text("문자 보관함", "Saved texts"),
+    "texts.title": Text("문자 보관함", "Saved texts"),
+    "texts.about": Text(
+        "자주 보내는 메시지를 이름을 붙여 보관합니다. 변수도 그대로 보관됩니다.",
+        "Messages that are sent often, kept under a name, with their variables.",
+    ),
+    "texts.saved": Text("보관한 문자", "Saved"),
+    "texts.recent": Text("최근 발송", "Recently sent"),
+    "texts.none": Text(
+        "보관한 문자가 없습니다. 메시지 발송 화면에서 보관하세요.", "No texts are saved. Save one on the send page."
+    ),
+    "texts.open": Text("보관함과 최근 발송에서 불러오기", "Open a saved or recent text"),
+    "texts.name": Text("보관할 이름", "Name to save it under"),
+    "texts.save": Text("보관함에 저장", "Save text"),
+    "texts.done": Text("보관함에 저장했습니다.", "The text was saved."),
+    "texts.use": Text("이 내용으로 작성", "Write with this"),
+    "texts.changed": Text("저장 시각", "Saved"),
+    "texts.sent": Text("발송 시각", "Sent"),
+    "texts.delete": Text("삭제", "Delete"),
+    "texts.delete.ask": Text("보관한 문자를 삭제하시겠습니까?", "Delete this saved text?"),
+    "texts.delete.yes": Text("예, 삭제합니다", "Yes, delete"),
     "send.message": Text("메시지", "Message"),
     "send.sender": Text("발신번호", "Sender number"),
     "send.sender.none": Text(
@@ -30,6 +91,12 @@ TEXTS = {
         "법에 따라 맨 앞에 (광고)가, 마지막 줄에 무료 수신거부 번호가 자동으로 붙고 야간에는 발송되지 않습니다.",
         "“(광고)” and a last line with the free opt-out number are added automatically, as the law requires, and "
         "the message is not sent at night.",
+    ),
+    "send.ad_sender": Text("보내는 사람 이름·상호(광고)", "Name of the sender (advertisements)"),
+    "send_ad.typed": Text(
+        "(광고)로 시작하므로 광고로 발송합니다. 보내는 사람 이름과 무료 수신거부 번호가 필요합니다.",
+        "It begins with “(광고)”, so it is sent as an advertisement. It needs the sender's name and a free opt-out "
+        "number.",
     ),
     "send.opt_out": Text("무료 수신거부 번호(광고)", "Free opt-out number (advertisements)"),
     "send_ad.talk": Text(
@@ -107,6 +174,7 @@ TEXTS = {
         "입력 순서: {columns}. 쉼표나 탭으로 구분하며, 스프레드시트에서 복사해 붙여 넣을 수 있습니다.",
         "Order: {columns}. Separate values with commas or tabs, or paste them from a spreadsheet.",
     ),
+    "send.receivers.valid": Text("발송할 수 있는 수신자 {count}명", "can be sent: {count}"),
     "send.receivers.count": Text("{count}명", "{count} in total"),
     "send.receivers.repeated": Text("중복 {count}건 제외", "duplicates left out: {count}"),
     "send.receivers.twice": Text("중복 {count}건 포함", "duplicates included: {count}"),
@@ -162,7 +230,8 @@ TEXTS = {
         "Cannot be sent as a text message without an opt-out number",
     ),
     "send.done": Text("발송 요청을 접수했습니다", "Your message was accepted"),
-    "send.state": Text("현재 상태", "Current status"),
+    "send.others": Text("외 {count}명", "and {count} more"),
+    "send.content.first": Text("첫 수신자가 받을 내용", "Text for the first receiver"),
     "send.follow": Text("진행 상황 보기", "View progress"),
     "send.another": Text("새 메시지 발송", "Send another message"),
 }

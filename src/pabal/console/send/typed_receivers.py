@@ -64,7 +64,10 @@ def read_receivers(text: str, variables: Sequence[str], limit: int, *, skips_dup
 
 def describe_too_many(limit: int, total: int) -> Text:
     """Return the text that refuses so many receivers."""
-    return Text(f"{limit}명까지인데 {total}명입니다.", f"At most {limit} receivers; there are {total}.")
+    return Text(
+        f"{limit:,}명까지 입력할 수 있는데 {total:,}명입니다. 더 많으면 ‘파일 올리기’로 보내세요.",
+        f"You can type at most {limit:,} receivers; there are {total:,}. For more, upload a file.",
+    )
 
 
 def _read_receiver(place: int, cells: list[str], columns: Sequence[str], *, has_variables: bool) -> TypedReceiver:

@@ -217,17 +217,16 @@ class Middleware:
             raise Refused(Code.INVALID_PARAMETER) from None
 
     def _to_sign_in(self, request: PageRequest) -> Response:
-        """Redirect to the sign-in page, which then leads to the page that was requested."""
+        """Redirect to the sign-in page, which leads back to the page that was open.
+
+        A part of an open page gets 401 alone: the page asks for the password in place.
+        """
+        if request.is_part:
+            return Response(status_code=401)
         http = request.http
-        is_part = request.is_part
-        requested = safe_redirect_path(
-            _path_of(http.headers.get("hx-current-url", "")) if is_part else get_url(http)
-        )
-        returns = requested != HOME and (is_part or http.method == "GET")
-        path = f"{SIGN_IN}?{urlencode({'next': requested})}" if returns else SIGN_IN
-        if is_part:
-            return Response(status_code=401, headers={"hx-redirect": path})
-        return request.redirect(path)
+        is_page = http.method == "GET"
+        requested = safe_redirect_path(get_url(http) if is_page else _path_of(http.headers.get("referer", "")))
+        return request.redirect(f"{SIGN_IN}?{urlencode({'next': requested})}" if requested != HOME else SIGN_IN)
 
     def _refuse(
         self, request: PageRequest, problems: Sequence[Problem], retry_after_s: float | None = None

@@ -23,6 +23,31 @@ TEXTS = {
     ),
     "paused_webhooks.label": Text("일시 중지된 웹훅", "Paused webhooks"),
     "paused_webhooks.show": Text("원인 보기", "See why"),
+    "request.busy": Text("처리 중입니다", "Working"),
+    "request.again": Text("다시 시도", "Try again"),
+    "request.failed.send": Text(
+        "응답을 받지 못해 발송되었는지 알 수 없습니다. 연결을 확인하고 다시 시도하세요. 이미 접수되었더라도 한 "
+        "번만 발송됩니다.",
+        "There was no answer, so it may or may not have been sent. Check the connection and try again: it is sent "
+        "only once.",
+    ),
+    "request.failed.change": Text(
+        "응답을 받지 못해 처리되었는지 알 수 없습니다. 화면을 새로 고쳐 확인한 뒤 다시 시도하세요.",
+        "There was no answer, so it may or may not have been done. Reload the page to see, then try again.",
+    ),
+    "request.failed.nothing": Text(
+        "연결이 끊겼거나 서비스가 응답하지 않습니다. 아무것도 발송되지 않았습니다. 연결을 확인하고 다시 "
+        "시도하세요.",
+        "The service cannot be reached. Nothing was sent. Check the connection, then try again.",
+    ),
+    "request.failed.preview": Text(
+        "미리 보기와 임시 저장이 되지 않습니다. 입력한 내용은 이 화면에 있고, 아무것도 발송되지 않았습니다.",
+        "The preview and the draft could not be updated. What you typed is still here, and nothing was sent.",
+    ),
+    "request.failed.poll": Text(
+        "연결이 끊겨 화면의 내용이 최신이 아닐 수 있습니다. 연결되면 자동으로 갱신합니다.",
+        "The connection is lost, so this page may be out of date. It is refreshed when the connection is back.",
+    ),
     "home": Text("첫 화면으로", "Go to the home page"),
     "problem.title": Text("처리할 수 없습니다", "This cannot be done"),
     "problem.not_found": Text(
@@ -67,6 +92,9 @@ TEXTS = {
     ),
     "parts.link": Text("대표 링크", "Representative link"),
     "parts.replies": Text("바로연결", "Quick replies"),
+    "copy.do": Text("복사", "Copy"),
+    "copy.done": Text("복사했습니다", "Copied"),
+    "copy.key": Text("발신 프로필 키 복사", "Copy the sender key"),
     "table.none": Text("없음", "None"),
     "page.older": Text("이전 내역", "Older"),
     "page.newest": Text("최신 내역으로", "Back to newest"),

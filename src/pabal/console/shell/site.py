@@ -1,7 +1,9 @@
 """What all pages share: the service's context, the templates, the menu, and who may open which page."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+import asyncio
+import logging
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pabal.console.shell import assets
 from pabal.console.shell.concurrency import ConcurrencyLimit
@@ -11,6 +13,7 @@ from pabal.domain.codes import LANGUAGES, Text
 from pabal.domain.user import Role
 from pabal.service.access.passwords import WorkerThreads
 from pabal.service.context import Context
+from pabal.service.errors import describe_error
 from pabal.settings.settings import Settings
 
 MAX_FILE_CHECKS = 4
@@ -20,6 +23,8 @@ FILES_BUSY = Text(
     "다른 파일을 확인하고 있습니다. 그 확인이 끝난 뒤 파일을 다시 올리세요.",
     "Other files are being checked. Upload the file again when they are done.",
 )
+log = logging.getLogger("pabal.console")
+
 Roles = frozenset[Role] | None
 """The roles that a page is for; None: for anyone, signed in or not."""
 
@@ -59,6 +64,19 @@ class Site:
         self.assets = assets.load()
         self._templates = {language: load_templates(texts, language) for language in LANGUAGES}
         self._roles = roles
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Start work that goes on after its request was answered; an error of ours is logged."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._end_task)
+
+    def _end_task(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error:
+            log.error("work in the background failed", extra=describe_error(error))
 
     def is_allowed(self, path: str, method: str, role: Role) -> bool:
         """Return whether there is such a page for this role."""

@@ -8,11 +8,15 @@ from pabal.console.shell import cookies
 from pabal.console.shell.page_request import CHOOSE_ACCOUNT, SIGN_IN, PageRequest, safe_redirect_path
 from pabal.domain.codes import LANGUAGES, Code, Refused
 from pabal.domain.dates import SECOND
+from pabal.domain.user import Role
 from pabal.service.access import sign_in
+from pabal.service.access.sign_in import NewSession
 from pabal.service.access.throttle import DEVICE_LIFETIME_MS
 
 STATUS_WRONG = 401
 STATUS_THROTTLED = 429
+STATUS_OTHER_USER = 409
+"""The session of the browser is another user's than the open page's."""
 SECONDS_SHOWN = 90
 """Longer delays are shown in minutes."""
 
@@ -28,31 +32,47 @@ async def show_sign_in(request: PageRequest) -> Response:
 async def do_sign_in(request: PageRequest) -> Response:
     """Sign in, always with a new session."""
     wanted = safe_redirect_path(request.field("next"))
-    password = request.fields.get("password", "")
     try:
-        signed = await sign_in.sign_in(
-            request.context,
-            request.site.password_threads,
-            request.field("name"),
-            password,
-            request.address,
-            cookies.read_secret(request.http, cookies.DEVICE, is_https=request.is_https),
-        )
+        signed = await _attempt(request)
     except Refused as refused:
-        return _render_throttled(request, wanted, max(1, math.ceil(refused.retry_after_s or 0)))
+        return _render_throttled(request, wanted, refused)
     if signed is None:
         return _render_form(request, wanted, request.t("sign_in.wrong"), STATUS_WRONG)
     if request.session:
         await sign_in.sign_out(request.context, request.session_token, request.session)
     response = request.redirect(wanted)
-    cookies.set_secret(response, cookies.SESSION, signed.token, is_https=request.is_https)
-    cookies.set_secret(
-        response,
-        cookies.DEVICE,
-        signed.device_token,
-        is_https=request.is_https,
-        max_age_s=DEVICE_LIFETIME_MS // SECOND,
-    )
+    _set_cookies(request, response, signed)
+    return response
+
+
+async def ask_again(request: PageRequest) -> Response:
+    """Answer an open page whose session has ended: with the form of the password, or that there is a session.
+
+    There may be one because its user has signed in in another tab. The page is not somebody else's.
+    """
+    if request.session is None:
+        return _render_again(request)
+    is_same = request.user.name == request.field("name")
+    return _renewed(request.csrf_secret) if is_same else Response(status_code=STATUS_OTHER_USER)
+
+
+async def sign_in_again(request: PageRequest) -> Response:
+    """Sign in from a page whose session has ended; an operator goes on to act for the account of that page."""
+    try:
+        signed = await _attempt(request)
+    except Refused as refused:
+        return _render_again(request, _describe_wait(request, refused), STATUS_THROTTLED)
+    if signed is None:
+        return _render_again(request, request.t("sign_in.wrong"), STATUS_WRONG)
+    if request.session:
+        await sign_in.sign_out(request.context, request.session_token, request.session)
+    session = await sign_in.find_session(request.context, signed.token)
+    assert session is not None
+    account = request.field("account")
+    if session.user.role is Role.OPERATOR and account.isascii() and account.isdigit() and len(account) < 19:
+        await sign_in.switch_account(request.context, signed.token, session, int(account))
+    response = _renewed(session.csrf)
+    _set_cookies(request, response, signed)
     return response
 
 
@@ -90,20 +110,62 @@ async def choose_account(request: PageRequest) -> Response:
     return request.redirect(safe_redirect_path(request.field("next")) if word else CHOOSE_ACCOUNT)
 
 
+async def _attempt(request: PageRequest) -> NewSession | None:
+    """Return a new session, None where the name or password is wrong.
+
+    Raises Refused(RATE_LIMITED).
+    """
+    return await sign_in.sign_in(
+        request.context,
+        request.site.password_threads,
+        request.field("name"),
+        request.fields.get("password", ""),
+        request.address,
+        cookies.read_secret(request.http, cookies.DEVICE, is_https=request.is_https),
+    )
+
+
 def _render_form(request: PageRequest, next_path: str, error: str = "", status: int = 200) -> Response:
     return request.render("sign_in/sign_in.html", status, told=error, wanted=next_path, name=request.field("name"))
 
 
-def _render_throttled(request: PageRequest, next_path: str, wait_s: int) -> Response:
-    is_long = wait_s > SECONDS_SHOWN
-    error = (
-        request.t("sign_in.throttled_minutes", minutes=math.ceil(wait_s / 60))
-        if is_long
-        else request.t("sign_in.throttled", seconds=wait_s)
-    )
-    response = _render_form(request, next_path, error, STATUS_THROTTLED)
-    response.headers["retry-after"] = str(wait_s)
+def _render_throttled(request: PageRequest, next_path: str, refused: Refused) -> Response:
+    response = _render_form(request, next_path, _describe_wait(request, refused), STATUS_THROTTLED)
+    response.headers["retry-after"] = str(_wait_s(refused))
     return response
+
+
+def _render_again(request: PageRequest, error: str = "", status: int = 200) -> Response:
+    return request.render("sign_in/again.html", status, told=error, name=request.field("name"))
+
+
+def _renewed(csrf_secret: str) -> Response:
+    """Answer with the secret of the session, which every form of the open page needs."""
+    return Response(status_code=204, headers={"x-csrf-token": csrf_secret})
+
+
+def _wait_s(refused: Refused) -> int:
+    return max(1, math.ceil(refused.retry_after_s or 0))
+
+
+def _describe_wait(request: PageRequest, refused: Refused) -> str:
+    """Return how long to wait before the next attempt."""
+    wait_s = _wait_s(refused)
+    if wait_s > SECONDS_SHOWN:
+        return request.t("sign_in.throttled_minutes", minutes=math.ceil(wait_s / 60))
+    return request.t("sign_in.throttled", seconds=wait_s)
+
+
+def _set_cookies(request: PageRequest, response: Response, signed: NewSession) -> None:
+    """Set the cookies of a new session and of the trusted device."""
+    cookies.set_secret(response, cookies.SESSION, signed.token, is_https=request.is_https)
+    cookies.set_secret(
+        response,
+        cookies.DEVICE,
+        signed.device_token,
+        is_https=request.is_https,
+        max_age_s=DEVICE_LIFETIME_MS // SECOND,
+    )
 
 
 def _return_path(request: PageRequest) -> str:

@@ -3,6 +3,13 @@
 from pabal.domain.codes import Text
 
 TEXTS = {
+    "sign_in.again": Text("다시 로그인하세요", "Sign in again"),
+    "sign_in.again.why": Text(
+        "로그인 시간이 끝났습니다. 비밀번호를 입력하면 하던 작업을 그대로 이어 갑니다.",
+        "Your session has ended. Enter your password to go on where you were.",
+    ),
+    "sign_in.again.do": Text("로그인하고 계속", "Sign in and go on"),
+    "sign_in.again.other": Text("다른 사용자로 로그인", "Sign in as another user"),
     "sign_in.title": Text("로그인", "Sign in"),
     "sign_in.name": Text("사용자 이름", "User name"),
     "sign_in.password": Text("비밀번호", "Password"),

@@ -61,7 +61,18 @@
     }
   }
 
+  // A field is marked as wrong as long as something is said beside it.
+  function mark() {
+    for (const one of document.querySelectorAll("#message [aria-describedby*=wrong-]")) {
+      const ids = one.getAttribute("aria-describedby").split(" ").filter((id) => id.startsWith("wrong-"));
+      const isWrong = ids.some((id) => document.getElementById(id)?.textContent.trim());
+      if (isWrong) one.setAttribute("aria-invalid", "true");
+      else one.removeAttribute("aria-invalid");
+    }
+  }
+
   document.addEventListener("htmx:beforeSwap", keep);
+  document.addEventListener("htmx:afterSettle", mark);
   document.addEventListener("htmx:afterSettle", retype);
   document.addEventListener("change", (event) => {
     if (event.target.matches("input[data-picture]")) read(event.target);

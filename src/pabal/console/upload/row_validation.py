@@ -52,17 +52,19 @@ class CampaignMessage(NamedTuple):
     fields: dict[str, Any]
     send_date: str = ""
     """The time that was picked with the message; it can be changed until the campaign is sent."""
+    draft: str = ""
+    """The form whose draft it was written in; the draft is kept until the campaign is sent."""
 
     def to_json(self) -> str:
         """Return it as the store holds it."""
-        own = {"kind": self.kind, "sendDate": self.send_date}
+        own = {"kind": self.kind, "sendDate": self.send_date, "draft": self.draft}
         return json.dumps({**self.fields, **own}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, stored: str) -> "CampaignMessage":
         """Return what `to_json` stored."""
         fields = json.loads(stored)
-        return cls(fields.pop("kind"), fields, fields.pop("sendDate"))
+        return cls(fields.pop("kind"), fields, fields.pop("sendDate"), fields.pop("draft", ""))
 
 
 def message_from_draft(draft: MessageDraft) -> CampaignMessage:
@@ -107,6 +109,11 @@ class RowValidator:
         if self._message.kind == FRIENDTALK:
             return FRIENDTALK_TYPES.get(self._body.messageType or "", Product.FRIENDTALK_TEXT)
         return KINDS[self._message.kind].product
+
+    @property
+    def sender(self) -> str:
+        """The sender that receivers see: a channel, or a number as it was typed."""
+        return self._profile.channel_id if self._profile else getattr(self._body, "sender", None) or ""
 
     @property
     def subject_and_content(self) -> tuple[str, str]:

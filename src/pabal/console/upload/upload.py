@@ -1,12 +1,15 @@
 """Campaigns before they are sent: a message is written, its file is validated, and it is confirmed and sent."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from starlette.responses import Response
 
 from pabal.checks.friendtalk import apply_ad_hours
 from pabal.console.send import draft as drafts
+from pabal.console.send import kept_draft
 from pabal.console.send import send as send_page
+from pabal.console.send.review import ad_problems
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload import row_validation, sheet, sheet_limits
 from pabal.console.upload.campaign_file import FILE_REFUSED, is_stale
@@ -23,6 +26,7 @@ from pabal.domain.campaign import MAX_NAME_CHARACTERS, CampaignState
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.message import PRODUCT_BY_CODE
+from pabal.domain.sending import fill_buttons, fill_text
 from pabal.service.sending import campaign_files
 from pabal.service.sending import campaigns as campaign_service
 from pabal.service.sending.accept import choose_carrier
@@ -42,11 +46,23 @@ FILE_CHANGED = Text(
 )
 
 
+class FirstMessage(NamedTuple):
+    """The message as the first receiver of a checked file gets it."""
+
+    receiver: str
+    subject: str
+    content: str
+    buttons: list[str]
+
+
 async def create_campaign(request: PageRequest) -> Response:
     """Store the message and show where to upload its file; or show the form with what is wrong."""
     draft = drafts.read_draft(request.fields)
+    kept = await kept_draft.keep(request, draft)
     try:
-        message = row_validation.message_from_draft(draft)
+        if problems := ad_problems(draft):
+            raise Refused.from_problems(problems)
+        message = row_validation.message_from_draft(draft)._replace(draft=kept.form)
         await row_validation.create_validator(request.context, request.account_id, message)
     except Refused as refused:
         return await send_page.show_refused(request, draft, refused)
@@ -99,6 +115,7 @@ async def send_campaign(request: PageRequest) -> Response:
             raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
     except Refused as refused:
         return await _render_campaign(request, campaign, refused.problems)
+    await kept_draft.discard(request, (await load_message(request, campaign)).draft)
     return request.redirect(f"{REQUESTS_PATH}/{campaign.id.hex()}")
 
 
@@ -132,12 +149,15 @@ async def _render_campaign(request: PageRequest, campaign: Campaign, problems: S
     try:
         validator = await row_validation.create_validator(request.context, request.account_id, message)
         variables, (subject, content) = validator.variables, validator.subject_and_content
+        sender = validator.sender
     except Refused as refused:
-        variables, subject, content = (), "", ""
+        variables, subject, content, sender = (), "", "", ""
         errors.setdefault("", refused.problems[0].message(language))
     rows: list[InvalidRow] = []
+    first: FirstMessage | None = None
     if campaign.state is CampaignState.CHECKED:
         rows = await campaign_files.list_invalid_rows(request.context, campaign, 0, SHOWN_INVALID_ROWS)
+        first = await _first_message(request, campaign)
     is_interrupted = campaign.state is CampaignState.READING and is_stale(campaign, request.now)
     send_date = request.field("sendDate") or message.send_date
     return request.render(
@@ -148,6 +168,8 @@ async def _render_campaign(request: PageRequest, campaign: Campaign, problems: S
         variables=variables,
         subject=subject,
         content=content,
+        sender=sender,
+        first=first,
         invalid_rows=[(row.number, row.cells, request.pick_language(row.reason)) for row in rows],
         reason=request.pick_language(campaign.reason),
         is_reading=campaign.state is CampaignState.READING and not is_interrupted,
@@ -162,6 +184,21 @@ async def _render_campaign(request: PageRequest, campaign: Campaign, problems: S
         typed={"name": request.field("name") or campaign.name, "sendDate": send_date.replace(" ", "T")},
         is_later=bool(request.field("later") or message.send_date),
         zone=str(request.context.policy.zone),
+    )
+
+
+async def _first_message(request: PageRequest, campaign: Campaign) -> FirstMessage | None:
+    """Return what the first receiver gets; None where nobody can be sent to."""
+    receiver = await campaign_files.get_first_receiver(request.context, campaign)
+    sending = await campaign_files.get_sending(request.context, campaign.id)
+    if receiver is None or sending is None:
+        return None
+    names, values = sending.variables, receiver.values
+    return FirstMessage(
+        request.phone_number(receiver.phone),
+        fill_text(sending.subject or "", names, values),
+        fill_text(sending.content, names, values),
+        [each.name for each in fill_buttons(sending.buttons, names, values)],
     )
 
 

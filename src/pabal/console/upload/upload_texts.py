@@ -73,6 +73,7 @@ TEXTS = {
         "There are no valid rows. Correct the file and upload it again.",
     ),
     "upload.last": Text("발송", "Send"),
+    "upload.first": Text("첫 수신자({receiver})가 받을 메시지", "The message for the first receiver ({receiver})"),
     "upload.name": Text("캠페인 이름", "Campaign name"),
     "upload.later": Text("예약 발송", "Schedule"),
     "upload.when": Text("예약 시각 ({zone})", "Date and time ({zone})"),

@@ -12,7 +12,7 @@ from pabal.service.context import Context
 from pabal.service.errors import RecordDamaged, describe_error
 from pabal.store import history, message_search, messages, requests
 from pabal.store.engine.base import ReadTimedOut, Tx, transaction
-from pabal.store.history import MessageFilter, MessagePage
+from pabal.store.history import MessageFilter, MessagePage, ReadMessages
 from pabal.store.message_search import SearchPage
 from pabal.store.messages import Message
 from pabal.store.requests import Request
@@ -84,6 +84,15 @@ def _read_before(
     counted = message_search.count(tx, message_filter, MAX_TOTAL + 1) if known_total is None else known_total
     found = message_search.search(tx, message_filter, before, limit)
     return CursorPage(min(counted, MAX_TOTAL), counted > MAX_TOTAL, found)
+
+
+async def get_first_message(context: Context, request_id: bytes) -> ReadMessages:
+    """Return the message to the first receiver of a request."""
+    return await context.store.read(_read_messages, [identifiers.make_message_id(request_id, 1)])
+
+
+def _read_messages(tx: Tx, ids: Sequence[bytes]) -> ReadMessages:
+    return history.join_requests(tx, ids, messages.get(tx, ids))
 
 
 def build_each(

@@ -5,18 +5,18 @@ from collections.abc import Sequence
 
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.domain.dates import Instant
-from pabal.domain.sending import Sending, decode_shared
+from pabal.domain.sending import Receiver, Sending, decode_shared
 from pabal.service.context import Context
 from pabal.service.errors import RecordDamaged, describe_error
-from pabal.service.sending.campaigns import begin_reading, describe_problems
+from pabal.service.sending.campaigns import begin_reading, decode_receivers, describe_problems
 from pabal.store import campaigns
 from pabal.store.campaigns import Campaign, CampaignDraft, FileFindings, FileSummary, InvalidRow, ReceiverBlock
 from pabal.store.engine.base import Tx
 
 __all__ = [
     "Campaign", "CampaignDraft", "FileFindings", "FileSummary", "InvalidRow", "ReceiverBlock", "add_findings",
-    "begin_reading", "end_reading", "get_campaign", "get_message", "get_sending", "list_invalid_rows",
-    "refuse_file",
+    "begin_reading", "end_reading", "get_campaign", "get_first_receiver", "get_message", "get_sending",
+    "list_invalid_rows", "refuse_file",
 ]  # fmt: skip
 
 log = logging.getLogger("pabal.campaigns")
@@ -58,6 +58,12 @@ async def get_sending(context: Context, campaign_id: bytes) -> Sending | None:
     except Exception as error:  # JSON that no version of ours has stored
         log.error("campaign cannot be read", extra={"campaign_id": campaign_id.hex(), **describe_error(error)})
         raise RecordDamaged("request", campaign_id) from None
+
+
+async def get_first_receiver(context: Context, campaign: Campaign) -> Receiver | None:
+    """Return the first receiver of a checked campaign."""
+    block = await context.store.read(campaigns.next_block, campaign.id)
+    return decode_receivers(block)[0] if block else None
 
 
 async def list_invalid_rows(context: Context, campaign: Campaign, after: int, limit: int) -> list[InvalidRow]:

@@ -46,6 +46,14 @@ def encode_receivers(receivers: Sequence[Receiver]) -> str:
     return msgspec.json.encode([(each.phone, each.values, each.reference) for each in receivers]).decode()
 
 
+def decode_receivers(block: ReceiverBlock) -> list[Receiver]:
+    """Return the receivers of a block."""
+    return [
+        Receiver(phone, tuple(values), None, reference)
+        for phone, values, reference in _receivers_decoder.decode(block.body)
+    ]
+
+
 def describe_problems(problems: Sequence[Problem]) -> list[str]:
     """Return the messages of problems as they are stored: Korean and English in turn."""
     return [each.message(locale) for each in problems for locale in LANGUAGES]
@@ -248,10 +256,7 @@ async def _create_request(context: Context, campaign: Campaign, sending: Sending
     The transaction that stores the request removes the block. The Idempotency-Key prevents duplicates where a
     store's parts do not commit together.
     """
-    receivers = [
-        Receiver(phone, tuple(values), None, reference)
-        for phone, values, reference in _receivers_decoder.decode(block.body)
-    ]
+    receivers = decode_receivers(block)
     key = f"campaign {campaign.id.hex()} {block.number}"
     new_request = await accept.prepare_request(
         context,

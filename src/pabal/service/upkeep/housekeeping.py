@@ -29,6 +29,7 @@ from pabal.store import (
     campaigns,
     carrier_states,
     cursors,
+    drafts,
     events,
     idempotency_keys,
     inbound,
@@ -61,8 +62,6 @@ UNMATCHED_RECEIPT_RETENTION_MS = 1 * HOUR
 """How long a receipt may come before the answer to its submission; short, for carriers reuse references."""
 AUDIT_LOG_RETENTION_MS = 400 * DAY
 """A little more than a year."""
-DRAFT_RETENTION_MS = 7 * DAY
-"""How long a campaign that was never sent stays, with its file."""
 _UNSENT = tuple(state for state in CampaignState if state.is_before_sending)
 _SENT = (CampaignState.MADE, CampaignState.HALTED, CampaignState.CANCELLED)
 
@@ -182,8 +181,9 @@ async def _run_global_tasks(context: Context) -> None:
         context, lambda tx: audit_log.delete_old(tx, world.now() - AUDIT_LOG_RETENTION_MS, BATCH)
     )
     await _repeat_until_none(
-        context, lambda tx: campaigns.delete_old(tx, _UNSENT, world.now() - DRAFT_RETENTION_MS, 1)
+        context, lambda tx: campaigns.delete_old(tx, _UNSENT, world.now() - policy.draft_ms, 1)
     )
+    await _repeat_until_none(context, lambda tx: drafts.delete_old(tx, world.now() - policy.draft_ms, BATCH))
     await _repeat_until_none(
         context, lambda tx: campaigns.delete_old(tx, _SENT, world.now() - policy.retention_ms, 1)
     )

@@ -5,14 +5,18 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pabal.domain import identifiers
+from pabal.domain.contact import Contact
 from pabal.domain.dates import Instant
 from pabal.domain.inbound import Inbound
 from pabal.domain.message import Status
 from pabal.domain.opt_out import OptOut
 from pabal.service.context import Context
+from pabal.service.sending.drafts import contains_number, find_lines
 from pabal.store import (
     audit_log,
     campaign_requests,
+    contacts,
+    drafts,
     erasures,
     events,
     history,
@@ -26,6 +30,7 @@ from pabal.store import (
     webhook_posts,
 )
 from pabal.store.audit_log import AuditEntry
+from pabal.store.drafts import AccountDraft
 from pabal.store.engine.base import Store, Tx
 from pabal.store.hash_keys import HashKeys
 from pabal.store.history import ReadMessages
@@ -35,6 +40,8 @@ BATCH = 200
 """Most messages that one transaction erases."""
 ROWS_BATCH = 1000
 """Most rows of a campaign's file that are read at a time."""
+DRAFTS_BATCH = 10
+"""Most drafts that are read at a time: each may have half a megabyte."""
 MAX_PHONE_MESSAGES = 10_000
 """Most messages of a simulated phone in an export."""
 MAX_INBOUND = 10_000
@@ -54,6 +61,9 @@ class PersonalData(NamedTuple):
     campaign_rows: list[CampaignRow]
     opt_outs: list[OptOut]
     inbound: list[Inbound]
+    draft_lines: list[str]
+    """Lines of drafts that name the number."""
+    contacts: list[Contact]
 
 
 class ErasureResult(NamedTuple):
@@ -68,7 +78,10 @@ class ErasureResult(NamedTuple):
 async def export(store: Store, keys: HashKeys, account_id: int, phone: str) -> PersonalData:
     """Return what an account has stored about a number, except its messages."""
     rows = [row for _, row in await _find_campaign_rows(store, account_id, phone)]
-    return await store.read(_read_elsewhere, keys, account_id, phone, rows)
+    lines = [
+        line for draft in await _find_drafts(store, account_id, phone) for line in find_lines(draft.fields, phone)
+    ]
+    return await store.read(_read_elsewhere, keys, account_id, phone, rows, lines)
 
 
 async def list_messages(store: Store, account_id: int, phone: str, after: bytes = b"") -> ReadMessages:
@@ -86,6 +99,8 @@ async def erase(
     store = context.store
     erased = cancelled = pending = 0
     found = await _find_campaign_rows(store, account_id, phone)
+    for draft in await _find_drafts(store, account_id, phone):
+        await store.write(drafts.delete, draft.key)
     for is_invalid, row in found:
         await store.write(_erase_campaign_row, row, phone, is_invalid=is_invalid)
     await store.write(_erase_elsewhere, context.policy.hash_keys, account_id, phone, audit_entry)
@@ -98,7 +113,9 @@ async def erase(
     return ErasureResult(erased, cancelled, pending, len(found))
 
 
-def _read_elsewhere(tx: Tx, keys: HashKeys, account_id: int, phone: str, rows: list[CampaignRow]) -> PersonalData:
+def _read_elsewhere(
+    tx: Tx, keys: HashKeys, account_id: int, phone: str, rows: list[CampaignRow], draft_lines: list[str]
+) -> PersonalData:
     return PersonalData(
         personal_data.list_phone_messages(tx, account_id, phone, MAX_PHONE_MESSAGES),
         personal_data.list_channels(tx, account_id, phone),
@@ -106,6 +123,8 @@ def _read_elsewhere(tx: Tx, keys: HashKeys, account_id: int, phone: str, rows: l
         rows,
         opt_outs.list_by_number(tx, keys, account_id, phone),
         inbound.list_by_sender(tx, account_id, phone, MAX_INBOUND),
+        draft_lines,
+        contacts.find_by_phones(tx, account_id, [phone]),
     )
 
 
@@ -125,6 +144,16 @@ async def _find_campaign_rows(store: Store, account_id: int, phone: str) -> list
         while rows := await store.read(personal_data.list_invalid_rows, campaign_id, after, ROWS_BATCH):
             after = rows[-1].number
             found += [(True, row) for row in rows if _contains(row.cells[0], phone)]
+    return found
+
+
+async def _find_drafts(store: Store, account_id: int, phone: str) -> list[AccountDraft]:
+    """Return the drafts of an account that name a number."""
+    found: list[AccountDraft] = []
+    after = (0, "")
+    while some := await store.read(drafts.list_by_account, account_id, after, DRAFTS_BATCH):
+        after = (some[-1].key.user_id, some[-1].key.form)
+        found += [each for each in some if contains_number(each.fields, phone)]
     return found
 
 
@@ -153,6 +182,7 @@ def _erase_elsewhere(tx: Tx, keys: HashKeys, account_id: int, phone: str, audit_
     personal_data.erase_elsewhere(tx, account_id, phone)
     webhook_posts.erase(tx, account_id, events.erase_data(tx, account_id, phone))
     opt_outs.erase(tx, keys, account_id, phone)
+    contacts.delete(tx, account_id, [each.id for each in contacts.find_by_phones(tx, account_id, [phone])])
     inbound.erase(tx, account_id, phone)
     opt_out_changes.erase(tx, account_id, phone)
 

@@ -86,6 +86,43 @@ create table opt_outs (                  -- receivers who want no advertising
 );
 create index opt_outs_by_account on opt_outs (account_id, id);
 
+create table address_books (             -- what the contacts of an account have in common
+    account_id {big} primary key references accounts (id),
+    contacts {big} not null,             -- how many there are
+    fields text not null                 -- names of the fields that they may have, as a JSON array
+) {clustered};
+
+create table contacts (                  -- people that an account sends to
+    id {serial},
+    account_id {big} not null references accounts (id),
+    phone {big} not null,
+    name text not null,
+    name_key {bytes} not null,           -- the name as it is searched and sorted
+    fields text,                         -- values by the name of their field, as a JSON object; null: none
+    created_at {big} not null,
+    changed_at {big} not null,
+    unique (account_id, phone)
+);
+create index contacts_by_name on contacts (account_id, name_key, id);
+create index contacts_by_id on contacts (account_id, id);
+create index contacts_by_tail on contacts (account_id, (phone % 10000), id);
+
+create table contact_groups (
+    id {serial},
+    account_id {big} not null references accounts (id),
+    name text not null,
+    contacts {big} not null,             -- how many are in it
+    created_at {big} not null,
+    unique (account_id, name)
+);
+
+create table contact_members (           -- who is in which group
+    group_id {big} not null,
+    contact_id {big} not null,
+    primary key (group_id, contact_id)
+) {clustered};
+create index contact_members_by_contact on contact_members (contact_id);
+
 create table inbound_messages (          -- what subscribers have sent to our numbers
     id {serial},
     account_id {big} references accounts (id),  -- the one that registered the number; null: only operators see it
@@ -149,6 +186,27 @@ create table sessions (                  -- console sessions
 ) {clustered};
 create index sessions_by_user on sessions (user_id);
 create index sessions_by_expiry on sessions (expires_at);
+
+create table drafts (                    -- what a user has written in a form of the console and not sent yet
+    user_id {big} not null references users (id),
+    account_id {big} not null,
+    form text not null,                  -- such as `send`
+    fields text not null,                -- what was typed, as a JSON object
+    changed_at {big} not null,
+    primary key (user_id, account_id, form)
+);
+create index drafts_by_account on drafts (account_id, user_id, form);
+create index drafts_by_age on drafts (changed_at);
+
+create table saved_texts (               -- messages that an account keeps under a name
+    id {serial},
+    account_id {big} not null references accounts (id),
+    name text not null,
+    kind text not null,                  -- the tab of the send page
+    fields text not null,                -- of its form, without receivers and time, as a JSON object
+    changed_at {big} not null,
+    unique (account_id, name)
+);
 
 create table sign_in_attempts (          -- recent failed sign-ins
     subject {bytes} primary key,         -- SHA-256 of a name, an address, or both; neither is stored

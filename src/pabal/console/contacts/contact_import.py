@@ -1,0 +1,210 @@
+"""The pages that import a file of contacts with a mapping of its columns, and export contacts."""
+
+import logging
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from starlette.responses import Response, StreamingResponse
+
+from pabal.console.contacts import contact_file
+from pabal.console.contacts.address_book import CONTACTS_PATH, load_book
+from pabal.console.contacts.contact_file import BadContact, FileHead
+from pabal.console.history.export import BOM, csv_line
+from pabal.console.shell.chosen import parse_id
+from pabal.console.shell.multipart import File
+from pabal.console.shell.page_request import PageRequest
+from pabal.console.upload import sheet, sheet_limits
+from pabal.domain import contact as rules
+from pabal.domain.codes import Code, Refused
+from pabal.service.access import audit, contact_groups, contacts
+from pabal.service.access.contacts import ImportBatch
+from pabal.service.errors import StoreUnavailable
+
+IMPORT_PATH = f"{CONTACTS_PATH}/file"
+EXPORT_BATCH = 1000
+SHOWN_BAD_ROWS = 50
+MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024
+"""A form with the largest file."""
+
+log = logging.getLogger("pabal.console")
+
+
+@dataclass
+class ImportResult:
+    """What became of the rows of a file."""
+
+    added: int = 0
+    changed: int = 0
+    known: int = 0
+    """Contacts that were there already, with the same values, or were to stay as they are."""
+    duplicates: int = 0
+    bad_count: int = 0
+    bad: list[BadContact] = field(default_factory=list)
+    """The first rows that cannot be contacts."""
+
+
+async def show_import(request: PageRequest) -> Response:
+    """Show the form for a file."""
+    return await _render(request)
+
+
+async def show_columns(request: PageRequest) -> Response:
+    """Answer with the columns of the chosen file, each with what it seems to hold, to be changed."""
+    try:
+        head = await _read_head(request, _file(request))
+    except Refused as refused:
+        return _render_columns(request, None, [], refused)
+    book = (await load_book(request)).book
+    return _render_columns(request, head, [*book.fields, *_new_fields(head, book.fields)])
+
+
+async def import_contacts(request: PageRequest) -> Response:
+    """Add the contacts of a file; rows that cannot be contacts are left out and shown.
+
+    Raises Refused: RATE_LIMITED where too many files are being read.
+    """
+    try:
+        file = _file(request)
+        with request.site.file_checks.hold(request.account_id):
+            head = await _read_head(request, file)
+            roles = contact_file.read_mapping(request.fields, head)
+            await _add_fields(request, contact_file.fields_in(roles))
+            group_ids = await _chosen_groups(request)
+            result = await _import(request, file.stream, head, roles, group_ids)
+    except Refused as refused:
+        if refused.code is Code.RATE_LIMITED:
+            raise
+        return await _render(request, refused)
+    return await _render(request, result=result)
+
+
+async def export_contacts(request: PageRequest) -> Response:
+    """Answer with the contacts of the account, or of a group, as a CSV file, which can be imported again."""
+    await audit.add_entry(request.context, request.audit_entry("contact.export"))
+    name = f"pabal-contacts-{request.locale.format_timestamp(request.now)[:10]}.csv"
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return StreamingResponse(await _export(request), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+async def _export(request: PageRequest) -> AsyncIterator[bytes]:
+    view = await load_book(request)
+    fields = view.book.fields
+    chosen = [view.group.id] if view.group else []
+    head = [sheet.PHONE_NAMES[0], rules.NAME_FIELD, *fields]
+
+    async def lines() -> AsyncIterator[bytes]:
+        yield (BOM + csv_line(head)).encode()
+        after = 0
+        try:
+            while found := await contacts.list_some(
+                request.context, request.account_id, chosen, after, EXPORT_BATCH
+            ):
+                after = found[-1].id
+                yield "".join(csv_line(contact_file.to_cells(each, fields)) for each in found).encode()
+        except StoreUnavailable:
+            log.warning("an export ends early: the store is away")
+            raise
+
+    return lines()
+
+
+def _file(request: PageRequest) -> File:
+    file = request.files.get("file")
+    if file is None or not file.name:
+        raise Refused(Code.MISSING_PARAMETER, "file")
+    if file.size_bytes > sheet_limits.MAX_FILE_BYTES:
+        raise Refused(Code.PAYLOAD_TOO_LARGE, "file")
+    return file
+
+
+async def _read_head(request: PageRequest, file: File) -> FileHead:
+    fields = (await load_book(request)).book.fields
+    return await request.site.threads.run(contact_file.read_head, file.stream, fields)
+
+
+def _new_fields(head: FileHead, known: Sequence[str]) -> list[str]:
+    found = (each.role.removeprefix(contact_file.FIELD) for each in head.columns if ":" in each.role)
+    return [name for name in found if name not in known]
+
+
+async def _add_fields(request: PageRequest, names: Sequence[str]) -> None:
+    """Let contacts have the fields of a file, too.
+
+    Raises Refused(INVALID_PARAMETER) for too many.
+    """
+    known = (await load_book(request)).book.fields
+    new = [name for name in names if name not in known]
+    if new:
+        audit_entry = request.audit_entry("contact.fields")
+        await contacts.set_fields(request.context, request.account_id, [*known, *new], audit_entry)
+
+
+async def _chosen_groups(request: PageRequest) -> list[int]:
+    """Return the group that the contacts are put into, which is created if it is new."""
+    if request.field("new_group"):
+        name = rules.parse_group_name(request.field("new_group"))
+        view = await load_book(request)
+        known = next((each.id for each in view.groups if each.name == name), None)
+        audit_entry = request.audit_entry("contact.group_add")
+        return [
+            known
+            if known is not None
+            else await contact_groups.create(request.context, request.account_id, name, audit_entry)
+        ]
+    chosen = parse_id(request.field("group"))
+    return [chosen] if chosen else []
+
+
+async def _import(
+    request: PageRequest, stream: BinaryIO, head: FileHead, roles: Sequence[str], group_ids: Sequence[int]
+) -> ImportResult:
+    result = ImportResult()
+    updates = request.field("known") == "update"
+    batches = contact_file.read_batches(stream, head, roles)
+    while (batch := await request.site.threads.run(next, batches, None)) is not None:
+        result.duplicates += batch.duplicates
+        result.bad_count += len(batch.bad)
+        result.bad += batch.bad[: SHOWN_BAD_ROWS - len(result.bad)]
+        if batch.entries:
+            new = ImportBatch(request.account_id, batch.entries, group_ids, updates)
+            saved = await contacts.import_batch(request.context, new)
+            result.added += saved.added
+            result.changed += saved.changed
+            result.known += len(batch.entries) - saved.added - saved.changed
+    await audit.add_entry(request.context, request.audit_entry("contact.import", f"{result.added:,}"))
+    return result
+
+
+def _render_columns(
+    request: PageRequest, head: FileHead | None, fields: Sequence[str], refused: Refused | None = None
+) -> Response:
+    problem = refused.problems[0].message(request.locale.language) if refused else ""
+    return request.render(
+        "contacts/import_columns.html",
+        head=head,
+        problem=problem,
+        roles=[
+            (contact_file.IGNORE, request.t("contacts.column.ignore")),
+            (contact_file.PHONE, request.t("contacts.number")),
+            (contact_file.NAME, request.t("contacts.name")),
+            *((f"{contact_file.FIELD}{name}", name) for name in fields),
+        ],
+    )
+
+
+async def _render(
+    request: PageRequest, refused: Refused | None = None, result: ImportResult | None = None
+) -> Response:
+    view = await load_book(request)
+    language = request.locale.language
+    return request.render(
+        "contacts/import.html",
+        refused.code.http_status if refused else 200,
+        view=view,
+        result=result,
+        problems=[each.message(language) for each in refused.problems] if refused else [],
+        bad=[(each.number, each.cells, request.translate(each.reason)) for each in result.bad] if result else [],
+        max_rows=sheet_limits.MAX_ROWS,
+        max_megabytes=sheet_limits.MAX_FILE_BYTES // (1024 * 1024),
+    )

@@ -1,0 +1,103 @@
+"""Groups and fields of the address book: made, renamed and deleted."""
+
+from starlette.responses import Response
+
+from pabal.console.contacts.address_book import CONTACTS_PATH, list_url
+from pabal.console.shell.chosen import parse_id
+from pabal.console.shell.page_request import PageRequest
+from pabal.domain import contact as rules
+from pabal.domain.codes import Code, Refused
+from pabal.service.access import contact_groups, contacts
+
+MAX_DELETED_AT_ONCE = 20_000
+"""A larger group is deleted in the background: the list shows how many contacts are left in it."""
+
+
+async def show_groups(request: PageRequest) -> Response:
+    """Show the groups and the fields of the address book."""
+    return await _render(request)
+
+
+async def create_group(request: PageRequest) -> Response:
+    """Create a group."""
+    try:
+        name = rules.parse_group_name(request.field("name"))
+        await contact_groups.create(
+            request.context, request.account_id, name, request.audit_entry("contact.group_add")
+        )
+    except Refused as refused:
+        return await _render(request, refused)
+    return request.redirect(f"{CONTACTS_PATH}/groups")
+
+
+async def rename_group(request: PageRequest) -> Response:
+    """Rename a group.
+
+    Raises Refused(NOT_FOUND), also for another account's.
+    """
+    group_id = _group_id(request)
+    try:
+        name = rules.parse_group_name(request.field("name"))
+        audit_entry = request.audit_entry("contact.group_rename", str(group_id))
+        await contact_groups.rename(request.context, request.account_id, group_id, name, audit_entry)
+    except Refused as refused:
+        if refused.code is Code.NOT_FOUND:
+            raise
+        return await _render(request, refused)
+    return request.redirect(f"{CONTACTS_PATH}/groups")
+
+
+async def delete_group(request: PageRequest) -> Response:
+    """Delete a group, with its contacts if asked for.
+
+    Raises Refused(NOT_FOUND), also for another account's.
+    """
+    group_id = _group_id(request)
+    audit_entry = request.audit_entry("contact.group_delete", str(group_id))
+    with_contacts = request.field("with") == "contacts"
+    group = await contact_groups.get_group(request.context, request.account_id, group_id)
+    deletion = contact_groups.delete(
+        request.context, request.account_id, group_id, audit_entry, with_contacts=with_contacts
+    )
+    if group.contacts > MAX_DELETED_AT_ONCE:
+        request.site.run_in_background(deletion)
+    else:
+        await deletion
+    return request.redirect(f"{CONTACTS_PATH}/groups")
+
+
+async def set_fields(request: PageRequest) -> Response:
+    """Set which fields contacts have, one a line."""
+    try:
+        lines = [line for line in request.fields.get("fields", "").splitlines() if line.strip()]
+        contacts.check_field_count(len(lines))
+        names = list(dict.fromkeys(rules.parse_field_name(line) for line in lines))
+        audit_entry = request.audit_entry("contact.fields")
+        await contacts.set_fields(request.context, request.account_id, names, audit_entry)
+    except Refused as refused:
+        return await _render(request, Refused(refused.code, "fields", refused.problems[0].detail))
+    return request.redirect(f"{CONTACTS_PATH}/groups")
+
+
+def _group_id(request: PageRequest) -> int:
+    found = parse_id(str(request.http.path_params["group"]))
+    if found is None:
+        raise Refused(Code.NOT_FOUND)
+    return found
+
+
+async def _render(request: PageRequest, refused: Refused | None = None) -> Response:
+    book, groups = await contacts.get_book(request.context, request.account_id)
+    errors = {each.field: each.message(request.locale.language) for each in refused.problems} if refused else {}
+    return request.render(
+        "contacts/groups.html",
+        refused.code.http_status if refused else 200,
+        groups=[(each, list_url(group=each.id)) for each in groups],
+        book=book,
+        errors={("name" if field == "group" else field): why for field, why in errors.items()},
+        typed={
+            "name": request.field("name") if refused else "",
+            "fields": request.fields.get("fields", "") if "fields" in errors else "\n".join(book.fields),
+        },
+        max_fields=rules.MAX_FIELDS,
+    )

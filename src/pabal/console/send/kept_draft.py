@@ -1,0 +1,76 @@
+"""Keeps what is typed on the send page on the server, and offers it again."""
+
+import re
+from typing import NamedTuple
+
+from pabal.console.send import draft as drafts
+from pabal.console.send.draft import MessageDraft
+from pabal.console.shell.page_request import PageRequest
+from pabal.service.sending import drafts as draft_service
+from pabal.service.sending.drafts import DraftKey
+
+FORM = "send"
+"""The form of a message that began empty; one that began as a copy has a name of its own."""
+FIELD = "draft"
+_FORM_NAME = re.compile(r"send(\.[a-z]{1,10}\.[0-9a-f]{1,32})?", re.ASCII)
+
+
+class KeptDraft(NamedTuple):
+    """What the page says of its draft."""
+
+    form: str = FORM
+    is_loaded: bool = False
+    """Whether the page shows what was typed before."""
+    time: str = ""
+    """When it was last kept; empty: it is not."""
+    is_too_large: bool = False
+    notice: str = ""
+    """The key of what else to say; empty: nothing."""
+
+
+def form_name(request: PageRequest) -> str:
+    """Return the form that the fields belong to."""
+    name = request.field(FIELD)
+    return name if _FORM_NAME.fullmatch(name) else FORM
+
+
+async def keep(request: PageRequest, draft: MessageDraft) -> KeptDraft:
+    """Keep a draft in place of the one before, unless it is as good as empty.
+
+    A request that names a picture and leaves it out means the one that is kept already.
+    """
+    form = form_name(request)
+    key = _key(request, form)
+    if not drafts.is_worth_keeping(draft):
+        await draft_service.discard(request.context, key)
+        return KeptDraft(form)
+    fields = drafts.to_fields(draft)
+    if draft.texts["image_name"] and not draft.texts["image_body"]:
+        before = await draft_service.load(request.context, key)
+        if before and before.fields.get("image_name") == draft.texts["image_name"]:
+            fields |= {name: before.fields[name] for name in ("image_body", "image_type") if name in before.fields}
+    if not await draft_service.save(request.context, key, fields):
+        return KeptDraft(form, is_too_large=True)
+    return KeptDraft(form, time=_time(request, request.now))
+
+
+async def load(request: PageRequest, form: str = FORM) -> tuple[MessageDraft | None, KeptDraft]:
+    """Return the draft of a form, None if there is none, and what to say of it."""
+    found = await draft_service.load(request.context, _key(request, form))
+    if found is None:
+        return None, KeptDraft(form)
+    return drafts.read_draft(found.fields), KeptDraft(form, True, _time(request, found.changed_at))
+
+
+async def discard(request: PageRequest, form: str) -> None:
+    """Delete the draft of a form: it was sent, or its author wants none of it."""
+    if _FORM_NAME.fullmatch(form):
+        await draft_service.discard(request.context, _key(request, form))
+
+
+def _key(request: PageRequest, form: str) -> DraftKey:
+    return DraftKey(request.user.id, request.account_id, form)
+
+
+def _time(request: PageRequest, at: int) -> str:
+    return request.locale.format_timestamp(at)[:19]

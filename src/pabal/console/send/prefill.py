@@ -1,0 +1,223 @@
+"""Fills the send form from what was sent before, or from a saved text: to copy, to resend, or to change it."""
+
+import csv
+import io
+import json
+import re
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from pabal.checks.buttons import to_api_fields
+from pabal.console.send import draft as drafts
+from pabal.console.send.draft import (
+    ALIMTALK,
+    BRAND,
+    BUTTON_FIELDS,
+    FRIENDTALK,
+    FRIENDTALK_PRODUCTS,
+    LMS,
+    MMS,
+    SMS,
+    MessageDraft,
+)
+from pabal.console.send.kept_draft import FORM
+from pabal.console.send.review import MAX_TYPED_RECEIVERS
+from pabal.console.shell.chosen import parse_id
+from pabal.console.shell.page_request import PageRequest
+from pabal.domain import identifiers, phone
+from pabal.domain.brand.message import to_documented
+from pabal.domain.button import Button
+from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.image import Image
+from pabal.domain.message import Product
+from pabal.service.sending import copies, saved_texts
+from pabal.service.sending.copies import CampaignCopy, Message, Request, RequestCopy
+from pabal.service.sending.replace import NOT_WAITING
+
+HEAD = "수신번호"
+"""Names the first column of receivers that have values."""
+KIND_BY_PRODUCT = {
+    Product.SMS: SMS,
+    Product.LMS: LMS,
+    Product.MMS: MMS,
+    Product.ALIMTALK: ALIMTALK,
+    Product.BRAND_MESSAGE: BRAND,
+    **dict.fromkeys(FRIENDTALK_PRODUCTS, FRIENDTALK),
+}
+NOT_EDITABLE = Text(
+    "수신자가 1,000명을 넘거나 참조값, 수신자별 내용이 있는 요청은 여기서 바꿀 수 없습니다. 취소하고 다시 "
+    "요청하세요.",
+    "A request with more than 1,000 receivers, references or texts of single receivers cannot be changed here. "
+    "Cancel it, and request it again.",
+)
+_AD_SENDER = re.compile(r"\(광고\)\s*\[([^\]]{1,40})\]")
+_WAYS = ("copy", "resend", "edit")
+
+
+class FormStart(NamedTuple):
+    """What a form begins with: the name of its draft, what it is filled with, and what to say about it."""
+
+    form: str = FORM
+    draft: MessageDraft | None = None
+    notice: str = ""
+    """The key of a text; empty: nothing."""
+
+
+def form_of(request: PageRequest) -> str:
+    """Return the name of the draft of the form that the address asks for."""
+    for way in _WAYS:
+        sent_id = identifiers.parse_request_id(request.field(way))
+        if sent_id:
+            return f"{FORM}.{way}.{sent_id.hex()}"
+    text_id = parse_id(request.field("text"))
+    return f"{FORM}.text.{text_id}" if text_id else FORM
+
+
+async def find_start(request: PageRequest) -> FormStart:
+    """Return what the form begins with that the address asks for; an empty start for a new message.
+
+    Raises Refused: REQUEST_NOT_FOUND, NOT_FOUND, also for another account's.
+    """
+    form = form_of(request)
+    way = form.split(".")[1] if form != FORM else ""
+    if way == "text":
+        text_id = parse_id(request.field("text")) or 0
+        fields = await saved_texts.get_fields(request.context, request.account_id, text_id)
+        return FormStart(form, drafts.read_draft({**fields, "once": "1"}))
+    if not way:
+        return FormStart()
+    sent_id = identifiers.parse_request_id(request.field(way)) or b""
+    campaign = await copies.copy_campaign(request.context, request.account_id, sent_id, MAX_TYPED_RECEIVERS)
+    if campaign:
+        if way == "edit":
+            raise Refused(Code.NOT_FOUND)
+        return _start_from_campaign(form, campaign, way, sent_id)
+    copy = await copies.copy_request(
+        request.context, request.account_id, sent_id, MAX_TYPED_RECEIVERS, is_failed_only=way == "resend"
+    )
+    return _start_from_request(request, form, copy, way)
+
+
+def is_editable(copy: RequestCopy) -> bool:
+    """Return whether a request can be written anew without losing anything: references and own texts would be."""
+    return not copy.has_more and all(each.content is None and each.reference is None for each in copy.messages)
+
+
+def _start_from_request(request: PageRequest, form: str, copy: RequestCopy, way: str) -> FormStart:
+    draft = draft_from_request(copy.request, copy.image)
+    notice = f"send_start.{way}"
+    if copy.has_more:
+        notice = "send_start.many_failed" if way == "resend" else "send_start.too_many"
+        draft = _resending(draft, copy.request.id, way)
+    else:
+        lines = type_receivers(copy.messages, copy.request.variables)
+        draft = replace(draft, texts={**draft.texts, "receivers": lines})
+    if way == "resend" and not copy.messages:
+        notice = "send_start.none_failed"
+    if way == "edit":
+        if copy.request.scheduled_at <= request.now:
+            raise Refused(Code.INVALID_STATE, "", NOT_WAITING)
+        if not is_editable(copy):
+            raise Refused(Code.INVALID_STATE, "", NOT_EDITABLE)
+        at = request.locale.format_timestamp(copy.request.scheduled_at)[:16].replace(" ", "T")
+        draft = replace(
+            draft,
+            texts={**draft.texts, "sendDate": at, "edits": copy.request.id.hex()},
+            checkboxes={**draft.checkboxes, "later": True},
+        )
+    return FormStart(form, draft, notice)
+
+
+def _resending(draft: MessageDraft, sent_id: bytes, way: str) -> MessageDraft:
+    """Return a draft that is resent to more receivers than can be typed: they are read when it is sent."""
+    return replace(draft, texts={**draft.texts, "resends": sent_id.hex() if way == "resend" else ""})
+
+
+def _start_from_campaign(form: str, copy: CampaignCopy, way: str, sent_id: bytes) -> FormStart:
+    fields: dict[str, Any] = json.loads(copy.body)
+    draft = drafts.draft_from_body(fields)
+    if way == "copy":
+        return FormStart(form, draft, "send_start.copy_campaign")
+    if copy.has_more:
+        return FormStart(form, _resending(draft, sent_id, way), "send_start.many_failed")
+    lines = type_receivers(copy.failed, copy.variables)
+    notice = "send_start.resend" if copy.failed else "send_start.none_failed"
+    return FormStart(form, replace(draft, texts={**draft.texts, "receivers": lines}), notice)
+
+
+def draft_from_request(request: Request, image: Image | None) -> MessageDraft:
+    """Return the draft that would make this request again, without receivers and time."""
+    blank = drafts.blank_draft(KIND_BY_PRODUCT[request.product])
+    is_alimtalk = request.product is Product.ALIMTALK
+    ad_sender = _AD_SENDER.match(request.content) if request.is_ad else None
+    texts = {
+        "content": request.content,  # of an Alimtalk too: it may be resent as a text
+        "subject": "" if is_alimtalk else request.subject or "",
+        "sender": phone.hyphenate(request.sender) if request.sender else "",
+        "senderKey": request.sender_key or "",
+        "templateCode": request.template_code or "",
+        "expireMinutes": str(request.expire_minutes or ""),
+        "imageLink": request.image_link or "",
+        "resendPhoneNumber": phone.hyphenate(request.fallback_sender) if request.fallback_sender else "",
+        "resendContent": request.fallback_content or "",
+        "optOutNumber": phone.hyphenate(request.opt_out_number) if request.opt_out_number else "",
+        "adSender": ad_sender[1] if ad_sender else "",
+        **_image_texts(image),
+        **_talk_texts(request),
+    }
+    checkboxes = {"adFlag": request.is_ad, "resend": request.fallback_sender is not None}
+    return replace(
+        blank,
+        texts={**blank.texts, **texts},
+        checkboxes={**blank.checkboxes, **checkboxes},
+        buttons=() if is_alimtalk else _buttons(request.buttons),
+    )
+
+
+def type_receivers(messages: Sequence[Message], variables: Sequence[str]) -> str:
+    """Return receivers as they would be typed: a line each, below the names of their values if they have any."""
+    rows = [[phone.hyphenate(each.receiver), *each.values] for each in messages if each.receiver]
+    if any(each.values for each in messages):
+        rows = [[HEAD, *variables], *rows]
+    typed = io.StringIO()
+    writer = csv.writer(typed, lineterminator="\n")
+    writer.writerows([" ".join(cell.splitlines()) for cell in row] for row in rows)
+    return typed.getvalue().rstrip("\n")
+
+
+def _image_texts(image: Image | None) -> dict[str, str]:
+    if image is None:
+        return {}
+    body = b64encode(image.body).decode()
+    return {"image_name": image.file_name, "image_type": image.content_type, "image_body": body}
+
+
+def _talk_texts(request: Request) -> dict[str, str]:
+    if request.product in FRIENDTALK_PRODUCTS:
+        return {"messageType": request.product.code}
+    brand = request.brand
+    if request.product is not Product.BRAND_MESSAGE or brand is None:
+        return {}
+    attachment = to_documented(brand.attachment)
+    return {
+        "messageType": brand.type.value if brand.type else "",
+        "targeting": brand.targeting.value,
+        "attachment": json.dumps(attachment, ensure_ascii=False, indent=2) if attachment else "",
+    }
+
+
+def _buttons(buttons: Sequence[Button]) -> tuple[dict[str, str], ...]:
+    return tuple(
+        {
+            "buttonType": each.type,
+            **{
+                name: str(given.get(name, ""))
+                for given in (to_api_fields(each),)
+                for name in ("name", *BUTTON_FIELDS[each.type])
+            },
+        }
+        for each in buttons
+        if each.type in BUTTON_FIELDS
+    )

@@ -1,0 +1,89 @@
+"""The page of saved and recent texts, and saving what is on the send page."""
+
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from pabal.console.send import draft as drafts
+from pabal.console.send import send as send_page
+from pabal.console.send.draft import KINDS
+from pabal.console.send.prefill import KIND_BY_PRODUCT
+from pabal.console.shell.chosen import parse_id
+from pabal.console.shell.page_request import PageRequest
+from pabal.domain import identifiers
+from pabal.domain.codes import Code, Refused
+from pabal.service.sending import progress, saved_texts
+from pabal.service.sending.progress import AFTER_NEWEST_ID
+
+TEXTS_PATH = "/console/texts"
+RECENT = 20
+SHOWN_CHARACTERS = 200
+_LEFT_OUT = ("receivers", "sendDate", "later", "edits", "resends", "once")
+"""What belongs to one send, and not to the text."""
+
+
+class TextRow(NamedTuple):
+    """A saved or recent text in the list."""
+
+    id: str
+    name: str
+    kind: str
+    content: str
+    time: str
+
+
+async def show_texts(request: PageRequest) -> Response:
+    """Show the texts that the account has saved, and what it has sent recently."""
+    saved = [
+        TextRow(
+            str(each.id),
+            each.name,
+            request.t(f"send_kind.{each.kind}") if each.kind in KINDS else each.kind,
+            (fields.get("content") or fields.get("templateCode") or "")[:SHOWN_CHARACTERS],
+            request.locale.format_timestamp(each.changed_at)[:16],
+        )
+        for each, fields in await saved_texts.list_saved(request.context, request.account_id)
+    ]
+    return request.render("send/saved.html", saved=saved, recent=await _recent_texts(request))
+
+
+async def save_text(request: PageRequest) -> Response:
+    """Save the message of the send page under a name; what was typed stays."""
+    draft = drafts.read_draft(request.fields)
+    fields = {name: value for name, value in drafts.to_fields(draft).items() if name not in _LEFT_OUT}
+    try:
+        if not drafts.is_worth_keeping(draft):
+            raise Refused(Code.MISSING_PARAMETER, "content")
+        await saved_texts.save(
+            request.context,
+            request.account_id,
+            request.field("text_name"),
+            draft.kind.word,
+            fields,
+            request.audit_entry("text.save"),
+        )
+    except Refused as refused:
+        return await send_page.show_refused(request, draft, refused)
+    return await send_page.show_saved(request, draft)
+
+
+async def delete_text(request: PageRequest) -> Response:
+    """Delete a saved text; one that is gone already is no error."""
+    text_id = parse_id(str(request.http.path_params["text"]))
+    if text_id:
+        audit_entry = request.audit_entry("text.delete", str(text_id))
+        await saved_texts.delete(request.context, request.account_id, text_id, audit_entry)
+    return request.redirect(TEXTS_PATH)
+
+
+async def _recent_texts(request: PageRequest) -> list[TextRow]:
+    """Return what was sent recently, each text once."""
+    page = await progress.list_sent(request.context, request.account_id, AFTER_NEWEST_ID, RECENT)
+    rows: dict[tuple[str, str], TextRow] = {}
+    for each in page.items:
+        content = each.request.content if each.request else each.campaign.name if each.campaign else ""
+        kind = request.t(f"send_kind.{KIND_BY_PRODUCT[each.product]}")
+        at = request.locale.format_timestamp(identifiers.requested_at(each.id))[:16]
+        if content:
+            rows.setdefault((kind, content), TextRow(each.id.hex(), "", kind, content[:SHOWN_CHARACTERS], at))
+    return list(rows.values())

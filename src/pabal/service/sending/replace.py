@@ -1,0 +1,79 @@
+"""Replaces a scheduled request: in one transaction the old one is cancelled and the new one stored."""
+
+from typing import NamedTuple
+
+from pabal.domain import identifiers
+from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.message import Status
+from pabal.domain.sending import Sending
+from pabal.service.context import Context
+from pabal.service.sending import accept
+from pabal.service.sending.accept import AcceptedRequest, IdempotencyKey, NewRequest
+from pabal.service.sending.cancel import cancel
+from pabal.store import campaign_requests, messages, requests
+from pabal.store.audit_log import AuditEntry
+from pabal.store.engine.base import Tx, transaction
+
+NOT_WAITING = Text(
+    "이미 발송이 시작되었거나 취소된 예약이어서 바꾸지 않았습니다. 원래 예약의 현황을 확인하세요.",
+    "It is being sent already, or was cancelled, so nothing was changed. See the progress of the request.",
+)
+
+
+class Replacement(NamedTuple):
+    """A scheduled request, and the one that takes its place."""
+
+    old_id: bytes
+    new_request: NewRequest
+
+
+async def replace_request(
+    context: Context,
+    account_id: int,
+    old_id: bytes,
+    sending: Sending,
+    idempotency_key: IdempotencyKey,
+    audit_entry: AuditEntry,
+) -> bytes:
+    """Store a send in place of a request that waits for its time, and return its id.
+
+    Either both happen or nothing, so that neither both nor none of them go out.
+    Raises Refused: REQUEST_NOT_FOUND, INVALID_STATE where it does not wait any more, else as `accept`.
+    """
+    old = (await context.store.read(requests.get, [old_id])).get(old_id)
+    if old is None or old.account_id != account_id:
+        raise Refused(Code.REQUEST_NOT_FOUND, "requestId")
+    if await context.store.read(campaign_requests.campaigns_by_request, [old_id]):
+        raise Refused(Code.INVALID_STATE, "", NOT_WAITING)
+    new = await accept.prepare_request(context, account_id, sending, idempotency_key)
+    new = new._replace(audit_entry=audit_entry._replace(target=new.request_id.hex()))
+    charge = await context.limiter.charge(account_id, sending.product, len(new.messages))
+    try:
+        stored = await context.store.write(_replace, Replacement(old_id, new))
+    except Refused:
+        charge.refund()
+        raise
+    if stored.is_new:
+        accept.announce_request(context, sending.product, new, stored)
+        charge.refund_cost(stored.dropped, len(new.messages))
+        context.count_cancelled(old.total)
+    else:
+        charge.refund()
+    return stored.request_id
+
+
+@transaction(retryable=True)
+def _replace(tx: Tx, replacement: Replacement) -> AcceptedRequest:
+    old_id, new = replacement
+    if tx.is_retry and requests.existing_ids(tx, [new.request_id]):
+        return AcceptedRequest(new.request_id, True)
+    (stored,) = accept.store_requests(tx, [new])
+    if not stored.is_new:
+        return stored  # this form was submitted before
+    old = requests.get(tx, [old_id]).get(old_id)
+    done = cancel(tx, new.account_id, old_id, None, new.now)
+    left = messages.count_by_status(tx, new.account_id, *identifiers.message_id_range(old_id))
+    has_begun = old is None or old.scheduled_at <= new.now or left.keys() & {Status.SENDING, Status.COMPLETED}
+    if has_begun or not done.canceled:
+        raise Refused(Code.INVALID_STATE, "", NOT_WAITING)
+    return stored

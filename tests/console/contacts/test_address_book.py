@@ -1,0 +1,213 @@
+"""The address book: contacts of one account are added, searched, changed, grouped and deleted."""
+
+import re
+
+import pytest
+
+from pabal.domain.user import Role
+from tests.fixtures.audit import latest_entries
+from tests.fixtures.console import Browser, PageResponse, signed_in_browser
+from tests.fixtures.console_upload import page_text
+from tests.fixtures.service import count_rows
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import RunScenario, call_ok
+
+CONTACTS = "/console/contacts"
+
+
+async def add(browser: Browser, number: str, name: str = "", **fields: str) -> PageResponse:
+    return await browser.submit(CONTACTS, phoneNumber=number, name=name, **fields)
+
+
+def listed(shown: PageResponse) -> list[str]:
+    """Return the names in the list."""
+    return re.findall(r'<a href="/console/contacts/person/[0-9]+">([^<]*)</a>', shown.text)
+
+
+def ids(shown: PageResponse) -> list[str]:
+    return re.findall(r'<a href="/console/contacts/person/([0-9]+)">', shown.text)
+
+
+async def make_group(browser: Browser, name: str) -> str:
+    """Create a group and return its id."""
+    assert (await browser.submit(f"{CONTACTS}/groups", name=name)).status == 303
+    shown = await browser.get(f"{CONTACTS}/groups")
+    found = re.search(rf'<a href="/console/contacts\?group=([0-9]+)">{name}</a>', shown.text)
+    assert found, shown.text
+    return found[1]
+
+
+def test_contact_is_added_found_changed_and_deleted(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env, Role.SENDER)
+        await browser.submit(f"{CONTACTS}/groups/fields", fields="등급\n지점")
+        added = await add(browser, "010-1111-2222", "홍길동", field0="금", field1="서울")
+        await add(browser, "010-3333-4444", "김철수")
+        await add(browser, "010-5555-6666")
+
+        everybody = await browser.get(CONTACTS)
+        by_name, by_tail = await browser.get(f"{CONTACTS}?q=홍길"), await browser.get(f"{CONTACTS}?q=4444")
+        nobody = await browser.get(f"{CONTACTS}?q=없는사람")
+        (one,) = ids(by_name)
+        form = await browser.get(f"{CONTACTS}/person/{one}")
+        changed = await browser.submit(
+            f"{CONTACTS}/person/{one}", phoneNumber="010-1111-9999", name="홍길순", field1="부산"
+        )
+        after = await browser.get(f"{CONTACTS}?q=9999")
+        await browser.submit(f"{CONTACTS}/person/{one}/delete")
+
+        assert (added.status, changed.status) == (303, 303)
+        assert listed(everybody) == ["이름 없음", "김철수", "홍길동"]
+        assert (listed(by_name), listed(by_tail), listed(nobody)) == (["홍길동"], ["김철수"], [])
+        assert 'value="서울"' in form.text
+        assert "홍길순 010-1111-9999 부산" in page_text(after)
+        assert await count_rows(env, "contacts") == 2
+        actions = [each.action for each in await env.store.read(latest_entries, None, 5)]
+        assert actions == ["contact.delete", "contact.update", "contact.add", "contact.add", "contact.add"]
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "problem"),
+    [
+        ("", "이름", "phoneNumber"),
+        ("119", "이름", "phoneNumber"),
+        ("010-1111-2222", "이름", "phoneNumber"),
+        ("010-9999-8888", "가" * 61, "name"),
+    ],
+)
+def test_bad_or_known_contact_is_refused(run_scenario: RunScenario, number: str, name: str, problem: str) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        await add(browser, "010-1111-2222", "있는 사람")
+
+        refused = await add(browser, number, name)
+
+        assert refused.status >= 400
+        assert f'id="wrong-{problem}"' in refused.text
+        assert await count_rows(env, "contacts") == 1
+
+    run_scenario(scenario)
+
+
+def test_groups_are_filled_shown_emptied_and_deleted(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        group = await make_group(browser, "단골")
+        again = await browser.submit(f"{CONTACTS}/groups", name="단골")
+        for number in range(4):
+            await add(browser, f"010-1111-000{number}", f"사람{number}", **({f"g{group}": "1"} if number else {}))
+        everybody = ids(await browser.get(CONTACTS))
+
+        put = await browser.submit(
+            f"{CONTACTS}/selected", action="add", to_group=group, **{f"c{everybody[0]}": "1"}
+        )
+        full = await browser.get(f"{CONTACTS}?group={group}")
+        await browser.submit(f"{CONTACTS}/selected", action="remove", group=group, **{f"c{everybody[1]}": "1"})
+        fewer = await browser.get(f"{CONTACTS}?group={group}")
+        unchosen = await browser.submit(f"{CONTACTS}/selected", action="delete")
+        await browser.submit(f"{CONTACTS}/groups/{group}", name="손님")
+        renamed = await browser.get(f"{CONTACTS}/groups")
+        await browser.submit(f"{CONTACTS}/groups/{group}/delete", **{"with": "contacts"})
+
+        assert (again.status, put.status, unchosen.status) == (409, 303, 400)
+        assert len(listed(full)) == 4
+        assert len(listed(fewer)) == 3
+        assert "손님" in renamed.text
+        assert await count_rows(env, "contacts") == 1
+        assert await count_rows(env, "contact_members") == 0
+        assert await count_rows(env, "contact_groups") == 0
+
+    run_scenario(scenario)
+
+
+def test_list_is_paged(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        rows = "".join(f"010-2000-{number:04},사람{number:03}\n" for number in range(120))
+        await browser.submit_with_file(
+            f"{CONTACTS}/file", ("a.csv", "text/csv", f"phone,name\n{rows}".encode()), {}, field="file"
+        )
+        seen: list[str] = []
+        path = CONTACTS
+        while path:
+            page = await browser.get(path)
+            seen += listed(page)
+            more = re.search(r'href="(/console/contacts\?after=[^"]+)" rel="next"', page.text)
+            path = more[1] if more else ""
+
+        assert seen == [f"사람{number:03}" for number in range(120)]
+
+    run_scenario(scenario)
+
+
+def test_opted_out_contacts_are_marked(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        browser = await signed_in_browser(env)
+        await add(browser, "010-1111-2222", "거부한 사람")
+        await add(browser, "010-3333-4444", "받는 사람")
+        await call_ok(call, "optOut/add", {"phoneNumber": "010-1111-2222"})
+
+        page = page_text(await browser.get(CONTACTS))
+
+        assert "거부한 사람 수신거부" in page
+        assert "받는 사람 수신거부" not in page
+
+    run_scenario(scenario)
+
+
+def test_contacts_of_other_accounts_are_not_found(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        group = await make_group(browser, "우리")
+        await add(browser, "010-1111-2222", "우리 사람", **{f"g{group}": "1"})
+        (one,) = ids(await browser.get(CONTACTS))
+        stranger = await signed_in_browser(env, Role.OWNER, "other")
+
+        assert listed(await stranger.get(f"{CONTACTS}?group={group}")) == []
+        assert (await stranger.get(f"{CONTACTS}/person/{one}")).status == 404
+        assert (await stranger.submit(f"{CONTACTS}/person/{one}", phoneNumber="010-9999-9999")).status == 404
+        await stranger.submit(f"{CONTACTS}/person/{one}/delete")
+        await stranger.submit(f"{CONTACTS}/selected", action="delete", **{f"c{one}": "1"})
+        assert (await stranger.submit(f"{CONTACTS}/groups/{group}", name="남의 것")).status == 404
+        assert (await stranger.submit(f"{CONTACTS}/groups/{group}/delete")).status == 404
+        await add(stranger, "010-7777-8888", "남", **{f"g{group}": "1"})
+        assert await count_rows(env, "contacts") == 2
+        assert await count_rows(env, "contact_members") == 1
+        assert "우리 사람" not in (await stranger.get(f"{CONTACTS}.csv")).text
+
+    run_scenario(scenario)
+
+
+def test_full_address_book_refuses_more(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        for number in range(2):
+            await add(browser, f"010-1111-000{number}")
+
+        refused = await add(browser, "010-1111-0009")
+
+        assert refused.status == 403
+        assert "연락처를 2개까지" in refused.text
+        assert await count_rows(env, "contacts") == 2
+
+    run_scenario(scenario, max_contacts=2)
+
+
+def test_contact_is_exported_and_erased_by_number(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        group = await make_group(browser, "단골")
+        await add(browser, "010-1111-2222", "홍길동", **{f"g{group}": "1"})
+        await add(browser, "010-3333-4444", "다른 사람", **{f"g{group}": "1"})
+
+        exported = await browser.submit("/console/privacy/export", number="010-1111-2222")
+        await browser.submit("/console/privacy/erase", number="010-1111-2222")
+
+        assert '"name":"홍길동"' in exported.text
+        assert listed(await browser.get(f"{CONTACTS}?group={group}")) == ["다른 사람"]
+        assert "단골 (1)" in (await browser.get(CONTACTS)).text
+
+    run_scenario(scenario)

@@ -1,0 +1,271 @@
+"""Saved and recent texts, copies, resends to the failed, and changes of what is scheduled."""
+
+import html
+import re
+
+import pytest
+
+from pabal.domain.campaign import CampaignState
+from pabal.domain.message import Status
+from pabal.domain.user import Role
+from pabal.service.sending import saved_texts
+from tests.console.send.test_drafts import typed_text
+from tests.fixtures.console import PageResponse, signed_in_browser
+from tests.fixtures.console_send import IMAGE, errors, form, hidden_fields, review, send, talk
+from tests.fixtures.console_upload import get_campaign, page_text, send_campaign, upload_file
+from tests.fixtures.service import count_rows, outcomes_of
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import (
+    FALLBACK,
+    NO_USER,
+    PHONE,
+    RunScenario,
+    alimtalk_body,
+    call_ok,
+    list_phone_messages,
+    receivers_of,
+    set_up_sender,
+    sms_body,
+)
+
+SEND, TEXTS = "/console/send", "/console/texts"
+NOBODY = "010-0000-0001"
+
+
+def typed(shown: PageResponse, field: str) -> str:
+    """Return what stands in a field of the form."""
+    area = re.search(rf'<textarea[^>]* name="{field}"[^>]*>\n(.*?)</textarea>', shown.text, re.DOTALL)
+    line = re.search(rf'<input[^>]* name="{field}"[^>]* value="([^"]*)"', shown.text)
+    found = area or line
+    return html.unescape(found[1]) if found else ""
+
+
+def fields_of(shown: PageResponse) -> dict[str, str]:
+    """Return the form as a browser would submit it, as far as these tests need it."""
+    names = ("content", "subject", "receivers", "sender", "sendDate", "draft", "edits", "kind", "image_body")
+    checked = dict.fromkeys(re.findall(r'type="checkbox" name="(\w+)" value="1" checked', shown.text), "1")
+    found = {name: typed(shown, name) for name in (*names, "image_name", "image_type")}
+    return {**found, **checked}
+
+
+def test_text_is_saved_listed_used_and_deleted(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env, Role.SENDER)
+        fields = form("lms", subject="제목", content="#{이름}님 안녕하세요", later="1", sendDate="2026-11-20T10:00")
+
+        saved = await browser.submit(f"{SEND}/save", **fields, text_name="인사말")
+        await browser.submit(f"{SEND}/discard", draft="send")
+        shown = await browser.get(TEXTS)
+        (number,) = set(re.findall(r"/console/send\?text=([0-9]+)", shown.text))
+        used = await browser.get(f"{SEND}?text={number}")
+        await browser.submit(f"{TEXTS}/{number}/delete")
+
+        assert "보관함에 저장했습니다" in saved.text
+        assert "인사말" in shown.text
+        assert (typed_text(used), typed(used, "subject")) == ("#{이름}님 안녕하세요", "제목")
+        assert (typed(used, "receivers"), typed(used, "sendDate")) == ("", "")
+        assert 'id="to-lms" aria-current="true"' in used.text
+        assert await count_rows(env, "saved_texts") == 0
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize("name", ["", " ", "가" * 61])
+def test_text_without_a_proper_name_is_not_saved(run_scenario: RunScenario, name: str) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+
+        refused = await browser.submit(f"{SEND}/save", **form(content="말"), text_name=name)
+
+        assert (refused.status, list(errors(refused))) == (400, ["text_name"])
+        assert typed_text(refused) == "말"
+
+    run_scenario(scenario)
+
+
+def test_same_name_replaces_and_accounts_are_apart(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        stranger = await signed_in_browser(env, account="other")
+        for content in ("하나", "둘"):
+            await browser.submit(f"{SEND}/save", **form(content=content), text_name="인사말")
+        (listed,) = await saved_texts.list_saved(env.context, 1)
+
+        foreign = await stranger.get(f"{SEND}?text={listed[0].id}")
+        await stranger.submit(f"{TEXTS}/{listed[0].id}/delete")
+
+        assert listed[1]["content"] == "둘"
+        assert foreign.status == 404
+        assert await count_rows(env, "saved_texts") == 1
+
+    run_scenario(scenario)
+
+
+def test_recent_texts_are_listed_once_and_copied(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        browser = await signed_in_browser(env)
+        values = {"이름": '홍 "길동"', "금액": "1,000"}
+        receivers = receivers_of("010-1111-2222", templateData=values)
+        body = sms_body(content="#{이름}님 #{금액}원", receivers=receivers)
+        for _ in range(2):
+            sent = await call_ok(call, "message/sendLMS", {**body, "subject": "#{금액}"})
+        await env.wait(5)
+
+        recent = await browser.get(TEXTS)
+        copy = await browser.get(f"{SEND}?copy={sent.request_id}")
+        again = await send(browser, fields_of(copy))
+        await env.wait(5)
+
+        assert recent.text.count("/console/send?copy=") == 1
+        assert typed_text(copy) == "#{이름}님 #{금액}원"
+        assert again != sent.request_id
+        contents = [one["content"] for one in await list_phone_messages(call, "010-1111-2222")]
+        assert contents == ['홍 "길동"님 1,000원'] * 3
+
+    run_scenario(scenario)
+
+
+def test_copy_has_picture_buttons_and_fallback(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, sender_key = await set_up_sender(env)
+        browser = await signed_in_browser(env)
+        button = {"buttonType": "webLink", "name": "열기", "mobileUrl": "https://a.kr"}
+        fields = {f"buttons[0].{name}": value for name, value in button.items()}
+        fallback = {"resend": "1", "resendPhoneNumber": "02-1234-5678", "resendContent": "문자로"}
+        kind = {"messageType": "friendTalkImage", **IMAGE}
+        sent = await send(browser, talk("friendtalk", sender_key, adFlag="1", **kind, **fields, **fallback))
+
+        copy = await browser.get(f"{SEND}?copy={sent}")
+
+        assert typed(copy, "image_body") == IMAGE["image_body"]
+        assert typed(copy, "resendContent") == "(광고)문자로"
+        assert 'value="https://a.kr"' in copy.text
+        assert re.search(r'name="adFlag" value="1" checked', copy.text)
+
+    run_scenario(scenario)
+
+
+def test_only_receivers_that_were_not_reached_are_sent_to_again(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await set_up_sender(env)
+        browser = await signed_in_browser(env)
+        body = alimtalk_body(sender_key, PHONE, NO_USER, NOBODY, **FALLBACK)
+        sent = (await call_ok(call, "message/sendAlimtalk", body)).request_id
+        await env.wait(90)
+
+        page = await browser.get(f"/console/requests/{sent}")
+        again = await browser.get(f"{SEND}?resend={sent}")
+        by_text = await browser.submit(f"{SEND}/form", **{**fields_of(again), "to": "lms", "content": "문자로"})
+
+        assert f"/console/send?resend={sent}" in page.text
+        assert typed(again, "receivers") == NOBODY, "one arrived, and one got its fallback"
+        assert 'id="to-alimtalk" aria-current="true"' in again.text
+        assert typed(again, "content") == "배송이 시작되었습니다.", "it is there when another kind is chosen"
+        assert typed(by_text, "receivers") == NOBODY
+        assert 'id="to-lms" aria-current="true"' in by_text.text
+
+    run_scenario(scenario)
+
+
+def test_failed_receivers_of_a_campaign_are_sent_to_again(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        file = f"phone,이름\n010-1111-2222,하나\n{NOBODY},둘\n010-3333-4444,셋\n"
+        address = await upload_file(browser, file)
+        await send_campaign(browser, address, name="봄")
+        await env.wait(60)
+        campaign = address.rpartition("/")[2]
+
+        again = await browser.get(f"{SEND}?resend={campaign}")
+        copy = await browser.get(f"{SEND}?copy={campaign}")
+
+        assert typed(again, "receivers") == f"수신번호,이름\n{NOBODY},둘"
+        assert typed_text(again) == typed_text(copy) == "#{이름}님, 안녕하세요"
+        assert typed(copy, "receivers") == ""
+
+    run_scenario(scenario)
+
+
+def test_many_failed_receivers_are_sent_to_as_a_campaign(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        stranger = await signed_in_browser(env, account="other")
+        failing = [f"010-0000-000{number}" for number in (1, 2)]
+        file = "phone,이름\n010-1111-2222,하나\n" + "".join(f"{number},둘\n" for number in failing)
+        address = await upload_file(browser, file)
+        await send_campaign(browser, address, name="봄")
+        await env.wait(60)
+        fields = form(content="#{이름}님, 다시", receivers="", resends=address.rpartition("/")[2])
+
+        begun = await browser.submit(f"{SEND}/resend", **fields)
+        foreign = await stranger.submit(f"{SEND}/resend", **fields)
+        await env.wait(5)
+        campaign = await get_campaign(env, begun.location)
+
+        assert (campaign.state, campaign.receivers, campaign.invalid_rows) == (CampaignState.CHECKED, 2, 0)
+        assert "둘님, 다시" in (await browser.get(begun.location)).text
+        assert foreign.status == 404
+
+    run_scenario(scenario)
+
+
+def test_scheduled_message_is_changed_in_place(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        browser = await signed_in_browser(env)
+        old = await send(browser, form(content="옛말", later="1", sendDate="2026-11-15T12:10"))
+        page = await browser.get(f"/console/requests/{old}")
+
+        edit = await browser.get(f"{SEND}?edit={old}")
+        fields = {**fields_of(edit), "content": "새말", "sendDate": "2026-11-15T12:20"}
+        confirmed = await review(browser, fields)
+        sent = await browser.submit(SEND, **fields, **hidden_fields(confirmed))
+        again = await browser.submit(SEND, **fields, **hidden_fields(confirmed))
+        await env.wait(1500)
+
+        assert f"/console/send?edit={old}" in page.text
+        assert typed(edit, "sendDate") == "2026-11-15T12:10"
+        assert "원래 예약을 취소하고" in confirmed.text
+        assert sent.location == again.location
+        assert [one["content"] for one in await list_phone_messages(call)] == ["새말"]
+        assert {status for status, _ in await outcomes_of(env, bytes.fromhex(old))} == {Status.CANCEL}
+
+    run_scenario(scenario)
+
+
+def test_change_that_comes_too_late_changes_nothing(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        browser = await signed_in_browser(env)
+        old = await send(browser, form(content="옛말", later="1", sendDate="2026-11-15T12:02"))
+        fields = {
+            **fields_of(await browser.get(f"{SEND}?edit={old}")),
+            "content": "새말",
+            "sendDate": "2026-11-15T12:30",
+        }
+        confirmed = await review(browser, fields)
+        await env.wait(300)
+
+        late = await browser.submit(SEND, **fields, **hidden_fields(confirmed))
+        await env.wait(3000)
+
+        assert late.status == 409
+        assert "바꾸지 않았습니다" in page_text(late)
+        assert [one["content"] for one in await list_phone_messages(call)] == ["옛말"]
+
+    run_scenario(scenario)
+
+
+def test_request_with_references_cannot_be_changed_here(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        browser = await signed_in_browser(env)
+        body = sms_body(receivers=receivers_of(PHONE, reference="order-1"), sendDate="2026-11-15 12:10")
+        sent = (await call_ok(call, "message/sendSMS", body)).request_id
+
+        refused = await browser.get(f"{SEND}?edit={sent}")
+
+        assert refused.status == 409
+
+    run_scenario(scenario)

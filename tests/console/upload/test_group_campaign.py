@@ -1,0 +1,127 @@
+"""Sends to groups of the address book: everybody once, with their own values, except who has opted out."""
+
+from pabal.domain.campaign import CampaignState
+from tests.console.contacts.test_address_book import CONTACTS, add, make_group
+from tests.fixtures.console import Browser, PageResponse, signed_in_browser
+from tests.fixtures.console_send import errors, form
+from tests.fixtures.console_upload import UPLOAD, get_campaign, page_text, send_campaign
+from tests.fixtures.service import count_rows
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import RunScenario, call_ok, list_phone_messages
+
+GROUPS = "/console/send/groups"
+
+
+async def two_groups(browser: Browser) -> tuple[str, str]:
+    """Make two groups with one contact in common, and return their ids."""
+    await browser.submit(f"{CONTACTS}/groups/fields", fields="등급")
+    first, second = await make_group(browser, "단골"), await make_group(browser, "신규")
+    await add(browser, "010-1111-2222", "홍길동", field0="금", **{f"g{first}": "1"})
+    await add(browser, "010-3333-4444", "김철수", field0="은", **{f"g{first}": "1", f"g{second}": "1"})
+    await add(browser, "010-5555-6666", "이영희", **{f"g{second}": "1"})
+    await add(browser, "010-7777-8888", "남")
+    return first, second
+
+
+async def begin(env: Environment, browser: Browser, *groups: str, **fields: str) -> PageResponse:
+    """Submit a message to groups, and wait until their contacts are validated."""
+    given = {**form(receivers="", **fields), **{f"g{each}": "1" for each in groups}}
+    begun = await browser.submit(GROUPS, **given)
+    await env.wait(2)
+    return begun
+
+
+def test_everybody_in_the_groups_gets_the_message_once(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        browser = await signed_in_browser(env)
+        first, second = await two_groups(browser)
+
+        begun = await begin(env, browser, first, second, content="#{이름}님")
+        shown = page_text(await browser.get(begun.location))
+        await send_campaign(browser, begun.location, name="모두")
+        await env.wait(10)
+
+        assert begun.location.startswith(UPLOAD)
+        assert "단골, 신규" in shown
+        assert "3명에게 발송" in shown
+        assert await count_rows(env, "messages") == 3
+        assert [one["content"] for one in await list_phone_messages(call, "010-3333-4444")] == ["김철수님"]
+        assert await list_phone_messages(call, "010-7777-8888") == []
+        assert await count_rows(env, "drafts") == 0
+
+    run_scenario(scenario)
+
+
+def test_contact_without_a_needed_value_is_left_out_with_the_reason(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        first, second = await two_groups(browser)
+
+        begun = await begin(env, browser, first, second, content="#{이름}님은 #{등급} 등급")
+        campaign = await get_campaign(env, begun.location)
+        shown = page_text(await browser.get(begun.location))
+
+        assert (campaign.state, campaign.receivers, campaign.invalid_rows) == (CampaignState.CHECKED, 2, 1)
+        assert "01055556666, 이영희" in shown
+
+    run_scenario(scenario)
+
+
+def test_advertisement_leaves_out_who_has_opted_out(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        browser = await signed_in_browser(env)
+        first, second = await two_groups(browser)
+        await call_ok(call, "optOut/add", {"phoneNumber": "010-1111-2222"})
+        ad = {"adFlag": "1", "adSender": "봄", "optOutNumber": "080-123-4567"}
+
+        as_ad = await begin(env, browser, first, second, content="세일", **ad)
+        as_note = await begin(env, browser, first, second, content="공지")
+
+        ads, notes = await get_campaign(env, as_ad.location), await get_campaign(env, as_note.location)
+        assert (ads.receivers, ads.invalid_rows) == (2, 1)
+        assert (notes.receivers, notes.invalid_rows) == (3, 0)
+        assert "광고를 수신거부한 번호입니다." in (await browser.get(as_ad.location)).text
+
+    run_scenario(scenario)
+
+
+def test_send_without_group_or_with_an_unknown_variable_is_refused(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        first, _ = await two_groups(browser)
+        stranger = await signed_in_browser(env, account="other")
+
+        nobody = await begin(env, browser, content="공지")
+        unknown = await begin(env, browser, first, content="#{주소}로 보냅니다")
+        foreign = await begin(env, stranger, first, content="공지")
+
+        assert "보낼 그룹을 선택하세요." in errors(nobody)["receivers"]
+        assert "주소록에 없는 항목입니다: 주소" in errors(unknown)["receivers"]
+        assert set(errors(foreign)) == {"receivers"}
+        assert await count_rows(env, "campaigns") == 0
+
+    run_scenario(scenario)
+
+
+def test_large_group_becomes_requests_of_a_thousand(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        group = await make_group(browser, "많음")
+        rows = "".join(f"010-2000-{number:04},n{number}\n" for number in range(2500))
+        await browser.submit_with_file(
+            f"{CONTACTS}/file",
+            ("a.csv", "text/csv", f"phone,name\n{rows}".encode()),
+            {"group": group},
+            field="file",
+        )
+
+        begun = await begin(env, browser, group, content="공지")
+        await send_campaign(browser, begun.location, name="많음")
+        await env.wait(60)
+
+        assert await count_rows(env, "messages") == 2500
+        assert await count_rows(env, "requests") == 3
+
+    run_scenario(scenario)
