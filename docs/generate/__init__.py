@@ -1,4 +1,4 @@
-"""Generates the pages of docs/reference/ from the tables of the code."""
+"""Generates the pages of docs/reference/ and docs/ko/reference/ from the tables of the code."""
 
 import argparse
 import sys
@@ -10,20 +10,27 @@ from docs.generate.errors_page import errors_page
 from docs.generate.result_codes_page import result_codes_page
 from docs.generate.settings_page import settings_page
 
-FOLDER = Path(__file__).parents[1] / "reference"
+DOCS = Path(__file__).parents[1]
+FOLDER = DOCS / "reference"
 
 
 def pages() -> dict[str, str]:
-    """Return every generated page by its file name."""
+    """Return every generated page by its path in docs/.
+
+    The reference of the endpoints is in English only: the code describes fields in English.
+    """
     return {
-        "endpoints.md": endpoints_page(),
-        "errors.md": errors_page(),
-        "result-codes.md": result_codes_page(),
-        "settings.md": settings_page(),
+        "reference/endpoints.md": endpoints_page(),
+        "reference/errors.md": errors_page("en"),
+        "reference/result-codes.md": result_codes_page("en"),
+        "reference/settings.md": settings_page("en"),
+        "ko/reference/errors.md": errors_page("ko"),
+        "ko/reference/result-codes.md": result_codes_page("ko"),
+        "ko/reference/settings.md": settings_page("ko"),
     }
 
 
-def main(argv: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
+def main(argv: Sequence[str] | None = None, folder: Path = DOCS) -> int:
     """Write the pages, or with --check only compare them; return the exit status."""
     parser = argparse.ArgumentParser(description="Write the reference pages from the code.")
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is out of date")
@@ -35,6 +42,7 @@ def main(argv: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
             continue
         stale.append(name)
         if not is_check:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
             print(f"wrote {name}")
     if is_check and stale:
