@@ -7,6 +7,7 @@ from pathlib import Path
 
 from docs.generate.endpoints_page import endpoints_page
 from docs.generate.errors_page import errors_page
+from docs.generate.guide import SITE, guide_pages
 from docs.generate.result_codes_page import result_codes_page
 from docs.generate.settings_page import settings_page
 
@@ -30,13 +31,31 @@ def pages() -> dict[str, str]:
     }
 
 
-def main(argv: Sequence[str] | None = None, folder: Path = DOCS) -> int:
-    """Write the pages, or with --check only compare them; return the exit status."""
-    parser = argparse.ArgumentParser(description="Write the reference pages from the code.")
+def main(argv: Sequence[str] | None = None, folder: Path = DOCS, site: Path = SITE) -> int:
+    """Write the pages, or with --check only compare them; return the exit status.
+
+    The site is rendered from the pages in docs/, after the reference was written.
+    """
+    parser = argparse.ArgumentParser(description="Write the reference from the code, and the site from the pages.")
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is out of date")
     is_check = parser.parse_args(argv).check
+    stale = _write(folder, pages(), is_check)
+    rendered = guide_pages()
+    stale += _write(site, rendered, is_check)
+    for left_over in sorted({*site.glob("*")} - {site / name for name in rendered}):
+        stale.append(left_over.name)
+        if not is_check:
+            left_over.unlink()
+    if is_check and stale:
+        print(f"out of date: {', '.join(stale)}; run `make docs`", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _write(folder: Path, texts: dict[str, str], is_check: bool) -> list[str]:
+    """Write what differs, unless it is only a check; return the names of what differed."""
     stale = []
-    for name, text in pages().items():
+    for name, text in texts.items():
         path = folder / name
         if path.exists() and path.read_text(encoding="utf-8") == text:
             continue
@@ -45,7 +64,4 @@ def main(argv: Sequence[str] | None = None, folder: Path = DOCS) -> int:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
             print(f"wrote {name}")
-    if is_check and stale:
-        print(f"out of date: {', '.join(stale)}; run `make docs`", file=sys.stderr)
-        return 1
-    return 0
+    return stale

@@ -62,7 +62,7 @@ def test_every_endpoint_requires_a_key(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-@pytest.mark.parametrize("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"])
+@pytest.mark.parametrize("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/guide/ko/index"])
 def test_pages_beside_the_interface_require_no_key(run_scenario: RunScenario, page: str) -> None:
     async def scenario(env: Environment) -> None:
         assert (await Caller(env.service, None)(page)).status == 200
