@@ -80,8 +80,8 @@ soak: $(DEV) postgres ## Load both engines for 20 minutes; ARGS="--minutes 5 --e
 	@echo "Soaking"
 	@$(BIN)/python -m bench.soak $(ARGS)
 
-docs: $(DEV) ## Generate the reference pages from the code
-	@echo "Generating the reference pages"
+docs: $(DEV) ## Generate the reference pages from the code, and the site from all pages
+	@echo "Generating the reference pages and the site"
 	@$(BIN)/python -m docs.generate
 
 # Strict: a package that the vulnerability database does not answer for is a failure, not a pass.

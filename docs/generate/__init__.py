@@ -1,4 +1,4 @@
-"""Generates the pages of docs/reference/ from the tables of the code, and the synchronous client."""
+"""Generates the reference of docs/ and docs/ko/, the site of all pages, and the synchronous client."""
 
 import argparse
 import sys
@@ -7,38 +7,63 @@ from pathlib import Path
 
 from docs.generate.endpoints_page import endpoints_page
 from docs.generate.errors_page import errors_page
+from docs.generate.guide import SITE, guide_pages
 from docs.generate.result_codes_page import result_codes_page
 from docs.generate.settings_page import settings_page
 from docs.generate.sync_client import SYNC_CLIENT, sync_client
 
-FOLDER = Path(__file__).parents[1] / "reference"
+DOCS = Path(__file__).parents[1]
+FOLDER = DOCS / "reference"
 
 
 def pages() -> dict[str, str]:
-    """Return every generated page by its file name."""
+    """Return every generated page by its path in docs/.
+
+    The reference of the endpoints is in English only: the code describes fields in English.
+    """
     return {
-        "endpoints.md": endpoints_page(),
-        "errors.md": errors_page(),
-        "result-codes.md": result_codes_page(),
-        "settings.md": settings_page(),
+        "reference/endpoints.md": endpoints_page(),
+        "reference/errors.md": errors_page("en"),
+        "reference/result-codes.md": result_codes_page("en"),
+        "reference/settings.md": settings_page("en"),
+        "ko/reference/errors.md": errors_page("ko"),
+        "ko/reference/result-codes.md": result_codes_page("ko"),
+        "ko/reference/settings.md": settings_page("ko"),
     }
 
 
-def main(argv: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
-    """Write the pages, or with --check only compare them; return the exit status."""
-    parser = argparse.ArgumentParser(description="Write the reference pages from the code.")
+def main(argv: Sequence[str] | None = None, folder: Path = DOCS, site: Path = SITE) -> int:
+    """Write the pages, or with --check only compare them; return the exit status.
+
+    The site is rendered from the pages in docs/, after the reference was written.
+    """
+    parser = argparse.ArgumentParser(description="Write the reference from the code, and the site from the pages.")
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is out of date")
     is_check = parser.parse_args(argv).check
-    stale = []
-    files = {folder / name: text for name, text in pages().items()} | {SYNC_CLIENT: sync_client()}
-    for path, text in files.items():
-        if path.exists() and path.read_text(encoding="utf-8") == text:
-            continue
-        stale.append(path.name)
+    stale = _write(folder, pages(), is_check)
+    stale += _write(SYNC_CLIENT.parent, {SYNC_CLIENT.name: sync_client()}, is_check)
+    rendered = guide_pages()
+    stale += _write(site, rendered, is_check)
+    for left_over in sorted({*site.glob("*")} - {site / name for name in rendered}):
+        stale.append(left_over.name)
         if not is_check:
-            path.write_text(text, encoding="utf-8")
-            print(f"wrote {path.name}")
+            left_over.unlink()
     if is_check and stale:
         print(f"out of date: {', '.join(stale)}; run `make docs`", file=sys.stderr)
         return 1
     return 0
+
+
+def _write(folder: Path, texts: dict[str, str], is_check: bool) -> list[str]:
+    """Write what differs, unless it is only a check; return the names of what differed."""
+    stale = []
+    for name, text in texts.items():
+        path = folder / name
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(path.name)
+        if not is_check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            print(f"wrote {name}")
+    return stale

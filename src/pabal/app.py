@@ -290,7 +290,7 @@ def process_lock(settings: Settings) -> Any:
     path = settings.store_path.with_suffix(".lock")
     _create_folder(path.parent)
     file: IO[str]
-    with path.open("w") as file:
+    with _open_lock(path) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -326,6 +326,16 @@ async def build_service(
     except BaseException:
         await store.close()
         raise
+
+
+def _open_lock(path: Path) -> IO[str]:
+    try:
+        return path.open("w")
+    except OSError as error:
+        raise BadSetting(
+            f"data: {path} cannot be written ({error.strerror}); run as its owner, give {path.parent} to"
+            " this one with chown, or choose another directory with --data"
+        ) from None
 
 
 def _create_folder(folder: Path) -> None:

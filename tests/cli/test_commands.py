@@ -178,3 +178,16 @@ def test_version_is_printed(new_command_line: CommandLine) -> None:
 
 def test_an_unknown_command_is_refused(new_command_line: CommandLine) -> None:
     assert new_command_line.run("fly").status == 2
+
+
+def test_unwritable_data_directory_is_told_in_one_line(new_command_line: CommandLine) -> None:
+    (new_command_line.data / "pabal.lock").mkdir(parents=True)
+
+    failed = new_command_line("serve")
+
+    assert failed.status == 2
+    assert failed.err.startswith(
+        f"pabal: data: {new_command_line.data}/pabal.lock cannot be written (Is a directory)"
+    )
+    assert "chown" in failed.err
+    assert failed.err.count("\n") == 1

@@ -1,10 +1,16 @@
 """`pabal doctor` finds what is wrong and says how to fix it."""
 
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from pabal.app import process_lock
+from pabal.cli.doctor_machine import compare_clocks
 from pabal.settings.settings import load
 from pabal.store import carrier_states, queue, webhook_posts, webhooks
 from pabal.store.carrier_states import CarrierState
@@ -16,6 +22,12 @@ from tests.fixtures.cli import CommandLine
 from tests.fixtures.virtual import NOON
 
 WORLD = RealWorld()
+
+
+@pytest.fixture(autouse=True)
+def no_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no port by default: whatever listens on this machine is none of a test's business."""
+    monkeypatch.setenv("PABAL_PORT", "0")
 
 
 def seen(new_command_line: CommandLine, state: CarrierState) -> None:
@@ -189,3 +201,97 @@ def test_doctor_names_paused_webhooks_and_what_to_do(command_line: CommandLine) 
     assert f"https://two.example/ {since} (tls: certificate has expired)" in found.out
     assert "`pabal webhook test 2 --account 'two words'`" in found.out
     assert "gon.example" not in found.out
+
+
+def test_doctor_reports_due_messages_that_nothing_delivers(new_command_line: CommandLine) -> None:
+    new_command_line("key", "create", "--account", "acme")
+    new_command_line.run_in_context(lambda context: context.store.write(queue.add, bytes(16), "simulator", 0, 0))
+
+    found = new_command_line("doctor")
+
+    assert found.status == 1
+    assert "WRONG messages have been due since" in found.out
+    assert "nothing delivers them\n      Start `pabal serve`." in found.out
+    with process_lock(load({}, data=new_command_line.data)):
+        assert "nothing delivers" not in new_command_line("doctor").out
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_doctor_names_the_owner_of_files_of_another_user(new_command_line: CommandLine) -> None:
+    new_command_line("key", "create", "--account", "acme")
+    os.chown(new_command_line.store, 65534, -1)
+
+    found = new_command_line("doctor")
+
+    assert found.status == 1
+    assert f"WRONG {new_command_line.store} belongs to the user nobody, but this command runs as root" in found.out
+    assert f"chown -R root {new_command_line.data}" in found.out
+    assert "Restore a backup" not in found.out
+
+
+def test_doctor_reports_a_carrier_that_no_route_names(new_command_line: CommandLine, tmp_path: Path) -> None:
+    new_command_line("key", "create", "--account", "acme")
+    tables = '[carriers.one]\nkind = "simulator"\n[carriers.two]\nkind = "simulator"\n[routes]\nsms = ["one"]'
+
+    config = tmp_path / "pabal.toml"
+    config.write_text(tables)
+    found = new_command_line("doctor", "--config", config)
+
+    assert found.status == 1
+    assert "WRONG nothing is sent through two: no route names it" in found.out
+    assert '[routes] sms = ["two"]' in found.out
+
+
+@pytest.mark.parametrize(
+    ("body", "is_pabal"),
+    [(b"<h1>It works!</h1>", False), (b'{"time":"","result":"SUCCESS","locale":"ko","status":"ok"}', True)],
+)
+def test_doctor_says_who_answers_at_the_port(
+    new_command_line: CommandLine, monkeypatch: pytest.MonkeyPatch, body: bytes, is_pabal: bool
+) -> None:
+    new_command_line("key", "create", "--account", "acme")
+    with answer_with(body) as port:
+        monkeypatch.setenv("PABAL_PORT", str(port))
+        found = new_command_line("doctor")
+        with process_lock(load({}, data=new_command_line.data)):
+            beside = new_command_line("doctor")
+
+    who = "a Pabal with other data answers" if is_pabal else "another program, not Pabal, answers"
+    assert f"WRONG {who} at port {port} of 127.0.0.1" in found.out
+    assert found.status == 1
+    assert beside.status == (0 if is_pabal else 1)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "said"),
+    [(NOON, None), (NOON + 900, None), (NOON - 2500, "2.5 s ahead of"), (NOON + 61_000, "60.9 s behind")],
+)
+def test_clock_that_differs_from_that_of_the_database_is_reported(theirs: int, said: str | None) -> None:
+    found = compare_clocks(NOON, theirs, NOON + 100)
+
+    assert [finding.is_ok for finding in found] == ([False] if said else [])
+    assert not said or f"the clock of this machine is {said} that of the database" in found[0].message
+
+
+@contextmanager
+def answer_with(body: bytes) -> Iterator[int]:
+    """Answer every request on a port with this body."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join()

@@ -55,7 +55,7 @@ def test_every_variable_is_a_setting(name: str) -> None:
 
 @in_every_document
 def test_every_named_setting_exists(name: str) -> None:
-    named = set(re.findall(r"settings? \[?`([a-z_]+)", text_of(name)))
+    named = set(re.findall(r"(?:settings?|설정) \[?`([a-z_]+)", text_of(name)))
 
     assert named <= set(FIELDS)
 
@@ -91,15 +91,16 @@ def test_every_command_is_understood(name: str) -> None:
         assert hasattr(given, "run"), command
 
 
-def test_operators_page_lists_exactly_the_metrics_that_exist() -> None:
-    listed = set(re.findall(r"^\| `(pabal_\w+)`", text_of("docs/how-to/operate.md"), re.MULTILINE))
+@pytest.mark.parametrize("page", ["docs/how-to/operate.md", "docs/ko/how-to/operate.md"])
+def test_operators_page_lists_exactly_the_metrics_that_exist(page: str) -> None:
+    listed = set(re.findall(r"^\| `(pabal_\w+)`", text_of(page), re.MULTILINE))
 
     assert listed == {full_name(metric) for metric in Metrics().registry.collect()}
 
 
 @pytest.mark.parametrize("name", [each for each in NAMES if each != "CHANGELOG.md"])  # it names renamed ones
 def test_every_named_metric_exists(name: str) -> None:
-    named = set(re.findall(r"\bpabal_[a-z_]+[a-z]", text_of(name)))
+    named = set(re.findall(r"\bpabal_[a-z_]+?(?=_bucket\b|(?<=[a-z])\b)", text_of(name)))
 
     assert named <= {full_name(metric) for metric in Metrics().registry.collect()} | OTHER_NAMES
 

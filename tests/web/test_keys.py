@@ -45,6 +45,7 @@ def test_absent_an_unknown_and_a_revoked_key_get_the_same_answer(run_scenario: R
 
         assert len({str(answer.body) for answer in answers}) == 1
         assert answers[0].result == "UNAUTHORIZED"
+        assert answers[0].body["resultMessage"].endswith("운영자에게 받은 키를 apiKey 헤더에 넣으세요.")
         assert {answer.status for answer in answers} == {401}
         assert {frozenset(answer.headers) for answer in answers} == {frozenset(answers[0].headers)}
 
@@ -62,7 +63,9 @@ def test_every_endpoint_requires_a_key(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-@pytest.mark.parametrize("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"])
+@pytest.mark.parametrize(
+    "page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/guide/ko/index"]
+)
 def test_pages_beside_the_interface_require_no_key(run_scenario: RunScenario, page: str) -> None:
     async def scenario(env: Environment) -> None:
         assert (await Caller(env.service, None)(page)).status == 200

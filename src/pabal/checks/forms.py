@@ -145,6 +145,18 @@ def _parse_open(body_type: type[B], raw: bytes) -> Form[B] | None:
     return Form(body, [], warnings=warnings)
 
 
+def _explain_encoding(raw: bytes, position: int) -> Text:
+    """Return where a body is not UTF-8, and what it seems to be."""
+    try:
+        raw.decode("cp949")
+    except UnicodeDecodeError:
+        return Text(f"{position}번째 바이트가 UTF-8이 아닙니다.", f"Byte {position} is not valid UTF-8.")
+    return Text(
+        f"{position}번째 바이트부터 CP949(EUC-KR)로 보입니다. UTF-8로 보내세요.",
+        f"From byte {position} on it seems to be CP949 (EUC-KR): send UTF-8.",
+    )
+
+
 def parse_json_object(raw: bytes) -> dict[str, Any]:
     """Return the JSON object of a body.
 
@@ -160,10 +172,7 @@ def parse_json_object(raw: bytes) -> dict[str, Any]:
         )
         raise Refused(Code.INVALID_JSON, detail=detail) from None
     except UnicodeDecodeError as error:
-        detail = Text(
-            f"{error.start + 1}번째 바이트가 UTF-8이 아닙니다.", f"Byte {error.start + 1} is not valid UTF-8."
-        )
-        raise Refused(Code.INVALID_JSON, detail=detail) from None
+        raise Refused(Code.INVALID_JSON, detail=_explain_encoding(raw, error.start + 1)) from None
     except ValueError:
         raise Refused(Code.INVALID_JSON) from None
     if not isinstance(found, dict):

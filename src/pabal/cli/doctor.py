@@ -1,31 +1,37 @@
 """Checks an installation and says how to fix what is wrong."""
 
+import asyncio
 import shlex
 import shutil
 from ipaddress import ip_address
-from typing import NamedTuple
 
 from pabal.app import AlreadyRunning, build_context, open_store, process_lock
+from pabal.cli.doctor_machine import check_files, check_port, compare_clocks, explain_directory
+from pabal.cli.finding import Finding
 from pabal.domain import dates
 from pabal.domain.webhook import Webhook
 from pabal.service.access import hash_keys
 from pabal.service.access.hash_keys import KeyState
 from pabal.service.delivery import known_carriers
 from pabal.service.delivery.circuit_breaker import CarrierStatus
+from pabal.service.delivery.heartbeat import LIVENESS_CHECK_S
 from pabal.service.metrics import Metrics
 from pabal.service.upkeep import abandoned_jobs
 from pabal.service.webhooks import encrypt
 from pabal.settings.carriers import SENDABLE
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings
-from pabal.store import accounts, carrier_states, slots, webhook_posts, webhooks
+from pabal.store import accounts, carrier_states, queue_admin, slots, webhook_posts, webhooks
 from pabal.store.engine import requirements, sqlite_backup
 from pabal.store.engine.base import Store, StoreUnavailable, Tx
 from pabal.store.engine.migrate import UnsupportedSchema, all_migrations, pending
+from pabal.store.queue import Lane
 from pabal.world import World
 
 MIN_FREE_BYTES = 1024**3
 """With less free space on its disk, the embedded store is reported."""
+LATE_MS = 30 * dates.SECOND
+"""Messages that have been due for longer are reported if nothing delivers."""
 CARRIER_WORDS = {CarrierStatus.CIRCUIT_OPEN.value: "failing (circuit open)"}
 """How a state is shown where its stored word is not clear."""
 CARRIER_REMEDIES = {
@@ -48,23 +54,20 @@ PAUSED_REMEDY = (
 )
 
 
-class Finding(NamedTuple):
-    """The result of one check."""
-
-    is_ok: bool
-    message: str
-    remedy: str = ""
-
-
 async def diagnose(settings: Settings, world: World) -> list[Finding]:
     """Run all checks and return their results.
 
     Creates the data directory and the store's file if they do not exist; changes nothing else.
     """
     findings = [] if settings.is_on_postgresql else _check_directory(settings)
+    is_running: bool | None = None
+    if not settings.is_on_postgresql and all(finding.is_ok for finding in findings):
+        is_running = _is_running(settings)
+        findings.append(Finding(True, f"{'a' if is_running else 'no'} service is running on it"))
     if all(finding.is_ok for finding in findings):
-        findings += await _check_store(settings, world)
-    return [*findings, *_check_routes(settings), *_check_address(settings)]
+        findings += await _check_store(settings, world, is_running)
+    answering = await asyncio.to_thread(check_port, settings, is_running=is_running)
+    return [*findings, *_check_routes(settings), *_check_address(settings), *answering]
 
 
 async def pending_migrations(settings: Settings, world: World) -> list[str]:
@@ -94,21 +97,25 @@ def _check_directory(settings: Settings) -> list[Finding]:
         probe.write_bytes(b"")
         probe.unlink()
     except OSError as error:
-        remedy = "Fix its permissions, or choose another directory with --data."
-        return [Finding(False, f"the data directory {folder} is not writable ({error.strerror})", remedy)]
-    found = [Finding(True, f"the data directory {folder} is writable")]
+        message = f"the data directory {folder} is not writable ({error.strerror})"
+        return [Finding(False, message, explain_directory(folder))]
+    found = [Finding(True, f"the data directory {folder} is writable"), *check_files(folder)]
     free = shutil.disk_usage(folder).free
     if free < MIN_FREE_BYTES:
         found.append(Finding(False, f"its disk has only {free // 1024**2} MiB free", "Free some disk space."))
-    try:
-        with process_lock(settings):
-            found.append(Finding(True, "no service is running on it"))
-    except AlreadyRunning:
-        found.append(Finding(True, "a service is running on it"))
     return found
 
 
-async def _check_store(settings: Settings, world: World) -> list[Finding]:
+def _is_running(settings: Settings) -> bool:
+    """Return whether a service runs on the SQLite store."""
+    try:
+        with process_lock(settings):
+            return False
+    except AlreadyRunning:
+        return True
+
+
+async def _check_store(settings: Settings, world: World, is_running: bool | None) -> list[Finding]:
     try:
         store = open_store(settings, world)
     except StoreUnavailable as error:
@@ -119,9 +126,10 @@ async def _check_store(settings: Settings, world: World) -> list[Finding]:
             remedy = "Start `pabal serve`, or run `pabal migrate`." if settings.migrate else "Run `pabal migrate`."
             return [Finding(settings.migrate, f"missing migrations: {', '.join(missing)}", remedy)]
         return [
-            *await (_check_server(store, settings) if settings.is_on_postgresql else _check_file(store)),
+            *await (_check_server(store, settings, world) if settings.is_on_postgresql else _check_file(store)),
             *await _check_keys(store),
             *await _check_queue(store, settings, world),
+            *await _check_delivery(store, settings, world, is_running),
             *await _check_carriers(store, settings),
             *await _check_secrets(store, settings, world),
             *await _check_webhooks(store, settings),
@@ -150,8 +158,8 @@ async def _check_file(store: Store) -> list[Finding]:
     return [Finding(False, f"the store is damaged: {result}", "Restore a backup.")]
 
 
-async def _check_server(store: Store, settings: Settings) -> list[Finding]:
-    """Check the version and the settings of PostgreSQL, and list the workers."""
+async def _check_server(store: Store, settings: Settings, world: World) -> list[Finding]:
+    """Check the version, the settings and the clock of PostgreSQL, and list the workers."""
     found = [Finding(True, f"the database {settings.redacted_store} can be reached and its schema is up to date")]
     workers = [f"{worker.name} ({held} slots)" for worker, held in await store.read(slots.list_workers)]
     found.append(Finding(True, f"workers: {', '.join(workers) or 'none running'}"))
@@ -165,7 +173,9 @@ async def _check_server(store: Store, settings: Settings) -> list[Finding]:
             required = " or ".join(requirements.REQUIRED_SETTINGS[name])
             remedy = f"Set it to {required}; otherwise stored data may be lost."
             found.append(Finding(False, f"PostgreSQL has {name} = {value}", remedy))
-    return found
+    before = world.now()
+    theirs = await store.read(requirements.server_time)
+    return found + compare_clocks(before, theirs, world.now())
 
 
 async def _check_keys(store: Store) -> list[Finding]:
@@ -190,6 +200,35 @@ async def _check_queue(store: Store, settings: Settings, world: World) -> list[F
     except known_carriers.WrongCarriers as error:
         found.append(Finding(False, "a service will not start with these settings", str(error)))
     return found
+
+
+async def _check_delivery(store: Store, settings: Settings, world: World, is_running: bool | None) -> list[Finding]:
+    """Report messages that are due while nothing delivers."""
+    kinds = build_context(settings, store, world, Metrics()).kinds
+    total = max(1, await store.read(slots.count_slots))
+    depths = await store.read(queue_admin.depths, range(total), kinds, world.now())
+    due = [
+        each.oldest_ready_at
+        for each in depths
+        if each.lane != Lane.AWAITING_RECEIPT and each.oldest_ready_at is not None
+    ]
+    if not due or world.now() - min(due) < LATE_MS:
+        return []
+    if is_running or (is_running is None and await _is_worker_alive(store)):
+        return []
+    since = dates.format_timestamp(min(due), settings.zone)
+    remedy = "Start `pabal work`, or `pabal serve`." if settings.is_on_postgresql else "Start `pabal serve`."
+    return [Finding(False, f"messages have been due since {since}, and nothing delivers them", remedy)]
+
+
+async def _is_worker_alive(store: Store) -> bool:
+    """Return whether a worker's heartbeat goes on; workers that died with all others stay listed."""
+    before = {worker.id: worker.heartbeat for worker, _ in await store.read(slots.list_workers)}
+    if not before:
+        return False
+    await asyncio.sleep(LIVENESS_CHECK_S)
+    after = {worker.id: worker.heartbeat for worker, _ in await store.read(slots.list_workers)}
+    return any(before.get(worker) != heartbeat for worker, heartbeat in after.items())
 
 
 async def _check_carriers(store: Store, settings: Settings) -> list[Finding]:
@@ -267,6 +306,12 @@ def _list_paused(tx: Tx) -> list[tuple[Webhook, str]]:
 
 
 def _check_routes(settings: Settings) -> list[Finding]:
+    used = {name for carriers in settings.routes.values() for name in carriers}
+    unused = [name for name in settings.carriers if name not in used]
+    if unused:
+        example = f"[routes] {settings.carriers[unused[0]].products[0].code} = [{unused[0]!r}]".replace("'", '"')
+        remedy = f"Name it for the products that it shall send, as in `{example}`, or remove its table."
+        return [Finding(False, f"nothing is sent through {', '.join(unused)}: no route names it", remedy)]
     missing = [product.code for product in SENDABLE if product.code not in settings.routes]
     if not missing:
         return [Finding(True, "every product has a route")]

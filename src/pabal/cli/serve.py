@@ -42,6 +42,7 @@ Pabal is running at {base}
   apiKey    {key}
             (shown only once; `pabal key create` creates more)
   docs      {base}/docs
+  guide     {base}/docs/guide
 """
 _CONSOLE_LOGIN = """
   console   {base}/console
@@ -251,8 +252,8 @@ def _greeting(settings: Settings, listener: socket.socket, first: FirstCredentia
     base = f"http://{visible_host}:{port}"
     if first is None:
         return (
-            f"Pabal is running at {base}, the console at {base}/console, the API documentation at {base}/docs."
-            " Stop with Ctrl-C."
+            f"Pabal is running at {base}, the console at {base}/console, the guide at {base}/docs/guide,"
+            f" the API documentation at {base}/docs. Stop with Ctrl-C."
         )
     login = _CONSOLE_LOGIN.format(base=base, user=FIRST_USER, password=first.password) if first.password else ""
     rest = _REAL_CARRIERS if settings.has_real_carriers else _TRY_IT

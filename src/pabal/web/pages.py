@@ -21,6 +21,7 @@ from pabal.service.upkeep.reports import store_figures
 from pabal.store import cursors
 from pabal.store.engine.base import StoreUnavailable
 from pabal.web import envelope, hooks, openapi
+from pabal.web.guide.site import guide_routes
 
 log = logging.getLogger("pabal.web")
 COUNT_INTERVAL_S = 1.0
@@ -80,6 +81,7 @@ class ServicePages:
                 Route("/openapi.json", self.show_openapi),
                 Route("/docs", self.show_docs),
                 Route("/docs/start.js", self.show_docs_script),
+                *guide_routes(),
                 Mount("/docs/assets", StaticFiles(directory=str(resources.files("swagger_ui") / "static"))),
             ],
             exception_handlers={HTTPException: self._refuse_http_error, Exception: self._fail},

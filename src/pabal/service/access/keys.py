@@ -13,6 +13,9 @@ from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 from pabal.world import World, new_api_key
 
+_SEND_A_KEY = Text(
+    "운영자에게 받은 키를 apiKey 헤더에 넣으세요.", "Put the key you got from the operator in the header apiKey."
+)
 SCOPES = ("send", "read", "manage", "privacy")
 DEFAULT_SCOPES = ("send", "read", "manage")
 """What a key may do unless its creator says otherwise: erasing cannot be undone, so it is given by name."""
@@ -102,10 +105,10 @@ class KeyCache:
         Raises Refused: UNAUTHORIZED for a missing, unknown or revoked key, KEY_EXPIRED.
         """
         if not key:
-            raise Refused(Code.UNAUTHORIZED)
+            raise Refused(Code.UNAUTHORIZED, detail=_SEND_A_KEY)
         found = await self._keys.get(key)
         if found is None or not found.is_live:
-            raise Refused(Code.UNAUTHORIZED)
+            raise Refused(Code.UNAUTHORIZED, detail=_SEND_A_KEY)
         if found.expires_at is not None and self._world.now() >= found.expires_at:
             raise Refused(Code.KEY_EXPIRED)
         return found

@@ -62,7 +62,7 @@ def approve(tx: Tx, account_id: int, number: str, audit_entry: AuditEntry) -> No
     """
     found = _find(tx, account_id, number)
     if found.state is NumberState.APPROVED:
-        raise Refused(Code.INVALID_STATE, "number")
+        raise _wrong_state(found)
     _check_free(tx, account_id, number)
     numbers.set_state(tx, found, NumberState.APPROVED)
     audit_log.add(tx, audit_entry)
@@ -79,9 +79,14 @@ def reject(tx: Tx, account_id: int, number: str, comment: str, audit_entry: Audi
         raise Refused(Code.INVALID_PARAMETER, "comment", detail)
     found = _find(tx, account_id, number)
     if found.state is not NumberState.PENDING:
-        raise Refused(Code.INVALID_STATE, "number")
+        raise _wrong_state(found)
     numbers.set_state(tx, found, NumberState.REJECTED, comment)
     audit_log.add(tx, audit_entry)
+
+
+def _wrong_state(found: SenderNumber) -> Refused:
+    label = found.state.label
+    return Refused(Code.INVALID_STATE, "number", Text(f"현재 상태: {label.ko}.", f"Current state: {label.en}."))
 
 
 def remove(tx: Tx, account_id: int, number: str, audit_entry: AuditEntry) -> None:

@@ -1,5 +1,6 @@
 """What Pabal requires of a PostgreSQL server and its settings."""
 
+from pabal.domain.dates import Instant
 from pabal.store.engine.base import Tx
 
 REQUIRED_SETTINGS = {"fsync": ("on",), "full_page_writes": ("on",), "server_encoding": ("UTF8",)}
@@ -21,3 +22,9 @@ def current_settings(tx: Tx) -> dict[str, str]:
         "select name, setting from pg_settings where name in ({list})", [(name,) for name in REQUIRED_SETTINGS]
     )
     return dict(rows)
+
+
+def server_time(tx: Tx) -> Instant:
+    """Return the time of the server's clock."""
+    row = tx.fetch_one("select (extract(epoch from clock_timestamp()) * 1000)::bigint")
+    return int(row[0]) if row else 0

@@ -1,0 +1,1 @@
+"""The documents for users as a site with a search, at /docs/guide: rendered at build time, served offline."""

@@ -1,0 +1,122 @@
+"""Answers the pages of the guide, their stylesheet and the search."""
+
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from pabal.checks.locale import choose_language
+from pabal.domain.codes import LANGUAGES, Text
+from pabal.web.guide.contents import CHAPTERS
+from pabal.web.guide.library import MAX_QUERY_CHARACTERS, read_page, read_title, search
+
+PREFIX = "/docs/guide"
+CACHE_S = 300
+"""How long a browser may keep a page: a new version may change it."""
+_HEADERS = {
+    "content-security-policy": "default-src 'none'; style-src 'self'; form-action 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'",
+    "cache-control": f"max-age={CACHE_S}",
+}
+_TEXTS = {
+    "site": Text("파발 안내서", "Pabal guide"),
+    "search": Text("검색", "Search"),
+    "results": Text("검색 결과", "Results"),
+    "nothing": Text("찾은 것이 없습니다. 다른 말로 찾아보세요.", "Nothing found. Try other words."),
+    "interface": Text("API 문서", "Interface"),
+    "in_english": Text("(영문)", ""),
+    "language": Text("English", "한국어"),
+    "contents": Text("차례", "Contents"),
+}
+_templates = Environment(
+    loader=PackageLoader(__package__, "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+)
+
+
+def guide_routes() -> list[Route]:
+    """Return the routes of the guide."""
+    return [
+        Route(PREFIX, show_start),
+        Route(f"{PREFIX}/style.css", show_style),
+        Route(f"{PREFIX}/{{language}}", show_index),
+        Route(f"{PREFIX}/{{language}}/search", show_results),
+        Route(f"{PREFIX}/{{language}}/{{page:path}}", show_page),
+    ]
+
+
+async def show_start(request: Request) -> Response:
+    """Lead to the guide in the language of the browser."""
+    header = request.headers.get("accept-language", "").encode("latin-1", "replace")
+    return RedirectResponse(f"{PREFIX}/{choose_language(header)}/index", headers={"vary": "accept-language"})
+
+
+async def show_style(request: Request) -> Response:
+    """Answer the stylesheet."""
+    style = (resources.files(__package__) / "style.css").read_text(encoding="utf-8")
+    return Response(style, media_type="text/css", headers={"cache-control": _HEADERS["cache-control"]})
+
+
+async def show_index(request: Request) -> Response:
+    """Lead to the first page."""
+    return RedirectResponse(f"{PREFIX}/{_language(request)}/index")
+
+
+async def show_page(request: Request) -> Response:
+    """Answer a page; one that exists in English only is answered in English."""
+    language, page = _language(request), request.path_params["page"]
+    body = read_page(language, page)
+    if body is None:
+        if language == "en" or read_page("en", page) is None:
+            raise HTTPException(404)
+        return RedirectResponse(f"{PREFIX}/en/{page}")
+    return _answer(language, page, title=read_title(language, page), body=body, query="", hits=None)
+
+
+async def show_results(request: Request) -> Response:
+    """Answer what a search finds."""
+    language = _language(request)
+    query = request.query_params.get("q", "").strip()[:MAX_QUERY_CHARACTERS]
+    title = _TEXTS["results"].in_language(language)
+    return _answer(language, "search", title=title, body="", query=query, hits=search(language, query))
+
+
+def _language(request: Request) -> str:
+    language = str(request.path_params["language"])
+    if language not in LANGUAGES:
+        raise HTTPException(404)
+    return language
+
+
+def _answer(language: str, page: str, **values: Any) -> Response:
+    other = "en" if language == "ko" else "ko"
+    twin = page if page == "search" or read_page(other, page) is not None else "index"
+    text = _templates.get_template("page.html").render(
+        prefix=PREFIX,
+        language=language,
+        other=other,
+        page=page,
+        twin=twin,
+        chapters=_contents(language),
+        texts={name: text.in_language(language) for name, text in _TEXTS.items()},
+        max_characters=MAX_QUERY_CHARACTERS,
+        **values,
+    )
+    return HTMLResponse(text, headers=_HEADERS)
+
+
+def _contents(language: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return every chapter with the address and title of its pages; a missing page is shown in English."""
+    note = _TEXTS["in_english"].in_language(language)
+    chapters = []
+    for chapter in CHAPTERS:
+        pages = []
+        for page in chapter.pages:
+            title = read_title(language, page)
+            shown = title or f"{read_title('en', page)} {note}".rstrip()
+            pages.append((f"{PREFIX}/{language if title else 'en'}/{page}", shown))
+        chapters.append((chapter.title.in_language(language), pages))
+    return chapters

@@ -1,0 +1,122 @@
+"""Checks the guide at /docs/guide: it is complete and up to date, its links lead somewhere, its search finds."""
+
+import asyncio
+import html
+import re
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from docs.generate.guide import PREFIX, SITE, file_name, guide_pages, guide_sources
+from pabal.web.guide.contents import CHAPTERS
+from pabal.web.guide.library import MAX_HITS, MAX_QUERY_CHARACTERS, search
+from pabal.web.guide.site import guide_routes
+
+LISTED = [page for chapter in CHAPTERS for page in chapter.pages]
+
+
+def fetch(path: str, language: str = "ko") -> httpx.Response:
+    async def scenario() -> httpx.Response:
+        transport = httpx.ASGITransport(Starlette(routes=guide_routes()))
+        async with httpx.AsyncClient(transport=transport, base_url="http://guide", follow_redirects=True) as client:
+            return await client.get(path, headers={"accept-language": language})
+
+    return asyncio.run(scenario())
+
+
+def test_pages_in_the_package_are_those_of_the_documents() -> None:
+    stored = {path.name: path.read_text(encoding="utf-8") for path in SITE.iterdir()}
+
+    rendered = guide_pages()
+
+    assert sorted(stored) == sorted(rendered), "run `make docs`"
+    assert [name for name in rendered if stored[name] != rendered[name]] == [], "run `make docs`"
+
+
+def test_contents_list_every_page_once() -> None:
+    pages = {page.partition("/")[2] for page in guide_sources()}
+
+    assert len(LISTED) == len(set(LISTED))
+    assert set(LISTED) == pages
+
+
+def test_every_link_leads_to_a_page_and_heading_of_the_site() -> None:
+    rendered = guide_pages()
+    anchors = {name: set(re.findall(r'<h[1-6] id="([^"]*)"', text)) for name, text in rendered.items()}
+
+    for name, text in rendered.items():
+        for link in map(html.unescape, re.findall(r'href="([^"]*)"', text)):
+            if link.startswith(("https://", "http://127.0.0.1")):
+                continue
+            path, _, fragment = link.partition("#")
+            target = file_name(path.removeprefix(f"{PREFIX}/")) if path else name
+            assert target in rendered, (name, link)
+            assert not fragment or httpx.URL(link).fragment in anchors[target], (name, link)
+
+
+@pytest.mark.parametrize(("language", "title"), [("ko", "파발"), ("en", "Pabal")])
+def test_start_leads_to_the_language_of_the_browser(language: str, title: str) -> None:
+    page = fetch(PREFIX, language)
+
+    assert (page.status_code, page.url.path) == (200, f"{PREFIX}/{language}/index")
+    assert f'<html lang="{language}">' in page.text
+    assert f"<title>{title}" in page.text
+
+
+def test_page_loads_nothing_from_elsewhere_and_runs_no_script() -> None:
+    page = fetch(f"{PREFIX}/ko/how-to/idempotency")
+
+    assert "<script" not in page.text
+    assert set(re.findall(r'(?:src|<link[^>]* href)="([^"]+)"', page.text)) == {f"{PREFIX}/style.css"}
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert fetch(f"{PREFIX}/style.css").headers["content-type"].startswith("text/css")
+
+
+def test_page_offers_its_twin_and_marks_itself_in_the_contents() -> None:
+    page = fetch(f"{PREFIX}/ko/how-to/idempotency").text
+
+    assert f'href="{PREFIX}/en/how-to/idempotency" hreflang="en"' in page
+    assert f'href="{PREFIX}/ko/how-to/idempotency" aria-current="page"' in page
+
+
+def test_page_that_is_in_english_only_is_answered_in_english() -> None:
+    assert fetch(f"{PREFIX}/ko/reference/endpoints").url.path == f"{PREFIX}/en/reference/endpoints"
+
+
+@pytest.mark.parametrize("path", ["/fr/index", "/ko/nothing", "/en/../../pages.py", "/ko/index.html"])
+def test_unknown_page_is_not_found(path: str) -> None:
+    assert fetch(f"{PREFIX}{path}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("language", "query", "page"),
+    [
+        ("ko", "대체 발송", "how-to/templates"),
+        ("ko", "발신번호", "how-to/keys-and-accounts"),
+        ("ko", "Idempotency-Key 응답", "how-to/idempotency"),
+        ("en", "failover replica", "how-to/postgresql"),
+        ("en", "NIGHT_AD_RESTRICTED", "reference/errors"),
+    ],
+)
+def test_search_finds_the_sections_with_every_word(language: str, query: str, page: str) -> None:
+    hits = search(language, query)
+
+    assert page in {hit.section.page for hit in hits}
+    assert len(hits) <= MAX_HITS
+    assert all(hit.found.casefold() in ("", query.casefold().split()[0]) for hit in hits)
+
+
+def test_search_without_words_or_hits_finds_nothing() -> None:
+    assert search("ko", "  ") == []
+    assert search("ko", "zzzzzz") == []
+    assert "찾은 것이 없습니다" in fetch(f"{PREFIX}/ko/search?q=zzzzzz").text
+
+
+def test_query_is_escaped_and_cut_off() -> None:
+    page = fetch(f"{PREFIX}/en/search", "en").text
+    hostile = fetch(f"{PREFIX}/en/search?q=%22%3E%3Cb%3E" + "x" * 200, "en").text
+
+    assert f'maxlength="{MAX_QUERY_CHARACTERS}"' in page
+    assert "<b>" not in hostile
+    assert "x" * (MAX_QUERY_CHARACTERS - 4) not in hostile
