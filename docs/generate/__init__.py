@@ -61,7 +61,7 @@ def _write(folder: Path, texts: dict[str, str], is_check: bool) -> list[str]:
         path = folder / name
         if path.exists() and path.read_text(encoding="utf-8") == text:
             continue
-        stale.append(path.name)
+        stale.append(name)
         if not is_check:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

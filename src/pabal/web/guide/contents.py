@@ -20,6 +20,8 @@ CHAPTERS = (
             "how-to/scheduling-and-cancelling",
             "how-to/look-up-messages",
             "how-to/webhooks",
+            "how-to/python-client",
+            "how-to/other-languages",
             "how-to/error-handling",
             "how-to/idempotency",
             "how-to/dry-run",
