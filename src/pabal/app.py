@@ -26,6 +26,7 @@ from pabal.service.account_setup import AccountSetup
 from pabal.service.context import Context
 from pabal.service.delivery.known_carriers import register_carriers
 from pabal.service.fair_order import FairOrder
+from pabal.service.loop_lag import watch_loop_lag
 from pabal.service.metrics import Metrics
 from pabal.service.policy import build_policy
 from pabal.service.sending import placement
@@ -254,6 +255,7 @@ class Service:
             has_simulator=any(each.kind == "simulator" for each in settings.carriers.values()),
         )
         self._work = BackgroundWork(context) if delivers else None
+        self._lag_watch: asyncio.Task[None] | None = None
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         return self._api(scope, receive, send)
@@ -262,6 +264,10 @@ class Service:
         """Start delivery and become ready for requests."""
         if self._work:
             await self._work.start()
+        if self.context.world.has_threads:  # a clock that is moved by hand is never late
+            self._lag_watch = asyncio.create_task(
+                watch_loop_lag(self.context.world, self.context.metrics.loop_lag_seconds.observe)
+            )
         self.pages.is_ready = True
 
     async def stop(self) -> None:
@@ -272,6 +278,8 @@ class Service:
             await self._work.stop(self._settings.stop_seconds)
         with contextlib.suppress(StoreUnavailable):
             await self.context.limiter.give_back()
+        if self._lag_watch:
+            self._lag_watch.cancel()
         await placement.stop_reads(self.context)
         await self.context.setup.changes.stop()
         await self.context.close_poster()

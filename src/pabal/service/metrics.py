@@ -84,6 +84,12 @@ class Metrics:
             ["result"],
             registry,
         )
+        self.loop_lag_seconds = Histogram(
+            "pabal_loop_lag_seconds",
+            "How late the event loop is.",
+            buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5),
+            registry=registry,
+        )
         self._add_connection_metrics(registry)
         self._add_store_metrics(registry)
         self._add_carrier_metrics(registry)
