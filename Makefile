@@ -30,12 +30,12 @@ quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers torture bench soak docs
+.PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers torture bench bench-peers soak docs
 .PHONY: audit sbom lock format clean
 
 help: ## Show this help
 	@echo "Usage: make TARGET [PYTHON=python3.12] [ARGS=...]"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(PEERS) $(GENERATORS) postgres chromium ## Install everything that running and testing need
 	@echo "Everything is installed in $(VENV)"
@@ -75,6 +75,10 @@ torture: $(PEERS) $(GENERATORS) postgres chromium ## Run the slow tests and thos
 bench: $(DEV) postgres ## Run the benchmarks; ARGS="accept history" runs some of them
 	@echo "Running the benchmarks"
 	@$(BIN)/python -m bench $(ARGS)
+
+bench-peers: $(DEV) ## Measure Kannel and the service side by side
+	@echo "Measuring the peers"
+	@$(BIN)/python -m bench.peers $(ARGS)
 
 soak: $(DEV) postgres ## Load both engines for 20 minutes; ARGS="--minutes 5 --engine sqlite"
 	@echo "Soaking"
