@@ -169,6 +169,7 @@ def test_only_commands_print() -> None:
         "numbers",
         "opt_outs",
         "privacy",
+        "processes",
         "restore",
         "secrets",
         "serve",
