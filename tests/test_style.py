@@ -166,6 +166,7 @@ def test_only_commands_print() -> None:
         "main",
         "manage",
         "mappings",
+        "move",
         "numbers",
         "opt_outs",
         "privacy",

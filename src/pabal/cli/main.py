@@ -15,6 +15,7 @@ from pabal.cli import (
     crash,
     manage,
     mappings,
+    move,
     numbers,
     opt_outs,
     privacy,
@@ -87,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_service_commands(subparsers)
     backup.add_commands(subparsers)
     restore.add_commands(subparsers)
+    move.add_commands(subparsers)
     manage.add_commands(subparsers)
     numbers.add_commands(subparsers)
     opt_outs.add_commands(subparsers)
