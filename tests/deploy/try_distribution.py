@@ -35,7 +35,7 @@ def _try_client(place: Path, wheel: Path) -> None:
     _pip(place, "install", "--constraint", str(_plain_lock(place)), str(wheel))
     _run(place, "python", "-c", "import pabal.client")
     assert _run(place, "pabal", "--version").startswith("pabal ")
-    refused = subprocess.run([place / "bin" / "pabal", "serve"], capture_output=True, text=True, check=False)
+    refused = subprocess.run([str(place / "bin" / "pabal"), "serve"], capture_output=True, text=True, check=False)
     assert "pip install 'pabal[server]'" in refused.stderr, refused.stderr
 
 
@@ -94,7 +94,7 @@ def _pip(place: Path, *words: str) -> None:
 
 def _run(place: Path, program: str, *words: str) -> str:
     done = subprocess.run(
-        [place / "bin" / program, *words],
+        [str(place / "bin" / program), *words],
         cwd=place,
         env=_environment(),
         capture_output=True,

@@ -24,7 +24,7 @@ from pabal.settings.settings import Settings
 from pabal.store import accounts
 from pabal.store import users as user_store
 from pabal.store.engine.base import Store, Tx
-from pabal.web.api import Receive, Scope, Send
+from pabal.web.api import AsgiApp, Receive, Scope, Send
 from pabal.web.connections import ConnectionLimits, ConnectionTable, max_connections_for
 from pabal.web.protocol import HttpProtocol
 from pabal.world import RealWorld, new_password
@@ -170,7 +170,8 @@ class _AppByPort:
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         server = scope.get("server")
         is_own = server is not None and server[1] == self._own_port
-        return (self._service.pages.app if is_own else self._service)(scope, receive, send)
+        app: AsgiApp = self._service.pages.app if is_own else self._service
+        return app(scope, receive, send)
 
 
 async def _run_service(service: Service, stopped: Awaitable[None]) -> None:

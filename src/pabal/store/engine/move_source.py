@@ -10,7 +10,7 @@ import apsw
 
 from pabal.domain import identifiers
 from pabal.domain.dates import Instant
-from pabal.store.engine.base import Row, StoreUnavailable
+from pabal.store.engine.base import Row, StoreUnavailable, Value
 from pabal.store.engine.migrate import all_migrations
 from pabal.store.engine.sqlite_backup import REQUIRED_TABLES, NotAStore, open_read_only
 
@@ -128,12 +128,12 @@ class MoveSource:
             found = found.add([change(row) for row in batch])
         return found
 
-    def _fetch(self, sql: str, args: Sequence[object] = ()) -> list[Row]:
+    def _fetch(self, sql: str, args: Sequence[Value] = ()) -> list[Row]:
         return list(self._execute(sql, args))
 
-    def _execute(self, sql: str, args: Sequence[object] = ()) -> Iterator[Row]:
+    def _execute(self, sql: str, args: Sequence[Value] = ()) -> Iterator[Row]:
         try:
-            yield from self._connection.execute(sql, tuple(args))  # type: ignore[arg-type]
+            yield from self._connection.execute(sql, args)
         except apsw.Error as error:
             raise StoreUnavailable(type(error).__name__) from error
 
