@@ -48,17 +48,13 @@ async def supervise(
     for number in STOP_SIGNALS:
         loop.add_signal_handler(number, stop.set)
     children = [_Child(number, command) for number, command in enumerate(commands)]
-    status = await _start_all(children, stop)
-    running: list[asyncio.Task[None]] = []
-    if not status and not stop.is_set():
+    if status := await _start_all(children, stop):
+        return status
+    if not stop.is_set():
         on_ready()
-        running = [asyncio.create_task(child.keep_running()) for child in children]
-        await stop.wait()
-    for task in running:
-        task.cancel()
-    await asyncio.gather(*running, return_exceptions=True)
+        await _keep_all_running(children, stop)
     on_stop()
-    return status or await _stop_all(children, stop_timeout_s)
+    return await _stop_all(children, stop_timeout_s)
 
 
 async def _start_all(children: Sequence["_Child"], stop: asyncio.Event) -> int:
@@ -80,6 +76,18 @@ async def _start_all(children: Sequence["_Child"], stop: asyncio.Event) -> int:
     return status
 
 
+async def _keep_all_running(children: Sequence["_Child"], stop: asyncio.Event) -> None:
+    """Start processes that end again, until asked to stop."""
+    tasks = [asyncio.create_task(child.keep_running()) for child in children]
+    stopped = asyncio.create_task(stop.wait())
+    await asyncio.wait({stopped, *tasks}, return_when=asyncio.FIRST_COMPLETED)
+    for task in (stopped, *tasks):
+        task.cancel()
+    results = await asyncio.gather(stopped, *tasks, return_exceptions=True)
+    if bug := next((each for each in results if isinstance(each, Exception)), None):
+        raise bug  # the children end, because their links are closed with this process
+
+
 async def _stop_all(children: Sequence["_Child"], timeout_s: float) -> int:
     """Ask all processes to stop and wait for them; return 0 if all have stopped by themselves in time."""
     for child in children:
@@ -96,6 +104,7 @@ class _Child:
         self._command = command
         self._process: asyncio.subprocess.Process | None = None
         self._link: socket.socket | None = None
+        self._is_stopping = False
 
     async def start(self) -> int | None:
         """Start the process and wait until it is ready; return its status if it ends before."""
@@ -137,20 +146,26 @@ class _Child:
             )
             await asyncio.sleep(delay_s)
             delay_s, started_at = min(2 * delay_s, MAX_DELAY_S), _monotonic()
-            if await self.start() is None:
-                log.info("process is running again", extra=self._fields)
+            try:
+                if await self.start() is None:
+                    log.info("process is running again", extra=self._fields)
+            except OSError as error:  # no memory, or too many processes: perhaps not for long
+                log.error(
+                    "process cannot be started; trying again", extra={"error": error.strerror, **self._fields}
+                )
 
     def ask_to_stop(self) -> None:
         """Ask the process to stop, if it runs."""
         if self._process is not None and self._process.returncode is None:
+            self._is_stopping = True
             with contextlib.suppress(ProcessLookupError):
                 self._process.terminate()
 
     async def finish(self, timeout_s: float) -> bool:
         """Wait until the process that was asked to stop has ended; say whether it did so by itself and in time."""
-        if self._process is None:
+        if self._process is None or not self._is_stopping:  # it had died before, and was not started again yet
+            self._close_link()
             return True
-        was_running = self._process.returncode is None
         try:
             async with asyncio.timeout(timeout_s):
                 status = await self._process.wait()
@@ -160,8 +175,7 @@ class _Child:
             status = await self._process.wait()
         finally:
             self._close_link()
-        # One that is stopped while it starts has no handler of the signal yet.
-        return not was_running or status in (0, -signal.SIGTERM)
+        return status in (0, -signal.SIGTERM)  # while it starts, it has no handler of the signal yet
 
     @property
     def _fields(self) -> dict[str, int | None]:
