@@ -48,6 +48,7 @@ from pabal.store import slots as kept_slots
 from pabal.store.engine.base import Store, StoreUnavailable
 from pabal.store.engine.group_commit import CommitStats
 from pabal.store.engine.migrate import migrate, pending
+from pabal.store.engine.move_target import is_unfinished
 from pabal.store.engine.sqlite import SqliteStore
 from pabal.web.api import Api, AsgiApp, Receive, Scope, Send
 from pabal.web.guard import ApiGuard
@@ -112,8 +113,11 @@ def open_store(settings: Settings, world: World, metrics: Metrics | None = None)
 async def apply_migrations(store: Store, settings: Settings, world: World) -> list[str]:
     """Apply missing migrations and return their names.
 
-    Raises NotMigrated if migrations are missing and the settings forbid applying them.
+    Raises NotMigrated if migrations are missing and the settings forbid applying them, or if the store has only
+    some of the rows of another one.
     """
+    if await store.read(is_unfinished):
+        raise NotMigrated("a move from SQLite into this database is not finished; run the same `pabal move` again")
     if settings.migrate:
         return await store.write(migrate, world.now())
     missing = await store.read(pending)

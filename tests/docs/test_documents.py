@@ -23,7 +23,7 @@ NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 OTHER_VARIABLES = {"PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS"}
 OTHER_NAMES = {"pabal_restored", "pabal_device"}
 """A database and a cookie."""
-OTHER_CAPITALS = {"ARGS", "INVALID", "PYTHON", "ROWS_A_STATEMENT", "UNDELIV"}
+OTHER_CAPITALS = {"ARGS", "HEALTH_URL", "INVALID", "PYTHON", "ROWS_A_STATEMENT", "SO_REUSEPORT", "UNDELIV"}
 
 in_every_document = pytest.mark.parametrize("name", NAMES)
 

@@ -50,6 +50,7 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "write_connections": ("3", "3", 3),
     "slots": ("4", "4", 4),
     "work_port": ("9100", "9100", 9100),
+    "processes": ("4", "4", 4),
     "sms_timeout_hours": ("1", "1", 1),
     "other_timeout_hours": ("2", "2", 2),
     "fallback_within_minutes": ("5", "5", 5),

@@ -15,9 +15,11 @@ from pabal.cli import (
     crash,
     manage,
     mappings,
+    move,
     numbers,
     opt_outs,
     privacy,
+    processes,
     restore,
     secrets,
     serve,
@@ -45,6 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         crash.hide_error_messages()
     parser = _parser()
     given = parser.parse_args(argv)
+    given.words = list(sys.argv[1:] if argv is None else argv)
     os.umask(0o077)  # files are readable by this user only
     if not hasattr(given, "run"):
         given.parser.print_help()
@@ -85,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_service_commands(subparsers)
     backup.add_commands(subparsers)
     restore.add_commands(subparsers)
+    move.add_commands(subparsers)
     manage.add_commands(subparsers)
     numbers.add_commands(subparsers)
     opt_outs.add_commands(subparsers)
@@ -102,9 +106,11 @@ def _add_service_commands(subparsers: Any) -> None:
     parser.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, help="port to listen on (default: 8080)")
     parser.add_argument("--no-deliver", action="store_true", help="do not deliver; `pabal work` does it")
+    processes.add_options(parser)
     parser = add_command(subparsers, "work", _work, "Run a worker that only delivers; needs PostgreSQL.")
     parser.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, dest="work_port", help="port for health and metrics (default: none)")
+    processes.add_options(parser)
     parser = add_command(subparsers, "migrate", _migrate, "Apply missing migrations to the store's schema.")
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a migration is missing")
     parser.add_argument("--citus", action="store_true", help="then distribute the tables over the Citus workers")
@@ -113,14 +119,24 @@ def _add_service_commands(subparsers: Any) -> None:
 
 
 def _overrides(given: argparse.Namespace) -> dict[str, Any]:
-    return {name: getattr(given, name) for name in ("host", "port", "work_port") if hasattr(given, name)}
+    names = ("host", "port", "work_port", "processes")
+    return {name: getattr(given, name) for name in names if hasattr(given, name)}
 
 
 def _serve(settings: Settings, given: argparse.Namespace) -> int:
+    if given.child:
+        inherited = serve.InheritedSockets(*given.child)
+        return serve.serve_child(settings, inherited, delivers=not given.no_deliver)
+    if settings.processes != 1:
+        return processes.serve_all(settings, given.words)
     return serve.serve(settings, delivers=not given.no_deliver)
 
 
 def _work(settings: Settings, given: argparse.Namespace) -> int:
+    if given.child:
+        return serve.serve_child(settings, serve.InheritedSockets(*given.child), delivers=True)
+    if settings.processes != 1:
+        return processes.work_all(settings, given.words)
     return serve.work(settings)
 
 

@@ -125,7 +125,17 @@ class Settings:
         max_value=1024,
     )
     work_port: int = setting(
-        0, "Port on which `pabal work` serves health checks and metrics; 0: none.", min_value=0, max_value=65535
+        0,
+        "Port on which `pabal work` serves health checks and metrics; 0: none. Of several processes of one command,"
+        " each has the next one.",
+        min_value=0,
+        max_value=65535,
+    )
+    processes: int = setting(
+        1,
+        "Processes that one `pabal serve` or `pabal work` runs on PostgreSQL; 0: one for each core.",
+        min_value=0,
+        max_value=64,
     )
     sms_timeout_hours: int = setting(25, "Hours to wait for the receipt of an SMS.", min_value=1)
     other_timeout_hours: int = setting(80, "Hours to wait for the receipt of any other message.", min_value=1)

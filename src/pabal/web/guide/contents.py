@@ -52,6 +52,7 @@ CHAPTERS = (
             "how-to/monitoring",
             "how-to/incidents",
             "how-to/systemd",
+            "how-to/containers",
             "how-to/behind-a-proxy",
             "how-to/backup",
             "how-to/upgrade",
