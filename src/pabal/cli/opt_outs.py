@@ -5,7 +5,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, printable, with_store
+from pabal.cli.command import (
+    WORLD,
+    CommandError,
+    add_command,
+    add_group,
+    current_actor,
+    find_account_id,
+    printable,
+    with_store,
+)
 from pabal.domain import opt_out, phone
 from pabal.domain.codes import Refused
 from pabal.service.access import opt_outs
@@ -13,7 +22,7 @@ from pabal.service.access.opt_outs import NewOptOuts, OptOut, OptOutEntry, OptOu
 from pabal.service.policy import build_policy
 from pabal.settings.settings import Settings
 from pabal.store import audit_log
-from pabal.store.audit_log import COMMAND_LINE, AuditEntry
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store
 
 BATCH = 1000
@@ -128,4 +137,4 @@ async def _print_all(store: Store, account: str, show: Any) -> None:
 def _audit_entry(account_id: int, action: str, count: int | None = None) -> AuditEntry:
     """Return the entry of the audit log, which holds no phone number."""
     target = "" if count is None else f"{count:,}"
-    return AuditEntry(WORLD.now(), *COMMAND_LINE, account_id, action, target)
+    return AuditEntry(WORLD.now(), *current_actor(), account_id, action, target)
