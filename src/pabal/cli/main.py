@@ -25,8 +25,10 @@ from pabal.cli import (
     users,
     webhooks,
 )
+from pabal.cli.calling import parser as calling
 from pabal.cli.command import WORLD, CommandError, add_command, current_actor
 from pabal.cli.doctor import diagnose, pending_migrations
+from pabal.cli.korean_help import translate_help
 from pabal.domain.codes import Refused
 from pabal.service.delivery.known_carriers import WrongCarriers
 from pabal.settings.environment import choose_language
@@ -49,6 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     given = parser.parse_args(argv)
     os.umask(0o077)  # files are readable by this user only
+    status = calling.run_if_calling(given)
+    if status is not None:
+        return status
     if not hasattr(given, "run"):
         given.parser.print_help()
         return 2
@@ -99,6 +104,8 @@ def _parser() -> argparse.ArgumentParser:
     privacy.add_commands(subparsers)
     secrets.add_commands(subparsers)
     webhooks.add_commands(subparsers)
+    calling.add_commands(subparsers, parser)
+    translate_help(parser, choose_language())
     return parser
 
 
