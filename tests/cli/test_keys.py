@@ -70,7 +70,7 @@ def test_typing_error_creates_no_account(command_line: CommandLine) -> None:
     twice = command_line("key", "create", "--account", "acme", "--new-account")
 
     assert (mistyped.status, user.status, twice.status) == (2, 2, 2)
-    assert mistyped.err == ("pabal: there is no account 'acmee'; did you mean acme?; --new-account creates it\n")
+    assert mistyped.err == ("pabal: there is no account 'acmee'; did you mean acme? --new-account creates it\n")
     assert "already" in twice.err
     assert [row[1] for row in command_line("account", "list").rows] == ["acme"]
     assert len(command_line("key", "list").rows) == 1

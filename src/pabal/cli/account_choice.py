@@ -28,6 +28,6 @@ def choose_account(tx: Tx, name: str, *, is_new: bool) -> str:
             )
         return name
     if known and not is_new:
-        raise CommandError(f"there is no account {name!r}{suggest(name, known)}; --new-account creates it")
+        raise CommandError(f"there is no account {name!r}{suggest(name, known, ';')} --new-account creates it")
     accounts.create(tx, name, current_actor(), WORLD.now())
     return name
