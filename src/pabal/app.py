@@ -19,6 +19,7 @@ from pabal.domain.category import Category, InvalidCategoryTable, parse_categori
 from pabal.domain.codes import LANGUAGES
 from pabal.service.access import hash_keys
 from pabal.service.access.body_budget import BodyBudget
+from pabal.service.access.key_uses import KeyUses
 from pabal.service.access.keys import KeyCache
 from pabal.service.access.limits import RateLimiter, SharedRateLimiter
 from pabal.service.account_limiter import AccountLimiter
@@ -246,7 +247,8 @@ class Service:
         self.pages = ServicePages(context, bodies)
         store, world = context.store, context.world
         limiter = SharedRateLimiter(store, world) if settings.is_on_postgresql else RateLimiter(world)
-        guard = ApiGuard(KeyCache(context.setup.changes), limiter, settings.trusted_proxies)
+        self._key_uses = KeyUses(store, world)
+        guard = ApiGuard(KeyCache(context.setup.changes), limiter, settings.trusted_proxies, self._key_uses)
         self._api = Api(
             context,
             guard,
@@ -284,6 +286,7 @@ class Service:
             await self.context.limiter.give_back()
         if self._lag_watch:
             self._lag_watch.cancel()
+        await self._key_uses.stop()
         await placement.stop_reads(self.context)
         await self.context.setup.changes.stop()
         await self.context.close_poster()

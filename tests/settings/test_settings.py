@@ -72,6 +72,10 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "webhook_tls_ca": ("/tmp/ca.pem", '"/tmp/ca.pem"', Path("/tmp/ca.pem")),
     "secret_key": (f"{'A' * 43}=", f'["{"A" * 43}="]', [f"{'A' * 43}="]),
     "secret_key_file": ("/tmp/key", '"/tmp/key"', Path("/tmp/key")),
+    "url": ("https://pabal.example", '"https://pabal.example"', "https://pabal.example"),
+    "api_key": ("pb_1", '"pb_1"', "pb_1"),
+    "max_contacts": ("10", "10", 10),
+    "draft_days": ("3", "3", 3),
 }
 """For each setting: how the environment spells a value, how the file does, and what it is."""
 

@@ -13,6 +13,7 @@ from pabal.cli import (
     backup,
     carriers,
     crash,
+    keys,
     manage,
     mappings,
     move,
@@ -26,15 +27,19 @@ from pabal.cli import (
     users,
     webhooks,
 )
-from pabal.cli.command import WORLD, CommandError, add_command
+from pabal.cli.calling import parser as calling
+from pabal.cli.command import WORLD, CommandError, add_command, current_actor
 from pabal.cli.doctor import diagnose, pending_migrations
+from pabal.cli.korean_help import translate_help
 from pabal.domain.codes import Refused
 from pabal.service.delivery.known_carriers import WrongCarriers
+from pabal.settings.environment import choose_language
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings, describe_settings, load
-from pabal.store import slots
+from pabal.store import audit_log, slots
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine import citus
-from pabal.store.engine.base import StoreUnavailable
+from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.engine.migrate import UnsupportedSchema, migrate
 from pabal.webhooks.secrets import UnreadableSecret
 
@@ -49,6 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = parser.parse_args(argv)
     given.words = list(sys.argv[1:] if argv is None else argv)
     os.umask(0o077)  # files are readable by this user only
+    status = calling.run_if_calling(given)
+    if status is not None:
+        return status
     if not hasattr(given, "run"):
         given.parser.print_help()
         return 2
@@ -68,7 +76,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except Refused as refused:
         first = refused.problems[0]
-        print(f"pabal: {first.message('en')} {first.code.remedy.en}", file=sys.stderr)
+        language = choose_language()
+        print(f"pabal: {first.message(language)} {first.code.remedy.in_language(language)}", file=sys.stderr)
         return 1
     except UnreadableSecret as error:
         print(f"pabal: a secret in the store cannot be read: {error}; run `pabal doctor`", file=sys.stderr)
@@ -89,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     backup.add_commands(subparsers)
     restore.add_commands(subparsers)
     move.add_commands(subparsers)
+    keys.add_commands(subparsers)
     manage.add_commands(subparsers)
     numbers.add_commands(subparsers)
     opt_outs.add_commands(subparsers)
@@ -98,6 +108,8 @@ def _parser() -> argparse.ArgumentParser:
     privacy.add_commands(subparsers)
     secrets.add_commands(subparsers)
     webhooks.add_commands(subparsers)
+    calling.add_commands(subparsers, parser)
+    translate_help(parser, choose_language())
     return parser
 
 
@@ -149,7 +161,7 @@ def _migrate(settings: Settings, given: argparse.Namespace) -> int:
     async def run() -> list[str]:
         store = open_store(settings, WORLD)
         try:
-            lines = [f"applied {name}" for name in await store.write(migrate, WORLD.now())]
+            lines = [f"applied {name}" for name in await store.write(_migrate_audited)]
             await store.write(slots.ensure_slots, settings.store_slots)
             tables = await store.write(citus.distribute) if given.citus else []
             return lines + [f"distributed {table}" for table in tables]
@@ -158,6 +170,15 @@ def _migrate(settings: Settings, given: argparse.Namespace) -> int:
 
     print("\n".join(asyncio.run(run())) or UP_TO_DATE)
     return 0
+
+
+def _migrate_audited(tx: Tx) -> list[str]:
+    """Apply missing migrations, with an entry in the audit log, and return their names."""
+    names = migrate(tx, WORLD.now())
+    if names:
+        entry = AuditEntry(WORLD.now(), *current_actor(), None, "store.migrate", ", ".join(names))
+        audit_log.add(tx, entry)
+    return names
 
 
 def _check_schema(settings: Settings) -> int:

@@ -5,13 +5,15 @@ import base64
 from typing import Any
 
 from pabal.app import build_context
-from pabal.cli.command import WORLD, CommandError, add_command, add_group, with_store
+from pabal.cli.command import WORLD, CommandError, add_command, add_group, current_actor, with_store
 from pabal.service.access import hash_keys
 from pabal.service.access.hash_keys import KeyState
 from pabal.service.metrics import Metrics
 from pabal.service.webhooks.encrypt import EncryptionState, encrypt_all
 from pabal.settings.settings import Settings
 from pabal.settings.webhooks import KEY_BYTES
+from pabal.store import audit_log
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store
 
 
@@ -37,6 +39,7 @@ def _rotate(settings: Settings, given: argparse.Namespace) -> int:
         context = build_context(settings, store, WORLD, Metrics())
         if not context.secrets.has_key:
             raise CommandError("there is no key; make one with `pabal secrets new-key`, and set secret_key")
+        await _record(store, "secrets.rotate")
         return await encrypt_all(context), await hash_keys.encrypt(context)
 
     done, key = with_store(settings, work)
@@ -55,10 +58,15 @@ def _rebuild(settings: Settings, given: argparse.Namespace) -> None:
         context = build_context(settings, store, WORLD, Metrics())
         if await hash_keys.get_state(context) is not KeyState.UNREADABLE:
             raise CommandError("the opt-outs can be read with the keys that are set; nothing was changed")
+        await _record(store, "secrets.rebuild")
         return await hash_keys.rebuild(context)
 
     kept, lost = with_store(settings, work)
     print(f"{kept} opt-outs hashed with a new key; {lost} whose number had been erased are gone")
+
+
+async def _record(store: Store, action: str) -> None:
+    await store.write(audit_log.add, AuditEntry(WORLD.now(), *current_actor(), None, action))
 
 
 _KEY_REPORTS = {

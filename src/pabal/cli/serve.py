@@ -23,6 +23,7 @@ from pabal.service.access import keys, passwords, users
 from pabal.settings.settings import Settings
 from pabal.store import accounts
 from pabal.store import users as user_store
+from pabal.store.audit_log import COMMAND_LINE
 from pabal.store.engine.base import Store, Tx
 from pabal.web.api import AsgiApp, Receive, Scope, Send
 from pabal.web.connections import ConnectionLimits, ConnectionTable, max_connections_for
@@ -302,7 +303,7 @@ def _create_first_account(tx: Tx, settings: Settings, password: str, hash: str) 
     has_no_user = user_store.is_empty(tx)
     if has_no_user:
         users.create(tx, None, FIRST_USER, Role.OPERATOR, hash, world.now())
-    key = keys.issue(tx, world, FIRST_ACCOUNT, "Initial key", rate=settings.key_rate)
+    key = keys.issue(tx, world, FIRST_ACCOUNT, "Initial key", rate=settings.key_rate, actor=COMMAND_LINE)
     return FirstCredentials(key, password if has_no_user else None)
 
 

@@ -30,6 +30,8 @@ class ApiKey(NamedTuple):
     account_disabled_at: Instant | None
     opt_out_number: str | None = None
     """The number for opting out of its account's advertisements."""
+    used_at: Instant | None = None
+    """When it was used last, to the minute; only lists of keys tell it."""
 
     @property
     def is_live(self) -> bool:
@@ -121,7 +123,10 @@ def key_by_hash(tx: Tx, hash: bytes) -> ApiKey | None:
 
 def list_keys(tx: Tx) -> list[ApiKey]:
     """Return every key, oldest first."""
-    rows = tx.fetch_all(f"select {_KEY} from keys k join accounts a on a.id = k.account_id order by k.id")
+    rows = tx.fetch_all(
+        f"select {_KEY}, u.used_at from keys k join accounts a on a.id = k.account_id"
+        " left join key_usage u on u.key_id = k.id order by k.id"
+    )
     return [_key_from_row(row) for row in rows]
 
 

@@ -132,6 +132,8 @@ class ServicePages:
                 return self._refuse(Code.SERVICE_UNAVAILABLE, request)
             context.metrics.set_queue_depths(found.depths, context.carriers, now)
             context.metrics.webhook_endpoints_paused.set(found.paused_webhooks)
+            context.metrics.set_carrier_states(found.carriers, now)
+            context.metrics.set_workers(found.workers)
         return Response(context.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def receive_webhook(self, request: Request) -> Response:

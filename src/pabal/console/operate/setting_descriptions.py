@@ -1,6 +1,11 @@
 """The Korean description of every setting, by its English one in the code: change both together."""
 
 KOREAN_DESCRIPTIONS = {
+    # Settings of commands that call a service
+    "Address of the service that `pabal send`, `history`, `phone` and `status` call.": (
+        "`pabal send`, `history`, `phone`, `status`가 호출하는 서비스의 주소입니다."
+    ),
+    "API key that these commands call it with.": "이 명령들이 쓰는 API 키입니다.",
     # Settings of the service
     "Address to listen on.": "서비스가 접속을 받을 주소입니다.",
     "Port to listen on.": "서비스가 접속을 받을 포트입니다.",

@@ -25,7 +25,8 @@ create table keys (                      -- API keys
 
 create table key_usage (                 -- the token bucket of each API key, shared by all processes
     key_id {big} primary key,
-    until_us {big} not null              -- when all granted requests are paid off at the key's rate, in microseconds
+    until_us {big} not null,             -- when all granted requests are paid off at the key's rate, in microseconds
+    used_at {big}                        -- when the key was used last, to the minute; null: unknown
 ) {clustered};
 
 create table account_limits (            -- limits of accounts; no row, or 0: none
