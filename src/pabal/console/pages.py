@@ -10,6 +10,7 @@ from pabal.console.requests import requests, sent
 from pabal.console.send import saved, send
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.sign_in import sign_in
+from pabal.console.team import join, team
 from pabal.console.upload import campaign_file, group_campaign, upload
 
 ACCOUNT = "/console/operate/accounts/{account}"
@@ -192,6 +193,18 @@ PAGES = (
             ("delete", webhooks.delete_webhook),
         )
     ),
+    Page(team.TEAM_PATH, team.show_team, OWNERS, menu="menu.team"),
+    *(
+        Page(f"{team.TEAM_PATH}/{word}", handle, OWNERS, "POST")
+        for word, handle in (
+            ("invite", team.create_invite),
+            ("withdraw", team.withdraw_invite),
+            ("role", team.change_role),
+            ("remove", team.remove_user),
+        )
+    ),
+    Page(team.INVITE_PATH, join.show_join, None, needs_account=False),
+    Page(team.INVITE_PATH, join.join, None, "POST", needs_account=False, max_body_bytes=16 * 1024),
     *OPERATING,
     Page("/console/phone", phone.show_phone, SENDERS, menu="menu.phone", is_for_simulator=True),
     Page("/console/phone/messages", phone.show_messages, SENDERS, is_for_simulator=True, is_polled=True),

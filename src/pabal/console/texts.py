@@ -18,6 +18,7 @@ from pabal.console.send import send_texts
 from pabal.console.shell import shell_texts
 from pabal.console.shell.texts import TextCatalog
 from pabal.console.sign_in import sign_in_texts
+from pabal.console.team import team_texts
 from pabal.console.upload import upload_texts
 
 TEXTS = TextCatalog(
@@ -43,4 +44,5 @@ TEXTS = TextCatalog(
     mappings_texts.TEXTS,
     settings_texts.TEXTS,
     audit_texts.TEXTS,
+    team_texts.TEXTS,
 )

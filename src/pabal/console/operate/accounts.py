@@ -8,7 +8,7 @@ from starlette.responses import Response
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
-from pabal.domain.user import ROLE_BY_CODE, Role, User
+from pabal.domain.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role, User
 from pabal.service.access import account_limits, administration, passwords
 from pabal.service.access.accounts import MAX_NAME_CHARACTERS
 from pabal.service.access.administration import Account, ApiKey
@@ -16,7 +16,6 @@ from pabal.service.access.keys import DEFAULT_SCOPES, SCOPES
 from pabal.world import new_password
 
 ACCOUNTS_PATH = "/console/operate/accounts"
-ACCOUNT_ROLES = (Role.OWNER, Role.SENDER, Role.VIEWER)
 DISABLED, ENABLED = "disabled", "enabled"
 
 

@@ -126,7 +126,14 @@ async def _attempt(request: PageRequest) -> NewSession | None:
 
 
 def _render_form(request: PageRequest, next_path: str, error: str = "", status: int = 200) -> Response:
-    return request.render("sign_in/sign_in.html", status, told=error, wanted=next_path, name=request.field("name"))
+    return request.render(
+        "sign_in/sign_in.html",
+        status,
+        told=error,
+        wanted=next_path,
+        name=request.field("name"),
+        has_joined=request.field("joined") == "1",
+    )
 
 
 def _render_throttled(request: PageRequest, next_path: str, refused: Refused) -> Response:

@@ -14,6 +14,10 @@ NAME_TAKEN = Text(
     "A user with this name already exists. If you did not see the password, issue a new one.",
 )
 
+NAME_TAKEN_BY_ANOTHER = Text(
+    "이미 쓰고 있는 이름입니다. 다른 이름을 입력하세요.", "This name is taken. Choose another one."
+)
+
 
 def create(
     tx: Tx,
@@ -49,7 +53,7 @@ def change_password(
 
     With `account_id`, only users of that account are found. Raises Refused(INVALID_PARAMETER) for an unknown user.
     """
-    found = _find(tx, spelling, account_id)
+    found = find(tx, spelling, account_id)
     users.set_hash(tx, found.id, hash)
     _end_sessions(tx, found)
     audit_log.add(tx, AuditEntry(now, *actor, found.account_id, "user.password", found.name))
@@ -69,7 +73,7 @@ def set_disabled(
 
     With `account_id`, only users of that account are found. Raises Refused(INVALID_PARAMETER) for an unknown user.
     """
-    found = _find(tx, spelling, account_id)
+    found = find(tx, spelling, account_id)
     users.set_disabled(tx, found.id, now if is_disabled else None)
     _end_sessions(tx, found)
     what = "user.disable" if is_disabled else "user.enable"
@@ -82,7 +86,7 @@ def unlock(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND_LINE) -> 
 
     Raises Refused(INVALID_PARAMETER) for an unknown user.
     """
-    return _lift(tx, _find(tx, spelling, None), now, actor)
+    return _lift(tx, find(tx, spelling, None), now, actor)
 
 
 def _lift(tx: Tx, found: User, now: Instant, actor: Actor) -> bool:
@@ -97,7 +101,11 @@ def _end_sessions(tx: Tx, found: User) -> None:
     trusted_devices.delete_all_by_user(tx, found.id)
 
 
-def _find(tx: Tx, spelling: str, account_id: int | None) -> User:
+def find(tx: Tx, spelling: str, account_id: int | None) -> User:
+    """Return a user by name, of one account if it is given.
+
+    Raises Refused(INVALID_PARAMETER) for an unknown user.
+    """
     found = users.get_by_name(tx, user.parse_name(spelling))
     if found is None or (account_id is not None and found.user.account_id != account_id):
         detail = Text("없는 사용자입니다.", "The user does not exist; see `pabal user list`.")

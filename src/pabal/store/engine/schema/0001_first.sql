@@ -187,6 +187,18 @@ create table sessions (                  -- console sessions
 create index sessions_by_user on sessions (user_id);
 create index sessions_by_expiry on sessions (expires_at);
 
+create table invites (                   -- invitations to an account, until they are used, withdrawn or expired
+    id {serial},
+    account_id {big} not null references accounts (id),
+    hash {bytes} not null unique,        -- SHA-256 of the token in the link
+    role text not null,
+    inviter_id {big} not null references users (id),
+    created_at {big} not null,
+    expires_at {big} not null
+);
+create index invites_by_account on invites (account_id, id);
+create index invites_by_expiry on invites (expires_at);
+
 create table drafts (                    -- what a user has written in a form of the console and not sent yet
     user_id {big} not null references users (id),
     account_id {big} not null,
