@@ -3,6 +3,7 @@
 from pabal.console.contacts import address_book, contact_import, groups, inbound, opt_outs
 from pabal.console.history import export, history
 from pabal.console.manage import numbers, privacy, profiles, templates, webhooks
+from pabal.console.me import me
 from pabal.console.operate import accounts, audit, keys, limits, mappings, pending_numbers, settings, status
 from pabal.console.overview import overview, statistics, statistics_export
 from pabal.console.phone import phone
@@ -81,6 +82,26 @@ PAGES = (
     Page("/console/login/again", sign_in.ask_again, None, needs_account=False),
     Page(
         "/console/login/again", sign_in.sign_in_again, None, "POST", needs_account=False, max_body_bytes=16 * 1024
+    ),
+    *(
+        Page(path, handle, None, "POST", needs_account=False, max_body_bytes=16 * 1024)
+        for path, handle in (
+            ("/console/login/code", sign_in.do_sign_in_with_code),
+            ("/console/login/again/code", sign_in.sign_in_again_with_code),
+        )
+    ),
+    Page(me.ME_PATH, me.show_me, SIGNED_IN, needs_account=False),
+    *(
+        Page(f"{me.ME_PATH}/{word}", handle, SIGNED_IN, "POST", needs_account=False)
+        for word, handle in (
+            ("password", me.change_password),
+            ("sessions/end", me.end_session),
+            ("sessions/others", me.end_other_sessions),
+            ("two-factor", me.begin_two_factor),
+            ("two-factor/confirm", me.confirm_two_factor),
+            ("two-factor/codes", me.renew_codes),
+            ("two-factor/disable", me.disable_two_factor),
+        )
     ),
     Page("/console/logout", sign_in.do_sign_out, SIGNED_IN, "POST", needs_account=False),
     Page("/console/language", sign_in.choose_language, None, "POST", needs_account=False),
@@ -201,6 +222,7 @@ PAGES = (
             ("withdraw", team.withdraw_invite),
             ("role", team.change_role),
             ("remove", team.remove_user),
+            ("two-factor", team.reset_two_factor),
         )
     ),
     Page(team.INVITE_PATH, join.show_join, None, needs_account=False),

@@ -3,6 +3,7 @@
 from pabal.console.contacts import address_book_texts, contacts_texts
 from pabal.console.history import history_texts
 from pabal.console.manage import numbers_texts, privacy_texts, profiles_texts, templates_texts, webhooks_texts
+from pabal.console.me import me_texts
 from pabal.console.operate import (
     accounts_texts,
     audit_texts,
@@ -45,4 +46,5 @@ TEXTS = TextCatalog(
     settings_texts.TEXTS,
     audit_texts.TEXTS,
     team_texts.TEXTS,
+    me_texts.TEXTS,
 )

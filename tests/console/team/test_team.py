@@ -14,7 +14,7 @@ from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, s
 from tests.fixtures.console_upload import page_text
 from tests.fixtures.service import account_id_of, count_rows
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario
+from tests.fixtures.web import RunScenario, world_at_noon
 
 TEAM = "/console/team"
 INVITE = "/console/invite"
@@ -81,6 +81,8 @@ def test_token_of_an_invitation_is_stored_as_a_hash_only(run_scenario: RunScenar
 
 @pytest.mark.parametrize("what", ["used", "expired", "withdrawn", "demoted", "removed", "disabled", "unknown"])
 def test_invitation_that_is_void_lets_nobody_in(run_scenario: RunScenario, what: str) -> None:
+    world = world_at_noon()
+
     async def scenario(env: Environment) -> None:
         owner = await signed_in_browser(env)
         other = await sign_in(env, await make_user(env, name="other"))
@@ -88,7 +90,7 @@ def test_invitation_that_is_void_lets_nobody_in(run_scenario: RunScenario, what:
         if what == "used":
             assert (await accept(env, token, "first")).status == 303
         elif what == "expired":
-            await env.wait(LIFETIME_S)
+            world.move_clock(LIFETIME_S)
         elif what == "withdrawn":
             await other.submit(f"{TEAM}/withdraw", invite="1")
         elif what == "demoted":
@@ -107,23 +109,25 @@ def test_invitation_that_is_void_lets_nobody_in(run_scenario: RunScenario, what:
         assert "초대가 만료되었거나 이미 사용되었습니다" in refused.text
         assert await role_of(env, "newcomer") is None
 
-    run_scenario(scenario)
+    run_scenario(scenario, world=world)
 
 
 def test_invitation_lasts_until_its_end_and_is_deleted_then(run_scenario: RunScenario) -> None:
+    world = world_at_noon()
+
     async def scenario(env: Environment) -> None:
         owner = await signed_in_browser(env)
         first, _ = await invite(owner), await invite(owner)
-        await env.wait(LIFETIME_S - 1)
+        world.move_clock(LIFETIME_S - 60)
 
         last_moment = await accept(env, first)
-        await env.wait(1)
+        world.move_clock(60)
         await run_round(env.context)
 
         assert last_moment.status == 303
         assert await count_rows(env, "invites") == 0
 
-    run_scenario(scenario)
+    run_scenario(scenario, world=world)
 
 
 @pytest.mark.parametrize(

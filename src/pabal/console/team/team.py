@@ -24,6 +24,7 @@ class MemberRow(NamedTuple):
     created_at: str
     is_disabled: bool
     is_self: bool
+    has_two_factor: bool
 
 
 class InviteRow(NamedTuple):
@@ -88,13 +89,24 @@ async def remove_user(request: PageRequest) -> Response:
     return request.redirect(TEAM_PATH)
 
 
+async def reset_two_factor(request: PageRequest) -> Response:
+    """Let a user who has lost the app and the recovery codes sign in with the password alone."""
+    try:
+        await team.reset_two_factor(
+            request.context, request.account_id, request.field("user"), request.audit_entry("two_factor.reset")
+        )
+    except Refused as refused:
+        return await render_team(request, refused)
+    return request.redirect(TEAM_PATH)
+
+
 async def render_team(request: PageRequest, refused: Refused | None = None) -> Response:
     """Answer with the page of the team; after a refusal, with its reason."""
     found = await team.get_team(request.context, request.account_id)
     return request.render(
         "team/team.html",
         refused.code.http_status if refused else 200,
-        users=[_member_row(request, each) for each in found.users],
+        users=[_member_row(request, each, each.id in found.two_factor_ids) for each in found.users],
         invites=[_invite_row(request, each) for each in found.invites],
         roles=[(each.code, request.translate(each.label)) for each in ACCOUNT_ROLES],
         role=request.field("role") if refused else Role.SENDER.code,
@@ -114,9 +126,15 @@ def _read_role(request: PageRequest) -> Role:
     return role
 
 
-def _member_row(request: PageRequest, user: User) -> MemberRow:
-    created_at = request.locale.format_timestamp(user.created_at)[:16]
-    return MemberRow(user.name, user.role, created_at, user.disabled_at is not None, user.id == request.user.id)
+def _member_row(request: PageRequest, user: User, has_two_factor: bool) -> MemberRow:
+    return MemberRow(
+        user.name,
+        user.role,
+        request.locale.format_timestamp(user.created_at)[:16],
+        user.disabled_at is not None,
+        user.id == request.user.id,
+        has_two_factor,
+    )
 
 
 def _invite_row(request: PageRequest, invite: Invite) -> InviteRow:

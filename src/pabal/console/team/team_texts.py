@@ -35,6 +35,13 @@ TEXTS = {
         "If you remove yourself, you are signed out at once and cannot use this account any more.",
     ),
     "team.remove.do": Text("예, 내보냅니다", "Yes, remove"),
+    "team.two_factor.reset": Text("2단계 인증 해제", "Reset two-factor"),
+    "team.two_factor.reset.ask": Text(
+        "앱과 복구 코드를 잃어버린 사용자가 비밀번호만으로 로그인하게 합니다. 본인이 요청했는지 확인하세요.",
+        "For who has lost the app and the recovery codes: the password alone is enough then. Make sure that the "
+        "user has asked for it.",
+    ),
+    "team.two_factor.reset.do": Text("예, 해제합니다", "Yes, reset"),
     "team.invites": Text("사용하지 않은 초대", "Open invitations"),
     "team.inviter": Text("초대한 사람", "Invited by"),
     "team.expires": Text("만료 시각", "Valid until"),

@@ -9,8 +9,18 @@ from pabal.domain.user import Role, User
 from pabal.service.access import throttle, users
 from pabal.service.access.sign_in import new_secret
 from pabal.service.access.throttle import hash_token
+from pabal.service.access.two_factor import delete_factor
 from pabal.service.context import Context
-from pabal.store import accounts, audit_log, drafts, invites, sessions, trusted_devices
+from pabal.store import (
+    accounts,
+    audit_log,
+    drafts,
+    invites,
+    pending_sign_ins,
+    second_factors,
+    sessions,
+    trusted_devices,
+)
 from pabal.store import users as user_store
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
@@ -39,6 +49,8 @@ class Team(NamedTuple):
 
     users: list[User]
     invites: list[Invite]
+    two_factor_ids: set[int]
+    """The users whose sign-in needs a code of an app."""
 
 
 async def get_team(context: Context, account_id: int) -> Team:
@@ -94,19 +106,30 @@ async def remove(context: Context, account_id: int, name: str, audit_entry: Audi
     await context.store.write(_remove, account_id, name, audit_entry)
 
 
+async def reset_two_factor(context: Context, account_id: int, name: str, audit_entry: AuditEntry) -> None:
+    """Take away the second factor of a user who has lost the app and the recovery codes.
+
+    Raises Refused: INVALID_PARAMETER for an unknown user, FORBIDDEN.
+    """
+    await context.store.write(_reset_two_factor, account_id, name, audit_entry)
+
+
 def delete_user(tx: Tx, found: User) -> None:
     """Delete a user and everything that is only theirs."""
     sessions.delete_all_by_user(tx, found.id)
     trusted_devices.delete_all_by_user(tx, found.id)
     drafts.delete_all_by_user(tx, found.id)
     invites.delete_all_by_inviter(tx, found.id)
+    pending_sign_ins.delete_all_by_user(tx, found.id)
+    second_factors.delete(tx, found.id)
     throttle.lift(tx, found.name)
     user_store.delete(tx, found.id)
 
 
 def _read_team(tx: Tx, account_id: int, now: Instant) -> Team:
     open_invites = [each for each in invites.list_by_account(tx, account_id) if each.is_usable(now)]
-    return Team(user_store.list_by_account(tx, account_id), open_invites)
+    members = user_store.list_by_account(tx, account_id)
+    return Team(members, open_invites, second_factors.list_enabled(tx, [each.id for each in members]))
 
 
 def _invite(tx: Tx, account_id: int, hash: bytes, role: Role, audit_entry: AuditEntry) -> None:
@@ -154,6 +177,12 @@ def _remove(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> None
     _check_other_owner(tx, found)
     delete_user(tx, found)
     audit_log.add(tx, audit_entry._replace(target=found.name))
+
+
+def _reset_two_factor(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> None:
+    found = users.find(tx, name, account_id)
+    _check_may_grant(tx, account_id, audit_entry, found.role)
+    delete_factor(tx, found.id, audit_entry._replace(target=found.name))
 
 
 def _check_usable(found: Invite | None, now: Instant) -> Invite:

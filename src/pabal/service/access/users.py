@@ -5,7 +5,8 @@ from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.user import Role, User
 from pabal.service.access import throttle
-from pabal.store import accounts, audit_log, sessions, trusted_devices, users
+from pabal.service.access.two_factor import delete_factor
+from pabal.store import accounts, audit_log, pending_sign_ins, sessions, trusted_devices, users
 from pabal.store.audit_log import COMMAND_LINE, Actor, AuditEntry
 from pabal.store.engine.base import Tx
 
@@ -89,6 +90,15 @@ def unlock(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND_LINE) -> 
     return _lift(tx, find(tx, spelling, None), now, actor)
 
 
+def reset_two_factor(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND_LINE) -> bool:
+    """Take away a user's second factor; say whether there was one.
+
+    Raises Refused(INVALID_PARAMETER) for an unknown user.
+    """
+    found = find(tx, spelling, None)
+    return delete_factor(tx, found.id, AuditEntry(now, *actor, found.account_id, "two_factor.reset", found.name))
+
+
 def _lift(tx: Tx, found: User, now: Instant, actor: Actor) -> bool:
     is_lifted = throttle.lift(tx, found.name)
     if is_lifted:
@@ -98,6 +108,7 @@ def _lift(tx: Tx, found: User, now: Instant, actor: Actor) -> bool:
 
 def _end_sessions(tx: Tx, found: User) -> None:
     sessions.delete_all_by_user(tx, found.id)
+    pending_sign_ins.delete_all_by_user(tx, found.id)
     trusted_devices.delete_all_by_user(tx, found.id)
 
 
