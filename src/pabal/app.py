@@ -242,7 +242,7 @@ class Service:
         self.pages = ServicePages(context, bodies)
         store, world = context.store, context.world
         limiter = SharedRateLimiter(store, world) if settings.is_on_postgresql else RateLimiter(world)
-        guard = ApiGuard(KeyCache(context.setup.changes), limiter, settings.trusted_proxies)
+        guard = ApiGuard(KeyCache(context.setup.changes, context.key_uses), limiter, settings.trusted_proxies)
         self._api = Api(
             context,
             guard,

@@ -12,6 +12,7 @@ from pabal.console.send import saved, send
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.sign_in import sign_in
 from pabal.console.team import join, team
+from pabal.console.team import keys as own_keys
 from pabal.console.upload import campaign_file, group_campaign, upload
 
 ACCOUNT = "/console/operate/accounts/{account}"
@@ -34,6 +35,7 @@ OPERATING = tuple(
         (f"{ACCOUNT}/state", accounts.set_account_state, "POST", ""),
         (f"{ACCOUNT}/keys", keys.create_key, "POST", ""),
         (f"{ACCOUNT}/keys/revoke", keys.revoke_key, "POST", ""),
+        (f"{ACCOUNT}/keys/rate", keys.set_key_rate, "POST", ""),
         (f"{ACCOUNT}/limits", limits.set_limits, "POST", ""),
         (f"{ACCOUNT}/users", accounts.create_user, "POST", ""),
         (f"{ACCOUNT}/users/state", accounts.set_user_state, "POST", ""),
@@ -223,6 +225,15 @@ PAGES = (
             ("role", team.change_role),
             ("remove", team.remove_user),
             ("two-factor", team.reset_two_factor),
+        )
+    ),
+    Page(own_keys.KEYS_PATH, own_keys.show_keys, OWNERS, menu="menu.keys"),
+    *(
+        Page(path, handle, OWNERS, "POST")
+        for path, handle in (
+            (own_keys.KEYS_PATH, own_keys.create_key),
+            (f"{own_keys.KEYS_PATH}/rate", own_keys.set_key_rate),
+            (f"{own_keys.KEYS_PATH}/revoke", own_keys.revoke_key),
         )
     ),
     Page(team.INVITE_PATH, join.show_join, None, needs_account=False),

@@ -10,6 +10,7 @@ from pabal.carriers.base import Carrier
 from pabal.carriers.provider import ProfileProvider, RelayProvider
 from pabal.domain.category import Category
 from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.dates import Instant
 from pabal.domain.event import Event
 from pabal.domain.message import Outcome, Product
 from pabal.domain.profile import Profile
@@ -88,6 +89,8 @@ class Context:
     """By account, when it last tested a webhook, on the monotonic clock."""
     webhook_replays: dict[tuple[int, int], float] = field(default_factory=dict)
     """By account and webhook, when events were last posted again."""
+    key_uses: dict[int, Instant] = field(default_factory=dict)
+    """By API key, when this process last saw it, until housekeeping stores it."""
     open_circuits: set[str] = field(default_factory=set)
     """The carriers whose circuit is open: others of the route come first."""
     max_searches_per_account: int = 1

@@ -1,6 +1,6 @@
 """Accounts and their keys."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from pabal.store.engine.base import Row, Tx
 
 _KEY = (
     "k.id, k.account_id, a.name, k.name, k.scopes, k.allow, k.rate,"
-    " k.created_at, k.expires_at, k.revoked_at, a.disabled_at, a.opt_out_number"
+    " k.created_at, k.expires_at, k.revoked_at, a.disabled_at, a.opt_out_number, k.used_at"
 )
 
 
@@ -30,6 +30,8 @@ class ApiKey(NamedTuple):
     account_disabled_at: Instant | None
     opt_out_number: str | None = None
     """The number for opting out of its account's advertisements."""
+    used_at: Instant | None = None
+    """The last use, about a minute late; a cached key has an old one."""
 
     @property
     def is_live(self) -> bool:
@@ -138,6 +140,24 @@ def newest_key_id(tx: Tx, account_id: int) -> int:
     """Return the id of an account's newest key; 0 if it has none."""
     row = tx.fetch_one("select max(id) from keys where account_id = ?", (account_id,))
     return int(row[0] or 0) if row else 0
+
+
+def set_key_rate(tx: Tx, account_id: int, key_id: int, rate: int) -> bool:
+    """Change the rate of a key that is not revoked; say whether the account has such a one."""
+    changed = tx.fetch_all(
+        "update keys set rate = ? where id = ? and account_id = ? and revoked_at is null returning account_id",
+        (rate, key_id, account_id),
+    )
+    return setup_changes.record_changed(tx, changed)
+
+
+def record_key_uses(tx: Tx, uses: Mapping[int, Instant]) -> None:
+    """Store when keys were last used; that changes nothing of their set-up, so caches need not know."""
+    tx.execute_many(
+        "update keys set used_at = v.used_at from (values {rows}) as v(id, used_at)"
+        " where keys.id = v.id and (keys.used_at is null or keys.used_at < v.used_at)",
+        sorted(uses.items()),
+    )
 
 
 def revoke_key(tx: Tx, key_id: int, now: Instant) -> bool:

@@ -42,6 +42,13 @@ TEXTS = {
         "user has asked for it.",
     ),
     "team.two_factor.reset.do": Text("예, 해제합니다", "Yes, reset"),
+    "menu.keys": Text("API 키", "API keys"),
+    "keys.about": Text(
+        "이 계정의 프로그램이 메시지를 보낼 때 쓰는 키입니다. 키를 바꾸려면 새 키를 먼저 적용한 뒤 이전 키를 "
+        "폐기하세요.",
+        "What programs of this account send with. To replace a key, use the new one first, then revoke the old.",
+    ),
+    "keys.ask_operator": Text("새 API 키는 운영자에게 요청하세요.", "Ask your operator for a new API key."),
     "team.invites": Text("사용하지 않은 초대", "Open invitations"),
     "team.inviter": Text("초대한 사람", "Invited by"),
     "team.expires": Text("만료 시각", "Valid until"),

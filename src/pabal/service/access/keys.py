@@ -90,11 +90,23 @@ def revoke(tx: Tx, account_id: int, key_id: int, audit_entry: AuditEntry) -> Non
     audit_log.add(tx, audit_entry)
 
 
+def set_rate(tx: Tx, account_id: int, key_id: int, rate: int, audit_entry: AuditEntry) -> None:
+    """Change the rate of an account's key, with an audit entry; it counts within a second.
+
+    Raises Refused(NOT_FOUND) where it has no such active key.
+    """
+    if not accounts.set_key_rate(tx, account_id, key_id, rate):
+        raise Refused(Code.NOT_FOUND)
+    audit_log.add(tx, audit_entry)
+
+
 class KeyCache:
     """Authenticates keys, and reads each from the store once; revoking one takes effect within a second."""
 
-    def __init__(self, changes: SetupChanges) -> None:
+    def __init__(self, changes: SetupChanges, uses: dict[int, Instant] | None = None) -> None:
+        """`uses` gets when each key was last used."""
         self._world = changes.world
+        self._uses = {} if uses is None else uses
         self._keys: SetupCache[str, ApiKey] = SetupCache(
             changes, _read_key, lambda _, found: found.account_id, MAX_CACHED_KEYS, lambda found: found.is_live
         )
@@ -109,8 +121,10 @@ class KeyCache:
         found = await self._keys.get(key)
         if found is None or not found.is_live:
             raise Refused(Code.UNAUTHORIZED, detail=_SEND_A_KEY)
-        if found.expires_at is not None and self._world.now() >= found.expires_at:
+        now = self._world.now()
+        if found.expires_at is not None and now >= found.expires_at:
             raise Refused(Code.KEY_EXPIRED)
+        self._uses[found.id] = now
         return found
 
     def get_cached(self, key: str | None) -> ApiKey | None:

@@ -25,6 +25,7 @@ from pabal.service.upkeep.retention import erase_ended, erase_expired
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_statistics
 from pabal.service.upkeep.throughput import ThroughputReporter
 from pabal.store import (
+    accounts,
     audit_log,
     campaigns,
     carrier_states,
@@ -121,12 +122,24 @@ async def run_round(context: Context, *, is_full: bool = True) -> None:
         if is_full:
             with contextlib.suppress(SlotNotHeld):  # another worker has just got it
                 await reassign_unknown_carriers(context, slot, context.slots.worker_id, is_orphaned=False)
+    if is_full:
+        await _store_key_uses(context)
     if HOUSEKEEPING_SLOT in context.slots.held:
         await _trim_simulators(context)
         if is_full:
             await _run_global_tasks(context)
             await update_statistics(context)
             await context.store.scrub()  # what cannot be done now is done in a later round
+
+
+async def _store_key_uses(context: Context) -> None:
+    """Store when keys were last used in this process: once a minute, so that a request writes nothing for it."""
+    uses = dict(context.key_uses)
+    if uses:
+        await context.store.write(accounts.record_key_uses, uses)
+    for key_id, used_at in uses.items():
+        if context.key_uses.get(key_id) == used_at:
+            del context.key_uses[key_id]
 
 
 async def _expire_all(context: Context, slot: int, carrier: str) -> None:

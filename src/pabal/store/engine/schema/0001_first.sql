@@ -20,7 +20,8 @@ create table keys (                      -- API keys
     rate integer not null,               -- requests per second; 0: no limit
     created_at {big} not null,
     expires_at {big},
-    revoked_at {big}
+    revoked_at {big},
+    used_at {big}                        -- the last use, as of the last round of housekeeping; null: none
 );
 
 create table key_usage (                 -- the token bucket of each API key, shared by all processes
