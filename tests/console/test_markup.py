@@ -137,7 +137,8 @@ QUERY_FIELDS = (
 )  # fmt: skip
 """What pages may be asked for besides a search."""
 FORM_FIELDS = (
-    "role", "token", "code", "current", "session", "comment", "decision", "number", "account", "url", "description", "since", "enabled",
+    "role", "token", "code", "current", "session", "comment", "decision", "number", "account", "url",
+    "description", "since", "enabled",
     "event.message.result", f"event.{MARK}", f"product.{MARK}", "phoneNumber", "senderNumber", "reason", "id",
 )  # fmt: skip
 """What forms have besides the fields of a template."""
