@@ -58,10 +58,7 @@ def make_uri(secret: bytes, user: str) -> str:
     fields = {
         "secret": base64.b32encode(secret).decode().rstrip("="),
         "issuer": ISSUER,
-        "algorithm": "SHA1",
-        "digits": DIGITS,
-        "period": PERIOD_MS // SECOND,
-    }
+    }  # the rest is as by default
     return f"otpauth://totp/{quote(f'{ISSUER}:{user}', safe='')}?{urlencode(fields)}"
 
 

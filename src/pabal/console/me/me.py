@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.team.join import check_new_password
-from pabal.domain import totp, user
+from pabal.domain import qr_code, totp, user
 from pabal.domain.codes import Code, Refused, Text
 from pabal.service.access import own_user, passwords, sign_in, two_factor
 from pabal.service.access.own_user import ListedSession
@@ -172,11 +172,15 @@ def _session_row(request: PageRequest, session: ListedSession) -> SessionRow:
 
 
 def _render_setup(request: PageRequest, secret: bytes, refused: Refused | None = None) -> Response:
+    uri = totp.make_uri(secret, request.user.name)
+    code = qr_code.encode(uri)
     return request.render(
         "me/two_factor.html",
         refused.code.http_status if refused else 200,
         secret=totp.spell_secret(secret),
-        uri=totp.make_uri(secret, request.user.name),
+        uri=uri,
+        picture=qr_code.to_path(code) if code else "",
+        picture_size=len(code) + 2 * qr_code.BORDER if code else 0,
         problem=refused.problems[0].message(request.locale.language) if refused else "",
     )
 

@@ -35,9 +35,10 @@ TEXTS = {
         "Have an authenticator app ready, such as Google Authenticator, Microsoft Authenticator or 1Password.",
     ),
     "me.two_factor.step_key": Text(
-        "앱에서 계정을 추가하고 아래 설정 키를 입력하세요. 시간 기준, 6자리입니다.",
-        "Add an account in the app, and enter this key. It is time-based, with six digits.",
+        "앱에서 계정을 추가하고 QR 코드를 찍거나 아래 설정 키를 입력하세요. 시간 기준, 6자리입니다.",
+        "Add an account in the app: scan the QR code, or enter this key. It is time-based, with six digits.",
     ),
+    "me.two_factor.picture": Text("설정 키의 QR 코드", "QR code of the setup key"),
     "me.two_factor.key": Text("설정 키", "Setup key"),
     "me.two_factor.open_app": Text("이 기기의 인증 앱에서 열기", "Open in an app on this device"),
     "me.two_factor.step_code": Text("앱에 표시된 코드를 입력하세요.", "Enter the code that the app shows."),
