@@ -225,6 +225,7 @@ PAGES = (
             ("role", team.change_role),
             ("remove", team.remove_user),
             ("two-factor", team.reset_two_factor),
+            ("password", team.reset_password),
         )
     ),
     Page(own_keys.KEYS_PATH, own_keys.show_keys, OWNERS, menu="menu.keys"),

@@ -54,11 +54,11 @@ def spell_secret(secret: bytes) -> str:
 
 
 def make_uri(secret: bytes, user: str) -> str:
-    """Return the link that adds a secret to an app on the same device."""
+    """Return the link that adds a secret to an app; digits, period and hash are what apps assume."""
     fields = {
         "secret": base64.b32encode(secret).decode().rstrip("="),
         "issuer": ISSUER,
-    }  # the rest is as by default
+    }
     return f"otpauth://totp/{quote(f'{ISSUER}:{user}', safe='')}?{urlencode(fields)}"
 
 

@@ -274,3 +274,22 @@ def test_operator_invites_for_the_account_that_is_selected(run_scenario: RunScen
         assert (found.user.account, found.user.role) == ("acme", Role.OWNER)
 
     run_scenario(scenario)
+
+
+def test_owner_gives_a_colleague_a_new_password(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+        sender = await signed_in_browser(env, Role.SENDER)
+        stranger = await signed_in_browser(env, account="other")
+
+        refused = await stranger.submit(f"{TEAM}/password", user="sender-of-acme")
+        kept = await sender.get("/console/send")
+        shown = await owner.submit(f"{TEAM}/password", user="sender-of-acme")
+        found = re.search(r'id="secret"[^>]*>([^<]+)<', shown.text)
+        assert found
+        entered = await Browser(env.service).submit("/console/login", name="sender-of-acme", password=found[1])
+
+        assert (refused.status, kept.status, entered.status) == (400, 200, 303)
+        assert (await sender.get("/console/send")).status == 303, "signed out"
+
+    run_scenario(scenario)

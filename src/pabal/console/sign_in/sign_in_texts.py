@@ -38,7 +38,7 @@ TEXTS = {
         "Too many failed sign-ins. Try again in {minutes} minutes.",
     ),
     "sign_in.help": Text(
-        "비밀번호를 잊었다면 운영자에게 새 비밀번호를 요청하세요.",
-        "If you forgot your password, ask your operator for a new one.",
+        "비밀번호를 잊었다면 계정 관리자나 운영자에게 새 비밀번호를 요청하세요.",
+        "If you forgot your password, ask an owner of your account, or your operator, for a new one.",
     ),
 }

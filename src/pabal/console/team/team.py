@@ -9,8 +9,9 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import HOUR
 from pabal.domain.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role, User
-from pabal.service.access import team
+from pabal.service.access import administration, passwords, team
 from pabal.service.access.team import INVITE_LIFETIME_MS, Invite
+from pabal.world import new_password
 
 TEAM_PATH = "/console/team"
 INVITE_PATH = "/console/invite"
@@ -98,6 +99,23 @@ async def reset_two_factor(request: PageRequest) -> Response:
     except Refused as refused:
         return await render_team(request, refused)
     return request.redirect(TEAM_PATH)
+
+
+async def reset_password(request: PageRequest) -> Response:
+    """Give a colleague a new password and show it, once; one's own is changed on another page."""
+    password = new_password(request.context.world)
+    salt = passwords.new_salt(request.context.world)
+    hash = await request.site.password_threads.run(passwords.hash_with_salt, password, salt)
+    try:
+        name = await team.reset_password(
+            request.context, request.account_id, request.field("user"), hash, request.audit_entry("user.password")
+        )
+    except Refused as refused:
+        return await render_team(request, refused)
+    account = await administration.get_account(request.context, request.account_id)
+    return request.render(
+        "operate/secret.html", account=account, back=TEAM_PATH, secret=password, kind="password", name=name
+    )
 
 
 async def render_team(request: PageRequest, refused: Refused | None = None) -> Response:

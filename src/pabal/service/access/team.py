@@ -22,7 +22,7 @@ from pabal.store import (
     trusted_devices,
 )
 from pabal.store import users as user_store
-from pabal.store.audit_log import AuditEntry
+from pabal.store.audit_log import Actor, AuditEntry
 from pabal.store.engine.base import Tx
 from pabal.store.invites import Invite as Invite  # for pages, which do not import the store
 
@@ -114,6 +114,16 @@ async def reset_two_factor(context: Context, account_id: int, name: str, audit_e
     await context.store.write(_reset_two_factor, account_id, name, audit_entry)
 
 
+async def reset_password(
+    context: Context, account_id: int, name: str, password_hash: str, audit_entry: AuditEntry
+) -> str:
+    """Give a user of an account a new password and sign the user out; return the name as it is stored.
+
+    Raises Refused: INVALID_PARAMETER for an unknown user, FORBIDDEN.
+    """
+    return await context.store.write(_reset_password, account_id, name, password_hash, audit_entry)
+
+
 def delete_user(tx: Tx, found: User) -> None:
     """Delete a user and everything that is only theirs."""
     sessions.delete_all_by_user(tx, found.id)
@@ -183,6 +193,13 @@ def _reset_two_factor(tx: Tx, account_id: int, name: str, audit_entry: AuditEntr
     found = users.find(tx, name, account_id)
     _check_may_grant(tx, account_id, audit_entry, found.role)
     delete_factor(tx, found.id, audit_entry._replace(target=found.name))
+
+
+def _reset_password(tx: Tx, account_id: int, name: str, password_hash: str, audit_entry: AuditEntry) -> str:
+    found = users.find(tx, name, account_id)
+    actor = _check_may_grant(tx, account_id, audit_entry, found.role)
+    who, now = Actor(actor.id, actor.name), audit_entry.created_at
+    return users.change_password(tx, name, password_hash, now, who, account_id).name
 
 
 def _check_usable(found: Invite | None, now: Instant) -> Invite:
