@@ -9,6 +9,7 @@ from pabal.domain.campaign import CampaignState
 from pabal.domain.message import Status
 from pabal.domain.user import Role
 from pabal.service.sending import saved_texts
+from tests.console.contacts.test_address_book import make_group
 from tests.console.send.test_drafts import typed_text
 from tests.fixtures.console import PageResponse, signed_in_browser
 from tests.fixtures.console_send import IMAGE, errors, form, hidden_fields, review, send, talk
@@ -267,5 +268,23 @@ def test_request_with_references_cannot_be_changed_here(run_scenario: RunScenari
         refused = await browser.get(f"{SEND}?edit={sent}")
 
         assert refused.status == 409
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize("way", ["upload", "groups"])
+def test_changed_schedule_does_not_become_a_campaign_besides(run_scenario: RunScenario, way: str) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        group = await make_group(browser, "단골")
+        old = await send(browser, form(content="옛말", later="1", sendDate="2026-11-15T12:10"))
+        fields = fields_of(await browser.get(f"{SEND}?edit={old}"))
+
+        refused = await browser.submit(f"{SEND}/{way}", **{**fields, f"g{group}": "1"})
+
+        assert refused.status == 409
+        assert "예약을 바꿀 때는 수신자를 직접 입력해야 합니다" in refused.text
+        assert await count_rows(env, "campaigns") == 0
+        assert {status for status, _ in await outcomes_of(env, bytes.fromhex(old))} == {Status.WAITING}
 
     run_scenario(scenario)
