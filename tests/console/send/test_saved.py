@@ -2,6 +2,7 @@
 
 import html
 import re
+from typing import Any
 
 import pytest
 
@@ -258,16 +259,37 @@ def test_change_that_comes_too_late_changes_nothing(run_scenario: RunScenario) -
     run_scenario(scenario)
 
 
-def test_request_with_references_cannot_be_changed_here(run_scenario: RunScenario) -> None:
+@pytest.mark.parametrize("lost", [{"reference": "order-1"}, {"templateData": {"이름": "두\n줄"}}])
+def test_request_that_the_form_would_change_cannot_be_changed_here(
+    run_scenario: RunScenario, lost: dict[str, Any]
+) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         browser = await signed_in_browser(env)
-        body = sms_body(receivers=receivers_of(PHONE, reference="order-1"), sendDate="2026-11-15 12:10")
+        receivers = [{"phoneNumber": PHONE, "templateData": {"이름": "값"}, **lost}]
+        body = sms_body(content="#{이름}", receivers=receivers, sendDate="2026-11-15 12:10")
         sent = (await call_ok(call, "message/sendSMS", body)).request_id
 
         refused = await browser.get(f"{SEND}?edit={sent}")
 
         assert refused.status == 409
+
+    run_scenario(scenario)
+
+
+def test_number_that_gets_two_messages_still_does_after_a_change(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        browser = await signed_in_browser(env)
+        receivers = [{"phoneNumber": PHONE, "templateData": {"이름": value}} for value in ("하나", "둘")]
+        body = sms_body(content="#{이름}", receivers=receivers, sendDate="2026-11-15 12:10")
+        old = (await call_ok(call, "message/sendSMS", body)).request_id
+        fields = {**fields_of(await browser.get(f"{SEND}?edit={old}")), "sendDate": "2026-11-15T12:20"}
+
+        await browser.submit(SEND, **fields, **hidden_fields(await review(browser, fields)))
+        await env.wait(1500)
+
+        assert sorted(one["content"] for one in await list_phone_messages(call)) == ["둘", "하나"]
 
     run_scenario(scenario)
 
