@@ -47,6 +47,10 @@ def add_commands(subparsers: Any) -> None:
     parser = add_command(group, "unlock", _unlock, "Let a user sign in at once after many failed sign-ins.")
     parser.add_argument("name", help="the user's name")
     parser = add_command(
+        group, "reset-two-factor", _reset_two_factor, "Let a user sign in with the password alone again."
+    )
+    parser.add_argument("name", help="the user's name")
+    parser = add_command(
         group, "password", _change_password, "Change a password. A generated one is printed only once."
     )
     parser.add_argument("name", help="the user's name")
@@ -127,6 +131,15 @@ def _unlock(settings: Settings, given: argparse.Namespace) -> None:
 
     is_lifted = with_store(settings, work)
     print(f"user {user.parse_name(given.name)} {'is unlocked' if is_lifted else 'had no failed sign-ins'}")
+
+
+def _reset_two_factor(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(store: Store) -> bool:
+        return await store.write(users.reset_two_factor, given.name, WORLD.now())
+
+    is_reset = with_store(settings, work)
+    state = "signs in with the password alone" if is_reset else "had no two-factor sign-in"
+    print(f"user {user.parse_name(given.name)} {state}")
 
 
 def _set_disabled(settings: Settings, given: argparse.Namespace) -> None:

@@ -59,6 +59,9 @@ class Settings(ClientSettings):
         "approval",
         "Sender numbers that owners register: they wait for an operator's approval, or owners are trusted.",
     )
+    owner_keys: bool = setting(
+        False, "Whether owners may create API keys of their account in the console; operators always may."
+    )
     unsupported_characters: Literal["refuse", "replace"] = setting(
         "refuse",
         "What to do with characters that text messages cannot contain: refuse them, or replace them by '?'.",

@@ -32,6 +32,9 @@ KOREAN_DESCRIPTIONS = {
     "Sender numbers that owners register: they wait for an operator's approval, or owners are trusted.": (
         "계정 관리자가 등록한 발신번호의 처리 방법입니다. approval: 운영자의 승인 대기, trusted: 바로 사용."
     ),
+    "Whether owners may create API keys of their account in the console; operators always may.": (
+        "계정 관리자가 콘솔에서 자기 계정의 API 키를 발급할 수 있게 할지 정합니다. 운영자는 언제나 할 수 있습니다."
+    ),
     ("What to do with characters that text messages cannot contain: refuse them, or replace them by '?'."): (
         "문자 메시지에 담을 수 없는 글자의 처리 방법입니다. refuse: 거부, replace: ‘?’로 바꿔 발송."
     ),

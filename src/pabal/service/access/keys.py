@@ -97,6 +97,16 @@ def revoke(tx: Tx, account_id: int, key_id: int, audit_entry: AuditEntry) -> Non
     audit_log.add(tx, audit_entry)
 
 
+def set_rate(tx: Tx, account_id: int, key_id: int, rate: int, audit_entry: AuditEntry) -> None:
+    """Change the rate of an account's key, with an audit entry; it counts within a second.
+
+    Raises Refused(NOT_FOUND) where it has no such active key.
+    """
+    if not accounts.set_key_rate(tx, account_id, key_id, rate):
+        raise Refused(Code.NOT_FOUND)
+    audit_log.add(tx, audit_entry)
+
+
 class KeyCache:
     """Authenticates keys, and reads each from the store once; revoking one takes effect within a second."""
 
