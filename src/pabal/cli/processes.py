@@ -60,9 +60,7 @@ def _run(main: Coroutine[Any, Any, int]) -> int:
 
 def count_cores() -> int:
     """Return how many cores this process may use."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _prepare(settings: Settings, command: str) -> int:

@@ -87,5 +87,5 @@ def _from_row(row: Row) -> Invite:
         ROLE_BY_CODE[role],
         created_at,
         expires_at,
-        users.from_row(inviter),
+        users.from_row(tuple(inviter)),
     )

@@ -34,7 +34,7 @@ def get(tx: Tx, hash: bytes) -> PendingSignIn | None:
     if row is None:
         return None
     *user, failures, expires_at = row
-    return PendingSignIn(users.from_row(user), failures, expires_at)
+    return PendingSignIn(users.from_row(tuple(user)), failures, expires_at)
 
 
 def count_failure(tx: Tx, hash: bytes) -> None:

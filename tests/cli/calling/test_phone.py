@@ -50,8 +50,18 @@ def test_new_messages_are_told_from_equal_ones() -> None:
             PhoneItem(time="2026-11-15 12:00:00", kind="sms", sender=SENDER, content=each, buttons=[], image=False)
             for each in contents
         ]
-        counts = {"totalCount": total, "resultCount": len(items), "pageCount": 1, "currentPage": 1, "pageSize": 100}
-        return PhoneAnswer(time="", result="SUCCESS", resultMessage="", locale="en", items=items, **counts)
+        return PhoneAnswer(
+            time="",
+            result="SUCCESS",
+            resultMessage="",
+            locale="en",
+            items=items,
+            totalCount=total,
+            resultCount=len(items),
+            pageCount=1,
+            currentPage=1,
+            pageSize=100,
+        )
 
     assert count_new(page(0), page(0)) == 0
     assert count_new(page(0), page(2, "b", "a")) == 2

@@ -1,7 +1,9 @@
 """`pabal send --csv` sends each row once, however often it is stopped, and reports rows that are wrong."""
 
 import fcntl
+import functools
 import json
+import operator
 import signal
 from collections import Counter
 from pathlib import Path
@@ -178,7 +180,7 @@ def test_killed_command_goes_on_and_every_row_gets_one_message(line: CallingLine
 
     for least in (5, 20):
         with line.start(*words) as process:
-            wait_until(count_accepted, lambda count, least=least: count >= least)
+            wait_until(count_accepted, functools.partial(operator.le, least))
             process.send_signal(signal.SIGKILL)
     finished = line(*words)
 
