@@ -14,8 +14,9 @@ import yaml
 from pabal import __version__
 from pabal.cli import main
 from pabal.service.metrics import Metrics
+from pabal.settings import settings
 from pabal.settings.environment import ENVIRONMENT_PREFIX
-from pabal.settings.settings import FIELDS, RESERVED_VARIABLES, load
+from pabal.settings.settings import FIELDS, RESERVED_VARIABLES
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -25,7 +26,7 @@ ALERTS = CHART / "files" / "alerts.yaml"
 DASHBOARD = CHART / "files" / "dashboard.json"
 COMPOSE_FILES = ("sqlite.yaml", "postgresql.yaml")
 PAGES = ("containers.md", "monitoring.md")
-LEAST_GRACE_S = 2 * load({}).stop_seconds + 10
+LEAST_GRACE_S = 2 * settings.load({}).stop_seconds + 10
 KINDS = {
     "sqlite": ["StatefulSet", "Service"],
     "postgresql": ["Deployment", "PodDisruptionBudget", "Deployment", "Job", "Service"],

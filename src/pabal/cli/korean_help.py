@@ -3,6 +3,14 @@
 import argparse
 
 KOREAN_HELP = {
+    "Let a user sign in with the password alone again.": "사용자가 다시 비밀번호만으로 로그인하게 합니다.",
+    "Move a SQLite store to the PostgreSQL database of the settings. Stop the service first.": (
+        "SQLite 저장소를 설정의 PostgreSQL 데이터베이스로 옮깁니다. 먼저 서비스를 멈추세요."
+    ),
+    "the SQLite store, such as data/pabal.db": "SQLite 저장소, 예: data/pabal.db",
+    "run this many processes; needs PostgreSQL; 0: one for each core (default: 1)": (
+        "실행할 프로세스 수. PostgreSQL이 필요합니다. 0: 코어마다 하나 (기본값: 1)"
+    ),
     "A self-hosted messaging service.": "직접 운영하는 메시지 발송 서비스입니다.",
     "other commands need the service; install it with: pip install 'pabal[server]'": (
         "그 밖의 명령에는 서비스가 필요합니다. 설치: pip install 'pabal[server]'"

@@ -92,6 +92,9 @@ class Metrics:
             buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5),
             registry=registry,
         )
+        self.clock_steps = LabelledCounter(
+            "pabal_clock_steps_total", "Steps of the system's clock, by direction.", ["direction"], registry
+        )
         self._add_connection_metrics(registry)
         self._add_store_metrics(registry)
         self._add_carrier_metrics(registry)
@@ -170,9 +173,6 @@ class Metrics:
             "Answers that came after their messages were in doubt.",
             ["carrier", "verdict"],
             registry,
-        )
-        self.clock_steps = LabelledCounter(
-            "pabal_clock_steps_total", "Steps of the system's clock, by direction.", ["direction"], registry
         )
         self.carrier_up = Gauge(
             "pabal_carrier_up", "Whether a carrier is connected and in use.", ["carrier"], registry=registry
