@@ -179,7 +179,7 @@ class _Child:
 
     @property
     def _fields(self) -> dict[str, int | None]:
-        return {"process": self._number, "pid": self._process.pid if self._process else None}
+        return {"number": self._number, "pid": self._process.pid if self._process else None}
 
     def _close_link(self) -> None:
         if self._link is not None:
