@@ -172,7 +172,8 @@ def test_long_bodies_are_decoded_like_short_ones(endpoint: Endpoint) -> None:
     long = asyncio.run(parse_large_json(endpoint.body, raw))
 
     assert type(long.body) is endpoint.body
-    assert msgspec.to_builtins(long.body) == msgspec.to_builtins(forms.parse_json(endpoint.body, raw).body)
+    short = forms.parse_json(endpoint.body, raw)
+    assert _without_nulls(msgspec.to_builtins(long.body)) == _without_nulls(msgspec.to_builtins(short.body))
 
 
 @pytest.mark.parametrize("fields", [{"content": "가" * 10_001}, {"content": f"#{{{'a' * 10_001}}}"}])
@@ -307,3 +308,10 @@ def test_request_with_too_large_a_head_is_refused(tmp_path: Path) -> None:
         assert answer.startswith(b"HTTP/1.1 400")
         assert b'"result":"INVALID_PARAMETER"' in answer
         assert live.stop() == 0
+
+
+def _without_nulls(value: Any) -> Any:
+    """Return what JSON holds without its nulls, which mean the same as absent fields."""
+    if isinstance(value, dict):
+        return {name: _without_nulls(each) for name, each in value.items() if each is not None}
+    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
