@@ -58,6 +58,7 @@ CHAPTERS = (
             "how-to/postgresql",
             "how-to/several-processes",
             "how-to/citus",
+            "how-to/sizing",
         ),
     ),
     Chapter(
