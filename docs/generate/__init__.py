@@ -17,15 +17,13 @@ FOLDER = DOCS / "reference"
 
 
 def pages() -> dict[str, str]:
-    """Return every generated page by its path in docs/.
-
-    The reference of the endpoints is in English only: the code describes fields in English.
-    """
+    """Return every generated page by its path in docs/."""
     return {
-        "reference/endpoints.md": endpoints_page(),
+        "reference/endpoints.md": endpoints_page("en"),
         "reference/errors.md": errors_page("en"),
         "reference/result-codes.md": result_codes_page("en"),
         "reference/settings.md": settings_page("en"),
+        "ko/reference/endpoints.md": endpoints_page("ko"),
         "ko/reference/errors.md": errors_page("ko"),
         "ko/reference/result-codes.md": result_codes_page("ko"),
         "ko/reference/settings.md": settings_page("ko"),

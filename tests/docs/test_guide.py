@@ -102,7 +102,7 @@ def test_page_offers_its_twin_and_marks_itself_in_the_contents() -> None:
 
 
 def test_page_that_is_in_english_only_is_answered_in_english() -> None:
-    assert fetch(f"{PREFIX}/ko/reference/endpoints").url.path == f"{PREFIX}/en/reference/endpoints"
+    assert fetch(f"{PREFIX}/ko/promises").url.path == f"{PREFIX}/en/promises"
 
 
 @pytest.mark.parametrize("path", ["/fr/index", "/ko/nothing", "/en/../../pages.py", "/ko/index.html"])

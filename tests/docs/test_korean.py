@@ -10,7 +10,6 @@ from docs import generate
 
 ROOT = generate.DOCS.parent
 ENGLISH_ONLY = {
-    "reference/endpoints.md": "the code describes fields in English",
     "glossary.md": "it has the Korean word of every term",
     "promises.md": "for those who read the tests, which are in English",
 }
