@@ -13,7 +13,7 @@ from pabal.web.guide.contents import CHAPTERS
 from pabal.web.guide.library import MAX_HITS, MAX_QUERY_CHARACTERS, search
 from pabal.web.guide.site import guide_routes
 
-MAX_PICTURE_BYTES = 120_000
+MAX_PICTURE_BYTES = 150_000
 LISTED = [page for chapter in CHAPTERS for page in chapter.pages]
 
 

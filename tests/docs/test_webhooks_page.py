@@ -75,7 +75,7 @@ def test_every_call_succeeds_and_the_test_event_arrives(tmp_path: Path) -> None:
 
 def carry_out(data: Path, port: int) -> None:
     """Create the page's webhook at a port of this machine, and make every call."""
-    allowed = {"webhook_allow": f"first@localhost:{port}", "webhook_tls_ca": AUTHORITY}
+    allowed: dict[str, Any] = {"webhook_allow": f"first@localhost:{port}", "webhook_tls_ca": AUTHORITY}
     with serving(data, **allowed) as service, service.client() as client:
         created = create(service, f"https://localhost:{port}/pabal")
         assert (created["result"], created["item"]["webhookId"]) == ("SUCCESS", "1")
