@@ -30,12 +30,12 @@ quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers torture bench soak docs
-.PHONY: pictures audit sbom lock format clean
+.PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers torture bench bench-peers soak docs
+.PHONY: pictures audit sbom dist lock format clean
 
 help: ## Show this help
 	@echo "Usage: make TARGET [PYTHON=python3.12] [ARGS=...]"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(PEERS) $(GENERATORS) postgres chromium ## Install everything that running and testing need
 	@echo "Everything is installed in $(VENV)"
@@ -76,6 +76,10 @@ bench: $(DEV) postgres ## Run the benchmarks; ARGS="accept history" runs some of
 	@echo "Running the benchmarks"
 	@$(BIN)/python -m bench $(ARGS)
 
+bench-peers: $(DEV) ## Measure Kannel and the service side by side
+	@echo "Measuring the peers"
+	@$(BIN)/python -m bench.peers $(ARGS)
+
 soak: $(DEV) postgres ## Load both engines for 20 minutes; ARGS="--minutes 5 --engine sqlite"
 	@echo "Soaking"
 	@$(BIN)/python -m bench.soak $(ARGS)
@@ -97,21 +101,42 @@ pictures: $(PEERS) chromium ## Take the pictures of the documents again, in a br
 # Strict: a package that the vulnerability database does not answer for is a failure, not a pass.
 PIP_AUDIT = $(AUDIT_BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off
 
+NOT_AUDITED := NOT AUDITED: the database of vulnerabilities did not answer, so nothing is known about these packages.
+NO_ANSWER := connect|timed out|resolve|unreachable|proxy|HTTPError|Max retries
+
+# $(call audit_lock,lock file): look up its packages; say clearly whether some are vulnerable, or nothing could be looked up.
+audit_lock = $(PIP_AUDIT) --requirement $(1) $(ARGS) 2>$(VENV)/audit.log || { cat $(VENV)/audit.log >&2; \
+	  ! grep -qiE '$(NO_ANSWER)' $(VENV)/audit.log || echo '$(NOT_AUDITED)' >&2; exit 1; }
+
 audit: $(AUDIT) ## Look up known vulnerabilities of all locked packages; needs the network
 	@echo "Auditing the runtime dependencies"
-	@$(PIP_AUDIT) --requirement requirements.lock $(ARGS)
+	@$(call audit_lock,requirements.lock)
 	@echo "Auditing the development dependencies"
-	@$(PIP_AUDIT) --requirement requirements-dev.lock $(ARGS)
+	@$(call audit_lock,requirements-dev.lock)
 	@echo "Auditing the generators of clients"
-	@$(PIP_AUDIT) --requirement requirements-generators.lock $(ARGS)
+	@$(call audit_lock,requirements-generators.lock)
 
 SBOM := dist/pabal.cdx.json
 
-sbom: $(AUDIT) ## Write the software bill of materials of the runtime dependencies (CycloneDX)
+sbom: $(AUDIT) ## Write the software bill of materials: runtime dependencies and vendored files (CycloneDX)
 	@mkdir -p $(dir $(SBOM))
 	@$(AUDIT_BIN)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml \
 	  --output-reproducible --output-format JSON --output-file $(SBOM)
+	@$(BIN)/python deploy/release/add_vendored.py $(SBOM)
 	@echo "Written to $(SBOM)"
+
+# The time of the last commit, so that the same commit always gives the same files.
+EPOCH = $(shell git log -1 --format=%ct 2>/dev/null || echo 1700000000)
+BUILD = import sys; from flit_core import buildapi as b; b.build_wheel(sys.argv[1]); b.build_sdist(sys.argv[1])
+
+dist: $(RUNTIME) ## Build wheel, sdist and bill of materials in dist/, and try them in empty environments
+	@echo "Building the wheel and the sdist"
+	@rm -rf dist && mkdir dist
+	@SOURCE_DATE_EPOCH=$(EPOCH) $(BIN)/python -c '$(BUILD)' dist
+	@echo "Trying them in empty environments"
+	@$(BIN)/python tests/deploy/try_distribution.py dist
+	@$(MAKE) --no-print-directory sbom
+	@cd dist && sha256sum *.whl *.tar.gz *.json > SHA256SUMS && cat SHA256SUMS
 
 lock: $(DEV) ## Compile the lock files from pyproject.toml; ARGS=--upgrade updates versions
 	@echo "Locking the runtime dependencies"

@@ -21,7 +21,12 @@ SINGLES_BEGIN = "0100"
 
 def singles(count: int) -> list[bytes]:
     """Return `count` different sendSMS bodies with one receiver each."""
-    return [msgspec.json.encode(_body([_receiver(f"{SINGLES_BEGIN}{1_000_000 + one}")])) for one in range(count)]
+    return [msgspec.json.encode(_body([_receiver(number)])) for number in single_receivers(count)]
+
+
+def single_receivers(count: int) -> list[str]:
+    """Return the receivers of `singles`."""
+    return [f"{SINGLES_BEGIN}{1_000_000 + one}" for one in range(count)]
 
 
 def sends(count: int, receivers: int, send_date: str | None = None) -> list[bytes]:

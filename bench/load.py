@@ -34,6 +34,9 @@ class LoadPlan(msgspec.Struct, kw_only=True):
     pause_s: float = 0.0
     """How long each connection waits before its next request."""
     keeps_answers: bool = False
+    is_get: bool = False
+    """Whether `bodies` are paths with queries instead, to be got."""
+    expected_status: int = 200
 
 
 class LoadResult(msgspec.Struct, kw_only=True):
@@ -45,7 +48,7 @@ class LoadResult(msgspec.Struct, kw_only=True):
     latencies_s: list[float]
     answers: list[bytes]
     failures: list[bytes]
-    """The first few responses other than 200."""
+    """The first few responses that were not expected."""
 
     @property
     def rate(self) -> float:
@@ -59,7 +62,7 @@ class LoadFailed(Exception):
 def run(plan: LoadPlan) -> LoadResult:
     """Run a plan in a separate process and return the result.
 
-    Raises LoadFailed if a response was not 200.
+    Raises LoadFailed if a response was not the expected one.
     """
     with start(plan) as process:
         return finish(process)
@@ -78,14 +81,16 @@ def start(plan: LoadPlan) -> "subprocess.Popen[bytes]":
 def finish(process: "subprocess.Popen[bytes]") -> LoadResult:
     """Wait for the end of a plan and return the result.
 
-    Raises LoadFailed if a response was not 200.
+    Raises LoadFailed if a response was not the expected one.
     """
     output, _ = process.communicate()
     if process.returncode:
         raise LoadFailed(f"the load ended with status {process.returncode}")
     seen = msgspec.msgpack.decode(output, type=LoadResult)
     if seen.failures:
-        raise LoadFailed(f"{len(seen.failures)} or more responses were not 200, the first: {seen.failures[0]!r}")
+        raise LoadFailed(
+            f"{len(seen.failures)} or more responses were not expected, the first: {seen.failures[0]!r}"
+        )
     return seen
 
 
@@ -98,7 +103,11 @@ class _LoadState:
         head = (
             f"POST {plan.path} HTTP/1.1\r\nHost: bench\r\napiKey: {plan.key}\r\nContent-Type: application/json\r\n"
         )
-        self._wires = [f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body for body in plan.bodies]
+        if plan.is_get:
+            self._wires = [b"GET %b HTTP/1.1\r\nHost: bench\r\n\r\n" % path for path in plan.bodies]
+        else:
+            self._wires = [f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body for body in plan.bodies]
+        self._expected = b"HTTP/1.1 %d" % plan.expected_status
         self._sent = 0
         self.open = plan.connections
         self.began = time.perf_counter()
@@ -119,7 +128,7 @@ class _LoadState:
 
     def record(self, answer: bytes, sent_at: float, now: float) -> None:
         self.all += 1
-        if not answer.startswith(b"HTTP/1.1 200") and len(self.failures) < 10:
+        if not answer.startswith(self._expected) and len(self.failures) < 10:
             self.failures.append(answer[:1000])
         if now - self.began >= self.plan.warm_up_s:
             self.latencies.append(now - sent_at)

@@ -79,10 +79,19 @@ class BenchEnvironment:
 
     def copy_store(self, origin: Path | None = None) -> Path:
         """Return a new data directory with a copy of the seed store, or of the one in `origin`."""
+        data = self.make_folder()
+        self._copy(origin or self.root / "seed", data)
+        return data
+
+    def copy_seed(self, data: Path) -> None:
+        """Copy the seed store to a data directory."""
+        self._copy(self.root / "seed", data)
+
+    def make_folder(self) -> Path:
+        """Return a new empty directory."""
         self._data_count += 1
         data = self.root / f"data{self._data_count}"
         data.mkdir()
-        self._copy(origin or self.root / "seed", data)
         return data
 
     def _copy(self, origin: Path, data: Path) -> None:

@@ -82,6 +82,8 @@ class Figures(msgspec.Struct, kw_only=True):
     acknowledged: int = 0
     arrivals: list[tuple[float, int]] = msgspec.field(default_factory=list)
     """When submits arrived, and how many together."""
+    ends: list[tuple[float, int]] = msgspec.field(default_factory=list)
+    """When receipts were acknowledged, and how many together."""
     watched: int = 0
     """The size of `first_seen`."""
     first_seen: dict[str, float] = msgspec.field(default_factory=dict)
@@ -219,7 +221,7 @@ class _Connection(asyncio.Protocol):
         data = self._rest + data if self._rest else data
         answers: list[bytes] = []
         receipts: list[tuple[bytes, bytes, bytes]] = []
-        at, size = 0, len(data)
+        at, size, acknowledged = 0, len(data), 0
         while size - at >= pdu.HEADER_OCTETS:
             length, command, status, sequence = _HEADER.unpack_from(data, at)
             if not pdu.HEADER_OCTETS <= length <= pdu.MAX_PDU_OCTETS:
@@ -242,11 +244,14 @@ class _Connection(asyncio.Protocol):
                 if watched and receiver.startswith(watched):
                     state.figures.first_seen.setdefault(receiver.decode(), now)
             elif command == _DELIVER_ANSWER:
-                state.figures.acknowledged += status == protocol.OK
+                acknowledged += status == protocol.OK
             else:
                 self._handle_other(command, sequence)
             at = end
         self._rest = data[at:]
+        if acknowledged:
+            state.figures.acknowledged += acknowledged
+            state.figures.ends.append((now, acknowledged))
         if answers:
             self._transport.write(b"".join(answers))
             state.next_id = next_id

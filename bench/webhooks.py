@@ -47,7 +47,7 @@ def _measure_cost(env: BenchEnvironment, sink: WebhookSink) -> list[Figure]:
         fill(data, MESSAGES // REQUEST_RECEIVERS)
     without, _ = measure_delivery(env, plain, MESSAGES)
     port = sink.live[0]
-    _add_webhooks(told, [port])
+    add_webhooks(told, [port])
     sink.arrivals()
     arrived: dict[str, int] = {}
 
@@ -98,7 +98,7 @@ def _measure_dead(env: BenchEnvironment, sink: WebhookSink) -> Figure:
 def _waits_s(env: BenchEnvironment, sink: WebhookSink, ports: Sequence[int], watched: Sequence[int]) -> list[float]:
     """Return how long each result of a stream took from the end of its message to each of the watched ports."""
     data = env.copy_store()
-    _add_webhooks(data, ports)
+    add_webhooks(data, ports)
     sink.arrivals()
     with env.run_pabal(data, "webhooks") as server:
         plan = load.LoadPlan(
@@ -137,7 +137,7 @@ def _wait(sink: WebhookSink, ports: Sequence[int], messages: int) -> dict[int, d
     return arrived
 
 
-def _add_webhooks(data: Path, ports: Sequence[int]) -> None:
+def add_webhooks(data: Path, ports: Sequence[int]) -> None:
     """Add a webhook for each port, and permit the service to reach them."""
 
     def add(tx: Tx) -> None:

@@ -16,8 +16,9 @@ from pabal.settings.carriers import (
     SmppSettings,
     SolapiSettings,
 )
+from pabal.settings.environment import ENVIRONMENT_PREFIX
 from pabal.settings.field import fields, format_value
-from pabal.settings.settings import ENVIRONMENT_PREFIX, FILE_ONLY, Settings, describe_settings
+from pabal.settings.settings import FILE_ONLY, Settings, describe_settings
 
 HEAD = Text(
     f"""# 설정

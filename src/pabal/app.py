@@ -19,6 +19,7 @@ from pabal.domain.category import Category, InvalidCategoryTable, parse_categori
 from pabal.domain.codes import LANGUAGES
 from pabal.service.access import hash_keys
 from pabal.service.access.body_budget import BodyBudget
+from pabal.service.access.key_uses import KeyUses
 from pabal.service.access.keys import KeyCache
 from pabal.service.access.limits import RateLimiter, SharedRateLimiter
 from pabal.service.account_limiter import AccountLimiter
@@ -48,6 +49,7 @@ from pabal.store import slots as kept_slots
 from pabal.store.engine.base import Store, StoreUnavailable
 from pabal.store.engine.group_commit import CommitStats
 from pabal.store.engine.migrate import migrate, pending
+from pabal.store.engine.move_target import is_unfinished
 from pabal.store.engine.sqlite import SqliteStore
 from pabal.web.api import Api, AsgiApp, Receive, Scope, Send
 from pabal.web.guard import ApiGuard
@@ -112,8 +114,11 @@ def open_store(settings: Settings, world: World, metrics: Metrics | None = None)
 async def apply_migrations(store: Store, settings: Settings, world: World) -> list[str]:
     """Apply missing migrations and return their names.
 
-    Raises NotMigrated if migrations are missing and the settings forbid applying them.
+    Raises NotMigrated if migrations are missing and the settings forbid applying them, or if the store has only
+    some of the rows of another one.
     """
+    if await store.read(is_unfinished):
+        raise NotMigrated("a move from SQLite into this database is not finished; run the same `pabal move` again")
     if settings.migrate:
         return await store.write(migrate, world.now())
     missing = await store.read(pending)
@@ -242,7 +247,8 @@ class Service:
         self.pages = ServicePages(context, bodies)
         store, world = context.store, context.world
         limiter = SharedRateLimiter(store, world) if settings.is_on_postgresql else RateLimiter(world)
-        guard = ApiGuard(KeyCache(context.setup.changes), limiter, settings.trusted_proxies)
+        self._key_uses = KeyUses(store, world)
+        guard = ApiGuard(KeyCache(context.setup.changes), limiter, settings.trusted_proxies, self._key_uses)
         self._api = Api(
             context,
             guard,
@@ -280,6 +286,7 @@ class Service:
             await self.context.limiter.give_back()
         if self._lag_watch:
             self._lag_watch.cancel()
+        await self._key_uses.stop()
         await placement.stop_reads(self.context)
         await self.context.setup.changes.stop()
         await self.context.close_poster()

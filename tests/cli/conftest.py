@@ -24,8 +24,11 @@ def _restore_logging() -> Iterator[None]:
 
 
 @pytest.fixture
-def new_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    """A command line without a data directory yet."""
+def new_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> CommandLine:
+    """A command line in English without a data directory yet."""
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
     return CommandLine(tmp_path / "data", capsys)
 
 

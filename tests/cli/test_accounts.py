@@ -12,7 +12,7 @@ WORLD = RealWorld()
 
 def test_an_account_is_disabled_and_enabled_by_name(new_command_line: CommandLine) -> None:
     new_command_line("key", "create", "--account", "acme")
-    new_command_line("key", "create", "--account", "other")
+    new_command_line("key", "create", "--account", "other", "--new-account")
 
     assert new_command_line("account", "disable", "acme").status == 0
     assert [row[-1] for row in new_command_line("key", "list").rows] == ["account disabled", "live"]
@@ -43,7 +43,7 @@ def test_sender_numbers_are_added_listed_and_removed(new_command_line: CommandLi
 
 
 def test_pending_sender_number_is_approved_or_rejected(command_line: CommandLine) -> None:
-    command_line("key", "create", "--account", "other")
+    command_line("key", "create", "--account", "other", "--new-account")
     command_line("number", "add", "02-1234-5678", "--account", "other")
     command_line.run_in_store(numbers.add, 1, "15880000", 0, NumberState.PENDING)
     command_line.run_in_store(numbers.add, 1, "0212345678", 1, NumberState.PENDING)

@@ -19,6 +19,7 @@ COMMANDS = [
     ["backup", "absent/copy.db"],
     ["restore", "absent/copy.db"],
     ["cancel-after-restore"],
+    ["move", "absent/pabal.db"],
     ["settings"],
     ["doctor"],
     ["key", "create", "--account", "acme"],
@@ -53,6 +54,7 @@ MAKING_NO_STORE = [
     ["backup", "absent/copy.db"],
     ["restore", "absent/copy.db"],
     ["cancel-after-restore"],
+    ["move", "absent/pabal.db"],
 ]
 
 

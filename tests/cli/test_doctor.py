@@ -212,7 +212,7 @@ def pause(tx: Tx, webhook_id: int, status: int | None, error: str) -> None:
 
 def test_doctor_names_paused_webhooks_and_what_to_do(command_line: CommandLine) -> None:
     for name in ("acme", "two words", "gone"):
-        command_line("key", "create", "--account", name)
+        command_line("key", "create", "--account", name, *(["--new-account"] if name != "acme" else []))
         made = command_line(
             "webhook", "create", f"https://{name[:3]}.example/", "--account", name, "--event", "message.result"
         )

@@ -34,9 +34,9 @@ def test_a_key_can_be_limited(new_command_line: CommandLine) -> None:
     )
 
     assert made.status == 0
-    ((_, name, _, scopes, allow, rate, _, state),) = new_command_line("key", "list").rows
+    ((_, name, _, scopes, allow, rate, _, used, state),) = new_command_line("key", "list").rows
     assert (name, scopes, allow, rate) == ("acme", "read,send", "10.0.0.0/8 ::1/128", "7/s")
-    assert state == "until 2999-01-02 00:00:00"
+    assert (used, state) == ("never used", "until 2999-01-02 00:00:00")
     assert made.out.strip() not in new_command_line("key", "list").out
 
 
@@ -62,6 +62,28 @@ def test_invalid_key_is_not_created(new_command_line: CommandLine, words: list[s
     assert said in refused.err
     assert refused.out == ""
     assert new_command_line("key", "list").out == ""
+
+
+def test_typing_error_creates_no_account(command_line: CommandLine) -> None:
+    mistyped = command_line("key", "create", "--account", "acmee")
+    user = command_line("user", "create", "kim", "--account", "shop")
+    twice = command_line("key", "create", "--account", "acme", "--new-account")
+
+    assert (mistyped.status, user.status, twice.status) == (2, 2, 2)
+    assert mistyped.err == ("pabal: there is no account 'acmee'; did you mean acme? --new-account creates it\n")
+    assert "already" in twice.err
+    assert [row[1] for row in command_line("account", "list").rows] == ["acme"]
+    assert len(command_line("key", "list").rows) == 1
+    assert command_line("user", "list").rows == []
+
+
+def test_account_is_created_where_that_is_said(command_line: CommandLine) -> None:
+    made = command_line("key", "create", "--account", "shop", "--new-account")
+    again = command_line("key", "create", "--account", "shop")
+    user = command_line("user", "create", "kim", "--account", "other", "--new-account")
+
+    assert (made.status, again.status, user.status) == (0, 0, 0)
+    assert [row[1] for row in command_line("account", "list").rows] == ["acme", "shop", "other"]
 
 
 def test_revoked_key_is_listed_and_cannot_be_revoked_again(new_command_line: CommandLine) -> None:

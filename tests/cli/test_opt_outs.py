@@ -10,7 +10,7 @@ PHONE, OTHER = "010-1234-5678", "010-8765-4321"
 
 
 def test_opt_outs_are_added_listed_and_removed(command_line: CommandLine) -> None:
-    command_line("key", "create", "--account", "shop")
+    command_line("key", "create", "--account", "shop", "--new-account")
 
     added = command_line("opt-out", "add", PHONE, OTHER, "--account", "shop", "--reason", "전화")
     again = command_line("opt-out", "add", PHONE, "--account", "shop", "--sender", "02-1234-5678")
@@ -24,7 +24,7 @@ def test_opt_outs_are_added_listed_and_removed(command_line: CommandLine) -> Non
 
 
 def test_reason_cannot_control_the_terminal(command_line: CommandLine) -> None:
-    command_line("key", "create", "--account", "shop")
+    command_line("key", "create", "--account", "shop", "--new-account")
     command_line("opt-out", "add", PHONE, "--account", "shop", "--reason", "\x1b[2J a\tb\nc\x9b")
 
     listed = command_line("opt-out", "list", "--account", "shop")
@@ -34,7 +34,7 @@ def test_reason_cannot_control_the_terminal(command_line: CommandLine) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp949"])
 def test_file_in_any_usual_encoding_is_imported(command_line: CommandLine, tmp_path: Path, encoding: str) -> None:
-    command_line("key", "create", "--account", "shop")
+    command_line("key", "create", "--account", "shop", "--new-account")
     file = tmp_path / "opt-outs.csv"
     file.write_bytes(f"휴대폰번호,사유\r\n{PHONE},'=1+1\r\n{OTHER},똠방각하\r\n".encode(encoding))
 
@@ -49,7 +49,7 @@ def test_file_in_any_usual_encoding_is_imported(command_line: CommandLine, tmp_p
 
 def test_exported_file_is_imported_again(command_line: CommandLine, tmp_path: Path) -> None:
     for name in ("shop", "other"):
-        command_line("key", "create", "--account", name)
+        command_line("key", "create", "--account", name, "--new-account")
     command_line("opt-out", "add", PHONE, OTHER, "--account", "shop", "--reason", "a, b")
     file = tmp_path / "opt-outs.csv"
     file.write_text(command_line("opt-out", "export", "--account", "shop").out, encoding="utf-8")
@@ -64,7 +64,7 @@ def test_exported_file_is_imported_again(command_line: CommandLine, tmp_path: Pa
 
 
 def test_wrong_input_changes_nothing(command_line: CommandLine, tmp_path: Path) -> None:
-    command_line("key", "create", "--account", "shop")
+    command_line("key", "create", "--account", "shop", "--new-account")
     file = tmp_path / "opt-outs.csv"
     file.write_text(f"phone\n{PHONE}\n12\n", encoding="utf-8")
 

@@ -31,7 +31,7 @@ def backup(command_line: CommandLine, tmp_path: Path) -> Path:
     """A backup of the store, to which an account `late` was added since."""
     file = tmp_path / "backup.db"
     command_line("backup", file)
-    command_line("key", "create", "--account", "late")
+    command_line("key", "create", "--account", "late", "--new-account")
     return file
 
 

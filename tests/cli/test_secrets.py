@@ -21,7 +21,7 @@ def test_key_of_the_opt_outs_is_encrypted_and_replaced(
     command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = command_line
-    line("key", "create", "--account", "acme", "--new-account")
+    line("key", "create", "--account", "acme")
     keys = [line("secrets", "new-key").out.strip() for _ in range(2)]
     line("opt-out", "add", PHONE, "--account", "acme")
     plain, reminded = stored_key(line), line("doctor")
@@ -48,7 +48,7 @@ def test_service_does_not_start_without_the_key_of_the_opt_outs(
     command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = command_line
-    line("key", "create", "--account", "acme", "--new-account")
+    line("key", "create", "--account", "acme")
     monkeypatch.setenv("PABAL_SECRET_KEY", line("secrets", "new-key").out.strip())
     line("opt-out", "add", PHONE, OTHER, "--account", "acme")
     line("privacy", "erase", OTHER, "--account", "acme")

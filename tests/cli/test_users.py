@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from pabal.service.access import passwords, throttle
-from pabal.store import users
+from pabal.store import second_factors, users
 from tests.fixtures.cli import CommandLine
 from tests.fixtures.live import command
 
@@ -99,3 +99,15 @@ def test_a_password_that_is_too_short_is_refused(command_line: CommandLine) -> N
     assert refused.returncode == 1
     assert "10 to 200 characters" in refused.stderr
     assert command_line("user", "list").out == ""
+
+
+def test_two_factor_sign_in_is_reset(command_line: CommandLine) -> None:
+    command_line("user", "create", "kim", "--account", "acme")
+    found = command_line.run_in_store(users.get_by_name, "kim")
+    assert found is not None
+    command_line.run_in_store(second_factors.propose, found.user.id, b"\0secret")
+    command_line.run_in_store(second_factors.enable, found.user.id, 1, 1)
+
+    assert command_line("user", "reset-two-factor", "Kim").out == "user kim signs in with the password alone\n"
+    assert command_line("user", "reset-two-factor", "kim").out == "user kim had no two-factor sign-in\n"
+    assert command_line("user", "reset-two-factor", "nobody").status == 1

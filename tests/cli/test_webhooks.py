@@ -13,7 +13,7 @@ URL = "https://shop.example/pabal"
 
 @pytest.fixture
 def line(command_line: CommandLine) -> CommandLine:
-    command_line("key", "create", "--account", "acme", "--new-account")
+    command_line("key", "create", "--account", "acme")
     return command_line
 
 

@@ -116,7 +116,8 @@ SAFE_COLUMNS = {
     "profiles": ("carrier", "category", "cellphone", "status", "suspension"),
     "receipts": ("carrier", "code", "reference"),
     "requests": ("fallback_sender", "opt_out_number", "sender"),
-    "sessions": ("csrf",),
+    "invites": ("role",),
+    "sessions": ("browser", "csrf"),
     "simulated_busy": ("carrier",),
     "simulated_messages": ("carrier", "kind"),
     "simulated_receipts": ("carrier",),
@@ -131,12 +132,13 @@ SAFE_COLUMNS = {
 
 
 QUERY_FIELDS = (
-    "number", "user", "next", "copy", "page", "kind", "name",
+    "number", "user", "next", "copy", "page", "kind", "name", "token", "joined",
     "days", "before", "done", "added", "rows", "saved", "deleted", "from", "to", "interval", f"by.{MARK}",
 )  # fmt: skip
 """What pages may be asked for besides a search."""
 FORM_FIELDS = (
-    "comment", "decision", "number", "account", "url", "description", "since", "enabled",
+    "role", "token", "code", "current", "session", "comment", "decision", "number", "account", "url",
+    "description", "since", "enabled",
     "event.message.result", f"event.{MARK}", f"product.{MARK}", "phoneNumber", "senderNumber", "reason", "id",
 )  # fmt: skip
 """What forms have besides the fields of a template."""

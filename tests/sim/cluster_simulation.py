@@ -103,6 +103,9 @@ class ClusterSimulation(Simulation):
         for name in WORKERS:
             self._offsets[name] = 0
             process = self._running.get(name)
+            if process and process.has_left:  # the faults have ended while it was stopping
+                await process.die()
+                process = None
             if process is None:
                 process = await self._start(name)
             process.store_proxy.thaw()

@@ -9,7 +9,7 @@ from tests.fixtures import postgres
 from tests.sim.promises import check_promises
 from tests.sim.simulation import Simulation
 
-SEEDS = 400 if os.environ.get("PABAL_TORTURE") else 16
+SEEDS = 320 if os.environ.get("PABAL_TORTURE") else 16
 SEEDS_ON_POSTGRESQL = SEEDS // 16
 
 

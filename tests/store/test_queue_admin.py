@@ -37,6 +37,16 @@ def test_release_affects_only_leases(tx: Tx) -> None:
     assert {job_state(tx, one)[2] for one in (put_back, scheduled)} == {NOON + 5 * SECOND}
 
 
+def test_release_leaves_what_this_process_has_in_flight(tx: Tx) -> None:
+    own, of_the_dead = add_job(tx, 1), add_job(tx, 2)
+    claim_jobs(tx, own, of_the_dead)
+
+    assert queue_admin.release_leases(tx, SLOT, CARRIER, NOON + 1, LEASE, {(own, 1)}) == 1
+
+    assert find_due(tx, at=NOON + 1) == [of_the_dead]
+    assert doubts.find_leased(tx, [own, of_the_dead]) == [(own, 1)]
+
+
 def test_job_with_a_released_lease_is_not_in_doubt(tx: Tx) -> None:
     one = add_job(tx, 1)
     claim_jobs(tx, one)

@@ -107,6 +107,16 @@ def test_slots_of_an_evicted_worker_are_orphaned_until_prepared(tx: Tx) -> None:
     assert beat(tx, TWO).orphaned == []
 
 
+def test_evicted_worker_holds_no_slot_even_before_another_takes_it(tx: Tx) -> None:
+    divide_and_join(tx, 6, ONE, TWO, THREE)
+
+    assert 5 not in beat(tx, ONE, (THREE, 2)).held
+
+    assert not slots.is_held(tx, 5, THREE)
+    assert owners(tx)[5] is None
+    assert beat(tx, TWO).orphaned == [5]
+
+
 def test_worker_with_a_recent_heartbeat_is_not_evicted(tx: Tx) -> None:
     divide_and_join(tx, 4, ONE, TWO)
 

@@ -375,7 +375,7 @@ def test_port_in_use_is_refused_with_a_clear_message(live: LiveService, tmp_path
 
 
 def test_key_from_command_line_works_until_a_second_after_it_is_revoked(live: LiveService) -> None:
-    key = run("key", "create", "--account", "second", data=live.data).stdout.strip()
+    key = run("key", "create", "--account", "second", "--new-account", data=live.data).stdout.strip()
     listed = run("key", "list", data=live.data).stdout.splitlines()
     with live.client(key) as client:
         before = client.get("/api/sender/list.v1.0").json()["result"]

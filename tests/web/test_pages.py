@@ -18,6 +18,8 @@ from pabal.store import accounts, webhooks
 from pabal.store.engine.base import StoreUnavailable
 from pabal.web.endpoint import Endpoint
 from pabal.web.endpoints import ENDPOINTS
+from tests.fixtures.cluster import Cluster
+from tests.fixtures.cluster import run_scenario as run_cluster_scenario
 from tests.fixtures.virtual import Caller, Environment, VirtualWorld, open_store, settings_for
 from tests.fixtures.web import FailingStore, RunScenario, call_ok, read_metrics, sms_body
 from tests.fixtures.webhook_calls import create as create_webhook
@@ -120,6 +122,28 @@ def test_metrics_count_messages(run_scenario: RunScenario) -> None:
         assert cancelled[jobs % "small"] == 0
 
     run_scenario(scenario)
+
+
+def test_metrics_of_any_process_tell_of_all_workers(tmp_path: Path) -> None:
+    async def scenario(crowd: Cluster) -> None:
+        await crowd.start_process("one")
+        await crowd.start_process("two")
+        other = await crowd.start_process("three", delivers=False)
+        await crowd.wait(5)
+
+        read = await read_metrics(Caller(other.env.service, None))
+        await crowd.wait(3)
+        later = await read_metrics(Caller(other.env.service, None))
+
+        slots = [f'pabal_worker_slots{{worker="{name}"}}' for name in ("one", "two")]
+        beats = [f'pabal_worker_heartbeats{{worker="{name}"}}' for name in ("one", "two")]
+        assert sum(read[name] for name in slots) == crowd.slots
+        assert all(later[name] > read[name] for name in beats)
+        states = [name for name in read if name.startswith("pabal_carrier_state{")]
+        assert {re.findall('worker="([^"]*)"', name)[0] for name in states} == {"one", "two"}
+        assert all('state="up"' in name for name in states)
+
+    run_cluster_scenario(tmp_path, scenario)
 
 
 def test_unknown_paths_are_counted_under_one_name(run_scenario: RunScenario) -> None:

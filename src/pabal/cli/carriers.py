@@ -5,19 +5,30 @@ from collections.abc import Callable
 from typing import Any
 
 from pabal.app import build_context
-from pabal.cli.command import WORLD, CommandError, add_command, add_group, with_store
+from pabal.cli.command import WORLD, CommandError, add_command, add_group, add_list, current_actor, with_store
+from pabal.cli.table import print_rows
+from pabal.domain.codes import Text
 from pabal.service.metrics import Metrics
 from pabal.service.policy import build_policy
 from pabal.service.upkeep import abandoned_jobs
 from pabal.settings.settings import Settings
-from pabal.store import slots
+from pabal.store import audit_log, slots
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store, Tx
+
+COLUMNS = {
+    "carrier": Text("통신사", "Carrier"),
+    "kind": Text("종류", "Kind"),
+    "use": Text("설정", "Use"),
+    "waiting": Text("대기", "Waiting"),
+    "awaitingReceipt": Text("결과 대기", "Awaiting a receipt"),
+}
 
 
 def add_commands(subparsers: Any) -> None:
     """Add `carrier`."""
     group = add_group(subparsers, "carrier", "Manage the messages of carriers that are not configured any more.")
-    add_command(group, "list", _list, "List all known carriers, and how many messages each has in the queue.")
+    add_list(group, _list, "List all known carriers, and how many messages each has in the queue.")
     parser = add_command(group, "move", _move, "Move the waiting messages of a carrier to another one.")
     parser.add_argument("name", help="the carrier that is not configured any more")
     parser.add_argument("--to", required=True, metavar="CARRIER", help="a configured carrier")
@@ -30,16 +41,20 @@ def add_commands(subparsers: Any) -> None:
 def _list(settings: Settings, given: argparse.Namespace) -> None:
     kinds = {name: each.kind for name, each in settings.carriers.items()}
 
-    async def work(store: Store) -> None:
+    async def work(store: Store) -> list[tuple[str, ...]]:
         total = max(1, await store.read(slots.count_slots))
-        for each in await store.read(abandoned_jobs.list_carriers, range(total), kinds, WORLD.now()):
-            use = "configured" if each.name in kinds else "not configured"
-            print(
-                f"{each.name}\t{each.kind or 'unknown kind'}\t{use}\t{each.unsent} waiting"
-                f"\t{each.awaiting_receipt} awaiting a receipt"
+        return [
+            (
+                each.name,
+                each.kind or "unknown kind",
+                "configured" if each.name in kinds else "not configured",
+                f"{each.unsent} waiting",
+                f"{each.awaiting_receipt} awaiting a receipt",
             )
+            for each in await store.read(abandoned_jobs.list_carriers, range(total), kinds, WORLD.now())
+        ]
 
-    with_store(settings, work)
+    print_rows(COLUMNS, with_store(settings, work), as_json=given.json)
 
 
 def _move(settings: Settings, given: argparse.Namespace) -> None:
@@ -51,6 +66,7 @@ def _move(settings: Settings, given: argparse.Namespace) -> None:
             await store.read(abandoned_jobs.check_move, given.name, given.to, kinds)
         except abandoned_jobs.CannotMove as error:
             raise CommandError(str(error)) from None
+        await _record(store, "carrier.move", f"{given.name} {given.to}")
         target = build_context(settings, store, WORLD, Metrics()).carriers[given.to]
         products = [each.number for each in target.products]
         return await _repeat_in_all_slots(
@@ -65,6 +81,7 @@ def _cancel(settings: Settings, given: argparse.Namespace) -> None:
     policy = build_policy(settings)
 
     async def work(store: Store) -> int:
+        await _record(store, "carrier.cancel", given.name)
         return await _repeat_in_all_slots(
             store, lambda tx, slot: abandoned_jobs.cancel_some(tx, slot, given.name, policy, WORLD.now())
         )
@@ -81,9 +98,15 @@ def _forget(settings: Settings, given: argparse.Namespace) -> None:
                 f"the carrier {given.name} has messages in the queue: `pabal carrier list`, then move or cancel"
                 " them; those that await a receipt end by their timeout while a service runs"
             )
+        await _record(store, "carrier.forget", given.name)
 
     with_store(settings, work)
     print(f"the carrier {given.name} is forgotten")
+
+
+async def _record(store: Store, action: str, target: str) -> None:
+    """Add an entry to the audit log; what takes many transactions is recorded before the first."""
+    await store.write(audit_log.add, AuditEntry(WORLD.now(), *current_actor(), None, action, target))
 
 
 async def _repeat_in_all_slots(store: Store, work: Callable[[Tx, int], int]) -> int:

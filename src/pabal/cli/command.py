@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pabal.app import apply_migrations, open_store
+from pabal.cli.errors import CommandError as CommandError
+from pabal.cli.table import printable as printable
+from pabal.settings.environment import get_user_name
 from pabal.settings.settings import Settings
 from pabal.store import accounts
+from pabal.store.audit_log import COMMAND_LINE_PREFIX, Actor
 from pabal.store.engine.base import Store
 from pabal.world import RealWorld
 
 T = TypeVar("T")
 WORLD = RealWorld()
-
-
-class CommandError(Exception):
-    """A command cannot do its work; the message says why and what to do."""
 
 
 def add_group(subparsers: Any, name: str, help: str) -> Any:
@@ -38,6 +38,20 @@ def add_command(
     return parser
 
 
+def add_list(
+    subparsers: Any, run: Callable[[Settings, argparse.Namespace], int | None], help: str
+) -> argparse.ArgumentParser:
+    """Add the command `list`, which prints a table or JSON, and return its parser."""
+    parser = add_command(subparsers, "list", run, help)
+    parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
+    return parser
+
+
+def current_actor() -> Actor:
+    """Return who runs this command, for the audit log."""
+    return Actor(None, f"{COMMAND_LINE_PREFIX}{printable(get_user_name())}")
+
+
 def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
     """Open the store, migrate it if the settings allow that, run `work` and close the store."""
 
@@ -50,11 +64,6 @@ def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
             await store.close()
 
     return asyncio.run(run())
-
-
-def printable(text: str) -> str:
-    """Return what callers wrote as one field of a line, without characters that control a terminal."""
-    return "".join(each if each.isprintable() else "\ufffd" for each in text)
 
 
 async def find_account_id(store: Store, name: str) -> int:

@@ -18,7 +18,8 @@ from pabal.cli.finding import Finding
 from pabal.domain import dates
 from pabal.domain.sender_number import NumberState
 from pabal.domain.webhook import Webhook
-from pabal.service.access import hash_keys
+from pabal.service.access import factor_secrets, hash_keys
+from pabal.service.access.factor_secrets import FactorSecrets
 from pabal.service.access.hash_keys import KeyState
 from pabal.service.delivery import known_carriers
 from pabal.service.delivery.circuit_breaker import CarrierStatus
@@ -265,7 +266,7 @@ async def _check_carriers(store: Store, settings: Settings) -> list[Finding]:
 
 
 async def _check_secrets(store: Store, settings: Settings, world: World) -> list[Finding]:
-    """Check that the secrets of webhooks, and the key of the opt-outs, are encrypted with the current key."""
+    """Check that secrets, and the key of the opt-outs, are encrypted with the current key."""
     context = build_context(settings, store, world, Metrics())
     current, other, unreadable = await encrypt.count_states(context)
     found = []
@@ -280,7 +281,27 @@ async def _check_secrets(store: Store, settings: Settings, world: World) -> list
     elif other:
         message = f"the secrets of {other} webhooks are stored with an old key, or without one"
         found.append(Finding(True, message, "Run `pabal secrets rotate`."))
+    found += _describe_factors(await factor_secrets.count_states(context), has_key=context.secrets.has_key)
     return found + _describe_hash_key(await hash_keys.get_state(context), has_key=context.secrets.has_key)
+
+
+def _describe_factors(states: FactorSecrets, *, has_key: bool) -> list[Finding]:
+    """Say what is wrong with how the secrets of two-factor sign-ins are stored."""
+    found = []
+    if states.unreadable:
+        message = (
+            f"the two-factor secrets of {states.unreadable} users cannot be decrypted: their codes are refused"
+        )
+        remedy = "Add the key that they were encrypted with to secret_key, or run `pabal user reset-two-factor`."
+        found.append(Finding(False, message, remedy))
+    if states.current and not has_key:
+        remedy = "Set secret_key to a key of `pabal secrets new-key`, then run `pabal secrets rotate`."
+        message = f"the two-factor secrets of {states.current} users are stored without encryption"
+        found.append(Finding(True, message, remedy))
+    if states.other and has_key:
+        message = f"the two-factor secrets of {states.other} users are stored with an old key, or without one"
+        found.append(Finding(True, message, "Run `pabal secrets rotate`."))
+    return found
 
 
 def _describe_hash_key(state: KeyState, *, has_key: bool) -> list[Finding]:

@@ -3,14 +3,13 @@
 import argparse
 from typing import Any
 
-from pabal.cli.command import WORLD, CommandError, add_command, with_store
+from pabal.cli.command import WORLD, CommandError, add_command, current_actor, with_store
 from pabal.domain.codes import Refused
 from pabal.domain.limits import AccountLimits
 from pabal.service.access import account_limits
 from pabal.settings.settings import Settings
 from pabal.store import account_limits as limit_store
 from pabal.store import accounts
-from pabal.store.audit_log import COMMAND_LINE
 from pabal.store.engine.base import Store
 
 _HELP = {
@@ -40,7 +39,7 @@ def _limit(settings: Settings, given: argparse.Namespace) -> None:
         typed = {name: getattr(given, name) for name in _HELP}
         if any(value is not None for value in typed.values()):
             limits = _parse(limits, typed)
-            await store.write(account_limits.set_limits, account.id, limits, COMMAND_LINE, WORLD.now())
+            await store.write(account_limits.set_limits, account.id, limits, current_actor(), WORLD.now())
         return limits
 
     for name, value in with_store(settings, work)._asdict().items():

@@ -13,26 +13,33 @@ from pabal.cli import (
     backup,
     carriers,
     crash,
+    keys,
     manage,
     mappings,
+    move,
     numbers,
     opt_outs,
     privacy,
+    processes,
     restore,
     secrets,
     serve,
     users,
     webhooks,
 )
-from pabal.cli.command import WORLD, CommandError, add_command
+from pabal.cli.calling import parser as calling
+from pabal.cli.command import WORLD, CommandError, add_command, current_actor
 from pabal.cli.doctor import diagnose, pending_migrations
+from pabal.cli.korean_help import translate_help
 from pabal.domain.codes import Refused
 from pabal.service.delivery.known_carriers import WrongCarriers
+from pabal.settings.environment import choose_language
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings, describe_settings, load
-from pabal.store import slots
+from pabal.store import audit_log, slots
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine import citus
-from pabal.store.engine.base import StoreUnavailable
+from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.engine.migrate import UnsupportedSchema, migrate
 from pabal.webhooks.secrets import UnreadableSecret
 
@@ -45,7 +52,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         crash.hide_error_messages()
     parser = _parser()
     given = parser.parse_args(argv)
+    given.words = list(sys.argv[1:] if argv is None else argv)
     os.umask(0o077)  # files are readable by this user only
+    status = calling.run_if_calling(given)
+    if status is not None:
+        return status
     if not hasattr(given, "run"):
         given.parser.print_help()
         return 2
@@ -65,7 +76,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except Refused as refused:
         first = refused.problems[0]
-        print(f"pabal: {first.message('en')} {first.code.remedy.en}", file=sys.stderr)
+        language = choose_language()
+        print(f"pabal: {first.message(language)} {first.code.remedy.in_language(language)}", file=sys.stderr)
         return 1
     except UnreadableSecret as error:
         print(f"pabal: a secret in the store cannot be read: {error}; run `pabal doctor`", file=sys.stderr)
@@ -85,6 +97,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_service_commands(subparsers)
     backup.add_commands(subparsers)
     restore.add_commands(subparsers)
+    move.add_commands(subparsers)
+    keys.add_commands(subparsers)
     manage.add_commands(subparsers)
     numbers.add_commands(subparsers)
     opt_outs.add_commands(subparsers)
@@ -94,6 +108,8 @@ def _parser() -> argparse.ArgumentParser:
     privacy.add_commands(subparsers)
     secrets.add_commands(subparsers)
     webhooks.add_commands(subparsers)
+    calling.add_commands(subparsers, parser)
+    translate_help(parser, choose_language())
     return parser
 
 
@@ -102,9 +118,11 @@ def _add_service_commands(subparsers: Any) -> None:
     parser.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, help="port to listen on (default: 8080)")
     parser.add_argument("--no-deliver", action="store_true", help="do not deliver; `pabal work` does it")
+    processes.add_options(parser)
     parser = add_command(subparsers, "work", _work, "Run a worker that only delivers; needs PostgreSQL.")
     parser.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, dest="work_port", help="port for health and metrics (default: none)")
+    processes.add_options(parser)
     parser = add_command(subparsers, "migrate", _migrate, "Apply missing migrations to the store's schema.")
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a migration is missing")
     parser.add_argument("--citus", action="store_true", help="then distribute the tables over the Citus workers")
@@ -113,14 +131,24 @@ def _add_service_commands(subparsers: Any) -> None:
 
 
 def _overrides(given: argparse.Namespace) -> dict[str, Any]:
-    return {name: getattr(given, name) for name in ("host", "port", "work_port") if hasattr(given, name)}
+    names = ("host", "port", "work_port", "processes")
+    return {name: getattr(given, name) for name in names if hasattr(given, name)}
 
 
 def _serve(settings: Settings, given: argparse.Namespace) -> int:
+    if given.child:
+        inherited = serve.InheritedSockets(*given.child)
+        return serve.serve_child(settings, inherited, delivers=not given.no_deliver)
+    if settings.processes != 1:
+        return processes.serve_all(settings, given.words)
     return serve.serve(settings, delivers=not given.no_deliver)
 
 
 def _work(settings: Settings, given: argparse.Namespace) -> int:
+    if given.child:
+        return serve.serve_child(settings, serve.InheritedSockets(*given.child), delivers=True)
+    if settings.processes != 1:
+        return processes.work_all(settings, given.words)
     return serve.work(settings)
 
 
@@ -133,7 +161,7 @@ def _migrate(settings: Settings, given: argparse.Namespace) -> int:
     async def run() -> list[str]:
         store = open_store(settings, WORLD)
         try:
-            lines = [f"applied {name}" for name in await store.write(migrate, WORLD.now())]
+            lines = [f"applied {name}" for name in await store.write(_migrate_audited)]
             await store.write(slots.ensure_slots, settings.store_slots)
             tables = await store.write(citus.distribute) if given.citus else []
             return lines + [f"distributed {table}" for table in tables]
@@ -142,6 +170,15 @@ def _migrate(settings: Settings, given: argparse.Namespace) -> int:
 
     print("\n".join(asyncio.run(run())) or UP_TO_DATE)
     return 0
+
+
+def _migrate_audited(tx: Tx) -> list[str]:
+    """Apply missing migrations, with an entry in the audit log, and return their names."""
+    names = migrate(tx, WORLD.now())
+    if names:
+        entry = AuditEntry(WORLD.now(), *current_actor(), None, "store.migrate", ", ".join(names))
+        audit_log.add(tx, entry)
+    return names
 
 
 def _check_schema(settings: Settings) -> int:

@@ -1,54 +1,70 @@
-"""Commands that manage keys, accounts, profiles and templates."""
+"""Commands that manage accounts, profiles and templates."""
 
 import argparse
-from ipaddress import ip_network
 from typing import Any
 
 from pabal.app import build_context
-from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, printable, with_store
+from pabal.cli.command import (
+    WORLD,
+    CommandError,
+    add_command,
+    add_group,
+    add_list,
+    current_actor,
+    find_account_id,
+    printable,
+    with_store,
+)
 from pabal.cli.limits import add_limit_command
 from pabal.cli.numbers import add_opt_out_command
+from pabal.cli.table import print_rows
 from pabal.domain import dates
-from pabal.domain.dates import Instant
+from pabal.domain.codes import Text
 from pabal.domain.profile import Profile, parse_channel_id
 from pabal.domain.suspension import Suspension
 from pabal.domain.template import ReviewDecision
-from pabal.service.access import keys
+from pabal.service.access import accounts as account_service
 from pabal.service.context import Context
 from pabal.service.metrics import Metrics
 from pabal.service.relay import templates
 from pabal.service.relay.profiles import adopt
 from pabal.settings.settings import Settings
-from pabal.store import accounts, profiles
+from pabal.store import accounts, audit_log, profiles
 from pabal.store import templates as template_store
-from pabal.store.engine.base import Store
+from pabal.store.audit_log import AuditEntry
+from pabal.store.engine.base import Store, Tx
+
+_ID, _ACCOUNT, _STATUS = Text("ID", "ID"), Text("계정", "Account"), Text("상태", "Status")
+_CREATED, _CHANNEL, _USE = Text("생성", "Created"), Text("채널", "Channel"), Text("사용", "Use")
+ACCOUNT_COLUMNS = {"id": _ID, "name": Text("이름", "Name"), "created": _CREATED, "state": _STATUS}
+PROFILE_COLUMNS = {
+    "id": _ID,
+    "account": _ACCOUNT,
+    "channelId": _CHANNEL,
+    "authStatus": _STATUS,
+    "use": _USE,
+    "created": _CREATED,
+    "carrier": Text("통신사", "Carrier"),
+}
+TEMPLATE_COLUMNS = {
+    "id": _ID,
+    "channelId": _CHANNEL,
+    "templateCode": Text("코드", "Code"),
+    "status": _STATUS,
+    "name": Text("이름", "Name"),
+    "use": _USE,
+}
 
 
 def add_commands(subparsers: Any) -> None:
-    """Add `key`, `account`, `profile` and `template`."""
-    _add_key_commands(add_group(subparsers, "key", "Manage API keys."))
+    """Add `account`, `profile` and `template`."""
     _add_account_commands(add_group(subparsers, "account", "Manage accounts."))
     _add_profile_commands(add_group(subparsers, "profile", "Manage sender profiles."))
     _add_template_commands(add_group(subparsers, "template", "Manage Alimtalk templates."))
 
 
-def _add_key_commands(group: Any) -> None:
-    parser = add_command(group, "create", _create_key, "Create a key. It is printed only once.")
-    parser.add_argument("--account", required=True, help="the account of the key; created if it does not exist")
-    parser.add_argument("--name", default="", help="what the key is for")
-    parser.add_argument("--expires", help="when it expires, yyyy-MM-dd or yyyy-MM-dd HH:mm (default: never)")
-    parser.add_argument(
-        "--scope", action="append", choices=keys.SCOPES, help="what it may do (default: all but privacy)"
-    )
-    parser.add_argument("--allow", action="append", metavar="CIDR", help="network that may use it (default: any)")
-    parser.add_argument("--rate", type=int, help="requests per second; 0: no limit")
-    add_command(group, "list", _list_keys, "List all keys, without their secrets.")
-    parser = add_command(group, "revoke", _revoke_key, "Revoke a key. It stops working within a second.")
-    parser.add_argument("id", type=int, help="the key's id; see `pabal key list`")
-
-
 def _add_account_commands(group: Any) -> None:
-    add_command(group, "list", _list_accounts, "List all accounts.")
+    add_list(group, _list_accounts, "List all accounts.")
     for name, help in (
         ("disable", "Disable the keys of an account. Accepted messages are still sent."),
         ("enable", "Enable the keys of an account again."),
@@ -61,7 +77,7 @@ def _add_account_commands(group: Any) -> None:
 
 
 def _add_profile_commands(group: Any) -> None:
-    add_command(group, "list", _list_profiles, "List all sender profiles.")
+    add_list(group, _list_profiles, "List all sender profiles.")
     for name, help in (("disable", "Disable a profile."), ("enable", "Enable a profile again.")):
         parser = add_command(group, name, _set_profile, help)
         parser.add_argument("id", type=int, help="the profile's id; see `pabal profile list`")
@@ -73,7 +89,7 @@ def _add_profile_commands(group: Any) -> None:
 
 
 def _add_template_commands(group: Any) -> None:
-    add_command(group, "list", _list_templates, "List all templates.")
+    add_list(group, _list_templates, "List all templates.")
     for name, help in (
         ("approve", "Approve a template that is under review."),
         ("reject", "Reject a template that is under review."),
@@ -84,93 +100,43 @@ def _add_template_commands(group: Any) -> None:
         parser.set_defaults(is_approved=name == "approve")
 
 
-def _create_key(settings: Settings, given: argparse.Namespace) -> None:
-    for network in given.allow or ():
-        try:
-            ip_network(network)
-        except ValueError as error:
-            raise CommandError(f"--allow {network}: {error}") from None
-    if given.rate is not None and given.rate < 0:
-        raise CommandError("--rate: must be 0 or more")
-    if not given.account.strip():
-        raise CommandError("--account: must not be empty")
-    expires_at = _expiry(given.expires, settings) if given.expires else None
-
-    async def work(store: Store) -> str:
-        return await store.write(
-            keys.issue,
-            WORLD,
-            given.account.strip(),
-            given.name,
-            scopes=given.scope or keys.DEFAULT_SCOPES,
-            allow=given.allow or (),
-            rate=settings.key_rate if given.rate is None else given.rate,
-            expires_at=expires_at,
-        )
-
-    print(with_store(settings, work))
-
-
-def _expiry(spelling: str, settings: Settings) -> Instant:
-    end = dates.parse_period(spelling, settings.zone).end
-    if end is None or end <= WORLD.now():
-        raise CommandError("--expires: must be in the future")
-    return end
-
-
-def _list_keys(settings: Settings, given: argparse.Namespace) -> None:
-    async def work(store: Store) -> None:
-        for key in await store.read(accounts.list_keys):
-            state = "live" if key.is_live else "revoked" if key.revoked_at is not None else "account disabled"
-            if key.is_live and key.expires_at is not None:
-                ends = dates.format_timestamp(key.expires_at, settings.zone)
-                state = f"expired {ends}" if key.expires_at <= WORLD.now() else f"until {ends}"
-            allow = " ".join(map(str, key.allow)) or "any address"
-            scopes = ",".join(sorted(key.scopes))
-            created = dates.format_timestamp(key.created_at, settings.zone)
-            print(f"{key.id}\t{key.account}\t{key.name}\t{scopes}\t{allow}\t{key.rate}/s\t{created}\t{state}")
-
-    with_store(settings, work)
-
-
-def _revoke_key(settings: Settings, given: argparse.Namespace) -> None:
-    async def work(store: Store) -> None:
-        if not await store.write(accounts.revoke_key, given.id, WORLD.now()):
-            raise CommandError(f"there is no live key {given.id}; see `pabal key list`")
-
-    with_store(settings, work)
-    print(f"key {given.id} is revoked")
-
-
 def _list_accounts(settings: Settings, given: argparse.Namespace) -> None:
-    async def work(store: Store) -> None:
-        for account in await store.read(accounts.list_accounts):
-            state = "enabled" if account.disabled_at is None else "disabled"
-            created = dates.format_timestamp(account.created_at, settings.zone)
-            print(f"{account.id}\t{account.name}\t{created}\t{state}")
-
-    with_store(settings, work)
+    rows = [
+        (
+            each.id,
+            each.name,
+            dates.format_timestamp(each.created_at, settings.zone),
+            "enabled" if each.disabled_at is None else "disabled",
+        )
+        for each in with_store(settings, lambda store: store.read(accounts.list_accounts))
+    ]
+    print_rows(ACCOUNT_COLUMNS, rows, as_json=given.json)
 
 
 def _set_account(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> None:
-        at = None if given.is_enabled else WORLD.now()
-        if not await store.write(accounts.set_disabled, given.name, at):
-            raise CommandError(f"there is no account {given.name!r}; see `pabal account list`")
+        account_id = await find_account_id(store, given.name)
+        is_disabled = not given.is_enabled
+        await store.write(account_service.set_disabled, account_id, is_disabled, current_actor(), WORLD.now())
 
     with_store(settings, work)
     print(f"account {given.name} is {'enabled' if given.is_enabled else 'disabled'}")
 
 
 def _list_profiles(settings: Settings, given: argparse.Namespace) -> None:
-    async def work(store: Store) -> None:
-        for account, each in await store.read(profiles.list_all):
-            use = _use(each.is_enabled, each.suspension)
-            created = dates.format_timestamp(each.created_at, settings.zone)
-            place = f"\t{each.carrier}" if each.carrier else ""
-            print(f"{each.id}\t{account}\t{each.channel_id}\t{each.status.code}\t{use}\t{created}{place}")
-
-    with_store(settings, work)
+    rows = [
+        (
+            each.id,
+            account,
+            each.channel_id,
+            each.status.code,
+            _use(each.is_enabled, each.suspension),
+            dates.format_timestamp(each.created_at, settings.zone),
+            each.carrier or "",
+        )
+        for account, each in with_store(settings, lambda store: store.read(profiles.list_all))
+    ]
+    print_rows(PROFILE_COLUMNS, rows, as_json=given.json)
 
 
 def _use(is_enabled: bool, bar: Suspension | None) -> str:
@@ -187,7 +153,9 @@ def _adopt_profile(settings: Settings, given: argparse.Namespace) -> None:
         context = build_context(settings, store, WORLD, Metrics())
         carrier = _relay_named(given.carrier, context)
         try:
-            return await adopt(context, await find_account_id(store, given.account), carrier, channel_id)
+            account_id = await find_account_id(store, given.account)
+            entry = AuditEntry(WORLD.now(), *current_actor(), account_id, "profile.adopt", channel_id)
+            return await adopt(context, account_id, carrier, channel_id, entry)
         finally:
             await context.relay_of(carrier).close()
 
@@ -209,30 +177,39 @@ def _relay_named(name: str | None, context: Context) -> str:
 
 
 def _set_profile(settings: Settings, given: argparse.Namespace) -> None:
-    async def work(store: Store) -> None:
-        if not await store.write(profiles.set_enabled, given.id, given.is_enabled, WORLD.now()):
+    def change(tx: Tx) -> None:
+        found = next((each for _, each in profiles.list_all(tx) if each.id == given.id), None)
+        if found is None or not profiles.set_enabled(tx, given.id, given.is_enabled, WORLD.now()):
             raise CommandError(f"there is no profile {given.id}; see `pabal profile list`")
+        action = "profile.enable" if given.is_enabled else "profile.disable"
+        audit_log.add(tx, AuditEntry(WORLD.now(), *current_actor(), found.account_id, action, found.channel_id))
 
-    with_store(settings, work)
+    with_store(settings, lambda store: store.write(change))
     print(f"profile {given.id} is {'in use' if given.is_enabled else 'disabled'}")
 
 
 def _list_templates(settings: Settings, given: argparse.Namespace) -> None:
-    async def work(store: Store) -> None:
-        for each in await store.read(template_store.list_all):
-            use = _use(each.is_enabled, each.suspension)
-            print(
-                f"{each.id}\t{each.channel_id}\t{printable(each.code)}\t{each.status.code}\t{printable(each.latest.name)}\t{use}"
-            )
-
-    with_store(settings, work)
+    rows = [
+        (
+            each.id,
+            each.channel_id,
+            printable(each.code),
+            each.status.code,
+            printable(each.latest.name),
+            _use(each.is_enabled, each.suspension),
+        )
+        for each in with_store(settings, lambda store: store.read(template_store.list_all))
+    ]
+    print_rows(TEMPLATE_COLUMNS, rows, as_json=given.json)
 
 
 def _review_template(settings: Settings, given: argparse.Namespace) -> None:
-    review = ReviewDecision(given.is_approved, given.comment)
+    decision = ReviewDecision(given.is_approved, given.comment)
 
-    async def work(store: Store) -> None:
-        await store.write(templates.decide_review, given.id, review, WORLD.now())
+    def review(tx: Tx) -> None:
+        template = templates.decide_review(tx, given.id, decision, WORLD.now())
+        action = "template.approve" if given.is_approved else "template.reject"
+        audit_log.add(tx, AuditEntry(WORLD.now(), *current_actor(), template.account_id, action, template.code))
 
-    with_store(settings, work)
+    with_store(settings, lambda store: store.write(review))
     print(f"template {given.id} is {'approved' if given.is_approved else 'rejected'}")

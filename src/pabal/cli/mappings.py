@@ -4,21 +4,41 @@ import argparse
 from typing import Any
 
 from pabal.app import build_context
-from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, with_store
-from pabal.domain.codes import Code, Refused
+from pabal.cli.command import (
+    WORLD,
+    CommandError,
+    add_command,
+    add_group,
+    add_list,
+    current_actor,
+    find_account_id,
+    with_store,
+)
+from pabal.cli.table import print_rows
+from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.profile import parse_channel_id
 from pabal.service.metrics import Metrics
 from pabal.service.relay import mappings
 from pabal.settings.settings import Settings
 from pabal.store import profile_mappings
-from pabal.store.audit_log import COMMAND_LINE, AuditEntry
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store
+
+COLUMNS = {
+    "account": Text("계정", "Account"),
+    "channelId": Text("채널", "Channel"),
+    "carrier": Text("통신사", "Carrier"),
+    "templateCode": Text("템플릿", "Template"),
+    "remote": Text("상대 코드", "Code there"),
+    "origin": Text("연결", "Origin"),
+    "state": Text("상태", "Status"),
+}
 
 
 def add_commands(subparsers: Any) -> None:
     """Add `mapping`."""
     group = add_group(subparsers, "mapping", "Map sender profiles and templates to those of other relays.")
-    add_command(group, "list", _list, "List all mappings.")
+    add_list(group, _list, "List all mappings.")
     parser = _add_change(group, "add", _add, "Map a profile, or one of its templates, to another relay's.")
     parser.add_argument("--code", help="with --template: its code there (default: the same)")
     _add_change(group, "remove", _remove, "Remove the mapping of a profile, or of one template.")
@@ -34,14 +54,21 @@ def _add_change(group: Any, name: str, run: Any, help: str) -> Any:
 
 
 def _list(settings: Settings, given: argparse.Namespace) -> None:
-    async def work(store: Store) -> None:
-        for _, account, channel_id, each in await store.read(profile_mappings.list_all):
-            origin = "manual" if each.is_manual else "found"
-            problem = mappings.PROBLEMS[each.problem].en if each.problem else "usable"
-            place = f"{channel_id}\t{each.carrier}\t{each.template_code or '-'}\t{each.remote or '-'}"
-            print(f"{account}\t{place}\t{origin}\t{problem}")
-
-    with_store(settings, work)
+    rows = [
+        (
+            account,
+            channel_id,
+            each.carrier,
+            each.template_code or "-",
+            each.remote or "-",
+            "manual" if each.is_manual else "found",
+            mappings.PROBLEMS[each.problem].en if each.problem else "usable",
+        )
+        for _, account, channel_id, each in with_store(
+            settings, lambda store: store.read(profile_mappings.list_all)
+        )
+    ]
+    print_rows(COLUMNS, rows, as_json=given.json)
 
 
 def _add(settings: Settings, given: argparse.Namespace) -> None:
@@ -93,4 +120,4 @@ def _remove(settings: Settings, given: argparse.Namespace) -> None:
 
 def _audit_entry(given: argparse.Namespace, account_id: int, channel_id: str, action: str) -> AuditEntry:
     target = " ".join(filter(None, (channel_id, given.carrier, given.template)))
-    return AuditEntry(WORLD.now(), *COMMAND_LINE, account_id, action, target)
+    return AuditEntry(WORLD.now(), *current_actor(), account_id, action, target)

@@ -4,23 +4,40 @@ import argparse
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, with_store
+from pabal.cli.command import (
+    WORLD,
+    CommandError,
+    add_command,
+    add_group,
+    add_list,
+    current_actor,
+    find_account_id,
+    with_store,
+)
+from pabal.cli.table import print_rows
 from pabal.domain import phone
-from pabal.domain.codes import Code, Refused
+from pabal.domain.codes import Code, Refused, Text
 from pabal.service.access import numbers, opt_out_numbers
 from pabal.settings.settings import Settings
 from pabal.store import accounts as account_store
 from pabal.store import numbers as number_store
-from pabal.store.audit_log import COMMAND_LINE, AuditEntry
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store
 
 T = TypeVar("T")
+
+COLUMNS = {
+    "account": Text("계정", "Account"),
+    "number": Text("발신번호", "Number"),
+    "state": Text("상태", "Status"),
+    "note": Text("비고", "Note"),
+}
 
 
 def add_commands(subparsers: Any) -> None:
     """Add `number`."""
     group = add_group(subparsers, "number", "Manage the registered sender numbers.")
-    add_command(group, "list", _list, "List all sender numbers.")
+    add_list(group, _list, "List all sender numbers.")
     for name, run, help in (
         ("add", _add, "Register a sender number for an account."),
         ("approve", _approve, "Approve a sender number that an owner has registered."),
@@ -50,7 +67,7 @@ def _opt_out(settings: Settings, given: argparse.Namespace) -> None:
         account_id = await find_account_id(store, given.name)
         if given.number is not None:
             shown = phone.mask(number) if number else ""
-            audit_entry = AuditEntry(WORLD.now(), *COMMAND_LINE, account_id, "account.opt_out", shown)
+            audit_entry = AuditEntry(WORLD.now(), *current_actor(), account_id, "account.opt_out", shown)
             await store.write(opt_out_numbers.set_number, account_id, number, audit_entry)
         return (await store.read(account_store.get_opt_out_numbers, [account_id])).get(account_id)
 
@@ -59,12 +76,16 @@ def _opt_out(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def _list(settings: Settings, given: argparse.Namespace) -> None:
-    async def work(store: Store) -> None:
-        for each in await store.read(number_store.list_all):
-            note = f"\theld by {each.held_by}" if each.held_by else ""
-            print(f"{each.account}\t{phone.hyphenate(each.number)}\t{each.state.code}{note}")
-
-    with_store(settings, work)
+    rows = [
+        (
+            each.account,
+            phone.hyphenate(each.number),
+            each.state.code,
+            f"held by {each.held_by}" if each.held_by else "",
+        )
+        for each in with_store(settings, lambda store: store.read(number_store.list_all))
+    ]
+    print_rows(COLUMNS, rows, as_json=given.json)
 
 
 def _add(settings: Settings, given: argparse.Namespace) -> None:
@@ -97,7 +118,7 @@ def _change(settings: Settings, given: argparse.Namespace, change: Callable[...,
 
     async def work(store: Store) -> T:
         account_id = await find_account_id(store, given.account)
-        audit_entry = AuditEntry(WORLD.now(), *COMMAND_LINE, account_id, action, phone.mask(number))
+        audit_entry = AuditEntry(WORLD.now(), *current_actor(), account_id, action, phone.mask(number))
         try:
             return await store.write(change, account_id, number, *words, audit_entry)
         except Refused as refused:

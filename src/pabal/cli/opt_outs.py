@@ -2,22 +2,39 @@
 
 import argparse
 import sys
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, printable, with_store
+from pabal.cli.command import (
+    WORLD,
+    CommandError,
+    add_command,
+    add_group,
+    current_actor,
+    find_account_id,
+    printable,
+    with_store,
+)
+from pabal.cli.table import print_rows
 from pabal.domain import opt_out, phone
-from pabal.domain.codes import Refused
+from pabal.domain.codes import Refused, Text
 from pabal.service.access import opt_outs
 from pabal.service.access.opt_outs import NewOptOuts, OptOut, OptOutEntry, OptOutSource, new_hash_key
 from pabal.service.policy import build_policy
 from pabal.settings.settings import Settings
 from pabal.store import audit_log
-from pabal.store.audit_log import COMMAND_LINE, AuditEntry
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store
 
 BATCH = 1000
 """Opt-outs that are read at a time."""
+COLUMNS = {
+    "phoneNumber": Text("전화번호", "Phone number"),
+    "sender": Text("발신번호", "Sender number"),
+    "source": Text("경로", "Source"),
+    "reason": Text("사유", "Reason"),
+}
 
 
 def add_commands(subparsers: Any) -> None:
@@ -36,6 +53,8 @@ def add_commands(subparsers: Any) -> None:
             parser.add_argument("--sender", default="", help="only for texts from this sender number")
         if name == "add":
             parser.add_argument("--reason", default="", help="a note")
+        if name == "list":
+            parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
         if name == "import":
             parser.add_argument("file", type=Path, help="its first row names the columns: phone, sender, reason")
         parser.add_argument("--account", required=True, help="the account's name")
@@ -61,11 +80,19 @@ def _remove(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def _list(settings: Settings, given: argparse.Namespace) -> None:
-    def show(each: OptOut) -> str:
+    def row(each: OptOut) -> list[str]:
         sender = phone.hyphenate(each.sender) if each.sender else "all"
-        return f"{phone.hyphenate(each.phone)}\t{sender}\t{each.source.code}\t{printable(each.reason or '')}"
+        return [phone.hyphenate(each.phone), sender, each.source.code, printable(each.reason or "")]
 
-    with_store(settings, lambda store: _print_all(store, given.account, show))
+    async def work(store: Store) -> None:
+        account_id = await find_account_id(store, given.account)
+        async for batch in _read_all(store, account_id):
+            if given.json or sys.stdout.isatty():
+                print_rows(COLUMNS, map(row, batch), as_json=given.json)
+            else:
+                print("\n".join("\t".join(row(each)) for each in batch))
+
+    with_store(settings, work)
 
 
 def _import(settings: Settings, given: argparse.Namespace) -> None:
@@ -94,7 +121,9 @@ def _export(settings: Settings, given: argparse.Namespace) -> None:
         account_id = await find_account_id(store, given.account)
         await store.write(audit_log.add, _audit_entry(account_id, opt_outs.EXPORT_ACTION))
         sys.stdout.write(csv_line(HEADER))
-        await _print_all(store, given.account, lambda each: csv_line(to_cells(each)).removesuffix("\r\n"))
+        async for batch in _read_all(store, account_id):
+            for each in batch:
+                print(csv_line(to_cells(each)).removesuffix("\r\n"))
 
     with_store(settings, work)
 
@@ -117,15 +146,14 @@ async def _store(store: Store, settings: Settings, account: str, entries: list[O
     return added
 
 
-async def _print_all(store: Store, account: str, show: Any) -> None:
-    account_id, after = await find_account_id(store, account), 0
+async def _read_all(store: Store, account_id: int) -> AsyncIterator[Sequence[OptOut]]:
+    after = 0
     while found := await opt_outs.list_some(store, account_id, after, BATCH):
         after = found[-1].id
-        for each in found:
-            print(show(each))
+        yield found
 
 
 def _audit_entry(account_id: int, action: str, count: int | None = None) -> AuditEntry:
     """Return the entry of the audit log, which holds no phone number."""
     target = "" if count is None else f"{count:,}"
-    return AuditEntry(WORLD.now(), *COMMAND_LINE, account_id, action, target)
+    return AuditEntry(WORLD.now(), *current_actor(), account_id, action, target)

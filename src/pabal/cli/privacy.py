@@ -8,7 +8,7 @@ import msgspec
 from pabal.app import build_context
 from pabal.checks.locale import Locale
 from pabal.checks.personal_data import write_export
-from pabal.cli.command import WORLD, CommandError, add_command, add_group, with_store
+from pabal.cli.command import WORLD, CommandError, add_command, add_group, current_actor, with_store
 from pabal.domain import phone
 from pabal.service.metrics import Metrics
 from pabal.service.policy import build_policy
@@ -16,7 +16,7 @@ from pabal.service.upkeep import privacy
 from pabal.service.upkeep.privacy import ErasureResult
 from pabal.settings.settings import Settings
 from pabal.store import accounts, audit_log
-from pabal.store.audit_log import COMMAND_LINE, AuditEntry
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store
 
 NOT_COVERED = "Backups are not covered: they keep the number until you delete them."
@@ -72,4 +72,4 @@ async def _account_id(store: Store, name: str) -> int:
 
 def _audit_entry(account_id: int, action: str) -> AuditEntry:
     """Return the entry of the audit log, which holds no phone number."""
-    return AuditEntry(WORLD.now(), *COMMAND_LINE, account_id, action)
+    return AuditEntry(WORLD.now(), *current_actor(), account_id, action)

@@ -8,14 +8,15 @@ from typing import Any
 
 from pabal.app import AlreadyRunning, process_lock
 from pabal.cli.backup import BACKUP_GUIDE, Progress, require_sqlite
-from pabal.cli.command import WORLD, CommandError, add_command, with_store
+from pabal.cli.command import WORLD, CommandError, add_command, current_actor, with_store
 from pabal.domain import dates
 from pabal.domain.dates import Instant
 from pabal.service.delivery.heartbeat import find_live_workers
 from pabal.service.policy import build_policy
 from pabal.service.upkeep.cancel_after_restore import CancelAfterRestoreResult, cancel_after_restore
 from pabal.settings.settings import Settings
-from pabal.store import queue_admin
+from pabal.store import audit_log, queue_admin
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine import sqlite_backup
 from pabal.store.engine.base import Store, StoreUnavailable, Tx
 from pabal.store.engine.migrate import UnsupportedSchema, migrate, pending
@@ -58,6 +59,8 @@ def _restore(settings: Settings, given: argparse.Namespace) -> None:
         if queue.maybe_sent and not given.due:
             raise CommandError(_ask_about_due(queue, file, settings))
         actions = _cancel_due(part, settings) if queue.maybe_sent and given.due == CANCEL else []
+        if not missing or actions:  # else it has another schema until it is migrated
+            sqlite_backup.write_file(part, audit_log.add, _audit_entry("store.restore", file.name))
         for path in (part, settings.store_path.with_suffix(".lock")):
             sqlite_backup.copy_owner(path, like=store.parent)
         previous = _keep_previous(store, settings)
@@ -127,10 +130,19 @@ def _cancel_after_restore(settings: Settings, given: argparse.Namespace) -> None
     async def work(store: Store) -> list[str]:
         if workers := await find_live_workers(store):
             raise CommandError(f"these workers are running: {', '.join(workers)}; stop them, then try again")
-        return _describe(await store.write(cancel_after_restore, build_policy(settings), WORLD.now()))
+        entry = _audit_entry("store.cancel_due")
+        return _describe(
+            await store.write(
+                audit_log.run_audited, entry, cancel_after_restore, build_policy(settings), WORLD.now()
+            )
+        )
 
     with _require_stopped(settings):
         print("\n".join(with_store(settings, count if given.check else work)))
+
+
+def _audit_entry(action: str, target: str = "") -> AuditEntry:
+    return AuditEntry(WORLD.now(), *current_actor(), None, action, target)
 
 
 def _keep_previous(store: Path, settings: Settings) -> Path | None:

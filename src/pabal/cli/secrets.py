@@ -5,13 +5,16 @@ import base64
 from typing import Any
 
 from pabal.app import build_context
-from pabal.cli.command import WORLD, CommandError, add_command, add_group, with_store
-from pabal.service.access import hash_keys
+from pabal.cli.command import WORLD, CommandError, add_command, add_group, current_actor, with_store
+from pabal.service.access import factor_secrets, hash_keys
+from pabal.service.access.factor_secrets import FactorSecrets
 from pabal.service.access.hash_keys import KeyState
 from pabal.service.metrics import Metrics
 from pabal.service.webhooks.encrypt import EncryptionState, encrypt_all
 from pabal.settings.settings import Settings
 from pabal.settings.webhooks import KEY_BYTES
+from pabal.store import audit_log
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store
 
 
@@ -33,21 +36,30 @@ def _new_key(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def _rotate(settings: Settings, given: argparse.Namespace) -> int:
-    async def work(store: Store) -> tuple[EncryptionState, KeyState]:
+    async def work(store: Store) -> tuple[EncryptionState, FactorSecrets, KeyState]:
         context = build_context(settings, store, WORLD, Metrics())
         if not context.secrets.has_key:
             raise CommandError("there is no key; make one with `pabal secrets new-key`, and set secret_key")
-        return await encrypt_all(context), await hash_keys.encrypt(context)
+        await _record(store, "secrets.rotate")
+        factors = await factor_secrets.encrypt_all(context)
+        return await encrypt_all(context), factors, await hash_keys.encrypt(context)
 
-    done, key = with_store(settings, work)
+    done, factors, key = with_store(settings, work)
     print(f"{done.other} webhooks encrypted with the current key; {done.current} were already")
+    if any(factors):
+        print(f"{factors.other} two-factor secrets encrypted with the current key; {factors.current} were already")
     if key is not KeyState.ABSENT:
         print(_KEY_REPORTS[key])
+    if factors.unreadable:
+        print(
+            f"{factors.unreadable} two-factor secrets cannot be decrypted: add their key to secret_key; until then,"
+            " these users sign in with recovery codes"
+        )
     if done.unreadable:
         print(
             f"{done.unreadable} cannot be decrypted: add their key to secret_key, or rotate these webhooks' secrets"
         )
-    return 1 if done.unreadable or key is KeyState.UNREADABLE else 0
+    return 1 if done.unreadable or factors.unreadable or key is KeyState.UNREADABLE else 0
 
 
 def _rebuild(settings: Settings, given: argparse.Namespace) -> None:
@@ -55,10 +67,15 @@ def _rebuild(settings: Settings, given: argparse.Namespace) -> None:
         context = build_context(settings, store, WORLD, Metrics())
         if await hash_keys.get_state(context) is not KeyState.UNREADABLE:
             raise CommandError("the opt-outs can be read with the keys that are set; nothing was changed")
+        await _record(store, "secrets.rebuild")
         return await hash_keys.rebuild(context)
 
     kept, lost = with_store(settings, work)
     print(f"{kept} opt-outs hashed with a new key; {lost} whose number had been erased are gone")
+
+
+async def _record(store: Store, action: str) -> None:
+    await store.write(audit_log.add, AuditEntry(WORLD.now(), *current_actor(), None, action))
 
 
 _KEY_REPORTS = {

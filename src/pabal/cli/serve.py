@@ -10,7 +10,7 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from typing import Any, NamedTuple
 
 import uvicorn
@@ -18,12 +18,15 @@ import uvicorn
 from pabal import logs
 from pabal.app import AlreadyRunning, Service, build_service, process_lock
 from pabal.cli import crash
+from pabal.cli.parent_link import ParentLink
 from pabal.domain.user import Role
 from pabal.service.access import keys, passwords, users
 from pabal.settings.settings import Settings
 from pabal.store import accounts
 from pabal.store import users as user_store
+from pabal.store.audit_log import COMMAND_LINE
 from pabal.store.engine.base import Store, Tx
+from pabal.web.api import AsgiApp, Receive, Scope, Send
 from pabal.web.connections import ConnectionLimits, ConnectionTable, max_connections_for
 from pabal.web.protocol import HttpProtocol
 from pabal.world import RealWorld, new_password
@@ -74,36 +77,55 @@ class CannotServe(Exception):
 def serve(settings: Settings, *, delivers: bool = True) -> int:
     """Run the HTTP interface, and delivery if `delivers`, until a stop signal; return the exit status."""
     if not delivers:
-        _require_postgresql(settings, "serve --no-deliver")
+        require_postgresql(settings, "serve --no-deliver")
     logs.configure_logging(settings.log_format, settings.zone)
     try:
-        with process_lock(settings), _listen(settings.host, settings.port) as listener:
-            return _run(_serve(settings, listener, delivers=delivers))
+        with process_lock(settings), listen(settings.host, settings.port) as listener:
+            return run(_serve(settings, listener, delivers=delivers))
     except AlreadyRunning as error:
         raise CannotServe(str(error)) from None
 
 
 def work(settings: Settings) -> int:
     """Run a worker, one of any number, until a stop signal; return the exit status."""
-    _require_postgresql(settings, "work")
+    require_postgresql(settings, "work")
     logs.configure_logging(settings.log_format, settings.zone)
     if not settings.work_port:
-        return _run(_work(settings, None))
-    with _listen(settings.host, settings.work_port) as listener:
-        return _run(_work(settings, listener))
+        return run(_work(settings, None))
+    with listen(settings.host, settings.work_port) as listener:
+        return run(_work(settings, listener))
 
 
-def _run(main: Coroutine[Any, Any, int]) -> int:
+class InheritedSockets(NamedTuple):
+    """Descriptors of open sockets that one of several processes gets from its parent; 0: none."""
+
+    shared: int
+    """Where all of them accept connections to the interface."""
+    own: int
+    """Where this one alone serves health checks and metrics."""
+    link: int
+    """By which it learns that its parent has died."""
+
+
+def serve_child(settings: Settings, inherited: InheritedSockets, *, delivers: bool) -> int:
+    """Run one of several processes until a stop signal or until its parent dies; return the exit status."""
+    logs.configure_logging(settings.log_format, settings.zone)
+    return run(_serve_child(settings, inherited, delivers=delivers))
+
+
+def run(main: Coroutine[Any, Any, int], new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None) -> int:
+    """Run the coroutine of a process of the service; return its exit status."""
     crash.disable_core_dumps()
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=new_loop or new_event_loop) as runner:
         runner.get_loop().set_exception_handler(crash.log_loop_error)
         return runner.run(main)
 
 
 async def _serve(settings: Settings, listener: socket.socket, *, delivers: bool) -> int:
     service = await build_service(settings, delivers=delivers, worker=_worker_name())
-    first = await _ensure_first_account(service.context.store, settings)
-    server = _Server(server_config(service, service, settings), _greeting(settings, listener, first))
+    first = await ensure_first_account(service.context.store, settings)
+    greet = functools.partial(print, greeting(settings, listener, first), flush=True)
+    server = _Server(server_config(service, service, settings), greet)
     await _run_service(service, server.serve(sockets=[listener]))
     return 0
 
@@ -111,13 +133,47 @@ async def _serve(settings: Settings, listener: socket.socket, *, delivers: bool)
 async def _work(settings: Settings, listener: socket.socket | None) -> int:
     name = _worker_name()
     service = await build_service(settings, worker=name)
-    greeting = f"Pabal worker {name} is running. Stop with Ctrl-C."
+    greet = functools.partial(print, f"Pabal worker {name} is running. Stop with Ctrl-C.", flush=True)
     if listener:
-        server = _Server(server_config(service.pages.app, service, settings), greeting)
+        server = _Server(server_config(service.pages.app, service, settings), greet)
         await _run_service(service, server.serve(sockets=[listener]))
     else:
-        await _run_service(service, _wait_for_stop_signal(greeting))
+        await _run_service(service, _wait_for_stop_signal(greet))
     return 0
+
+
+async def _serve_child(settings: Settings, inherited: InheritedSockets, *, delivers: bool) -> int:
+    link = ParentLink(inherited.link)
+    watching = asyncio.create_task(link.stop_with_parent())
+    service = await build_service(settings, delivers=delivers, worker=_worker_name())
+    shared, own = (socket.socket(fileno=each) if each else None for each in inherited[:2])
+    service.pages.metrics_port = own_port = own.getsockname()[1] if own else 0
+    app = _AppByPort(service, own_port) if shared else service.pages.app
+    listeners = [each for each in (shared, own) if each]
+
+    async def serve_until_stopped() -> None:
+        if listeners:
+            await _Server(server_config(app, service, settings), link.tell_ready).serve(sockets=listeners)
+        else:
+            await _wait_for_stop_signal(link.tell_ready)
+        watching.cancel()  # from here on, a signal would end the process at once
+
+    await _run_service(service, serve_until_stopped())
+    return 0
+
+
+class _AppByPort:
+    """Serves the interface at the shared port; at the process's own one, only the pages beside it."""
+
+    def __init__(self, service: Service, own_port: int) -> None:
+        self._service = service
+        self._own_port = own_port
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        server = scope.get("server")
+        is_own = server is not None and server[1] == self._own_port
+        app: AsgiApp = self._service.pages.app if is_own else self._service
+        return app(scope, receive, send)
 
 
 async def _run_service(service: Service, stopped: Awaitable[None]) -> None:
@@ -129,12 +185,12 @@ async def _run_service(service: Service, stopped: Awaitable[None]) -> None:
         await service.stop()
 
 
-async def _wait_for_stop_signal(greeting: str) -> None:
+async def _wait_for_stop_signal(on_ready: Callable[[], None]) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _STOP_SIGNALS:
         loop.add_signal_handler(number, stop.set)
-    print(greeting, flush=True)
+    on_ready()
     await stop.wait()
 
 
@@ -169,7 +225,8 @@ def _connection_limits(settings: Settings) -> ConnectionLimits:
     )
 
 
-def _require_postgresql(settings: Settings, command: str) -> None:
+def require_postgresql(settings: Settings, command: str) -> None:
+    """Raise CannotServe for a store that only one process can use."""
     if not settings.is_on_postgresql:
         raise CannotServe(
             f"`pabal {command}` needs PostgreSQL, where several processes can share the work: set `store` to"
@@ -183,11 +240,11 @@ def _worker_name() -> str:
 
 
 class _Server(uvicorn.Server):
-    """A server that prints a greeting when it is ready."""
+    """A server that says when it is ready."""
 
-    def __init__(self, config: uvicorn.Config, greeting: str) -> None:
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self._greeting = greeting
+        self._on_ready = on_ready
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -201,10 +258,14 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        print(self._greeting, flush=True)
+        self._on_ready()
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, option: str = "--port") -> socket.socket:
+    """Return a socket that is bound to an address; `option` is what to change if that is impossible.
+
+    Raises CannotServe.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -227,7 +288,7 @@ class FirstCredentials(NamedTuple):
     password: str | None
 
 
-async def _ensure_first_account(store: Store, settings: Settings) -> FirstCredentials | None:
+async def ensure_first_account(store: Store, settings: Settings) -> FirstCredentials | None:
     """Create the first account and user if there is no account yet; return their credentials."""
     if await store.read(accounts.list_accounts):
         return None
@@ -245,11 +306,12 @@ def _create_first_account(tx: Tx, settings: Settings, password: str, hash: str) 
     has_no_user = user_store.is_empty(tx)
     if has_no_user:
         users.create(tx, None, FIRST_USER, Role.OPERATOR, hash, world.now())
-    key = keys.issue(tx, world, FIRST_ACCOUNT, "Initial key", rate=settings.key_rate)
+    key = keys.issue(tx, world, FIRST_ACCOUNT, "Initial key", rate=settings.key_rate, actor=COMMAND_LINE)
     return FirstCredentials(key, password if has_no_user else None)
 
 
-def _greeting(settings: Settings, listener: socket.socket, first: FirstCredentials | None) -> str:
+def greeting(settings: Settings, listener: socket.socket, first: FirstCredentials | None) -> str:
+    """Return what to print when the service is ready."""
     host, port = listener.getsockname()[:2]
     visible_host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     base = f"http://{visible_host}:{port}"

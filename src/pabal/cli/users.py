@@ -4,14 +4,25 @@ import argparse
 import sys
 from typing import Any
 
-from pabal.cli.command import WORLD, CommandError, add_command, add_group, with_store
+from pabal.cli.account_choice import add_new_account_option, choose_account
+from pabal.cli.command import WORLD, CommandError, add_command, add_group, add_list, current_actor, with_store
+from pabal.cli.table import print_rows
 from pabal.domain import dates, user
-from pabal.domain.user import ROLE_BY_CODE, Role
+from pabal.domain.codes import Text
+from pabal.domain.user import ROLE_BY_CODE, Role, User
 from pabal.service.access import passwords, users
 from pabal.settings.settings import Settings
 from pabal.store import users as user_store
-from pabal.store.engine.base import Store
+from pabal.store.engine.base import Store, Tx
 from pabal.world import new_password
+
+COLUMNS = {
+    "name": Text("이름", "Name"),
+    "account": Text("계정", "Account"),
+    "role": Text("역할", "Role"),
+    "created": Text("생성", "Created"),
+    "state": Text("상태", "Status"),
+}
 
 
 def add_commands(subparsers: Any) -> None:
@@ -19,12 +30,13 @@ def add_commands(subparsers: Any) -> None:
     group = add_group(subparsers, "user", "Manage the users of the console.")
     parser = add_command(group, "create", _create, "Create a user. A generated password is printed only once.")
     parser.add_argument("name", help="the name to sign in with")
-    parser.add_argument("--account", help="the user's account, created if it does not exist; operators have none")
+    parser.add_argument("--account", help="the user's account; operators have none")
+    add_new_account_option(parser)
     parser.add_argument(
         "--role", choices=ROLE_BY_CODE, default=Role.OWNER.code, help="what the user may do (default: owner)"
     )
     _add_password_option(parser)
-    add_command(group, "list", _list, "List all users.")
+    add_list(group, _list, "List all users.")
     for name, help in (
         ("disable", "Disable a user and end their sessions."),
         ("enable", "Enable a user again."),
@@ -33,6 +45,10 @@ def add_commands(subparsers: Any) -> None:
         parser.add_argument("name", help="the user's name")
         parser.set_defaults(is_disabled=name == "disable")
     parser = add_command(group, "unlock", _unlock, "Let a user sign in at once after many failed sign-ins.")
+    parser.add_argument("name", help="the user's name")
+    parser = add_command(
+        group, "reset-two-factor", _reset_two_factor, "Let a user sign in with the password alone again."
+    )
     parser.add_argument("name", help="the user's name")
     parser = add_command(
         group, "password", _change_password, "Change a password. A generated one is printed only once."
@@ -55,10 +71,11 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
     name = user.parse_name(given.name)
     password, hash = _choose_password(given, name)
 
-    async def work(store: Store) -> None:
-        await store.write(users.create, account, name, role, hash, WORLD.now())
+    def create(tx: Tx) -> None:
+        chosen = choose_account(tx, account, is_new=given.new_account) if account else None
+        users.create(tx, chosen, name, role, hash, WORLD.now(), current_actor())
 
-    with_store(settings, work)
+    with_store(settings, lambda store: store.write(create))
     _report(given, f"user {name} is created", password)
 
 
@@ -67,7 +84,7 @@ def _change_password(settings: Settings, given: argparse.Namespace) -> None:
     password, hash = _choose_password(given, name)
 
     async def work(store: Store) -> None:
-        await store.write(users.change_password, name, hash, WORLD.now())
+        await store.write(users.change_password, name, hash, WORLD.now(), current_actor())
 
     with_store(settings, work)
     _report(given, f"user {name} has a new password", password)
@@ -90,28 +107,44 @@ def _report(given: argparse.Namespace, message: str, password: str) -> None:
 
 
 def _list(settings: Settings, given: argparse.Namespace) -> None:
-    async def work(store: Store) -> None:
-        for each in await store.read(user_store.list_all):
-            state = (
-                "enabled" if each.is_active else "disabled" if each.disabled_at is not None else "account disabled"
-            )
-            created = dates.format_timestamp(each.created_at, settings.zone)
-            print(f"{each.name}\t{each.account or 'all accounts'}\t{each.role.code}\t{created}\t{state}")
+    def state_of(each: User) -> str:
+        if each.is_active:
+            return "enabled"
+        return "disabled" if each.disabled_at is not None else "account disabled"
 
-    with_store(settings, work)
+    rows = [
+        (
+            each.name,
+            each.account or "all accounts",
+            each.role.code,
+            dates.format_timestamp(each.created_at, settings.zone),
+            state_of(each),
+        )
+        for each in with_store(settings, lambda store: store.read(user_store.list_all))
+    ]
+    print_rows(COLUMNS, rows, as_json=given.json)
 
 
 def _unlock(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> bool:
-        return await store.write(users.unlock, given.name, WORLD.now())
+        return await store.write(users.unlock, given.name, WORLD.now(), current_actor())
 
     is_lifted = with_store(settings, work)
     print(f"user {user.parse_name(given.name)} {'is unlocked' if is_lifted else 'had no failed sign-ins'}")
 
 
+def _reset_two_factor(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(store: Store) -> bool:
+        return await store.write(users.reset_two_factor, given.name, WORLD.now())
+
+    is_reset = with_store(settings, work)
+    state = "signs in with the password alone" if is_reset else "had no two-factor sign-in"
+    print(f"user {user.parse_name(given.name)} {state}")
+
+
 def _set_disabled(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> None:
-        await store.write(users.set_disabled, given.name, given.is_disabled, WORLD.now())
+        await store.write(users.set_disabled, given.name, given.is_disabled, WORLD.now(), current_actor())
 
     with_store(settings, work)
     print(f"user {user.parse_name(given.name)} is {'disabled' if given.is_disabled else 'enabled'}")

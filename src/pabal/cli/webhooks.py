@@ -6,25 +6,45 @@ from typing import Any, TypeVar
 
 from pabal.app import build_context
 from pabal.checks.webhooks import EVENT_CHOICES, PRODUCT_CHOICES, check_description, check_url, parse_id
-from pabal.cli.command import WORLD, CommandError, add_command, add_group, find_account_id, printable, with_store
-from pabal.domain.codes import Code, Refused
+from pabal.cli.command import (
+    WORLD,
+    CommandError,
+    add_command,
+    add_group,
+    add_list,
+    current_actor,
+    find_account_id,
+    printable,
+    with_store,
+)
+from pabal.cli.table import print_rows
+from pabal.domain.codes import Code, Refused, Text
 from pabal.service.context import Context
 from pabal.service.metrics import Metrics
 from pabal.service.webhooks import manage, trial
 from pabal.service.webhooks.manage import CreatedSecret, ListedWebhook, WebhookFields
 from pabal.settings.settings import Settings
 from pabal.store import accounts
-from pabal.store.audit_log import COMMAND_LINE, AuditEntry
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store
 from pabal.webhooks.poster import PostResult
 
 T = TypeVar("T")
 
+COLUMNS = {
+    "account": Text("계정", "Account"),
+    "webhookId": Text("ID", "ID"),
+    "state": Text("상태", "Status"),
+    "url": Text("주소", "Address"),
+    "events": Text("이벤트", "Events"),
+    "backlog": Text("대기", "Backlog"),
+}
+
 
 def add_commands(subparsers: Any) -> None:
     """Add `webhook`."""
     group = add_group(subparsers, "webhook", "Manage the webhooks that events of accounts are posted to.")
-    parser = add_command(group, "list", _list, "List webhooks: account, id, state, address, events and backlog.")
+    parser = add_list(group, _list, "List webhooks: account, id, state, address, events and backlog.")
     parser.add_argument("--account", help="only those of this account")
     parser = add_command(group, "create", _create, "Create a webhook; prints its id and its secret.")
     parser.add_argument("url", help="an https address")
@@ -53,11 +73,11 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
         known = await store.read(accounts.list_accounts)
         return [each for account in known for each in await manage.list_all(context, account.id)]
 
+    rows = []
     for webhook, backlog in with_store(settings, work):
         events = " ".join(word for word, each in EVENT_CHOICES.items() if each in webhook.events)
-        print(
-            f"{webhook.account}\t{webhook.id}\t{webhook.state.code}\t{printable(webhook.url)}\t{events}\t{backlog}"
-        )
+        rows.append((webhook.account, webhook.id, webhook.state.code, printable(webhook.url), events, backlog))
+    print_rows(COLUMNS, rows, as_json=given.json)
 
 
 def _create(settings: Settings, given: argparse.Namespace) -> None:
@@ -69,7 +89,7 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
     )
 
     async def work(context: Context, account_id: int) -> CreatedSecret:
-        entry = AuditEntry(WORLD.now(), *COMMAND_LINE, account_id, "webhook.create")
+        entry = AuditEntry(WORLD.now(), *current_actor(), account_id, "webhook.create")
         return await manage.create(context, account_id, fields, entry)
 
     made = _with_account(settings, given, work)
@@ -78,7 +98,7 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
 
 def _delete(settings: Settings, given: argparse.Namespace) -> None:
     async def work(context: Context, account_id: int) -> None:
-        entry = AuditEntry(WORLD.now(), *COMMAND_LINE, account_id, "webhook.delete", given.webhook)
+        entry = AuditEntry(WORLD.now(), *current_actor(), account_id, "webhook.delete", given.webhook)
         await manage.delete(context, account_id, parse_id(given.webhook), entry)
 
     _with_account(settings, given, work)

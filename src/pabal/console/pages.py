@@ -3,6 +3,7 @@
 from pabal.console.contacts import address_book, contact_import, groups, inbound, opt_outs
 from pabal.console.history import export, history
 from pabal.console.manage import numbers, privacy, profiles, templates, webhooks
+from pabal.console.me import me
 from pabal.console.operate import accounts, audit, keys, limits, mappings, pending_numbers, settings, status
 from pabal.console.overview import overview, statistics, statistics_export
 from pabal.console.phone import phone
@@ -10,6 +11,8 @@ from pabal.console.requests import requests, sent
 from pabal.console.send import saved, send
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.sign_in import sign_in
+from pabal.console.team import join, team
+from pabal.console.team import keys as own_keys
 from pabal.console.upload import campaign_file, group_campaign, upload
 
 ACCOUNT = "/console/operate/accounts/{account}"
@@ -32,6 +35,7 @@ OPERATING = tuple(
         (f"{ACCOUNT}/state", accounts.set_account_state, "POST", ""),
         (f"{ACCOUNT}/keys", keys.create_key, "POST", ""),
         (f"{ACCOUNT}/keys/revoke", keys.revoke_key, "POST", ""),
+        (f"{ACCOUNT}/keys/rate", keys.set_key_rate, "POST", ""),
         (f"{ACCOUNT}/limits", limits.set_limits, "POST", ""),
         (f"{ACCOUNT}/users", accounts.create_user, "POST", ""),
         (f"{ACCOUNT}/users/state", accounts.set_user_state, "POST", ""),
@@ -80,6 +84,26 @@ PAGES = (
     Page("/console/login/again", sign_in.ask_again, None, needs_account=False),
     Page(
         "/console/login/again", sign_in.sign_in_again, None, "POST", needs_account=False, max_body_bytes=16 * 1024
+    ),
+    *(
+        Page(path, handle, None, "POST", needs_account=False, max_body_bytes=16 * 1024)
+        for path, handle in (
+            ("/console/login/code", sign_in.do_sign_in_with_code),
+            ("/console/login/again/code", sign_in.sign_in_again_with_code),
+        )
+    ),
+    Page(me.ME_PATH, me.show_me, SIGNED_IN, needs_account=False),
+    *(
+        Page(f"{me.ME_PATH}/{word}", handle, SIGNED_IN, "POST", needs_account=False)
+        for word, handle in (
+            ("password", me.change_password),
+            ("sessions/end", me.end_session),
+            ("sessions/others", me.end_other_sessions),
+            ("two-factor", me.begin_two_factor),
+            ("two-factor/confirm", me.confirm_two_factor),
+            ("two-factor/codes", me.renew_codes),
+            ("two-factor/disable", me.disable_two_factor),
+        )
     ),
     Page("/console/logout", sign_in.do_sign_out, SIGNED_IN, "POST", needs_account=False),
     Page("/console/language", sign_in.choose_language, None, "POST", needs_account=False),
@@ -192,6 +216,29 @@ PAGES = (
             ("delete", webhooks.delete_webhook),
         )
     ),
+    Page(team.TEAM_PATH, team.show_team, OWNERS, menu="menu.team"),
+    *(
+        Page(f"{team.TEAM_PATH}/{word}", handle, OWNERS, "POST")
+        for word, handle in (
+            ("invite", team.create_invite),
+            ("withdraw", team.withdraw_invite),
+            ("role", team.change_role),
+            ("remove", team.remove_user),
+            ("two-factor", team.reset_two_factor),
+            ("password", team.reset_password),
+        )
+    ),
+    Page(own_keys.KEYS_PATH, own_keys.show_keys, OWNERS, menu="menu.keys"),
+    *(
+        Page(path, handle, OWNERS, "POST")
+        for path, handle in (
+            (own_keys.KEYS_PATH, own_keys.create_key),
+            (f"{own_keys.KEYS_PATH}/rate", own_keys.set_key_rate),
+            (f"{own_keys.KEYS_PATH}/revoke", own_keys.revoke_key),
+        )
+    ),
+    Page(team.INVITE_PATH, join.show_join, None, needs_account=False),
+    Page(team.INVITE_PATH, join.join, None, "POST", needs_account=False, max_body_bytes=16 * 1024),
     *OPERATING,
     Page("/console/phone", phone.show_phone, SENDERS, menu="menu.phone", is_for_simulator=True),
     Page("/console/phone/messages", phone.show_messages, SENDERS, is_for_simulator=True, is_polled=True),

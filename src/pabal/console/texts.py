@@ -3,6 +3,7 @@
 from pabal.console.contacts import address_book_texts, contacts_texts
 from pabal.console.history import history_texts
 from pabal.console.manage import numbers_texts, privacy_texts, profiles_texts, templates_texts, webhooks_texts
+from pabal.console.me import me_texts
 from pabal.console.operate import (
     accounts_texts,
     audit_texts,
@@ -18,6 +19,7 @@ from pabal.console.send import send_texts
 from pabal.console.shell import shell_texts
 from pabal.console.shell.texts import TextCatalog
 from pabal.console.sign_in import sign_in_texts
+from pabal.console.team import team_texts
 from pabal.console.upload import upload_texts
 
 TEXTS = TextCatalog(
@@ -43,4 +45,6 @@ TEXTS = TextCatalog(
     mappings_texts.TEXTS,
     settings_texts.TEXTS,
     audit_texts.TEXTS,
+    team_texts.TEXTS,
+    me_texts.TEXTS,
 )

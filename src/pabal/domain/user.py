@@ -27,12 +27,19 @@ class Role(Enum):
         self.code = code
         self.label = label
 
+    def may_grant(self, other: "Role") -> bool:
+        """Say whether a user with this role may give another user that role: never a higher one than the own."""
+        return other is not Role.OPERATOR and _RANKS.index(other) <= _RANKS.index(self)
+
     @property
     def sees_phone_numbers(self) -> bool:
         """Whether phone numbers are shown in full."""
         return self is not Role.VIEWER
 
 
+_RANKS = (Role.VIEWER, Role.SENDER, Role.OWNER, Role.OPERATOR)
+ACCOUNT_ROLES = (Role.OWNER, Role.SENDER, Role.VIEWER)
+"""The roles that users of an account can have."""
 ROLE_BY_CODE = {role.code: role for role in Role}
 
 

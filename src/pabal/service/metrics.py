@@ -13,7 +13,9 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily
 
 from pabal.domain.message import Outcome, Product
+from pabal.store.carrier_states import CarrierState
 from pabal.store.queue_admin import QueueDepth
+from pabal.store.slots import Worker
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _LANES = ("small", "campaign", "awaiting_receipt")
@@ -89,6 +91,9 @@ class Metrics:
             "How late the event loop is.",
             buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5),
             registry=registry,
+        )
+        self.clock_steps = LabelledCounter(
+            "pabal_clock_steps_total", "Steps of the system's clock, by direction.", ["direction"], registry
         )
         self._add_connection_metrics(registry)
         self._add_store_metrics(registry)
@@ -169,9 +174,6 @@ class Metrics:
             ["carrier", "verdict"],
             registry,
         )
-        self.clock_steps = LabelledCounter(
-            "pabal_clock_steps_total", "Steps of the system's clock, by direction.", ["direction"], registry
-        )
         self.carrier_up = Gauge(
             "pabal_carrier_up", "Whether a carrier is connected and in use.", ["carrier"], registry=registry
         )
@@ -181,7 +183,25 @@ class Metrics:
             ["carrier"],
             registry=registry,
         )
-
+        self.carrier_state = Gauge(
+            "pabal_carrier_state",
+            "The state of a carrier as each worker of the store sees it: 1.",
+            ["carrier", "worker", "state"],
+            registry=registry,
+        )
+        self.carrier_messages_per_minute = Gauge(
+            "pabal_carrier_messages_per_minute",
+            "Messages per minute that a carrier accepted lately from each worker of the store.",
+            ["carrier", "worker"],
+            registry=registry,
+        )
+        self.worker_slots = Gauge("pabal_worker_slots", "Slots that a worker holds.", ["worker"], registry=registry)
+        self.worker_heartbeats = Gauge(
+            "pabal_worker_heartbeats",
+            "Heartbeats of a worker; it is dead if they stand still.",
+            ["worker"],
+            registry=registry,
+        )
         self.carrier_quotas_exhausted = Gauge(
             "pabal_carrier_quotas_exhausted",
             "How many quotas of a carrier are used up: messages wait, or go to the next carrier of their route.",
@@ -204,6 +224,22 @@ class Metrics:
         """Set the gauges of a carrier."""
         self.carrier_up.labels(name).set(is_up)
         self.carrier_circuit_open.labels(name).set(is_circuit_open)
+
+    def set_carrier_states(self, states: Iterable[CarrierState], now: int) -> None:
+        """Set the gauges of carriers as all workers see them."""
+        self.carrier_state.clear()
+        self.carrier_messages_per_minute.clear()
+        for each in states:
+            self.carrier_state.labels(each.name, each.worker, each.state).set(1)
+            self.carrier_messages_per_minute.labels(each.name, each.worker).set(each.throughput_at(now))
+
+    def set_workers(self, workers: Iterable[tuple[Worker, int]]) -> None:
+        """Set the gauges of workers, which hold so many slots each."""
+        self.worker_slots.clear()
+        self.worker_heartbeats.clear()
+        for worker, slots in workers:
+            self.worker_slots.labels(worker.name).set(slots)
+            self.worker_heartbeats.labels(worker.name).set(worker.heartbeat)
 
     def set_exhausted_quotas(self, carrier: str, counts: Mapping[str, int]) -> None:
         """Set how many quotas of a carrier are used up; a quota that was once stays, at 0."""

@@ -1,8 +1,6 @@
 """All settings of the service, read from the environment and a TOML file."""
 
 import dataclasses
-import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
@@ -23,19 +21,20 @@ from pabal.settings.carriers import (
     read_carriers,
     secrets_in_environment,
 )
+from pabal.settings.client_settings import CLIENT_FIELDS, CONFIG_VARIABLE, ClientSettings, read_table
+from pabal.settings.environment import ENVIRONMENT_PREFIX, read_variables
 from pabal.settings.field import BadSetting, check_limits, convert, fields, setting, show_value, suggest
 from pabal.settings.routes import check_routes, read_routes, routes_to
 from pabal.settings.webhooks import AllowedEndpoint, check_webhooks, parse_allowed, read_keys
 
-ENVIRONMENT_PREFIX = "PABAL_"
-RESERVED_VARIABLES = ("PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS")
+RESERVED_VARIABLES = (CONFIG_VARIABLE, "PABAL_TORTURE", "PABAL_TEST_CITUS")
 """Variables with our prefix that are no settings: the path of the file, and switches of the tests."""
 FILE_ONLY = ("carriers", "routes", "expire_minutes")
 """Tables, which an environment variable cannot hold."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(ClientSettings):
     """The settings of an installation; the names are those in the TOML file and, in capitals, of PABAL_*."""
 
     host: str = setting("127.0.0.1", "Address to listen on.")
@@ -59,6 +58,9 @@ class Settings:
     own_numbers: Literal["approval", "trusted"] = setting(
         "approval",
         "Sender numbers that owners register: they wait for an operator's approval, or owners are trusted.",
+    )
+    owner_keys: bool = setting(
+        False, "Whether owners may create API keys of their account in the console; operators always may."
     )
     unsupported_characters: Literal["refuse", "replace"] = setting(
         "refuse",
@@ -125,7 +127,17 @@ class Settings:
         max_value=1024,
     )
     work_port: int = setting(
-        0, "Port on which `pabal work` serves health checks and metrics; 0: none.", min_value=0, max_value=65535
+        0,
+        "Port on which `pabal work` serves health checks and metrics; 0: none. Of several processes of one command,"
+        " each has the next one.",
+        min_value=0,
+        max_value=65535,
+    )
+    processes: int = setting(
+        1,
+        "Processes that one `pabal serve` or `pabal work` runs on PostgreSQL; 0: one for each core.",
+        min_value=0,
+        max_value=64,
     )
     sms_timeout_hours: int = setting(25, "Hours to wait for the receipt of an SMS.", min_value=1)
     other_timeout_hours: int = setting(80, "Hours to wait for the receipt of any other message.", min_value=1)
@@ -251,7 +263,8 @@ class Settings:
         return any(carrier.kind != SIMULATOR_KIND for carrier in self.carriers.values())
 
 
-FIELDS = fields(Settings)
+FIELDS = dict(sorted(fields(Settings).items(), key=lambda item: item[0] in CLIENT_FIELDS))
+"""Every setting by name, those of callers last."""
 
 
 def load(environment: Mapping[str, str] | None = None, file: Path | None = None, **overrides: Any) -> Settings:
@@ -259,10 +272,10 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None,
 
     The file is `file`, else the one that PABAL_CONFIG names. Raises BadSetting.
     """
-    environment = os.environ if environment is None else environment
+    environment = read_variables() if environment is None else environment
     given: dict[str, Any] = {}
-    file = file or _path(environment.get(f"{ENVIRONMENT_PREFIX}CONFIG"))
-    table = _read_table(file) if file else {}
+    file = file or _path(environment.get(CONFIG_VARIABLE))
+    table = read_table(file) if file else {}
     given |= _from_table(table, environment)
     given |= _from_environment(environment, secrets_in_environment(table.get("carriers", {})))
     for name, value in overrides.items():
@@ -284,15 +297,6 @@ def describe_settings(settings: Settings) -> list[tuple[str, str, str]]:
     return rows + [
         row for carrier in settings.carriers.values() for row in carriers_module.describe_carrier(carrier)
     ]
-
-
-def _read_table(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadSetting(f"{file}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
-        raise BadSetting(f"{file}: is not TOML: {error}") from None
 
 
 def _from_table(table: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:

@@ -12,6 +12,10 @@ _KEY = (
     "k.id, k.account_id, a.name, k.name, k.scopes, k.allow, k.rate,"
     " k.created_at, k.expires_at, k.revoked_at, a.disabled_at, a.opt_out_number"
 )
+_LIST = (
+    f"select {_KEY}, u.used_at from keys k join accounts a on a.id = k.account_id"
+    " left join key_usage u on u.key_id = k.id"
+)
 
 
 class ApiKey(NamedTuple):
@@ -30,6 +34,8 @@ class ApiKey(NamedTuple):
     account_disabled_at: Instant | None
     opt_out_number: str | None = None
     """The number for opting out of its account's advertisements."""
+    used_at: Instant | None = None
+    """When it was used last, to the minute; only lists of keys tell it."""
 
     @property
     def is_live(self) -> bool:
@@ -121,16 +127,13 @@ def key_by_hash(tx: Tx, hash: bytes) -> ApiKey | None:
 
 def list_keys(tx: Tx) -> list[ApiKey]:
     """Return every key, oldest first."""
-    rows = tx.fetch_all(f"select {_KEY} from keys k join accounts a on a.id = k.account_id order by k.id")
+    rows = tx.fetch_all(f"{_LIST} order by k.id")
     return [_key_from_row(row) for row in rows]
 
 
 def list_keys_by_account(tx: Tx, account_id: int) -> list[ApiKey]:
     """Return every key of an account, oldest first."""
-    rows = tx.fetch_all(
-        f"select {_KEY} from keys k join accounts a on a.id = k.account_id where k.account_id = ? order by k.id",
-        (account_id,),
-    )
+    rows = tx.fetch_all(f"{_LIST} where k.account_id = ? order by k.id", (account_id,))
     return [_key_from_row(row) for row in rows]
 
 
@@ -138,6 +141,15 @@ def newest_key_id(tx: Tx, account_id: int) -> int:
     """Return the id of an account's newest key; 0 if it has none."""
     row = tx.fetch_one("select max(id) from keys where account_id = ?", (account_id,))
     return int(row[0] or 0) if row else 0
+
+
+def set_key_rate(tx: Tx, account_id: int, key_id: int, rate: int) -> bool:
+    """Change the rate of a key that is not revoked; say whether the account has such a one."""
+    changed = tx.fetch_all(
+        "update keys set rate = ? where id = ? and account_id = ? and revoked_at is null returning account_id",
+        (rate, key_id, account_id),
+    )
+    return setup_changes.record_changed(tx, changed)
 
 
 def revoke_key(tx: Tx, key_id: int, now: Instant) -> bool:

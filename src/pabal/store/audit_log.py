@@ -21,6 +21,8 @@ class Actor(NamedTuple):
 
 
 COMMAND_LINE = Actor(None, COMMAND_LINE_NAME)
+COMMAND_LINE_PREFIX = f"{COMMAND_LINE_NAME}: "
+"""Before the name of the user of the system who ran a command."""
 
 
 class AuditEntry(NamedTuple):
@@ -64,7 +66,9 @@ def find(tx: Tx, account_id: int | None, actor: str, before: int | None, limit: 
     conditions: list[tuple[str, Value]] = []
     if account_id is not None:
         conditions.append(("d.account_id = ?", account_id))
-    if actor:
+    if actor == COMMAND_LINE_NAME:
+        conditions.append((f"substr(d.actor, 1, {len(actor)}) = ?", actor))  # of every user of the system
+    elif actor:
         conditions.append(("d.actor = ?", actor))
     if before is not None:
         conditions.append(("d.id < ?", before))

@@ -1,5 +1,6 @@
 """The token bucket of each API key, shared by all processes."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from pabal.domain.dates import SECOND, Instant
@@ -37,6 +38,16 @@ def take(tx: Tx, key_id: int, rate: int, wanted: int, now: Instant) -> RateGrant
         tx.execute("update key_usage set until_us = ? where key_id = ?", (now_us + owed_us, key_id))
     missing_us = owed_us - second_us + -(-second_us // rate)
     return RateGrant(granted, free - granted, now if free > granted else now + max(1, -(-missing_us // US_PER_MS)))
+
+
+def mark_used(tx: Tx, used_at: Mapping[int, Instant]) -> None:
+    """Record when keys were used last, by their ids."""
+    tx.execute_many(
+        "insert into key_usage (key_id, until_us, used_at)"
+        " select v.column1, 0, v.column2 from (values {rows}) as v where true"
+        " on conflict (key_id) do update set used_at = excluded.used_at",
+        sorted(used_at.items()),
+    )
 
 
 def _until_us(tx: Tx, key_id: int) -> int:

@@ -1,6 +1,6 @@
 """Administration of the queue: rerouting, depths, leases of dead workers, and the queue of a restored backup."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain import identifiers
@@ -120,15 +120,28 @@ def reroute(tx: Tx, moved: Iterable[ReroutedJob], now: Instant) -> None:
     )
 
 
-def release_leases(tx: Tx, slot: int, carrier: str, now: Instant, longest_lease: int) -> int:
-    """Release the leases of a worker that is gone, and return how many.
+def release_leases(
+    tx: Tx,
+    slot: int,
+    carrier: str,
+    now: Instant,
+    longest_lease: int,
+    in_flight: Container[tuple[bytes, int]] = (),
+) -> int:
+    """Release the leases of a worker that is gone, and return how many; those in flight here are not among them.
 
     Their jobs are due now. The results of their attempts are not known, and are recorded so.
     """
-    rows = tx.fetch_all(
-        f"update jobs set ready_at = ?, claimed_at = null where slot = ? and carrier = ? and {UNSENT}"
-        " and ready_at > ? and ready_at <= ? and claimed_at is not null returning id, attempt",
-        (now, slot, carrier, now, now + longest_lease),
+    leased = tx.fetch_all(
+        f"select id, attempt from jobs where slot = ? and carrier = ? and {UNSENT}"
+        " and ready_at > ? and ready_at <= ? and claimed_at is not null",
+        (slot, carrier, now, now + longest_lease),
+    )
+    rows = tx.execute_many(
+        "update jobs set ready_at = ?, claimed_at = null"
+        " where claimed_at is not null and id in ({list}) and slot {same_slot} returning id, attempt",
+        [(one,) for one, number in leased if (one, number) not in in_flight],
+        (now,),
     )
     attempts.record(tx, carrier, [EndedAttempt(one, number, UNKNOWN) for one, number in rows], now)
     return len(rows)

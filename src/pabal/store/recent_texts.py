@@ -32,6 +32,13 @@ def find(tx: Tx, digests: Sequence[bytes], now: Instant) -> set[bytes]:
     return {bytes(row[0]) for row in rows}
 
 
+def delete(tx: Tx, digests: Sequence[bytes]) -> None:
+    """Forget texts, so that they can be sent again."""
+    tx.execute_many(
+        "delete from recent_texts where digest in ({list})", [(digest,) for digest in sorted(set(digests))]
+    )
+
+
 def delete_expired(tx: Tx, now: Instant, limit: int) -> int:
     """Delete some texts that count no more; return how many."""
     return tx.execute(

@@ -23,14 +23,31 @@ class ConsoleSession(NamedTuple):
     """The first of them."""
 
 
+class ListedSession(NamedTuple):
+    """A session as its user sees it."""
+
+    hash: bytes
+    browser: str
+    created_at: Instant
+    used_at: Instant
+    expires_at: Instant
+
+
 def add(
-    tx: Tx, hash: bytes, user_id: int, account_id: int | None, csrf: str, now: Instant, expires_at: Instant
+    tx: Tx,
+    hash: bytes,
+    user_id: int,
+    account_id: int | None,
+    csrf: str,
+    now: Instant,
+    expires_at: Instant,
+    browser: str = "",
 ) -> None:
     """Begin a session."""
     tx.execute(
-        "insert into sessions (hash, user_id, account_id, csrf, created_at, used_at, expires_at)"
-        " values (?, ?, ?, ?, ?, ?, ?)",
-        (hash, user_id, account_id, csrf, now, now, expires_at),
+        "insert into sessions (hash, user_id, account_id, csrf, browser, created_at, used_at, expires_at)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?)",
+        (hash, user_id, account_id, csrf, browser, now, now, expires_at),
     )
 
 
@@ -47,6 +64,16 @@ def get(tx: Tx, hash: bytes) -> ConsoleSession | None:
     return ConsoleSession(users.from_row(row[:-7]), *row[-7:]) if row else None
 
 
+def list_by_user(tx: Tx, user_id: int) -> list[ListedSession]:
+    """Return every session of a user, whatever its age, the last used first."""
+    rows = tx.fetch_all(
+        "select hash, browser, created_at, used_at, expires_at from sessions where user_id = ?"
+        " order by used_at desc, hash",
+        (user_id,),
+    )
+    return [ListedSession(bytes(hash), *rest) for hash, *rest in rows]
+
+
 def touch(tx: Tx, hash: bytes, now: Instant) -> None:
     """Record that a session is in use."""
     tx.execute("update sessions set used_at = ? where hash = ?", (now, hash))
@@ -60,6 +87,18 @@ def switch_account(tx: Tx, hash: bytes, account_id: int | None) -> None:
 def delete(tx: Tx, hash: bytes) -> None:
     """End a session."""
     tx.execute("delete from sessions where hash = ?", (hash,))
+
+
+def delete_of_user(tx: Tx, user_id: int, hash: bytes) -> bool:
+    """End a session of a user; say whether there was one."""
+    return bool(
+        tx.fetch_all("delete from sessions where hash = ? and user_id = ? returning user_id", (hash, user_id))
+    )
+
+
+def delete_others(tx: Tx, user_id: int, hash: bytes) -> int:
+    """End every session of a user except one; return how many."""
+    return tx.execute("delete from sessions where user_id = ? and hash <> ?", (user_id, hash))
 
 
 def delete_all_by_user(tx: Tx, user_id: int) -> None:

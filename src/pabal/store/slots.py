@@ -66,7 +66,9 @@ def heartbeat(tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]]) -> SlotA
     if not tx.execute("update workers set heartbeat = heartbeat + 1 where id = ?", (worker,)):
         return None
     for other, last in dead:
-        tx.execute("delete from workers where id = ? and heartbeat = ?", (other, last))
+        if tx.execute("delete from workers where id = ? and heartbeat = ?", (other, last)):
+            # at once, also where nobody takes them yet: it may wake up and claim from them
+            tx.execute("update slots set worker_id = null, is_orphaned = 1 where worker_id = ?", (other,))
     beats: dict[bytes, int] = dict(tx.fetch_all("select id, heartbeat from workers order by id"))
     owners = tx.fetch_all("select slot, worker_id, is_orphaned from slots order by slot")
     held = [slot for slot, owner, _ in owners if owner == worker]

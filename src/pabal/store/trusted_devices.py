@@ -33,6 +33,11 @@ def delete(tx: Tx, hash: bytes, user_id: int) -> None:
     tx.execute("delete from trusted_devices where hash = ? and user_id = ?", (hash, user_id))
 
 
+def delete_others(tx: Tx, user_id: int, hash: bytes) -> None:
+    """Stop trusting every device of a user except one."""
+    tx.execute("delete from trusted_devices where user_id = ? and hash <> ?", (user_id, hash))
+
+
 def delete_all_by_user(tx: Tx, user_id: int) -> None:
     """Stop trusting every device of a user."""
     tx.execute("delete from trusted_devices where user_id = ?", (user_id,))

@@ -46,6 +46,25 @@ def list_by_account(tx: Tx, account_id: int) -> list[User]:
     ]
 
 
+def count_active_owners(tx: Tx, account_id: int) -> int:
+    """Return how many owners of an account can sign in."""
+    row = tx.fetch_one(
+        "select count(*) from users where account_id = ? and role = ? and disabled_at is null",
+        (account_id, Role.OWNER.code),
+    )
+    return int(row[0]) if row else 0
+
+
+def set_role(tx: Tx, user_id: int, role: Role) -> None:
+    """Change what a user may do."""
+    tx.execute("update users set role = ? where id = ?", (role.code, user_id))
+
+
+def delete(tx: Tx, user_id: int) -> None:
+    """Delete a user of whom nothing else is stored any more."""
+    tx.execute("delete from users where id = ?", (user_id,))
+
+
 def is_empty(tx: Tx) -> bool:
     """Say whether there are no users yet."""
     return tx.fetch_one("select 1 from users limit 1") is None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pabal.checks.addresses import IpNetwork, get_caller_address, is_in_networks
 from pabal.domain.codes import Code, Refused, Text
+from pabal.service.access.key_uses import KeyUses
 from pabal.service.access.keys import KeyCache
 from pabal.service.access.limits import RateLimiter, RateLimitResult, SharedRateLimiter
 from pabal.store.accounts import ApiKey
@@ -15,9 +16,14 @@ class ApiGuard:
     """Authorizes every call of the interface."""
 
     def __init__(
-        self, keyring: KeyCache, limiter: RateLimiter | SharedRateLimiter, trusted_proxies: Sequence[IpNetwork]
+        self,
+        keyring: KeyCache,
+        limiter: RateLimiter | SharedRateLimiter,
+        trusted_proxies: Sequence[IpNetwork],
+        uses: KeyUses,
     ) -> None:
         self._keyring = keyring
+        self._uses = uses
         self._limiter = limiter
         self._trusted = trusted_proxies
 
@@ -39,6 +45,7 @@ class ApiGuard:
         if scope not in found.scopes:
             detail = Text(f"필요한 권한: {scope}", f"The key needs the scope {scope}.")
             raise Refused(Code.FORBIDDEN, detail=detail)
+        self._uses.note(found.id)
         return found
 
     async def consume_rate(self, key: ApiKey) -> RateLimitResult:

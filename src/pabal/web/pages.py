@@ -68,6 +68,8 @@ class ServicePages:
         self._context = context
         self._bodies = bodies
         self.is_ready = False
+        self.metrics_port: int | None = None
+        """The only port that shows metrics, which are one process's, if several share another one; None: any."""
         self._probed_at = -PROBE_INTERVAL_S
         self._counted_at = -COUNT_INTERVAL_S
         self._is_store_writable = True
@@ -118,6 +120,9 @@ class ServicePages:
     async def show_metrics(self, request: Request) -> Response:
         """Answer the metrics in Prometheus text format."""
         context = self._context
+        server = request.scope.get("server")
+        if self.metrics_port is not None and (server is None or server[1] != self.metrics_port):
+            return self._refuse(Code.NOT_FOUND, request)
         now = context.world.now()
         if context.world.monotonic() - self._counted_at >= COUNT_INTERVAL_S:
             self._counted_at = context.world.monotonic()
@@ -127,6 +132,8 @@ class ServicePages:
                 return self._refuse(Code.SERVICE_UNAVAILABLE, request)
             context.metrics.set_queue_depths(found.depths, context.carriers, now)
             context.metrics.webhook_endpoints_paused.set(found.paused_webhooks)
+            context.metrics.set_carrier_states(found.carriers, now)
+            context.metrics.set_workers(found.workers)
         return Response(context.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def receive_webhook(self, request: Request) -> Response:

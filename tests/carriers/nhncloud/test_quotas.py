@@ -10,7 +10,7 @@ from pabal.store import carrier_states
 from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, outcomes_for
 from tests.fixtures.nhncloud import RELAY, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
 from tests.fixtures.service import FakeCarrier, metric_value
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 from tests.fixtures.web import alimtalk_body, call_ok, receivers_of, sms_body
 
 pytestmark = pytest.mark.slow
@@ -35,6 +35,7 @@ def test_daily_quota_of_a_profile_is_waited_out(tmp_path: Path) -> None:
     """Alimtalk ko/common-console-guide.md, "토큰 등록": a new profile sends 1,000 messages a day."""
 
     async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
+        fixture.relay.clock = env.world.now
         fixture.relay.profiles[SENDER_KEY].daily_limit = 30
         call = await with_channel(env)
         await env.wait(70)
@@ -48,15 +49,16 @@ def test_daily_quota_of_a_profile_is_waited_out(tmp_path: Path) -> None:
         )
         assert carrier.is_connected
         assert metric_value(env, GAUGE, carrier=RELAY, quota="messages_per_day") == 1
-        await env.wait(11 * HOUR_S)
+        await env.wait(HOUR_S / 2)
         assert len(fixture.accepted) == 31
-        await env.wait(2 * HOUR_S)
+        await env.wait(HOUR_S)
 
         assert {tuple(await outcomes_for(call, number)) for number in MANY[:50]} == {("alimTalk completed 1000",)}
         assert carrier.problem == ""
         assert metric_value(env, GAUGE, carrier=RELAY, quota="messages_per_day") == 0
 
-    run_scenario(tmp_path, scenario, poll_seconds=60)
+    an_hour_before_midnight = VirtualWorld(starts_at=NOON + 11 * HOUR_S * 1000)
+    run_scenario(tmp_path, scenario, world=an_hour_before_midnight, poll_seconds=60)
 
 
 def test_raised_daily_quota_is_used_soon(tmp_path: Path) -> None:

@@ -1,14 +1,17 @@
 """The address book: contacts of one account are added, searched, changed, grouped and deleted."""
 
 import re
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from pabal.console.contacts.address_book import SHOWN_GROUPS
 from pabal.domain.user import Role
+from pabal.store import contact_groups
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_upload import page_text
-from tests.fixtures.service import count_rows
+from tests.fixtures.service import account_id_of, count_rows
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import RunScenario, call_ok
 
@@ -209,5 +212,58 @@ def test_contact_is_exported_and_erased_by_number(run_scenario: RunScenario) -> 
         assert '"name":"홍길동"' in exported.text
         assert listed(await browser.get(f"{CONTACTS}?group={group}")) == ["다른 사람"]
         assert "단골 (1)" in (await browser.get(CONTACTS)).text
+
+    run_scenario(scenario)
+
+
+def test_refused_contact_shows_its_error_and_keeps_its_groups(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        await browser.submit(f"{CONTACTS}/groups/fields", fields="등급")
+        group = await make_group(browser, "단골")
+
+        refused = await add(browser, "010-1111-2222", "이름", field0="가" * 201, **{f"g{group}": "1"})
+
+        assert 'id="wrong-field0"' in refused.text
+        assert '<details class="card space" open>' in refused.text
+        assert f'name="g{group}" value="1" checked' in refused.text
+
+    run_scenario(scenario)
+
+
+def test_choice_of_contacts_survives_a_refusal_with_search_and_page(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        group = await make_group(browser, "단골")
+        for number in range(3):
+            await add(browser, f"010-1111-000{number}", f"사람{number}")
+        await add(browser, "010-2222-0000", "남")
+        one = ids(await browser.get(f"{CONTACTS}?q=사람"))[0]
+
+        refused = await browser.submit(f"{CONTACTS}/selected", action="add", q="사람", **{f"c{one}": "1"})
+        done = await browser.submit(
+            f"{CONTACTS}/selected", action="add", q="사람", to_group=group, **{f"c{one}": "1"}
+        )
+
+        assert (refused.status, len(listed(refused))) == (400, 3)
+        assert f'name="c{one}" value="1" checked' in refused.text
+        assert parse_qs(urlsplit(done.headers["location"]).query) == {"q": ["사람"]}
+
+    run_scenario(scenario)
+
+
+def test_contact_stays_in_groups_beyond_those_that_are_shown(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        account_id = await account_id_of(env)
+        for number in range(SHOWN_GROUPS):
+            await env.store.write(contact_groups.add, account_id, f"{number:03}", 0)
+        last = await make_group(browser, "끝")
+        await add(browser, "010-1111-2222", "이름", **{f"g{last}": "1"})
+        (one,) = ids(await browser.get(CONTACTS))
+
+        form = await browser.get(f"{CONTACTS}/person/{one}")
+
+        assert f'name="g{last}" value="1" checked' in form.text
 
     run_scenario(scenario)

@@ -5,6 +5,7 @@ import io
 import pytest
 from openpyxl import Workbook
 
+from pabal.service.access.contacts import SAVE_BATCH
 from tests.console.contacts.test_address_book import CONTACTS, listed, make_group
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_upload import page_text
@@ -132,5 +133,38 @@ def test_export_can_be_imported_again(run_scenario: RunScenario) -> None:
         assert "'=1+1" in lines[3], "spreadsheets must not take it for a formula"
         assert len(some.text.splitlines()) == 3
         assert "이미 있어 그대로 둠 3" in page_text(again)
+
+    run_scenario(scenario)
+
+
+def test_full_address_book_shows_what_was_imported_before(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        rows = "".join(f"010-2000-{number:04},사람{number}\n" for number in range(SAVE_BATCH + 10))
+
+        done = await upload(browser, f"phone,name\n{rows}", known="keep", new_group="행사")
+
+        assert done.status == 403
+        text = page_text(done)
+        assert "일부만 가져왔습니다" in text
+        saved = await count_rows(env, "contacts")
+        assert 0 < saved <= SAVE_BATCH
+        assert f"새로 추가 {saved} " in text
+        assert 'value="keep" checked' in done.text
+        assert 'name="new_group" value="행사"' in done.text
+
+    run_scenario(scenario, max_contacts=SAVE_BATCH + 5)
+
+
+def test_exported_field_that_looks_like_a_formula_is_imported_as_it_was(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        await upload(browser, "phone,name,채널\n010-1111-2222,'홍,@pabal\n")
+
+        exported = await browser.get(f"{CONTACTS}.csv")
+        again = await upload(browser, exported.text, known="update")
+
+        assert "'@pabal" in exported.text
+        assert "이미 있어 그대로 둠 1" in page_text(again)
 
     run_scenario(scenario)

@@ -65,6 +65,23 @@ def test_owner_sees_audit_log_of_account_and_operator_sees_all(run_scenario: Run
     run_scenario(scenario)
 
 
+def test_command_is_shown_with_the_user_of_the_system(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        operator = await signed_in_browser(env, Role.OPERATOR)
+        await env.store.write(
+            audit_log.add, AuditEntry(NOON, None, "command line: kim", None, "store.restore", "a.db")
+        )
+
+        shown = rows(await operator.get("/console/audit"))
+        by_all = rows(await operator.get("/console/audit?user=command+line"))
+        by_kim = rows(await operator.get("/console/audit?user=command+line:+kim"))
+
+        assert shown[0][1:] == ["명령줄: kim", "", "백업에서 복원", "a.db"]
+        assert (len(by_all), len(by_kim)) == (2, 1)
+
+    run_scenario(scenario)
+
+
 def test_audit_log_is_filtered_by_user_and_paged(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         acme = await env.store.write(accounts.ensure_account, "acme", NOON)

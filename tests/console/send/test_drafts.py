@@ -8,6 +8,7 @@ from pabal.domain.user import Role
 from pabal.service.sending import drafts
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.store import accounts
+from tests.console.contacts.test_address_book import make_group
 from tests.fixtures.console import Browser, PageResponse, make_user, sign_in, signed_in_browser
 from tests.fixtures.console_send import IMAGE, form, hidden_fields, preview, review, send, talk
 from tests.fixtures.console_upload import create_campaign, send_campaign, upload_file
@@ -201,5 +202,19 @@ def test_draft_of_a_campaign_stays_until_it_is_sent(run_scenario: RunScenario) -
 
         assert sent.status == 303
         assert await count_rows(env, "drafts") == 0
+
+    run_scenario(scenario)
+
+
+def test_draft_keeps_the_groups_that_were_ticked(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        first, second = await make_group(browser, "단골"), await make_group(browser, "손님")
+        await preview(browser, {**form(content=TEXT), f"g{second}": "1"})
+
+        again = await browser.get(SEND)
+
+        assert f'name="g{second}" value="1" checked' in again.text
+        assert f'name="g{first}" value="1">' in again.text
 
     run_scenario(scenario)

@@ -2,6 +2,7 @@
 
 import html
 import re
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from pabal.domain.campaign import CampaignState
 from pabal.domain.message import Status
 from pabal.domain.user import Role
 from pabal.service.sending import saved_texts
+from tests.console.contacts.test_address_book import make_group
 from tests.console.send.test_drafts import typed_text
 from tests.fixtures.console import PageResponse, signed_in_browser
 from tests.fixtures.console_send import IMAGE, errors, form, hidden_fields, review, send, talk
@@ -257,15 +259,54 @@ def test_change_that_comes_too_late_changes_nothing(run_scenario: RunScenario) -
     run_scenario(scenario)
 
 
-def test_request_with_references_cannot_be_changed_here(run_scenario: RunScenario) -> None:
+@pytest.mark.parametrize("lost", [{"reference": "order-1"}, {"templateData": {"이름": "두\n줄"}}])
+def test_request_that_the_form_would_change_cannot_be_changed_here(
+    run_scenario: RunScenario, lost: dict[str, Any]
+) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()
         browser = await signed_in_browser(env)
-        body = sms_body(receivers=receivers_of(PHONE, reference="order-1"), sendDate="2026-11-15 12:10")
+        receivers = [{"phoneNumber": PHONE, "templateData": {"이름": "값"}, **lost}]
+        body = sms_body(content="#{이름}", receivers=receivers, sendDate="2026-11-15 12:10")
         sent = (await call_ok(call, "message/sendSMS", body)).request_id
 
         refused = await browser.get(f"{SEND}?edit={sent}")
 
         assert refused.status == 409
+
+    run_scenario(scenario)
+
+
+def test_number_that_gets_two_messages_still_does_after_a_change(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        browser = await signed_in_browser(env)
+        receivers = [{"phoneNumber": PHONE, "templateData": {"이름": value}} for value in ("하나", "둘")]
+        body = sms_body(content="#{이름}", receivers=receivers, sendDate="2026-11-15 12:10")
+        old = (await call_ok(call, "message/sendSMS", body)).request_id
+        fields = {**fields_of(await browser.get(f"{SEND}?edit={old}")), "sendDate": "2026-11-15T12:20"}
+
+        await browser.submit(SEND, **fields, **hidden_fields(await review(browser, fields)))
+        await env.wait(1500)
+
+        assert sorted(one["content"] for one in await list_phone_messages(call)) == ["둘", "하나"]
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize("way", ["upload", "groups"])
+def test_changed_schedule_does_not_become_a_campaign_besides(run_scenario: RunScenario, way: str) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        group = await make_group(browser, "단골")
+        old = await send(browser, form(content="옛말", later="1", sendDate="2026-11-15T12:10"))
+        fields = fields_of(await browser.get(f"{SEND}?edit={old}"))
+
+        refused = await browser.submit(f"{SEND}/{way}", **{**fields, f"g{group}": "1"})
+
+        assert refused.status == 409
+        assert "예약을 바꿀 때는 수신자를 직접 입력해야 합니다" in refused.text
+        assert await count_rows(env, "campaigns") == 0
+        assert {status for status, _ in await outcomes_of(env, bytes.fromhex(old))} == {Status.WAITING}
 
     run_scenario(scenario)

@@ -297,6 +297,35 @@ def test_a_process_cut_off_from_the_store_is_evicted_and_rejoins(tmp_path: Path)
     run_scenario(tmp_path, scenario, carriers=fake_carriers())
 
 
+def test_a_process_that_rejoins_resends_nothing_that_it_still_has_in_flight(tmp_path: Path) -> None:
+    """While a third process is dead but not evicted yet, nobody takes all slots of the second one."""
+
+    async def scenario(cluster: Cluster) -> None:
+        one, two, three = [await cluster.start_process(name) for name in ("one", "two", "three")]
+        await cluster.wait(2 * REBALANCE_S)
+        carrier_of(two).delay_s = 20.0
+        await send_many(one)
+        await cluster.wait(1)
+        in_flight = submissions(two)
+        two.store_proxy.is_unavailable = True
+        await cluster.wait(4)
+        await three.die()
+        while two.env.context.slots.worker_id in await cluster.workers():
+            await cluster.wait(0.25)
+
+        two.store_proxy.is_unavailable = False
+        await cluster.wait(3)
+
+        regained = {each for each in in_flight if identifiers.slot_of(each) in two.held} - set(submissions(one))
+        assert regained
+        assert all(submissions(two)[each] == 1 for each in regained)
+        await cluster.wait(60)
+        assert all(submissions(one, two)[each] == 1 for each in regained)
+        assert await count_rows(one.env, "jobs") == 0
+
+    run_scenario(tmp_path, scenario, carriers=fake_carriers())
+
+
 def test_a_killed_process_that_restarts_at_once_gets_all_slots_after_eviction(tmp_path: Path) -> None:
     async def scenario(cluster: Cluster) -> None:
         one = await cluster.start_process("one")

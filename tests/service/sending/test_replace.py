@@ -1,6 +1,8 @@
 """A scheduled request is replaced by another in one transaction: neither both nor none of them go out."""
 
 import hashlib
+from contextlib import nullcontext
+from typing import Any
 
 import pytest
 
@@ -111,3 +113,23 @@ def test_request_of_another_account_is_not_found(run_scenario: RunScenario) -> N
         assert {status for status, _ in await outcomes_of(env, old)} == {Status.WAITING}
 
     run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier()})
+
+
+@pytest.mark.parametrize("action", ["refuse", "drop"])
+def test_duplicate_guard_lets_a_request_replace_its_own_text(run_scenario: RunScenario, action: str) -> None:
+    post = carrier()
+
+    async def scenario(env: Environment) -> None:
+        old = await send(env, sms(PHONE, content="같은 말", scheduled_at=SOON))
+
+        new = await replace(env, old, sms(PHONE, OTHER, content="같은 말", scheduled_at=SOON))
+        with pytest.raises(Refused) if action == "refuse" else nullcontext():
+            await send(env, sms(PHONE, content="같은 말", scheduled_at=SOON))
+        await env.wait(600)
+
+        assert len(post.submitted) == 2
+        assert {status for status, _ in await outcomes_of(env, old)} == {Status.CANCEL}
+        assert {status for status, _ in await outcomes_of(env, new)} == {Status.COMPLETED}
+
+    guard: dict[str, Any] = {"duplicate_minutes": 60, "duplicate_action": action}
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post}, **guard)

@@ -11,6 +11,7 @@ from pabal.domain.sender_number import NumberState
 from pabal.domain.webhook import ORDERED_EVENTS
 from pabal.models.webhook_posts import POSTS
 from pabal.service.delivery import inbound
+from pabal.service.setup_cache import MAX_AGE_S
 from pabal.store import account_limits, numbers
 from tests.fixtures.campaigns import checked_campaign, phones, start_campaign
 from tests.fixtures.endpoints import FakeEndpoints, add_webhook
@@ -26,6 +27,7 @@ async def _cause_every_event(env: Environment, webhook_id: int) -> None:
     await env.store.write(numbers.add, account_id, SENDER, env.world.now(), NumberState.APPROVED)
     await start_campaign(env, await checked_campaign(env, phones(2)))
     await env.store.write(account_limits.save, account_id, AccountLimits(receivers_per_day=100))
+    await env.wait(MAX_AGE_S)
     await call_ok(call, "message/sendSMS", sms_body(*["010-1234-5678"] * 80))
     await call_ok(call, "optOut/add", {"phoneNumber": "010-1234-5678", "senderNumber": "02-1234-5678"})
     await inbound.store_messages(env.context, DEFAULT_CARRIER, [InboundMessage(PHONE, SENDER, "안녕하세요")])

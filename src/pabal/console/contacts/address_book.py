@@ -17,7 +17,9 @@ from pabal.service.access.contacts import AddressBook, Place
 
 CONTACTS_PATH = "/console/contacts"
 PAGE_SIZE = 50
-_CURSOR = re.compile(r"([0-9a-f]{0,400})\.([0-9]{1,18})", re.ASCII)
+SHOWN_GROUPS = 200
+"""Groups that a contact can be put into on its page; those that it is in are always shown."""
+_CURSOR = re.compile(r"([0-9a-f]{0,2000})\.([0-9]{1,18})", re.ASCII)
 
 
 class ContactRow(NamedTuple):
@@ -118,7 +120,7 @@ async def change_selected(request: PageRequest) -> Response:
         await contact_groups.remove_members(request.context, request.account_id, shown, ids)
     else:
         return await _render_list(request, Refused(Code.MISSING_PARAMETER, "to_group"))
-    return request.redirect(list_url(group=shown))
+    return request.redirect(list_url(request.field("q"), shown, _place(request)))
 
 
 async def load_book(request: PageRequest) -> BookView:
@@ -135,6 +137,12 @@ def list_url(typed: str = "", group: int | None = None, after: Place | None = No
         fields["after"] = f"{after.name_key.hex()}.{after.contact_id}"
     given = {name: value for name, value in fields.items() if value}
     return f"{CONTACTS_PATH}?{urlencode(given)}" if given else CONTACTS_PATH
+
+
+def _place(request: PageRequest) -> Place | None:
+    """Return where the page of the list begins that is shown; None: at the beginning."""
+    found = _CURSOR.fullmatch(request.field("after"))
+    return Place(bytes.fromhex(found[1]), int(found[2])) if found and len(found[1]) % 2 == 0 else None
 
 
 def _contact_id(request: PageRequest) -> int:
@@ -166,10 +174,10 @@ def _errors(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]
 
 async def _render_list(request: PageRequest, refused: Refused | None = None) -> Response:
     view = await load_book(request)
-    typed = "" if request.http.method == "POST" else request.field("q")
-    match = _CURSOR.fullmatch(request.field("after"))
-    after = Place(bytes.fromhex(match[1]), int(match[2])) if match and len(match[1]) % 2 == 0 else Place()
-    found = await contacts.search(request.context, request.account_id, typed, view.group, after, PAGE_SIZE)
+    typed, after = request.field("q"), _place(request)
+    found = await contacts.search(
+        request.context, request.account_id, typed, view.group, after or Place(), PAGE_SIZE
+    )
     names = {each.id: each.name for each in view.groups}
     shown_group = view.group.id if view.group else None
     return request.render(
@@ -191,9 +199,13 @@ async def _render_list(request: PageRequest, refused: Refused | None = None) -> 
         fields=request.fields if refused else {},
         errors=_errors(request, refused.problems) if refused else {},
         older=list_url(typed, shown_group, found.page.next_after) if found.page.next_after else "",
-        newest=list_url(typed, shown_group) if match else "",
+        newest=list_url(typed, shown_group) if after else "",
+        after=request.field("after") if after else "",
+        chosen=set(chosen_ids(request.fields, GROUP)),
+        selected=set(chosen_ids(request.fields, CONTACT)),
         export=f"{CONTACTS_PATH}.csv" + (f"?group={shown_group}" if shown_group else ""),
         max_fields=rules.MAX_FIELDS,
+        shown_groups=SHOWN_GROUPS,
     )
 
 
@@ -214,4 +226,5 @@ async def _render_contact(
         errors=_errors(request, refused.problems) if refused else {},
         chosen=set(group_ids),
         is_opted_out=bool(opted_out),
+        shown_groups=SHOWN_GROUPS,
     )

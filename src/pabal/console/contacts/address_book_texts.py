@@ -86,6 +86,12 @@ TEXTS = {
         "파일을 가져오지 않았습니다. 고쳐서 다시 시도하세요.",
         "The file was not imported. Correct it, and try again.",
     ),
+    "contacts.import.partly": Text(
+        "파일의 일부만 가져왔습니다. 아래 결과를 확인하고, 원인을 해결한 뒤 같은 파일을 다시 가져오세요. 이미 "
+        "가져온 번호는 중복되지 않습니다.",
+        "Only a part of the file was imported; see the result below. Solve the problem, then import the same file "
+        "again: numbers are never added twice.",
+    ),
     "contacts.import.done": Text("가져온 결과", "Result of the import"),
     "contact_import.added": Text("새로 추가", "Added"),
     "contact_import.changed": Text("갱신", "Updated"),

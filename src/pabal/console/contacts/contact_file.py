@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, NamedTuple
 
+from pabal.console.history.export import unescape_formula
 from pabal.console.upload import sheet
 from pabal.console.upload.sheet import SheetRow
 from pabal.domain import contact, phone
@@ -146,7 +147,8 @@ def _parse(row: SheetRow, roles: Sequence[str]) -> ContactEntry:
     cells = {role: _cell(row, place) for place, role in enumerate(roles) if role}
     fields = {role.removeprefix(FIELD): value for role, value in cells.items() if role.startswith(FIELD)}
     number = sheet.restore_phone_number(cells[PHONE].removeprefix("'"))
-    return contact.parse_contact(number, cells.get(NAME, "").removeprefix("'"), fields)
+    fields = {name: unescape_formula(value) for name, value in fields.items()}
+    return contact.parse_contact(number, unescape_formula(cells.get(NAME, "")), fields)
 
 
 def _guess(name: str, samples: Sequence[str], fields: Sequence[str], *, has_names: bool) -> str:

@@ -43,6 +43,11 @@ class ImportResult:
     bad: list[BadContact] = field(default_factory=list)
     """The first rows that cannot be contacts."""
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether rows were imported, or found to be there already."""
+        return bool(self.added or self.changed or self.known)
+
 
 async def show_import(request: PageRequest) -> Response:
     """Show the form for a file."""
@@ -64,6 +69,7 @@ async def import_contacts(request: PageRequest) -> Response:
 
     Raises Refused: RATE_LIMITED where too many files are being read.
     """
+    result = ImportResult()
     try:
         file = _file(request)
         with request.site.file_checks.hold(request.account_id):
@@ -71,11 +77,14 @@ async def import_contacts(request: PageRequest) -> Response:
             roles = contact_file.read_mapping(request.fields, head)
             await _add_fields(request, contact_file.fields_in(roles))
             group_ids = await _chosen_groups(request)
-            result = await _import(request, file.stream, head, roles, group_ids)
+            await _import(request, file.stream, head, roles, group_ids, result)
     except Refused as refused:
         if refused.code is Code.RATE_LIMITED:
             raise
-        return await _render(request, refused)
+        if result.has_rows:
+            await _add_audit_entry(request, result)
+        return await _render(request, refused, result if result.has_rows else None)
+    await _add_audit_entry(request, result)
     return await _render(request, result=result)
 
 
@@ -157,9 +166,17 @@ async def _chosen_groups(request: PageRequest) -> list[int]:
 
 
 async def _import(
-    request: PageRequest, stream: BinaryIO, head: FileHead, roles: Sequence[str], group_ids: Sequence[int]
-) -> ImportResult:
-    result = ImportResult()
+    request: PageRequest,
+    stream: BinaryIO,
+    head: FileHead,
+    roles: Sequence[str],
+    group_ids: Sequence[int],
+    result: ImportResult,
+) -> None:
+    """Save the contacts of a file; `result` counts them, also where a later row ends it.
+
+    Raises Refused for a full address book, and for a file that cannot be read to its end.
+    """
     updates = request.field("known") == "update"
     batches = contact_file.read_batches(stream, head, roles)
     while (batch := await request.site.threads.run(next, batches, None)) is not None:
@@ -172,8 +189,10 @@ async def _import(
             result.added += saved.added
             result.changed += saved.changed
             result.known += len(batch.entries) - saved.added - saved.changed
+
+
+async def _add_audit_entry(request: PageRequest, result: ImportResult) -> None:
     await audit.add_entry(request.context, request.audit_entry("contact.import", f"{result.added:,}"))
-    return result
 
 
 def _render_columns(
@@ -205,6 +224,7 @@ async def _render(
         result=result,
         problems=[each.message(language) for each in refused.problems] if refused else [],
         bad=[(each.number, each.cells, request.translate(each.reason)) for each in result.bad] if result else [],
+        typed=request.fields if refused else {},
         max_rows=sheet_limits.MAX_ROWS,
         max_megabytes=sheet_limits.MAX_FILE_BYTES // (1024 * 1024),
     )

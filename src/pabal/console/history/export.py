@@ -192,6 +192,11 @@ def csv_line(cells: Sequence[str]) -> str:
     return written.getvalue()
 
 
+def unescape_formula(cell: str) -> str:
+    """Return a cell of one of our files as it was before `csv_line` wrote it."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA_PREFIXES) else cell
+
+
 def _escape_formula(cell: str) -> str:
     """Return a cell that no spreadsheet reads as a formula."""
     return f"'{cell}" if cell.startswith(_FORMULA_PREFIXES) else cell

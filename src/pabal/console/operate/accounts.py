@@ -8,7 +8,7 @@ from starlette.responses import Response
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
-from pabal.domain.user import ROLE_BY_CODE, Role, User
+from pabal.domain.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role, User
 from pabal.service.access import account_limits, administration, passwords
 from pabal.service.access.accounts import MAX_NAME_CHARACTERS
 from pabal.service.access.administration import Account, ApiKey
@@ -16,7 +16,6 @@ from pabal.service.access.keys import DEFAULT_SCOPES, SCOPES
 from pabal.world import new_password
 
 ACCOUNTS_PATH = "/console/operate/accounts"
-ACCOUNT_ROLES = (Role.OWNER, Role.SENDER, Role.VIEWER)
 DISABLED, ENABLED = "disabled", "enabled"
 
 
@@ -30,6 +29,8 @@ class KeyRow(NamedTuple):
     rate: int
     created_at: str
     expires: str
+    used: str
+    """The last use; empty: none yet."""
     state: str
     """live, revoked or expired."""
 
@@ -96,7 +97,7 @@ async def create_user(request: PageRequest) -> Response:
             each._replace(field="user" if each.field == "name" else each.field) for each in refused.problems
         ]
         return await render_account(request, account, user_fields=typed, refused=Refused.from_problems(problems))
-    return request.render("operate/secret.html", account=account, secret=password, kind="password", name=name)
+    return _render_password(request, account, password, name)
 
 
 async def set_user_state(request: PageRequest) -> Response:
@@ -121,7 +122,14 @@ async def reset_password(request: PageRequest) -> Response:
     user = await administration.reset_password(
         request.context, account, request.field("user"), password_hash, request.actor
     )
-    return request.render("operate/secret.html", account=account, secret=password, kind="password", name=user.name)
+    return _render_password(request, account, password, user.name)
+
+
+def _render_password(request: PageRequest, account: Account, password: str, name: str) -> Response:
+    back = f"{ACCOUNTS_PATH}/{account.id}"
+    return request.render(
+        "operate/secret.html", account=account, back=back, secret=password, kind="password", name=name
+    )
 
 
 async def find_account(request: PageRequest) -> Account:
@@ -144,16 +152,16 @@ async def render_account(
 ) -> Response:
     """Answer with an account's page; after a refusal, with the fields as typed and the errors."""
     keys, users = await administration.get_members(request.context, account.id)
-    defaults = {"name": "", "expires": "", "allow": "", "rate": str(request.site.settings.key_rate)}
     return request.render(
         "operate/account.html",
         refused.code.http_status if refused else 200,
         account=account,
         created_at=request.locale.format_timestamp(account.created_at),
-        keys=[_key_row(request, each) for each in reversed(keys)],
+        keys=[key_row(request, each) for each in reversed(keys)],
         newest_key=keys[-1].id if keys else 0,
+        may_create=True,
         users=[_user_row(request, each) for each in users],
-        key=key_fields or defaults | {f"scope_{scope}": "1" if scope in DEFAULT_SCOPES else "" for scope in SCOPES},
+        key=key_fields or blank_key(request.site.settings.key_rate),
         user=user_fields or {"user": "", "role": Role.SENDER.code},
         scopes=SCOPES,
         roles=ACCOUNT_ROLES,
@@ -207,7 +215,14 @@ def _errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[
     return {each.field: each.message(request.locale.language) for each in problems}
 
 
-def _key_row(request: PageRequest, key: ApiKey) -> KeyRow:
+def blank_key(rate: int) -> dict[str, str]:
+    """Return the fields of the form of a new key as they begin."""
+    scopes = {f"scope_{scope}": "1" if scope in DEFAULT_SCOPES else "" for scope in SCOPES}
+    return {"name": "", "expires": "", "allow": "", "rate": str(rate), **scopes}
+
+
+def key_row(request: PageRequest, key: ApiKey) -> KeyRow:
+    """Return a key as the list shows it."""
     is_expired = key.expires_at is not None and key.expires_at <= request.now
     return KeyRow(
         id=key.id,
@@ -217,6 +232,7 @@ def _key_row(request: PageRequest, key: ApiKey) -> KeyRow:
         rate=key.rate,
         created_at=request.locale.format_timestamp(key.created_at),
         expires=_last_day(request, key.expires_at) if key.expires_at is not None else "",
+        used=request.locale.format_timestamp(key.used_at)[:16] if key.used_at is not None else "",
         state="revoked" if key.revoked_at is not None else "expired" if is_expired else "live",
     )
 

@@ -10,7 +10,7 @@ from pabal.console.upload.campaign_message import REQUESTS_PATH
 from pabal.domain import identifiers
 from pabal.domain.user import MAX_NAME_CHARACTERS, Role
 from pabal.service.access import audit
-from pabal.service.access.audit import COMMAND_LINE_NAME, SIGN_IN_NAME, ListedEntry
+from pabal.service.access.audit import COMMAND_LINE_NAME, COMMAND_LINE_PREFIX, SIGN_IN_NAME, AuditEntry, ListedEntry
 
 PAGE_SIZE = 50
 AUDIT_PATH = "/console/audit"
@@ -62,14 +62,20 @@ def _audit_row(request: PageRequest, listed: ListedEntry) -> AuditRow:
     key = f"audit_action.{entry.action}"
     return AuditRow(
         time=request.locale.format_timestamp(entry.created_at),
-        actor=request.t(NO_USERS[entry.actor])
-        if entry.user_id is None and entry.actor in NO_USERS
-        else entry.actor,
+        actor=_actor(request, entry),
         account=listed.account or "",
         action=request.t(key) if key in request.site.texts else entry.action,
         target=_target(request, entry.target, sent_id),
         path=f"{REQUESTS_PATH}/{entry.target}" if sent_id and entry.account_id == _shown_account(request) else "",
     )
+
+
+def _actor(request: PageRequest, entry: AuditEntry) -> str:
+    if entry.user_id is not None:
+        return entry.actor
+    if entry.actor.startswith(COMMAND_LINE_PREFIX):
+        return f"{request.t('audit.command_line')}: {entry.actor.removeprefix(COMMAND_LINE_PREFIX)}"
+    return request.t(NO_USERS[entry.actor]) if entry.actor in NO_USERS else entry.actor
 
 
 def _target(request: PageRequest, target: str, sent_id: bytes | None) -> str:

@@ -16,8 +16,8 @@ MAX_NETWORKS = 100
 MAX_RATE = 1_000_000
 
 
-def read_new_key(fields: Mapping[str, str], now: Instant, zone: ZoneInfo) -> NewKey:
-    """Return the key that the fields describe.
+def read_new_key(fields: Mapping[str, str], now: Instant, zone: ZoneInfo, max_rate: int = 0) -> NewKey:
+    """Return the key that the fields describe; `max_rate` is the highest rate that it may have, 0: any.
 
     Raises Refused with every problem of the fields.
     """
@@ -52,12 +52,26 @@ def read_new_key(fields: Mapping[str, str], now: Instant, zone: ZoneInfo) -> New
             f"IP 주소나 대역이 아닙니다: {invalid[0][:50]}. 192.0.2.7이나 192.0.2.0/24처럼 입력하세요.",
             f"Not an IP address or network: {invalid[0][:50]}. Write 192.0.2.7 or 192.0.2.0/24.",
         )
-    rate = fields["rate"]
-    if not (rate.isascii() and rate.isdigit() and len(rate) < 10 and int(rate) <= MAX_RATE):
-        add_problem("rate", f"0부터 {MAX_RATE}까지의 숫자를 입력하세요.", f"Enter a number from 0 to {MAX_RATE}.")
+    rate = 0
+    try:
+        rate = read_rate(fields["rate"], max_rate)
+    except Refused as refused:
+        problems += refused.problems
     if problems:
         raise Refused.from_problems(problems)
-    return NewKey(name, scopes, allow, int(rate), expires_at)
+    return NewKey(name, scopes, allow, rate, expires_at)
+
+
+def read_rate(typed: str, max_rate: int = 0) -> int:
+    """Return a rate, 0 for none; with `max_rate`, there must be one, and it may not be higher.
+
+    Raises Refused(INVALID_PARAMETER).
+    """
+    least, most = (1, min(max_rate, MAX_RATE)) if max_rate else (0, MAX_RATE)
+    if not (typed.isascii() and typed.isdigit() and len(typed) < 10 and least <= int(typed) <= most):
+        detail = Text(f"{least}부터 {most}까지의 숫자를 입력하세요.", f"Enter a number from {least} to {most}.")
+        raise Refused(Code.INVALID_PARAMETER, "rate", detail)
+    return int(typed)
 
 
 def _is_network(network: str) -> bool:

@@ -24,7 +24,22 @@ async def create_key(request: PageRequest) -> Response:
         await administration.create_key(request.context, account.id, key, new_key, newest_known_id, audit_entry)
     except Refused as refused:
         return await render_account(request, account, key_fields=typed, refused=refused)
-    return request.render("operate/secret.html", account=account, secret=key, kind="key", name=new_key.name)
+    back = f"/console/operate/accounts/{account.id}"
+    return request.render(
+        "operate/secret.html", account=account, back=back, secret=key, kind="key", name=new_key.name
+    )
+
+
+async def set_key_rate(request: PageRequest) -> Response:
+    """Change how many requests a second a key may make.
+
+    Raises Refused: NOT_FOUND, INVALID_PARAMETER.
+    """
+    account = await find_account(request)
+    key_id, rate = parse_id(request.field("key")), key_form.read_rate(request.field("rate"))
+    audit_entry = request.audit_entry("key.rate", f"{key_id} ({rate})", account_id=account.id)
+    await administration.set_key_rate(request.context, account.id, key_id, rate, audit_entry)
+    return request.redirect(f"/console/operate/accounts/{account.id}")
 
 
 async def revoke_key(request: PageRequest) -> Response:

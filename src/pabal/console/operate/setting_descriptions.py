@@ -1,6 +1,11 @@
 """The Korean description of every setting, by its English one in the code: change both together."""
 
 KOREAN_DESCRIPTIONS = {
+    # Settings of commands that call a service
+    "Address of the service that `pabal send`, `history`, `phone` and `status` call.": (
+        "`pabal send`, `history`, `phone`, `status`가 호출하는 서비스의 주소입니다."
+    ),
+    "API key that these commands call it with.": "이 명령들이 쓰는 API 키입니다.",
     # Settings of the service
     "Address to listen on.": "서비스가 접속을 받을 주소입니다.",
     "Port to listen on.": "서비스가 접속을 받을 포트입니다.",
@@ -26,6 +31,9 @@ KOREAN_DESCRIPTIONS = {
     ),
     "Sender numbers that owners register: they wait for an operator's approval, or owners are trusted.": (
         "계정 관리자가 등록한 발신번호의 처리 방법입니다. approval: 운영자의 승인 대기, trusted: 바로 사용."
+    ),
+    "Whether owners may create API keys of their account in the console; operators always may.": (
+        "계정 관리자가 콘솔에서 자기 계정의 API 키를 발급할 수 있게 할지 정합니다. 운영자는 언제나 할 수 있습니다."
     ),
     ("What to do with characters that text messages cannot contain: refuse them, or replace them by '?'."): (
         "문자 메시지에 담을 수 없는 글자의 처리 방법입니다. refuse: 거부, replace: ‘?’로 바꿔 발송."
@@ -80,8 +88,16 @@ KOREAN_DESCRIPTIONS = {
         "새 PostgreSQL 저장소의 슬롯 수입니다. 이 수만큼의 작업 프로세스까지 함께 발송할 수 있으며, "
         "나중에 바꿀 수 없습니다."
     ),
-    "Port on which `pabal work` serves health checks and metrics; 0: none.": (
-        "pabal work 프로세스가 상태 확인과 지표를 제공하는 포트입니다. 0이면 열지 않습니다."
+    (
+        "Port on which `pabal work` serves health checks and metrics; 0: none. Of several processes of one command,"
+        " each has the next one."
+    ): (
+        "pabal work 프로세스가 상태 확인과 지표를 제공하는 포트입니다. 0이면 열지 않습니다. "
+        "한 명령으로 여러 프로세스를 실행하면 차례로 다음 포트를 씁니다."
+    ),
+    "Processes that one `pabal serve` or `pabal work` runs on PostgreSQL; 0: one for each core.": (
+        "pabal serve나 pabal work 명령 하나가 PostgreSQL에서 실행하는 프로세스 수입니다. "
+        "0이면 코어마다 하나씩 실행합니다."
     ),
     "Hours to wait for the receipt of an SMS.": "SMS의 결과 보고를 몇 시간까지 기다릴지 정합니다.",
     "Hours to wait for the receipt of any other message.": "그 밖의 메시지는 몇 시간까지 기다릴지 정합니다.",

@@ -1,10 +1,12 @@
 """Keeps what is typed on the send page on the server, and offers it again."""
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 from pabal.console.send import draft as drafts
 from pabal.console.send.draft import MessageDraft
+from pabal.console.shell.chosen import GROUP, chosen_ids
 from pabal.console.shell.page_request import PageRequest
 from pabal.service.sending import drafts as draft_service
 from pabal.service.sending.drafts import DraftKey
@@ -26,6 +28,8 @@ class KeptDraft(NamedTuple):
     is_too_large: bool = False
     notice: str = ""
     """The key of what else to say; empty: nothing."""
+    groups: Collection[int] = ()
+    """The groups of the address book that were ticked in it."""
 
 
 def form_name(request: PageRequest) -> str:
@@ -45,6 +49,7 @@ async def keep(request: PageRequest, draft: MessageDraft) -> KeptDraft:
         await draft_service.discard(request.context, key)
         return KeptDraft(form)
     fields = drafts.to_fields(draft)
+    fields |= {f"{GROUP}{group_id}": "1" for group_id in chosen_ids(request.fields, GROUP)}
     if draft.texts["image_name"] and not draft.texts["image_body"]:
         before = await draft_service.load(request.context, key)
         if before and before.fields.get("image_name") == draft.texts["image_name"]:
@@ -59,7 +64,10 @@ async def load(request: PageRequest, form: str = FORM) -> tuple[MessageDraft | N
     found = await draft_service.load(request.context, _key(request, form))
     if found is None:
         return None, KeptDraft(form)
-    return drafts.read_draft(found.fields), KeptDraft(form, True, _time(request, found.changed_at))
+    kept = KeptDraft(
+        form, True, _time(request, found.changed_at), groups=frozenset(chosen_ids(found.fields, GROUP))
+    )
+    return drafts.read_draft(found.fields), kept
 
 
 async def discard(request: PageRequest, form: str) -> None:

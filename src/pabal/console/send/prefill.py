@@ -47,10 +47,10 @@ KIND_BY_PRODUCT = {
     **dict.fromkeys(FRIENDTALK_PRODUCTS, FRIENDTALK),
 }
 NOT_EDITABLE = Text(
-    "수신자가 1,000명을 넘거나 참조값, 수신자별 내용이 있는 요청은 여기서 바꿀 수 없습니다. 취소하고 다시 "
-    "요청하세요.",
-    "A request with more than 1,000 receivers, references or texts of single receivers cannot be changed here. "
-    "Cancel it, and request it again.",
+    "수신자가 1,000명을 넘거나 참조값, 수신자별 내용, 여러 줄의 변수 값이 있는 요청은 여기서 바꿀 수 없습니다. "
+    "취소하고 다시 요청하세요.",
+    "A request with more than 1,000 receivers, references, texts of single receivers or values of several lines "
+    "cannot be changed here. Cancel it, and request it again.",
 )
 _AD_SENDER = re.compile(r"\(광고\)\s*\[([^\]]{1,40})\]")
 _WAYS = ("copy", "resend", "edit")
@@ -101,8 +101,14 @@ async def find_start(request: PageRequest) -> FormStart:
 
 
 def is_editable(copy: RequestCopy) -> bool:
-    """Return whether a request can be written anew without losing anything: references and own texts would be."""
-    return not copy.has_more and all(each.content is None and each.reference is None for each in copy.messages)
+    """Return whether a request can be written anew without losing anything.
+
+    References, own texts, and values of several lines would be lost.
+    """
+    return not copy.has_more and all(
+        each.content is None and each.reference is None and all(map(_can_be_typed, each.values))
+        for each in copy.messages
+    )
 
 
 def _start_from_request(request: PageRequest, form: str, copy: RequestCopy, way: str) -> FormStart:
@@ -114,6 +120,9 @@ def _start_from_request(request: PageRequest, form: str, copy: RequestCopy, way:
     else:
         lines = type_receivers(copy.messages, copy.request.variables)
         draft = replace(draft, texts={**draft.texts, "receivers": lines})
+        numbers = [each.receiver for each in copy.messages]
+        if len(set(numbers)) < len(numbers):  # who was to get several messages still is
+            draft = replace(draft, checkboxes={**draft.checkboxes, "once": False})
     if way == "resend" and not copy.messages:
         notice = "send_start.none_failed"
     if way == "edit":
@@ -185,6 +194,11 @@ def type_receivers(messages: Sequence[Message], variables: Sequence[str]) -> str
     writer = csv.writer(typed, lineterminator="\n")
     writer.writerows([" ".join(cell.splitlines()) for cell in row] for row in rows)
     return typed.getvalue().rstrip("\n")
+
+
+def _can_be_typed(value: str) -> bool:
+    """Return whether a value is the same after it was typed into a line of receivers."""
+    return bool(value) and value == value.strip() and "\t" not in value and len(value.splitlines()) == 1
 
 
 def _image_texts(image: Image | None) -> dict[str, str]:

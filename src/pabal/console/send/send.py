@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from string import hexdigits
 from typing import NamedTuple
@@ -193,6 +193,7 @@ async def _render_form(
     htmx discards answers that are not a success, so it gets a refused form with status 200.
     """
     errors = errors_by_field(request, refused.problems) if refused else {}
+    groups = _chosen_groups(request) | set(kept.groups if kept else ())
     is_htmx = request.http.headers.get("hx-request") == "true"
     return request.render(
         "send/send.html",
@@ -203,8 +204,8 @@ async def _render_form(
         is_refused=refused is not None,
         confirmation=confirmation,
         kept=kept or KeptDraft(kept_draft.form_name(request)),
-        choices=await _load_choices(request, review.draft),
-        chosen_groups=_chosen_groups(request),
+        choices=await _load_choices(request, review.draft, groups),
+        chosen_groups=groups,
         test_key=_new_key(request),
         kinds=list(KINDS.values()),
         talks=FRIENDTALK_PRODUCTS,
@@ -224,10 +225,9 @@ def _chosen_groups(request: PageRequest) -> set[int]:
     return {*chosen_ids(request.fields, GROUP), *([linked] if linked else ())}
 
 
-async def _load_choices(request: PageRequest, draft: MessageDraft) -> FormChoices:
-    """Return what can be chosen for a draft."""
+async def _load_choices(request: PageRequest, draft: MessageDraft, chosen: Collection[int]) -> FormChoices:
+    """Return what can be chosen for a draft; `chosen` groups are shown in any case."""
     _, groups = await contacts.get_book(request.context, request.account_id)
-    chosen = _chosen_groups(request)
     shown = [each for place, each in enumerate(groups) if place < SHOWN_GROUPS or each.id in chosen]
     found = await _load_senders(request, draft)
     return found._replace(groups=shown, has_more_groups=len(groups) > len(shown))

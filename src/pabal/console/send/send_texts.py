@@ -68,7 +68,9 @@ TEXTS = {
         "보관한 문자가 없습니다. 메시지 발송 화면에서 보관하세요.", "No texts are saved. Save one on the send page."
     ),
     "texts.open": Text("보관함과 최근 발송에서 불러오기", "Open a saved or recent text"),
-    "texts.name": Text("보관할 이름", "Name to save it under"),
+    "texts.name": Text(
+        "보관할 이름 (같은 이름이 있으면 바뀝니다)", "Name to save it under (replaces one of the same name)"
+    ),
     "texts.save": Text("보관함에 저장", "Save text"),
     "texts.done": Text("보관함에 저장했습니다.", "The text was saved."),
     "texts.use": Text("이 내용으로 작성", "Write with this"),

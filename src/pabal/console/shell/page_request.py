@@ -12,6 +12,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from pabal.checks import forms
 from pabal.checks.call import ApiCall
 from pabal.checks.locale import Locale
+from pabal.console.shell import cookies
+from pabal.console.shell.browsers import describe_browser
 from pabal.console.shell.form_token import make_token
 from pabal.console.shell.multipart import File
 from pabal.console.shell.site import Site
@@ -20,7 +22,7 @@ from pabal.domain.codes import LANGUAGES, Text
 from pabal.domain.dates import Instant
 from pabal.domain.user import Role, User
 from pabal.service.access.audit import Actor, AuditEntry
-from pabal.service.access.sign_in import ConsoleSession
+from pabal.service.access.sign_in import ConsoleSession, SignInSource
 from pabal.service.access.throttle import IpAddress
 from pabal.service.context import Context
 
@@ -154,6 +156,16 @@ class PageRequest:
         return AuditEntry(
             self.now, *self.actor, self.account_id if account_id is None else account_id, action, target
         )
+
+    def own_audit_entry(self, action: str, target: str = "") -> AuditEntry:
+        """Return the audit entry of something that users do about themselves."""
+        return AuditEntry(self.now, *self.actor, self.user.account_id, action, target)
+
+    @property
+    def source(self) -> SignInSource:
+        """Where a sign-in from this browser comes from."""
+        device_token = cookies.read_secret(self.http, cookies.DEVICE, is_https=self.is_https)
+        return SignInSource(self.address, device_token, describe_browser(self.http.headers.get("user-agent", "")))
 
     def render(self, template: str, status: int = 200, /, **values: object) -> Response:
         """Answer with a page, or with a part of one."""

@@ -9,9 +9,10 @@ from pabal.console.shell.page_request import CHOOSE_ACCOUNT, SIGN_IN, PageReques
 from pabal.domain.codes import LANGUAGES, Code, Refused
 from pabal.domain.dates import SECOND
 from pabal.domain.user import Role
-from pabal.service.access import sign_in
-from pabal.service.access.sign_in import NewSession
+from pabal.service.access import sign_in, two_factor
+from pabal.service.access.sign_in import CodeNeeded, NewSession
 from pabal.service.access.throttle import DEVICE_LIFETIME_MS
+from pabal.service.access.two_factor import WRONG_CODE
 
 STATUS_WRONG = 401
 STATUS_THROTTLED = 429
@@ -38,11 +39,25 @@ async def do_sign_in(request: PageRequest) -> Response:
         return _render_throttled(request, wanted, refused)
     if signed is None:
         return _render_form(request, wanted, request.t("sign_in.wrong"), STATUS_WRONG)
-    if request.session:
-        await sign_in.sign_out(request.context, request.session_token, request.session)
-    response = request.redirect(wanted)
-    _set_cookies(request, response, signed)
-    return response
+    if isinstance(signed, CodeNeeded):
+        return _render_code(request, wanted, signed.token)
+    return await _enter(request, wanted, signed)
+
+
+async def do_sign_in_with_code(request: PageRequest) -> Response:
+    """Go on with a sign-in whose password was right."""
+    wanted, token = safe_redirect_path(request.field("next")), request.field("token")
+    try:
+        signed = await two_factor.sign_in_with_code(request.context, token, request.field("code"), request.source)
+        if signed is None:
+            await two_factor.find_pending(request.context, token)
+    except Refused as refused:
+        if refused.code is Code.RATE_LIMITED:
+            return _render_code(request, wanted, token, _describe_wait(request, refused), STATUS_THROTTLED)
+        return _render_form(request, wanted, refused.problems[0].message(request.locale.language), STATUS_WRONG)
+    if signed is None:
+        return _render_code(request, wanted, token, request.translate(WRONG_CODE), STATUS_WRONG)
+    return await _enter(request, wanted, signed)
 
 
 async def ask_again(request: PageRequest) -> Response:
@@ -64,6 +79,38 @@ async def sign_in_again(request: PageRequest) -> Response:
         return _render_again(request, _describe_wait(request, refused), STATUS_THROTTLED)
     if signed is None:
         return _render_again(request, request.t("sign_in.wrong"), STATUS_WRONG)
+    if isinstance(signed, CodeNeeded):
+        return _render_again_code(request, signed.token)
+    return await _go_on(request, signed)
+
+
+async def sign_in_again_with_code(request: PageRequest) -> Response:
+    """Go on with a sign-in from a page whose session has ended."""
+    token = request.field("token")
+    try:
+        signed = await two_factor.sign_in_with_code(request.context, token, request.field("code"), request.source)
+        if signed is None:
+            await two_factor.find_pending(request.context, token)
+    except Refused as refused:
+        if refused.code is Code.RATE_LIMITED:
+            return _render_again_code(request, token, _describe_wait(request, refused), STATUS_THROTTLED)
+        return _render_again(request, refused.problems[0].message(request.locale.language), STATUS_WRONG)
+    if signed is None:
+        return _render_again_code(request, token, request.translate(WRONG_CODE), STATUS_WRONG)
+    return await _go_on(request, signed)
+
+
+async def _enter(request: PageRequest, wanted: str, signed: NewSession) -> Response:
+    """Begin with a new session, in place of the one before."""
+    if request.session:
+        await sign_in.sign_out(request.context, request.session_token, request.session)
+    response = request.redirect(wanted)
+    _set_cookies(request, response, signed)
+    return response
+
+
+async def _go_on(request: PageRequest, signed: NewSession) -> Response:
+    """Let an open page go on with a new session."""
     if request.session:
         await sign_in.sign_out(request.context, request.session_token, request.session)
     session = await sign_in.find_session(request.context, signed.token)
@@ -110,8 +157,8 @@ async def choose_account(request: PageRequest) -> Response:
     return request.redirect(safe_redirect_path(request.field("next")) if word else CHOOSE_ACCOUNT)
 
 
-async def _attempt(request: PageRequest) -> NewSession | None:
-    """Return a new session, None where the name or password is wrong.
+async def _attempt(request: PageRequest) -> NewSession | CodeNeeded | None:
+    """Return a new session, or that a code is needed; None where the name or password is wrong.
 
     Raises Refused(RATE_LIMITED).
     """
@@ -120,13 +167,19 @@ async def _attempt(request: PageRequest) -> NewSession | None:
         request.site.password_threads,
         request.field("name"),
         request.fields.get("password", ""),
-        request.address,
-        cookies.read_secret(request.http, cookies.DEVICE, is_https=request.is_https),
+        request.source,
     )
 
 
 def _render_form(request: PageRequest, next_path: str, error: str = "", status: int = 200) -> Response:
-    return request.render("sign_in/sign_in.html", status, told=error, wanted=next_path, name=request.field("name"))
+    return request.render(
+        "sign_in/sign_in.html",
+        status,
+        told=error,
+        wanted=next_path,
+        name=request.field("name"),
+        has_joined=request.field("joined") == "1",
+    )
 
 
 def _render_throttled(request: PageRequest, next_path: str, refused: Refused) -> Response:
@@ -137,6 +190,14 @@ def _render_throttled(request: PageRequest, next_path: str, refused: Refused) ->
 
 def _render_again(request: PageRequest, error: str = "", status: int = 200) -> Response:
     return request.render("sign_in/again.html", status, told=error, name=request.field("name"))
+
+
+def _render_code(request: PageRequest, next_path: str, token: str, error: str = "", status: int = 200) -> Response:
+    return request.render("sign_in/code.html", status, told=error, wanted=next_path, token=token)
+
+
+def _render_again_code(request: PageRequest, token: str, error: str = "", status: int = 200) -> Response:
+    return request.render("sign_in/again_code.html", status, told=error, token=token, name=request.field("name"))
 
 
 def _renewed(csrf_secret: str) -> Response:

@@ -10,6 +10,17 @@ TEXTS = {
     ),
     "sign_in.again.do": Text("로그인하고 계속", "Sign in and go on"),
     "sign_in.again.other": Text("다른 사용자로 로그인", "Sign in as another user"),
+    "sign_in.code.title": Text("2단계 인증", "Two-factor sign-in"),
+    "sign_in.code": Text("인증 코드", "Code"),
+    "sign_in.code.about": Text(
+        "인증 앱에 지금 표시된 6자리 코드를 입력하세요. 앱을 쓸 수 없으면 복구 코드를 입력하세요.",
+        "Enter the six digits that your authenticator app shows now. Without the app, enter a recovery code.",
+    ),
+    "sign_in.code.lost": Text(
+        "앱과 복구 코드를 모두 잃어버렸다면 계정 관리자나 운영자에게 2단계 인증 해제를 요청하세요.",
+        "If you have lost both, ask an owner of your account, or your operator, to turn two-factor sign-in off.",
+    ),
+    "sign_in.code.back": Text("처음부터 다시 로그인", "Start again"),
     "sign_in.title": Text("로그인", "Sign in"),
     "sign_in.name": Text("사용자 이름", "User name"),
     "sign_in.password": Text("비밀번호", "Password"),
@@ -27,7 +38,7 @@ TEXTS = {
         "Too many failed sign-ins. Try again in {minutes} minutes.",
     ),
     "sign_in.help": Text(
-        "비밀번호를 잊었다면 운영자에게 새 비밀번호를 요청하세요.",
-        "If you forgot your password, ask your operator for a new one.",
+        "비밀번호를 잊었다면 계정 관리자나 운영자에게 새 비밀번호를 요청하세요.",
+        "If you forgot your password, ask an owner of your account, or your operator, for a new one.",
     ),
 }

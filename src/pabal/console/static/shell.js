@@ -164,7 +164,7 @@
         }
       });
       if (!dialog.open) dialog.showModal();
-      form.querySelector("[type=password]").focus();
+      form.querySelector("input:not([type=hidden], [readonly])").focus();
     }
   }
 

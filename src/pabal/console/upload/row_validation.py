@@ -38,6 +38,10 @@ BATCHES_PER_TURN = 16
 """How much of a file is read before other work gets its turn: 1 MiB of an Excel file, 8,000 lines of CSV."""
 MAX_BLOCK_PROBLEMS = 10 * MAX_BLOCK_RECEIVERS
 """All problems of a block are found at once: a receiver has few, and to start again would check good rows again."""
+EDITS_ARE_TYPED = Text(
+    "예약을 바꿀 때는 수신자를 직접 입력해야 합니다. 파일이나 그룹에 보내려면 예약을 취소하고 새로 작성하세요.",
+    "A scheduled send is changed with typed receivers. To send to a file or a group, cancel it and write another.",
+)
 _Sentences = dict[tuple[Code, Text | None], list[str]]
 """The messages of problems: thousands of rows have the same."""
 _RECEIVER_FIELD = "receivers["
@@ -70,8 +74,10 @@ class CampaignMessage(NamedTuple):
 def message_from_draft(draft: MessageDraft) -> CampaignMessage:
     """Return the message of a draft.
 
-    Raises Refused.
+    Raises Refused, also for a draft that changes a scheduled request: a campaign would go out besides that.
     """
+    if draft.texts["edits"]:
+        raise Refused(Code.INVALID_STATE, "receivers", EDITS_ARE_TYPED)
     fields = draft.body([])
     send_date = str(fields.pop("sendDate", ""))
     del fields["receivers"]

@@ -16,7 +16,7 @@ from pabal.store.engine.base import Tx
 __all__ = [
     "Account", "AccountMembers", "ApiKey", "create_account", "create_key", "create_user", "get_account",
     "get_members",
-    "list_accounts", "reset_password", "revoke_key", "set_account_disabled", "set_user_disabled",
+    "list_accounts", "reset_password", "revoke_key", "set_account_disabled", "set_key_rate", "set_user_disabled",
 ]  # fmt: skip
 
 
@@ -106,6 +106,14 @@ async def revoke_key(context: Context, account_id: int, key_id: int, audit_entry
     Raises Refused(NOT_FOUND).
     """
     await context.store.write(keys.revoke, account_id, key_id, audit_entry)
+
+
+async def set_key_rate(context: Context, account_id: int, key_id: int, rate: int, audit_entry: AuditEntry) -> None:
+    """Change the rate of an API key of an account.
+
+    Raises Refused(NOT_FOUND).
+    """
+    await context.store.write(keys.set_rate, account_id, key_id, rate, audit_entry)
 
 
 def _read_members(tx: Tx, account_id: int) -> AccountMembers:

@@ -2,9 +2,25 @@
 
 from pabal.service.context import Context
 from pabal.store import audit_log
-from pabal.store.audit_log import COMMAND_LINE_NAME, SIGN_IN_NAME, Actor, AuditEntry, ListedEntry
+from pabal.store.audit_log import (
+    COMMAND_LINE_NAME,
+    COMMAND_LINE_PREFIX,
+    SIGN_IN_NAME,
+    Actor,
+    AuditEntry,
+    ListedEntry,
+)
 
-__all__ = ["COMMAND_LINE_NAME", "SIGN_IN_NAME", "Actor", "AuditEntry", "ListedEntry", "add_entry", "search_entries"]
+__all__ = [
+    "COMMAND_LINE_NAME",
+    "COMMAND_LINE_PREFIX",
+    "SIGN_IN_NAME",
+    "Actor",
+    "AuditEntry",
+    "ListedEntry",
+    "add_entry",
+    "search_entries",
+]
 
 
 async def add_entry(context: Context, entry: AuditEntry) -> None:

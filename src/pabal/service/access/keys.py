@@ -9,7 +9,7 @@ from pabal.domain.dates import Instant
 from pabal.service.setup_cache import SetupCache, SetupChanges
 from pabal.store import accounts, audit_log
 from pabal.store.accounts import ApiKey
-from pabal.store.audit_log import AuditEntry
+from pabal.store.audit_log import Actor, AuditEntry
 from pabal.store.engine.base import Tx
 from pabal.world import World, new_api_key
 
@@ -37,12 +37,19 @@ def issue(
     allow: Sequence[str] = (),
     rate: int,
     expires_at: Instant | None = None,
+    actor: Actor | None = None,
 ) -> str:
-    """Create a key for an account, which is created if new, and return it; it is shown only here."""
+    """Create a key for an account, which is created if new, and return it; it is shown only here.
+
+    The audit log names `actor`, if there is one.
+    """
     now = world.now()
     key = new_api_key(world)
     account_id = accounts.ensure_account(tx, account, now)
-    accounts.add_key(tx, account_id, name, hash_key(key), " ".join(scopes), " ".join(allow), rate, now, expires_at)
+    limits = (" ".join(scopes), " ".join(allow), rate)
+    key_id = accounts.add_key(tx, account_id, name, hash_key(key), *limits, now, expires_at)
+    if actor:
+        audit_log.add(tx, AuditEntry(now, *actor, account_id, "key.create", str(key_id)))
     return key
 
 
@@ -86,6 +93,16 @@ def revoke(tx: Tx, account_id: int, key_id: int, audit_entry: AuditEntry) -> Non
     """
     of_account = {each.id for each in accounts.list_keys_by_account(tx, account_id)}
     if key_id not in of_account or not accounts.revoke_key(tx, key_id, audit_entry.created_at):
+        raise Refused(Code.NOT_FOUND)
+    audit_log.add(tx, audit_entry)
+
+
+def set_rate(tx: Tx, account_id: int, key_id: int, rate: int, audit_entry: AuditEntry) -> None:
+    """Change the rate of an account's key, with an audit entry; it counts within a second.
+
+    Raises Refused(NOT_FOUND) where it has no such active key.
+    """
+    if not accounts.set_key_rate(tx, account_id, key_id, rate):
         raise Refused(Code.NOT_FOUND)
     audit_log.add(tx, audit_entry)
 

@@ -12,20 +12,37 @@ from pabal.service.access import passwords, throttle
 from pabal.service.access.passwords import WorkerThreads
 from pabal.service.access.throttle import Admission, IpAddress, SignInAttempt, hash_token
 from pabal.service.context import Context
-from pabal.store import accounts, audit_log, sessions, users
+from pabal.store import accounts, audit_log, pending_sign_ins, second_factors, sessions, users
 from pabal.store.accounts import Account
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 from pabal.store.sessions import ConsoleSession as ConsoleSession  # for pages, which do not import the store
+from pabal.store.users import Credentials
 from pabal.world import World
 
 SECRET_BITS = 256
 SESSION_LIFETIME_MS = 12 * HOUR
 IDLE_TIMEOUT_MS = 2 * HOUR
+CODE_TIMEOUT_MS = 10 * MINUTE
+"""How long after the password the code of the second factor may come."""
 TOUCH_INTERVAL_MS = 1 * MINUTE
 """Minimum time between updates of a session's last use."""
 
 log = logging.getLogger("pabal.sign_in")
+
+
+class SignInSource(NamedTuple):
+    """Where a sign-in comes from: address, device token of an earlier sign-in, kind of browser."""
+
+    address: IpAddress | None
+    device_token: str | None = None
+    browser: str = ""
+
+
+class CodeNeeded(NamedTuple):
+    """The password was right, and the user has a second factor: the token to go on with, and a code."""
+
+    token: str
 
 
 class NewSession(NamedTuple):
@@ -46,36 +63,70 @@ async def sign_in(
     hashing_threads: WorkerThreads,
     spelling: str,
     password: str,
-    address: IpAddress | None,
-    device_token: str | None = None,
-) -> NewSession | None:
-    """Start a session and return it, None where the name or password is wrong.
+    source: SignInSource,
+) -> NewSession | CodeNeeded | None:
+    """Start a session and return it, or that a code is needed; None where the name or password is wrong.
 
-    Unknown names, wrong passwords and disabled users get the same result, in the same time. `device_token` is that
-    of an earlier sign-in: failures elsewhere do not count against its user.
+    Unknown names, wrong passwords and disabled users get the same result, in the same time. On a device of an
+    earlier sign-in, failures elsewhere do not count against its user.
     Raises Refused(RATE_LIMITED) while further attempts have to wait after too many failed ones.
     """
-    world, metrics = context.world, context.metrics
-    attempt = throttle.attempt_of(_parse_name(spelling), address, device_token)
-    admission = await context.store.write(throttle.admit, attempt, world.now())
-    if admission.blocked_until is not None:
-        metrics.sign_ins.add(1, "throttled")
-        raise Refused(Code.RATE_LIMITED, retry_after_s=(admission.blocked_until - world.now()) / SECOND)
+    world = context.world
+    attempt = throttle.attempt_of(_parse_name(spelling), source.address, source.device_token)
+    admission = await admit(context, attempt)
     found = admission.found
     is_right = await hashing_threads.run(passwords.verify, found.hash if found else None, password)
     if found is not None and is_right and found.user.is_active:
+        if await context.store.read(second_factors.list_enabled, [found.user.id]):
+            return await _ask_for_code(context, found)
         new = NewSession(new_secret(world), new_secret(world), found.user)
-        if await context.store.write(_begin, new, new_secret(world), attempt, admission, world.now()):
-            metrics.sign_ins.add(1, "success")
+        begin = SessionStart(new, new_secret(world), source.browser, attempt, admission)
+        if await context.store.write(begin_session, begin, world.now()):
+            context.metrics.sign_ins.add(1, "success")
             return new
-    metrics.sign_ins.add(1, "failure")
-    failure = await context.store.write(throttle.record_failure, attempt, admission, world.now())
+    await record_failure(context, attempt, admission)
+    return None
+
+
+async def verify_password(
+    context: Context, hashing_threads: WorkerThreads, who: User, password: str, source: SignInSource
+) -> bool:
+    """Say whether this is the password of a user who is signed in; a wrong one counts as a failed sign-in.
+
+    Raises Refused(RATE_LIMITED).
+    """
+    attempt = throttle.attempt_of(who.name, source.address, source.device_token)
+    admission = await admit(context, attempt)
+    found = admission.found
+    if await hashing_threads.run(passwords.verify, found.hash if found else None, password):
+        await context.store.write(throttle.take_back, admission)
+        return True
+    await record_failure(context, attempt, admission)
+    return False
+
+
+async def admit(context: Context, attempt: SignInAttempt) -> Admission:
+    """Count an attempt to sign in, as if it had failed.
+
+    Raises Refused(RATE_LIMITED) while it has to wait.
+    """
+    admission = await context.store.write(throttle.admit, attempt, context.world.now())
+    if admission.blocked_until is not None:
+        context.metrics.sign_ins.add(1, "throttled")
+        wait_s = (admission.blocked_until - context.world.now()) / SECOND
+        raise Refused(Code.RATE_LIMITED, retry_after_s=wait_s)
+    return admission
+
+
+async def record_failure(context: Context, attempt: SignInAttempt, admission: Admission) -> None:
+    """Record an attempt to sign in that has failed."""
+    context.metrics.sign_ins.add(1, "failure")
+    failure = await context.store.write(throttle.record_failure, attempt, admission, context.world.now())
     if failure.is_recorded:
-        user_id = found.user.id if found else None
+        user_id = admission.found.user.id if admission.found else None
         log.warning(
             "sign-in failed; see the audit log", extra={"user_id": user_id, "recent_failures": failure.failures}
         )
-    return None
 
 
 async def find_session(context: Context, token: str | None, *, is_activity: bool = True) -> ConsoleSession | None:
@@ -119,15 +170,34 @@ def secrets_equal(given: str, expected: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
 
 
-def _begin(tx: Tx, new: NewSession, csrf: str, attempt: SignInAttempt, admission: Admission, now: Instant) -> bool:
+class SessionStart(NamedTuple):
+    """A session to start, and the attempt that was right."""
+
+    new: NewSession
+    csrf: str
+    browser: str
+    attempt: SignInAttempt
+    admission: Admission
+
+
+def begin_session(tx: Tx, start: SessionStart, now: Instant) -> bool:
     """Start a session, unless the user changed while the password was verified."""
+    new, csrf, browser, attempt, admission = start
     who = new.user
     if users.get_by_name(tx, who.name) != admission.found:
         return False
     throttle.record_success(tx, attempt, admission, hash_token(new.device_token), now)
-    sessions.add(tx, hash_token(new.token), who.id, who.account_id, csrf, now, now + SESSION_LIFETIME_MS)
+    expires_at = now + SESSION_LIFETIME_MS
+    sessions.add(tx, hash_token(new.token), who.id, who.account_id, csrf, now, expires_at, browser)
     audit_log.add(tx, AuditEntry(now, who.id, who.name, who.account_id, "session.begin"))
     return True
+
+
+async def _ask_for_code(context: Context, found: Credentials) -> CodeNeeded:
+    """Have a sign-in with the right password wait for a code; what it was counted for stays until then."""
+    token, expires_at = new_secret(context.world), context.world.now() + CODE_TIMEOUT_MS
+    await context.store.write(pending_sign_ins.add, hash_token(token), found.user.id, expires_at)
+    return CodeNeeded(token)
 
 
 def _end(tx: Tx, hash: bytes, who: User, now: Instant) -> None:

@@ -86,9 +86,14 @@ def admit(tx: Tx, attempt: SignInAttempt, now: Instant) -> Admission:
 def record_success(tx: Tx, attempt: SignInAttempt, admission: Admission, device: bytes, now: Instant) -> None:
     """Take back what an attempt was counted for, and trust its browser under a new token."""
     assert admission.found is not None
+    take_back(tx, admission)
+    trusted_devices.trust(tx, device, attempt.device, admission.found.user.id, now + DEVICE_LIFETIME_MS)
+
+
+def take_back(tx: Tx, admission: Admission) -> None:
+    """Take back what an attempt was counted for: it has succeeded."""
     sign_in_attempts.release(tx, admission.subjects)
     sign_in_attempts.clear(tx, admission.subjects[0])
-    trusted_devices.trust(tx, device, attempt.device, admission.found.user.id, now + DEVICE_LIFETIME_MS)
 
 
 def record_failure(tx: Tx, attempt: SignInAttempt, admission: Admission, now: Instant) -> RecordedFailure:

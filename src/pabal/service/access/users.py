@@ -5,13 +5,18 @@ from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.user import Role, User
 from pabal.service.access import throttle
-from pabal.store import accounts, audit_log, sessions, trusted_devices, users
+from pabal.service.access.two_factor import delete_factor
+from pabal.store import accounts, audit_log, pending_sign_ins, sessions, trusted_devices, users
 from pabal.store.audit_log import COMMAND_LINE, Actor, AuditEntry
 from pabal.store.engine.base import Tx
 
 NAME_TAKEN = Text(
     "같은 이름의 사용자가 이미 있습니다. 비밀번호를 보지 못했으면 새로 발급하세요.",
     "A user with this name already exists. If you did not see the password, issue a new one.",
+)
+
+NAME_TAKEN_BY_ANOTHER = Text(
+    "이미 쓰고 있는 이름입니다. 다른 이름을 입력하세요.", "This name is taken. Choose another one."
 )
 
 
@@ -49,7 +54,7 @@ def change_password(
 
     With `account_id`, only users of that account are found. Raises Refused(INVALID_PARAMETER) for an unknown user.
     """
-    found = _find(tx, spelling, account_id)
+    found = find(tx, spelling, account_id)
     users.set_hash(tx, found.id, hash)
     _end_sessions(tx, found)
     audit_log.add(tx, AuditEntry(now, *actor, found.account_id, "user.password", found.name))
@@ -69,7 +74,7 @@ def set_disabled(
 
     With `account_id`, only users of that account are found. Raises Refused(INVALID_PARAMETER) for an unknown user.
     """
-    found = _find(tx, spelling, account_id)
+    found = find(tx, spelling, account_id)
     users.set_disabled(tx, found.id, now if is_disabled else None)
     _end_sessions(tx, found)
     what = "user.disable" if is_disabled else "user.enable"
@@ -82,7 +87,16 @@ def unlock(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND_LINE) -> 
 
     Raises Refused(INVALID_PARAMETER) for an unknown user.
     """
-    return _lift(tx, _find(tx, spelling, None), now, actor)
+    return _lift(tx, find(tx, spelling, None), now, actor)
+
+
+def reset_two_factor(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND_LINE) -> bool:
+    """Take away a user's second factor; say whether there was one.
+
+    Raises Refused(INVALID_PARAMETER) for an unknown user.
+    """
+    found = find(tx, spelling, None)
+    return delete_factor(tx, found.id, AuditEntry(now, *actor, found.account_id, "two_factor.reset", found.name))
 
 
 def _lift(tx: Tx, found: User, now: Instant, actor: Actor) -> bool:
@@ -94,10 +108,15 @@ def _lift(tx: Tx, found: User, now: Instant, actor: Actor) -> bool:
 
 def _end_sessions(tx: Tx, found: User) -> None:
     sessions.delete_all_by_user(tx, found.id)
+    pending_sign_ins.delete_all_by_user(tx, found.id)
     trusted_devices.delete_all_by_user(tx, found.id)
 
 
-def _find(tx: Tx, spelling: str, account_id: int | None) -> User:
+def find(tx: Tx, spelling: str, account_id: int | None) -> User:
+    """Return a user by name, of one account if it is given.
+
+    Raises Refused(INVALID_PARAMETER) for an unknown user.
+    """
     found = users.get_by_name(tx, user.parse_name(spelling))
     if found is None or (account_id is not None and found.user.account_id != account_id):
         detail = Text("없는 사용자입니다.", "The user does not exist; see `pabal user list`.")

@@ -1,7 +1,7 @@
 """Takes over slots: prepares what a worker inherits before it claims from it."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from pabal.carriers.base import Carrier
 from pabal.domain.dates import DAY, SECOND, Instant
@@ -124,12 +124,15 @@ async def _respect_leases(context: Context, slot: int, carrier: Carrier) -> None
 
 
 async def _release_leases(context: Context, slot: int, worker: bytes | None, carrier: Carrier) -> None:
-    """Make what the slot's last worker had in flight due again, or hold it for its receipts."""
+    """Make what the slot's last worker had in flight due again, or hold it for its receipts.
+
+    That worker may have been this process, before it was evicted: what it still has in flight stays so.
+    """
     store, world, name = context.store, context.world, carrier.name
     held = BATCH
     while not carrier.max_resends and not carrier.can_look_up and held:
         finished, held = await store.write(
-            run_if_held, slot, worker, hold_in_flight, slot, name, context.policy, world.now()
+            run_if_held, slot, worker, hold_in_flight, slot, name, context.policy, world.now(), context.in_flight
         )
         context.count_ended(finished.ended)
         if held:
@@ -139,7 +142,15 @@ async def _release_leases(context: Context, slot: int, worker: bytes | None, car
             )
     max_lease_ms = lease_duration_ms(carrier) + DAY  # the clock may have been set back since
     released = await store.write(
-        run_if_held, slot, worker, queue_admin.release_leases, slot, name, world.now(), max_lease_ms
+        run_if_held,
+        slot,
+        worker,
+        queue_admin.release_leases,
+        slot,
+        name,
+        world.now(),
+        max_lease_ms,
+        context.in_flight,
     )
     if released:
         log.info(
@@ -148,9 +159,15 @@ async def _release_leases(context: Context, slot: int, worker: bytes | None, car
         )
 
 
-def hold_in_flight(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -> tuple[FinishResult, int]:
-    """Hold some messages that a slot's last worker had in flight; return what ended, and how many there were."""
-    found = doubts.find_in_flight(tx, slot, carrier, BATCH)
+def hold_in_flight(
+    tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant, in_flight: Container[tuple[bytes, int]] = ()
+) -> tuple[FinishResult, int]:
+    """Hold some messages that a slot's last worker had in flight, unless they still are so here.
+
+    Returns what ended, and how many there were.
+    """
+    leased = doubts.find_in_flight(tx, slot, carrier, MAX_LEASES)
+    found = [job for job in leased if job not in in_flight][:BATCH]
     in_doubt = messages.get(tx, [job.id for job in found])
     unreadable = finish(tx, [(job.id, Outcome.UNKNOWN) for job in found if job.id not in in_doubt], policy, now)
     return hold_in_doubt(tx, carrier, list(in_doubt.values()), policy, now).joined(unreadable), len(found)

@@ -135,7 +135,9 @@ async def _is_held_elsewhere(context: Context, profile: Profile, refusal: Refuse
     return await context.store.read(_find_holder, profile) is not None
 
 
-async def adopt(context: Context, account_id: int, carrier: str, channel_id: str) -> Profile:
+async def adopt(
+    context: Context, account_id: int, carrier: str, channel_id: str, audit_entry: AuditEntry | None = None
+) -> Profile:
     """Give an account a profile that a relay already has; the next sync adds its templates.
 
     Raises Refused: SENDER_NOT_FOUND where the relay does not have it or it is not approved there, DUPLICATE where
@@ -148,7 +150,9 @@ async def adopt(context: Context, account_id: int, carrier: str, channel_id: str
             "The relay has no approved profile for this channel.",
         )
         raise Refused(Code.SENDER_NOT_FOUND, "channelId", detail)
-    adopted = await context.store.write(_adopt, account_id, carrier, standing, context.world.now())
+    adopted = await context.store.write(
+        audit_log.run_audited, audit_entry, _adopt, account_id, carrier, standing, context.world.now()
+    )
     context.new_events.set()
     return adopted
 

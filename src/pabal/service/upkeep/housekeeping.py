@@ -33,6 +33,8 @@ from pabal.store import (
     events,
     idempotency_keys,
     inbound,
+    invites,
+    pending_sign_ins,
     profiles,
     queue,
     queue_admin,
@@ -170,6 +172,8 @@ async def _run_global_tasks(context: Context) -> None:
     await maintain_partitions(context)
     await _repeat_until_none(context, lambda tx: sessions.delete_expired(tx, world.now(), BATCH))
     await _repeat_until_none(context, lambda tx: trusted_devices.delete_expired(tx, world.now(), BATCH))
+    await _repeat_until_none(context, lambda tx: invites.delete_expired(tx, world.now(), BATCH))
+    await _repeat_until_none(context, lambda tx: pending_sign_ins.delete_expired(tx, world.now(), BATCH))
     await _repeat_until_none(
         context, lambda tx: sign_in_attempts.delete_old(tx, world.now() - sign_in_attempts.FORGET_MS, BATCH)
     )

@@ -9,9 +9,11 @@ from pabal.service.context import Context
 from pabal.service.history.history import take_search_turn
 from pabal.service.upkeep.statistics import QUICK_MS, update_statistics
 from pabal.store import accounts, carrier_states, carriers, queue_admin, statistics, webhooks
+from pabal.store import slots as slot_store
 from pabal.store.carrier_states import CarrierState
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.queue_admin import QueueDepth
+from pabal.store.slots import Worker
 from pabal.store.statistics import GroupCounts, PeriodCounts, StatisticsKey
 
 __all__ = [
@@ -88,16 +90,20 @@ def queue_depths(tx: Tx, slots: Sequence[int], configured: Iterable[str], now: I
 
 
 class StoreFigures(NamedTuple):
-    """What the metrics take from the store: the depth of each lane, and how many webhooks are paused."""
+    """What the metrics take from the store: the depth of each lane, paused webhooks, carriers and workers."""
 
     depths: list[QueueDepth]
     paused_webhooks: int
+    carriers: list[CarrierState]
+    workers: list[tuple[Worker, int]]
+    """Every worker, with the number of slots it holds."""
 
 
 @transaction(background=True)
 def store_figures(tx: Tx, slots: Sequence[int], configured: Iterable[str], now: Instant) -> StoreFigures:
     """Return what the metrics take from the store."""
-    return StoreFigures(queue_depths(tx, slots, configured, now), webhooks.count_paused(tx))
+    depths = queue_depths(tx, slots, configured, now)
+    return StoreFigures(depths, webhooks.count_paused(tx), carrier_states.list_all(tx), slot_store.list_workers(tx))
 
 
 @transaction(search=True)

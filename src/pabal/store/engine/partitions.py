@@ -18,6 +18,8 @@ REQUEST_TABLES = ("requests", "images")
 """Partitioned tables whose id is a request's, which is shorter than a message's."""
 MONTHS_AHEAD = 2
 """How many months after the current one have partitions."""
+MAX_PAST_MONTHS = 120
+"""How many months before the current one can get partitions when a store is moved; older rows need none."""
 MAX_MOVED_ROWS = 10_000
 """A month with more rows than this in a default partition gets no partition of its own."""
 _FILLFACTORS = {"messages": 50}
@@ -92,6 +94,16 @@ def create_ahead(tx: Tx, now: Instant) -> list[int]:
         if not _exists(tx, f"{table}_default"):
             tx.execute(f"create table {table}_default partition of {table} default")
     return [month for month in missing_months(tx, now) if create_month(tx, month)]
+
+
+def create_past(tx: Tx, since: Instant, now: Instant) -> list[int]:
+    """Create the missing partitions of past months from `since` on, for rows that come from another store."""
+    _limit_lock_waits(tx)
+    months = [month_at(since)]
+    while next_month(months[-1]) < month_at(now):
+        months.append(next_month(months[-1]))
+    missing = [month for month in months[-MAX_PAST_MONTHS:] if not _exists(tx, f"messages_{month}")]
+    return [month for month in missing if create_month(tx, month)]
 
 
 def create_month(tx: Tx, month: int) -> bool:

@@ -37,7 +37,7 @@ def query_file(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args,
     Raises StoreUnavailable for a file that cannot be read.
     """
     try:
-        with contextlib.closing(_open_read_only(path)) as connection:
+        with contextlib.closing(open_read_only(path)) as connection:
             connection.execute("begin")
             return work(SqliteTx(connection), *args, **kwargs)
     except apsw.Error as error:
@@ -135,7 +135,7 @@ def _copy(source: Path, part: Path, descriptor: int, on_progress: ProgressCallba
     """Copy in steps within one read transaction: otherwise each commit would restart the copy."""
     before = _mtime_without_wal(source)
     with (
-        contextlib.closing(_open_read_only(source)) as there,
+        contextlib.closing(open_read_only(source)) as there,
         contextlib.closing(apsw.Connection(str(part))) as here,
     ):
         here.execute("pragma journal_mode = off")
@@ -172,7 +172,7 @@ def _mtime_without_wal(path: Path) -> int:
     return 0 if _beside(path, "-wal").exists() else path.stat().st_mtime_ns
 
 
-def _open_read_only(path: Path) -> apsw.Connection:
+def open_read_only(path: Path) -> apsw.Connection:
     """Return a read-only connection.
 
     A file that is not open anywhere is opened as immutable, or reading it would leave files beside it.
@@ -183,6 +183,16 @@ def _open_read_only(path: Path) -> apsw.Connection:
     connection = apsw.Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     return connection
+
+
+def retire(path: Path, new_path: Path) -> None:
+    """Give a store's file another name, so that no service finds it, and remove its WAL files.
+
+    Raises StoreInUse where another process has the file open.
+    """
+    archive(path, new_path)
+    path.unlink()
+    _fsync(path.parent)
 
 
 def _fold_wal(path: Path) -> None:

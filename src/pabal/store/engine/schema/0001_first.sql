@@ -25,7 +25,8 @@ create table keys (                      -- API keys
 
 create table key_usage (                 -- the token bucket of each API key, shared by all processes
     key_id {big} primary key,
-    until_us {big} not null              -- when all granted requests are paid off at the key's rate, in microseconds
+    until_us {big} not null,             -- when all granted requests are paid off at the key's rate, in microseconds
+    used_at {big}                        -- when the key was used last, to the minute; null: unknown
 ) {clustered};
 
 create table account_limits (            -- limits of accounts; no row, or 0: none
@@ -180,12 +181,47 @@ create table sessions (                  -- console sessions
     user_id {big} not null references users (id),
     account_id {big},                    -- the account that an operator has selected
     csrf text not null,                  -- the token that every form of this session carries
+    browser text not null,               -- kind and system, such as `Chrome, Windows`; empty: unknown
     created_at {big} not null,
     used_at {big} not null,
     expires_at {big} not null
 ) {clustered};
 create index sessions_by_user on sessions (user_id);
 create index sessions_by_expiry on sessions (expires_at);
+
+create table second_factors (            -- two-factor sign-in of users, by codes of an app
+    user_id {big} primary key references users (id),
+    secret {bytes} not null,             -- encrypted, if the operator has set a key for that
+    enabled_at {big},                    -- null: the user has not shown yet that the app has it
+    last_step {big} not null             -- the period of the last code that was used: each works once
+) {clustered};
+
+create table recovery_codes (            -- what a user signs in with who has lost the app; each works once
+    user_id {big} not null references users (id),
+    hash {bytes} not null,               -- SHA-256 of the code and the user's id
+    primary key (user_id, hash)
+) {clustered};
+
+create table pending_sign_ins (          -- sign-ins with the right password, which wait for a code
+    hash {bytes} primary key,            -- SHA-256 of the token in the form
+    user_id {big} not null references users (id),
+    failures integer not null,
+    expires_at {big} not null
+) {clustered};
+create index pending_sign_ins_by_user on pending_sign_ins (user_id);
+create index pending_sign_ins_by_expiry on pending_sign_ins (expires_at);
+
+create table invites (                   -- invitations to an account, until they are used, withdrawn or expired
+    id {serial},
+    account_id {big} not null references accounts (id),
+    hash {bytes} not null unique,        -- SHA-256 of the token in the link
+    role text not null,
+    inviter_id {big} not null references users (id),
+    created_at {big} not null,
+    expires_at {big} not null
+);
+create index invites_by_account on invites (account_id, id);
+create index invites_by_expiry on invites (expires_at);
 
 create table drafts (                    -- what a user has written in a form of the console and not sent yet
     user_id {big} not null references users (id),

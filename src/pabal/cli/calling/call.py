@@ -1,0 +1,154 @@
+"""What commands share that call a running service: options, client, errors and exit statuses."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+from msgspec import UNSET
+
+from pabal.cli.errors import CommandError
+from pabal.cli.table import printable
+from pabal.client import ApiError, Client, NoAnswerError, Retries
+from pabal.client.errors import TemporaryError
+from pabal.client.exchange import USUAL_RETRIES
+from pabal.domain.codes import Code, Text
+from pabal.models.answers import Envelope, WarningItem
+from pabal.settings.client_settings import load_client
+from pabal.settings.environment import choose_language
+from pabal.settings.field import BadSetting
+
+MAX_PROBLEMS = 20
+"""Problems of a refusal that are printed."""
+MAX_COUNT = 1_000_000
+"""Largest number that an option takes."""
+FEW_RETRIES = Retries(attempts=3)
+"""For commands that somebody waits for."""
+_NO_KEY = Text(
+    "API 키가 없습니다. --key나 환경 변수 PABAL_API_KEY로 주세요.",
+    "there is no API key; give it with --key or in the variable PABAL_API_KEY",
+)
+_NO_ANSWER = Text(
+    "{url}의 서비스가 응답하지 않습니다({reason}). 주소를 확인하세요: --url이나 환경 변수 PABAL_URL",
+    "the service at {url} does not answer ({reason}); check the address: --url or the variable PABAL_URL",
+)
+_MAYBE_SENT = Text(
+    "요청을 보냈으나 응답을 받지 못했습니다. 처리되었을 수 있습니다.",
+    "The request was transmitted, and may have been carried out.",
+)
+
+
+class ExitStatus(IntEnum):
+    """The exit statuses of commands; docs/how-to/command-line.md explains them."""
+
+    DONE = 0
+    REFUSED = 1
+    WRONG_USE = 2
+    INCOMPLETE = 3
+    NO_ANSWER = 4
+    NOT_DELIVERED = 5
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+
+
+class Call(NamedTuple):
+    """A command that runs: its arguments, the client of the service, and the language of the user."""
+
+    given: argparse.Namespace
+    client: Client
+    url: str
+    language: str
+
+    def t(self, text: Text, **values: object) -> str:
+        """Return a text in the language of the user, with values filled in."""
+        return text.in_language(self.language).format(**values)
+
+    def report(self, text: Text, **values: object) -> None:
+        """Print a line for people, apart from the output."""
+        report_line(self.t(text, **values))
+
+
+def add_call(
+    subparsers: Any, name: str, run: Callable[[Call], int], help: str, *, needs_key: bool = True
+) -> argparse.ArgumentParser:
+    """Add a command that calls a running service, and return its parser."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(name, help=help, description=help)
+    parser.add_argument("--url", help="address of the service (default: PABAL_URL, else http://127.0.0.1:8080)")
+    if needs_key:
+        parser.add_argument(
+            "--key", help="API key (default: PABAL_API_KEY, which other users of a machine cannot see)"
+        )
+    parser.add_argument("--config", type=Path, metavar="FILE", help="TOML file with settings")
+    parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
+    parser.set_defaults(run_call=run, needs_key=needs_key)
+    return parser
+
+
+def parse_count(given: str, most: int = MAX_COUNT) -> int:
+    """Return a number from 1 to `most` that was given as an argument."""
+    if not (given.isascii() and given.isdigit() and 1 <= int(given) <= most):
+        raise argparse.ArgumentTypeError(f"must be a number from 1 to {most:,}")
+    return int(given)
+
+
+def run_call(given: argparse.Namespace) -> int:
+    """Run a command that calls a running service, and return its exit status."""
+    language = choose_language()
+    try:
+        settings = load_client(file=given.config, url=given.url, api_key=getattr(given, "key", None))
+        if given.needs_key and not settings.api_key:
+            raise CommandError(_NO_KEY.in_language(language))
+        with Client(settings.url, settings.api_key, locale=language, retries=_choose_retries(given)) as client:
+            status: int = given.run_call(Call(given, client, settings.url, language))
+            sys.stdout.flush()
+            return status
+    except (BadSetting, CommandError, httpx.InvalidURL) as error:
+        report_line(f"pabal: {error}")
+        return ExitStatus.WRONG_USE
+    except ApiError as error:
+        report_refusal(error, language)
+        return status_of(error)
+    except NoAnswerError as error:
+        report_line(f"pabal: {_NO_ANSWER.in_language(language).format(url=settings.url, reason=error)}")
+        if error.was_sent:
+            report_line(_MAYBE_SENT.in_language(language))
+        return ExitStatus.NO_ANSWER
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitStatus.BROKEN_PIPE
+    except KeyboardInterrupt:
+        return ExitStatus.INTERRUPTED
+
+
+def _choose_retries(given: argparse.Namespace) -> Retries:
+    return USUAL_RETRIES if getattr(given, "csv", None) else FEW_RETRIES
+
+
+def status_of(error: ApiError) -> ExitStatus:
+    """Return the exit status for a refusal."""
+    return ExitStatus.NO_ANSWER if isinstance(error, TemporaryError) else ExitStatus.REFUSED
+
+
+def report_refusal(error: ApiError, language: str) -> None:
+    """Print why the service refused a call, and what to do."""
+    known = Code.__members__.get(error.result)
+    remedy = f" {known.remedy.in_language(language)}" if known else ""
+    report_line(f"pabal: {error.result}: {error.message}{remedy}")
+    for each in error.errors[:MAX_PROBLEMS]:
+        report_line(f"  {each.field}: {each.message}")
+    if len(error.errors) > MAX_PROBLEMS:
+        report_line("  …")
+
+
+def list_warnings(answer: Envelope) -> list[WarningItem]:
+    """Return what the service warns of."""
+    return [] if answer.warnings is UNSET else answer.warnings
+
+
+def report_line(line: str) -> None:
+    """Print a line to standard error."""
+    print(" ".join(map(printable, line.splitlines())), file=sys.stderr)

@@ -1,0 +1,68 @@
+"""`pabal phone`: what a simulated phone receives, as it arrives."""
+
+from collections.abc import Sequence
+from threading import Event
+from typing import Any
+
+from msgspec import UNSET
+
+from pabal.cli.calling.call import Call, ExitStatus, add_call
+from pabal.cli.table import print_json, printable
+from pabal.client import ListPhoneMessages
+from pabal.domain.codes import Text
+from pabal.models.answers import PhoneAnswer, PhoneItem
+
+POLL_INTERVAL_S = 1.0
+"""How often a phone is looked at."""
+SHOWN = 10
+"""Messages that are shown at first."""
+PAGE_SIZE = 100
+"""Messages that are looked at each time; more in one second are not shown."""
+_WATCHING = Text("{number}을(를) 보고 있습니다. Ctrl-C로 끝냅니다.", "Watching {number}. Stop with Ctrl-C.")
+_IMAGE = Text("[이미지]", "[image]")
+
+
+def add_commands(subparsers: Any) -> None:
+    """Add `phone`."""
+    parser = add_call(subparsers, "phone", _watch, "Watch a simulated phone: print what it has, and what arrives.")
+    parser.add_argument("number", metavar="NUMBER", help="the number, with or without hyphens")
+    parser.add_argument("--once", action="store_true", help="print what it has, and do not wait")
+
+
+def _watch(call: Call) -> int:
+    body = ListPhoneMessages(phoneNumber=call.given.number, pageSize=PAGE_SIZE)
+    before = call.client.look_at_phone(body)
+    _show(call, before.items[:SHOWN])
+    if call.given.once:
+        return ExitStatus.DONE
+    call.report(_WATCHING, number=call.given.number)
+    while True:
+        Event().wait(POLL_INTERVAL_S)
+        now = call.client.look_at_phone(body)
+        _show(call, now.items[: count_new(before, now)])
+        before = now
+
+
+def count_new(before: PhoneAnswer, now: PhoneAnswer) -> int:
+    """Return how many messages at the beginning of a page have arrived since another; they have no ids."""
+    for new in range(max(0, now.totalCount - before.totalCount), len(now.items)):
+        rest = now.items[new:]
+        if rest[: len(before.items)] == before.items[: len(rest)]:
+            return new
+    return len(now.items)
+
+
+def _show(call: Call, newest_first: Sequence[PhoneItem]) -> None:
+    for each in reversed(newest_first):
+        if call.given.json:
+            print_json(each)
+        else:
+            print("\n".join(_lines(call, each)), flush=True)
+
+
+def _lines(call: Call, message: PhoneItem) -> list[str]:
+    image = f"  {call.t(_IMAGE)}" if message.image else ""
+    head = f"{message.time}  {message.kind}  {message.sender}{image}"
+    text = [*([] if message.subject is UNSET else [message.subject]), *message.content.split("\n")]
+    buttons = [f"[{each.name}] {'' if each.mobileUrl is UNSET else each.mobileUrl}" for each in message.buttons]
+    return [head, *(f"  {printable(line)}".rstrip() for line in [*text, *buttons])]

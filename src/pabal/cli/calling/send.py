@@ -1,0 +1,153 @@
+"""`pabal send`: one text to the receivers that are given, or to the rows of a CSV file."""
+
+import argparse
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from msgspec import UNSET
+
+from pabal.cli.calling.call import Call, ExitStatus, add_call, list_warnings, parse_count, report_line
+from pabal.cli.calling.history import MESSAGE_COLUMNS, message_row
+from pabal.cli.calling.send_body import KINDS, add_body_options, build_body, with_receivers
+from pabal.cli.calling.send_csv import send_csv
+from pabal.cli.errors import CommandError
+from pabal.cli.table import print_json, print_rows
+from pabal.client import GetRequest, ReceiverBody
+from pabal.domain.codes import Text
+from pabal.models.answers import MessageItem
+from pabal.models.send_answers import AcceptedAnswer
+from pabal.world import RealWorld
+
+WORLD = RealWorld()
+POLL_INTERVAL_S = 0.5
+"""How often --wait asks whether all has ended."""
+WAIT_SECONDS = 60
+"""How long --wait waits unless --timeout says otherwise."""
+DEFAULT_KIND = "sms"
+CHUNK = 1000
+"""Rows of a CSV file in one request."""
+DRY_RUN_COLUMNS = {
+    "phoneNumber": Text("수신번호", "Receiver"),
+    "product": Text("종류", "Kind"),
+    "size": Text("길이", "Size"),
+    "carrier": Text("통신사", "Carrier"),
+    "scheduledDate": Text("발송 시각", "Scheduled"),
+    "cost": Text("비용", "Cost"),
+    "content": Text("내용", "Text"),
+}
+_STILL_WAITING = Text("아직 끝나지 않은 메시지가 있습니다: {count}건", "{count} messages have not ended yet")
+_NOTHING_SENT = Text("확인만 했습니다. 아무것도 발송하지 않았습니다.", "This was a dry run: nothing was sent.")
+
+
+def add_commands(subparsers: Any) -> None:
+    """Add `send`."""
+    parser = add_call(subparsers, "send", _send, "Send messages to some numbers, or to the rows of a CSV file.")
+    parser.add_argument("kind", nargs="?", choices=list(KINDS), help="what to send (default with --csv: sms)")
+    parser.add_argument("--to", nargs="+", action="extend", metavar="NUMBER", help="receivers")
+    parser.add_argument(
+        "--var", action="append", type=_parse_variable, metavar="NAME=VALUE", help="value of a variable #{NAME}"
+    )
+    parser.add_argument("--reference", metavar="TEXT", help="your own id for the messages")
+    add_body_options(parser)
+    parser.add_argument("--dry-run", action="store_true", help="check it, and send nothing")
+    parser.add_argument("--idempotency-key", metavar="KEY", help="with the same key it is sent once")
+    parser.add_argument("--wait", action="store_true", help="wait until the messages have ended")
+    parser.add_argument(
+        "--timeout",
+        type=parse_count,
+        default=WAIT_SECONDS,
+        metavar="SECONDS",
+        help="how long to wait (default: 60)",
+    )
+    parser.add_argument(
+        "--csv", type=Path, metavar="FILE", help="send to its rows; its first row names the columns"
+    )
+    parser.add_argument(
+        "--chunk", type=parse_count, default=CHUNK, metavar="N", help="with --csv: rows a request (default: 1000)"
+    )
+    parser.add_argument("--strict", action="store_true", help="with --csv: send nothing if a row is wrong")
+    parser.add_argument("--again", action="store_true", help="with --csv: send a file that was sent before")
+    parser.add_argument(
+        "--in-doubt",
+        choices=("send", "skip"),
+        help="with --csv: what to do with rows that may have been sent long ago",
+    )
+
+
+def _parse_variable(given: str) -> tuple[str, str]:
+    name, sign, value = given.partition("=")
+    if not (name and sign):
+        raise argparse.ArgumentTypeError("write NAME=VALUE")
+    return name, value
+
+
+def _send(call: Call) -> int:
+    given = call.given
+    if given.csv:
+        if given.to or given.var or given.reference or given.idempotency_key or given.wait:
+            raise CommandError("--csv: without --to, --var, --reference, --idempotency-key and --wait")
+        name = given.kind or DEFAULT_KIND
+        return send_csv(call, name, build_body(given, name))
+    if given.strict or given.again or given.in_doubt:
+        raise CommandError("--strict, --again and --in-doubt: only with --csv")
+    if not given.kind:
+        raise CommandError(f"say what to send: {', '.join(KINDS)}")
+    if not given.to:
+        raise CommandError("--to: required, unless --csv names a file")
+    kind = KINDS[given.kind]
+    data = dict(given.var) if given.var else None
+    receivers: list[ReceiverBody] = [
+        kind.receiver(phoneNumber=each, templateData=data, reference=given.reference) for each in given.to
+    ]
+    body = with_receivers(build_body(given, given.kind), receivers)
+    answer = kind.send(call.client, body, idempotency_key=given.idempotency_key, dry_run=given.dry_run)
+    return _report(call, answer)
+
+
+def _report(call: Call, answer: AcceptedAnswer) -> int:
+    for warning in list_warnings(answer):
+        report_line(f"{warning.field}: {warning.message}")
+    if call.given.dry_run:
+        receivers = [] if answer.item.receivers is UNSET else answer.item.receivers
+        rows = [[getattr(each, name) or "" for name in DRY_RUN_COLUMNS] for each in receivers]
+        print_rows(DRY_RUN_COLUMNS, rows, as_json=call.given.json)
+        call.report(_NOTHING_SENT)
+        return ExitStatus.DONE
+    if not call.given.wait:
+        if call.given.json:
+            print_json({"requestId": answer.request_id})
+        else:
+            print(answer.request_id)
+        return ExitStatus.DONE
+    return _wait(call, answer.request_id)
+
+
+def _wait(call: Call, request_id: str) -> int:
+    """Wait until a request has ended, print its messages, and return the exit status."""
+    ends_at = WORLD.monotonic() + call.given.timeout
+    while True:
+        counts = call.client.look_up_request(GetRequest(requestId=request_id)).item.counts
+        unfinished = counts.waiting + counts.sending
+        if not unfinished or WORLD.monotonic() >= ends_at:
+            break
+        Event().wait(POLL_INTERVAL_S)
+    messages = list(call.client.iterate(call.client.look_up_request, GetRequest(requestId=request_id)))
+    if call.given.json:
+        for each in messages:
+            print_json(each)
+    else:
+        print_rows(MESSAGE_COLUMNS, map(message_row, messages), as_json=False)
+    if unfinished:
+        call.report(_STILL_WAITING, count=unfinished)
+        return ExitStatus.INCOMPLETE
+    return ExitStatus.DONE if _all_reached(messages) else ExitStatus.NOT_DELIVERED
+
+
+def _all_reached(messages: list[MessageItem]) -> bool:
+    """Return whether every receiver got the message or its fallback."""
+    reached = {each.messageId for each in messages if each.sendingStatus.value == "completed"}
+    for each in messages:
+        if each.messageId in reached and isinstance(each.originMessageId, str):
+            reached.add(each.originMessageId)
+    return all(each.messageId in reached or each.originMessageId is not UNSET for each in messages)

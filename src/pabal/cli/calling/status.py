@@ -1,0 +1,138 @@
+"""`pabal status`: queue, carriers, rates and workers of a running service, live on a terminal."""
+
+import sys
+from collections.abc import Sequence
+from threading import Event
+from typing import Any, NamedTuple
+
+import httpx
+
+from pabal.cli.calling.call import Call, ExitStatus, add_call
+from pabal.cli.calling.metrics import StatusFigures, read_figures
+from pabal.cli.table import Columns, format_table, print_json
+from pabal.client import NoAnswerError
+from pabal.domain.codes import Text
+from pabal.world import RealWorld
+
+WORLD = RealWorld()
+INTERVAL_S = 2.5
+"""Between two looks: a living worker has sent a heartbeat since."""
+TIMEOUT_S = 10.0
+CLEAR = "\x1b[H\x1b[J"
+"""Clears the terminal."""
+QUEUE_COLUMNS = {
+    "carrier": Text("통신사", "Carrier"),
+    "lane": Text("레인", "Lane"),
+    "jobs": Text("대기", "Jobs"),
+    "oldestDueSeconds": Text("가장 오래 기다린 초", "Oldest due, seconds"),
+}
+CARRIER_COLUMNS = {
+    "carrier": Text("통신사", "Carrier"),
+    "worker": Text("워커", "Worker"),
+    "state": Text("상태", "State"),
+    "messagesPerMinute": Text("분당 메시지", "Messages a minute"),
+}
+WORKER_COLUMNS = {
+    "worker": Text("워커", "Worker"),
+    "slots": Text("슬롯", "Slots"),
+    "isAlive": Text("살아 있음", "Alive"),
+}
+_HEAD = Text(
+    "{url}  {ready}  접수 {accepted:,.1f}/초  종료 {ended:,.1f}/초",
+    "{url}  {ready}  accepted {accepted:,.1f}/s  ended {ended:,.1f}/s",
+)
+_READY = Text("정상", "ready")
+_NOT_READY = Text("준비되지 않음", "not ready")
+_QUEUE, _CARRIERS, _WORKERS = Text("대기열", "Queue"), Text("통신사", "Carriers"), Text("워커", "Workers")
+_YES, _NO = Text("예", "yes"), Text("아니요", "no")
+_AWAY = Text("{url}: 응답이 없습니다({reason}).", "{url}: no answer ({reason})")
+
+
+class Look(NamedTuple):
+    """What the service said at one time."""
+
+    at_s: float
+    is_ready: bool
+    figures: StatusFigures
+
+
+def add_commands(subparsers: Any) -> None:
+    """Add `status`."""
+    parser = add_call(
+        subparsers,
+        "status",
+        _show,
+        "Show queue, carriers, rates and workers; on a terminal again and again.",
+        needs_key=False,
+    )
+    parser.add_argument(
+        "--once", action="store_true", help="show it once; the default where the output is no terminal"
+    )
+
+
+def _show(call: Call) -> int:
+    is_live = sys.stdout.isatty() and not call.given.once and not call.given.json
+    with httpx.Client(base_url=call.url, timeout=TIMEOUT_S) as http:
+        before = _look(http)
+        Event().wait(INTERVAL_S)
+        while True:
+            try:
+                now = _look(http)
+            except NoAnswerError as error:
+                if not is_live:
+                    raise
+                print(CLEAR + call.t(_AWAY, url=call.url, reason=error), flush=True)
+            else:
+                _print(call, before, now, is_live=is_live)
+                if not is_live:
+                    return ExitStatus.DONE if now.is_ready else ExitStatus.NO_ANSWER
+                before = now
+            Event().wait(INTERVAL_S)
+
+
+def _look(http: httpx.Client) -> Look:
+    """Return what the service says now.
+
+    Raises NoAnswerError.
+    """
+    try:
+        ready, page = http.get("/readyz"), http.get("/metrics")
+    except httpx.RequestError as error:
+        raise NoAnswerError(f"{type(error).__name__}: {error}", was_sent=False) from None
+    figures = read_figures(page.text if page.is_success else "")
+    return Look(WORLD.monotonic(), ready.is_success, figures)
+
+
+def _print(call: Call, before: Look, now: Look, *, is_live: bool) -> None:
+    seconds = max(now.at_s - before.at_s, 0.001)
+    accepted, ended = (
+        max(0.0, (getattr(now.figures, name) - getattr(before.figures, name)) / seconds)
+        for name in ("accepted", "ended")
+    )
+    figures, beats = now.figures, {each.worker: each.heartbeats for each in before.figures.workers}
+    workers = [(each.worker, each.slots, each.heartbeats != beats.get(each.worker)) for each in figures.workers]
+    queue = [(*lane[:3], round(lane.oldest_due_s, 1)) for lane in figures.queue]
+    if call.given.json:
+        print_json(
+            {
+                "isReady": now.is_ready,
+                "acceptedPerSecond": round(accepted, 1),
+                "endedPerSecond": round(ended, 1),
+                "queue": [dict(zip(QUEUE_COLUMNS, each, strict=True)) for each in queue],
+                "carriers": [dict(zip(CARRIER_COLUMNS, each, strict=True)) for each in figures.carriers],
+                "workers": [dict(zip(WORKER_COLUMNS, each, strict=True)) for each in workers],
+            }
+        )
+        return
+    ready = call.t(_READY if now.is_ready else _NOT_READY)
+    lines = [call.t(_HEAD, url=call.url, ready=ready, accepted=accepted, ended=ended)]
+    alive = [(name, slots, call.t(_YES if is_alive else _NO)) for name, slots, is_alive in workers]
+    parts: list[tuple[Text, Columns, Sequence[Sequence[object]]]] = [
+        (_QUEUE, QUEUE_COLUMNS, queue),
+        (_CARRIERS, CARRIER_COLUMNS, figures.carriers),
+        (_WORKERS, WORKER_COLUMNS, alive),
+    ]
+    for title, columns, rows in parts:
+        if rows:
+            lines += ["", call.t(title), *format_table(columns, rows)]
+    print((CLEAR if is_live else "") + "\n".join(lines), flush=True)

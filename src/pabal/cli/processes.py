@@ -1,0 +1,141 @@
+"""Runs several processes of the service with one command, so that it uses all cores of a machine."""
+
+import argparse
+import asyncio
+import contextlib
+import functools
+import logging
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from typing import Any
+
+from pabal import logs
+from pabal.app import build_service
+from pabal.cli import serve
+from pabal.cli.supervise import ChildCommand, supervise
+from pabal.settings.settings import Settings
+from pabal.store.engine.base import Store
+
+NO_SOCKET = 0
+MAX_PORT = 65535
+STOP_MARGIN_S = 10.0
+"""A process stops within twice `stop_seconds` and this: first its connections, then what is in flight."""
+
+log = logging.getLogger("pabal.processes")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for several processes to a command."""
+    parser.add_argument(
+        "--processes",
+        type=int,
+        metavar="N",
+        help="run this many processes; needs PostgreSQL; 0: one for each core (default: 1)",
+    )
+    parser.add_argument("--child", type=int, nargs=3, help=argparse.SUPPRESS)
+
+
+def serve_all(settings: Settings, words: Sequence[str]) -> int:
+    """Run the interface in several processes, and delivery unless the words say no; return the exit status."""
+    count = _prepare(settings, "serve")
+    with contextlib.ExitStack() as sockets:
+        shared = sockets.enter_context(serve.listen(settings.host, settings.port))
+        listeners = _own_listeners(settings, count, "work_port", sockets)
+        return _run(_serve_all(settings, shared, [_child_command(words, shared, own) for own in listeners]))
+
+
+def work_all(settings: Settings, words: Sequence[str]) -> int:
+    """Run several workers; return the exit status."""
+    count = _prepare(settings, "work")
+    with contextlib.ExitStack() as sockets:
+        listeners = _own_listeners(settings, count, "--port", sockets)
+        return _run(_work_all(settings, [_child_command(words, None, own) for own in listeners]))
+
+
+def _run(main: Coroutine[Any, Any, int]) -> int:
+    return serve.run(main, asyncio.new_event_loop)
+
+
+def count_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _prepare(settings: Settings, command: str) -> int:
+    """Return how many processes to run.
+
+    Raises CannotServe for a store that only one process can use.
+    """
+    serve.require_postgresql(settings, f"{command} --processes {settings.processes}")
+    logs.configure_logging(settings.log_format, settings.zone)
+    return settings.processes or count_cores()
+
+
+def _own_listeners(
+    settings: Settings, count: int, option: str, sockets: contextlib.ExitStack
+) -> list[socket.socket | None]:
+    """Return the socket of each process for its health checks and metrics, if the settings name a port.
+
+    Raises CannotServe.
+    """
+    first = settings.work_port
+    if not first:
+        return [None] * count
+    if first + count - 1 > MAX_PORT:
+        raise serve.CannotServe(f"{count} processes need as many ports from {first} on; choose a lower {option}")
+    ports = range(first, first + count)
+    return [sockets.enter_context(serve.listen(settings.host, port, option)) for port in ports]
+
+
+def _child_command(words: Sequence[str], shared: socket.socket | None, own: socket.socket | None) -> ChildCommand:
+    """Return the words of a child: those of its parent, and the sockets that it inherits; its link is added."""
+    descriptors = [each.fileno() if each else NO_SOCKET for each in (shared, own)]
+    program = [sys.executable, "-P", "-m", "pabal.cli"]
+    return ChildCommand(
+        [*program, *words, "--child", *map(str, descriptors)],
+        tuple(each for each in descriptors if each != NO_SOCKET),
+    )
+
+
+async def _serve_all(settings: Settings, shared: socket.socket, commands: Sequence[ChildCommand]) -> int:
+    async with _checked_store(settings, len(commands)) as store:
+        first = await serve.ensure_first_account(store, settings)
+    return await supervise(
+        commands,
+        stop_timeout_s=_stop_timeout_s(settings),
+        on_ready=functools.partial(print, serve.greeting(settings, shared, first), flush=True),
+        on_stop=shared.close,  # or callers would wait for connections that nobody accepts
+    )
+
+
+async def _work_all(settings: Settings, commands: Sequence[ChildCommand]) -> int:
+    async with _checked_store(settings, len(commands)):
+        greeting = f"{len(commands)} Pabal workers are running. Stop with Ctrl-C."
+    return await supervise(
+        commands,
+        stop_timeout_s=_stop_timeout_s(settings),
+        on_ready=functools.partial(print, greeting, flush=True),
+    )
+
+
+@contextlib.asynccontextmanager
+async def _checked_store(settings: Settings, count: int) -> AsyncIterator[Store]:
+    """Yield the store, migrated, after the checks of every process were made once before any of them starts.
+
+    Raises what `build_service` raises.
+    """
+    service = await build_service(settings, delivers=False)
+    try:
+        slots = service.context.slots.total
+        if count > slots:
+            fields = {"processes": count, "slots": slots}
+            log.warning("more processes than slots; some deliver nothing", extra=fields)
+        yield service.context.store
+    finally:
+        await service.stop()
+
+
+def _stop_timeout_s(settings: Settings) -> float:
+    return 2 * settings.stop_seconds + STOP_MARGIN_S

@@ -1,0 +1,189 @@
+"""The page of one's own password, sessions and two-factor sign-in."""
+
+import math
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from pabal.console.shell.page_request import PageRequest
+from pabal.console.team.join import check_new_password
+from pabal.domain import qr_code, totp, user
+from pabal.domain.codes import Code, Refused, Text
+from pabal.service.access import own_user, passwords, sign_in, two_factor
+from pabal.service.access.own_user import ListedSession
+
+ME_PATH = "/console/me"
+WRONG_PASSWORD = Text("현재 비밀번호가 올바르지 않습니다.", "This is not your current password.")
+_HASH_CHARACTERS = 64
+
+
+class SessionRow(NamedTuple):
+    """A browser in which the user is signed in."""
+
+    id: str
+    browser: str
+    created_at: str
+    used_at: str
+    is_this: bool
+
+
+async def show_me(request: PageRequest) -> Response:
+    """Show one's own sessions, and the forms for password and two-factor sign-in."""
+    return await _render(request)
+
+
+async def change_password(request: PageRequest) -> Response:
+    """Change one's own password; other browsers are signed out."""
+    fields = request.fields
+    try:
+        check_new_password(request.user.name, fields.get("password", ""), fields.get("repeated", ""))
+        await check_password(request, "current")
+    except Refused as refused:
+        return await _render(request, refused)
+    salt = passwords.new_salt(request.context.world)
+    hash = await request.site.password_threads.run(passwords.hash_with_salt, fields["password"], salt)
+    await own_user.change_password(
+        request.context,
+        request.user,
+        hash,
+        request.session_token,
+        request.source.device_token,
+        request.own_audit_entry("user.password", request.user.name),
+    )
+    return await _render(request, notice="me.password.done")
+
+
+async def end_session(request: PageRequest) -> Response:
+    """Sign out in another browser; a session that has ended already is no error."""
+    word = request.field("session")
+    if len(word) == _HASH_CHARACTERS and set(word) <= set("0123456789abcdef"):
+        audit_entry = request.own_audit_entry("session.revoke")
+        await own_user.end_session(request.context, request.user, bytes.fromhex(word), audit_entry)
+    return request.redirect(ME_PATH)
+
+
+async def end_other_sessions(request: PageRequest) -> Response:
+    """Sign out in all other browsers."""
+    audit_entry = request.own_audit_entry("session.revoke")
+    await own_user.end_other_sessions(request.context, request.user, request.session_token, audit_entry)
+    return await _render(request, notice="me.sessions.done")
+
+
+async def begin_two_factor(request: PageRequest) -> Response:
+    """Show a new secret for the user's app, and ask for its first code.
+
+    Raises Refused(INVALID_STATE) for a user who has a second factor.
+    """
+    return _render_setup(request, await two_factor.begin(request.context, request.user))
+
+
+async def confirm_two_factor(request: PageRequest) -> Response:
+    """Turn two-factor sign-in on, and show the recovery codes, once.
+
+    Raises Refused(INVALID_STATE) where it was not begun, or is on already.
+    """
+    audit_entry = request.own_audit_entry("two_factor.enable")
+    try:
+        codes = await two_factor.confirm(request.context, request.user, request.field("code"), audit_entry)
+    except Refused as refused:
+        secret = await two_factor.get_proposed(request.context, request.user)
+        if refused.code is not Code.INVALID_PARAMETER or secret is None:
+            raise
+        return _render_setup(request, secret, refused)
+    return _render_codes(request, codes)
+
+
+async def renew_codes(request: PageRequest) -> Response:
+    """Show new recovery codes, once; those before stop working.
+
+    Raises Refused(INVALID_STATE) for a user without a second factor.
+    """
+    try:
+        await check_password(request, "renew_password")
+    except Refused as refused:
+        return await _render(request, refused)
+    audit_entry = request.own_audit_entry("two_factor.codes")
+    return _render_codes(request, await two_factor.renew_codes(request.context, request.user, audit_entry))
+
+
+async def disable_two_factor(request: PageRequest) -> Response:
+    """Turn two-factor sign-in off."""
+    try:
+        await check_password(request, "disable_password")
+    except Refused as refused:
+        return await _render(request, refused)
+    audit_entry = request.own_audit_entry("two_factor.disable")
+    await two_factor.disable(request.context, request.user.id, audit_entry)
+    return await _render(request, notice="me.two_factor.disabled")
+
+
+async def check_password(request: PageRequest, field: str) -> None:
+    """Check that the user knows the password: an open session may be somebody else's chance.
+
+    Raises Refused: MISSING_PARAMETER, INVALID_PARAMETER, RATE_LIMITED.
+    """
+    password = request.fields.get(field, "")
+    if not password:
+        raise Refused(Code.MISSING_PARAMETER, field)
+    try:
+        is_right = await sign_in.verify_password(
+            request.context, request.site.password_threads, request.user, password, request.source
+        )
+    except Refused as refused:
+        raise _with_wait(refused, field) from None
+    if not is_right:
+        raise Refused(Code.INVALID_PARAMETER, field, WRONG_PASSWORD)
+
+
+def _with_wait(refused: Refused, field: str) -> Refused:
+    """Return a refusal that says at the field how long to wait."""
+    wait_s = max(1, math.ceil(refused.retry_after_s or 0))
+    detail = Text(
+        f"여러 번 틀렸습니다. {wait_s}초 뒤에 다시 시도하세요.",
+        f"Too many failures. Try again in {wait_s} seconds.",
+    )
+    return Refused(refused.code, field, detail, refused.retry_after_s)
+
+
+async def _render(request: PageRequest, refused: Refused | None = None, notice: str = "") -> Response:
+    found = await own_user.list_sessions(request.context, request.user)
+    state = await two_factor.get_state(request.context, request.user)
+    return request.render(
+        "me/me.html",
+        refused.code.http_status if refused else 200,
+        sessions=[_session_row(request, each) for each in found],
+        enabled_at=request.locale.format_timestamp(state.enabled_at)[:16] if state.enabled_at is not None else "",
+        recovery_codes=state.recovery_codes,
+        all_codes=totp.RECOVERY_CODES,
+        least=user.MIN_PASSWORD_CHARACTERS,
+        notice=notice,
+        errors={each.field: each.message(request.locale.language) for each in refused.problems} if refused else {},
+    )
+
+
+def _session_row(request: PageRequest, session: ListedSession) -> SessionRow:
+    return SessionRow(
+        session.hash.hex(),
+        session.browser,
+        request.locale.format_timestamp(session.created_at)[:16],
+        request.locale.format_timestamp(session.used_at)[:16],
+        own_user.is_of_token(session, request.session_token),
+    )
+
+
+def _render_setup(request: PageRequest, secret: bytes, refused: Refused | None = None) -> Response:
+    uri = totp.make_uri(secret, request.user.name)
+    code = qr_code.encode(uri)
+    return request.render(
+        "me/two_factor.html",
+        refused.code.http_status if refused else 200,
+        secret=totp.spell_secret(secret),
+        uri=uri,
+        picture=qr_code.to_path(code) if code else "",
+        picture_size=len(code) + 2 * qr_code.BORDER if code else 0,
+        problem=refused.problems[0].message(request.locale.language) if refused else "",
+    )
+
+
+def _render_codes(request: PageRequest, codes: list[str]) -> Response:
+    return request.render("me/recovery_codes.html", codes=codes)

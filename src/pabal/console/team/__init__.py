@@ -1,0 +1,1 @@
+"""The team of an account: users, invitations, API keys."""

@@ -1,0 +1,113 @@
+"""The page of an account's API keys, for its owners: last use, rate, new keys if the operator allows it."""
+
+from collections.abc import Mapping
+
+from starlette.responses import Response
+
+from pabal.console.operate import key_form
+from pabal.console.operate.accounts import blank_key, key_row
+from pabal.console.shell.chosen import parse_id
+from pabal.console.shell.page_request import PageRequest
+from pabal.domain.codes import Code, Refused
+from pabal.domain.user import Role
+from pabal.service.access import account_limits, administration
+from pabal.service.access.keys import SCOPES
+from pabal.world import new_api_key
+
+KEYS_PATH = "/console/keys"
+
+
+async def show_keys(request: PageRequest) -> Response:
+    """Show the API keys of the account."""
+    return await _render(request)
+
+
+async def create_key(request: PageRequest) -> Response:
+    """Create an API key and show it, once.
+
+    Raises Refused(NOT_FOUND) where only operators create keys.
+    """
+    if not _may_create(request):
+        raise Refused(Code.NOT_FOUND)
+    typed = {name: request.field(name) for name in key_form.FIELDS}
+    try:
+        new_key = key_form.read_new_key(typed, request.now, request.locale.zone, await _max_rate(request))
+        key, newest_known_id = new_api_key(request.context.world), parse_id(request.field("after")) or 0
+        audit_entry = request.audit_entry("key.create")
+        await administration.create_key(
+            request.context, request.account_id, key, new_key, newest_known_id, audit_entry
+        )
+    except Refused as refused:
+        return await _render(request, typed, refused)
+    account = await administration.get_account(request.context, request.account_id)
+    return request.render(
+        "operate/secret.html", account=account, back=KEYS_PATH, secret=key, kind="key", name=new_key.name
+    )
+
+
+async def set_key_rate(request: PageRequest) -> Response:
+    """Change how many requests a second a key may make.
+
+    Raises Refused(NOT_FOUND), also for another account's key.
+    """
+    key_id = parse_id(request.field("key")) or 0
+    try:
+        rate = key_form.read_rate(request.field("rate"), await _max_rate(request))
+    except Refused as refused:
+        return await _render(request, refused=refused, key_id=key_id)
+    audit_entry = request.audit_entry("key.rate", f"{key_id} ({rate})")
+    await administration.set_key_rate(request.context, request.account_id, key_id, rate, audit_entry)
+    return request.redirect(KEYS_PATH)
+
+
+async def revoke_key(request: PageRequest) -> Response:
+    """Revoke a key.
+
+    Raises Refused(NOT_FOUND), also for another account's key.
+    """
+    key_id = parse_id(request.field("key")) or 0
+    audit_entry = request.audit_entry("key.revoke", str(key_id))
+    await administration.revoke_key(request.context, request.account_id, key_id, audit_entry)
+    return request.redirect(KEYS_PATH)
+
+
+def _may_create(request: PageRequest) -> bool:
+    return request.user.role is Role.OPERATOR or request.site.settings.owner_keys
+
+
+async def _max_rate(request: PageRequest) -> int:
+    """Return the highest rate that the user may give a key; 0: any.
+
+    An owner's keys are at most as fast as the account may send, and as keys are by default.
+    """
+    if request.user.role is Role.OPERATOR:
+        return 0
+    limits = await account_limits.get_limits(request.context, request.account_id)
+    rates = (request.site.settings.key_rate, limits.receivers_per_second)
+    return min((rate for rate in rates if rate), default=0)
+
+
+async def _render(
+    request: PageRequest,
+    typed: Mapping[str, str] | None = None,
+    refused: Refused | None = None,
+    key_id: int = 0,
+) -> Response:
+    """Answer with the page; `key_id` is the key whose rate was refused."""
+    keys, _ = await administration.get_members(request.context, request.account_id)
+    max_rate = await _max_rate(request)
+    default_rate = min(request.site.settings.key_rate, max_rate) if max_rate else request.site.settings.key_rate
+    problems = refused.problems if refused else ()
+    return request.render(
+        "team/keys.html",
+        refused.code.http_status if refused else 200,
+        keys=[key_row(request, each) for each in reversed(keys)],
+        newest_key=keys[-1].id if keys else 0,
+        key=typed or blank_key(default_rate),
+        scopes=SCOPES,
+        base="/console",
+        may_create=_may_create(request),
+        errors={} if key_id else {each.field: each.message(request.locale.language) for each in problems},
+        told=[each.message(request.locale.language) for each in problems] if key_id else [],
+        key_id=key_id,
+    )

@@ -1,0 +1,63 @@
+"""The settings of commands that call a running service."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pabal.settings.environment import ENVIRONMENT_PREFIX, read_variables
+from pabal.settings.field import BadSetting, convert, fields, setting
+
+CONFIG_VARIABLE = f"{ENVIRONMENT_PREFIX}CONFIG"
+
+
+@dataclass(frozen=True)
+class ClientSettings:
+    """Which service to call, and with which key."""
+
+    url: str = setting(
+        "http://127.0.0.1:8080", "Address of the service that `pabal send`, `history`, `phone` and `status` call."
+    )
+    api_key: str = setting("", "API key that these commands call it with.", is_secret=True)
+
+
+CLIENT_FIELDS = fields(ClientSettings)
+
+
+def load_client(
+    environment: Mapping[str, str] | None = None, file: Path | None = None, **overrides: str | None
+) -> ClientSettings:
+    """Return these settings; overrides win over the environment, the environment over the file.
+
+    Other names in the environment and the file are those of the service, and left to it. Raises BadSetting.
+    """
+    environment = read_variables() if environment is None else environment
+    path = file or (Path(environment[CONFIG_VARIABLE]) if environment.get(CONFIG_VARIABLE) else None)
+    table = read_table(path) if path else {}
+    given: dict[str, Any] = {}
+    for name in CLIENT_FIELDS:
+        variable = f"{ENVIRONMENT_PREFIX}{name.upper()}"
+        places = [(name, overrides.get(name)), (variable, environment.get(variable)), (name, table.get(name))]
+        found = next(((label, value) for label, value in places if value is not None), None)
+        if found:
+            given[name] = convert(ClientSettings, name, *found)
+    settings = ClientSettings(**given)
+    if not settings.url.startswith(("http://", "https://")):
+        raise BadSetting(f"url: {settings.url!r} is not an address such as http://127.0.0.1:8080")
+    if not (settings.api_key.isascii() and settings.api_key.isprintable()):
+        raise BadSetting("api_key: the value is not a key; keys look like pb_…")
+    return settings
+
+
+def read_table(file: Path) -> dict[str, Any]:
+    """Return what a TOML file contains.
+
+    Raises BadSetting.
+    """
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadSetting(f"{file}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise BadSetting(f"{file}: is not TOML: {error}") from None

@@ -1,0 +1,43 @@
+"""Lists are tables with headings on a terminal, tabs elsewhere, and JSON if that is wanted."""
+
+import json
+
+import pytest
+
+from pabal.cli.calling.progress import format_bar
+from pabal.cli.table import format_table
+from pabal.domain.codes import Text
+from tests.fixtures.cli import CommandLine
+
+COLUMNS = {"id": Text("번호", "ID"), "name": Text("이름", "Name")}
+
+
+def test_columns_are_aligned_also_under_korean_headings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "ko_KR.UTF-8")
+
+    assert format_table(COLUMNS, [(1, "가나다"), (22, "a\x1b[2J")]) == [
+        "번호  이름",
+        "1     가나다",
+        "22    a\ufffd[2J",
+    ]
+
+
+@pytest.mark.parametrize("what", ["key", "account", "number", "user", "profile", "template", "webhook", "carrier"])
+def test_every_list_can_be_json(command_line: CommandLine, what: str) -> None:
+    command_line("number", "add", "02-1234-5678", "--account", "acme")
+    command_line("user", "create", "kim", "--account", "acme")
+
+    plain, listed = command_line(what, "list"), command_line(what, "list", "--json")
+
+    rows = [json.loads(each) for each in listed.out.splitlines()]
+    assert listed.status == 0
+    assert len(rows) == len(plain.rows)
+    assert [[str(value) for value in row.values() if value != ""] for row in rows] == [
+        [cell for cell in row if cell] for row in plain.rows
+    ]
+
+
+def test_bar_shows_share_count_and_rate() -> None:
+    assert format_bar(0, 10, 0, 0) == f"[{'.' * 30}]   0%  0/10"
+    assert format_bar(5000, 10_000, 4000, 2.0) == f"[{'#' * 15}{'.' * 15}]  50%  5,000/10,000  2,000/s"
+    assert format_bar(0, 0, 0, 1.0).endswith("100%  0/0")

@@ -1,0 +1,295 @@
+"""Two-factor sign-in: set up with an app, entered by code or recovery code, turned off and reset."""
+
+import base64
+import re
+
+import pytest
+
+from pabal.domain import totp
+from pabal.domain.user import Role
+from pabal.service.access import factor_secrets
+from pabal.service.access.sign_in import CODE_TIMEOUT_MS
+from pabal.service.access.two_factor import MAX_WRONG_CODES
+from pabal.store import second_factors, users
+from tests.fixtures.audit import latest_entries
+from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, sign_in, signed_in_browser
+from tests.fixtures.console_upload import page_text
+from tests.fixtures.service import count_rows
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import RunScenario
+
+ME = "/console/me"
+NAME = "owner-of-acme"
+PERIOD_S = totp.PERIOD_MS // 1000
+KEY = base64.b64encode(bytes(range(32))).decode()
+
+
+def code_of(env: Environment, secret: bytes) -> str:
+    """Return the code that the app shows now."""
+    return totp.code_at(secret, totp.step_of(env.world.now()))
+
+
+async def enable(env: Environment, browser: Browser) -> tuple[bytes, list[str]]:
+    """Turn two-factor sign-in on, and return the secret and the recovery codes."""
+    shown = await browser.submit(f"{ME}/two-factor")
+    found = re.search(r"otpauth://totp/[^?]+\?secret=([A-Z2-7]{32})&", shown.text)
+    assert found, shown.text
+    secret = base64.b32decode(found[1])
+    done = await browser.submit(f"{ME}/two-factor/confirm", code=code_of(env, secret))
+    codes = re.findall(r"\b[A-Z2-7]{4}(?:-[A-Z2-7]{4}){3}\b", page_text(done))
+    assert done.status == 200, done
+    await env.wait(2 * PERIOD_S)  # a code works once
+    return secret, list(dict.fromkeys(codes))
+
+
+async def enter_password(browser: Browser, password: str = PASSWORD) -> PageResponse:
+    return await browser.submit("/console/login", name=NAME, password=password, next="/console/history")
+
+
+def token_in(shown: PageResponse) -> str:
+    found = re.search(r'name="token" value="([0-9a-f]{64})"', shown.text)
+    assert found, shown.text
+    return found[1]
+
+
+async def enter_code(browser: Browser, asked: PageResponse, code: str) -> PageResponse:
+    return await browser.submit("/console/login/code", token=token_in(asked), code=code, next="/console/history")
+
+
+def test_code_is_asked_for_after_the_password(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        secret, codes = await enable(env, await signed_in_browser(env))
+        browser = Browser(env.service)
+
+        wrong_password = await enter_password(browser, "wrong horse battery")
+        asked = await enter_password(browser)
+        before = browser.is_signed_in
+        entered = await enter_code(browser, asked, code_of(env, secret))
+
+        assert len(codes) == totp.RECOVERY_CODES
+        assert (wrong_password.status, asked.status) == (401, 200)
+        assert 'name="token"' not in wrong_password.text
+        assert not before
+        assert (entered.status, entered.location) == (303, "/console/history")
+        assert (await browser.get(ME)).status == 200
+        assert await count_rows(env, "pending_sign_ins") == 0
+
+    run_scenario(scenario)
+
+
+def test_code_works_once_even_in_two_sign_ins(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        secret, _ = await enable(env, await signed_in_browser(env))
+        first, second = Browser(env.service), Browser(env.service)
+        asked_first, asked_second = await enter_password(first), await enter_password(second)
+        code = code_of(env, secret)
+
+        entered = await enter_code(first, asked_first, code)
+        repeated = await enter_code(second, asked_second, code)
+
+        assert (entered.status, repeated.status) == (303, 401)
+        assert not second.is_signed_in
+
+    run_scenario(scenario)
+
+
+def test_recovery_code_works_once(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        _, codes = await enable(env, await signed_in_browser(env))
+        first, second = Browser(env.service), Browser(env.service)
+
+        entered = await enter_code(first, await enter_password(first), codes[0].lower())
+        repeated = await enter_code(second, await enter_password(second), codes[0])
+
+        assert (entered.status, repeated.status) == (303, 401)
+        assert "10개 중 9개" in page_text(await first.get(ME))
+        actions = [each.action for each in await env.store.read(latest_entries, None, 5)]
+        assert "two_factor.recovery" in actions
+
+    run_scenario(scenario)
+
+
+def test_secret_and_recovery_codes_cannot_be_read_in_the_store(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        secret, codes = await enable(env, await signed_in_browser(env))
+
+        factors = await env.store.read(lambda tx: tx.fetch_all("select secret from second_factors"))
+        hashes = await env.store.read(lambda tx: tx.fetch_all("select hash from recovery_codes"))
+
+        assert secret not in bytes(factors[0][0])
+        assert len(hashes) == len(codes)
+        assert not any(base64.b32decode(code.replace("-", "")) in bytes(row[0]) for code in codes for row in hashes)
+        assert (await factor_secrets.count_states(env.context)).current == 1
+
+    run_scenario(scenario, secret_key=[KEY])
+
+
+def test_wrong_codes_are_limited_and_slowed_down(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        secret, _ = await enable(env, await signed_in_browser(env))
+        browser = Browser(env.service)
+        asked = await enter_password(browser)
+
+        answers = [await enter_code(browser, asked, "000000") for _ in range(MAX_WRONG_CODES + 2)]
+        await env.wait(3600)
+        late = await enter_code(browser, asked, code_of(env, secret))
+        again = await enter_password(browser)
+
+        statuses = [each.status for each in answers]
+        assert statuses[0] == 401
+        assert 429 in statuses, "name and address have to wait"
+        assert late.status == 401
+        assert "처음부터 다시 로그인하세요" in late.text
+        assert 'name="token"' in again.text
+
+    run_scenario(scenario)
+
+
+def test_password_and_code_do_not_count_as_failures(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        secret, _ = await enable(env, await signed_in_browser(env))
+        for _ in range(12):
+            browser = Browser(env.service)
+            entered = await enter_code(browser, await enter_password(browser), code_of(env, secret))
+            await env.wait(PERIOD_S)
+
+            assert entered.status == 303
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize("what", ["late", "new password", "disabled", "unknown"])
+def test_first_step_that_is_void_needs_the_password_again(run_scenario: RunScenario, what: str) -> None:
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+        secret, _ = await enable(env, owner)
+        browser = Browser(env.service)
+        asked = await enter_password(browser)
+        if what == "late":
+            await env.wait(CODE_TIMEOUT_MS // 1000)
+        elif what == "new password":
+            new = "another horse battery"
+            await owner.submit(f"{ME}/password", current=PASSWORD, password=new, repeated=new)
+        elif what == "disabled":
+            await env.store.write(lambda tx: tx.execute("update accounts set disabled_at = 1"))
+        else:
+            asked = asked._replace(text=asked.text.replace(token_in(asked), "0" * 64))
+
+        refused = await enter_code(browser, asked, code_of(env, secret))
+
+        assert refused.status == 401
+        assert "처음부터 다시 로그인하세요" in refused.text
+        assert not browser.is_signed_in
+
+    run_scenario(scenario)
+
+
+def test_wrong_first_code_turns_nothing_on(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        begun = await browser.submit(f"{ME}/two-factor")
+        refused = await browser.submit(f"{ME}/two-factor/confirm", code="12345")
+
+        key = re.search(r'class="secret"[^>]*>([^<]+)<', begun.text)
+        assert key
+        assert refused.status == 400
+        assert key[1] in refused.text, "the app has this key already"
+        await sign_in(env, NAME)
+        assert await count_rows(env, "recovery_codes") == 0
+
+    run_scenario(scenario)
+
+
+def test_turning_it_off_and_new_codes_need_the_password(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        _, codes = await enable(env, browser)
+
+        refused = [
+            await browser.submit(f"{ME}/two-factor/codes", renew_password="wrong horse battery"),
+            await browser.submit(f"{ME}/two-factor/disable", disable_password="wrong horse battery"),
+        ]
+        renewed = await browser.submit(f"{ME}/two-factor/codes", renew_password=PASSWORD)
+        old = Browser(env.service)
+        entered = await enter_code(old, await enter_password(old), codes[0])
+        off = await browser.submit(f"{ME}/two-factor/disable", disable_password=PASSWORD)
+
+        assert [each.status for each in refused] == [400, 400]
+        assert codes[0] not in renewed.text
+        assert entered.status == 401, "codes before stop working"
+        assert "2단계 인증을 껐습니다" in off.text
+        await sign_in(env, NAME)
+
+    run_scenario(scenario)
+
+
+def test_owner_resets_the_second_factor_of_a_colleague(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await enable(env, await signed_in_browser(env))
+        colleague = await sign_in(env, await make_user(env, name="colleague"))
+        stranger = await signed_in_browser(env, account="other")
+
+        await stranger.submit("/console/team/two-factor", user=NAME)
+        kept = await count_rows(env, "second_factors")
+        done = await colleague.submit("/console/team/two-factor", user=NAME)
+
+        assert (kept, done.status) == (1, 303)
+        await sign_in(env, NAME)
+        actions = [each.action for each in await env.store.read(latest_entries, None, 4)]
+        assert "two_factor.reset" in actions
+
+    run_scenario(scenario)
+
+
+def test_session_that_ended_in_mid_form_asks_for_the_code_in_place(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        secret, _ = await enable(env, await signed_in_browser(env))
+        browser = Browser(env.service)
+
+        asked = await browser.submit("/console/login/again", name=NAME, password=PASSWORD)
+        wrong = await browser.submit("/console/login/again/code", name=NAME, token=token_in(asked), code="000000")
+        right = await browser.submit(
+            "/console/login/again/code", name=NAME, token=token_in(asked), code=code_of(env, secret)
+        )
+
+        assert 'action="/console/login/again/code"' in asked.text
+        assert wrong.status == 401
+        assert (right.status, len(right.headers["x-csrf-token"])) == (204, 64)
+        assert (await browser.get(ME)).status == 200
+
+    run_scenario(scenario)
+
+
+def test_removed_user_leaves_nothing_behind(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await enable(env, await signed_in_browser(env))
+        await enter_password(Browser(env.service))
+        colleague = await sign_in(env, await make_user(env, name="colleague"))
+
+        removed = await colleague.submit("/console/team/remove", user=NAME)
+
+        assert removed.status == 303
+        for table in ("second_factors", "recovery_codes", "pending_sign_ins"):
+            assert await count_rows(env, table) == 0, table
+
+    run_scenario(scenario)
+
+
+def test_secret_without_its_key_is_refused_but_recovery_codes_work(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        secret, codes = await enable(env, await signed_in_browser(env, Role.OWNER))
+        found = await env.store.read(users.get_by_name, NAME)
+        assert found is not None
+        factor = await env.store.read(second_factors.get, found.user.id)
+        assert factor is not None
+        await env.store.write(second_factors.replace_secret, factor, b"\x01" + bytes(60))
+        browser = Browser(env.service)
+        asked = await enter_password(browser)
+
+        by_code = await enter_code(browser, asked, code_of(env, secret))
+        by_recovery = await enter_code(browser, asked, codes[0])
+
+        assert (by_code.status, by_recovery.status) == (401, 303)
+        assert (await factor_secrets.count_states(env.context)).unreadable == 1
+
+    run_scenario(scenario)

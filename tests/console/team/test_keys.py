@@ -1,0 +1,124 @@
+"""API keys of an account as its owners see them: last use, rate, new ones if the operator allows it."""
+
+import re
+from typing import Any
+
+import pytest
+
+from pabal.domain.limits import AccountLimits
+from pabal.domain.user import Role
+from pabal.service.access.key_uses import WRITE_INTERVAL_S
+from pabal.store import account_limits, accounts
+from tests.fixtures.audit import latest_entries
+from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console_upload import page_text
+from tests.fixtures.service import account_id_of
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import RunScenario
+
+KEYS = "/console/keys"
+ALLOWED: dict[str, Any] = {"owner_keys": True}
+FORM = {"name": "shop", "scope_send": "1", "rate": "50", "after": "0"}
+
+
+async def rates(env: Environment) -> list[int]:
+    return [each.rate for each in await env.store.read(accounts.list_keys)]
+
+
+def test_owner_creates_a_key_where_that_is_allowed(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+
+        created = await owner.submit(KEYS, **FORM)
+        again = await owner.submit(KEYS, **FORM)
+
+        assert re.search(r"pb_[0-9A-Za-z]{40}", created.text)
+        assert again.status == 409, "a form that is sent twice creates one key"
+        assert await rates(env) == [50]
+        (entry,) = await env.store.read(latest_entries, None, 1)
+        assert (entry.action, entry.actor) == ("key.create", "owner-of-acme")
+
+    run_scenario(scenario, **ALLOWED)
+
+
+def test_owner_creates_no_key_by_default_but_revokes(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await env.caller()
+        owner = await signed_in_browser(env)
+
+        shown = await owner.get(KEYS)
+        refused = await owner.submit(KEYS, **FORM)
+        revoked = await owner.submit(f"{KEYS}/revoke", key="1")
+
+        assert "운영자에게 요청하세요" in shown.text
+        assert f'action="{KEYS}"' not in shown.text
+        assert (refused.status, revoked.status) == (404, 303)
+        assert "폐기됨" in page_text(await owner.get(KEYS))
+
+    run_scenario(scenario)
+
+
+def test_operator_who_acts_for_the_account_creates_keys_of_any_rate(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await account_id_of(env)
+        operator = await signed_in_browser(env, Role.OPERATOR)
+
+        created = await operator.submit(KEYS, **{**FORM, "rate": "0"})
+
+        assert created.status == 200
+        assert await rates(env) == [0]
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize(("limit", "rate", "is_allowed"), [(0, 100, True), (0, 101, False), (30, 30, True),
+                                                            (30, 31, False), (0, 0, False)])  # fmt: skip
+def test_keys_of_owners_are_at_most_as_fast_as_their_account(
+    run_scenario: RunScenario, limit: int, rate: int, is_allowed: bool
+) -> None:
+    async def scenario(env: Environment) -> None:
+        await env.caller(rate=7)
+        owner = await signed_in_browser(env)
+        account_id = await account_id_of(env)
+        await env.store.write(account_limits.save, account_id, AccountLimits(receivers_per_second=limit))
+
+        changed = await owner.submit(f"{KEYS}/rate", key="1", rate=str(rate))
+        created = await owner.submit(KEYS, **{**FORM, "rate": str(rate), "after": "1"})
+
+        assert (changed.status, created.status) == ((303, 200) if is_allowed else (400, 400))
+        assert await rates(env) == ([rate, rate] if is_allowed else [7])
+
+    run_scenario(scenario, key_rate=100, **ALLOWED)
+
+
+def test_last_use_is_shown_a_minute_later(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        owner = await signed_in_browser(env)
+        before = await owner.get(KEYS)
+        await call("sender/list")
+        await env.wait(WRITE_INTERVAL_S + 1)
+
+        after = await owner.get(KEYS)
+
+        assert "사용 기록 없음" in before.text
+        assert "사용 기록 없음" not in after.text
+
+    run_scenario(scenario)
+
+
+def test_keys_of_another_account_are_out_of_reach(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await env.caller(rate=7)
+        stranger = await signed_in_browser(env, account="other")
+
+        shown = await stranger.get(KEYS)
+        changed = await stranger.submit(f"{KEYS}/rate", key="1", rate="5")
+        revoked = await stranger.submit(f"{KEYS}/revoke", key="1")
+
+        assert "#1" not in page_text(shown)
+        assert (changed.status, revoked.status) == (404, 404)
+        (key,) = await env.store.read(accounts.list_keys)
+        assert (key.rate, key.revoked_at) == (7, None)
+
+    run_scenario(scenario)

@@ -1,0 +1,295 @@
+"""The team of an account: owners invite users, change roles and remove users; the last owner stays."""
+
+import re
+
+import pytest
+
+from pabal.domain.user import Role
+from pabal.service.access import users as user_service
+from pabal.service.access.team import INVITE_LIFETIME_MS, MAX_OPEN_INVITES
+from pabal.service.upkeep.housekeeping import run_round
+from pabal.store import users
+from tests.fixtures.audit import latest_entries
+from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, sign_in, signed_in_browser
+from tests.fixtures.console_upload import page_text
+from tests.fixtures.service import account_id_of, count_rows
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import RunScenario, world_at_noon
+
+TEAM = "/console/team"
+INVITE = "/console/invite"
+LIFETIME_S = INVITE_LIFETIME_MS // 1000
+
+
+async def invite(browser: Browser, role: str = "sender") -> str:
+    """Create an invitation and return its token."""
+    shown = await browser.submit(f"{TEAM}/invite", role=role)
+    found = re.search(r"/console/invite\?token=([0-9a-f]{64})", shown.text)
+    assert found, shown.text
+    return found[1]
+
+
+async def accept(env: Environment, token: str, name: str = "newcomer", password: str = PASSWORD) -> PageResponse:
+    fields = {"token": token, "name": name, "password": password, "repeated": password}
+    return await Browser(env.service).submit(INVITE, **fields)
+
+
+async def role_of(env: Environment, name: str) -> Role | None:
+    found = await env.store.read(users.get_by_name, name)
+    return found.user.role if found else None
+
+
+async def actions(env: Environment, count: int) -> list[str]:
+    return [each.action for each in await env.store.read(latest_entries, None, count)]
+
+
+def test_invited_user_chooses_name_and_password_and_signs_in(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+        token = await invite(owner)
+        form = await Browser(env.service).get(f"{INVITE}?token={token}")
+
+        joined = await accept(env, token, "New.Comer@shop")
+        greeting = await Browser(env.service).get(joined.location)
+        newcomer = await sign_in(env, "new.comer@shop")
+
+        assert "acme" in form.text
+        assert "owner-of-acme" in form.text
+        assert joined.status == 303
+        assert 'value="new.comer@shop"' in greeting.text
+        assert (await newcomer.get("/console/send")).status == 200
+        assert (await newcomer.get(TEAM)).status == 403
+        assert (await actions(env, 5))[1:3] == ["user.join", "invite.create"]
+        shown = page_text(await owner.get(TEAM))
+        assert "new.comer@shop 발송 담당" in shown
+        assert "사용하지 않은 초대" not in shown
+
+    run_scenario(scenario)
+
+
+def test_token_of_an_invitation_is_stored_as_a_hash_only(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        token = await invite(await signed_in_browser(env))
+
+        (row,) = await env.store.read(lambda tx: tx.fetch_all("select * from invites"))
+
+        assert token not in repr(row)
+        assert bytes.fromhex(token) not in row
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize("what", ["used", "expired", "withdrawn", "demoted", "removed", "disabled", "unknown"])
+def test_invitation_that_is_void_lets_nobody_in(run_scenario: RunScenario, what: str) -> None:
+    world = world_at_noon()
+
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+        other = await sign_in(env, await make_user(env, name="other"))
+        token = await invite(owner, "owner")
+        if what == "used":
+            assert (await accept(env, token, "first")).status == 303
+        elif what == "expired":
+            world.move_clock(LIFETIME_S)
+        elif what == "withdrawn":
+            await other.submit(f"{TEAM}/withdraw", invite="1")
+        elif what == "demoted":
+            await other.submit(f"{TEAM}/role", user="owner-of-acme", role="sender")
+        elif what == "removed":
+            await other.submit(f"{TEAM}/remove", user="owner-of-acme")
+        elif what == "disabled":
+            await env.store.write(user_service.set_disabled, "owner-of-acme", True, env.world.now())
+        else:
+            token = "0" * 64
+
+        shown = await Browser(env.service).get(f"{INVITE}?token={token}")
+        refused = await accept(env, token)
+
+        assert (shown.status, refused.status) == (409, 409)
+        assert "초대가 만료되었거나 이미 사용되었습니다" in refused.text
+        assert await role_of(env, "newcomer") is None
+
+    run_scenario(scenario, world=world)
+
+
+def test_invitation_lasts_until_its_end_and_is_deleted_then(run_scenario: RunScenario) -> None:
+    world = world_at_noon()
+
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+        first, _ = await invite(owner), await invite(owner)
+        world.move_clock(LIFETIME_S - 60)
+
+        last_moment = await accept(env, first)
+        world.move_clock(60)
+        await run_round(env.context)
+
+        assert last_moment.status == 303
+        assert await count_rows(env, "invites") == 0
+
+    run_scenario(scenario, world=world)
+
+
+@pytest.mark.parametrize(
+    ("name", "password", "repeated", "problem"),
+    [
+        ("", PASSWORD, PASSWORD, "name"),
+        ("with blank", PASSWORD, PASSWORD, "name"),
+        ("owner-of-acme", PASSWORD, PASSWORD, "name"),
+        ("newcomer", "short", "short", "password"),
+        ("long-newcomer", "long-newcomer", "long-newcomer", "password"),
+        ("newcomer", PASSWORD, f"{PASSWORD}!", "repeated"),
+    ],
+)
+def test_refused_name_or_password_does_not_use_the_invitation_up(
+    run_scenario: RunScenario, name: str, password: str, repeated: str, problem: str
+) -> None:
+    async def scenario(env: Environment) -> None:
+        token = await invite(await signed_in_browser(env))
+
+        refused = await Browser(env.service).submit(
+            INVITE, token=token, name=name, password=password, repeated=repeated
+        )
+
+        assert f'id="wrong-{problem}"' in refused.text
+        assert f'name="name" value="{name}"' in refused.text
+        assert password not in refused.text.replace(f'value="{name}"', "")
+        assert (await accept(env, token)).status == 303
+
+    run_scenario(scenario)
+
+
+def test_number_of_open_invitations_is_limited(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+        for _ in range(MAX_OPEN_INVITES):
+            await invite(owner)
+
+        refused = await owner.submit(f"{TEAM}/invite", role="sender")
+
+        assert refused.status == 403
+        assert await count_rows(env, "invites") == MAX_OPEN_INVITES
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize("role", ["operator", "king", ""])
+def test_role_that_no_user_of_an_account_has_is_refused(run_scenario: RunScenario, role: str) -> None:
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+        sender = await make_user(env, Role.SENDER)
+
+        invited = await owner.submit(f"{TEAM}/invite", role=role)
+        changed = await owner.submit(f"{TEAM}/role", user=sender, role=role)
+
+        assert (invited.status, changed.status) == (400, 400)
+        assert await count_rows(env, "invites") == 0
+        assert await role_of(env, sender) is Role.SENDER
+
+    run_scenario(scenario)
+
+
+def test_changed_role_counts_at_once(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+        sender = await signed_in_browser(env, Role.SENDER)
+        before = await sender.get(TEAM)
+
+        changed = await owner.submit(f"{TEAM}/role", user="sender-of-acme", role="owner")
+        after = await sender.get(TEAM)
+
+        assert (before.status, changed.status, after.status) == (403, 303, 200)
+        (entry,) = await env.store.read(latest_entries, None, 1)
+        assert (entry.action, entry.target) == ("user.role", "sender-of-acme owner")
+
+    run_scenario(scenario)
+
+
+def test_removed_user_is_signed_out_and_the_name_is_free(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+        sender = await signed_in_browser(env, Role.SENDER)
+        await sender.submit("/console/send/form", kind="sms", content="쓰던 글")
+
+        removed = await owner.submit(f"{TEAM}/remove", user="sender-of-acme")
+        after = await sender.get("/console/send")
+        again = await accept(env, await invite(owner), "sender-of-acme")
+        renewed = await sign_in(env, "sender-of-acme")
+
+        assert (removed.status, after.status, again.status) == (303, 303, 303)
+        assert "쓰던 글" not in (await renewed.get("/console/send")).text
+        assert "user.remove" in await actions(env, 5)
+
+    run_scenario(scenario)
+
+
+@pytest.mark.parametrize("way", ["remove", "role"])
+def test_last_owner_who_can_sign_in_stays(run_scenario: RunScenario, way: str) -> None:
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+        await make_user(env, name="disabled")
+        await env.store.write(user_service.set_disabled, "disabled", True, env.world.now())
+
+        refused = await owner.submit(f"{TEAM}/{way}", user="owner-of-acme", role="viewer")
+        await make_user(env, name="second")
+        done = await owner.submit(f"{TEAM}/{way}", user="owner-of-acme", role="viewer")
+
+        assert (refused.status, done.status) == (409, 303)
+        assert "관리자가 한 명은 있어야 합니다" in refused.text
+        assert await role_of(env, "owner-of-acme") is (None if way == "remove" else Role.VIEWER)
+
+    run_scenario(scenario)
+
+
+def test_users_and_invitations_of_another_account_are_out_of_reach(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await account_id_of(env)
+        owner = await signed_in_browser(env)
+        token = await invite(owner)
+        stranger = await signed_in_browser(env, account="other")
+
+        shown = await stranger.get(TEAM)
+        removed = await stranger.submit(f"{TEAM}/remove", user="owner-of-acme")
+        changed = await stranger.submit(f"{TEAM}/role", user="owner-of-acme", role="viewer")
+        await stranger.submit(f"{TEAM}/withdraw", invite="1")
+
+        assert "owner-of-acme" not in shown.text
+        assert (removed.status, changed.status) == (400, 400)
+        assert await role_of(env, "owner-of-acme") is Role.OWNER
+        assert (await accept(env, token)).status == 303
+
+    run_scenario(scenario)
+
+
+def test_operator_invites_for_the_account_that_is_selected(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await account_id_of(env)
+        operator = await signed_in_browser(env, Role.OPERATOR)
+
+        joined = await accept(env, await invite(operator, "owner"))
+        found = await env.store.read(users.get_by_name, "newcomer")
+
+        assert joined.status == 303
+        assert found is not None
+        assert (found.user.account, found.user.role) == ("acme", Role.OWNER)
+
+    run_scenario(scenario)
+
+
+def test_owner_gives_a_colleague_a_new_password(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+        sender = await signed_in_browser(env, Role.SENDER)
+        stranger = await signed_in_browser(env, account="other")
+
+        refused = await stranger.submit(f"{TEAM}/password", user="sender-of-acme")
+        kept = await sender.get("/console/send")
+        shown = await owner.submit(f"{TEAM}/password", user="sender-of-acme")
+        found = re.search(r'id="secret"[^>]*>([^<]+)<', shown.text)
+        assert found
+        entered = await Browser(env.service).submit("/console/login", name="sender-of-acme", password=found[1])
+
+        assert (refused.status, kept.status, entered.status) == (400, 200, 303)
+        assert (await sender.get("/console/send")).status == 303, "signed out"
+
+    run_scenario(scenario)

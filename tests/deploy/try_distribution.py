@@ -1,0 +1,114 @@
+"""Tries a wheel and an sdist in empty environments: `python tests/deploy/try_distribution.py dist`."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import urllib.request
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LOCK = ROOT / "requirements.lock"
+BODY = b'{"content": "hello", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}'
+PATHS = ("/readyz", "/openapi.json", "/docs", "/docs/guide", "/console/static/htmx.min.js", "/metrics")
+MAX_GREETING_LINES = 100
+TIMEOUT_S = 60
+
+
+def main() -> int:
+    """Try the one wheel and the one sdist in a folder; return the exit status."""
+    folder = Path(sys.argv[1]).resolve()
+    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    with tempfile.TemporaryDirectory(prefix="pabal-dist-") as name:
+        _try_client(Path(name) / "client", wheel)
+        _try_service(Path(name) / "service", wheel)
+        _try_service(Path(name) / "from-sdist", sdist)
+    print("The wheel and the sdist install and run in empty environments")
+    return 0
+
+
+def _try_client(place: Path, wheel: Path) -> None:
+    """Install what `pip install pabal` does."""
+    _create(place)
+    _pip(place, "install", "--constraint", str(_plain_lock(place)), str(wheel))
+    _run(place, "python", "-c", "import pabal.client")
+    assert _run(place, "pabal", "--version").startswith("pabal ")
+    refused = subprocess.run([str(place / "bin" / "pabal"), "serve"], capture_output=True, text=True, check=False)
+    assert "pip install 'pabal[server]'" in refused.stderr, refused.stderr
+
+
+def _try_service(place: Path, distribution: Path) -> None:
+    """Install the locked packages and the distribution, run the service, and send a message."""
+    _create(place)
+    _pip(place, "install", "--require-hashes", "--requirement", str(LOCK))
+    _pip(place, "install", "--no-deps", "--no-index", "--no-build-isolation", str(distribution))
+    imported = _run(place, "python", "-c", "import pabal; print(pabal.__file__)")
+    assert imported.startswith(str(place)), imported
+    command = [str(place / "bin" / "pabal"), "serve", "--port", "0", "--data", str(place / "data")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=place, env=_environment()) as process:
+        try:
+            _use(_read_greeting(process))
+        finally:
+            process.terminate()
+    assert process.returncode == 0, process.returncode
+
+
+def _use(greeting: str) -> None:
+    base, key = re.findall(r"http://\S+(?=\n)", greeting)[0], re.findall(r"pb_\w+", greeting)[0]
+    for path in PATHS:
+        with urllib.request.urlopen(base + path, timeout=TIMEOUT_S) as answer:
+            assert answer.status == 200, path
+    headers = {"apiKey": key, "Content-Type": "application/json"}
+    request = urllib.request.Request(f"{base}/api/message/sendSMS.v1.0", BODY, headers)
+    with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+        assert b'"SUCCESS"' in answer.read()
+
+
+def _read_greeting(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout
+    lines: list[str] = []
+    for line in process.stdout:
+        lines.append(line)
+        if "Stop with Ctrl-C" in line or len(lines) > MAX_GREETING_LINES:
+            break
+    return "".join(lines)
+
+
+def _create(place: Path) -> None:
+    venv.EnvBuilder(with_pip=True).create(place)
+
+
+def _plain_lock(place: Path) -> Path:
+    """Return the locked versions without their hashes, which a constraint file cannot have for a local wheel."""
+    names = re.findall(r"^\S+==\S+(?: ; [^\\\n]+)?", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
+    file = place / "constraints.txt"
+    file.write_text("\n".join(each.strip() for each in names) + "\n", encoding="utf-8")
+    return file
+
+
+def _pip(place: Path, *words: str) -> None:
+    _run(place, "python", "-m", "pip", "--disable-pip-version-check", "--no-input", "--quiet", *words)
+
+
+def _run(place: Path, program: str, *words: str) -> str:
+    done = subprocess.run(
+        [str(place / "bin" / program), *words],
+        cwd=place,
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment without what would lead Python or the service elsewhere."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PABAL_", "PYTHON"))}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

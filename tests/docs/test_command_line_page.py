@@ -1,0 +1,47 @@
+"""Executes the commands of the page about the command line, as written, on a running service."""
+
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from docs import generate
+from pabal.testing.account import TemporaryAccount
+from pabal.testing.service import LocalService
+from tests.fixtures.calling import CallingLine
+from tests.fixtures.live import command
+
+PAGE = generate.DOCS / "how-to" / "command-line.md"
+
+
+def test_commands_of_the_page_succeed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines() if not line.startswith("export ")]
+    program = "\n".join(lines).replace(".venv/bin/pabal", f"{sys.executable} -m pabal.cli")
+    tomorrow = f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%d}"
+    with (
+        LocalService(tmp_path / "data") as service,
+        TemporaryAccount(service.base_url, service.create_account()) as account,
+    ):
+        sender_key = CallingLine(account, capsys).register_template("#{name}님, 주문 완료", "order")
+        settings = {"url": account.base_url, "api_key": account.api_key}
+        environment = command(data=tmp_path, **settings)["env"] | {"SENDER_KEY": sender_key}
+
+        shell = subprocess.run(
+            ["bash", "-eu"],
+            input=program.replace("2026-12-24", tomorrow),
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+        )
+
+        assert shell.returncode == 0, shell.stderr
+        received = [each.content for each in account.list_received("010-2222-0002")]
+    assert len(lines) >= 10
+    assert received == ["김파발님, 안녕하세요"]

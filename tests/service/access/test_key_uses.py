@@ -1,0 +1,42 @@
+"""The last use of a key is recorded within half a minute, without a write for each call."""
+
+from pabal.service.access.key_uses import WRITE_INTERVAL_S
+from pabal.store import accounts
+from tests.fixtures.service import RunScenario
+from tests.fixtures.virtual import Environment
+
+HALF_S = WRITE_INTERVAL_S / 2
+
+
+async def last_use(env: Environment) -> int | None:
+    (key,) = await env.store.read(accounts.list_keys)
+    return key.used_at
+
+
+def test_last_use_is_recorded_soon(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        before = await last_use(env)
+        await call("sender/list")
+        await env.wait(HALF_S)
+        await call("sender/list")
+        second_at = env.world.now()
+        await env.wait(HALF_S - 1)
+        collected = await last_use(env)
+        await env.wait(2)
+
+        assert (before, collected) == (None, None)
+        assert await last_use(env) == second_at
+
+    run_scenario(scenario)
+
+
+def test_refused_call_is_no_use(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller(scopes=["send"])
+        await call("sender/list")
+        await env.wait(WRITE_INTERVAL_S + 1)
+
+        assert await last_use(env) is None
+
+    run_scenario(scenario)
