@@ -253,7 +253,7 @@ def test_service_on_the_moved_store_goes_on_after_one_that_was_killed(tmp_path: 
     with serving(tmp_path / "data") as before, before.client() as client:
         key = before.key
         first = client.post(path, json=BODY, headers=headers).json()["item"]["requestId"]
-        tomorrow = (datetime.now(ZoneInfo("Asia/Seoul")) + timedelta(days=1)).strftime("%Y-%m-%d %H:%M:%S")
+        tomorrow = (datetime.now(ZoneInfo("Asia/Seoul")) + timedelta(days=1)).strftime("%Y-%m-%d %H:%M")
         assert client.post(path, json=BODY | {"sendDate": tomorrow}).json()["result"] == "SUCCESS"
         before.process.kill()
         before.process.wait()

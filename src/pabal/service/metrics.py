@@ -97,6 +97,7 @@ class Metrics:
         )
         self._add_connection_metrics(registry)
         self._add_store_metrics(registry)
+        self._add_receipt_metrics(registry)
         self._add_carrier_metrics(registry)
 
     def _add_connection_metrics(self, registry: CollectorRegistry) -> None:
@@ -145,16 +146,7 @@ class Metrics:
             registry=registry,
         )
 
-    def _add_carrier_metrics(self, registry: CollectorRegistry) -> None:
-        self.carrier_response_seconds = Histogram(
-            "pabal_carrier_response_seconds",
-            "Time a carrier took to answer a batch.",
-            ["carrier"],
-            registry=registry,
-        )
-        self.carrier_verdicts = LabelledCounter(
-            "pabal_carrier_verdicts_total", "Verdicts of carriers on messages.", ["carrier", "verdict"], registry
-        )
+    def _add_receipt_metrics(self, registry: CollectorRegistry) -> None:
         self.receipts = LabelledCounter("pabal_receipts_total", "Receipts received.", ["carrier"], registry)
         self.receipts_unmatched = LabelledCounter(
             "pabal_receipts_unmatched_total", "Receipts that matched no message.", ["carrier"], registry
@@ -164,6 +156,17 @@ class Metrics:
             "Inbound messages received; each part of a long one counts.",
             ["carrier"],
             registry,
+        )
+
+    def _add_carrier_metrics(self, registry: CollectorRegistry) -> None:
+        self.carrier_response_seconds = Histogram(
+            "pabal_carrier_response_seconds",
+            "Time a carrier took to answer a batch.",
+            ["carrier"],
+            registry=registry,
+        )
+        self.carrier_verdicts = LabelledCounter(
+            "pabal_carrier_verdicts_total", "Verdicts of carriers on messages.", ["carrier", "verdict"], registry
         )
         self.carrier_anomalies = LabelledCounter(
             "pabal_carrier_anomalies_total", "Unexpected behaviour of carriers.", ["carrier", "what"], registry
