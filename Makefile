@@ -31,7 +31,7 @@ quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers torture bench bench-peers soak docs
-.PHONY: audit sbom dist lock format clean
+.PHONY: pictures audit sbom dist lock format clean
 
 help: ## Show this help
 	@echo "Usage: make TARGET [PYTHON=python3.12] [ARGS=...]"
@@ -86,6 +86,16 @@ soak: $(DEV) postgres ## Load both engines for 20 minutes; ARGS="--minutes 5 --e
 
 docs: $(DEV) ## Generate the reference pages from the code, and the site from all pages
 	@echo "Generating the reference pages and the site"
+	@$(BIN)/python -m docs.generate
+
+SCREENSHOTS := tests/browser/screenshots/pictures
+
+pictures: $(PEERS) chromium ## Take the pictures of the documents again, in a browser
+	@echo "Taking the pictures"
+	@$(BIN)/python -m pytest -q -n 0 -k are_taken -m "slow or torture" tests/browser/test_pictures.py
+	@mkdir -p docs/images docs/ko/images
+	@cp $(SCREENSHOTS)/en/*.png docs/images/
+	@cp $(SCREENSHOTS)/ko/*.png docs/ko/images/
 	@$(BIN)/python -m docs.generate
 
 # Strict: a package that the vulnerability database does not answer for is a failure, not a pass.

@@ -2,12 +2,12 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from docs.generate.endpoints_page import endpoints_page
 from docs.generate.errors_page import errors_page
-from docs.generate.guide import SITE, guide_pages
+from docs.generate.guide import SITE, guide_pages, guide_pictures
 from docs.generate.result_codes_page import result_codes_page
 from docs.generate.settings_page import settings_page
 from docs.generate.sync_client import SYNC_CLIENT, sync_client
@@ -17,15 +17,13 @@ FOLDER = DOCS / "reference"
 
 
 def pages() -> dict[str, str]:
-    """Return every generated page by its path in docs/.
-
-    The reference of the endpoints is in English only: the code describes fields in English.
-    """
+    """Return every generated page by its path in docs/."""
     return {
-        "reference/endpoints.md": endpoints_page(),
+        "reference/endpoints.md": endpoints_page("en"),
         "reference/errors.md": errors_page("en"),
         "reference/result-codes.md": result_codes_page("en"),
         "reference/settings.md": settings_page("en"),
+        "ko/reference/endpoints.md": endpoints_page("ko"),
         "ko/reference/errors.md": errors_page("ko"),
         "ko/reference/result-codes.md": result_codes_page("ko"),
         "ko/reference/settings.md": settings_page("ko"),
@@ -40,9 +38,9 @@ def main(argv: Sequence[str] | None = None, folder: Path = DOCS, site: Path = SI
     parser = argparse.ArgumentParser(description="Write the reference from the code, and the site from the pages.")
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is out of date")
     is_check = parser.parse_args(argv).check
-    stale = _write(folder, pages(), is_check)
-    stale += _write(SYNC_CLIENT.parent, {SYNC_CLIENT.name: sync_client()}, is_check)
-    rendered = guide_pages()
+    stale = _write(folder, _encode(pages()), is_check)
+    stale += _write(SYNC_CLIENT.parent, _encode({SYNC_CLIENT.name: sync_client()}), is_check)
+    rendered = _encode(guide_pages()) | guide_pictures()
     stale += _write(site, rendered, is_check)
     for left_over in sorted({*site.glob("*")} - {site / name for name in rendered}):
         stale.append(left_over.name)
@@ -54,16 +52,20 @@ def main(argv: Sequence[str] | None = None, folder: Path = DOCS, site: Path = SI
     return 0
 
 
-def _write(folder: Path, texts: dict[str, str], is_check: bool) -> list[str]:
+def _encode(texts: Mapping[str, str]) -> dict[str, bytes]:
+    return {name: text.encode() for name, text in texts.items()}
+
+
+def _write(folder: Path, contents: Mapping[str, bytes], is_check: bool) -> list[str]:
     """Write what differs, unless it is only a check; return the names of what differed."""
     stale = []
-    for name, text in texts.items():
+    for name, content in contents.items():
         path = folder / name
-        if path.exists() and path.read_text(encoding="utf-8") == text:
+        if path.exists() and path.read_bytes() == content:
             continue
         stale.append(name)
         if not is_check:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(content)
             print(f"wrote {name}")
     return stale

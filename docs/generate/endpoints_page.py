@@ -1,9 +1,12 @@
 """The reference of the endpoints and their schemas."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
+from docs.generate.endpoint_words import WORDS, translate
 from docs.generate.markdown import GENERATED_NOTE, join_lines, link_code, link_codes, make_anchor, make_table
 from pabal.domain.codes import Code
 from pabal.models.answers import Envelope
@@ -20,84 +23,125 @@ REQUIRED = {"ListMessages.receivers"}
 
 # Tables of values, by schema and field, else by the field alone.
 LINKS = {
-    "ListMessages.messageProductType": "See [Kinds of message](result-codes.md#kinds-of-message).",
-    "ListMessages.sendingStatus": "See [Statuses](result-codes.md#statuses).",
-    "resultCode": "See [Result codes](result-codes.md).",
+    "ListMessages.messageProductType": "see_kinds",
+    "ListMessages.sendingStatus": "see_statuses",
+    "resultCode": "see_results",
 }
 
 
-def endpoints_page() -> str:
+def endpoints_page(language: str) -> str:
     """Return the reference of every endpoint."""
-    lines = [
-        "# Endpoints",
-        GENERATED_NOTE,
-        "Send the header `apiKey` with every request. Bodies are JSON (`Content-Type: application/json`).",
-        "Unknown fields are ignored; null is the same as absent. Dates are in the service's time zone.",
-        "A running service shows this reference at `/docs`, and as an OpenAPI 3.1 document at `/openapi.json`.",
-        "",
-        "Every answer is this envelope; if the call succeeds, the endpoint adds its own fields. Fields without a",
-        "value are left out.",
-        "",
-        *_fields_table(_schema(Envelope), "Envelope"),
-        "",
-        f"Every endpoint may answer {link_codes(COMMON_CODES)}.",
-        f"An unknown path answers {link_code(Code.NOT_FOUND)}.",
-        "",
-        *make_table(
-            ("Endpoint", "Scope", "What it does"),
-            [
-                (f"[{each.method} {each.path}](#{make_anchor(each)})", f"`{each.scope}`", each.summary)
-                for each in ENDPOINTS
-            ],
-        ),
-    ]
-    for group in dict.fromkeys(endpoint.group for endpoint in ENDPOINTS):
-        lines += ["", f"## {group}"]
-        for endpoint in ENDPOINTS:
-            if endpoint.group == group:
-                lines += _endpoint(endpoint)
-    lines += ["", "## Events", "", *_events()]
-    lines += ["", "## Objects", "", "Objects inside bodies, answers and posts."]
-    for name, schema in _inner_schemas().items():
-        lines += ["", f"### {name}", "", schema["description"], "", *_fields_table(schema, name)]
-    return join_lines(lines)
+    return join_lines(list(_Reference(language).lines()))
 
 
-def _endpoint(endpoint: Endpoint) -> list[str]:
-    kind = f"Endpoint {endpoint.number} of the interface specification." if endpoint.number else "Extension."
-    where = {
-        "body": "Fields of the body:",
-        "query": "Parameters of the query string:",
-        "anywhere": "Fields, in the JSON body, the query string or a form:",
-    }[endpoint.input_source]
-    body = _schema(endpoint.body)
-    lines = ["", f"### {endpoint.method} {endpoint.path}", ""]
-    lines += [f"{endpoint.summary}. {kind} Scope `{endpoint.scope}`."]
-    if endpoint.is_send:
-        lines += ["Supports [`Idempotency-Key`](../how-to/idempotency.md) and [`Dry-Run`](../how-to/dry-run.md)."]
-    lines += (
-        ["", where, "", *_fields_table(body, SCHEMA_NAMES[endpoint.body])]
-        if body["properties"]
-        else ["", "No fields."]
-    )
-    added = _added(endpoint.answer)
-    if added["properties"]:
-        lines += ["", "Answer:", "", *_fields_table(added, SCHEMA_NAMES[endpoint.answer], is_short=True)]
-    else:
-        lines += ["", "Answer: only the envelope."]
-    own = [code for code in endpoint.codes if code not in COMMON_CODES]
-    if own:
-        lines += ["", f"Codes: {link_codes(own)}."]
-    return lines
+def list_texts() -> set[str]:
+    """Return every text of the code that the reference shows."""
+    reference = _Reference("en")
+    list(reference.lines())
+    return reference.said
 
 
-def _events() -> list[str]:
-    """Return the table of the events that are posted to webhooks."""
-    rows = []
-    for event, post in POSTS.items():
-        item = _type(_schema(_data_of(post))["properties"]["items"]).removeprefix("array of ")
-        rows.append((f"`{event.code}`", item, _schema(post)["description"]))
-    return ["What [webhooks](../how-to/webhooks.md) get.", "", *make_table(("Event", "Items", "When"), rows)]
+@dataclass
+class _Reference:
+    """The reference in a language, and the texts of the code that it has shown."""
+
+    language: str
+    said: set[str] = field(default_factory=set)
+
+    def lines(self) -> Iterator[str]:
+        yield from (self._word("title"), GENERATED_NOTE)
+        yield from (self._word("key"), self._word("unknown"), self._word("document"), "")
+        yield from (self._word("envelope"), "", *self._fields_table(_schema(Envelope), "Envelope"), "")
+        yield self._word("every", codes=link_codes(COMMON_CODES))
+        yield from (self._word("no_path", code=link_code(Code.NOT_FOUND)), "", *self._endpoints_table())
+        for group in dict.fromkeys(endpoint.group for endpoint in ENDPOINTS):
+            yield from ("", f"## {self._say(group)}")
+            for endpoint in ENDPOINTS:
+                if endpoint.group == group:
+                    yield from self._endpoint(endpoint)
+        yield from ("", self._word("events"), "", *self._events())
+        yield from ("", self._word("objects"), "", self._word("inside"))
+        for name, schema in _inner_schemas().items():
+            yield from ("", f"### {name}", "", self._say(schema["description"]), "")
+            yield from self._fields_table(schema, name)
+
+    def _word(self, name: str, **values: object) -> str:
+        return WORDS[name].in_language(self.language).format(**values)
+
+    def _say(self, text: str) -> str:
+        self.said.add(text)
+        return translate(text, self.language)
+
+    def _endpoints_table(self) -> list[str]:
+        rows = [
+            (f"[{each.method} {each.path}](#{make_anchor(each)})", f"`{each.scope}`", self._say(each.summary))
+            for each in ENDPOINTS
+        ]
+        return make_table((self._word("endpoint"), self._word("scope"), self._word("does")), rows)
+
+    def _endpoint(self, endpoint: Endpoint) -> Iterator[str]:
+        number = endpoint.number
+        kind = self._word("numbered", number=number) if number else self._word("extension")
+        yield from ("", f"### {endpoint.method} {endpoint.path}", "")
+        yield f"{self._say(endpoint.summary)}. {kind} {self._word('scope')} `{endpoint.scope}`."
+        if endpoint.is_send:
+            yield self._word("supports")
+        body, added = _schema(endpoint.body), _added(endpoint.answer)
+        if body["properties"]:
+            yield from ("", self._word(endpoint.input_source), "")
+            yield from self._fields_table(body, SCHEMA_NAMES[endpoint.body])
+        else:
+            yield from ("", self._word("no_fields"))
+        if added["properties"]:
+            yield from ("", self._word("answer"), "")
+            yield from self._fields_table(added, SCHEMA_NAMES[endpoint.answer], is_short=True)
+        else:
+            yield from ("", self._word("only_envelope"))
+        own = [code for code in endpoint.codes if code not in COMMON_CODES]
+        if own:
+            yield from ("", self._word("codes", codes=link_codes(own)))
+
+    def _events(self) -> list[str]:
+        """Return the table of the events that are posted to webhooks."""
+        rows = []
+        for event, post in POSTS.items():
+            item = self._type(_schema(_data_of(post))["properties"]["items"]["items"])
+            rows.append((f"`{event.code}`", item, self._say(_schema(post)["description"])))
+        head = (self._word("event"), self._word("items"), self._word("when"))
+        return [self._word("of_webhooks"), "", *make_table(head, rows)]
+
+    def _fields_table(self, schema: Schema, shape: str, *, is_short: bool = False) -> list[str]:
+        """Return the table of a schema's fields; the short one does not say which are always present."""
+        yes, no = self._word("yes"), self._word("no")
+        rows = [
+            (
+                f"`{name}`",
+                self._type(of),
+                yes if _is_required(schema, shape, name) else no,
+                self._meaning(shape, name, of),
+            )
+            for name, of in schema["properties"].items()
+        ]
+        first, last = (self._word("field"), self._word("type")), self._word("meaning")
+        if is_short:
+            return make_table((*first, last), [(name, kind, meaning) for name, kind, _, meaning in rows])
+        return make_table((*first, self._word("always" if _is_answer(shape) else "required"), last), rows)
+
+    def _type(self, of: Schema) -> str:
+        if "$ref" in of:
+            name = of["$ref"].rpartition("/")[2]
+            return f"[{name}](#{name.lower()})"
+        if of["type"] == "array":
+            return self._word("array", item=self._type(of["items"]))
+        return str(of["type"])
+
+    def _meaning(self, shape: str, name: str, of: Schema) -> str:
+        """Return the description of a field, and a link to its values if they have a table of their own."""
+        said = self._say(str(of["description"]))
+        link = LINKS.get(f"{shape}.{name}") or LINKS.get(name)
+        if not link:
+            return said
+        return f"{said.rstrip('.')}. {self._word(link)}"
 
 
 def _data_of(post: type[msgspec.Struct]) -> type[msgspec.Struct]:
@@ -125,36 +169,9 @@ def _schema(shape: type[msgspec.Struct]) -> Schema:
     return found
 
 
-def _fields_table(schema: Schema, shape: str, *, is_short: bool = False) -> list[str]:
-    """Return the table of a schema's fields; the short one does not say which are always present."""
-    always = "Always" if _is_answer(shape) else "Required"
-    rows = [
-        (f"`{name}`", _type(of), "yes" if _is_required(schema, shape, name) else "no", _meaning(shape, name, of))
-        for name, of in schema["properties"].items()
-    ]
-    if is_short:
-        return make_table(("Field", "Type", "Meaning"), [(name, kind, meaning) for name, kind, _, meaning in rows])
-    return make_table(("Field", "Type", always, "Meaning"), rows)
-
-
-def _is_required(schema: Schema, shape: str, field: str) -> bool:
-    return field in schema["required"] or f"{shape}.{field}" in REQUIRED
+def _is_required(schema: Schema, shape: str, name: str) -> bool:
+    return name in schema["required"] or f"{shape}.{name}" in REQUIRED
 
 
 def _is_answer(shape: str) -> bool:
     return shape.endswith(("Item", "Envelope", "Counts")) or shape in ("Labelled", "CategoryRef")
-
-
-def _type(of: Schema) -> str:
-    if "$ref" in of:
-        name = of["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
-    if of["type"] == "array":
-        return f"array of {_type(of['items'])}"
-    return str(of["type"])
-
-
-def _meaning(shape: str, field: str, of: Schema) -> str:
-    """Return the description of a field, and a link to its values if they have a table of their own."""
-    link = LINKS.get(f"{shape}.{field}") or LINKS.get(field)
-    return f"{of['description']} {link}" if link else str(of["description"])

@@ -44,22 +44,23 @@ def _english_lines(code: Code) -> list[str]:
     lines = [f"- HTTP status: {code.http_status}", f"- Message: {code.text.en}", f"- 메시지: {code.text.ko}"]
     if code.remedy.en:
         lines += [f"- Remedy: {code.remedy.en}", f"- 해결: {code.remedy.ko}"]
-    return [*lines, f"- Answered by: {_answered_by(code, 'endpoints.md', 'every endpoint', 'every unknown path')}"]
+    return [*lines, f"- Answered by: {_answered_by(code, 'every endpoint', 'every unknown path')}"]
 
 
 def _korean_lines(code: Code) -> list[str]:
     lines = [f"- HTTP 상태: {code.http_status}", f"- 메시지: {code.text.ko}"]
     if code.remedy.ko:
         lines += [f"- 해결: {code.remedy.ko}"]
-    page = "../../reference/endpoints.md"
-    return [*lines, f"- 이 코드로 답하는 곳: {_answered_by(code, page, '모든 엔드포인트', '없는 경로')}"]
+    return [*lines, f"- 이 코드로 답하는 곳: {_answered_by(code, '모든 엔드포인트', '없는 경로')}"]
 
 
-def _answered_by(code: Code, page: str, everywhere: str, unknown_path: str) -> str:
+def _answered_by(code: Code, everywhere: str, unknown_path: str) -> str:
     if code in COMMON_CODES:
         return everywhere
     listed = [
-        f"[{endpoint.path}]({page}#{make_anchor(endpoint)})" for endpoint in ENDPOINTS if code in endpoint.codes
+        f"[{endpoint.path}](endpoints.md#{make_anchor(endpoint)})"
+        for endpoint in ENDPOINTS
+        if code in endpoint.codes
     ]
     if code is Code.NOT_FOUND:
         listed.insert(0, unknown_path)

@@ -1,4 +1,4 @@
-"""Renders the documents for users as the pages of the site that a service shows at /docs/guide."""
+"""Renders the documents for users, with their pictures, as the site that a service shows at /docs/guide."""
 
 import re
 from collections.abc import Sequence
@@ -35,13 +35,26 @@ def guide_pages() -> dict[str, str]:
     return {file_name(page): render(path, page_by_source) for page, path in sources.items()}
 
 
+def guide_pictures() -> dict[str, bytes]:
+    """Return the pictures of the pages by the name of their file."""
+    return {picture_name(path): path.read_bytes() for path in sorted((ROOT / "docs").glob("**/images/*.png"))}
+
+
+def picture_name(path: Path) -> str:
+    """Return the file of a picture on the site: those of docs/ko/images/ are Korean."""
+    return f"{'ko' if path.resolve().parents[1].name == 'ko' else 'en'}.{path.name}"
+
+
 def file_name(page: str) -> str:
     """Return the file of a page: all are in one folder."""
     return f"{page.replace('/', '.')}.html"
 
 
 def render(source: Path, page_by_source: dict[Path, str]) -> str:
-    """Return a document as HTML: links lead to pages of the site, headings have the anchors that links name."""
+    """Return a document as HTML: links lead to pages of the site, headings have the anchors that links name.
+
+    Pictures are those of the site.
+    """
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     text = re.sub(r"^<!--.*-->\n", "", source.read_text(encoding="utf-8"), flags=re.MULTILINE)
     tokens = markdown.parse(text)
@@ -66,6 +79,9 @@ def _link(children: Sequence[Token], source: Path, page_by_source: dict[Path, st
             address = _address(str(token.attrGet("href")), source, page_by_source)
             is_dropped = address is None
             token.attrSet("href", address or "")
+        if token.type == "image":
+            token.attrSet("src", f"{PREFIX}/images/{picture_name(source.parent / str(token.attrGet('src')))}")
+            token.attrSet("loading", "lazy")
         if not (is_dropped and token.type in ("link_open", "link_close")):
             linked.append(token)
         if token.type == "link_close":

@@ -7,12 +7,14 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import apsw
 import pytest
 
 from pabal.app import process_lock
-from pabal.cli.doctor_machine import compare_clocks
+from pabal.cli.doctor_machine import check_disk, compare_clocks, explain_store
+from pabal.domain.sender_number import NumberState
 from pabal.settings.settings import load
-from pabal.store import carrier_states, queue, webhook_posts, webhooks
+from pabal.store import carrier_states, numbers, queue, webhook_posts, webhooks
 from pabal.store.carrier_states import CarrierState
 from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import all_migrations
@@ -88,6 +90,34 @@ def test_doctor_reports_an_unreadable_store(new_command_line: CommandLine) -> No
     assert found.status == 1
     assert "WRONG the store" in found.out
     assert "Restore a backup." in found.out
+
+
+def test_doctor_advises_no_backup_for_a_store_that_is_not_damaged(new_command_line: CommandLine) -> None:
+    new_command_line.store.mkdir(parents=True)
+
+    found = new_command_line("doctor")
+
+    assert found.status == 1
+    assert f"WRONG the store {new_command_line.store} cannot be read (CantOpenError)" in found.out
+    assert "may read and write it" in found.out
+    assert "Restore a backup" not in found.out
+
+
+@pytest.mark.parametrize(
+    ("error", "is_damaged"),
+    [("NotADBError", True), ("CorruptError", True), ("BusyError", False), ("FullError", False), ("IOError", False)],
+)
+def test_backup_is_advised_only_for_a_damaged_file(error: str, is_damaged: bool) -> None:
+    assert issubclass(getattr(apsw, error), apsw.Error)
+    assert ("Restore a backup" in explain_store(error)) == is_damaged
+
+
+def test_disk_that_is_nearly_full_is_reported() -> None:
+    assert check_disk(1024**3) == []
+
+    (found,) = check_disk(1024**3 - 1)
+
+    assert (found.is_ok, found.message) == (False, "its disk has only 1023 MiB free")
 
 
 def test_doctor_reports_an_unusable_data_directory(new_command_line: CommandLine) -> None:
@@ -271,6 +301,42 @@ def test_clock_that_differs_from_that_of_the_database_is_reported(theirs: int, s
 
     assert [finding.is_ok for finding in found] == ([False] if said else [])
     assert not said or f"the clock of this machine is {said} that of the database" in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("tables", "is_reported"),
+    [
+        ("check_sender_numbers = true", True),
+        ('check_sender_numbers = true\n[routes]\nalimTalk = ["simulator"]', False),
+        ("", False),
+    ],
+)
+def test_doctor_reports_that_no_sender_number_is_approved(
+    new_command_line: CommandLine, tmp_path: Path, tables: str, is_reported: bool
+) -> None:
+    new_command_line("key", "create", "--account", "acme")
+    config = tmp_path / "pabal.toml"
+    config.write_text(tables)
+
+    found = new_command_line("doctor", "--config", config)
+
+    assert found.status == (1 if is_reported else 0)
+    assert ("WRONG no sender number is approved" in found.out) == is_reported
+
+
+def test_doctor_says_how_a_sender_number_becomes_approved(
+    new_command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PABAL_CHECK_SENDER_NUMBERS", "true")
+    new_command_line("key", "create", "--account", "acme")
+    without = new_command_line("doctor")
+    new_command_line.run_in_store(numbers.add, 1, "15880000", 0, NumberState.PENDING)
+    pending = new_command_line("doctor")
+    new_command_line("number", "approve", "1588-0000", "--account", "acme")
+
+    assert "`pabal number add NUMBER --account NAME`" in without.out
+    assert "`pabal number approve NUMBER --account NAME`" in pending.out
+    assert new_command_line("doctor").status == 0
 
 
 @contextmanager

@@ -35,3 +35,11 @@ def test_serve_refuses_an_invalid_port(new_command_line: CommandLine) -> None:
     refused = new_command_line("serve", "--port", "65536")
 
     assert (refused.status, refused.err) == (2, "pabal: port: at most 65535\n")
+
+
+def test_serve_reports_an_address_that_the_machine_does_not_have(new_command_line: CommandLine) -> None:
+    refused = new_command_line("serve", "--host", "203.0.113.1", "--port", "0")
+
+    assert refused.status == 2
+    assert "cannot listen on 203.0.113.1 port 0" in refused.err
+    assert "choose another with --host" in refused.err

@@ -93,6 +93,31 @@ def test_every_link_leads_somewhere(name: str) -> None:
             assert fragment in anchors(target), link
 
 
+def test_readme_links_every_page_for_users() -> None:
+    pages = {name for name in NAMES if name.startswith(("docs/how-to/", "docs/reference/"))}
+    linked = re.findall(r"\]\((docs/[^)#]+\.md)", text_of("README.md"))
+
+    assert pages <= set(linked)
+
+
+@pytest.mark.parametrize("heading", ["One machine", "Several machines"])
+def test_every_way_under_systemd_ends_with_a_key_and_a_console_user(heading: str) -> None:
+    section = text_of("docs/how-to/systemd.md").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+    assert "\npabal key create " in section
+    assert "\npabal user create admin --role operator\n" in section
+
+
+@pytest.mark.parametrize("name", ["docs/how-to/error-handling.md", "docs/how-to/idempotency.md"])
+def test_repeating_an_unavailable_service_is_advised_only_with_a_key(name: str) -> None:
+    rows = [line for line in text_of(name).splitlines() if line.startswith("| `SERVICE_UNAVAILABLE`")]
+
+    assert rows
+    assert all("same" in row and "key" in row.lower() for row in rows)
+    assert "Idempotency-Key" in Code.SERVICE_UNAVAILABLE.remedy.en
+    assert "Idempotency-Key" in Code.SERVICE_UNAVAILABLE.remedy.ko
+
+
 @in_every_document
 def test_every_command_is_understood(name: str) -> None:
     blocks = re.findall(r"^```sh\n(.*?)^```", text_of(name), re.MULTILINE | re.DOTALL)

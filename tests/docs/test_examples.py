@@ -26,6 +26,7 @@ REFUSALS = {
     "docs/how-to/advertising.md": [],
     "docs/how-to/error-handling.md": ["INVALID_PHONE_NUMBER"],
     "docs/how-to/sender-profiles.md": [],
+    "docs/how-to/opt-outs.md": [],
 }
 """The pages in the order in which they are followed, and what their examples are meant to be refused with."""
 NOT_OF_A_CALLER = (".venv/bin/", "sleep ", "BASE=", "KEY=")

@@ -8,11 +8,12 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from docs.generate.guide import PREFIX, SITE, file_name, guide_pages, guide_sources
+from docs.generate.guide import PREFIX, SITE, file_name, guide_pages, guide_pictures, guide_sources
 from pabal.web.guide.contents import CHAPTERS
 from pabal.web.guide.library import MAX_HITS, MAX_QUERY_CHARACTERS, search
 from pabal.web.guide.site import guide_routes
 
+MAX_PICTURE_BYTES = 150_000
 LISTED = [page for chapter in CHAPTERS for page in chapter.pages]
 
 
@@ -26,9 +27,9 @@ def fetch(path: str, language: str = "ko") -> httpx.Response:
 
 
 def test_pages_in_the_package_are_those_of_the_documents() -> None:
-    stored = {path.name: path.read_text(encoding="utf-8") for path in SITE.iterdir()}
+    stored = {path.name: path.read_bytes() for path in SITE.iterdir()}
 
-    rendered = guide_pages()
+    rendered = {name: text.encode() for name, text in guide_pages().items()} | guide_pictures()
 
     assert sorted(stored) == sorted(rendered), "run `make docs`"
     assert [name for name in rendered if stored[name] != rendered[name]] == [], "run `make docs`"
@@ -73,6 +74,26 @@ def test_page_loads_nothing_from_elsewhere_and_runs_no_script() -> None:
     assert fetch(f"{PREFIX}/style.css").headers["content-type"].startswith("text/css")
 
 
+def test_every_picture_is_shown_in_its_language_and_is_small() -> None:
+    pictures = guide_pictures()
+    shown = {
+        (name[:2], picture)
+        for name, text in guide_pages().items()
+        for picture in re.findall(rf'<img src="{PREFIX}/images/([^"]+)"', text)
+    }
+
+    assert shown == {(name[:2], name) for name in pictures}
+    assert {name: len(content) for name, content in pictures.items() if len(content) > MAX_PICTURE_BYTES} == {}
+    for name, content in pictures.items():
+        answer = fetch(f"{PREFIX}/images/{name}")
+        assert (answer.headers["content-type"], answer.content) == ("image/png", content)
+
+
+@pytest.mark.parametrize("name", ["nothing.png", "en.index.html", "..%2fsite.py"])
+def test_unknown_picture_is_not_found(name: str) -> None:
+    assert fetch(f"{PREFIX}/images/{name}").status_code == 404
+
+
 def test_page_offers_its_twin_and_marks_itself_in_the_contents() -> None:
     page = fetch(f"{PREFIX}/ko/how-to/idempotency").text
 
@@ -81,7 +102,7 @@ def test_page_offers_its_twin_and_marks_itself_in_the_contents() -> None:
 
 
 def test_page_that_is_in_english_only_is_answered_in_english() -> None:
-    assert fetch(f"{PREFIX}/ko/reference/endpoints").url.path == f"{PREFIX}/en/reference/endpoints"
+    assert fetch(f"{PREFIX}/ko/promises").url.path == f"{PREFIX}/en/promises"
 
 
 @pytest.mark.parametrize("path", ["/fr/index", "/ko/nothing", "/en/../../pages.py", "/ko/index.html"])

@@ -10,7 +10,6 @@ from docs import generate
 
 ROOT = generate.DOCS.parent
 ENGLISH_ONLY = {
-    "reference/endpoints.md": "the code describes fields in English",
     "glossary.md": "it has the Korean word of every term",
     "promises.md": "for those who read the tests, which are in English",
 }
@@ -21,6 +20,7 @@ PAGES = sorted(
 )
 TWINS = {
     "README.md": ("README.md", "README.ko.md"),
+    "security.md": ("SECURITY.md", "docs/ko/security.md"),
     **{name: (f"docs/{name}", f"docs/ko/{name}") for name in PAGES if name not in ENGLISH_ONLY},
 }
 
@@ -130,4 +130,6 @@ def test_every_paragraph_of_a_twin_is_korean(name: str) -> None:
 
 def _plain(path: Path) -> str:
     """Return a path from the root, that of a Korean page as that of its English twin."""
-    return str(path.resolve().relative_to(ROOT)).replace("docs/ko/", "docs/").replace("README.ko.md", "README.md")
+    found = str(path.resolve().relative_to(ROOT))
+    others = {korean: english for english, korean in TWINS.values()}
+    return others.get(found, found.replace("docs/ko/", "docs/"))

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from docs import generate
+from docs.generate.endpoint_words import KOREAN_TEXTS, read_korean_texts
+from docs.generate.endpoints_page import list_texts
 from pabal.carriers.simulator import outcome_for
 from pabal.domain.message import Attempt, Product
 
@@ -23,6 +25,12 @@ def test_every_page_of_the_reference_is_generated_or_the_simulator() -> None:
     found = {path for simulator in SIMULATORS for path in simulator.parent.iterdir()}
 
     assert found == {*(generate.DOCS / name for name in generate.pages()), *SIMULATORS}
+
+
+def test_every_text_of_the_endpoints_is_translated_and_none_is_left_over() -> None:
+    shown, translated = list_texts(), set(read_korean_texts())
+
+    assert (shown - translated, translated - shown) == (set(), set()), f"correct {KOREAN_TEXTS.name}"
 
 
 def test_check_fails_for_a_stale_page_and_changes_nothing(

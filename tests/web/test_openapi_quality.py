@@ -52,6 +52,7 @@ def test_every_schema_and_every_property_is_described() -> None:
     undescribed = [name for name, of in _properties() if not of.get("description")]
 
     assert undescribed == []
+    assert [name for name, of in _properties() if of["description"].startswith("yyyy-MM-dd")] == []
     assert [name for name, schema in SCHEMAS.items() if not schema["description"]] == []
     assert all(each["description"] for operation in OPERATIONS for each in operation["parameters"])
 

@@ -6,9 +6,17 @@ import shutil
 from ipaddress import ip_address
 
 from pabal.app import AlreadyRunning, build_context, open_store, process_lock
-from pabal.cli.doctor_machine import check_files, check_port, compare_clocks, explain_directory
+from pabal.cli.doctor_machine import (
+    check_disk,
+    check_files,
+    check_port,
+    compare_clocks,
+    explain_directory,
+    explain_store,
+)
 from pabal.cli.finding import Finding
 from pabal.domain import dates
+from pabal.domain.sender_number import NumberState
 from pabal.domain.webhook import Webhook
 from pabal.service.access import factor_secrets, hash_keys
 from pabal.service.access.factor_secrets import FactorSecrets
@@ -19,18 +27,16 @@ from pabal.service.delivery.heartbeat import LIVENESS_CHECK_S
 from pabal.service.metrics import Metrics
 from pabal.service.upkeep import abandoned_jobs
 from pabal.service.webhooks import encrypt
-from pabal.settings.carriers import SENDABLE
+from pabal.settings.carriers import SENDABLE, TEXT_PRODUCTS
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings
-from pabal.store import accounts, carrier_states, queue_admin, slots, webhook_posts, webhooks
+from pabal.store import accounts, carrier_states, numbers, queue_admin, slots, webhook_posts, webhooks
 from pabal.store.engine import requirements, sqlite_backup
 from pabal.store.engine.base import Store, StoreUnavailable, Tx
 from pabal.store.engine.migrate import UnsupportedSchema, all_migrations, pending
 from pabal.store.queue import Lane
 from pabal.world import World
 
-MIN_FREE_BYTES = 1024**3
-"""With less free space on its disk, the embedded store is reported."""
 LATE_MS = 30 * dates.SECOND
 """Messages that have been due for longer are reported if nothing delivers."""
 CARRIER_WORDS = {CarrierStatus.CIRCUIT_OPEN.value: "failing (circuit open)"}
@@ -100,11 +106,11 @@ def _check_directory(settings: Settings) -> list[Finding]:
     except OSError as error:
         message = f"the data directory {folder} is not writable ({error.strerror})"
         return [Finding(False, message, explain_directory(folder))]
-    found = [Finding(True, f"the data directory {folder} is writable"), *check_files(folder)]
-    free = shutil.disk_usage(folder).free
-    if free < MIN_FREE_BYTES:
-        found.append(Finding(False, f"its disk has only {free // 1024**2} MiB free", "Free some disk space."))
-    return found
+    return [
+        Finding(True, f"the data directory {folder} is writable"),
+        *check_files(folder),
+        *check_disk(shutil.disk_usage(folder).free),
+    ]
 
 
 def _is_running(settings: Settings) -> bool:
@@ -129,6 +135,7 @@ async def _check_store(settings: Settings, world: World, is_running: bool | None
         return [
             *await (_check_server(store, settings, world) if settings.is_on_postgresql else _check_file(store)),
             *await _check_keys(store),
+            *await _check_numbers(store, settings),
             *await _check_queue(store, settings, world),
             *await _check_delivery(store, settings, world, is_running),
             *await _check_carriers(store, settings),
@@ -147,7 +154,8 @@ async def _check_store(settings: Settings, world: World, is_running: bool | None
 
 def _unreachable(settings: Settings, error: StoreUnavailable) -> Finding:
     if not settings.is_on_postgresql:
-        return Finding(False, f"the store {settings.store_path} cannot be read ({error})", "Restore a backup.")
+        message = f"the store {settings.store_path} cannot be read ({error})"
+        return Finding(False, message, explain_store(str(error)))
     remedy = "Check that it is running, and that `store` has the right host, database, user and password."
     return Finding(False, f"the database {settings.redacted_store} cannot be reached ({error})", remedy)
 
@@ -184,6 +192,18 @@ async def _check_keys(store: Store) -> list[Finding]:
     if live:
         return [Finding(True, f"{len(live)} live keys")]
     return [Finding(False, "there is no live key", "Create one: pabal key create --account NAME")]
+
+
+async def _check_numbers(store: Store, settings: Settings) -> list[Finding]:
+    """Report that no text can be sent because no sender number is approved."""
+    if not settings.must_check_sender_numbers or not any(each.code in settings.routes for each in TEXT_PRODUCTS):
+        return []
+    known = await store.read(numbers.list_all)
+    if any(each.state is NumberState.APPROVED for each in known):
+        return []
+    command = "approve" if any(each.state is NumberState.PENDING for each in known) else "add"
+    remedy = f"Without one every text is refused: `pabal number {command} NUMBER --account NAME`."
+    return [Finding(False, "no sender number is approved", remedy)]
 
 
 async def _check_queue(store: Store, settings: Settings, world: World) -> list[Finding]:

@@ -13,8 +13,24 @@ from pabal.settings.settings import Settings
 
 HEALTH_TIMEOUT_S = 2.0
 MAX_HEALTH_BYTES = 10_000
+MIN_FREE_BYTES = 1024**3
+"""With less free space on its disk, the embedded store is reported."""
 MAX_CLOCK_DIFFERENCE_MS = 1 * SECOND
 """A greater difference from the database's clock is reported."""
+STORE_REMEDIES = {
+    "NotADBError": "It is no SQLite file, or its beginning is damaged. Restore a backup.",
+    "CorruptError": "It is damaged. Restore a backup.",
+    "CantOpenError": "Check that it is a file, and that this user may read and write it and its directory.",
+    "ReadOnlyError": "Check that this user may write it and its directory, and that the disk is not read-only.",
+    "PermissionsError": "Check that this user may read and write it and its directory.",
+    "FullError": "Free some disk space.",
+    "BusyError": "Another program holds it. End that program, such as an open `sqlite3`, and try again.",
+    "LockedError": "Another program holds it. End that program, such as an open `sqlite3`, and try again.",
+}
+"""What to do, by the name of SQLite's error: a backup is restored only over a damaged file."""
+UNKNOWN_STORE_REMEDY = (
+    "Look for errors of the disk in the system's log, and copy the data directory before you try anything else."
+)
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 _OTHER_PORT = "Stop it, or choose another port with --port or the setting `port`."
 
@@ -45,6 +61,19 @@ def explain_directory(folder: Path) -> str:
             " directory with --data."
         )
     return "Fix its permissions, or choose another directory with --data."
+
+
+def check_disk(free_bytes: int) -> list[Finding]:
+    """Report a disk of the store that is nearly full."""
+    if free_bytes >= MIN_FREE_BYTES:
+        return []
+    message = f"its disk has only {free_bytes // 1024**2} MiB free"
+    return [Finding(False, message, "Free some disk space: without any, nothing is accepted.")]
+
+
+def explain_store(error: str) -> str:
+    """Return what to do about a SQLite file that cannot be read, by the name of SQLite's error."""
+    return STORE_REMEDIES.get(error, UNKNOWN_STORE_REMEDY)
 
 
 def check_port(settings: Settings, *, is_running: bool | None) -> list[Finding]:

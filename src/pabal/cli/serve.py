@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import functools
 import gc
 import os
@@ -272,6 +273,8 @@ def listen(host: str, port: int, option: str = "--port") -> socket.socket:
         listener.bind((host, port))
     except OSError as error:
         listener.close()
+        is_address = isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL
+        option = "--host" if is_address else "--port"
         raise CannotServe(
             f"cannot listen on {host} port {port} ({error.strerror}); choose another with {option}"
         ) from None

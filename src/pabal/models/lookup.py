@@ -26,7 +26,7 @@ class MessageEventItem(Struct, kw_only=True):
             examples=["submitted"],
         ),
     ]
-    date: Annotated[Date | UnsetType, Meta(description="When; absent where that is not recorded.")] = UNSET
+    date: Date | UnsetType = UNSET
     carrier: str | UnsetType = UNSET
     attempt: Annotated[int | UnsetType, Meta(description="The number of the attempt that was not accepted.")] = (
         UNSET
@@ -50,7 +50,7 @@ class MessageDetailItem(MessageItem, kw_only=True):
         str | UnsetType, Meta(description="The carrier that decided how it ended, or has it now.")
     ] = UNSET
     carrierCode: Annotated[str | UnsetType, Meta(description="That carrier's own code of the result.")] = UNSET
-    submittedDate: Annotated[Date | UnsetType, Meta(description="When a carrier was given it last.")] = UNSET
+    submittedDate: Date | UnsetType = UNSET
     cost: Annotated[float | UnsetType, WON] = UNSET
     key: Annotated[
         LabelledValue | UnsetType, Meta(description="Id and name of the API key that it was requested with.")

@@ -116,12 +116,8 @@ class WebhookItem(Struct, kw_only=True):
         Meta(description="`active`, `paused` (it keeps failing, and is tried every 5 minutes) or `disabled`."),
     ]
     secret: Annotated[str | UnsetType, Meta(description="The new secret, if it was rotated now.")] = UNSET
-    previousSecretUntil: Annotated[
-        Date | UnsetType, Meta(description="Until when the old secret signs along after a rotation.")
-    ] = UNSET
-    lastSuccess: Annotated[
-        Date | UnsetType, Meta(description="When a post was last answered with 2xx; absent: never.")
-    ] = UNSET
+    previousSecretUntil: Date | UnsetType = UNSET
+    lastSuccess: Date | UnsetType = UNSET
     failures: Annotated[int, Meta(description="Failed posts since then.")]
     backlog: Annotated[int, Meta(description="Events that wait for it, counted up to about 10,000.")]
     dropped: Annotated[int, Meta(description="Events that were given up.")]

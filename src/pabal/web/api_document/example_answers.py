@@ -178,6 +178,8 @@ _PERSONAL_DATA = {
     "users": [],
     "campaignRows": [],
     "optOuts": [_OPT_OUT],
+    "contacts": [{"name": "홍길동", "fields": {"등급": "VIP"}, "created": _DATE, "changed": _DATE}],
+    "drafts": [],
     "inbound": [_INBOUND],
 }
 

@@ -60,6 +60,7 @@ CHAPTERS = (
             "how-to/postgresql",
             "how-to/several-processes",
             "how-to/citus",
+            "how-to/sizing",
         ),
     ),
     Chapter(

@@ -40,6 +40,11 @@ def read_page(language: str, page: str) -> str | None:
     return _pages(language).get(page)
 
 
+def read_picture(name: str) -> bytes | None:
+    """Return a picture by the name of its file; None if there is no such picture."""
+    return _pictures().get(name)
+
+
 def read_title(language: str, page: str) -> str | None:
     """Return the heading of a page; None if there is no such page in this language."""
     body = read_page(language, page)
@@ -81,6 +86,12 @@ def _pages(language: str) -> dict[str, str]:
     names = [page for chapter in CHAPTERS for page in chapter.pages]
     files: dict[str, Traversable] = {name: folder / f"{language}.{name.replace('/', '.')}.html" for name in names}
     return {name: file.read_text(encoding="utf-8") for name, file in files.items() if file.is_file()}
+
+
+@cache
+def _pictures() -> dict[str, bytes]:
+    files = (resources.files(__package__) / "pages").iterdir()
+    return {file.name: file.read_bytes() for file in files if file.name.endswith(".png")}
 
 
 @cache

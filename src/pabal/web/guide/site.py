@@ -1,4 +1,4 @@
-"""Answers the pages of the guide, their stylesheet and the search."""
+"""Answers the pages of the guide, their stylesheet and pictures, and the search."""
 
 from importlib import resources
 from typing import Any
@@ -12,13 +12,13 @@ from starlette.routing import Route
 from pabal.checks.locale import choose_language
 from pabal.domain.codes import LANGUAGES, Text
 from pabal.web.guide.contents import CHAPTERS
-from pabal.web.guide.library import MAX_QUERY_CHARACTERS, read_page, read_title, search
+from pabal.web.guide.library import MAX_QUERY_CHARACTERS, read_page, read_picture, read_title, search
 
 PREFIX = "/docs/guide"
 CACHE_S = 300
 """How long a browser may keep a page: a new version may change it."""
 _HEADERS = {
-    "content-security-policy": "default-src 'none'; style-src 'self'; form-action 'self'; "
+    "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'",
     "cache-control": f"max-age={CACHE_S}",
 }
@@ -42,6 +42,7 @@ def guide_routes() -> list[Route]:
     return [
         Route(PREFIX, show_start),
         Route(f"{PREFIX}/style.css", show_style),
+        Route(f"{PREFIX}/images/{{name}}", show_picture),
         Route(f"{PREFIX}/{{language}}", show_index),
         Route(f"{PREFIX}/{{language}}/search", show_results),
         Route(f"{PREFIX}/{{language}}/{{page:path}}", show_page),
@@ -58,6 +59,14 @@ async def show_style(request: Request) -> Response:
     """Answer the stylesheet."""
     style = (resources.files(__package__) / "style.css").read_text(encoding="utf-8")
     return Response(style, media_type="text/css", headers={"cache-control": _HEADERS["cache-control"]})
+
+
+async def show_picture(request: Request) -> Response:
+    """Answer a picture."""
+    picture = read_picture(request.path_params["name"])
+    if picture is None:
+        raise HTTPException(404)
+    return Response(picture, media_type="image/png", headers={"cache-control": _HEADERS["cache-control"]})
 
 
 async def show_index(request: Request) -> Response:
