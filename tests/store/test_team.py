@@ -1,0 +1,173 @@
+"""Invitations, second factors, sign-ins that wait for a code, and uses of keys, on both engines."""
+
+from pabal.domain.user import Role
+from pabal.store import accounts, drafts, invites, pending_sign_ins, recent_texts, second_factors, sessions, users
+from pabal.store.drafts import DraftKey
+from pabal.store.engine.base import Tx
+from tests.fixtures.virtual import NOON
+
+
+def make(tx: Tx, name: str = "kim", role: Role = Role.OWNER, account: str = "acme") -> tuple[int, int]:
+    """Add a user and return the ids of account and user."""
+    account_id = accounts.ensure_account(tx, account, NOON)
+    user_id = users.add(tx, account_id, name, role, "hash", NOON)
+    assert user_id is not None
+    return account_id, user_id
+
+
+def test_invitation_is_found_by_its_hash_and_deleted_once(tx: Tx) -> None:
+    account_id, kim = make(tx)
+    other_id, _ = make(tx, "lee", account="other")
+
+    invite_id = invites.add(tx, account_id, b"h", Role.SENDER, kim, NOON, NOON + 10)
+    found = invites.get_by_hash(tx, b"h")
+
+    assert found is not None
+    assert (found.id, found.account, found.role, found.inviter.name) == (invite_id, "acme", Role.SENDER, "kim")
+    assert found.is_usable(NOON + 9)
+    assert not found.is_usable(NOON + 10)
+    assert invites.list_by_account(tx, account_id) == [found]
+    assert not invites.delete(tx, other_id, invite_id)
+    assert invites.delete(tx, account_id, invite_id)
+    assert not invites.delete(tx, account_id, invite_id)
+
+
+def test_invitation_is_void_while_its_inviter_may_not_give_it(tx: Tx) -> None:
+    account_id, kim = make(tx)
+    invites.add(tx, account_id, b"h", Role.OWNER, kim, NOON, NOON + 10)
+
+    users.set_role(tx, kim, Role.SENDER)
+    demoted = invites.get_by_hash(tx, b"h")
+    users.set_role(tx, kim, Role.OWNER)
+    accounts.set_disabled(tx, "acme", NOON)
+    disabled = invites.get_by_hash(tx, b"h")
+
+    assert demoted is not None
+    assert disabled is not None
+    assert not demoted.is_usable(NOON)
+    assert not disabled.is_usable(NOON)
+
+
+def test_expired_invitations_and_those_of_a_user_are_deleted(tx: Tx) -> None:
+    account_id, kim = make(tx)
+    for number in range(3):
+        invites.add(tx, account_id, bytes([number]), Role.SENDER, kim, NOON, NOON + number)
+
+    assert invites.delete_expired(tx, NOON + 1, 1) == 1
+    assert invites.delete_expired(tx, NOON + 1, 10) == 1
+    invites.delete_all_by_inviter(tx, kim)
+    assert invites.list_by_account(tx, account_id) == []
+
+
+def test_second_factor_is_proposed_enabled_and_its_codes_used_once(tx: Tx) -> None:
+    _, kim = make(tx)
+
+    assert second_factors.propose(tx, kim, b"first")
+    assert second_factors.propose(tx, kim, b"second")
+    assert second_factors.list_enabled(tx, [kim]) == set()
+    assert not second_factors.use_step(tx, kim, 5), "it is not in use yet"
+    second_factors.enable(tx, kim, 7, NOON)
+    assert not second_factors.propose(tx, kim, b"third")
+    assert second_factors.list_enabled(tx, [kim, 99]) == {kim}
+    assert [second_factors.use_step(tx, kim, step) for step in (6, 7, 8, 8)] == [False, False, True, False]
+    found = second_factors.get(tx, kim)
+    assert found is not None
+    assert (found.secret, found.enabled_at, found.last_step) == (b"second", NOON, 8)
+    assert second_factors.replace_secret(tx, found, b"sealed")
+    assert not second_factors.replace_secret(tx, found, b"again")
+    assert [each.secret for each in second_factors.list_some(tx, 0, 10)] == [b"sealed"]
+    assert second_factors.list_some(tx, kim, 10) == []
+
+
+def test_recovery_codes_are_replaced_and_used_once(tx: Tx) -> None:
+    _, kim = make(tx)
+    _, lee = make(tx, "lee")
+    second_factors.propose(tx, kim, b"secret")
+    second_factors.enable(tx, kim, 1, NOON)
+    second_factors.set_recovery_codes(tx, kim, [b"old"])
+
+    second_factors.set_recovery_codes(tx, kim, [b"a", b"b"])
+
+    assert [second_factors.use_recovery_code(tx, kim, each) for each in (b"old", b"a", b"a")] == [
+        False,
+        True,
+        False,
+    ]
+    assert not second_factors.use_recovery_code(tx, lee, b"b")
+    assert second_factors.count_recovery_codes(tx, kim) == 1
+    assert second_factors.delete(tx, kim)
+    assert not second_factors.delete(tx, kim)
+    assert second_factors.count_recovery_codes(tx, kim) == 0
+
+
+def test_sign_in_waits_for_its_code(tx: Tx) -> None:
+    _, kim = make(tx)
+    pending_sign_ins.add(tx, b"h", kim, NOON + 10)
+    pending_sign_ins.add(tx, b"i", kim, NOON + 20)
+
+    pending_sign_ins.count_failure(tx, b"h")
+    found = pending_sign_ins.get(tx, b"h")
+
+    assert found is not None
+    assert (found.user.name, found.failures, found.expires_at) == ("kim", 1, NOON + 10)
+    assert pending_sign_ins.delete_expired(tx, NOON + 10, 10) == 1
+    assert pending_sign_ins.get(tx, b"h") is None
+    assert pending_sign_ins.delete(tx, b"i")
+    assert not pending_sign_ins.delete(tx, b"i")
+
+
+def test_sessions_of_a_user_are_listed_and_ended(tx: Tx) -> None:
+    account_id, kim = make(tx)
+    _, lee = make(tx, "lee")
+    for hash, who, used_at in ((b"1", kim, NOON), (b"2", kim, NOON + 5), (b"3", lee, NOON)):
+        sessions.add(tx, hash, who, account_id, "csrf", used_at, NOON + 100, "Chrome, Windows")
+
+    assert [(each.hash, each.browser) for each in sessions.list_by_user(tx, kim)] == [
+        (b"2", "Chrome, Windows"),
+        (b"1", "Chrome, Windows"),
+    ]
+    assert not sessions.delete_of_user(tx, lee, b"1")
+    assert sessions.delete_others(tx, kim, b"2") == 1
+    assert sessions.delete_of_user(tx, kim, b"2")
+    assert len(sessions.list_by_user(tx, lee)) == 1
+
+
+def test_owners_who_can_sign_in_are_counted_and_users_deleted(tx: Tx) -> None:
+    account_id, kim = make(tx)
+    _, lee = make(tx, "lee")
+    make(tx, "park", Role.SENDER)
+    drafts.save(tx, DraftKey(lee, account_id, "send"), "{}", NOON, 20)
+
+    users.set_disabled(tx, kim, NOON)
+    drafts.delete_all_by_user(tx, lee)
+
+    assert users.count_active_owners(tx, account_id) == 1
+    users.delete(tx, lee)
+    assert users.count_active_owners(tx, account_id) == 0
+    assert users.get_by_name(tx, "lee") is None
+
+
+def test_uses_of_keys_only_move_forward_and_rates_change_for_their_account(tx: Tx) -> None:
+    account_id, _ = make(tx)
+    other_id, _ = make(tx, "lee", account="other")
+    first, second = (
+        accounts.add_key(tx, account_id, "", bytes([number]), "send", "", 5, NOON, None) for number in range(2)
+    )
+
+    accounts.record_key_uses(tx, {first: NOON + 5, second: NOON + 1})
+    accounts.record_key_uses(tx, {first: NOON + 3, second: NOON + 2})
+
+    assert [each.used_at for each in accounts.list_keys_by_account(tx, account_id)] == [NOON + 5, NOON + 2]
+    assert not accounts.set_key_rate(tx, other_id, first, 9)
+    assert accounts.set_key_rate(tx, account_id, first, 9)
+    accounts.revoke_key(tx, second, NOON)
+    assert not accounts.set_key_rate(tx, account_id, second, 9)
+    assert [each.rate for each in accounts.list_keys_by_account(tx, account_id)] == [9, 5]
+
+
+def test_texts_can_be_forgotten(tx: Tx) -> None:
+    recent_texts.claim(tx, [b"a", b"b"], NOON, NOON + 10)
+
+    recent_texts.delete(tx, [b"a"])
+
+    assert recent_texts.find(tx, [b"a", b"b"], NOON) == {b"b"}
