@@ -1,4 +1,4 @@
-"""Invitations, second factors, sign-ins that wait for a code, and uses of keys, on both engines."""
+"""Invitations, second factors, sign-ins that wait for a code, and rates of keys, on both engines."""
 
 from pabal.domain.user import Role
 from pabal.store import accounts, drafts, invites, pending_sign_ins, recent_texts, second_factors, sessions, users
@@ -147,17 +147,13 @@ def test_owners_who_can_sign_in_are_counted_and_users_deleted(tx: Tx) -> None:
     assert users.get_by_name(tx, "lee") is None
 
 
-def test_uses_of_keys_only_move_forward_and_rates_change_for_their_account(tx: Tx) -> None:
+def test_rate_of_a_key_is_changed_for_its_account_only(tx: Tx) -> None:
     account_id, _ = make(tx)
     other_id, _ = make(tx, "lee", account="other")
     first, second = (
         accounts.add_key(tx, account_id, "", bytes([number]), "send", "", 5, NOON, None) for number in range(2)
     )
 
-    accounts.record_key_uses(tx, {first: NOON + 5, second: NOON + 1})
-    accounts.record_key_uses(tx, {first: NOON + 3, second: NOON + 2})
-
-    assert [each.used_at for each in accounts.list_keys_by_account(tx, account_id)] == [NOON + 5, NOON + 2]
     assert not accounts.set_key_rate(tx, other_id, first, 9)
     assert accounts.set_key_rate(tx, account_id, first, 9)
     accounts.revoke_key(tx, second, NOON)
