@@ -252,6 +252,7 @@ KOREAN_HELP = {
     "show it once; the default where the output is no terminal": (
         "한 번만 보여 줍니다. 터미널이 아니면 기본값입니다"
     ),
+    "how long to wait between two looks (default: 2.5)": "새로 고치는 간격(초, 기본값: 2.5)",
     "Print a script that completes commands and options in a shell.": (
         "셸에서 명령과 옵션을 자동 완성하는 스크립트를 출력합니다."
     ),
