@@ -20,6 +20,7 @@ CHAPTERS = (
             "how-to/scheduling-and-cancelling",
             "how-to/look-up-messages",
             "how-to/webhooks",
+            "how-to/command-line",
             "how-to/python-client",
             "how-to/other-languages",
             "how-to/error-handling",
