@@ -1,6 +1,9 @@
 """Lists are tables with headings on a terminal, tabs elsewhere, and JSON if that is wanted."""
 
 import json
+import os
+import re
+import subprocess
 
 import pytest
 
@@ -8,6 +11,7 @@ from pabal.cli.calling.progress import format_bar
 from pabal.cli.table import format_table
 from pabal.domain.codes import Text
 from tests.fixtures.cli import CommandLine
+from tests.fixtures.live import command
 
 COLUMNS = {"id": Text("번호", "ID"), "name": Text("이름", "Name")}
 
@@ -35,6 +39,19 @@ def test_every_list_can_be_json(command_line: CommandLine, what: str) -> None:
     assert [[str(value) for value in row.values() if value != ""] for row in rows] == [
         [cell for cell in row if cell] for row in plain.rows
     ]
+
+
+def test_list_has_headings_on_a_terminal(command_line: CommandLine) -> None:
+    terminal, other_end = os.openpty()
+    subprocess.run(**command("key", "list", data=command_line.data), stdout=other_end, timeout=60, check=True)
+    os.close(other_end)
+    head, row, *_ = os.read(terminal, 65536).decode().splitlines()
+    os.close(terminal)
+
+    assert re.split("  +", head) == [
+        "ID", "Account", "Name", "Scopes", "Allowed from", "Rate", "Created", "Last use", "State",
+    ]  # fmt: skip
+    assert row.index("never used") == head.index("Last use")
 
 
 def test_bar_shows_share_count_and_rate() -> None:

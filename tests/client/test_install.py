@@ -71,7 +71,7 @@ def test_help_without_the_service_lists_what_works_and_what_to_install() -> None
     run = _run_without_server("from pabal.cli.entry import main; sys.exit(main(['--help']))")
 
     assert run.returncode == 0, run.stderr
-    assert re.findall(r"^    (\w+)  ", run.stdout, re.MULTILINE) == [
+    assert re.findall(r"^    (\w+)", run.stdout, re.MULTILINE) == [
         "send",
         "history",
         "phone",

@@ -3,14 +3,6 @@
 import argparse
 
 KOREAN_HELP = {
-    "Let a user sign in with the password alone again.": "사용자가 다시 비밀번호만으로 로그인하게 합니다.",
-    "Move a SQLite store to the PostgreSQL database of the settings. Stop the service first.": (
-        "SQLite 저장소를 설정의 PostgreSQL 데이터베이스로 옮깁니다. 먼저 서비스를 멈추세요."
-    ),
-    "the SQLite store, such as data/pabal.db": "SQLite 저장소, 예: data/pabal.db",
-    "run this many processes; needs PostgreSQL; 0: one for each core (default: 1)": (
-        "실행할 프로세스 수. PostgreSQL이 필요합니다. 0: 코어마다 하나 (기본값: 1)"
-    ),
     "A self-hosted messaging service.": "직접 운영하는 메시지 발송 서비스입니다.",
     "other commands need the service; install it with: pip install 'pabal[server]'": (
         "그 밖의 명령에는 서비스가 필요합니다. 설치: pip install 'pabal[server]'"
@@ -30,6 +22,9 @@ KOREAN_HELP = {
     "address to listen on (default: 127.0.0.1)": "접속을 받을 주소(기본값: 127.0.0.1)",
     "port to listen on (default: 8080)": "접속을 받을 포트(기본값: 8080)",
     "do not deliver; `pabal work` does it": "발송하지 않습니다. `pabal work`가 발송합니다",
+    "run this many processes; needs PostgreSQL; 0: one for each core (default: 1)": (
+        "프로세스 수. PostgreSQL이 필요합니다. 0은 코어마다 하나(기본값: 1)"
+    ),
     "port for health and metrics (default: none)": "상태 확인과 지표를 위한 포트(기본값: 없음)",
     "change nothing; fail if a migration is missing": "아무것도 바꾸지 않고, 빠진 마이그레이션이 있으면 실패합니다",
     "then distribute the tables over the Citus workers": "그다음 테이블을 Citus 워커에 나눕니다",
@@ -54,6 +49,10 @@ KOREAN_HELP = {
         " 그런 메시지가 있으면 꼭 필요합니다"
     ),
     "change nothing; print how many messages it concerns": "아무것도 바꾸지 않고, 해당하는 메시지 수를 출력합니다",
+    "Move a SQLite store to the PostgreSQL database of the settings. Stop the service first.": (
+        "SQLite 저장소를 설정의 PostgreSQL 데이터베이스로 옮깁니다. 먼저 서비스를 멈추세요."
+    ),
+    "the SQLite store, such as data/pabal.db": "SQLite 저장소. 예: data/pabal.db",
     # Keys and accounts
     "Manage API keys.": "API 키를 관리합니다.",
     "Create a key. It is printed only once.": "키를 만듭니다. 한 번만 출력합니다.",
@@ -152,6 +151,7 @@ KOREAN_HELP = {
     "Change a password. A generated one is printed only once.": (
         "비밀번호를 바꿉니다. 만든 비밀번호는 한 번만 출력합니다."
     ),
+    "Let a user sign in with the password alone again.": "사용자가 다시 비밀번호만으로 로그인하게 합니다.",
     "the name to sign in with": "로그인할 이름",
     "the user's account; operators have none": "사용자의 계정. 운영자는 없습니다",
     "what the user may do (default: owner)": "사용자의 역할(기본값: owner)",
@@ -260,6 +260,7 @@ KOREAN_HELP = {
     "show it once; the default where the output is no terminal": (
         "한 번만 보여 줍니다. 터미널이 아니면 기본값입니다"
     ),
+    "how long to wait between two looks (default: 2.5)": "새로 고치는 간격(초, 기본값: 2.5)",
     "Print a script that completes commands and options in a shell.": (
         "셸에서 명령과 옵션을 자동 완성하는 스크립트를 출력합니다."
     ),

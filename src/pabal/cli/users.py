@@ -135,7 +135,7 @@ def _unlock(settings: Settings, given: argparse.Namespace) -> None:
 
 def _reset_two_factor(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> bool:
-        return await store.write(users.reset_two_factor, given.name, WORLD.now())
+        return await store.write(users.reset_two_factor, given.name, WORLD.now(), current_actor())
 
     is_reset = with_store(settings, work)
     state = "signs in with the password alone" if is_reset else "had no two-factor sign-in"

@@ -99,6 +99,7 @@ class Metrics:
         self._add_store_metrics(registry)
         self._add_receipt_metrics(registry)
         self._add_carrier_metrics(registry)
+        self._add_worker_metrics(registry)
 
     def _add_connection_metrics(self, registry: CollectorRegistry) -> None:
         self.http_connections = Gauge(
@@ -186,6 +187,15 @@ class Metrics:
             ["carrier"],
             registry=registry,
         )
+        self.carrier_quotas_exhausted = Gauge(
+            "pabal_carrier_quotas_exhausted",
+            "How many quotas of a carrier are used up: messages wait, or go to the next carrier of their route.",
+            ["carrier", "quota"],
+            registry=registry,
+        )
+        self._quota_names: set[tuple[str, str]] = set()
+
+    def _add_worker_metrics(self, registry: CollectorRegistry) -> None:
         self.carrier_state = Gauge(
             "pabal_carrier_state",
             "The state of a carrier as each worker of the store sees it: 1.",
@@ -205,13 +215,6 @@ class Metrics:
             ["worker"],
             registry=registry,
         )
-        self.carrier_quotas_exhausted = Gauge(
-            "pabal_carrier_quotas_exhausted",
-            "How many quotas of a carrier are used up: messages wait, or go to the next carrier of their route.",
-            ["carrier", "quota"],
-            registry=registry,
-        )
-        self._quota_names: set[tuple[str, str]] = set()
 
     def count_ended(self, ended: Iterable[tuple[Product, Outcome]]) -> None:
         """Count messages that ended."""

@@ -44,7 +44,11 @@ def test_talk_messages_are_sent_with_buttons_and_attachments(line: CallingLine, 
     key = line.register_template("#{name}님, 주문이 접수되었습니다.")
     buttons, attachment = tmp_path / "buttons.json", tmp_path / "attachment.json"
     buttons.write_text(json.dumps([{"name": "보기", "mobileUrl": "https://shop.example"}]))
-    attachment.write_text(json.dumps({"coupon": {"title": "1000원 할인 쿠폰", "description": "오늘만"}}))
+    attachment.write_text(
+        json.dumps(
+            {"coupon": {"title": "1000원 할인 쿠폰", "description": "오늘만", "linkMo": "https://shop.example"}}
+        )
+    )
     to = ("--to", PHONE, "--sender-key", key, "--var", "name=홍길동")
 
     alimtalk = line("send", "alimtalk", *to, "--template", "T1")

@@ -4,6 +4,7 @@ import fcntl
 import functools
 import json
 import operator
+import os
 import signal
 from collections import Counter
 from pathlib import Path
@@ -186,6 +187,18 @@ def test_killed_command_goes_on_and_every_row_gets_one_message(line: CallingLine
 
     assert finished.status == 0, finished.err
     assert messages_by_receiver(line) == {number_of(each): 1 for each in range(400)}
+
+
+def test_terminal_shows_a_progress_bar(line: CallingLine, file: Path) -> None:
+    terminal, other_end = os.openpty()
+    with line.start("send", "--csv", file, *TEXT, "--chunk", "4", stderr=other_end) as process:
+        assert process.wait(30) == 0
+    os.close(other_end)
+    shown = os.read(terminal, 65536).decode()
+    os.close(terminal)
+
+    assert f"[{'#' * 30}] 100%  12/12" in shown
+    assert "12 of 12 rows were sent in 3 requests." in shown
 
 
 def test_refused_request_stops_and_goes_on_when_it_is_corrected(line: CallingLine, file: Path) -> None:

@@ -41,7 +41,7 @@ def test_status_of_a_running_service_is_shown(line: CallingLine) -> None:
     sent = line("send", "sms", "--to", "010-0000-0006", "--from", SENDER, "--content", "안녕")
     assert sent.status == 0
 
-    shown = line.run("status", "--url", line.account.base_url, "--json")
+    shown = line.run("status", "--interval", "0.05", "--url", line.account.base_url, "--json")
 
     assert shown.status == 0, shown.err
     said = json.loads(shown.out)
@@ -57,9 +57,9 @@ def test_worker_whose_heartbeats_stand_still_is_shown_as_dead(line: CallingLine)
     ready, page = ScriptedAnswer(200), ScriptedAnswer(200, (PAGE % 9).encode())
     with ScriptedService() as scripted:
         scripted.answers = [ready, page, ready, page]
-        dead = line.run("status", "--url", scripted.base_url)
+        dead = line.run("status", "--interval", "0.05", "--url", scripted.base_url)
         scripted.answers = [ready, page, ready, ScriptedAnswer(200, (PAGE % 12).encode())]
-        alive = line.run("status", "--url", scripted.base_url)
+        alive = line.run("status", "--interval", "0.05", "--url", scripted.base_url)
 
     assert dead.out.splitlines()[-1].split() == ["a:1", "8", "no"]
     assert alive.out.splitlines()[-1].split() == ["a:1", "8", "yes"]
@@ -68,8 +68,8 @@ def test_worker_whose_heartbeats_stand_still_is_shown_as_dead(line: CallingLine)
 def test_service_that_is_not_ready_or_away_fails(line: CallingLine) -> None:
     with ScriptedService() as scripted:
         scripted.answers = [refuse("SERVICE_UNAVAILABLE", 503)]
-        not_ready = line.run("status", "--url", scripted.base_url)
-    away = line.run("status", "--url", scripted.base_url)
+        not_ready = line.run("status", "--interval", "0.05", "--url", scripted.base_url)
+    away = line.run("status", "--interval", "0.05", "--url", scripted.base_url)
 
     assert (not_ready.status, away.status) == (4, 4)
     assert "not ready" in not_ready.out

@@ -10,7 +10,7 @@ from pabal.domain.codes import LANGUAGES
 from pabal.domain.user import Role
 from pabal.settings.carriers import CARRIER_KINDS, CarrierSettings, NhnCloudSettings, SmppSettings
 from pabal.settings.field import fields
-from pabal.settings.settings import Settings, load
+from pabal.settings.settings import FIELDS, Settings, load
 from tests.fixtures.console import Browser, make_user, sign_in
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import RunScenario
@@ -44,14 +44,14 @@ def test_setting_descriptions_follow_page_language(run_scenario: RunScenario) ->
         }
         console = build_console(env.context, dataclasses.replace(load({}), carriers=carriers))
         await make_user(env, Role.OPERATOR)
-        shapes = [Settings, *map(type, carriers.values())]
+        declared = [FIELDS, *(fields(type(each)) for each in carriers.values())]
 
         for language in LANGUAGES:
             operator = await sign_in(env, "operator-of-acme", Browser(console))
             await operator.submit("/console/language", language=language)
             shown = await operator.get("/console/operate/settings")
             told = [html.unescape(each) for each in DESCRIPTION.findall(shown.text)]
-            helps = [each.metadata["help"] for shape in shapes for each in fields(shape).values()]
+            helps = [each.metadata["help"] for some in declared for each in some.values()]
 
             assert f'<html lang="{language}">' in shown.text
             assert told == (helps if language == "en" else [KOREAN_DESCRIPTIONS[help] for help in helps])

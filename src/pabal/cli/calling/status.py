@@ -1,5 +1,6 @@
 """`pabal status`: queue, carriers, rates and workers of a running service, live on a terminal."""
 
+import argparse
 import sys
 from collections.abc import Sequence
 from threading import Event
@@ -17,6 +18,7 @@ from pabal.world import RealWorld
 WORLD = RealWorld()
 INTERVAL_S = 2.5
 """Between two looks: a living worker has sent a heartbeat since."""
+MAX_INTERVAL_S = 3600
 TIMEOUT_S = 10.0
 CLEAR = "\x1b[H\x1b[J"
 """Clears the terminal."""
@@ -66,15 +68,32 @@ def add_commands(subparsers: Any) -> None:
         needs_key=False,
     )
     parser.add_argument(
+        "--interval",
+        type=_parse_seconds,
+        default=INTERVAL_S,
+        metavar="SECONDS",
+        help="how long to wait between two looks (default: 2.5)",
+    )
+    parser.add_argument(
         "--once", action="store_true", help="show it once; the default where the output is no terminal"
     )
+
+
+def _parse_seconds(given: str) -> float:
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = 0.0
+    if not 0.01 <= seconds <= MAX_INTERVAL_S:
+        raise argparse.ArgumentTypeError(f"must be a number of seconds from 0.01 to {MAX_INTERVAL_S:,}")
+    return seconds
 
 
 def _show(call: Call) -> int:
     is_live = sys.stdout.isatty() and not call.given.once and not call.given.json
     with httpx.Client(base_url=call.url, timeout=TIMEOUT_S) as http:
         before = _look(http)
-        Event().wait(INTERVAL_S)
+        Event().wait(call.given.interval)
         while True:
             try:
                 now = _look(http)
@@ -87,7 +106,7 @@ def _show(call: Call) -> int:
                 if not is_live:
                     return ExitStatus.DONE if now.is_ready else ExitStatus.NO_ANSWER
                 before = now
-            Event().wait(INTERVAL_S)
+            Event().wait(call.given.interval)
 
 
 def _look(http: httpx.Client) -> Look:
