@@ -73,6 +73,7 @@ def test_no_command_prints_the_password_of_a_carrier(new_command_line: CommandLi
     table = '[carriers.telco]\nkind = "smpp"\nhost = "smsc.example"\nsystem_id = "pabal"\n'
     config.write_text(f'{table}password = "hunter2!"\n[routes]\nsms = ["telco"]\n')
     new_command_line("key", "create", "--account", "acme")
+    new_command_line("number", "add", "02-1234-5678", "--account", "acme")
 
     shown, found = (
         new_command_line("settings", "--config", str(config)),

@@ -16,6 +16,7 @@ from tests.fixtures.web import SENDER, RunScenario
 
 NAMES_ITS_ACCOUNT = (
     "/console/login", "/console/logout", "/console/language", "/console/accounts", "/console/operate",
+    "/console/me", "/console/invite",
 )  # fmt: skip
 """Pages that belong to no account, or whose path or fields name the account they change."""
 BOUND = [page for page in PAGES if page.method == "POST" and page.needs_account]

@@ -92,6 +92,7 @@ KEYED_BY_US = {
     "pabal.web.api_document.schemas.build_schemas",
     "pabal.web.openapi.encode_document",
     "pabal.web.guide.library._pages",
+    "pabal.web.guide.library._pictures",
     "pabal.web.guide.library._sections",
 }
 """Caches keyed by our own types, numbers, statements and languages only."""

@@ -260,6 +260,7 @@ def test_csv_export_lists_messages_newest_first_without_formula_cells(run_scenar
             await call_ok(
                 call, "message/sendLMS", sms_body(content="#{v}", subject="#{v}"[:40], receivers=receivers)
             )
+            await env.wait(0.1)  # requests of one millisecond have no order
         await call_ok(
             call, "message/sendSMS", sms_body(receivers=receivers_of(*[PHONE] * 1000), content='a "b", c')
         )

@@ -190,7 +190,8 @@ def test_invalid_receivers_show_their_reason_and_duplicates_are_marked(
         assert "변수보다 값이 많습니다" in found["5"][-1]
         assert found["6"][-1] == "중복된 수신번호입니다"
         assert "최대 90바이트인데 120바이트입니다" in found["7"][-1]
-        assert "5명</strong> · 중복 1건 제외" in shown.text
+        assert "발송할 수 있는 수신자 1명</strong> · 중복 1건 제외" in shown.text
+        assert "발송할 수 없는 수신자 4명" in shown.text
         assert "발송할 수 없는 수신자 4명" in shown.text
 
     run_scenario(scenario)

@@ -1,7 +1,7 @@
 """Claims that were committed without confirmation: their messages are submitted at once, and only once."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,10 @@ class LosesClaimResults:
         self.results_to_lose = lost
         self.read = inner.read
         self.close = inner.close
+
+    @property
+    def announced(self) -> Mapping[int, int]:
+        return self._inner.announced
 
     async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         result = await self._inner.write(work, *args, **kwargs)
@@ -89,6 +93,10 @@ class UnavailableFromSettlement:
         self._seconds = seconds
         self._available_at: float | None = None
         self.close = inner.close
+
+    @property
+    def announced(self) -> Mapping[int, int]:
+        return self._inner.announced
 
     async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if work is settle:

@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import logging
 
 from pabal.domain.dates import Instant
+from pabal.service.errors import describe_error
 from pabal.store import key_usage
 from pabal.store.engine.base import Store, StoreUnavailable
 from pabal.world import World
@@ -12,6 +14,8 @@ WRITE_INTERVAL_S = 30.0
 """How long uses are collected before they are written together."""
 MAX_COLLECTED = 10_000
 """Keys whose uses are collected at most; those of others are not recorded in that time."""
+
+log = logging.getLogger("pabal.keys")
 
 
 class KeyUses:
@@ -41,6 +45,8 @@ class KeyUses:
         try:
             await asyncio.sleep(WRITE_INTERVAL_S)
             await self._write()
+        except Exception as error:  # a bug, whose message may hold personal data
+            log.error("last uses of keys could not be stored", extra=describe_error(error))
         finally:
             self._writing = None
 
