@@ -9,7 +9,7 @@ import pabal
 from pabal.console.texts import TEXTS
 from pabal.domain.user import Role
 from pabal.store import accounts, audit_log
-from pabal.store.audit_log import AuditEntry
+from pabal.store.audit_log import AuditEntry, run_audited
 from pabal.store.engine.base import StoreUnavailable, Tx
 from tests.console.manage.test_profiles import CELLPHONE
 from tests.console.manage.test_templates import form_fields
@@ -125,13 +125,13 @@ def test_history_export_is_recorded_in_audit_log(run_scenario: RunScenario) -> N
 
 
 class DyingStore(FailingStore):
-    """A store that fails after its next write, as if the service had been killed there."""
+    """A store that fails after the next audited write, as if the service had been killed there."""
 
     is_dying = False
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         done = await super().write(work, *args, **kwargs)
-        if self.is_dying:
+        if self.is_dying and work is run_audited:
             self.write_error = StoreUnavailable()
         return done
 
