@@ -1,7 +1,7 @@
 """Takes over slots: prepares what a worker inherits before it claims from it."""
 
 import logging
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 
 from pabal.carriers.base import Carrier
 from pabal.domain.dates import DAY, SECOND, Instant
@@ -11,6 +11,7 @@ from pabal.service.context import Context
 from pabal.service.delivery.claim import hold_in_doubt, lease_duration_ms
 from pabal.service.delivery.clock import repair_if_set_back
 from pabal.service.delivery.finish import FinishResult, finish
+from pabal.service.in_flight import InFlight
 from pabal.service.policy import Policy
 from pabal.store import carriers, doubts, messages, queue_admin
 from pabal.store.engine.base import Tx
@@ -160,13 +161,13 @@ async def _release_leases(context: Context, slot: int, worker: bytes | None, car
 
 
 def hold_in_flight(
-    tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant, in_flight: Container[tuple[bytes, int]] = ()
+    tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant, in_flight: InFlight
 ) -> tuple[FinishResult, int]:
     """Hold some messages that a slot's last worker had in flight, unless they still are so here.
 
     Returns what ended, and how many there were.
     """
-    leased = doubts.find_in_flight(tx, slot, carrier, MAX_LEASES)
+    leased = doubts.find_in_flight(tx, slot, carrier, BATCH + len(in_flight))
     found = [job for job in leased if job not in in_flight][:BATCH]
     in_doubt = messages.get(tx, [job.id for job in found])
     unreadable = finish(tx, [(job.id, Outcome.UNKNOWN) for job in found if job.id not in in_doubt], policy, now)
