@@ -104,8 +104,9 @@ def test_created_key_works_in_a_real_request(env: BrowserEnvironment, language: 
 
         page.locator(".card a.button").click()
         expect(page.get_by_text(key)).to_have_count(0)
-        page.locator(".ask summary").nth(1).click()
-        page.locator("details[open] button.danger").click()
+        made = page.locator("tr", has_text="매장")
+        made.locator("details.ask", has=page.locator("button.danger")).locator("summary").click()
+        made.locator("details[open] button.danger").click()
         expect(page.locator("tbody .state.fail").first).to_be_visible()
         page.goto("/console/operate/settings")
         check_page(page, f"operate-settings-{language}-{screen}")

@@ -74,7 +74,7 @@ TEXTS = {
     "key.used": Text("마지막 사용", "Last used"),
     "key.unused": Text("사용 기록 없음", "Not used yet"),
     "key.rate_change": Text("속도 변경", "Change rate"),
-    "key.rate_one": Text("{id}번 키 속도 변경", "Change the rate of key {id}"),
+    "key.rate_one": Text("{id}번 키 속도 변경", "Change rate of key {id}"),
     "key.rate_save": Text("속도 저장", "Save rate"),
     "key.never": Text("만료 없음", "No expiry"),
     "key.made": Text("발급 시각", "Created at"),

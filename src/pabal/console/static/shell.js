@@ -21,6 +21,7 @@
   }
 
   function tell(risk, why, again) {
+    if (repeat && !again) return; // what someone is asked to do again stays
     repeat = again;
     failed.firstElementChild.textContent = [why, failed.dataset[risk]].filter(Boolean).join(" ");
     failed.lastElementChild.hidden = !again;
@@ -63,7 +64,8 @@
   document.addEventListener("htmx:afterRequest", (event) => {
     const detail = event.detail;
     if (!isQuiet(detail.elt)) count(-1);
-    if (detail.successful) clear();
+    // A preview or a poll that succeeds says nothing about the request that failed before it.
+    if (detail.successful && (repeat === null || !isQuiet(detail.elt))) clear();
   });
   for (const name of ["htmx:sendError", "htmx:timeout"]) {
     document.addEventListener(name, (event) => {
