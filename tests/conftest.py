@@ -29,6 +29,7 @@ EVERY_ENGINE_FILES = {
 """Files of SINGLE_ENGINE_FOLDERS that run on every engine all the same."""
 SINGLE_ENGINE_FILES = {
     "test_deliver_retries.py",
+    "test_doubts_at_absent_carriers.py",
     "test_expiry.py",
     "test_failover_when_failing.py",
     "test_failures.py",
@@ -36,11 +37,13 @@ SINGLE_ENGINE_FILES = {
     "test_finish.py",
     "test_late_answers.py",
     "test_lookup_of_doubts.py",
+    "test_receiver_killed.py",
     "test_send_now.py",
     "test_settle_in_doubt.py",
     "test_throttle.py",
+    "test_webhooks_killed.py",
 }
-"""Files of the service about rules that take minutes or hours to apply, and not about concurrent transactions.
+"""Files about rules that take minutes or hours to apply, and not about concurrent transactions.
 
 The transactions they use have tests of their own on every engine.
 """
@@ -92,16 +95,18 @@ def _engine_of(item: pytest.Item) -> str:
 def _is_redundant(item: pytest.Item) -> bool:
     """Tell whether similar tests cover nearly the same.
 
-    These are pages in the other language on the other screen; pages, API calls and slow rules on the other engine;
-    and receipts of the other SMSC, apart from one.
+    These are pages in all but one language and screen, in Korean on a desktop or in English on a phone by turns;
+    pages, API calls, slow rules and kills on the other engine; and receipts of the other SMSC, apart from one.
     """
     if item.path.name == "test_peers.py":
         return "[python-says" in item.name and "[python-says0" not in item.name
     if "browser" in item.path.parts:
-        return item.name.endswith(("[en-desktop]", "[ko-phone]"))
+        name, _, way = item.name.partition("[")
+        ways = ("ko-desktop]", "en-phone]")
+        return way in {"en-desktop]", "ko-phone]", ways[len(name) % 2]}
     folders, file = set(item.path.parts), item.path.name
     is_single_engine = bool(SINGLE_ENGINE_FOLDERS & folders) and file not in EVERY_ENGINE_FILES
-    is_single_engine |= "service" in folders and file in SINGLE_ENGINE_FILES
+    is_single_engine |= bool({"service", "crash"} & folders) and file in SINGLE_ENGINE_FILES
     return is_single_engine and _engine_of(item) in AVAILABLE_ENGINES[1:]
 
 

@@ -9,8 +9,8 @@ from tests.fixtures import postgres
 from tests.sim.promises import check_promises
 from tests.sim.simulation import Simulation
 
-SEEDS = 320 if os.environ.get("PABAL_TORTURE") else 16
-SEEDS_ON_POSTGRESQL = SEEDS // 16
+SEEDS = 320 if os.environ.get("PABAL_TORTURE") else 8
+SEEDS_ON_POSTGRESQL = max(1, SEEDS // 16)
 
 
 @pytest.mark.slow
