@@ -6,6 +6,8 @@ from string import Formatter
 
 from pabal.console.history import advice
 from pabal.console.pages import PAGES
+from pabal.console.shell import assets
+from pabal.console.shell.menu import MENU_GROUPS
 from pabal.console.texts import TEXTS
 from pabal.domain.codes import LANGUAGES
 from pabal.domain.message import Outcome, Status
@@ -71,5 +73,11 @@ def test_every_outcome_has_advice_and_every_final_status_a_text() -> None:
         assert f"timeline.{event}" in TEXTS.texts
 
 
-def test_every_menu_item_has_a_text() -> None:
-    assert {page.menu for page in PAGES if page.menu} <= set(TEXTS.texts)
+def test_every_menu_item_has_a_text_a_group_and_an_icon() -> None:
+    pages = {page.menu for page in PAGES if page.menu}
+    grouped = [key for keys in MENU_GROUPS.values() for key in keys]
+    assert pages == set(grouped)
+    assert len(grouped) == len(set(grouped))
+    assert pages | set(filter(None, MENU_GROUPS)) <= set(TEXTS.texts)
+    icons = assets.load()["icons.svg"].body.decode()
+    assert set(re.findall(r'symbol id="(\w+)"', icons)) == {key.removeprefix("menu.") for key in pages}

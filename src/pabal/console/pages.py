@@ -1,7 +1,7 @@
 """The table of pages with path, handler and roles, from which routes, menu and tests are made."""
 
 from pabal.console.contacts import address_book, contact_import, groups, inbound, opt_outs
-from pabal.console.history import export, history
+from pabal.console.history import codes, export, history
 from pabal.console.manage import numbers, privacy, profiles, templates, webhooks
 from pabal.console.me import me
 from pabal.console.operate import accounts, audit, keys, limits, mappings, pending_numbers, settings, status
@@ -151,6 +151,7 @@ PAGES = (
     Page("/console/history.csv", export.export_csv, SIGNED_IN),
     Page("/console/history.xlsx", export.export_xlsx, SIGNED_IN),
     Page("/console/history/{message}", history.show_message, SIGNED_IN),
+    Page(codes.CODES_PATH, codes.show_codes, SIGNED_IN, menu="menu.codes", needs_account=False),
     Page("/console/templates", templates.list_templates, SIGNED_IN, menu="menu.templates"),
     Page("/console/templates/new", templates.show_new_form, SENDERS),
     Page("/console/templates/new", templates.create_template, SENDERS, "POST", max_body_bytes=PICTURE_BYTES),

@@ -189,3 +189,36 @@ def test_chart_bars_fit_their_area_and_small_amounts_stay_visible() -> None:
 )
 def test_completion_rate_is_100_only_without_failures(completed: int, failed: int, shown: str) -> None:
     assert StateCounts(completed, failed, 7, 7).completion_rate == shown
+
+
+def test_new_account_is_shown_what_to_set_up_until_it_has_sent(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env, Role.OWNER)
+        _, steps = (await browser.get("/console")).text.split('<ol class="steps">')
+        assert re.findall(r'<li( class="done")?><a href="([^"]+)">', steps.split("</ol>")[0]) == [
+            ("", "/console/numbers"),
+            ("", "/console/profiles/new"),
+            ("", "/console/templates/new"),
+            ("", "/console/team"),
+            ("", "/console/send"),
+        ]
+
+        call, sender_key = await set_up_sender(env)
+        shown = (await browser.get("/console")).text
+        done = re.findall(r'<li class="done"><a href="([^"]+)">', shown)
+        assert done == ["/console/profiles/new", "/console/templates/new"]
+
+        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key))
+        await env.wait(5)
+        assert "first-steps" not in (await browser.get("/console")).text
+
+    run_scenario(scenario)
+
+
+def test_viewers_are_shown_no_step_that_they_may_not_take(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env, Role.VIEWER)
+
+        assert "first-steps" not in (await browser.get("/console")).text
+
+    run_scenario(scenario)

@@ -4,9 +4,17 @@ from pabal.domain.codes import Text
 
 TEXTS = {
     "menu.history": Text("발송 내역", "History"),
+    "menu.codes": Text("결과 코드", "Result codes"),
+    "codes.title": Text("결과 코드", "Result codes"),
+    "codes.outcomes": Text("메시지의 결과", "Outcomes of messages"),
+    "codes.results": Text("API 호출의 결과", "Results of API calls"),
+    "codes.code": Text("코드", "Code"),
+    "codes.meaning": Text("뜻", "Meaning"),
+    "codes.remedy": Text("해야 할 일", "What to do"),
     "history.title": Text("발송 내역", "History"),
     "history.search": Text("검색", "Search"),
     "history.clear": Text("조건 초기화", "Clear filters"),
+    "history.filters": Text("검색 조건", "Filters"),
     "history.further": Text("검색 조건 더 보기", "More filters"),
     "history.any": Text("전체", "Any"),
     "history.receiver": Text("수신번호", "Receiver"),

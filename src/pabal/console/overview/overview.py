@@ -15,7 +15,7 @@ from pabal.domain import dates as dates_module
 from pabal.domain.dates import SECOND
 from pabal.domain.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Status
 from pabal.domain.price import format_won
-from pabal.service.access import account_limits
+from pabal.service.access import account_limits, first_steps
 from pabal.service.upkeep import reports
 from pabal.service.upkeep.reports import CarrierState, GroupCounts, PeriodCounts, StatisticsKey
 
@@ -91,6 +91,14 @@ class CarrierSummary(NamedTuple):
     rate_limit: int
 
 
+class FirstStep(NamedTuple):
+    """A step of setting up an account."""
+
+    name: str
+    is_done: bool
+    path: str
+
+
 async def show_overview(request: PageRequest) -> Response:
     """Show the account's statistics."""
     chosen = request.field("days")
@@ -102,8 +110,10 @@ async def show_overview(request: PageRequest) -> Response:
     )
     in_period = _add_days(daily[-period_days:])
     products = _product_charts(request, in_period, by_product)
+    is_new = not any(map(sum, (day.values() for day in daily)))
     return request.render(
         "overview/overview.html",
+        first_steps=await _first_steps(request) if is_new else [],
         today=_count_states(daily[-1]),
         days=_day_charts(dates, daily),
         busiest=max([1, *(_count_states(day).total for day in daily)]),
@@ -119,6 +129,19 @@ async def show_overview(request: PageRequest) -> Response:
         legend=STATES,
         limit_use=await account_limits.get_use(request.context, request.account_id),
     )
+
+
+async def _first_steps(request: PageRequest) -> list[FirstStep]:
+    """Return the steps of setting up an account that the user may take, with those done marked."""
+    done = await first_steps.get_first_steps(request.context, request.account_id)
+    steps = (
+        FirstStep("number", done.has_number, "/console/numbers"),
+        FirstStep("profile", done.has_profile, "/console/profiles/new"),
+        FirstStep("template", done.has_template, "/console/templates/new"),
+        FirstStep("colleague", done.has_colleague, "/console/team"),
+        FirstStep("send", False, "/console/send"),
+    )
+    return [step for step in steps if request.is_allowed(step.path)]
 
 
 def _shown_dates(request: PageRequest) -> list[date]:

@@ -4,6 +4,34 @@ from pabal.domain.codes import Text
 
 TEXTS = {
     "menu.overview": Text("현황", "Overview"),
+    "first_steps.title": Text("시작하기", "Getting started"),
+    "first_steps.about": Text(
+        "아직 보낸 메시지가 없습니다. 아래 순서로 준비하면 바로 보낼 수 있습니다.",
+        "Nothing was sent yet. These steps take you to the first message.",
+    ),
+    "first_steps.done": Text("완료", "Done"),
+    "first_steps.number": Text("발신번호 등록", "Register a sender number"),
+    "first_steps.number_help": Text(
+        "문자는 등록된 발신번호로만 보낼 수 있습니다.", "Text messages go out from registered numbers only."
+    ),
+    "first_steps.profile": Text("발신 프로필 등록", "Register a sender profile"),
+    "first_steps.profile_help": Text(
+        "알림톡과 친구톡을 보내려면 카카오톡 채널이 필요합니다. 문자만 보내면 건너뛰세요.",
+        "Alimtalk and friend talk need a KakaoTalk channel. Skip it if you send text messages only.",
+    ),
+    "first_steps.template": Text("알림톡 템플릿 등록", "Register an Alimtalk template"),
+    "first_steps.template_help": Text(
+        "알림톡은 승인된 템플릿으로만 보낼 수 있습니다.", "Alimtalk is sent with approved templates only."
+    ),
+    "first_steps.colleague": Text("동료 초대", "Invite a colleague"),
+    "first_steps.colleague_help": Text(
+        "각자 자기 계정으로 로그인하면 누가 무엇을 했는지 감사 로그에 남습니다.",
+        "With a sign-in of their own, the audit log shows who did what.",
+    ),
+    "first_steps.send": Text("첫 메시지 발송", "Send the first message"),
+    "first_steps.send_help": Text(
+        "먼저 자기 번호로 시험 발송해 보세요.", "Send a test to your own number first."
+    ),
     "overview.title": Text("현황", "Overview"),
     "overview.as_of": Text(
         "{at} 기준입니다. 발송을 요청한 날짜로 집계하며, 대체 문자는 별도 건으로 셉니다.",

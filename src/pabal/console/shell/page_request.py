@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -15,6 +15,7 @@ from pabal.checks.locale import Locale
 from pabal.console.shell import cookies
 from pabal.console.shell.browsers import describe_browser
 from pabal.console.shell.form_token import make_token
+from pabal.console.shell.menu import MENU_GROUPS, MenuGroup, MenuLink
 from pabal.console.shell.multipart import File
 from pabal.console.shell.site import Site
 from pabal.domain import phone
@@ -33,14 +34,6 @@ MAX_URL_CHARACTERS = 4096
 """Longer addresses are not returned to after signing in."""
 _SAFE_IN_URLS = ":/%#?=@[]!$&'()*+,;"
 """Characters of a URL that may stand in a header as they are."""
-
-
-class MenuLink(NamedTuple):
-    """A link in the menu."""
-
-    path: str
-    name: str
-    is_current: bool
 
 
 @dataclass(frozen=True)
@@ -178,16 +171,26 @@ class PageRequest:
             return Response(status_code=200, headers={"hx-redirect": quote(path, safe=_SAFE_IN_URLS)})
         return RedirectResponse(path, 303)
 
-    def _menu(self) -> list[MenuLink]:
+    def _menu(self) -> list[MenuGroup]:
         """Return the user's menu; the page that is open is marked."""
         if self.session is None:
             return []
         role, current = self.user.role, self.http.scope["path"]
-        return [
-            MenuLink(path, self.t(key), current == path or (path != HOME and current.startswith(f"{path}/")))
+        links = {
+            key: MenuLink(
+                path,
+                self.t(key),
+                key.removeprefix("menu."),
+                current == path or (path != HOME and current.startswith(f"{path}/")),
+            )
             for path, key, roles in self.site.menu
             if roles is not None and role in roles
-        ]
+        }
+        groups = (
+            MenuGroup(self.t(group) if group else "", [links[key] for key in keys if key in links])
+            for group, keys in MENU_GROUPS.items()
+        )
+        return [group for group in groups if group.links]
 
 
 def get_url(http: Request) -> str:
