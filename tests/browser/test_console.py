@@ -94,6 +94,8 @@ def test_failed_message_is_found_in_history_with_reason_and_advice(
     send(env, "010-0000-0001", content="없는 번호로")
     with env.signed_in(language=language, screen=screen) as page:
         page.goto("/console/history")
+        if screen == "phone":
+            page.locator("details.folds > summary").click()
         page.locator("[name=status]").select_option("fail")
         page.locator("button.main").click()
         expect(page.locator("tbody tr").first).to_contain_text("010-0000-0001")

@@ -34,4 +34,3 @@ class MenuGroup(NamedTuple):
 
     name: str
     links: list[MenuLink]
-
