@@ -20,13 +20,11 @@ class FirstSteps(NamedTuple):
 
 def read(tx: Tx, account_id: int) -> FirstSteps:
     """Return which steps an account has done."""
-    found = (
-        tx.fetch_one(f"{sql} limit 1", (account_id,)) is not None
-        for sql in (
-            "select 1 from numbers where account_id = ? and state = 'approved'",
-            "select 1 from profiles where account_id = ? and status = 'approval' and deleted_at is null",
-            "select 1 from templates where account_id = ? and in_use is not null",
-        )
+    statements = (
+        "select 1 from numbers where account_id = ? and state = 'approved'",
+        "select 1 from profiles where account_id = ? and status = 'approval' and deleted_at is null",
+        "select 1 from templates where account_id = ? and in_use is not null",
     )
+    number, profile, template = (tx.fetch_one(f"{sql} limit 1", (account_id,)) is not None for sql in statements)
     users = tx.fetch_all("select 1 from users where account_id = ? and disabled_at is null limit 2", (account_id,))
-    return FirstSteps(*found, has_colleague=len(users) == 2)
+    return FirstSteps(number, profile, template, has_colleague=len(users) == 2)
