@@ -153,6 +153,8 @@ def search(
         conditions, args = [f"({each})"], [bound for pair in wanted.phone_ranges for bound in pair]
     elif wanted.name_key:
         conditions, args = ["c.name_key >= ? and c.name_key < ?"], [wanted.name_key, wanted.name_key + AFTER_NAME]
+        # PostgreSQL starts at the page's place, whatever other lower bound there is: it must not be before the names.
+        after = max(after, Place(wanted.name_key))
     by_id = bool(conditions) and not wanted.name_key
     if group and not by_id and (not wanted.name_key or group[1] <= MAX_DRIVEN_BY_GROUP):
         return _search_group(tx, account_id, conditions, args, group[0], after, limit)
@@ -181,8 +183,9 @@ def list_after(tx: Tx, account_id: int, group_ids: Sequence[int], after: int, li
     for group_id in group_ids:
         rows = tx.fetch_all(
             f"select {_COLUMNS} from contact_members m join contacts c on c.id = m.contact_id"
-            " where m.group_id = ? and m.contact_id > ? and c.account_id = ? order by m.contact_id limit ?",
-            (group_id, after, account_id, limit),
+            " where m.group_id = ? and m.contact_id > ? and c.id > ? and c.account_id = ?"
+            " order by m.contact_id limit ?",
+            (group_id, after, after, account_id, limit),
         )
         found |= {row[0]: _from_row(row) for row in rows}
     return [found[one] for one in sorted(found)[:limit]]
@@ -216,11 +219,11 @@ def _search_group(
     after: Place,
     limit: int,
 ) -> ContactPage:
-    where = " and ".join(["m.group_id = ?", "m.contact_id > ?", "c.account_id = ?", *conditions])
+    where = " and ".join(["m.group_id = ?", "m.contact_id > ?", "c.id > ?", "c.account_id = ?", *conditions])
     rows = tx.fetch_all(
         f"select c.name_key, {_COLUMNS} from contact_members m join contacts c on c.id = m.contact_id"
         f" where {where} order by m.contact_id limit ?",
-        (group_id, after.contact_id, account_id, *args, limit + 1),
+        (group_id, after.contact_id, after.contact_id, account_id, *args, limit + 1),
     )
     return _page(rows, limit)
 
