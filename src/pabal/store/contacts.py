@@ -153,7 +153,7 @@ def search(
         conditions, args = [f"({each})"], [bound for pair in wanted.phone_ranges for bound in pair]
     elif wanted.name_key:
         conditions, args = ["c.name_key >= ? and c.name_key < ?"], [wanted.name_key, wanted.name_key + AFTER_NAME]
-        # PostgreSQL starts at the page's place, whatever other lower bound there is: it must not be before the names.
+        # PostgreSQL starts at the page's place whatever other bound there is: it must not be before the names.
         after = max(after, Place(wanted.name_key))
     by_id = bool(conditions) and not wanted.name_key
     if group and not by_id and (not wanted.name_key or group[1] <= MAX_DRIVEN_BY_GROUP):
