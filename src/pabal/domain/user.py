@@ -32,6 +32,11 @@ class Role(Enum):
         return other is not Role.OPERATOR and _RANKS.index(other) <= _RANKS.index(self)
 
     @property
+    def manages_team(self) -> bool:
+        """Whether users with this role invite others, and change or remove them."""
+        return self in (Role.OWNER, Role.OPERATOR)
+
+    @property
     def sees_phone_numbers(self) -> bool:
         """Whether phone numbers are shown in full."""
         return self is not Role.VIEWER

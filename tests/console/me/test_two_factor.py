@@ -241,6 +241,26 @@ def test_owner_resets_the_second_factor_of_a_colleague(run_scenario: RunScenario
     run_scenario(scenario)
 
 
+@pytest.mark.parametrize("role", [Role.OWNER, Role.OPERATOR])
+def test_own_factor_and_password_need_the_password_on_every_page(run_scenario: RunScenario, role: Role) -> None:
+    async def scenario(env: Environment) -> None:
+        await make_user(env, name="colleague")
+        browser = await signed_in_browser(env, role)
+        await enable(env, browser)
+        name = f"{role.code}-of-acme"
+
+        reset = await browser.submit("/console/team/two-factor", user=name)
+        replaced = await browser.submit("/console/team/password", user=name)
+
+        refused = 403 if role is Role.OWNER else 400  # an operator is no user of the account
+        assert (reset.status, replaced.status) == (refused, refused)
+        assert await count_rows(env, "second_factors") == 1
+        assert 'id="secret"' not in replaced.text
+        assert (await browser.get(ME)).status == 200, "still signed in"
+
+    run_scenario(scenario)
+
+
 def test_session_that_ended_in_mid_form_asks_for_the_code_in_place(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         secret, _ = await enable(env, await signed_in_browser(env))

@@ -79,22 +79,25 @@ def test_token_of_an_invitation_is_stored_as_a_hash_only(run_scenario: RunScenar
     run_scenario(scenario)
 
 
-@pytest.mark.parametrize("what", ["used", "expired", "withdrawn", "demoted", "removed", "disabled", "unknown"])
+@pytest.mark.parametrize(
+    "what", ["used", "expired", "withdrawn", "demoted", "viewer", "removed", "disabled", "unknown"]
+)
 def test_invitation_that_is_void_lets_nobody_in(run_scenario: RunScenario, what: str) -> None:
     world = world_at_noon()
 
     async def scenario(env: Environment) -> None:
         owner = await signed_in_browser(env)
         other = await sign_in(env, await make_user(env, name="other"))
-        token = await invite(owner, "owner")
+        token = await invite(owner, "viewer" if what == "viewer" else "owner")
         if what == "used":
             assert (await accept(env, token, "first")).status == 303
         elif what == "expired":
             world.move_clock(LIFETIME_S)
         elif what == "withdrawn":
             await other.submit(f"{TEAM}/withdraw", invite="1")
-        elif what == "demoted":
-            await other.submit(f"{TEAM}/role", user="owner-of-acme", role="sender")
+        elif what in ("demoted", "viewer"):
+            role = "viewer" if what == "viewer" else "sender"
+            await other.submit(f"{TEAM}/role", user="owner-of-acme", role=role)
         elif what == "removed":
             await other.submit(f"{TEAM}/remove", user="owner-of-acme")
         elif what == "disabled":

@@ -38,6 +38,10 @@ _LAST_OWNER = Text(
     "An account needs an owner. Make another user an owner first.",
 )
 _HIGHER_ROLE = Text("자신보다 높은 역할은 줄 수 없습니다.", "You cannot give a role that is higher than your own.")
+_OWN_PAGE = Text(
+    "자신의 비밀번호와 2단계 인증은 내 정보에서 현재 비밀번호를 입력하고 바꾸세요.",
+    "Change your own password and two-factor sign-in on your own page, with your current password.",
+)
 INVITE_GONE = Text(
     "초대가 만료되었거나 이미 사용되었습니다. 초대한 사람에게 새 초대를 요청하세요.",
     "The invitation has expired or was used already. Ask for a new one.",
@@ -109,7 +113,7 @@ async def remove(context: Context, account_id: int, name: str, audit_entry: Audi
 async def reset_two_factor(context: Context, account_id: int, name: str, audit_entry: AuditEntry) -> None:
     """Take away the second factor of a user who has lost the app and the recovery codes.
 
-    Raises Refused: INVALID_PARAMETER for an unknown user, FORBIDDEN.
+    Raises Refused: INVALID_PARAMETER for an unknown user, FORBIDDEN, also for oneself.
     """
     await context.store.write(_reset_two_factor, account_id, name, audit_entry)
 
@@ -119,7 +123,7 @@ async def reset_password(
 ) -> str:
     """Give a user of an account a new password and sign the user out; return the name as it is stored.
 
-    Raises Refused: INVALID_PARAMETER for an unknown user, FORBIDDEN.
+    Raises Refused: INVALID_PARAMETER for an unknown user, FORBIDDEN, also for oneself.
     """
     return await context.store.write(_reset_password, account_id, name, password_hash, audit_entry)
 
@@ -191,13 +195,14 @@ def _remove(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> None
 
 def _reset_two_factor(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> None:
     found = users.find(tx, name, account_id)
-    _check_may_grant(tx, account_id, audit_entry, found.role)
+    _check_colleague(_check_may_grant(tx, account_id, audit_entry, found.role), found)
     delete_factor(tx, found.id, audit_entry._replace(target=found.name))
 
 
 def _reset_password(tx: Tx, account_id: int, name: str, password_hash: str, audit_entry: AuditEntry) -> str:
     found = users.find(tx, name, account_id)
     actor = _check_may_grant(tx, account_id, audit_entry, found.role)
+    _check_colleague(actor, found)
     who, now = Actor(actor.id, actor.name), audit_entry.created_at
     return users.change_password(tx, name, password_hash, now, who, account_id).name
 
@@ -216,11 +221,17 @@ def _check_may_grant(tx: Tx, account_id: int, audit_entry: AuditEntry, *roles: R
     found = user_store.get_by_name(tx, audit_entry.actor)
     if found is None or found.user.id != audit_entry.user_id or not found.user.is_active:
         raise Refused(Code.FORBIDDEN)
-    if found.user.account_id not in (account_id, None) or found.user.role not in (Role.OWNER, Role.OPERATOR):
+    if found.user.account_id not in (account_id, None) or not found.user.role.manages_team:
         raise Refused(Code.FORBIDDEN)
     if not all(found.user.role.may_grant(role) for role in roles):
         raise Refused(Code.FORBIDDEN, "role", _HIGHER_ROLE)
     return found.user
+
+
+def _check_colleague(actor: User, found: User) -> None:
+    """Raise Refused(FORBIDDEN) for oneself: on the own page that needs the password, which a thief may not know."""
+    if actor.id == found.id:
+        raise Refused(Code.FORBIDDEN, "user", _OWN_PAGE)
 
 
 def _check_other_owner(tx: Tx, found: User) -> None:
