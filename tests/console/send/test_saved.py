@@ -170,6 +170,41 @@ def test_only_receivers_that_were_not_reached_are_sent_to_again(run_scenario: Ru
     run_scenario(scenario)
 
 
+def test_receiver_whose_fallback_is_on_its_way_is_not_sent_to_again(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call, sender_key = await set_up_sender(env)
+        browser = await signed_in_browser(env)
+        body = alimtalk_body(sender_key, NO_USER, **FALLBACK)
+        sent = (await call_ok(call, "message/sendAlimtalk", body)).request_id
+        statuses: list[Status] = []
+        while statuses not in ([Status.FAIL, Status.WAITING], [Status.FAIL, Status.SENDING]):
+            await env.wait(0.05)
+            statuses = [status for status, _ in await outcomes_of(env, bytes.fromhex(sent))]
+            assert Status.COMPLETED not in statuses
+
+        again = await browser.get(f"{SEND}?resend={sent}")
+
+        assert typed(again, "receivers") == ""
+
+    run_scenario(scenario)
+
+
+def test_duplicate_is_not_sent_to_again(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        browser = await signed_in_browser(env)
+        await call_ok(call, "message/sendSMS", sms_body(PHONE))
+        sent = (await call_ok(call, "message/sendSMS", sms_body(PHONE, NOBODY))).request_id
+        await env.wait(30)
+
+        again = await browser.get(f"{SEND}?resend={sent}")
+
+        assert typed(again, "receivers") == NOBODY
+        assert len(await list_phone_messages(call)) == 1
+
+    run_scenario(scenario, duplicate_minutes=60, duplicate_action="drop")
+
+
 def test_failed_receivers_of_a_campaign_are_sent_to_again(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
@@ -255,6 +290,28 @@ def test_change_that_comes_too_late_changes_nothing(run_scenario: RunScenario) -
         assert late.status == 409
         assert "바꾸지 않았습니다" in page_text(late)
         assert [one["content"] for one in await list_phone_messages(call)] == ["옛말"]
+
+    run_scenario(scenario)
+
+
+def test_receiver_that_was_cancelled_stays_cancelled_after_a_change(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        browser = await signed_in_browser(env)
+        body = sms_body(PHONE, "010-7777-8888", sendDate="2026-11-15 12:10")
+        old = (await call_ok(call, "message/sendSMS", body)).request_id
+        await call_ok(call, "message/cancel", {"requestId": old, "messageId": f"{old}000001"})
+        edit = await browser.get(f"{SEND}?edit={old}")
+        fields = {**fields_of(edit), "sendDate": "2026-11-15T12:20"}
+
+        sent = await browser.submit(SEND, **fields, **hidden_fields(await review(browser, fields)))
+        await call_ok(call, "message/cancel", {"requestId": sent.location.rpartition("/")[2]})
+        gone = await browser.get(f"{SEND}?edit={sent.location.rpartition('/')[2]}")
+        await env.wait(1500)
+
+        assert typed(edit, "receivers") == "010-7777-8888"
+        assert gone.status == 409, "nobody waits"
+        assert await list_phone_messages(call) == []
 
     run_scenario(scenario)
 

@@ -31,7 +31,7 @@ from pabal.domain.brand.message import to_documented
 from pabal.domain.button import Button
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.image import Image
-from pabal.domain.message import Product
+from pabal.domain.message import Product, Status
 from pabal.service.sending import copies, saved_texts
 from pabal.service.sending.copies import CampaignCopy, Message, Request, RequestCopy
 from pabal.service.sending.replace import NOT_WAITING
@@ -53,7 +53,8 @@ NOT_EDITABLE = Text(
     "cannot be changed here. Cancel it, and request it again.",
 )
 _AD_SENDER = re.compile(r"\(광고\)\s*\[([^\]]{1,40})\]")
-_WAYS = ("copy", "resend", "edit")
+_WAYS: dict[str, Status | None] = {"copy": None, "resend": Status.FAIL, "edit": Status.WAITING}
+"""What a form begins with, and which messages of the request it is for: who was cancelled stays out of an edit."""
 
 
 class FormStart(NamedTuple):
@@ -94,9 +95,7 @@ async def find_start(request: PageRequest) -> FormStart:
         if way == "edit":
             raise Refused(Code.NOT_FOUND)
         return _start_from_campaign(form, campaign, way, sent_id)
-    copy = await copies.copy_request(
-        request.context, request.account_id, sent_id, MAX_TYPED_RECEIVERS, is_failed_only=way == "resend"
-    )
+    copy = await copies.copy_request(request.context, request.account_id, sent_id, MAX_TYPED_RECEIVERS, _WAYS[way])
     return _start_from_request(request, form, copy, way)
 
 
@@ -126,7 +125,7 @@ def _start_from_request(request: PageRequest, form: str, copy: RequestCopy, way:
     if way == "resend" and not copy.messages:
         notice = "send_start.none_failed"
     if way == "edit":
-        if copy.request.scheduled_at <= request.now:
+        if copy.request.scheduled_at <= request.now or not copy.messages:
             raise Refused(Code.INVALID_STATE, "", NOT_WAITING)
         if not is_editable(copy):
             raise Refused(Code.INVALID_STATE, "", NOT_EDITABLE)

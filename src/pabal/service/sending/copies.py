@@ -6,7 +6,7 @@ from typing import NamedTuple
 from pabal.domain import identifiers
 from pabal.domain.codes import Code, Refused
 from pabal.domain.image import Image
-from pabal.domain.message import Status
+from pabal.domain.message import Outcome, Status
 from pabal.service.context import Context
 from pabal.store import campaign_requests, campaigns, messages, requests
 from pabal.store.engine.base import Tx, transaction
@@ -15,6 +15,8 @@ from pabal.store.requests import Request as Request
 
 FAILED_BATCH = 1000
 """Failed messages that are read at a time."""
+_NOT_REACHED = (Status.FAIL, Status.CANCEL)
+"""How the fallback of a receiver ends whom it does not reach; one that is on its way may still arrive."""
 
 
 class RequestCopy(NamedTuple):
@@ -38,15 +40,17 @@ class CampaignCopy(NamedTuple):
 
 
 async def copy_request(
-    context: Context, account_id: int, request_id: bytes | None, limit: int, *, is_failed_only: bool = False
+    context: Context, account_id: int, request_id: bytes | None, limit: int, only: Status | None = None
 ) -> RequestCopy:
-    """Return a request of an account, with its messages, or with those whose receivers it did not reach.
+    """Return a request of an account with its messages: all, or only those that wait.
+
+    Only those that failed are the ones whose receivers it did not reach, not even by a fallback.
 
     Raises Refused(REQUEST_NOT_FOUND), also for another account's.
     """
     found = None
     if request_id is not None:
-        found = await context.store.read(_read_request, account_id, request_id, limit, is_failed_only)
+        found = await context.store.read(_read_request, account_id, request_id, limit, only)
     if found is None:
         raise Refused(Code.REQUEST_NOT_FOUND, "requestId")
     return found
@@ -99,12 +103,16 @@ def _read_failed(
 
 @transaction(search=True)
 def _read_request(
-    tx: Tx, account_id: int, request_id: bytes, limit: int, is_failed_only: bool
+    tx: Tx, account_id: int, request_id: bytes, limit: int, only: Status | None
 ) -> RequestCopy | None:
     request = requests.get(tx, [request_id]).get(request_id)
     if request is None or request.account_id != account_id:
         return None
-    found = _list_failed(tx, request, limit + 1) if is_failed_only else _list_all(tx, request, limit + 1)
+    found = (
+        _list_failed(tx, request, limit + 1)
+        if only is Status.FAIL
+        else messages.list_of_request(tx, account_id, request_id, request.total, only, limit + 1)
+    )
     image = requests.get_image(tx, request_id) if request.has_image else None
     return RequestCopy(request, image, found[:limit], len(found) > limit)
 
@@ -127,12 +135,8 @@ def _read_campaign(tx: Tx, account_id: int, campaign_id: bytes, limit: int) -> C
     return CampaignCopy(campaigns.get_body(tx, campaign_id), failed[:limit], variables, len(failed) > limit)
 
 
-def _list_all(tx: Tx, request: Request, limit: int) -> list[Message]:
-    return messages.list_of_request(tx, request.account_id, request.id, request.total, None, limit)
-
-
 def _list_failed(tx: Tx, request: Request, limit: int) -> list[Message]:
-    """Return messages that failed, and whose fallback was not delivered either."""
+    """Return messages that failed, and whose fallback has failed too, if there is one."""
     found: list[Message] = []
     after: bytes | None = b""
     while len(found) < limit and after is not None:
@@ -142,11 +146,18 @@ def _list_failed(tx: Tx, request: Request, limit: int) -> list[Message]:
 
 
 def _list_some_failed(tx: Tx, request: Request, limit: int, after: bytes) -> tuple[list[Message], bytes | None]:
-    """Return those of some failed messages that were not reached, and the id to continue after, None at the end."""
+    """Return those of some failed messages that were not reached, and the id to continue after, None at the end.
+
+    A duplicate was not sent because its receiver has got the same text already.
+    """
     some = messages.list_of_request(tx, request.account_id, request.id, request.total, Status.FAIL, limit, after)
     fallbacks = messages.get(tx, [_fallback_id(each.id, request) for each in some])
-    reached = {one for one, each in fallbacks.items() if each.status is Status.COMPLETED}
-    found = [each for each in some if each.receiver and _fallback_id(each.id, request) not in reached]
+    reached = {one for one, each in fallbacks.items() if each.status not in _NOT_REACHED}
+    found = [
+        each
+        for each in some
+        if each.receiver and each.outcome is not Outcome.DUPLICATE and _fallback_id(each.id, request) not in reached
+    ]
     return found, some[-1].id if len(some) == limit else None
 
 
