@@ -49,6 +49,12 @@ def test_each_secret_is_enough_while_it_is_replaced() -> None:
     assert all(isinstance(post, MessageResultPost) for post in posts)
 
 
+@pytest.mark.parametrize("secrets", ["", "whsec_", [format_secret(OTHER), ""]])
+def test_empty_secret_is_none_that_anybody_could_sign_with(secrets: str | list[str]) -> None:
+    with pytest.raises(ValueError, match="empty"):
+        read_post(secrets, _headers(b""), BODY, now_s=NOW_S)
+
+
 @pytest.mark.parametrize(
     ("headers", "body"),
     [
@@ -57,6 +63,8 @@ def test_each_secret_is_enough_while_it_is_replaced() -> None:
         ({**_headers(), "webhook-id": "msg_2"}, BODY),
         ({**_headers(), "webhook-timestamp": str(NOW_S + 1)}, BODY),
         ({**_headers(), "webhook-timestamp": "soon"}, BODY),
+        ({**_headers(), "webhook-timestamp": "9" * 5000}, BODY),
+        ({**_headers(), "webhook-id": "msg_\udce9"}, BODY),
         ({**_headers(), "webhook-signature": ""}, BODY),
         ({**_headers(), "webhook-signature": "v1,가"}, BODY),
         ({}, BODY),

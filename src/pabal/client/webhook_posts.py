@@ -17,6 +17,7 @@ TOLERANCE_S = 300
 """How far the time of a post may be from that of this machine."""
 SECRET_PREFIX = "whsec_"
 _VERSION = "v1,"
+_MAX_TIME_DIGITS = 12
 _WORLD = RealWorld()
 
 
@@ -39,7 +40,7 @@ def read_post(
     found = {name.lower(): value for name, value in headers.items()}
     webhook_id, timestamp = found.get("webhook-id", ""), found.get("webhook-timestamp", "")
     _check_time(timestamp, tolerance_s, _WORLD.now() / SECOND if now_s is None else now_s)
-    signed = f"{webhook_id}.{timestamp}.".encode() + body
+    signed = f"{webhook_id}.{timestamp}.".encode("utf-8", "surrogatepass") + body
     keys = [_decode_secret(each) for each in ([secrets] if isinstance(secrets, str) else secrets)]
     expected = [hmac.new(key, signed, hashlib.sha256).digest() for key in keys]
     given = [_decode_signature(each) for each in found.get("webhook-signature", "").split(" ")]
@@ -49,14 +50,21 @@ def read_post(
 
 
 def _check_time(timestamp: str, tolerance_s: float, now_s: float) -> None:
-    if not (timestamp.isascii() and timestamp.isdigit()):
+    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= _MAX_TIME_DIGITS):
         raise InvalidPostError("the header webhook-timestamp is missing or no number")
     if abs(now_s - int(timestamp)) > tolerance_s:
         raise InvalidPostError("the post is too old, or from the future: check the clock")
 
 
 def _decode_secret(secret: str) -> bytes:
-    return base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
+    """Return the key of a secret.
+
+    Raises ValueError, also for an empty one, such as that of a setting that is missing: anybody could sign with it.
+    """
+    key = base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
+    if not key:
+        raise ValueError("the secret of the webhook is empty")
+    return key
 
 
 def _decode_signature(signature: str) -> bytes:
