@@ -64,9 +64,10 @@ def list_users(tx: Tx, account_id: int, phone: str) -> list[str]:
     return [row[0] for row in rows]
 
 
-def list_campaigns(tx: Tx, account_id: int) -> list[bytes]:
-    """Return the campaigns of an account."""
-    return [row[0] for row in tx.fetch_all("select id from campaigns where account_id = ?", (account_id,))]
+def list_campaigns(tx: Tx, account_id: int, since: Instant) -> list[bytes]:
+    """Return the campaigns of an account that have changed since then."""
+    rows = tx.fetch_all("select id from campaigns where account_id = ? and changed_at >= ?", (account_id, since))
+    return [row[0] for row in rows]
 
 
 def list_blocks(tx: Tx, campaign_id: bytes, phone: str) -> list[CampaignRow]:

@@ -1,13 +1,22 @@
 """Sends to groups of the address book: everybody once, with their own values, except who has opted out."""
 
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
 from pabal.domain.campaign import CampaignState
+from pabal.service.upkeep import privacy
+from pabal.store import drafts
 from tests.console.contacts.test_address_book import CONTACTS, add, make_group
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_send import errors, form
 from tests.fixtures.console_upload import UPLOAD, get_campaign, page_text, send_campaign
-from tests.fixtures.service import count_rows
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, call_ok, list_phone_messages
+from tests.fixtures.interruptible_store import InterruptibleStore
+from tests.fixtures.service import account_id_of, count_rows
+from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, open_store, run_in_virtual_time
+from tests.fixtures.web import RunScenario, call_ok, list_phone_messages, sms_body
 
 GROUPS = "/console/send/groups"
 
@@ -125,3 +134,47 @@ def test_large_group_becomes_requests_of_a_thousand(run_scenario: RunScenario) -
         assert await count_rows(env, "requests") == 3
 
     run_scenario(scenario)
+
+
+class InterruptedErasure(InterruptibleStore):
+    """A store that runs `interference` once, when an erasure has looked through the campaigns that were there."""
+
+    interference: Callable[[], Awaitable[object]] | None = None
+
+    async def read(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if work is drafts.list_by_account and self.interference:
+            interference, self.interference = self.interference, None
+            await interference()
+        return await super().read(work, *args, **kwargs)
+
+
+@pytest.mark.parametrize("way", ["groups", "resend"])
+def test_campaign_that_begins_during_an_erasure_is_without_the_number(tmp_path: Path, way: str) -> None:
+    number, other = "010-0000-0001", "010-0000-0002"
+
+    async def scenario() -> None:
+        world = VirtualWorld()
+        store = InterruptedErasure(open_store(tmp_path, world))
+        env = await build_environment(tmp_path, world=world, store=store)
+        browser = await signed_in_browser(env)
+        group = await make_group(browser, "단골")
+        sent = (await call_ok(await env.caller(), "message/sendSMS", sms_body(number, other))).request_id
+        await add(browser, number, **{f"g{group}": "1"})
+        await add(browser, other, **{f"g{group}": "1"})
+        await env.wait(60)
+        addresses: list[str] = []
+
+        async def begin_campaign() -> None:
+            fields = form(receivers="", resends=sent, **{f"g{group}": "1"})
+            addresses.append((await browser.submit(f"/console/send/{way}", **fields)).location)
+            await env.wait(2)
+
+        store.interference = begin_campaign
+        await privacy.erase(env.context, await account_id_of(env), number.replace("-", ""))
+
+        assert (await get_campaign(env, addresses[0])).receivers == 1
+        blocks = await env.store.read(lambda tx: tx.fetch_all("select body from campaign_blocks"))
+        assert [number.replace("-", "") in body for (body,) in blocks] == [False]
+        await env.service.stop()
+
+    run_in_virtual_time(scenario())

@@ -94,23 +94,24 @@ async def erase(
 ) -> ErasureResult:
     """Erase a number of an account: what waits is cancelled, what is being sent is erased when it has ended.
 
-    Texts that a request shares with other receivers stay; statistics stay, and opt-outs as keyed hashes.
+    Texts that a request shares with other receivers stay; statistics stay, and opt-outs as keyed hashes. Campaigns
+    get receivers from the address book and from failed messages: what one has read meanwhile is erased at the end.
     """
-    store = context.store
+    store, began_at = context.store, context.world.now()
     erased = cancelled = pending = 0
-    found = await _find_campaign_rows(store, account_id, phone)
+    await store.write(_delete_contact, account_id, phone, audit_entry)
+    rows = await _erase_campaign_rows(store, account_id, phone)
     for draft in await _find_drafts(store, account_id, phone):
         await store.write(drafts.delete, draft.key)
-    for is_invalid, row in found:
-        await store.write(_erase_campaign_row, row, phone, is_invalid=is_invalid)
-    await store.write(_erase_elsewhere, context.policy.hash_keys, account_id, phone, audit_entry)
+    await store.write(_erase_elsewhere, context.policy.hash_keys, account_id, phone)
     last: bytes | None = b""
     while last is not None:
         result, last = await store.write(_erase_some, account_id, phone, last, context.world.now())
         erased, cancelled, pending = erased + result[0], cancelled + result[1], pending + result[2]
     context.count_cancelled(cancelled)
+    rows += await _erase_campaign_rows(store, account_id, phone, began_at)
     await store.scrub()
-    return ErasureResult(erased, cancelled, pending, len(found))
+    return ErasureResult(erased, cancelled, pending, rows)
 
 
 def _read_elsewhere(
@@ -133,10 +134,12 @@ def _read_messages(tx: Tx, account_id: int, phone: str, after: bytes) -> ReadMes
     return history.join_requests(tx, ids, messages.get(tx, ids))
 
 
-async def _find_campaign_rows(store: Store, account_id: int, phone: str) -> list[tuple[bool, CampaignRow]]:
-    """Return the rows of campaigns' files with a number, and whether each is an invalid one."""
+async def _find_campaign_rows(
+    store: Store, account_id: int, phone: str, since: Instant = 0
+) -> list[tuple[bool, CampaignRow]]:
+    """Return the rows of campaigns with a number, and whether each is invalid; of those that changed since then."""
     found: list[tuple[bool, CampaignRow]] = []
-    for campaign_id in await store.read(personal_data.list_campaigns, account_id):
+    for campaign_id in await store.read(personal_data.list_campaigns, account_id, since):
         for block in await store.read(personal_data.list_blocks, campaign_id, phone):
             own = [_flatten(*cells) for cells in block.cells if cells[0] == phone]
             found += [(False, block._replace(cells=own))] if own else []
@@ -145,6 +148,14 @@ async def _find_campaign_rows(store: Store, account_id: int, phone: str) -> list
             after = rows[-1].number
             found += [(True, row) for row in rows if _contains(row.cells[0], phone)]
     return found
+
+
+async def _erase_campaign_rows(store: Store, account_id: int, phone: str, since: Instant = 0) -> int:
+    """Erase a number from campaigns that have changed since then; return from how many of their rows."""
+    found = await _find_campaign_rows(store, account_id, phone, since)
+    for is_invalid, row in found:
+        await store.write(_erase_campaign_row, row, phone, is_invalid=is_invalid)
+    return len(found)
 
 
 async def _find_drafts(store: Store, account_id: int, phone: str) -> list[AccountDraft]:
@@ -176,13 +187,16 @@ def _erase_campaign_row(tx: Tx, row: CampaignRow, phone: str, *, is_invalid: boo
             personal_data.replace_block(tx, block._replace(cells=left), len(block.cells) - len(left))
 
 
-def _erase_elsewhere(tx: Tx, keys: HashKeys, account_id: int, phone: str, audit_entry: AuditEntry | None) -> None:
+def _delete_contact(tx: Tx, account_id: int, phone: str, audit_entry: AuditEntry | None) -> None:
     if audit_entry:
         audit_log.add(tx, audit_entry)
+    contacts.delete(tx, account_id, [each.id for each in contacts.find_by_phones(tx, account_id, [phone])])
+
+
+def _erase_elsewhere(tx: Tx, keys: HashKeys, account_id: int, phone: str) -> None:
     personal_data.erase_elsewhere(tx, account_id, phone)
     webhook_posts.erase(tx, account_id, events.erase_data(tx, account_id, phone))
     opt_outs.erase(tx, keys, account_id, phone)
-    contacts.delete(tx, account_id, [each.id for each in contacts.find_by_phones(tx, account_id, [phone])])
     inbound.erase(tx, account_id, phone)
     opt_out_changes.erase(tx, account_id, phone)
 
