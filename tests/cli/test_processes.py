@@ -177,6 +177,18 @@ def test_ports_of_processes_must_exist(store: str, tmp_path: Path, capsys: pytes
     assert "2 processes need as many ports from 65535 on; choose a lower --port" in capsys.readouterr().err
 
 
+def test_port_of_a_process_that_is_taken_is_told_with_its_setting(
+    store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "pabal.toml"
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        config.write_text(f'store = "{store}"\nwork_port = {taken.getsockname()[1]}\n', encoding="utf-8")
+        status = main(["serve", "--port", "0", "--processes", "2", "--config", str(config)])
+
+    assert status == 2
+    assert "choose another with work_port" in capsys.readouterr().err
+
+
 def test_first_process_that_cannot_start_ends_all_with_its_status() -> None:
     assert run_supervised(f"{REPORT_READY}; {WAIT}", "raise SystemExit(3)") == 3
 

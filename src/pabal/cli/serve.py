@@ -274,7 +274,7 @@ def listen(host: str, port: int, option: str = "--port") -> socket.socket:
     except OSError as error:
         listener.close()
         is_address = isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL
-        option = "--host" if is_address else "--port"
+        option = "--host" if is_address else option
         raise CannotServe(
             f"cannot listen on {host} port {port} ({error.strerror}); choose another with {option}"
         ) from None
