@@ -106,7 +106,10 @@ def _empty(tx: Tx, account_id: int, group_id: int) -> int:
 
 
 def _delete_contacts(tx: Tx, account_id: int, group_id: int) -> int:
-    return contacts.delete(tx, account_id, contact_groups.list_members(tx, group_id, MEMBERS_BATCH))
+    members = contact_groups.list_members(tx, group_id, MEMBERS_BATCH)
+    contacts.delete(tx, account_id, members)
+    contact_groups.remove_members(tx, group_id, members)  # who was deleted while being put into the group
+    return len(members)
 
 
 def _delete(tx: Tx, account_id: int, group_id: int, audit_entry: AuditEntry) -> None:

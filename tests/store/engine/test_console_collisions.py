@@ -1,0 +1,177 @@
+"""What two people do at the same moment on PostgreSQL: one of them comes first, and the other sees it."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pabal.domain.contact import ContactEntry
+from pabal.domain.dates import HOUR
+from pabal.domain.message import Status
+from pabal.domain.user import Role
+from pabal.service.access import contact_groups as group_service
+from pabal.service.access import team
+from pabal.service.sending import accept, replace
+from pabal.service.sending.accept import AcceptedRequest, NewRequest
+from pabal.service.sending.replace import Replacement
+from pabal.store import accounts, contact_groups, contacts, invites, requests, second_factors, users
+from pabal.store.audit_log import AuditEntry
+from pabal.store.engine.base import Tx
+from pabal.store.engine.postgres import PostgresStore
+from pabal.world import RealWorld
+from tests.fixtures.postgres_store import new_request, query_outside, run_scenario
+from tests.fixtures.rows import ACCOUNT, sms
+from tests.fixtures.store_modes import list_words
+from tests.fixtures.virtual import NOON
+
+TIMEOUT_S = 30
+Work = Callable[[Tx], Any]
+
+
+def collide(address: str, prepare: Work, *works: Work) -> list[Any]:
+    """Run works at the same time, each with the view from before the others; return results and refusals."""
+    all_looked = threading.Barrier(len(works))
+    looked: set[Work] = set()
+    results: list[Any] = []
+
+    def run(tx: Tx, work: Work) -> Any:
+        list_words(tx)  # its view of the store begins here
+        if work not in looked:
+            looked.add(work)
+            all_looked.wait(TIMEOUT_S)
+        return work(tx)
+
+    async def scenario(store: PostgresStore) -> None:
+        await store.write(prepare)
+        others = [PostgresStore(address, RealWorld()) for _ in works]
+        writes = [other.write(run, work) for other, work in zip(others, works, strict=True)]
+        results.extend(await asyncio.gather(*writes, return_exceptions=True))
+        await asyncio.gather(*(other.close() for other in others))
+
+    run_scenario(address, scenario)
+    return results
+
+
+def kinds(results: list[Any]) -> list[str]:
+    return sorted(type(each).__name__ for each in results)
+
+
+def scheduled(number: int, key: str | None = None) -> NewRequest:
+    """Return a request that waits for an hour."""
+    new = new_request(number, key)
+    row = requests.build_row(new.request_id, ACCOUNT, sms(["01012345678", "01087654321"]), NOON + HOUR)
+    return new._replace(request=row, scheduled_at=NOON + HOUR)
+
+
+@pytest.mark.parametrize("keys", [("k", "k"), ("first", "second")], ids=["two clicks", "two people"])
+def test_scheduled_request_is_replaced_once(address: str, keys: tuple[str, str]) -> None:
+    old = scheduled(1)
+
+    def replacing(number: int, key: str) -> Work:
+        return lambda tx: replace._replace(tx, Replacement(old.request_id, scheduled(number, key), []))
+
+    results = collide(
+        address, lambda tx: accept.store_request(tx, old), replacing(2, keys[0]), replacing(3, keys[1])
+    )
+
+    is_same = keys[0] == keys[1]
+    assert kinds(results) == ["AcceptedRequest", "AcceptedRequest" if is_same else "Refused"]
+    assert len({each.request_id for each in results if isinstance(each, AcceptedRequest)}) == 1
+    counted = query_outside(address, "select status, count(*) from messages group by status order by status")
+    assert counted == [(Status.WAITING.number, 2), (Status.CANCEL.number, 2)]
+    assert query_outside(address, "select count(*) from jobs") == [(2,)]
+
+
+def add_owners(tx: Tx) -> tuple[int, dict[str, int]]:
+    """Add two owners, and return the account and their ids."""
+    account_id = accounts.ensure_account(tx, "acme", NOON)
+    added = {name: users.add(tx, account_id, name, Role.OWNER, "hash", NOON) or 0 for name in ("kim", "lee")}
+    return account_id, added
+
+
+@pytest.mark.parametrize("way", ["role", "remove"])
+def test_two_owners_cannot_take_the_account_from_each_other(address: str, way: str) -> None:
+    account_id, owners = 0, dict[str, int]()
+
+    def prepare(tx: Tx) -> None:
+        nonlocal account_id
+        account_id, found = add_owners(tx)
+        owners.update(found)
+
+    def taking(actor: str, other: str) -> Work:
+        def take(tx: Tx) -> None:
+            entry = AuditEntry(NOON, owners[actor], actor, account_id, "user.role")
+            if way == "role":
+                team._change_role(tx, account_id, other, Role.VIEWER, entry)
+            else:
+                team._remove(tx, account_id, other, entry)
+
+        return take
+
+    results = collide(address, prepare, taking("kim", "lee"), taking("lee", "kim"))
+
+    assert kinds(results) == ["NoneType", "Refused"]
+    assert query_outside(address, "select count(*) from users where role = 'owner'") == [(1,)]
+
+
+def test_invitation_lets_one_of_two_in(address: str) -> None:
+    def prepare(tx: Tx) -> None:
+        account_id, owners = add_owners(tx)
+        invites.add(tx, account_id, b"token", Role.OWNER, owners["kim"], NOON, NOON + HOUR)
+
+    results = collide(
+        address,
+        prepare,
+        lambda tx: team._accept(tx, b"token", "park", "hash", NOON),
+        lambda tx: team._accept(tx, b"token", "choi", "hash", NOON),
+    )
+
+    assert kinds(results) == ["Refused", "str"]
+    assert query_outside(address, "select count(*) from users") == [(3,)]
+
+
+def test_code_and_recovery_code_work_once(address: str) -> None:
+    kim = 0
+
+    def prepare(tx: Tx) -> None:
+        nonlocal kim
+        kim = add_owners(tx)[1]["kim"]
+        second_factors.propose(tx, kim, b"secret")
+        second_factors.enable(tx, kim, 1, NOON)
+        second_factors.set_recovery_codes(tx, kim, [b"code"])
+
+    def using() -> Work:
+        return lambda tx: (
+            second_factors.use_step(tx, kim, 2),
+            second_factors.use_recovery_code(tx, kim, b"code"),
+        )
+
+    assert sorted(collide(address, prepare, using(), using())) == [(False, False), (True, True)]
+
+
+def test_group_goes_with_its_contacts_though_one_was_put_in_while_deleted(address: str) -> None:
+    account_id, group_id, contact_id = 0, 0, 0
+
+    def prepare(tx: Tx) -> None:
+        nonlocal account_id, group_id, contact_id
+        account_id = accounts.ensure_account(tx, "acme", NOON)
+        group_id = contact_groups.add(tx, account_id, "단골", NOON) or 0
+        saved = contacts.save_all(tx, account_id, [ContactEntry("01012345678")], NOON, updates=False)
+        contact_id = saved.ids["01012345678"]
+
+    async def delete_group(store: PostgresStore) -> None:
+        while await store.write(group_service._delete_contacts, account_id, group_id):
+            pass
+        assert await store.write(contact_groups.delete, account_id, group_id)
+
+    collide(
+        address,
+        prepare,
+        lambda tx: contacts.delete(tx, account_id, [contact_id]),
+        lambda tx: group_service._add_members(tx, account_id, group_id, [contact_id]),
+    )
+    run_scenario(address, delete_group)
+
+    assert query_outside(address, "select count(*) from contact_members") == [(0,)]
