@@ -71,6 +71,7 @@ class Metrics:
             "Webhooks that are paused because they keep failing.",
             registry=registry,
         )
+        self._add_mail_metrics(registry)
         self.http_requests = LabelledCounter(
             "pabal_http_requests_total", "Requests to the interface, by result.", ["path", "result"], registry
         )
@@ -100,6 +101,17 @@ class Metrics:
         self._add_receipt_metrics(registry)
         self._add_carrier_metrics(registry)
         self._add_worker_metrics(registry)
+
+    def _add_mail_metrics(self, registry: CollectorRegistry) -> None:
+        self.mails = LabelledCounter(
+            "pabal_mails_total", "Tries to hand mails to the mail server, by result.", ["result"], registry
+        )
+        self.mails_waiting = Gauge(
+            "pabal_mails_waiting", "Mails to users that were not sent yet.", registry=registry
+        )
+        self.mail_server_failing = Gauge(
+            "pabal_mail_server_failing", "Whether the last try to use the mail server failed.", registry=registry
+        )
 
     def _add_connection_metrics(self, registry: CollectorRegistry) -> None:
         self.http_connections = Gauge(

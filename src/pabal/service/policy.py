@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from pabal.domain.dates import DAY, HOUR, MINUTE
+from pabal.domain.dates import DAY, HOUR, MINUTE, SECOND
 from pabal.domain.message import PRODUCT_BY_CODE, Product
 from pabal.domain.price import CarrierPrices, Hundredths, Prices
 from pabal.domain.route import Routes
@@ -16,6 +16,20 @@ from pabal.world import RealWorld
 
 DEFAULT_TEXT_LIFETIME_MS = 24 * HOUR
 DEFAULT_LIFETIME_MS = 72 * HOUR
+
+
+class NoticePolicy(NamedTuple):
+    """When users are told, and how often."""
+
+    carrier_ms: int = 1 * MINUTE
+    """How long a carrier must be down."""
+    failure_percent: int = 20
+    """From which percentage of failed messages on, of at least so many that ended."""
+    failure_messages: int = 100
+    mail_pause_ms: int = 10 * MINUTE
+    """Least time between two mails of one kind to one user."""
+    public_url: str = ""
+    """Where users open the console, without a slash at the end."""
 
 
 class Policy(NamedTuple):
@@ -51,6 +65,9 @@ class Policy(NamedTuple):
     """Contacts in the address book of an account."""
     draft_ms: int = 7 * DAY
     """How long what was written in the console, but not sent, is kept."""
+    near_percent: int = 70
+    """The percentage of a limit at which an account is told, before 100."""
+    notices: NoticePolicy = NoticePolicy()
     brand_carriers: frozenset[str] = frozenset()
     """The carriers that deliver friend talk as brand messages."""
 
@@ -112,6 +129,18 @@ def build_policy(settings: Settings, secrets: SecretBox | None = None) -> Policy
         max_mms_px=_max_mms_px(settings),
         max_contacts=settings.max_contacts,
         draft_ms=settings.draft_days * DAY,
+        near_percent=settings.notice_quota_percent,
+        notices=_notice_policy(settings),
+    )
+
+
+def _notice_policy(settings: Settings) -> NoticePolicy:
+    return NoticePolicy(
+        carrier_ms=settings.notice_carrier_seconds * SECOND,
+        failure_percent=settings.notice_failure_percent,
+        failure_messages=settings.notice_failure_messages,
+        mail_pause_ms=settings.mail_pause_minutes * MINUTE,
+        public_url=settings.public_url.rstrip("/"),
     )
 
 

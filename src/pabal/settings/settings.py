@@ -24,6 +24,7 @@ from pabal.settings.carriers import (
 from pabal.settings.client_settings import CLIENT_FIELDS, CONFIG_VARIABLE, ClientSettings, read_table
 from pabal.settings.environment import ENVIRONMENT_PREFIX, read_variables
 from pabal.settings.field import BadSetting, check_limits, convert, fields, setting, show_value, suggest
+from pabal.settings.mail_settings import MailSettings, check_mail
 from pabal.settings.routes import check_routes, read_routes, routes_to
 from pabal.settings.webhooks import AllowedEndpoint, check_webhooks, parse_allowed, read_keys
 
@@ -34,7 +35,7 @@ FILE_ONLY = ("carriers", "routes", "expire_minutes")
 
 
 @dataclass(frozen=True)
-class Settings(ClientSettings):
+class Settings(MailSettings, ClientSettings):
     """The settings of an installation; the names are those in the TOML file and, in capitals, of PABAL_*."""
 
     host: str = setting("127.0.0.1", "Address to listen on.")
@@ -263,8 +264,11 @@ class Settings(ClientSettings):
         return any(carrier.kind != SIMULATOR_KIND for carrier in self.carriers.values())
 
 
-FIELDS = dict(sorted(fields(Settings).items(), key=lambda item: item[0] in CLIENT_FIELDS))
-"""Every setting by name, those of callers last."""
+_MAIL_FIELDS = fields(MailSettings)
+FIELDS = dict(
+    sorted(fields(Settings).items(), key=lambda item: (item[0] in CLIENT_FIELDS, item[0] in _MAIL_FIELDS))
+)
+"""Every setting by name, those of mails and of callers last."""
 
 
 def load(environment: Mapping[str, str] | None = None, file: Path | None = None, **overrides: Any) -> Settings:
@@ -286,6 +290,7 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None,
     store_address.check(settings.store)
     _check_retention(settings)
     check_webhooks(settings.webhook_allow, settings.secret_key, settings.secret_key_file)
+    check_mail(settings)
     settings = dataclasses.replace(settings, opt_out_number=_opt_out_number(settings.opt_out_number))
     return _with_routes(settings)
 

@@ -6,6 +6,50 @@ KOREAN_DESCRIPTIONS = {
         "`pabal send`, `history`, `phone`, `status`가 호출하는 서비스의 주소입니다."
     ),
     "API key that these commands call it with.": "이 명령들이 쓰는 API 키입니다.",
+    # Settings of mails and notices
+    "Mail server (SMTP) for notices to users of the console; empty: no mails.": (
+        "콘솔 사용자에게 알림을 보낼 메일 서버(SMTP)입니다. 비우면 메일을 보내지 않습니다."
+    ),
+    "Port of the mail server: 587 with starttls, 465 with tls.": (
+        "메일 서버의 포트입니다. starttls는 587, tls는 465를 씁니다."
+    ),
+    (
+        "How the connection to the mail server is encrypted: starttls and tls refuse to go on without it and check"
+        " the certificate; none is for a server on the same machine."
+    ): (
+        "메일 서버 연결의 암호화 방식입니다. starttls와 tls는 암호화하지 못하면 보내지 않고 인증서를 확인하며, "
+        "none은 같은 장비의 서버에 씁니다."
+    ),
+    "PEM file of authorities that the mail server's certificate may be from, instead of the system's.": (
+        "메일 서버의 인증서를 발급한 인증 기관의 PEM 파일입니다. 설정하면 시스템의 인증 기관 대신 씁니다."
+    ),
+    "User name at the mail server; empty: it asks for none.": (
+        "메일 서버의 사용자 이름입니다. 서버가 요구하지 않으면 비워 둡니다."
+    ),
+    "Password at the mail server.": "메일 서버의 비밀번호입니다.",
+    "File with that password.": "그 비밀번호를 담은 파일입니다.",
+    "Address that mails come from, such as pabal@example.com.": ("메일을 보내는 주소입니다. 예: pabal@example.com"),
+    "How long handing one mail to the mail server may take.": (
+        "메일 한 통을 메일 서버에 넘기는 제한 시간(초)입니다."
+    ),
+    "Address at which users open the console, such as https://pabal.example.com, for the links in mails.": (
+        "사용자가 콘솔을 여는 주소입니다. 메일의 링크에 씁니다. 예: https://pabal.example.com"
+    ),
+    "Least time between two mails of one kind to one user; what happens meanwhile is in the next one.": (
+        "한 사용자에게 같은 종류의 메일을 보내는 최소 간격(분)입니다. 그동안 생긴 일은 다음 메일에 모읍니다."
+    ),
+    "Percentage of failed messages in an hour from which an account is told.": (
+        "한 시간 동안의 실패율이 이 퍼센트 이상이면 계정에 알립니다."
+    ),
+    "Messages that must have ended in that hour before an account is told.": (
+        "그 한 시간에 종료된 메시지가 이보다 적으면 실패율을 알리지 않습니다."
+    ),
+    "How long a carrier must be down before users are told.": (
+        "통신사 장애가 이 시간(초) 동안 이어지면 사용자에게 알립니다."
+    ),
+    "Percentage of a limit at which an account is told; it is told again at 100.": (
+        "한도를 이 퍼센트만큼 쓰면 계정에 알립니다. 100퍼센트에서 다시 알립니다."
+    ),
     # Settings of the service
     "Address to listen on.": "서비스가 접속을 받을 주소입니다.",
     "Port to listen on.": "서비스가 접속을 받을 포트입니다.",

@@ -1,0 +1,1 @@
+"""Hands mails to a mail server."""

@@ -1,0 +1,121 @@
+"""The settings of mails to users, and of what users are told."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pabal.domain.codes import Refused
+from pabal.domain.notice import parse_address
+from pabal.settings.field import BadSetting, setting
+
+MAX_PASSWORD_FILE_BYTES = 10_000
+
+
+@dataclass(frozen=True)
+class MailSettings:
+    """The mail server, and the thresholds of notices."""
+
+    smtp_host: str = setting("", "Mail server (SMTP) for notices to users of the console; empty: no mails.")
+    smtp_port: int = setting(
+        587, "Port of the mail server: 587 with starttls, 465 with tls.", min_value=1, max_value=65535
+    )
+    smtp_tls: Literal["starttls", "tls", "none"] = setting(
+        "starttls",
+        "How the connection to the mail server is encrypted: starttls and tls refuse to go on without it and check"
+        " the certificate; none is for a server on the same machine.",
+    )
+    smtp_tls_ca: Path | None = setting(
+        None, "PEM file of authorities that the mail server's certificate may be from, instead of the system's."
+    )
+    smtp_user: str = setting("", "User name at the mail server; empty: it asks for none.", max_length=256)
+    smtp_password: str = setting("", "Password at the mail server.", is_secret=True)
+    smtp_password_file: Path | None = setting(None, "File with that password.")
+    smtp_sender: str = setting("", "Address that mails come from, such as pabal@example.com.")
+    smtp_timeout_seconds: int = setting(
+        30, "How long handing one mail to the mail server may take.", min_value=1, max_value=300
+    )
+    public_url: str = setting(
+        "", "Address at which users open the console, such as https://pabal.example.com, for the links in mails."
+    )
+    mail_pause_minutes: int = setting(
+        10,
+        "Least time between two mails of one kind to one user; what happens meanwhile is in the next one.",
+        min_value=0,
+        max_value=1440,
+    )
+    notice_failure_percent: int = setting(
+        20, "Percentage of failed messages in an hour from which an account is told.", min_value=1, max_value=100
+    )
+    notice_failure_messages: int = setting(
+        100, "Messages that must have ended in that hour before an account is told.", min_value=1
+    )
+    notice_carrier_seconds: int = setting(
+        60, "How long a carrier must be down before users are told.", min_value=0, max_value=86_400
+    )
+    notice_quota_percent: int = setting(
+        70, "Percentage of a limit at which an account is told; it is told again at 100.", min_value=1, max_value=99
+    )
+
+    @property
+    def has_mail(self) -> bool:
+        """Whether mails are sent."""
+        return bool(self.smtp_host)
+
+    def read_smtp_password(self) -> str:
+        """Return the password at the mail server.
+
+        Raises BadSetting if its file cannot be read.
+        """
+        if self.smtp_password_file is None:
+            return self.smtp_password
+        try:
+            with self.smtp_password_file.open("rb") as opened:
+                return opened.read(MAX_PASSWORD_FILE_BYTES).decode("ascii").strip("\r\n")
+        except OSError as error:
+            raise BadSetting(
+                f"smtp_password_file: {self.smtp_password_file} cannot be read ({error.strerror})"
+            ) from None
+        except UnicodeDecodeError:
+            raise BadSetting(f"smtp_password_file: {self.smtp_password_file} is not ASCII text") from None
+
+
+def check_mail(settings: MailSettings) -> None:
+    """Raise BadSetting for settings with which mails could not be sent, or not safely."""
+    if settings.public_url:
+        _check_url(settings.public_url)
+    if settings.smtp_password and settings.smtp_password_file:
+        raise BadSetting("smtp_password: set either smtp_password or smtp_password_file")
+    if not settings.has_mail:
+        return
+    host = settings.smtp_host
+    if not host.isascii() or not host.isprintable() or set(host) & set(" /@[]"):
+        raise BadSetting(f"smtp_host: {host!r} is not the name or address of a server; the port is smtp_port")
+    if not settings.smtp_sender:
+        raise BadSetting("smtp_sender: mails need an address that they come from")
+    try:
+        parse_address(settings.smtp_sender)
+    except Refused:
+        given = settings.smtp_sender
+        raise BadSetting(f"smtp_sender: {given!r} is not an address such as name@example.com") from None
+    if not settings.public_url:
+        raise BadSetting("public_url: mails need the address of the console for their links")
+    has_password = bool(settings.smtp_password or settings.smtp_password_file)
+    if bool(settings.smtp_user) != has_password:
+        raise BadSetting("smtp_user: set a user and a password, or neither")
+    for name, value in (("smtp_user", settings.smtp_user), ("smtp_password", settings.smtp_password)):
+        if not value.isascii() or (value and not value.isprintable()):
+            raise BadSetting(f"{name}: mail servers take ASCII characters only")
+    if settings.smtp_user and settings.smtp_tls == "none":
+        raise BadSetting('smtp_tls: a password is sent only over TLS; use "starttls" or "tls"')
+
+
+def _check_url(url: str) -> None:
+    try:
+        split = urlsplit(url)
+        is_right = split.scheme in ("http", "https") and bool(split.hostname) and split.path in ("", "/")
+        is_right = is_right and not (split.query or split.fragment or split.username) and split.port != 0
+    except ValueError:
+        is_right = False
+    if not is_right or not url.isascii() or not url.isprintable() or " " in url:
+        raise BadSetting(f"public_url: {url!r} is not an address such as https://pabal.example.com")

@@ -1,0 +1,43 @@
+"""Addresses of mails, and what roles are told unless they choose otherwise."""
+
+import pytest
+
+from pabal.domain.codes import Code, Refused
+from pabal.domain.notice import NoticeKind, parse_address, usual_kinds
+from pabal.domain.user import Role
+
+
+@pytest.mark.parametrize(
+    ("spelling", "address"),
+    [
+        ("kim@example.com", "kim@example.com"),
+        ("  Kim.Lee+tag@EXAMPLE.co.kr ", "Kim.Lee+tag@example.co.kr"),
+        ("o'hara@xn--9n2bp8q.kr", "o'hara@xn--9n2bp8q.kr"),
+        ("root@localhost", "root@localhost"),
+    ],
+)
+def test_addresses_that_servers_take(spelling: str, address: str) -> None:
+    assert parse_address(spelling) == address
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "kim", "@example.com", "kim@", "kim@example", "kim@@example.com", "kim@exa mple.com", "김@example.com",
+        "kim@예시.kr", "a..b@example.com", ".a@example.com", '"a b"@example.com', "Kim <kim@example.com>",
+        "kim@example.com\r\nRCPT TO:<x@y.kr>", "kim@example.com,x@y.kr", "kim@[127.0.0.1]",
+        "kim@-a.com", f"{'a' * 65}@example.com", f"a@{'b' * 63}.{'c' * 63}.{'d' * 63}.{'e' * 60}.com",
+        "k\0m@example.com",
+    ],
+)  # fmt: skip
+def test_other_addresses_are_refused(spelling: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        parse_address(spelling)
+
+    assert refusal.value.code is Code.INVALID_PARAMETER
+
+
+def test_operators_are_told_of_carriers_and_limits_and_owners_of_the_rest() -> None:
+    assert usual_kinds(Role.OPERATOR) == {NoticeKind.CARRIER, NoticeKind.QUOTA}
+    assert usual_kinds(Role.OWNER) == {NoticeKind.TEMPLATE, NoticeKind.CAMPAIGN, NoticeKind.FAILURE}
+    assert usual_kinds(Role.SENDER) == usual_kinds(Role.VIEWER) == frozenset()
