@@ -34,6 +34,8 @@ class EventType(Enum):
     OPT_OUT_ADDED = ("optOut.added", 6)
     LIMIT_NEAR = ("limit.near", 7)
     WEBHOOK_TEST = ("webhook.test", 8)
+    FAILURE_HIGH = ("failure.high", 9)
+    CARRIER_STATUS = ("carrier.status", 10)
 
     __hash__ = object.__hash__
 

@@ -11,8 +11,8 @@ from pabal.domain.dates import Instant, Period
 MAX_LIMIT = 10**12
 """Highest value of a limit; a higher one is a slip of the pen."""
 MAX_DUPLICATE_MINUTES = 7 * 24 * 60
-NEAR_SHARES = (70, 100)
-"""At which percentages of a limit its account is told."""
+FULL_PERCENT = 100
+"""The percentage of a limit at which its account is told last."""
 
 
 class Limit(Enum):
@@ -61,6 +61,6 @@ class AccountLimits(NamedTuple):
 NO_LIMITS = AccountLimits()
 
 
-def near_share(used: int, limit: int) -> int:
-    """Return the highest of NEAR_SHARES that `used` has reached, 0 for none."""
-    return max((share for share in NEAR_SHARES if used * 100 >= limit * share), default=0)
+def near_share(used: int, limit: int, near_percent: int) -> int:
+    """Return the percentage that `used` has reached: the whole, else `near_percent`, else 0."""
+    return next((share for share in (FULL_PERCENT, near_percent) if used * 100 >= limit * share), 0)

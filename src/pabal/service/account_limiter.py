@@ -12,11 +12,12 @@ from pabal.domain.dates import SECOND, Instant
 from pabal.domain.event import EventType
 from pabal.domain.limits import NO_LIMITS, QUOTAS, AccountLimits, Limit
 from pabal.domain.message import Product
+from pabal.domain.notice import NoticeKind
 from pabal.domain.price import HUNDREDTHS_PER_WON, format_won
 from pabal.service.metrics import Metrics
 from pabal.service.policy import Policy
 from pabal.service.setup_cache import SetupCache, SetupChanges
-from pabal.store import account_limits, events
+from pabal.store import account_limits, events, notices
 from pabal.store.account_limits import QuotaGrant, QuotaReturn, QuotaWant, RateShare
 from pabal.store.engine.base import Tx, transaction
 
@@ -239,7 +240,15 @@ class AccountLimiter:
         returned = share.held if share.period == want.period.start else 0
         per_receiver = 1 if share.limit is not Limit.BUDGET else 0
         assert want.period.start is not None
-        return QuotaWant(share.limit, want.value, want.period.start, want.amount, waiting * per_receiver, returned)
+        return QuotaWant(
+            share.limit,
+            want.value,
+            want.period.start,
+            want.amount,
+            waiting * per_receiver,
+            returned,
+            self._policy.near_percent,
+        )
 
     def _raise_if_exhausted(self, want: _Want, clock: float) -> None:
         """Refuse without asking the store again where it said a moment ago that too little is left."""
@@ -301,5 +310,6 @@ def reserve_and_record(tx: Tx, account_id: int, asked: Sequence[QuotaWant], now:
                 "share": grant.newly_near,
             }
             key = f"{want.limit.code} {grant.period} {want.value} {grant.newly_near}"
-            events.record(tx, account_id, EventType.LIMIT_NEAR, key, data, now)
+            event_id = events.record(tx, account_id, EventType.LIMIT_NEAR, key, data, now)
+            notices.add(tx, event_id, NoticeKind.QUOTA, account_id, data, now)
     return grants

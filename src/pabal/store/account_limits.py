@@ -28,6 +28,8 @@ class QuotaWant(NamedTuple):
     waiting: int
     returned: int
     """The unused share of this process in this period: it goes back first."""
+    near_percent: int = 70
+    """At which percentage of the limit its account is told, before 100."""
 
 
 class QuotaGrant(NamedTuple):
@@ -113,7 +115,7 @@ def _reserve(tx: Tx, account_id: int, want: QuotaWant) -> QuotaGrant:
     else:
         granted = min(left, want.returned) if period == want.period else 0
     used += granted
-    share = 100 if left < want.need else near_share(used, want.value)
+    share = 100 if left < want.need else near_share(used, want.value, want.near_percent)
     newly_near = share if share > notified else 0
     tx.execute(
         "update limit_usage set period = ?, used = ?, notified = ? where account_id = ? and name = ?",

@@ -25,6 +25,7 @@ OTHER_KEYS = -1
 _DELIVERED = Outcome.DELIVERED.number
 _TEXTS = ", ".join(str(each.number) for each in Product if each.is_text)
 _IS_FALLBACK = f"g.product in ({_TEXTS}) and r.product not in ({_TEXTS})"
+_NOT_MEANT_TO_BE_SENT = ", ".join(str(each.number) for each in (Outcome.OPTED_OUT, Outcome.DUPLICATE))
 _SENDER = "coalesce(r.channel_id, r.sender, '')"
 
 
@@ -224,6 +225,29 @@ def count_by_account(tx: Tx, account_id: int, periods: Sequence[Period]) -> list
         }
         for period in periods
     ]
+
+
+class AccountFailures(NamedTuple):
+    """How many messages of an account have ended, and how many of them have failed."""
+
+    account_id: int
+    ended: int
+    failed: int
+
+
+@transaction(background=True)
+def count_failures(tx: Tx, since: Instant) -> list[AccountFailures]:
+    """Return how the messages requested since an instant have ended, by account.
+
+    Those that were not to be sent, because the receiver opted out or has the same text, do not count.
+    """
+    rows = tx.fetch_all(
+        "select account_id, sum(messages), sum(case when status = ? then messages else 0 end) from statistics"
+        f" where quarter >= ? and status in (?, ?) and outcome not in ({_NOT_MEANT_TO_BE_SENT})"
+        " group by account_id",
+        (Status.FAIL.number, since, Status.COMPLETED.number, Status.FAIL.number),
+    )
+    return [AccountFailures(account_id, int(ended), int(failed)) for account_id, ended, failed in rows]
 
 
 def list_groups(

@@ -8,10 +8,11 @@ from pabal.domain.button import from_fields
 from pabal.domain.dates import Instant
 from pabal.domain.event import EventType
 from pabal.domain.image import Image
+from pabal.domain.notice import NoticeKind
 from pabal.domain.suspension import Suspension, parse_suspension
 from pabal.domain.template import TEMPLATE_STATUS_BY_CODE, Template, TemplateContent, TemplateStatus
 from pabal.domain.template_parts import parts_from_fields, to_fields
-from pabal.store import events, setup_changes
+from pabal.store import events, notices, setup_changes
 from pabal.store.engine.base import Row, Tx, Value, transaction
 
 _COLUMNS = (
@@ -19,6 +20,7 @@ _COLUMNS = (
     "t.status", "t.comment", "t.is_enabled", "t.created_at", "t.changed_at", "p.carrier", "t.suspension",
 )  # fmt: skip
 _SELECT = f"select {', '.join(_COLUMNS)} from templates t join profiles p on p.id = t.profile_id"
+_REVIEWED = (TemplateStatus.APPROVED, TemplateStatus.REJECTED)
 _FIELDS = tuple(each.partition(".")[2] for each in _COLUMNS)
 
 
@@ -186,7 +188,15 @@ def _change(tx: Tx, template_id: int, sql: str, args: Sequence[Value], now: Inst
         return
     data = dict(zip(_FIELDS, after, strict=True)) | {"in_use": None}
     key = f"{template_id} {now} {data['status']} {data['suspension']}"
-    events.record(tx, data["account_id"], EventType.TEMPLATE_STATUS, key, data, now)
+    event_id = events.record(tx, data["account_id"], EventType.TEMPLATE_STATUS, key, data, now)
+    _tell_of_review(tx, event_id, _from_row(before), _from_row(after), now)
+
+
+def _tell_of_review(tx: Tx, event_id: bytes | None, before: Template, after: Template, now: Instant) -> None:
+    """Have users told that a template was approved or rejected."""
+    if after.status in _REVIEWED and before.status is not after.status:
+        data = {"templateId": after.id, "name": after.latest.name, "code": after.code, "status": after.status.code}
+        notices.add(tx, event_id, NoticeKind.TEMPLATE, after.account_id, data, now)
 
 
 def _get_row(tx: Tx, template_id: int) -> Row | None:

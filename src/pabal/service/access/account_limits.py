@@ -23,14 +23,8 @@ class LimitUse(NamedTuple):
     used: str
     percent: int
     resets_at: Instant | None
-
-    @property
-    def is_near(self) -> bool:
-        """Whether its account must be told."""
-        return self.percent >= NEAR_PERCENT
-
-
-NEAR_PERCENT = 70
+    is_near: bool = False
+    """Whether its account must be told."""
 
 
 def parse_limits(typed: Mapping[str, str]) -> AccountLimits:
@@ -101,7 +95,8 @@ async def get_use(context: Context, account_id: int) -> list[LimitUse]:
             amount = used.get((limit, period.start or 0), 0)
             percent = amount * 100 // (value * HUNDREDTHS_PER_WON if is_money else value)
             spent = format_won(amount) if is_money else f"{amount:,}"
-            found.append(LimitUse(limit, f"{value:,}", spent, percent, period.end))
+            is_near = percent >= context.policy.near_percent
+            found.append(LimitUse(limit, f"{value:,}", spent, percent, period.end, is_near))
         elif value:
             found.append(LimitUse(limit, f"{value:,}", "", 0, None))
     return found

@@ -16,6 +16,8 @@ from pabal.store import (
     audit_log,
     drafts,
     invites,
+    mails,
+    notice_settings,
     pending_sign_ins,
     second_factors,
     sessions,
@@ -136,6 +138,8 @@ def delete_user(tx: Tx, found: User) -> None:
     invites.delete_all_by_inviter(tx, found.id)
     pending_sign_ins.delete_all_by_user(tx, found.id)
     second_factors.delete(tx, found.id)
+    mails.delete_all_by_user(tx, found.id)
+    notice_settings.delete(tx, found.id)
     throttle.lift(tx, found.name)
     user_store.delete(tx, found.id)
 

@@ -3,7 +3,8 @@
 from pabal.domain.campaign import CampaignState
 from pabal.domain.dates import Instant
 from pabal.domain.event import EventType
-from pabal.store import campaign_requests, campaigns, events
+from pabal.domain.notice import NoticeKind
+from pabal.store import campaign_requests, campaigns, events, notices
 from pabal.store.engine.base import Tx
 
 _SETTLED = (CampaignState.MADE, CampaignState.CANCELLED)
@@ -36,4 +37,5 @@ def record_if_finished(tx: Tx, campaign_id: bytes, now: Instant) -> None:
             "fallbacks": progress.fallbacks,
         },
     }
-    events.record(tx, campaign.account_id, EventType.CAMPAIGN_FINISHED, campaign_id.hex(), data, now)
+    event_id = events.record(tx, campaign.account_id, EventType.CAMPAIGN_FINISHED, campaign_id.hex(), data, now)
+    notices.add(tx, event_id, NoticeKind.CAMPAIGN, campaign.account_id, data, now)

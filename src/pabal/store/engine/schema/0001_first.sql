@@ -223,6 +223,66 @@ create table invites (                   -- invitations to an account, until the
 create index invites_by_account on invites (account_id, id);
 create index invites_by_expiry on invites (expires_at);
 
+create table notice_settings (           -- what each user is told by mail, and where
+    user_id {big} primary key references users (id),
+    kinds text,                          -- what the user has chosen; null: what is usual for the role
+    language text not null,
+    address text,                        -- where mails go; null: no address is confirmed
+    new_address text,                    -- waits to be confirmed
+    hash {bytes},                        -- SHA-256 of the token in the link that confirms it
+    expires_at {big},                    -- of the link
+    asks integer not null,               -- confirmations that were asked for since asked_since
+    asked_since {big} not null,
+    asked_at {big} not null,
+    failed_at {big},                     -- when a mail to the user was last given up
+    error text not null                  -- why; empty: none was
+) {clustered};
+
+create table notices (                   -- what users are to be told by mail, until it is in the mails of each
+    id {bytes} primary key,              -- of the event
+    kind text not null,
+    account_id {big},                    -- null: about the whole service
+    created_at {big} not null,
+    data text not null                   -- as JSON, without data of receivers
+) {clustered};
+create index notices_by_age on notices (created_at);
+
+create table alerts (                    -- conditions that are told of when they begin, not while they last
+    kind text not null,
+    subject text not null,               -- a carrier, or the id of an account
+    is_on integer not null,
+    told_at {big} not null,
+    primary key (kind, subject)
+) {clustered};
+
+create table mails (                     -- mails to users: the outbox, and for a day what became of them
+    id {bytes} primary key,              -- its Message-ID too, so that a repeat can be recognized
+    user_id {big} not null references users (id),
+    kind text not null,                  -- of the notices in it, or confirm
+    state text not null,
+    items text not null,                 -- the notices in it as JSON; none once it is sent
+    more integer not null,               -- how many further notices are only counted
+    token {bytes},                       -- of the link that confirms an address, encrypted
+    created_at {big} not null,
+    due_at {big} not null,               -- when it is tried next; of one being sent, the end of its lease
+    tries integer not null,
+    doubts integer not null,             -- tries of which nobody knows whether the server took the mail
+    changed_at {big} not null,
+    error text not null                  -- of the last try
+) {clustered};
+create index mails_by_state on mails (state, due_at);
+create index mails_by_user on mails (user_id, kind, state);
+
+create table mail_servers (              -- how handing mails to each mail server goes
+    name text primary key,               -- host and port
+    succeeded_at {big},
+    failing_since {big},                 -- null: the last try succeeded
+    failures integer not null,           -- since the last success
+    next_try_at {big} not null,
+    failed_at {big},
+    error text not null                  -- of the last failure
+) {clustered};
+
 create table drafts (                    -- what a user has written in a form of the console and not sent yet
     user_id {big} not null references users (id),
     account_id {big} not null,
