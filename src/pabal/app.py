@@ -17,6 +17,8 @@ from pabal.checks.event_items import event_item_builder
 from pabal.checks.locale import Locale
 from pabal.domain.category import Category, InvalidCategoryTable, parse_categories
 from pabal.domain.codes import LANGUAGES
+from pabal.mail.build import make_mailer_factory
+from pabal.mail.mailer import Mailer
 from pabal.service.access import hash_keys
 from pabal.service.access.body_budget import BodyBudget
 from pabal.service.access.key_uses import KeyUses
@@ -135,8 +137,9 @@ def build_context(
     carriers: Mapping[str, Carrier] | None = None,
     slots: Slots | None = None,
     poster: Poster | None = None,
+    mailer: Mailer | None = None,
 ) -> Context:
-    """Return the context that the settings describe; `carriers` and `poster`, if given, replace theirs.
+    """Return the context that the settings describe; `carriers`, `poster` and `mailer`, if given, replace theirs.
 
     Raises BadSetting if a file that the settings name cannot be read.
     """
@@ -168,6 +171,7 @@ def build_context(
         lambda: poster or _build_poster(rules, settings, world),
         event_item_builder(Locale(LANGUAGES[0], settings.zone)),
         slots,
+        make_mailer=make_mailer_factory(settings, world, mailer),
         max_searches_per_account=max(1, settings.search_connections - 1),
     )
 
@@ -290,6 +294,7 @@ class Service:
         await placement.stop_reads(self.context)
         await self.context.setup.changes.stop()
         await self.context.close_poster()
+        await self.context.close_mailer()
         await self.context.store.close()
 
 

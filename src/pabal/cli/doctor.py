@@ -14,6 +14,7 @@ from pabal.cli.doctor_machine import (
     explain_directory,
     explain_store,
 )
+from pabal.cli.doctor_mail import check_mail_server
 from pabal.cli.finding import Finding
 from pabal.domain import dates
 from pabal.domain.sender_number import NumberState
@@ -141,6 +142,7 @@ async def _check_store(settings: Settings, world: World, is_running: bool | None
             *await _check_carriers(store, settings),
             *await _check_secrets(store, settings, world),
             *await _check_webhooks(store, settings),
+            *await check_mail_server(store, settings),
         ]
     except UnsupportedSchema as error:
         return [Finding(False, str(error))]

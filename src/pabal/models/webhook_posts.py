@@ -69,7 +69,7 @@ class CampaignFinishedItem(Struct, kw_only=True):
 
 
 class LimitNearItem(Struct, kw_only=True):
-    """A limit of the account that is used to 70 or 100 percent."""
+    """A limit of the account that is nearly or fully used."""
 
     eventId: EventId
     limit: Annotated[
@@ -81,7 +81,31 @@ class LimitNearItem(Struct, kw_only=True):
     ]
     value: Annotated[int, Meta(description="The limit; a budget is in won.")]
     used: Annotated[int, Meta(description="How much of it is used.")]
-    share: Annotated[int, Meta(description="Percent that were reached: 70 or 100.")]
+    share: Annotated[
+        int, Meta(description="Percent that were reached: those of `notice_quota_percent`, 70 by default, or 100.")
+    ]
+
+
+class FailureHighItem(Struct, kw_only=True):
+    """Many of the account's messages fail; told once until fewer do, at most once an hour."""
+
+    eventId: EventId
+    failed: Annotated[int, Meta(description="How many messages have failed.")]
+    ended: Annotated[int, Meta(description="How many messages have ended.")]
+    share: Annotated[int, Meta(description="Percent that have failed.")]
+    since: Annotated[
+        str, Meta(description="Messages requested from then on are counted.", examples=["2026-11-15 09:15:00"])
+    ]
+
+
+class CarrierStatusItem(Struct, kw_only=True):
+    """A carrier that is down, or up again."""
+
+    eventId: EventId
+    carrier: Annotated[str, Meta(description="Name of the carrier.", examples=["telco"])]
+    state: Annotated[str, Meta(description="down or up.", examples=["down"])]
+    products: Annotated[list[str], Meta(description="The products that are routed to it.")]
+    since: Annotated[str, Meta(description="Since when.", examples=["2026-11-15 10:11:03"])]
 
 
 class WebhookTestEventItem(Struct, kw_only=True):
@@ -131,6 +155,18 @@ class LimitEvents(Struct):
     """Limits that are nearly used up."""
 
     items: list[LimitNearItem]
+
+
+class FailureEvents(Struct):
+    """High failure rates."""
+
+    items: list[FailureHighItem]
+
+
+class CarrierEvents(Struct):
+    """Carriers that are down, or up again."""
+
+    items: list[CarrierStatusItem]
 
 
 class WebhookTestEvents(Struct):
@@ -188,6 +224,20 @@ class LimitNearPost(Struct, kw_only=True, tag_field="type", tag=EventType.LIMIT_
     data: LimitEvents
 
 
+class FailureHighPost(Struct, kw_only=True, tag_field="type", tag=EventType.FAILURE_HIGH.code):
+    """Many of the account's messages fail."""
+
+    timestamp: Timestamp
+    data: FailureEvents
+
+
+class CarrierStatusPost(Struct, kw_only=True, tag_field="type", tag=EventType.CARRIER_STATUS.code):
+    """Carriers are down, or up again."""
+
+    timestamp: Timestamp
+    data: CarrierEvents
+
+
 class WebhookTestPost(Struct, kw_only=True, tag_field="type", tag=EventType.WEBHOOK_TEST.code):
     """A test of the webhook."""
 
@@ -211,6 +261,8 @@ KnownPost = (
     | CampaignFinishedPost
     | OptOutAddedPost
     | LimitNearPost
+    | FailureHighPost
+    | CarrierStatusPost
     | WebhookTestPost
 )
 POSTS: dict[EventType, type[Struct]] = {
@@ -221,6 +273,8 @@ POSTS: dict[EventType, type[Struct]] = {
     EventType.CAMPAIGN_FINISHED: CampaignFinishedPost,
     EventType.OPT_OUT_ADDED: OptOutAddedPost,
     EventType.LIMIT_NEAR: LimitNearPost,
+    EventType.FAILURE_HIGH: FailureHighPost,
+    EventType.CARRIER_STATUS: CarrierStatusPost,
     EventType.WEBHOOK_TEST: WebhookTestPost,
 }
 """The post of each event."""

@@ -13,7 +13,7 @@ _URL = Meta(
 )
 _EVENTS = Meta(
     description="Which events: message.result, message.inbound, template.status, sender.auth, campaign.finished,"
-    " optOut.added, limit.near.",
+    " optOut.added, limit.near, failure.high, carrier.status.",
     examples=[["message.result"]],
 )
 _PRODUCTS = Meta(

@@ -13,6 +13,7 @@ from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.event import Event
 from pabal.domain.message import Outcome, Product
 from pabal.domain.profile import Profile
+from pabal.mail.mailer import Mailer
 from pabal.service.account_limiter import AccountLimiter
 from pabal.service.account_setup import AccountSetup
 from pabal.service.fair_order import FairOrder
@@ -90,6 +91,12 @@ class Context:
     """By account and webhook, when events were last posted again."""
     open_circuits: set[str] = field(default_factory=set)
     """The carriers whose circuit is open: others of the route come first."""
+    make_mailer: Callable[[], Mailer] | None = None
+    """Makes what hands mails to the mail server; None: no mails are sent."""
+    new_mails: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when this process has added a mail that a user waits for."""
+    mail_tests: dict[int, float] = field(default_factory=dict)
+    """By user, when a test mail was last sent, on the monotonic clock."""
     max_searches_per_account: int = 1
     searches: Searches = field(init=False)
 
@@ -100,6 +107,22 @@ class Context:
     def poster(self) -> Poster:
         """Posts to callers' servers; made when it is first used."""
         return self.make_poster()
+
+    @property
+    def has_mail(self) -> bool:
+        """Whether mails are sent."""
+        return self.make_mailer is not None
+
+    @cached_property
+    def mailer(self) -> Mailer:
+        """Hands mails to the mail server, where there is one; made when it is first used."""
+        assert self.make_mailer is not None
+        return self.make_mailer()
+
+    async def close_mailer(self) -> None:
+        """End what is in flight to the mail server."""
+        if "mailer" in self.__dict__:
+            await self.mailer.close()
 
     async def close_poster(self) -> None:
         """Close the connections to callers' servers, if there are any."""

@@ -1,4 +1,4 @@
-"""The background work of a process: delivery, receipts, events, webhooks, housekeeping and campaigns."""
+"""The background work of a process: delivery, receipts, events, webhooks, mails, housekeeping and campaigns."""
 
 import asyncio
 import logging
@@ -12,6 +12,8 @@ from pabal.service.delivery.receive import run_carrier
 from pabal.service.delivery.take_over import prepare_slot
 from pabal.service.errors import describe_error
 from pabal.service.events.numbering import run_numbering
+from pabal.service.notices.alerts import run_alerts
+from pabal.service.notices.dispatch import MailDispatcher
 from pabal.service.relay.opt_out_sync import run_opt_out_sync
 from pabal.service.relay.sync import run_sync
 from pabal.service.sending.campaigns import run_campaigns
@@ -33,6 +35,7 @@ class BackgroundWork:
         self._deliverers: list[Deliverer] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._webhooks = WebhookDispatcher(context)
+        self._mails = MailDispatcher(context)
         self._slot_holder: SlotHolder | None = None
         self._slot_holder_task: asyncio.Task[None] | None = None
 
@@ -53,6 +56,8 @@ class BackgroundWork:
         self._spawn(lambda: run_numbering(context))
         self._spawn(lambda: watch_other_processes(context))
         self._spawn(self._webhooks.run)
+        self._spawn(lambda: run_alerts(context))
+        self._spawn(self._mails.run)
         self._spawn(lambda: run_housekeeping(context))
         self._spawn(lambda: run_campaigns(context))
         if context.relays:
@@ -66,7 +71,7 @@ class BackgroundWork:
             await asyncio.gather(self._slot_holder_task, return_exceptions=True)
             await self._slot_holder.leave()
         stopping = [*(each.stop(timeout_s) for each in self._deliverers), self._webhooks.stop(timeout_s)]
-        await asyncio.gather(*stopping)
+        await asyncio.gather(*stopping, self._mails.stop(timeout_s))
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

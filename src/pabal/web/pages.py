@@ -127,11 +127,15 @@ class ServicePages:
         if context.world.monotonic() - self._counted_at >= COUNT_INTERVAL_S:
             self._counted_at = context.world.monotonic()
             try:
-                found = await context.store.read(store_figures, range(context.slots.total), context.carriers, now)
+                mail_server = context.mailer.name if context.has_mail else ""
+                slots = range(context.slots.total)
+                found = await context.store.read(store_figures, slots, context.carriers, mail_server, now)
             except StoreUnavailable:
                 return self._refuse(Code.SERVICE_UNAVAILABLE, request)
             context.metrics.set_queue_depths(found.depths, context.carriers, now)
             context.metrics.webhook_endpoints_paused.set(found.paused_webhooks)
+            context.metrics.mails_waiting.set(found.mails_waiting)
+            context.metrics.mail_server_failing.set(found.is_mail_server_failing)
             context.metrics.set_carrier_states(found.carriers, now)
             context.metrics.set_workers(found.workers)
         return Response(context.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -11,6 +11,7 @@ from pabal.domain.sender_number import NumberState
 from pabal.domain.webhook import ORDERED_EVENTS
 from pabal.models.webhook_posts import POSTS
 from pabal.service.delivery import inbound
+from pabal.service.notices.alerts import CarrierChange, record_carrier
 from pabal.service.setup_cache import MAX_AGE_S
 from pabal.store import account_limits, numbers
 from tests.fixtures.campaigns import checked_campaign, phones, start_campaign
@@ -32,6 +33,9 @@ async def _cause_every_event(env: Environment, webhook_id: int) -> None:
     await call_ok(call, "optOut/add", {"phoneNumber": "010-1234-5678", "senderNumber": "02-1234-5678"})
     await inbound.store_messages(env.context, DEFAULT_CARRIER, [InboundMessage(PHONE, SENDER, "안녕하세요")])
     await call_ok(call, "webhook/test", {"webhookId": str(webhook_id)})
+    await call_ok(call, "message/sendSMS", sms_body(*["010-0000-0001"] * 15))
+    change = CarrierChange(DEFAULT_CARRIER, True, env.world.now(), ["sms"])
+    await env.store.write(record_carrier, change, env.context.policy.zone, env.world.now())
     await env.wait(300)
 
 
@@ -46,4 +50,4 @@ def test_every_post_has_exactly_the_fields_of_its_type(run_scenario: RunScenario
         for event, body in posted.items():
             assert msgspec.to_builtins(msgspec.json.decode(body, type=POSTS[event])) == json.loads(body)
 
-    run_scenario(scenario, poster=endpoints)
+    run_scenario(scenario, poster=endpoints, notice_failure_messages=10, notice_failure_percent=10)

@@ -25,6 +25,7 @@ from pabal.service.upkeep.retention import erase_ended, erase_expired
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_statistics
 from pabal.service.upkeep.throughput import ThroughputReporter
 from pabal.store import (
+    alerts,
     audit_log,
     campaigns,
     carrier_states,
@@ -34,6 +35,8 @@ from pabal.store import (
     idempotency_keys,
     inbound,
     invites,
+    mails,
+    notices,
     pending_sign_ins,
     profiles,
     queue,
@@ -64,6 +67,11 @@ UNMATCHED_RECEIPT_RETENTION_MS = 1 * HOUR
 """How long a receipt may come before the answer to its submission; short, for carriers reuse references."""
 AUDIT_LOG_RETENTION_MS = 400 * DAY
 """A little more than a year."""
+NOTICE_RETENTION_MS = 1 * DAY
+"""How long it is kept what users are to be told; after that, mails are not sent, and nobody needs old news."""
+MAIL_RETENTION_MS = 1 * DAY
+"""How long it is kept what became of a mail."""
+ALERT_RETENTION_MS = 30 * DAY
 _UNSENT = tuple(state for state in CampaignState if state.is_before_sending)
 _SENT = (CampaignState.MADE, CampaignState.HALTED, CampaignState.CANCELLED)
 
@@ -187,6 +195,9 @@ async def _run_global_tasks(context: Context) -> None:
     await _repeat_until_none(
         context, lambda tx: campaigns.delete_old(tx, _UNSENT, world.now() - policy.draft_ms, 1)
     )
+    await _repeat_until_none(context, lambda tx: notices.delete_old(tx, world.now() - NOTICE_RETENTION_MS, BATCH))
+    await _repeat_until_none(context, lambda tx: mails.delete_old(tx, world.now() - MAIL_RETENTION_MS, BATCH))
+    await context.store.write(alerts.delete_old, world.now() - ALERT_RETENTION_MS)
     await _repeat_until_none(context, lambda tx: drafts.delete_old(tx, world.now() - policy.draft_ms, BATCH))
     await _repeat_until_none(
         context, lambda tx: campaigns.delete_old(tx, _SENT, world.now() - policy.retention_ms, 1)

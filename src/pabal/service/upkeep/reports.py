@@ -8,7 +8,16 @@ from pabal.domain.message import Product
 from pabal.service.context import Context
 from pabal.service.history.history import take_search_turn
 from pabal.service.upkeep.statistics import QUICK_MS, update_statistics
-from pabal.store import accounts, carrier_states, carriers, queue_admin, statistics, webhooks
+from pabal.store import (
+    accounts,
+    carrier_states,
+    carriers,
+    mail_servers,
+    mails,
+    queue_admin,
+    statistics,
+    webhooks,
+)
 from pabal.store import slots as slot_store
 from pabal.store.carrier_states import CarrierState
 from pabal.store.engine.base import Tx, transaction
@@ -90,20 +99,30 @@ def queue_depths(tx: Tx, slots: Sequence[int], configured: Iterable[str], now: I
 
 
 class StoreFigures(NamedTuple):
-    """What the metrics take from the store: the depth of each lane, paused webhooks, carriers and workers."""
+    """What the metrics take from the store: lanes, paused webhooks, carriers, workers and mails."""
 
     depths: list[QueueDepth]
     paused_webhooks: int
     carriers: list[CarrierState]
     workers: list[tuple[Worker, int]]
     """Every worker, with the number of slots it holds."""
+    mails_waiting: int
+    is_mail_server_failing: bool
 
 
 @transaction(background=True)
-def store_figures(tx: Tx, slots: Sequence[int], configured: Iterable[str], now: Instant) -> StoreFigures:
-    """Return what the metrics take from the store."""
-    depths = queue_depths(tx, slots, configured, now)
-    return StoreFigures(depths, webhooks.count_paused(tx), carrier_states.list_all(tx), slot_store.list_workers(tx))
+def store_figures(
+    tx: Tx, slots: Sequence[int], configured: Iterable[str], mail_server: str, now: Instant
+) -> StoreFigures:
+    """Return what the metrics take from the store; the name of the mail server is empty if there is none."""
+    return StoreFigures(
+        queue_depths(tx, slots, configured, now),
+        webhooks.count_paused(tx),
+        carrier_states.list_all(tx),
+        slot_store.list_workers(tx),
+        mails.count_waiting(tx).waiting,
+        mail_servers.get(tx, mail_server).failing_since is not None,
+    )
 
 
 @transaction(search=True)

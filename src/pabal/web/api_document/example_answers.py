@@ -246,6 +246,13 @@ _EVENTS: dict[EventType, Example] = {
     },
     EventType.OPT_OUT_ADDED: _OPT_OUT,
     EventType.LIMIT_NEAR: {"limit": "receivers_per_day", "value": 10000, "used": 7000, "share": 70},
+    EventType.FAILURE_HIGH: {"failed": 120, "ended": 480, "share": 25, "since": "2026-11-15 09:15:00"},
+    EventType.CARRIER_STATUS: {
+        "carrier": "telco",
+        "state": "down",
+        "products": ["sms", "lms"],
+        "since": "2026-11-15 10:11:03",
+    },
     EventType.WEBHOOK_TEST: {"webhookId": "1"},
 }
 

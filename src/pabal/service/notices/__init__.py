@@ -1,0 +1,1 @@
+"""Tells users of the console by mail what has happened."""

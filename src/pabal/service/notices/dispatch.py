@@ -1,0 +1,154 @@
+"""Hands mails to the mail server, one after the other, in the process that does what one does for all workers."""
+
+import asyncio
+import contextlib
+import logging
+
+from pabal.domain.dates import SECOND, Instant
+from pabal.mail.mailer import MailOutcome, MailResult
+from pabal.service.context import Context
+from pabal.service.notices.compose import compose_mail
+from pabal.service.notices.fan_out import fan_out
+from pabal.service.notices.schedule import DOUBT_DELAY_MS, LEASE_MARGIN_MS, LIFETIME_MS, retry_delay_ms
+from pabal.service.slots import HOUSEKEEPING_SLOT
+from pabal.store import mail_servers, mails, notice_settings, notices
+from pabal.store.engine.base import StoreUnavailable, Tx, transaction
+from pabal.store.mail_servers import MailServer
+from pabal.store.mails import ClaimedMail
+
+POLL_INTERVAL_S = 10.0
+"""How often to look for notices and mails."""
+STORE_RETRY_DELAY_S = 5.0
+MAIL_ID_BITS = 128
+DAMAGED = "what it says is damaged in the store"
+TOO_OLD = "it could not be sent within a day"
+
+log = logging.getLogger("pabal.mail")
+
+
+class MailDispatcher:
+    """Sends what is due."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._is_stopping = False
+        self._has_released = context.slots.are_shared
+        """Whether leases of the last process are void; those of other workers are not ours to end."""
+        self._in_flight = asyncio.Lock()
+        """Held while a mail is handed over."""
+
+    async def run(self) -> None:
+        """Send mails until cancelled; while the store is unavailable, wait and try again."""
+        context = self._context
+        while context.has_mail:
+            context.new_mails.clear()
+            pause_s = POLL_INTERVAL_S
+            if HOUSEKEEPING_SLOT in context.slots.held:
+                try:
+                    await self.run_round()
+                except StoreUnavailable:
+                    pause_s = STORE_RETRY_DELAY_S
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause_s):
+                    await context.new_mails.wait()
+
+    async def stop(self, timeout_s: float) -> None:
+        """Begin no more mails, and wait for the one in flight, which is sent again if that is not recorded."""
+        self._is_stopping = True
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s), self._in_flight:
+                pass
+
+    async def run_round(self) -> None:
+        """Turn notices into mails, and hand over what is due; a server that takes no mails ends the round.
+
+        Raises StoreUnavailable.
+        """
+        context = self._context
+        if not self._has_released:
+            await context.store.write(mails.release_leases, context.world.now())
+            self._has_released = True
+        while not self._is_stopping and await context.store.read(notices.has_any):
+            recipients = await context.store.read(notice_settings.list_recipients)
+            pause_ms = context.policy.notices.mail_pause_ms
+            await context.store.write(fan_out, recipients, self._new_id, pause_ms, context.world.now())
+        lease_ms = round(context.mailer.timeout_s * SECOND) + LEASE_MARGIN_MS
+        while HOUSEKEEPING_SLOT in context.slots.held and not self._is_stopping:
+            if not await context.store.read(_is_due, context.mailer.name, context.world.now()):
+                return
+            async with self._in_flight:
+                claimed = await context.store.write(mails.claim, context.world.now(), lease_ms)
+                if claimed is None or not await self._send(claimed):
+                    return
+
+    async def _send(self, claimed: ClaimedMail) -> bool:
+        """Send a mail, and record what came of it; say whether the next one may be sent."""
+        context = self._context
+        mail = compose_mail(context, claimed)
+        if mail is None or context.world.now() - claimed.created_at >= LIFETIME_MS:
+            why = DAMAGED if mail is None else TOO_OLD
+            await context.store.write(mails.give_up, claimed, why, context.world.now())
+            self._count("given_up", claimed, why)
+            return True
+        result = await context.mailer.send(mail)
+        await context.store.write(self._record, claimed, result, context.world.random(), context.world.now())
+        self._count(result.outcome.value, claimed, result.detail)
+        return result.outcome is not MailOutcome.UNAVAILABLE
+
+    def _record(self, tx: Tx, claimed: ClaimedMail, result: MailResult, random: float, now: Instant) -> None:
+        """Record what came of a try: of the mail, and of the server."""
+        name, outcome = self._context.mailer.name, result.outcome
+        if outcome is MailOutcome.SENT:
+            mails.finish(tx, claimed, now)
+        elif outcome is MailOutcome.REFUSED:
+            mails.give_up(tx, claimed, result.detail, now)
+        elif outcome is MailOutcome.DEFERRED:
+            due_at = now + retry_delay_ms(claimed.tries, random)
+            mails.retry(tx, claimed, due_at, result.detail, is_in_doubt=False)
+        elif outcome is MailOutcome.IN_DOUBT:
+            mails.retry(tx, claimed, now + DOUBT_DELAY_MS, result.detail, is_in_doubt=True)
+        else:
+            mails.retry(tx, claimed, now, result.detail, is_in_doubt=False)
+        record_server(tx, name, result, random, now)
+
+    def _new_id(self) -> bytes:
+        return self._context.world.random_bits(MAIL_ID_BITS).to_bytes(MAIL_ID_BITS // 8, "big")
+
+    def _count(self, result: str, claimed: ClaimedMail, detail: str) -> None:
+        self._context.metrics.mails.add(1, result)
+        if result != MailOutcome.SENT.value:
+            log.warning(
+                "mail to a user was not sent",
+                extra={"result": result, "user_id": claimed.user_id, "kind": claimed.kind, "reason": detail},
+            )
+
+
+def record_server(tx: Tx, name: str, result: MailResult, random: float, now: Instant) -> None:
+    """Record whether the mail server works: a mail that it refuses shows that it does."""
+    if result.outcome not in (MailOutcome.UNAVAILABLE, MailOutcome.IN_DOUBT):
+        mail_servers.record_success(tx, name, now)
+        return
+    before = mail_servers.get(tx, name)
+    failures = before.failures + 1
+    mail_servers.put(
+        tx,
+        MailServer(
+            name,
+            before.succeeded_at,
+            now if before.failing_since is None else before.failing_since,
+            failures,
+            now + retry_delay_ms(failures, random),
+            now,
+            result.detail,
+        ),
+    )
+
+
+@transaction(background=True)
+def _is_due(tx: Tx, server: str, now: Instant) -> bool:
+    """Say whether a mail is due, and the server is to be tried again."""
+    due_at = mails.next_due_at(tx)
+    if due_at is None or due_at > now:
+        return False
+    next_try_at = mail_servers.get(tx, server).next_try_at
+    return next_try_at <= now or next_try_at > now + LIFETIME_MS  # or the clock was set back

@@ -1,0 +1,68 @@
+"""Test mails of operators, and what they see of the mail server."""
+
+from typing import NamedTuple
+
+from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.user import User
+from pabal.mail.mailer import Mail, MailResult
+from pabal.service.context import Context
+from pabal.service.notices.compose import compose_test
+from pabal.service.notices.dispatch import MAIL_ID_BITS, record_server
+from pabal.store import mail_servers, mails, notice_settings
+from pabal.store.engine.base import Tx, transaction
+from pabal.store.mail_servers import MailServer as MailServer  # for pages, which do not import the store
+from pabal.store.mails import FailedMail as FailedMail
+from pabal.store.mails import OutboxCounts
+
+TEST_PAUSE_S = 10.0
+"""Least time between two test mails of a user."""
+MAX_FAILED = 20
+"""Mails given up lately that operators see."""
+NO_ADDRESS = Text(
+    "시험 메일은 확인된 본인 주소로 보냅니다. 먼저 내 정보의 알림에서 메일 주소를 등록하고 확인하세요.",
+    "A test mail goes to your own confirmed address. Set it up on the page of your notices first.",
+)
+_NO_MAIL = Text("메일 서버가 설정되지 않았습니다.", "No mail server is set up.")
+
+
+class MailReport(NamedTuple):
+    """How sending mails goes."""
+
+    server: MailServer
+    outbox: OutboxCounts
+    failed: list[FailedMail]
+
+
+async def get_report(context: Context) -> MailReport | None:
+    """Return how sending mails goes; None: no mails are sent."""
+    return await context.store.read(read_report, context.mailer.name) if context.has_mail else None
+
+
+@transaction(background=True)
+def read_report(tx: Tx, server: str) -> MailReport:
+    """Return how sending mails to a server goes."""
+    return MailReport(mail_servers.get(tx, server), mails.count_waiting(tx), mails.list_failed(tx, MAX_FAILED))
+
+
+async def send_test(context: Context, user: User) -> MailResult:
+    """Send a mail to the user's confirmed address at once, and return what came of it.
+
+    Raises Refused: INVALID_STATE without a mail server or an address, RATE_LIMITED.
+    """
+    if not context.has_mail:
+        raise Refused(Code.INVALID_STATE, "", _NO_MAIL)
+    settings = await context.store.read(notice_settings.get, user.id)
+    if settings.address is None:
+        raise Refused(Code.INVALID_STATE, "", NO_ADDRESS)
+    now = context.world.monotonic()
+    wait_s = context.mail_tests.get(user.id, -TEST_PAUSE_S) + TEST_PAUSE_S - now
+    if wait_s > 0:
+        raise Refused(Code.RATE_LIMITED, retry_after_s=wait_s)
+    context.mail_tests[user.id] = now
+    mail_id = f"{context.world.random_bits(MAIL_ID_BITS):0{MAIL_ID_BITS // 4}x}"
+    result = await context.mailer.send(Mail(mail_id, settings.address, *compose_test(settings.language)))
+    await context.store.write(
+        record_server, context.mailer.name, result, context.world.random(), context.world.now()
+    )
+    context.new_mails.set()
+    return result
