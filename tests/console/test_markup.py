@@ -19,6 +19,7 @@ from pabal.store.profile_mappings import ProfileMapping
 from tests.console.test_roles import SECRET, every_path, things
 from tests.fixtures.brand_bodies import card_of_feed, typed_body
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
+from tests.fixtures.mailers import confirm_directly
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     FALLBACK,
@@ -55,7 +56,10 @@ TEXT_COLUMNS = {
     "inbound_messages": ("content", "receiver", "sender"),
     "jobs": ("carrier",),
     "keys": ("name",),
+    "mail_servers": ("error",),
+    "mails": ("error",),
     "messages": ("carrier", "carrier_code", "reference"),
+    "notice_settings": ("address", "error", "new_address"),
     "numbers": ("comment",),
     "opt_outs": ("reason",),
     "profile_mappings": ("remote", "template_code"),
@@ -92,6 +96,11 @@ JSON_COLUMNS = {
 
 SAFE_COLUMNS = {
     "accounts": ("opt_out_number",),
+    "alerts": ("kind", "subject"),
+    "mail_servers": ("name",),
+    "mails": ("items", "kind", "state"),
+    "notice_settings": ("kinds", "language"),
+    "notices": ("data", "kind"),
     "attempts": ("verdict",),
     "budget_corrections": ("carrier",),
     "campaigns": ("kind", "state"),
@@ -138,7 +147,7 @@ QUERY_FIELDS = (
 """What pages may be asked for besides a search."""
 FORM_FIELDS = (
     "role", "token", "code", "current", "session", "comment", "decision", "number", "account", "url",
-    "description", "since", "enabled",
+    "description", "since", "enabled", "address", "mail_language", "kind.template",
     "event.message.result", f"event.{MARK}", f"product.{MARK}", "phoneNumber", "senderNumber", "reason", "id",
 )  # fmt: skip
 """What forms have besides the fields of a template."""
@@ -148,6 +157,7 @@ SHOWN_COLUMNS = {
         "webhooks.url", "webhooks.description", "webhook_deliveries.answer", "webhook_deliveries.error"
     ),
     "/console/webhooks/{webhook}/edit": ("webhooks.url", "webhooks.description"),
+    "/console/me/notices": ("notice_settings.address", "notice_settings.error"),
     "/console/opt-outs": ("opt_outs.reason",),
     "/console/inbound": ("inbound_messages.content", "inbound_messages.sender", "inbound_messages.receiver"),
     "/console/operate/inbound": (
@@ -218,6 +228,8 @@ async def fill_store(env: Environment) -> tuple[dict[str, str], dict[Role, Brows
         each for each in await list_messages(call, NO_USER) if describe_outcome(each).startswith("fail")
     ]
     browsers = {role: await signed_in_browser(env, role) for role in Role}
+    for role in Role:
+        await env.store.write(confirm_directly, f"{role.code}-of-acme")
     await env.store.write(insert_markup)
     return {**named, "all": made.item["id"], "failed": failed["messageId"]}, browsers
 

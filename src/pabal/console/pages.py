@@ -3,8 +3,8 @@
 from pabal.console.contacts import address_book, contact_import, groups, inbound, opt_outs
 from pabal.console.history import codes, export, history
 from pabal.console.manage import numbers, privacy, profiles, templates, webhooks
-from pabal.console.me import me
-from pabal.console.operate import accounts, audit, keys, limits, mappings, pending_numbers, settings, status
+from pabal.console.me import me, notices
+from pabal.console.operate import accounts, audit, keys, limits, mail, mappings, pending_numbers, settings, status
 from pabal.console.overview import overview, statistics, statistics_export
 from pabal.console.phone import phone
 from pabal.console.requests import requests, sent
@@ -28,6 +28,8 @@ OPERATING = tuple(
         (mappings.MAPPINGS_PATH, mappings.add_mapping, "POST", ""),
         (f"{mappings.MAPPINGS_PATH}/remove", mappings.remove_mapping, "POST", ""),
         (inbound.UNASSIGNED_PATH, inbound.list_unassigned, "GET", ""),
+        (mail.MAIL_PATH, mail.show_mail, "GET", ""),
+        (f"{mail.MAIL_PATH}/test", mail.send_test, "POST", ""),
         ("/console/operate/settings", settings.show_settings, "GET", ""),
         ("/console/operate/accounts", accounts.list_accounts, "GET", ""),
         ("/console/operate/accounts", accounts.create_account, "POST", ""),
@@ -103,6 +105,17 @@ PAGES = (
             ("two-factor/confirm", me.confirm_two_factor),
             ("two-factor/codes", me.renew_codes),
             ("two-factor/disable", me.disable_two_factor),
+        )
+    ),
+    Page(notices.NOTICES_PATH, notices.show_notices, SIGNED_IN, needs_account=False),
+    Page(notices.CONFIRM_PATH, notices.show_confirmation, SIGNED_IN, needs_account=False),
+    *(
+        Page(path, handle, SIGNED_IN, "POST", needs_account=False)
+        for path, handle in (
+            (notices.NOTICES_PATH, notices.choose_notices),
+            (f"{notices.NOTICES_PATH}/address", notices.set_address),
+            (f"{notices.NOTICES_PATH}/remove", notices.remove_address),
+            (notices.CONFIRM_PATH, notices.confirm_address),
         )
     ),
     Page("/console/logout", sign_in.do_sign_out, SIGNED_IN, "POST", needs_account=False),

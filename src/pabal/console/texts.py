@@ -3,10 +3,11 @@
 from pabal.console.contacts import address_book_texts, contacts_texts
 from pabal.console.history import history_texts
 from pabal.console.manage import numbers_texts, privacy_texts, profiles_texts, templates_texts, webhooks_texts
-from pabal.console.me import me_texts
+from pabal.console.me import me_texts, notices_texts
 from pabal.console.operate import (
     accounts_texts,
     audit_texts,
+    mail_texts,
     mappings_texts,
     pending_numbers_texts,
     settings_texts,
@@ -47,4 +48,6 @@ TEXTS = TextCatalog(
     audit_texts.TEXTS,
     team_texts.TEXTS,
     me_texts.TEXTS,
+    notices_texts.TEXTS,
+    mail_texts.TEXTS,
 )
