@@ -50,6 +50,7 @@ CHAPTERS = (
             "how-to/operate",
             "how-to/console",
             "how-to/keys-and-accounts",
+            "how-to/notifications",
             "how-to/monitoring",
             "how-to/incidents",
             "how-to/systemd",
