@@ -30,6 +30,7 @@ from pabal.store.engine.group_commit import (
     WriteResult,
 )
 from pabal.store.engine.sqlite_scrub import Scrubber
+from pabal.store.engine.write_turns import WriteTurns
 from pabal.world import World
 
 BUSY_TIMEOUT_MS = 10_000
@@ -106,21 +107,26 @@ class SqliteTx:
 
 
 class _SqliteWriter:
-    """The one connection that writes."""
+    """The one connection of this process that writes; where another process writes too, they take turns."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, turns: WriteTurns | None) -> None:
         self._connection = connection
+        self._turns = turns
         self.tx = SqliteTx(connection)
         self.announced = self.tx.announced
 
     def begin(self) -> None:
+        if self._turns:
+            self._turns.take()
         self._connection.execute("begin immediate")
 
     def commit(self) -> None:
         self._connection.execute("commit")
+        self._end_turn()
 
     def rollback(self) -> None:
         self._connection.execute("rollback")
+        self._end_turn()
 
     def savepoint(self) -> None:
         self._connection.execute("savepoint one")
@@ -136,9 +142,16 @@ class _SqliteWriter:
         with contextlib.suppress(apsw.Error):
             if self._connection.in_transaction:
                 self._connection.execute("rollback")
+        self._end_turn()
 
     def close(self) -> None:
         self._connection.close()
+        if self._turns:
+            self._turns.close()
+
+    def _end_turn(self) -> None:
+        if self._turns:
+            self._turns.give()
 
 
 class SqliteStore(GroupCommitStore):
@@ -157,8 +170,10 @@ class SqliteStore(GroupCommitStore):
         search_timeout_s: float = SEARCH_TIMEOUT_S,
         max_waiting: int = 10_000,
         is_durable: bool = True,
+        is_shared: bool = False,
         on_commit: Callable[[CommitStats], None] = lambda batch: None,
     ) -> None:
+        """Open or create the file; `is_shared`: another process writes to it all the time."""
         self._path = path
         self._is_durable = is_durable
         self._local = threading.local()
@@ -166,7 +181,7 @@ class SqliteStore(GroupCommitStore):
         self._scrubber = Scrubber(path)
         self._data_version: int | None = None
         try:
-            self._writer = _SqliteWriter(self._connect())
+            self._writer = _SqliteWriter(self._connect(), WriteTurns(path) if is_shared else None)
         except apsw.Error as error:
             raise StoreUnavailable(type(error).__name__) from error
         super().__init__(
