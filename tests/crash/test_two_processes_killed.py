@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from collections.abc import Coroutine
 from pathlib import Path
 from random import Random
 
@@ -11,7 +12,7 @@ import pytest
 from tests.crash.clients import RequestLog, run_clients
 from tests.faults.accounting import check_accounting, wait_until_all_ended
 from tests.fixtures import status_checker
-from tests.fixtures.live import LiveService, run, serving
+from tests.fixtures.live import LiveService, run, serving, wait_until
 from tests.fixtures.processes import children_of, is_running
 
 ROUNDS = 6 if os.environ.get("PABAL_TORTURE") else 2
@@ -38,8 +39,11 @@ def test_nothing_is_lost_or_duplicated_when_processes_are_killed(victim: str, tm
 
     for _ in range(ROUNDS):
         with serving(data, "--processes", "2") as live:
-            asyncio.run(_load_and_kill(live, victim, key, log, rng.randint(20, MAX_ANSWERS_BEFORE_KILL)))
+            answers = rng.randint(20, MAX_ANSWERS_BEFORE_KILL)
+            killed = asyncio.run(_load_and_kill(live, victim, key, log, answers))
             assert victim == "all" or live.stop() == 0
+            live.process.wait()
+        wait_until(lambda: [is_running(pid) for pid in killed], lambda found: not any(found))
     with serving(data, "--processes", "2") as live:
         asyncio.run(run_clients(live.base_url, key, log, clients=0))
         asyncio.run(wait_until_all_ended(data))
@@ -48,25 +52,27 @@ def test_nothing_is_lost_or_duplicated_when_processes_are_killed(victim: str, tm
     check_accounting(data, log)
 
 
-async def _load_and_kill(live: LiveService, victim: str, key: str, log: RequestLog, answers: int) -> None:
+async def _load_and_kill(live: LiveService, victim: str, key: str, log: RequestLog, answers: int) -> list[int]:
     """Load until some requests are answered, kill, and go on until some more are, if anybody can answer."""
     clients = asyncio.create_task(run_clients(live.base_url, key, log, CLIENTS))
     await _wait_for_answers(log, answers, clients)
     victims = _find_victims(live, victim)
     for pid in victims:
         os.kill(pid, signal.SIGKILL)
-    if victim == "all":
-        live.process.wait()
-        while any(map(is_running, victims)):
-            await asyncio.sleep(0)
-    else:
-        if clients.done() or victim == "interface":
-            clients.cancel()
-            await asyncio.gather(clients, return_exceptions=True)
-            clients = asyncio.create_task(run_clients(live.base_url, key, log, CLIENTS))
+    if victim == "interface":
+        clients = await _replace(clients, run_clients(live.base_url, key, log, CLIENTS))
+    if victim != "all":
         await _wait_for_answers(log, ANSWERS_AFTER_KILL, clients)
     clients.cancel()
     await asyncio.gather(clients, return_exceptions=True)
+    return victims
+
+
+async def _replace(clients: "asyncio.Task[None]", others: Coroutine[None, None, None]) -> "asyncio.Task[None]":
+    """Start new clients instead of those that have lost their connections."""
+    clients.cancel()
+    await asyncio.gather(clients, return_exceptions=True)
+    return asyncio.create_task(others)
 
 
 async def _wait_for_answers(log: RequestLog, answers: int, clients: "asyncio.Task[None]") -> None:

@@ -10,8 +10,8 @@ from pabal.app import build_context, open_store
 from pabal.service.doorbell import Doorbell, RemoteEvent, answer_doorbell, ring_for_events
 from pabal.service.metrics import Metrics
 from pabal.service.sending.campaigns import WAKE_EVENT
-from pabal.settings.settings import Settings
 from pabal.world import RealWorld
+from tests.fixtures.virtual import settings_for
 
 
 def make_pair() -> tuple[socket.socket, socket.socket]:
@@ -23,7 +23,7 @@ def make_pair() -> tuple[socket.socket, socket.socket]:
 
 def test_event_of_the_interface_is_set_where_it_is_waited_for(tmp_path: Path) -> None:
     async def scenario() -> None:
-        settings, world = Settings(data=tmp_path), RealWorld()
+        settings, world = settings_for(tmp_path), RealWorld()
         store = open_store(settings, world)
         delivering = build_context(settings, store, world, Metrics())
         near, far = make_pair()
