@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Coroutine
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -43,7 +44,7 @@ def test_nothing_is_lost_or_duplicated_when_processes_are_killed(victim: str, tm
             killed = asyncio.run(_load_and_kill(live, victim, key, log, answers))
             assert victim == "all" or live.stop() == 0
             live.process.wait()
-        wait_until(lambda: [is_running(pid) for pid in killed], lambda found: not any(found))
+        wait_until(partial(list, map(is_running, killed)), lambda found: not any(found))
     with serving(data, "--processes", "2") as live:
         asyncio.run(run_clients(live.base_url, key, log, clients=0))
         asyncio.run(wait_until_all_ended(data))
