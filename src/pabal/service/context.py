@@ -19,6 +19,7 @@ from pabal.service.fair_order import FairOrder
 from pabal.service.in_flight import InFlight
 from pabal.service.metrics import Metrics
 from pabal.service.policy import Policy
+from pabal.service.rate_use import RateUse
 from pabal.service.searches import Searches
 from pabal.service.slots import Slots
 from pabal.store.engine.base import Store
@@ -90,6 +91,8 @@ class Context:
     """By account and webhook, when events were last posted again."""
     open_circuits: set[str] = field(default_factory=set)
     """The carriers whose circuit is open: others of the route come first."""
+    rate_use: RateUse = field(default_factory=RateUse)
+    """What this process uses of carriers' rates."""
     max_searches_per_account: int = 1
     searches: Searches = field(init=False)
 

@@ -105,6 +105,52 @@ def test_a_single_process_uses_the_whole_rate_from_its_first_heartbeat(tmp_path:
     run_scenario(tmp_path, scenario, settings=settings_with_rate(tmp_path, 50))
 
 
+@pytest.mark.parametrize("number", [2, pytest.param(4, marks=pytest.mark.torture)])
+def test_one_large_request_gets_most_of_the_rate_that_others_do_not_use(tmp_path: Path, number: int) -> None:
+    async def scenario(cluster: Cluster) -> None:
+        processes = [await cluster.start_process(f"host:{each}") for each in range(number)]
+        await cluster.wait(REBALANCE_S)
+        began = cluster.world.monotonic()
+        await send(processes[0].env, sms(*phones(RATE * 30)))
+        await cluster.wait(25)
+
+        times = [at for at, _ in await accepted_messages(cluster)]
+        later = [at for at in times if began + 5 <= at < began + 25]
+        assert len(later) >= 0.78 * RATE * 20
+        assert max_within(times, 10.0) <= 1.02 * 10 * RATE
+        assert max_within(times, 1.0) <= 1.1 * RATE + 1
+
+    run_scenario(tmp_path, scenario, settings=settings_with_rate(tmp_path, RATE))
+
+
+def test_who_has_lent_sends_at_once_and_soon_at_the_whole_share_again(tmp_path: Path) -> None:
+    async def scenario(cluster: Cluster) -> None:
+        processes = [await cluster.start_process(f"host:{each}") for each in range(2)]
+        await cluster.wait(REBALANCE_S)
+        await send(processes[0].env, sms(*phones(RATE * 60)))
+        await cluster.wait(10)
+        began = cluster.world.monotonic()
+        requests = await send_in_every_slot(processes[0], RATE)
+        await cluster.wait(20)
+
+        accepted = await accepted_messages(cluster)
+        times = [at for at, _ in accepted]
+        held = set(processes[0].held)
+        shares = [0, 0]
+        for at, message_id in accepted:
+            if began + 10 <= at and identifiers.request_id_of(message_id) in requests:
+                shares[identifiers.slot_of(message_id) in held] += 1
+        first = {identifiers.slot_of(one): at for at, one in reversed(accepted) if at > began}
+        assert min(first[slot] for slot in processes[0].held) - began <= MAX_WAIT_S
+        assert min(first[slot] for slot in processes[1].held) - began <= MAX_WAIT_S
+        assert max_within(times, 10.0) <= 1.02 * 10 * RATE
+        assert max_within(times, 1.0) <= 1.1 * RATE + 1
+        assert len([at for at in times if at >= began + 8]) >= 0.9 * RATE * 12
+        assert min(shares) > 0
+
+    run_scenario(tmp_path, scenario, settings=settings_with_rate(tmp_path, RATE))
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_small_sends_do_not_wait_for_campaigns_in_other_slots_nor_starve_them(tmp_path: Path, number: int) -> None:
     async def scenario(cluster: Cluster) -> None:
