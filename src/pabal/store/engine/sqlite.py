@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -38,6 +39,10 @@ MAX_WAL_ATTEMPTS = 100
 """How often to retry while other processes create the same file."""
 CACHE_KIB = 32 * 1024
 CHECKPOINT_PAGES = 4000
+CACHED_STATEMENTS = 512
+"""Prepared statements of a connection: those for many rows differ by their number."""
+LIST_SIZES = (1, 2, 4, 8, 16, 32, 64, 100)
+"""Lists are filled up to one of these, so that few statements differ by the length of a list alone."""
 STEPS_PER_TIME_CHECK = 100_000
 """Steps of SQLite's virtual machine, a few milliseconds, between looks at the clock."""
 
@@ -99,7 +104,11 @@ class SqliteTx:
     ) -> list[tuple[Any, ...]]:
         answer: list[tuple[Any, ...]] = []
         sql = _to_dialect(sql)
+        is_list = "{list}" in sql
         for chunk in chunks(rows):
+            if is_list:  # what is in a list twice is found once
+                size = LIST_SIZES[bisect_left(LIST_SIZES, len(chunk))]
+                chunk += [chunk[-1]] * (size - len(chunk))
             statement = expand_placeholders(sql, len(chunk), len(chunk[0]))
             values = [*args, *(value for row in chunk for value in row)]
             answer += self._connection.execute(statement, values).fetchall()
@@ -195,7 +204,7 @@ class SqliteStore(GroupCommitStore):
         )
 
     def _connect(self) -> apsw.Connection:
-        connection = apsw.Connection(str(self._path))
+        connection = apsw.Connection(str(self._path), statementcachesize=CACHED_STATEMENTS)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         _use_wal(connection)
         connection.execute(f"pragma synchronous = {'full' if self._is_durable else 'off'}")
