@@ -255,7 +255,7 @@ class Service:
             context = ring_for_events(context, link)
         self.context = context
         self._link = link if delivers else None
-        self._ignore_doorbell: Callable[[], None] | None = None
+        self._ignore_doorbell: Callable[[], bool] | None = None
         bodies = BodyBudget(settings.max_held_bytes, settings.max_held_bytes_per_key)
         context.metrics.show_body_bytes("interface", bodies.max_bytes, lambda: bodies.held_bytes)
         self.pages = ServicePages(context, bodies)

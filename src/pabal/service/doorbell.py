@@ -61,7 +61,7 @@ def ring_for_events(context: Context, link: socket.socket) -> Context:
     )
 
 
-def answer_doorbell(context: Context, link: socket.socket) -> Callable[[], None]:
+def answer_doorbell(context: Context, link: socket.socket) -> Callable[[], bool]:
     """Set the events of a process that delivers when the other one rings; return what ends that."""
     loop = asyncio.get_running_loop()
     loop.add_reader(link, _set_events, context, link)

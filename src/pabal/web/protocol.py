@@ -130,7 +130,7 @@ class HttpProtocol(HttpToolsProtocol):
         response = ResponseTransport(self, self.cycle)
         self.cycle.transport = response  # type: ignore[assignment]
         self.cycle.on_response = response.end
-        self.scope[WHOLE_RESPONSE] = response.respond  # type: ignore[typeddict-unknown-key]
+        self.scope[WHOLE_RESPONSE] = response.respond  # type: ignore[literal-required]
         if not self._is_regular or self.parser.should_upgrade():
             self.cycle.keep_alive = False
 
