@@ -98,7 +98,7 @@ class BenchEnvironment:
         shutil.copy(origin / "pabal.db", data / "pabal.db")
 
     @contextlib.contextmanager
-    def run_pabal(self, data: Path, benchmark: str, command: str = "serve") -> Iterator[Server]:
+    def run_pabal(self, data: Path, benchmark: str, command: str = "serve", *options: str) -> Iterator[Server]:
         """Run `pabal serve` or `pabal work` on a data directory, with its settings file; yield it when ready."""
         port = _free_port()
         environment = _environment(data) | {
@@ -108,7 +108,7 @@ class BenchEnvironment:
         file = data / f"{command}-{port}.log"
         with file.open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "pabal.cli", command],
+                [sys.executable, "-m", "pabal.cli", command, *options],
                 env=environment,
                 stdout=log,
                 stderr=subprocess.STDOUT,

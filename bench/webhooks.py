@@ -149,5 +149,5 @@ def add_webhooks(data: Path, ports: Sequence[int]) -> None:
 
     with_store(data, lambda store: store.write(add))
     allowed = ", ".join(f'"bench@localhost:{port}"' for port in ports)
-    settings = f'webhook_allow = [{allowed}]\nwebhook_tls_ca = "{AUTHORITY}"\n'
-    (data / SETTINGS_FILE).write_text(settings, encoding="utf-8")
+    with (data / SETTINGS_FILE).open("a", encoding="utf-8") as settings:
+        settings.write(f'webhook_allow = [{allowed}]\nwebhook_tls_ca = "{AUTHORITY}"\n')

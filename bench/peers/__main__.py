@@ -1,19 +1,22 @@
 """`python -m bench.peers`: measures Kannel, if installed, and the service, and prints ratios with their spread."""
 
+import argparse
+import contextlib
 import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
 from bench import sink
+from bench.database import postgres_environment
 from bench.peers import measure
 from bench.peers.callback_sink import running_callback_sink
 from bench.peers.kannel import Kannel
-from bench.peers.measure import Bench, Whole
+from bench.peers.measure import Bench, Killed, Whole
 from bench.peers.ours import Ours
 from bench.peers.peer import Peer
 from bench.server import BenchEnvironment, BenchmarkFailed, report_progress
@@ -24,89 +27,121 @@ T = TypeVar("T")
 ROUNDS = 3
 SHARES = (0.1, 0.5, 0.8)
 """Of the highest rate of the whole way, at which latencies are measured."""
+MEASURES = ("accept", "receipts", "callbacks", "latency", "kill")
+PEERS = ("kannel", "sqlite", "sqlite2", "postgres2")
+_WHOLE_ROWS = {
+    "rate": "messages a second",
+    "p99_ms": "p99 of accepting, ms",
+    "cpu_us": "CPU a message, µs",
+    "peak_mb": "peak memory, MB",
+}
 
 
 def main() -> int:
     """Measure in rounds, one gateway after the other, and print the table."""
-    if not Kannel.is_installed():
+    parser = argparse.ArgumentParser(prog="python -m bench.peers")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS)
+    parser.add_argument("--measures", nargs="+", choices=MEASURES, default=MEASURES)
+    given = parser.parse_args()
+    if "kannel" in given.peers and not Kannel.is_installed():
         print("Kannel is not installed. On Debian or Ubuntu: apt-get install kannel", file=sys.stderr)
         return 1
-    with (
-        tempfile.TemporaryDirectory(prefix="pabal-peers-") as root,
-        sink.running() as smsc,
-        running_callback_sink() as callbacks,
-        running_webhook_sink(1, 0) as posts,
-    ):
+    with tempfile.TemporaryDirectory(prefix="pabal-peers-") as root:
         env = BenchEnvironment(Path(root))
         env.prepare()
-        kannel, ours = Kannel(), Ours(env, posts)
         try:
-            rows = _measure(Bench(env, smsc, callbacks), kannel, ours)
+            with _running_peers(env, given.peers) as (bench, peers):
+                comparison = Comparison(bench, peers, given.rounds)
+                rows = comparison.measure(given.measures)
         except BenchmarkFailed as failure:
             print(f"failed: {failure}", file=sys.stderr)
             return 1
-    print(f"\n{_conditions(kannel)}\n\n" + "\n".join(rows))
+    print(f"\n{_conditions(given.rounds)}\n\n" + "\n".join(rows))
     return 0
 
 
-def _measure(bench: Bench, kannel: Peer, ours: Peer) -> list[str]:
-    accepts = _rounds(kannel, ours, "accepted/s", lambda peer: measure.measure_accept(bench, peer))
-    wholes = _rounds(
-        kannel, ours, "with receipts", lambda peer: measure.measure_whole(bench, peer, has_callbacks=False)
-    )
-    told = _rounds(
-        kannel, ours, "with callbacks", lambda peer: measure.measure_whole(bench, peer, has_callbacks=True)
-    )
-    rows = [
-        "| What | Kannel | Pabal | Pabal / Kannel |",
-        "|---|---|---|---|",
-        _row("accepted a second (Kannel without receipts)", *accepts),
-        *_rows_of("request to receipt", *wholes),
-        *_rows_of("request to callback", *told),
-    ]
-    for share in SHARES:
-        latencies = _rounds(
-            kannel,
-            ours,
+@contextlib.contextmanager
+def _running_peers(env: BenchEnvironment, names: Sequence[str]) -> Iterator[tuple[Bench, list[Peer]]]:
+    """Start what all of them share, and yield the gateways of these names."""
+    with contextlib.ExitStack() as stack:
+        smsc = stack.enter_context(sink.running())
+        callbacks = stack.enter_context(running_callback_sink())
+        posts = stack.enter_context(running_webhook_sink(1, 0))
+        found: dict[str, Callable[[], Peer]] = {
+            "kannel": Kannel,
+            "sqlite": lambda: Ours("SQLite", env, posts, 1),
+            "sqlite2": lambda: Ours("SQLite", env, posts, 2),
+            "postgres2": lambda: Ours("PostgreSQL", stack.enter_context(postgres_environment(env)), posts, 2),
+        }
+        yield Bench(env, smsc, callbacks), [found[name]() for name in names]
+
+
+class Comparison:
+    """Measures gateways in turn; the first is what the others are compared with."""
+
+    def __init__(self, bench: Bench, peers: Sequence[Peer], rounds: int) -> None:
+        self._bench = bench
+        self._peers = peers
+        self._rounds = rounds
+
+    def measure(self, what: Sequence[str]) -> list[str]:
+        """Return the rows of the table."""
+        bench, names = self._bench, [each.name for each in self._peers]
+        rows = ["| What | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+        if "accept" in what:
+            accepted = self._measure_all("accepted/s", lambda peer: measure.measure_accept(bench, peer))
+            rows.append(_row("accepted a second (Kannel without receipts)", accepted))
+        if "receipts" in what or "latency" in what:
+            wholes = self._measure_all("with receipts", lambda peer: measure.measure_whole(bench, peer))
+            rows += _rows_of("request to receipt", wholes)
+        if "callbacks" in what:
+            told = self._measure_all(
+                "with callbacks", lambda peer: measure.measure_whole(bench, peer, has_callbacks=True)
+            )
+            rows += _rows_of("request to callback", told)
+        if "latency" in what:
+            highest = {name: median([each.rate for each in found]) for name, found in wholes.items()}
+            rows += [self._measure_latency(share, highest) for share in SHARES]
+        if "kill" in what:
+            killed = self._measure_all("kill -9", lambda peer: measure.measure_kill(bench, peer))
+            rows += [_killed_row(name, killed) for name in Killed._fields]
+        return rows
+
+    def _measure_latency(self, share: float, highest: Mapping[str, float]) -> str:
+        latencies = self._measure_all(
             f"p99 at {share:.0%}",
-            lambda peer, share=share: measure.measure_latency(  # type: ignore[misc]
-                bench, peer, share * median([each.rate for each in wholes[peer is ours]])
-            ),
+            lambda peer: measure.measure_latency(self._bench, peer, share * highest[peer.name]),
         )
-        rows.append(_row(f"p99 of accepting at {share:.0%} of its highest rate, ms", *latencies))
-    killed = _rounds(kannel, ours, "kill -9", lambda peer: measure.measure_kill(bench, peer))
-    for name in ("accepted", "lost", "doubled"):
-        shown = [", ".join(str(getattr(each, name)) for each in found) for found in killed]
-        rows.append(f"| kill -9 under load, {name} | {shown[0]} | {shown[1]} | |")
-    return rows
+        return _row(f"p99 of accepting at {share:.0%} of its highest rate, ms", latencies)
+
+    def _measure_all(self, what: str, measure_one: Callable[[Peer], T]) -> dict[str, list[T]]:
+        """Return what was found in each round, by gateway."""
+        found: dict[str, list[T]] = {each.name: [] for each in self._peers}
+        for number in range(self._rounds):
+            for peer in self._peers:
+                found[peer.name].append(measure_one(peer))
+                report_progress(f"{what}, round {number + 1}, {peer.name}: {found[peer.name][-1]}")
+        return found
 
 
-def _rounds(kannel: Peer, ours: Peer, what: str, measure_one: Callable[[Peer], T]) -> tuple[list[T], list[T]]:
-    """Measure both in turn."""
-    found: tuple[list[T], list[T]] = ([], [])
-    for number in range(ROUNDS):
-        for peer, results in zip((kannel, ours), found, strict=True):
-            results.append(measure_one(peer))
-            report_progress(f"{what}, round {number + 1}, {peer.name}: {results[-1]}")
-    return found
-
-
-def _rows_of(what: str, kannel: Sequence[Whole], ours: Sequence[Whole]) -> list[str]:
-    names = {
-        "rate": f"{what}, messages a second",
-        "p99_ms": f"{what}, p99 of accepting, ms",
-        "cpu_us": f"{what}, CPU a message, µs",
-        "peak_mb": f"{what}, peak memory, MB",
-    }
+def _rows_of(what: str, found: Mapping[str, Sequence[Whole]]) -> list[str]:
     return [
-        _row(words, *([getattr(each, name) for each in found] for found in (kannel, ours)))
-        for name, words in names.items()
+        _row(f"{what}, {words}", {name: [getattr(each, field) for each in some] for name, some in found.items()})
+        for field, words in _WHOLE_ROWS.items()
     ]
 
 
-def _row(what: str, kannel: Sequence[float], ours: Sequence[float]) -> str:
-    ratio = median(ours) / median(kannel)
-    return f"| {what} | {_with_spread(kannel)} | {_with_spread(ours)} | {ratio:.2f} |"
+def _row(what: str, found: Mapping[str, Sequence[float]]) -> str:
+    """Return a row with medians, spreads, and ratios to the first."""
+    first, *others = found.values()
+    cells = [_with_spread(first), *(f"{_with_spread(each)}: {median(each) / median(first):.2f}" for each in others)]
+    return f"| {what} | " + " | ".join(cells) + " |"
+
+
+def _killed_row(field: str, found: Mapping[str, Sequence[Killed]]) -> str:
+    cells = [", ".join(str(getattr(each, field)) for each in some) for some in found.values()]
+    return f"| kill -9 under load, {field} | " + " | ".join(cells) + " |"
 
 
 def _with_spread(values: Sequence[float]) -> str:
@@ -115,12 +150,12 @@ def _with_spread(values: Sequence[float]) -> str:
     return f"{middle} ({low}–{high})"
 
 
-def _conditions(kannel: Peer) -> str:
+def _conditions(rounds: int) -> str:
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     return (
-        f"{kannel.name}; Pabal at {commit or 'an unknown commit'}, Python {platform.python_version()};"
+        f"Pabal at {commit or 'an unknown commit'}, Python {platform.python_version()};"
         f" {measure.CONNECTIONS} connections, one message a request, {measure.MESSAGES:,} messages,"
-        f" SMPP with a window of {sink.WINDOW:,}, medians of {ROUNDS} rounds (lowest–highest)"
+        f" SMPP with a window of {sink.WINDOW:,}, medians of {rounds} rounds (lowest–highest): ratio to the first"
     )
 
 

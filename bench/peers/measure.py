@@ -63,7 +63,7 @@ def measure_accept(bench: Bench, peer: Peer) -> float:
         return load.run(_changed(running, warm_up_s=1.0, seconds=ACCEPT_S)).rate
 
 
-def measure_whole(bench: Bench, peer: Peer, *, has_callbacks: bool) -> Whole:
+def measure_whole(bench: Bench, peer: Peer, *, has_callbacks: bool = False) -> Whole:
     """Return how fast messages take the whole way: to acknowledged receipts, or to the callers' server."""
     bench.smsc.reset()
     callbacks = bench.callbacks if has_callbacks else None

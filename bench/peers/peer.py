@@ -1,6 +1,6 @@
 """What a gateway under comparison does: it starts, takes one message a request, and says what it has cost."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -20,10 +20,13 @@ class Running(NamedTuple):
     plan: LoadPlan
     """What to send, to be completed with connections and an end."""
     processes: Sequence[Server]
+    """All of them, those first that would start others again."""
+    store_cpu_s: Callable[[], float] = lambda: 0.0
+    """The CPU time that its database has used so far."""
 
     def cpu_s(self) -> float:
-        """Return the CPU time that all its processes have used so far."""
-        return sum(each.cpu_s() for each in self.processes)
+        """Return the CPU time that all its processes and its database have used so far."""
+        return sum(each.cpu_s() for each in self.processes) + self.store_cpu_s()
 
     def peak_bytes(self) -> int:
         """Return the peak resident memory of all its processes."""

@@ -4,11 +4,12 @@ import asyncio
 import contextlib
 import fcntl
 import logging
+import socket
 import sys
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from pabal.carriers.base import Carrier
 from pabal.carriers.simulator import Simulator
@@ -28,6 +29,7 @@ from pabal.service.account_limiter import AccountLimiter
 from pabal.service.account_setup import AccountSetup
 from pabal.service.context import Context
 from pabal.service.delivery.known_carriers import register_carriers
+from pabal.service.doorbell import answer_doorbell, ring_for_events
 from pabal.service.fair_order import FairOrder
 from pabal.service.loop_lag import watch_loop_lag
 from pabal.service.metrics import Metrics
@@ -77,8 +79,12 @@ class NotMigrated(Exception):
     """The store's schema is not up to date, and `migrate = false`."""
 
 
-def open_store(settings: Settings, world: World, metrics: Metrics | None = None) -> Store:
+def open_store(
+    settings: Settings, world: World, metrics: Metrics | None = None, *, is_shared: bool = False
+) -> Store:
     """Open the store that the settings name; a SQLite file is created if it does not exist.
+
+    `is_shared`: another process writes to the SQLite file all the time.
 
     Raises BadSetting if the data directory cannot be used, StoreUnavailable if the store cannot be opened.
     """
@@ -109,6 +115,7 @@ def open_store(settings: Settings, world: World, metrics: Metrics | None = None)
         searchers=settings.search_connections,
         search_timeout_s=settings.search_timeout_seconds,
         max_waiting=settings.max_waiting_writes,
+        is_shared=is_shared,
         on_commit=observe_commit,
     )
 
@@ -243,9 +250,16 @@ class ConsoleOrPages:
 class Service:
     """The service in one process: an ASGI application; call start() before the first request."""
 
-    def __init__(self, settings: Settings, context: Context, *, delivers: bool = True) -> None:
+    def __init__(
+        self, settings: Settings, context: Context, *, delivers: bool = True, link: socket.socket | None = None
+    ) -> None:
+        """`link` leads to the other process, where one delivers and one does not on the same SQLite file."""
         self._settings = settings
+        if link and not delivers:
+            context = ring_for_events(context, link)
         self.context = context
+        self._link = link if delivers else None
+        self._ignore_doorbell: Callable[[], bool] | None = None
         bodies = BodyBudget(settings.max_held_bytes, settings.max_held_bytes_per_key)
         context.metrics.show_body_bytes("interface", bodies.max_bytes, lambda: bodies.held_bytes)
         self.pages = ServicePages(context, bodies)
@@ -274,6 +288,8 @@ class Service:
         """Start delivery and become ready for requests."""
         if self._work:
             await self._work.start()
+        if self._link:
+            self._ignore_doorbell = answer_doorbell(self.context, self._link)
         if self.context.world.has_threads:  # a clock that is moved by hand is never late
             self._lag_watch = asyncio.create_task(
                 watch_loop_lag(self.context.world, self.context.metrics.loop_lag_seconds.observe)
@@ -284,6 +300,8 @@ class Service:
         """Refuse new requests, finish what is in flight, and leave the rest to the next start."""
         self._api.is_stopping = True
         self.pages.is_ready = False
+        if self._ignore_doorbell:
+            self._ignore_doorbell()
         if self._work:
             await self._work.stop(self._settings.stop_seconds)
         with contextlib.suppress(StoreUnavailable):
@@ -299,13 +317,15 @@ class Service:
 
 
 @contextlib.contextmanager
-def process_lock(settings: Settings) -> Any:
-    """Hold the lock that lets only one process use a SQLite store; PostgreSQL needs none.
+def process_lock(settings: Settings) -> Iterator[int]:
+    """Hold the lock that lets only one command use a SQLite store; PostgreSQL needs none.
+
+    Yields the lock's descriptor, 0 if there is none: processes that inherit it hold the lock as well.
 
     Raises AlreadyRunning, or BadSetting if the data directory cannot be used.
     """
     if settings.is_on_postgresql:
-        yield
+        yield 0
         return
     path = settings.store_path.with_suffix(".lock")
     _create_folder(path.parent)
@@ -317,15 +337,21 @@ def process_lock(settings: Settings) -> Any:
             raise AlreadyRunning(
                 f"another pabal is running on {path.parent}; stop it, or choose another directory with --data"
             ) from None
-        yield
+        yield file.fileno()
 
 
 async def build_service(
-    settings: Settings, world: World | None = None, *, delivers: bool = True, worker: str = ""
+    settings: Settings,
+    world: World | None = None,
+    *,
+    delivers: bool = True,
+    worker: str = "",
+    link: socket.socket | None = None,
 ) -> Service:
     """Open the store, migrate it, and return the service on it.
 
-    `worker` is the name of this process among the workers of one store.
+    `worker` is the name of this process among those of one store; `link` leads to the other one of two on SQLite,
+    of which the one that delivers holds the only slot.
 
     Raises WrongCarriers if the store has messages that the configured carriers must not get, and BadSetting if the
     key that the store was encrypted with is not set.
@@ -333,16 +359,17 @@ async def build_service(
     world = world or RealWorld()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     metrics = Metrics()
-    store = open_store(settings, world, metrics)
+    store = open_store(settings, world, metrics, is_shared=link is not None)
     try:
         for name in await apply_migrations(store, settings, world):
             log.info("migration applied", extra={"migration": name})
         total = await store.write(kept_slots.ensure_slots, settings.store_slots)
-        slots = Slots(total, worker=worker if settings.is_on_postgresql else "")
+        shares_slots = settings.is_on_postgresql or (link is not None and not delivers)
+        slots = Slots(total, worker=worker if shares_slots else "")
         context = build_context(settings, store, world, metrics, slots=slots)
         await store.write(register_carriers, context.kinds)
         await hash_keys.check(context)
-        return Service(settings, context, delivers=delivers)
+        return Service(settings, context, delivers=delivers, link=link)
     except BaseException:
         await store.close()
         raise

@@ -158,14 +158,58 @@ def test_workers_of_one_command_deliver_for_an_interface(tmp_path: Path, store: 
         assert web.stop() == 0
 
 
-@pytest.mark.parametrize("words", [["serve", "--port", "0"], ["work"]])
-def test_several_processes_are_refused_on_sqlite(
-    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.slow
+def test_interface_and_delivery_are_two_processes_on_sqlite(tmp_path: Path, ports: int) -> None:
+    with (
+        serving(tmp_path / "two", "--processes", "2", work_port=ports, key_rate=0) as live,
+        live.client() as client,
+    ):
+        pids = children_of(live.process.pid)
+        send_and_await_delivery(client)
+
+        assert client.get("/readyz").status_code == 200
+        for port in (ports, ports + 1):
+            with httpx.Client(base_url=f"http://127.0.0.1:{port}") as own:
+                assert "pabal_queue_jobs" in own.get("/metrics").text
+        assert len(pids) == 2
+        assert live.stop() == 0
+        assert not any(map(is_running, pids))
+
+
+@pytest.mark.slow
+def test_no_other_command_serves_a_file_until_the_last_process_has_ended(tmp_path: Path) -> None:
+    with serving(tmp_path / "two", "--processes", "2") as live:
+        pids = children_of(live.process.pid)
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        live.process.kill()
+        live.process.wait()
+        refused = run("serve", "--port", "0", data=live.data)
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+        wait_until(lambda: [is_running(pid) for pid in pids], lambda found: not any(found))
+
+    assert refused.returncode == 2
+    assert "another pabal is running" in refused.stderr
+    with serving(tmp_path / "two") as again:
+        assert again.stop() == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["work", "--processes", "2"], "`pabal work --processes 2` needs PostgreSQL"),
+        (["serve", "--processes", "3"], "with SQLite at most 2 processes can share the work"),
+        (["serve", "--processes", "2", "--no-deliver"], "`pabal serve --no-deliver` needs PostgreSQL"),
+    ],
+)
+def test_what_only_postgresql_can_is_refused_on_sqlite(
+    words: list[str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status = main([*words, "--processes", "2", "--data", str(tmp_path)])
+    status = main([*words, "--data", str(tmp_path)])
 
     assert status == 2
-    assert capsys.readouterr().err.startswith(f"pabal: `pabal {words[0]} --processes 2` needs PostgreSQL")
+    assert capsys.readouterr().err.startswith(f"pabal: {reason}")
     assert list(tmp_path.iterdir()) == []
 
 

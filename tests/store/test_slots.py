@@ -65,12 +65,22 @@ def test_store_may_have_more_slots_than_rows_in_a_statement(tx: Tx) -> None:
     assert set(owners(tx).values()) == {ONE}
 
 
+def test_workers_see_what_others_publish_about_rates(tx: Tx) -> None:
+    divide_and_join(tx, 4, ONE, TWO)
+
+    slots.heartbeat(tx, ONE, (), "what one says")
+    found = slots.heartbeat(tx, TWO, (), "what two says")
+
+    assert found
+    assert found.rates == {ONE: "what one says", TWO: "what two says"}
+
+
 def test_only_worker_takes_every_slot_at_its_first_heartbeat(tx: Tx) -> None:
     divide_and_join(tx, 4)
     slots.register(tx, ONE, "host:1", NOON)
 
-    assert beat(tx, ONE) == SlotAssignment({ONE: 1}, [0, 1, 2, 3], [])
-    assert beat(tx, ONE) == SlotAssignment({ONE: 2}, [0, 1, 2, 3], [])
+    assert beat(tx, ONE) == SlotAssignment({ONE: 1}, [0, 1, 2, 3], [], {ONE: ""})
+    assert beat(tx, ONE) == SlotAssignment({ONE: 2}, [0, 1, 2, 3], [], {ONE: ""})
     assert slots.list_workers(tx) == [(Worker(ONE, "host:1", 2, NOON), 4)]
 
 
@@ -80,7 +90,7 @@ def test_new_worker_gets_its_share_after_the_others_release_slots(tx: Tx) -> Non
 
     assert beat(tx, TWO).held == []
     assert beat(tx, ONE).held == [0, 1]
-    assert beat(tx, TWO) == SlotAssignment({ONE: 3, TWO: 2}, [2, 3], [])
+    assert beat(tx, TWO) == SlotAssignment({ONE: 3, TWO: 2}, [2, 3], [], {ONE: "", TWO: ""})
 
 
 def test_released_slots_are_not_orphaned(tx: Tx) -> None:

@@ -17,7 +17,7 @@ from pabal.checks.receivers import CheckedText, accept_unchanged, check_receiver
 from pabal.domain import advertising, phone, text, variables
 from pabal.domain.codes import Code, Problem, Text
 from pabal.domain.dates import Instant
-from pabal.domain.filled import ByteLengthChecker
+from pabal.domain.filled import get_byte_length_checker
 from pabal.domain.image import Image, check_size_px
 from pabal.domain.message import Product
 from pabal.domain.sending import MAX_BYTES, Receiver, Sending, check_text
@@ -121,13 +121,13 @@ def make_text_checker(
     product: Product,
     content: str,
     subject: str | None,
-    names: Sequence[str],
+    names: tuple[str, ...],
     clean: Callable[[Sequence[str]], Sequence[str]],
 ) -> Callable[[bodies.ReceiverBody], CheckedText]:
     """Return a function that reads a receiver's values and refuses them if the filled-in text is too long."""
-    length_checkers = [ByteLengthChecker(content, names, MAX_BYTES[product])]
+    length_checkers = [get_byte_length_checker(content, names, MAX_BYTES[product])]
     if subject is not None:
-        length_checkers.append(ByteLengthChecker(subject, names, text.SUBJECT_MAX_BYTES))
+        length_checkers.append(get_byte_length_checker(subject, names, text.SUBJECT_MAX_BYTES))
 
     def check(receiver: bodies.ReceiverBody) -> CheckedText:
         values = read_values(receiver, names, clean)

@@ -140,7 +140,7 @@ def _serve(settings: Settings, given: argparse.Namespace) -> int:
         inherited = serve.InheritedSockets(*given.child)
         return serve.serve_child(settings, inherited, delivers=not given.no_deliver)
     if settings.processes != 1:
-        return processes.serve_all(settings, given.words)
+        return processes.serve_all(settings, given.words, delivers=not given.no_deliver)
     return serve.serve(settings, delivers=not given.no_deliver)
 
 

@@ -9,10 +9,10 @@ import os
 import socket
 import sys
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pabal import logs
-from pabal.app import build_service
+from pabal.app import AlreadyRunning, build_service, process_lock
 from pabal.cli import serve
 from pabal.cli.supervise import ChildCommand, supervise
 from pabal.settings.settings import Settings
@@ -20,6 +20,8 @@ from pabal.store.engine.base import Store
 
 NO_SOCKET = 0
 MAX_PORT = 65535
+MAX_ON_SQLITE = 2
+"""Processes on a SQLite file: one has the interface and one delivers."""
 STOP_MARGIN_S = 10.0
 """A process stops within twice `stop_seconds` and this: first its connections, then what is in flight."""
 
@@ -32,26 +34,66 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--processes",
         type=int,
         metavar="N",
-        help="run this many processes; needs PostgreSQL; 0: one for each core (default: 1)",
+        help="run this many processes, at most 2 on SQLite; 0: one for each core (default: 1)",
     )
-    parser.add_argument("--child", type=int, nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--child", type=int, nargs=4, help=argparse.SUPPRESS)
 
 
-def serve_all(settings: Settings, words: Sequence[str]) -> int:
-    """Run the interface in several processes, and delivery unless the words say no; return the exit status."""
-    count = _prepare(settings, "serve")
+def serve_all(settings: Settings, words: Sequence[str], *, delivers: bool) -> int:
+    """Run the interface in several processes, and delivery if `delivers`; return the exit status."""
+    logs.configure_logging(settings.log_format, settings.zone)
+    if not settings.is_on_postgresql:
+        return _serve_on_sqlite(settings, words, delivers=delivers)
+    count = settings.processes or count_cores()
     with contextlib.ExitStack() as sockets:
         shared = sockets.enter_context(serve.listen(settings.host, settings.port))
-        listeners = _own_listeners(settings, count, "work_port", sockets)
-        return _run(_serve_all(settings, shared, [_child_command(words, shared, own) for own in listeners]))
+        commands = [
+            _child_command(words, _Descriptors(shared, own))
+            for own in _own_listeners(settings, count, "work_port", sockets)
+        ]
+        return _run(_serve_all(settings, shared, commands, deliverers=count if delivers else 0))
+
+
+def _serve_on_sqlite(settings: Settings, words: Sequence[str], *, delivers: bool) -> int:
+    """Run the interface in one process, and delivery in another on the same file.
+
+    Raises CannotServe.
+    """
+    if not delivers:
+        serve.require_postgresql(settings, "serve --no-deliver")
+    if settings.processes > MAX_ON_SQLITE:
+        raise serve.CannotServe(
+            f"with SQLite at most {MAX_ON_SQLITE} processes can share the work: choose `--processes"
+            f" {MAX_ON_SQLITE}`, or set `store` to postgresql://…"
+        )
+    if (settings.processes or count_cores()) < MAX_ON_SQLITE:
+        return serve.serve(settings)
+    with contextlib.ExitStack() as sockets:
+        try:
+            lock = sockets.enter_context(process_lock(settings))
+        except AlreadyRunning as error:
+            raise serve.CannotServe(str(error)) from None
+        shared = sockets.enter_context(serve.listen(settings.host, settings.port))
+        own = _own_listeners(settings, MAX_ON_SQLITE, "work_port", sockets)
+        pair = [sockets.enter_context(each) for each in socket.socketpair(type=socket.SOCK_DGRAM)]
+        commands = [
+            _child_command([*words, "--no-deliver"], _Descriptors(shared, own[0], pair[0], lock)),
+            _child_command(words, _Descriptors(None, own[1], pair[1], lock)),
+        ]
+        return _run(_serve_all(settings, shared, commands, deliverers=1))
 
 
 def work_all(settings: Settings, words: Sequence[str]) -> int:
-    """Run several workers; return the exit status."""
-    count = _prepare(settings, "work")
+    """Run several workers; return the exit status.
+
+    Raises CannotServe for a store that only one process can deliver from.
+    """
+    serve.require_postgresql(settings, f"work --processes {settings.processes}")
+    logs.configure_logging(settings.log_format, settings.zone)
+    count = settings.processes or count_cores()
     with contextlib.ExitStack() as sockets:
         listeners = _own_listeners(settings, count, "--port", sockets)
-        return _run(_work_all(settings, [_child_command(words, None, own) for own in listeners]))
+        return _run(_work_all(settings, [_child_command(words, _Descriptors(None, own)) for own in listeners]))
 
 
 def _run(main: Coroutine[Any, Any, int]) -> int:
@@ -61,16 +103,6 @@ def _run(main: Coroutine[Any, Any, int]) -> int:
 def count_cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _prepare(settings: Settings, command: str) -> int:
-    """Return how many processes to run.
-
-    Raises CannotServe for a store that only one process can use.
-    """
-    serve.require_postgresql(settings, f"{command} --processes {settings.processes}")
-    logs.configure_logging(settings.log_format, settings.zone)
-    return settings.processes or count_cores()
 
 
 def _own_listeners(
@@ -89,18 +121,32 @@ def _own_listeners(
     return [sockets.enter_context(serve.listen(settings.host, port, option)) for port in ports]
 
 
-def _child_command(words: Sequence[str], shared: socket.socket | None, own: socket.socket | None) -> ChildCommand:
+class _Descriptors(NamedTuple):
+    """What a child inherits: the sockets of `InheritedSockets`, and the lock of a SQLite store.
+
+    The lock is free only when the last of them has ended: none is left over while the next command starts.
+    """
+
+    shared: socket.socket | None
+    own: socket.socket | None
+    beside: socket.socket | None = None
+    lock: int = NO_SOCKET
+
+
+def _child_command(words: Sequence[str], inherited: _Descriptors) -> ChildCommand:
     """Return the words of a child: those of its parent, and the sockets that it inherits; its link is added."""
-    descriptors = [each.fileno() if each else NO_SOCKET for each in (shared, own)]
+    descriptors = [each.fileno() if each else NO_SOCKET for each in inherited[:3]]
     program = [sys.executable, "-P", "-m", "pabal.cli"]
     return ChildCommand(
         [*program, *words, "--child", *map(str, descriptors)],
-        tuple(each for each in descriptors if each != NO_SOCKET),
+        tuple(each for each in (*descriptors, inherited.lock) if each != NO_SOCKET),
     )
 
 
-async def _serve_all(settings: Settings, shared: socket.socket, commands: Sequence[ChildCommand]) -> int:
-    async with _checked_store(settings, len(commands)) as store:
+async def _serve_all(
+    settings: Settings, shared: socket.socket, commands: Sequence[ChildCommand], *, deliverers: int
+) -> int:
+    async with _checked_store(settings, deliverers) as store:
         first = await serve.ensure_first_account(store, settings)
     return await supervise(
         commands,
@@ -121,7 +167,7 @@ async def _work_all(settings: Settings, commands: Sequence[ChildCommand]) -> int
 
 
 @contextlib.asynccontextmanager
-async def _checked_store(settings: Settings, count: int) -> AsyncIterator[Store]:
+async def _checked_store(settings: Settings, deliverers: int) -> AsyncIterator[Store]:
     """Yield the store, migrated, after the checks of every process were made once before any of them starts.
 
     Raises what `build_service` raises.
@@ -129,8 +175,8 @@ async def _checked_store(settings: Settings, count: int) -> AsyncIterator[Store]
     service = await build_service(settings, delivers=False)
     try:
         slots = service.context.slots.total
-        if count > slots:
-            fields = {"processes": count, "slots": slots}
+        if deliverers > slots:
+            fields = {"processes": deliverers, "slots": slots}
             log.warning("more processes than slots; some deliver nothing", extra=fields)
         yield service.context.store
     finally:

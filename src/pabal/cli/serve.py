@@ -103,7 +103,9 @@ class InheritedSockets(NamedTuple):
     """Where all of them accept connections to the interface."""
     own: int
     """Where this one alone serves health checks and metrics."""
-    link: int
+    beside: int
+    """By which interface and delivery, as two processes on one SQLite file, wake each other."""
+    parent: int
     """By which it learns that its parent has died."""
 
 
@@ -143,10 +145,12 @@ async def _work(settings: Settings, listener: socket.socket | None) -> int:
 
 
 async def _serve_child(settings: Settings, inherited: InheritedSockets, *, delivers: bool) -> int:
-    link = ParentLink(inherited.link)
+    link = ParentLink(inherited.parent)
     watching = asyncio.create_task(link.stop_with_parent())
-    service = await build_service(settings, delivers=delivers, worker=_worker_name())
-    shared, own = (socket.socket(fileno=each) if each else None for each in inherited[:2])
+    shared, own, beside = (socket.socket(fileno=each) if each else None for each in inherited[:3])
+    if beside:
+        beside.setblocking(False)
+    service = await build_service(settings, delivers=delivers, worker=_worker_name(), link=beside)
     service.pages.metrics_port = own_port = own.getsockname()[1] if own else 0
     app = _AppByPort(service, own_port) if shared else service.pages.app
     listeners = [each for each in (shared, own) if each]

@@ -12,6 +12,7 @@ OPT_OUT_WORD = "무료거부"
 """Word before the number for opting out, which a caller of the number does not pay for."""
 MAX_START_PIECES = 8
 """The label of a text must be in so many literals and variables at its start."""
+_LABEL_STARTS = frozenset(label[0] for label in AD_LABELS)
 _OPT_OUT = re.compile(r"무료 {0,3}(?:수신 {0,3})?거부[^\w#]{0,5}[0-9](?:[- ]?[0-9]){7,11}")
 
 
@@ -46,11 +47,14 @@ def looks_like_ad(template: str | None, names: Sequence[str], values: Iterable[S
     if len(pieces) == 1 or not any(label.startswith(pieces[0]) for label in AD_LABELS):
         return False
     places = [names.index(piece) if number % 2 else None for number, piece in enumerate(pieces)]
-    for each in values:
-        start = "".join(
-            piece if place is None else each[place][:LABEL_CHARACTERS]
-            for place, piece in zip(places, pieces, strict=True)
-        )
-        if begins_like_ad(start):
-            return True
-    return False
+    return any(begins_like_ad(_fill_start(pieces, places, each)) for each in values)
+
+
+def _fill_start(pieces: Sequence[str], places: Sequence[int | None], values: Sequence[str]) -> str:
+    """Return as much of the start of a text as shows whether it begins with a label."""
+    start = ""
+    for place, piece in zip(places, pieces, strict=True):
+        start += piece if place is None else values[place][:LABEL_CHARACTERS]
+        if start and (start[0] not in _LABEL_STARTS or len(start) >= LABEL_CHARACTERS):
+            break
+    return start

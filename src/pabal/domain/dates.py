@@ -33,6 +33,10 @@ class Period(NamedTuple):
     start: Instant | None
     end: Instant | None
 
+    def contains(self, at: Instant) -> bool:
+        """Say whether an instant is in the period."""
+        return (self.start is None or self.start <= at) and (self.end is None or at < self.end)
+
 
 def format_iso(at: Instant, zone: ZoneInfo) -> str:
     """Return an instant in ISO 8601, as in the response envelope: 2026-11-15T10:12:03.123+09:00."""

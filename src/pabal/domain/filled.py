@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from pabal.domain import button, text, variables
 from pabal.domain.brand.report import check_line_breaks
@@ -120,6 +121,17 @@ class ByteLengthChecker:
 
     def _unsupported(self, values: Sequence[str]) -> Refused:
         return text.unsupported(self._literals + "".join([values[place] for place in self._places]))
+
+
+def get_byte_length_checker(template: str, names: tuple[str, ...], limit: int) -> ByteLengthChecker:
+    """Return the checker of a text: that of an earlier send, where many have the same text."""
+    is_short = len(template) <= variables.MAX_CACHED_CHARACTERS
+    return (_make_and_keep if is_short else ByteLengthChecker)(template, names, limit)
+
+
+@lru_cache(maxsize=128)
+def _make_and_keep(template: str, names: tuple[str, ...], limit: int) -> ByteLengthChecker:
+    return ByteLengthChecker(template, names, limit)
 
 
 class ButtonChecker:

@@ -104,6 +104,8 @@ class AccountLimiter:
             changes, account_limits.get, lambda account_id, _: account_id, MAX_CACHED_ACCOUNTS
         )
         self._shares: OrderedDict[int, _AccountShares] = OrderedDict()
+        self._periods: dict[Limit, dates.Period] = {}
+        """The day and the month of the last send: to find them costs more than all the rest."""
 
     async def limits_of(self, account_id: int) -> AccountLimits:
         """Return the limits of an account, at most about a second old."""
@@ -161,7 +163,7 @@ class AccountLimiter:
     def _wants(
         self, account: _AccountShares, limits: AccountLimits, product: Product, receivers: int
     ) -> list[_Want]:
-        now, zone = self._world.now(), self._policy.zone
+        now = self._world.now()
         found = []
         for limit, share in account.by_limit.items():
             value, amount = limits.get(limit), receivers
@@ -169,9 +171,15 @@ class AccountLimiter:
                 value *= HUNDREDTHS_PER_WON
                 amount *= self._policy.first_price_of(product) or 0
             if value and amount:
-                period = dates.Period(0, 0) if limit is Limit.PER_SECOND else limit.period(now, zone)
+                period = dates.Period(0, 0) if limit is Limit.PER_SECOND else self._period_of(limit, now)
                 found.append(_Want(share, value, period, amount))
         return found
+
+    def _period_of(self, limit: Limit, now: Instant) -> dates.Period:
+        period = self._periods.get(limit)
+        if period is None or not period.contains(now):
+            period = self._periods[limit] = limit.period(now, self._policy.zone)
+        return period
 
     def _covers(self, want: _Want) -> bool:
         """Say whether this process has reserved enough, and may still use it."""

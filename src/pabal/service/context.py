@@ -20,6 +20,7 @@ from pabal.service.fair_order import FairOrder
 from pabal.service.in_flight import InFlight
 from pabal.service.metrics import Metrics
 from pabal.service.policy import Policy
+from pabal.service.rate_use import RateUse
 from pabal.service.searches import Searches
 from pabal.service.slots import Slots
 from pabal.store.engine.base import Store
@@ -97,6 +98,8 @@ class Context:
     """Set when this process has added a mail that a user waits for."""
     mail_tests: dict[int, float] = field(default_factory=dict)
     """By user, when a test mail was last sent, on the monotonic clock."""
+    rate_use: RateUse = field(default_factory=RateUse)
+    """What this process uses of carriers' rates."""
     max_searches_per_account: int = 1
     searches: Searches = field(init=False)
 

@@ -136,7 +136,8 @@ class Settings(MailSettings, ClientSettings):
     )
     processes: int = setting(
         1,
-        "Processes that one `pabal serve` or `pabal work` runs on PostgreSQL; 0: one for each core.",
+        "Processes that one `pabal serve` or `pabal work` runs; 0: one for each core. On SQLite at most 2: one has"
+        " the interface, and one delivers.",
         min_value=0,
         max_value=64,
     )

@@ -28,6 +28,8 @@ class SlotAssignment(NamedTuple):
     held: list[int]
     orphaned: list[int]
     """Those held whose last worker has died, until they are prepared: its in-flight messages are in doubt."""
+    rates: dict[bytes, str]
+    """What each worker has published about its shares of carriers' rates."""
 
 
 def count_slots(tx: Tx) -> int:
@@ -56,20 +58,23 @@ def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
 
 
 @transaction(exclusive=True, urgent=True)
-def heartbeat(tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]]) -> SlotAssignment | None:
+def heartbeat(tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]], rates: str = "") -> SlotAssignment | None:
     """Record a worker's heartbeat, and assign or release slots until it has its fair share.
+
+    `rates` is what it publishes about its shares of carriers' rates.
 
     `dead` workers, given with their last heartbeat, are evicted unless they have had another since. A slot whose
     worker is gone is orphaned until `mark_prepared`, whoever holds it: also if the result of a heartbeat is lost.
     Returns None if this worker was evicted itself.
     """
-    if not tx.execute("update workers set heartbeat = heartbeat + 1 where id = ?", (worker,)):
+    if not tx.execute("update workers set heartbeat = heartbeat + 1, rates = ? where id = ?", (rates, worker)):
         return None
     for other, last in dead:
         if tx.execute("delete from workers where id = ? and heartbeat = ?", (other, last)):
             # at once, also where nobody takes them yet: it may wake up and claim from them
             tx.execute("update slots set worker_id = null, is_orphaned = 1 where worker_id = ?", (other,))
-    beats: dict[bytes, int] = dict(tx.fetch_all("select id, heartbeat from workers order by id"))
+    workers = tx.fetch_all("select id, heartbeat, rates from workers order by id")
+    beats: dict[bytes, int] = {one: beat for one, beat, _ in workers}
     owners = tx.fetch_all("select slot, worker_id, is_orphaned from slots order by slot")
     held = [slot for slot, owner, _ in owners if owner == worker]
     share = fair_share(sorted(beats).index(worker), len(beats), len(owners))
@@ -82,7 +87,7 @@ def heartbeat(tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]]) -> SlotA
     _assign(tx, worker, [slot for slot, _ in taken])
     tx.execute_many("update slots set is_orphaned = 1 where slot in ({list})", [(slot,) for slot in orphaned])
     orphaned += [slot for slot, _, is_orphaned in owners if is_orphaned and slot in held]
-    return SlotAssignment(beats, held, sorted(set(orphaned)))
+    return SlotAssignment(beats, held, sorted(set(orphaned)), {one: text or "" for one, _, text in workers})
 
 
 def mark_prepared(tx: Tx, slot: int) -> None:

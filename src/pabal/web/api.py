@@ -24,6 +24,7 @@ from pabal.web.call_options import read_options
 from pabal.web.endpoint import Endpoint
 from pabal.web.endpoints import ENDPOINT_BY_PATH
 from pabal.web.guard import ApiGuard
+from pabal.web.response_transport import WHOLE_RESPONSE, Respond
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -113,19 +114,16 @@ class Api:
         self._context.metrics.http_requests.add(1, path, answer.code.name)
         if self._logs_all_requests or answer.code is not Code.SUCCESS:
             self._log(path, answer, request_id, world.monotonic() - started_at)
-        await send(
-            {
-                "type": "http.response.start",
-                "status": answer.status,
-                "headers": [
-                    (b"content-type", envelope.CONTENT_TYPE),
-                    (b"content-length", b"%d" % len(answer.body)),
-                    (b"x-request-id", request_id.encode()),
-                    *answer.headers,
-                ],
-            }
-        )
-        await send({"type": "http.response.body", "body": answer.body})
+        answer_headers = [
+            (b"content-type", envelope.CONTENT_TYPE),
+            (b"content-length", b"%d" % len(answer.body)),
+            (b"x-request-id", request_id.encode()),
+            *answer.headers,
+        ]
+        respond: Respond | None = scope.get(WHOLE_RESPONSE)
+        if respond is None or not respond(answer.status, answer_headers, answer.body):
+            await send({"type": "http.response.start", "status": answer.status, "headers": answer_headers})
+            await send({"type": "http.response.body", "body": answer.body})
 
     async def _respond(
         self,

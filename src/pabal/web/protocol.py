@@ -8,7 +8,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from pabal.web.connection_refusals import CROWDED_OUT, MALFORMED, TIMED_OUT, ConnectionRefusal
 from pabal.web.connections import HEALTH_PATHS, CloseReason, ConnectionTable
-from pabal.web.response_transport import ResponseTransport
+from pabal.web.response_transport import WHOLE_RESPONSE, ResponseTransport
 
 MAX_HEAD_BYTES = 64 * 1024
 """Limit of a request's line and headers."""
@@ -127,9 +127,10 @@ class HttpProtocol(HttpToolsProtocol):
         self._raw_bytes = self._body_bytes = self._bytes_before_since = 0
         self._table.set_busy(self)
         super().on_headers_complete()
-        response = ResponseTransport(self)
+        response = ResponseTransport(self, self.cycle)
         self.cycle.transport = response  # type: ignore[assignment]
         self.cycle.on_response = response.end
+        self.scope[WHOLE_RESPONSE] = response.respond  # type: ignore[literal-required]
         if not self._is_regular or self.parser.should_upgrade():
             self.cycle.keep_alive = False
 
@@ -179,9 +180,17 @@ class HttpProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Go on with the next request, or with the refusal that follows the last one."""
-        super().on_response_complete()
-        if self.transport.is_closing() or self._is_answering():
+        """Go on with the next request, or with the refusal that follows the last one.
+
+        No timer is set for each wait: the table closes connections that idle.
+        """
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+        if self._is_answering():
             return
         if self._refusal is not None:
             self._close_with(self._refusal)

@@ -8,6 +8,7 @@ import pytest
 
 from pabal.domain import identifiers
 from pabal.domain.dates import SECOND
+from pabal.service.delivery.rate_shares import RECLAIM_S
 from pabal.service.delivery.window import MAX_BACKLOG_S
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.settings.settings import Settings
@@ -103,6 +104,51 @@ def test_a_single_process_uses_the_whole_rate_from_its_first_heartbeat(tmp_path:
         assert 0.94 * 50 * 5 <= len(times) <= 50 * 5 + 5
 
     run_scenario(tmp_path, scenario, settings=settings_with_rate(tmp_path, 50))
+
+
+@pytest.mark.parametrize("number", [2, pytest.param(4, marks=pytest.mark.torture)])
+def test_one_large_request_gets_most_of_the_rate_that_others_do_not_use(tmp_path: Path, number: int) -> None:
+    async def scenario(cluster: Cluster) -> None:
+        processes = [await cluster.start_process(f"host:{each}") for each in range(number)]
+        await cluster.wait(REBALANCE_S)
+        began = cluster.world.monotonic()
+        await send(processes[0].env, sms(*phones(RATE * 30)))
+        await cluster.wait(25)
+
+        times = [at for at, _ in await accepted_messages(cluster)]
+        later = [at for at in times if began + 5 <= at < began + 25]
+        assert len(later) >= 0.78 * RATE * 20
+        assert max_within(times, 10.0) <= 1.02 * 10 * RATE
+        assert max_within(times, 1.0) <= 1.1 * RATE + 1
+
+    run_scenario(tmp_path, scenario, settings=settings_with_rate(tmp_path, RATE))
+
+
+def test_who_has_lent_sends_at_once_and_soon_at_the_whole_share_again(tmp_path: Path) -> None:
+    async def scenario(cluster: Cluster) -> None:
+        processes = [await cluster.start_process(f"host:{each}") for each in range(2)]
+        await cluster.wait(REBALANCE_S)
+        await send(processes[0].env, sms(*phones(RATE * 60)))
+        await cluster.wait(10)
+        asked = cluster.world.monotonic()
+        small = await send_in_every_slot(processes[0], 1)
+        await cluster.wait(RECLAIM_S)
+        await send_in_every_slot(processes[0], 3 * RATE)
+        await cluster.wait(16)
+
+        accepted = await accepted_messages(cluster)
+        times = [at for at, _ in accepted]
+        waits = [at - asked for at, one in accepted if identifiers.request_id_of(one) in small]
+        late = [one for at, one in accepted if at >= times[-1] - 8]
+        by_first = sum(identifiers.slot_of(one) in processes[0].held for one in late)
+        assert len(waits) == len(small)
+        assert max(waits) <= RECLAIM_S  # what the worker has kept is enough for them
+        assert max_within(times, 10.0) <= 1.02 * 10 * RATE
+        assert max_within(times, 1.0) <= 1.1 * RATE + 1
+        assert 0.4 * 8 * RATE <= by_first <= 0.6 * 8 * RATE
+        assert 0.4 * 8 * RATE <= len(late) - by_first <= 0.6 * 8 * RATE
+
+    run_scenario(tmp_path, scenario, settings=settings_with_rate(tmp_path, RATE))
 
 
 @pytest.mark.parametrize("number", [1, 2])

@@ -108,7 +108,9 @@ class Deliverer:
         if self._window.is_full:
             await self._window.wait_for_room()
             return False
-        pause_s = max(self._window.excess_backlog_s, self._backpressure.pause_s)
+        if (excess_s := self._window.excess_backlog_s) > 0:
+            self._context.rate_use.mark_limited(self._carrier.name)
+        pause_s = max(excess_s, self._backpressure.pause_s)
         if pause_s > 0:
             await asyncio.sleep(max(pause_s, MIN_PAUSE_S))
             return False

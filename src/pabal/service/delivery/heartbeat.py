@@ -5,6 +5,7 @@ import logging
 from functools import partial
 
 from pabal.service.context import Context
+from pabal.service.delivery.rate_shares import RateShares
 from pabal.service.delivery.take_over import prepare_slot
 from pabal.service.errors import describe_error
 from pabal.store import slots
@@ -22,8 +23,6 @@ send one, and the clocks of machines may differ.
 LIVENESS_CHECK_S = 2.5 * HEARTBEAT_INTERVAL_S
 """How long to watch for a heartbeat of a live worker."""
 WORKER_ID_BITS = 128
-RATE_INCREASE_DELAY_S = 1.0
-"""Delay before a carrier gets a larger share of its rate: the previous worker still submits what it claimed."""
 
 log = logging.getLogger("pabal.heartbeat")
 
@@ -51,9 +50,7 @@ class SlotHolder:
         self._missed_heartbeats: dict[bytes, tuple[int, int]] = {}
         """The last heartbeat of each other worker, and how many of ours have passed since."""
         self._preparing: dict[int, asyncio.Task[None]] = {}
-        self._share = self._target_share = 0.0
-        """The share of their rates that carriers use now, and will use soon."""
-        self._pending_increase: asyncio.TimerHandle | None = None
+        self._rates = RateShares(context)
         self._pending_worker_id: bytes | None = None
         """The id of a registration that is not confirmed yet: it is repeated until it is."""
 
@@ -81,7 +78,8 @@ class SlotHolder:
             for one, (last, missed) in self._missed_heartbeats.items()
             if missed >= MAX_MISSED_HEARTBEATS
         ]
-        assignment = await context.store.write(slots.heartbeat, here.worker_id, dead)
+        began_at = context.world.monotonic()
+        assignment = await context.store.write(slots.heartbeat, here.worker_id, dead, self._rates.offer(began_at))
         if assignment is None:
             log.warning(f"worker evicted after {MAX_MISSED_HEARTBEATS} missed heartbeats; rejoining")
             here.worker_id = None
@@ -89,7 +87,8 @@ class SlotHolder:
         else:
             self._apply_assignment(assignment)
         self._cancel_preparations()
-        self._update_rate_share()
+        share = len(self._assigned) / here.total
+        self._rates.update(share, here.worker_id, assignment.rates if assignment else {}, began_at)
         self._publish_held_slots()
 
     async def leave(self) -> None:
@@ -98,7 +97,7 @@ class SlotHolder:
         worker_id = here.worker_id or self._pending_worker_id
         self._assigned = set()
         self._cancel_preparations()
-        self._update_rate_share()
+        self._rates.update(0.0, None, {}, self._context.world.monotonic())
         self._publish_held_slots()
         if worker_id is not None:
             here.worker_id = None
@@ -152,26 +151,3 @@ class SlotHolder:
             log.info("number of held slots changed", extra={"slots": len(held), "of": here.total})
         here.held = held
         self._context.wake(self._context.carriers)
-
-    def _update_rate_share(self) -> None:
-        """Give every carrier the share of its rate that this worker has of the slots.
-
-        A smaller share takes effect at once, a larger one after a delay.
-        """
-        share = len(self._assigned) / self._context.slots.total
-        if share == self._target_share:
-            return
-        self._target_share = share
-        if self._pending_increase:
-            self._pending_increase.cancel()
-        if share > self._share > 0:
-            self._pending_increase = asyncio.get_running_loop().call_later(
-                RATE_INCREASE_DELAY_S, self._apply_rate_share, share
-            )
-        else:
-            self._apply_rate_share(share)
-
-    def _apply_rate_share(self, share: float) -> None:
-        self._share = share
-        for carrier in self._context.carriers.values():
-            carrier.set_rate_share(share)

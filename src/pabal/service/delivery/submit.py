@@ -74,6 +74,7 @@ class Submitter:
             attempts = [one for one in attempts if one.message_id not in unmapped]
         cost = self._carrier.cost(attempts) if self._carrier.rate else 0
         self._window.add(len(leased), cost)
+        self._context.rate_use.add(self._carrier.name, cost)
         self._context.in_flight.add((lease.id, lease.attempt) for lease, _, _ in leased)
         return self._spawn(self._submit(attempts, unsendable, cost))
 

@@ -251,6 +251,13 @@ class GroupCommitStore(ABC):
                 _queue(pending, writes)
         return True
 
+    def _take_in(self, pending: deque[PendingWrite]) -> None:
+        """Take in writes that were dispatched while the transaction waited for its begin."""
+        with contextlib.suppress(queue.Empty):
+            while (writes := self._dispatched.get_nowait()) is not None:
+                _queue(pending, writes)
+            self._dispatched.put(None)  # it ends the thread
+
     def _drop_timed_out(self, pending: deque[PendingWrite]) -> int:
         """Drop writes whose callers were told that they timed out and may retry; return how many are left."""
         timed_out = [write for write in pending if write.has_timed_out]
@@ -302,6 +309,7 @@ class GroupCommitStore(ABC):
             taken += pending  # all of them would fail for the same reason, after as long a wait
             pending.clear()
             raise
+        self._take_in(pending)
         try:
             results += self._run_batched(connection.tx, taken[0], pending, taken)
             while self._may_join(taken, pending) and self._world.monotonic() - began < MAX_COMMIT_S:

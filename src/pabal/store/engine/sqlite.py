@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -30,6 +31,7 @@ from pabal.store.engine.group_commit import (
     WriteResult,
 )
 from pabal.store.engine.sqlite_scrub import Scrubber
+from pabal.store.engine.write_turns import WriteTurns
 from pabal.world import World
 
 BUSY_TIMEOUT_MS = 10_000
@@ -37,6 +39,10 @@ MAX_WAL_ATTEMPTS = 100
 """How often to retry while other processes create the same file."""
 CACHE_KIB = 32 * 1024
 CHECKPOINT_PAGES = 4000
+CACHED_STATEMENTS = 512
+"""Prepared statements of a connection: those for many rows differ by their number."""
+LIST_SIZES = (1, 2, 4, 8, 16, 32, 64, 100)
+"""Lists are filled up to one of these, so that few statements differ by the length of a list alone."""
 STEPS_PER_TIME_CHECK = 100_000
 """Steps of SQLite's virtual machine, a few milliseconds, between looks at the clock."""
 
@@ -98,7 +104,11 @@ class SqliteTx:
     ) -> list[tuple[Any, ...]]:
         answer: list[tuple[Any, ...]] = []
         sql = _to_dialect(sql)
+        is_list = "{list}" in sql
         for chunk in chunks(rows):
+            if is_list:  # what is in a list twice is found once
+                size = LIST_SIZES[bisect_left(LIST_SIZES, len(chunk))]
+                chunk += [chunk[-1]] * (size - len(chunk))
             statement = expand_placeholders(sql, len(chunk), len(chunk[0]))
             values = [*args, *(value for row in chunk for value in row)]
             answer += self._connection.execute(statement, values).fetchall()
@@ -106,21 +116,26 @@ class SqliteTx:
 
 
 class _SqliteWriter:
-    """The one connection that writes."""
+    """The one connection of this process that writes; where another process writes too, they take turns."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, turns: WriteTurns | None) -> None:
         self._connection = connection
+        self._turns = turns
         self.tx = SqliteTx(connection)
         self.announced = self.tx.announced
 
     def begin(self) -> None:
+        if self._turns:
+            self._turns.take()
         self._connection.execute("begin immediate")
 
     def commit(self) -> None:
         self._connection.execute("commit")
+        self._end_turn()
 
     def rollback(self) -> None:
         self._connection.execute("rollback")
+        self._end_turn()
 
     def savepoint(self) -> None:
         self._connection.execute("savepoint one")
@@ -136,9 +151,16 @@ class _SqliteWriter:
         with contextlib.suppress(apsw.Error):
             if self._connection.in_transaction:
                 self._connection.execute("rollback")
+        self._end_turn()
 
     def close(self) -> None:
         self._connection.close()
+        if self._turns:
+            self._turns.close()
+
+    def _end_turn(self) -> None:
+        if self._turns:
+            self._turns.give()
 
 
 class SqliteStore(GroupCommitStore):
@@ -157,8 +179,10 @@ class SqliteStore(GroupCommitStore):
         search_timeout_s: float = SEARCH_TIMEOUT_S,
         max_waiting: int = 10_000,
         is_durable: bool = True,
+        is_shared: bool = False,
         on_commit: Callable[[CommitStats], None] = lambda batch: None,
     ) -> None:
+        """Open or create the file; `is_shared`: another process writes to it all the time."""
         self._path = path
         self._is_durable = is_durable
         self._local = threading.local()
@@ -166,7 +190,7 @@ class SqliteStore(GroupCommitStore):
         self._scrubber = Scrubber(path)
         self._data_version: int | None = None
         try:
-            self._writer = _SqliteWriter(self._connect())
+            self._writer = _SqliteWriter(self._connect(), WriteTurns(path) if is_shared else None)
         except apsw.Error as error:
             raise StoreUnavailable(type(error).__name__) from error
         super().__init__(
@@ -180,7 +204,7 @@ class SqliteStore(GroupCommitStore):
         )
 
     def _connect(self) -> apsw.Connection:
-        connection = apsw.Connection(str(self._path))
+        connection = apsw.Connection(str(self._path), statementcachesize=CACHED_STATEMENTS)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         _use_wal(connection)
         connection.execute(f"pragma synchronous = {'full' if self._is_durable else 'off'}")

@@ -564,7 +564,8 @@ create table workers (                   -- processes that deliver
     id {bytes} primary key,              -- new whenever the worker registers
     name text not null,                  -- host and process id, for people
     heartbeat {big} not null,            -- a counter that grows while the worker runs
-    joined_at {big} not null
+    joined_at {big} not null,
+    rates text                           -- what it uses, wants and lends of carriers' rates, as JSON
 ) {clustered};
 
 create table slots (                     -- the queue is divided into slots, each assigned to one worker at a time

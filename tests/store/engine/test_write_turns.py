@@ -1,0 +1,91 @@
+"""Turns of processes that write to one SQLite file: nobody is kept out, and both see all rows."""
+
+import asyncio
+import fcntl
+import threading
+from pathlib import Path
+
+from pabal.store.engine.base import Tx
+from pabal.store.engine.sqlite import SqliteStore
+from pabal.store.engine.write_turns import WriteTurns
+from pabal.world import RealWorld
+
+WRITES = 200
+
+
+def test_who_waits_comes_before_the_last_writer(tmp_path: Path) -> None:
+    path = tmp_path / "pabal.db"
+    first, second = WriteTurns(path), WriteTurns(path)
+    order: list[str] = []
+
+    def wait_and_write() -> None:
+        second.take()
+        order.append("second")
+        second.give()
+
+    first.take()
+    waiting = threading.Thread(target=wait_and_write)
+    waiting.start()
+    _wait_until_gate_is_closed(path)
+    first.give()
+    first.take()
+    order.append("first")
+    first.give()
+    waiting.join()
+
+    assert order == ["second", "first"]
+    first.close()
+    second.close()
+
+
+def test_two_writers_of_one_file_lose_nothing(tmp_path: Path) -> None:
+    async def scenario() -> tuple[int, int]:
+        stores = [SqliteStore(tmp_path / "pabal.db", RealWorld(), is_shared=True) for _ in range(2)]
+        await stores[0].write(_create)
+        writes = [store.write(_add, number) for number in range(WRITES) for store in stores]
+        await asyncio.gather(*writes)
+        one, other = [await store.read(_count) for store in stores]
+        for store in stores:
+            await store.close()
+        return one, other
+
+    assert asyncio.run(scenario()) == (2 * WRITES, 2 * WRITES)
+
+
+def test_failed_write_gives_the_turn_to_the_other(tmp_path: Path) -> None:
+    def fail(tx: Tx) -> None:
+        raise ValueError("not this one")
+
+    async def scenario() -> int:
+        stores = [SqliteStore(tmp_path / "pabal.db", RealWorld(), is_shared=True) for _ in range(2)]
+        await stores[0].write(_create)
+        await asyncio.gather(stores[0].write(fail), return_exceptions=True)
+        await stores[1].write(_add, 1)
+        found = await stores[1].read(_count)
+        for store in stores:
+            await store.close()
+        return found
+
+    assert asyncio.run(scenario()) == 1
+
+
+def _wait_until_gate_is_closed(path: Path) -> None:
+    with path.with_suffix(".gate").open("w") as gate:
+        while True:
+            try:
+                fcntl.flock(gate, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            fcntl.flock(gate, fcntl.LOCK_UN)
+
+
+def _create(tx: Tx) -> None:
+    tx.execute("create table numbers (number integer)")
+
+
+def _add(tx: Tx, number: int) -> None:
+    tx.execute("insert into numbers values (?)", (number,))
+
+
+def _count(tx: Tx) -> int:
+    return len(tx.fetch_all("select number from numbers"))
