@@ -8,7 +8,9 @@ from pabal.console.operate import (
     accounts_texts,
     audit_texts,
     mappings_texts,
+    paused_webhooks_texts,
     pending_numbers_texts,
+    reviews_texts,
     settings_texts,
     status_texts,
 )
@@ -42,6 +44,8 @@ TEXTS = TextCatalog(
     status_texts.TEXTS,
     accounts_texts.TEXTS,
     pending_numbers_texts.TEXTS,
+    paused_webhooks_texts.TEXTS,
+    reviews_texts.TEXTS,
     mappings_texts.TEXTS,
     settings_texts.TEXTS,
     audit_texts.TEXTS,
