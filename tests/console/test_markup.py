@@ -104,7 +104,8 @@ SAFE_COLUMNS = {
     "attempts": ("verdict",),
     "budget_corrections": ("carrier",),
     "campaigns": ("kind", "state"),
-    "carrier_states": ("name", "state", "worker"),
+    "carrier_latencies": ("carrier", "counts", "worker"),
+    "carrier_states": ("name", "quotas", "state", "worker"),
     "carriers": ("kind", "name"),
     "cursors": ("name",),
     "drafts": ("form",),
@@ -143,11 +144,12 @@ SAFE_COLUMNS = {
 QUERY_FIELDS = (
     "number", "user", "next", "copy", "page", "kind", "name", "token", "joined",
     "days", "before", "done", "added", "rows", "saved", "deleted", "from", "to", "interval", f"by.{MARK}",
+    "compare", "show", "span", "carrier", "after",
 )  # fmt: skip
 """What pages may be asked for besides a search."""
 FORM_FIELDS = (
     "role", "token", "code", "current", "session", "comment", "decision", "number", "account", "url",
-    "description", "since", "enabled", "address", "mail_language", "kind.template",
+    "description", "since", "enabled", "webhook", "address", "mail_language", "kind.template",
     "event.message.result", f"event.{MARK}", f"product.{MARK}", "phoneNumber", "senderNumber", "reason", "id",
 )  # fmt: skip
 """What forms have besides the fields of a template."""
@@ -163,6 +165,7 @@ SHOWN_COLUMNS = {
     "/console/operate/inbound": (
         "inbound_messages.content", "inbound_messages.sender", "inbound_messages.receiver"
     ),
+    "/console/operate/webhooks": ("webhooks.url", "webhooks.description", "webhook_deliveries.error"),
     "/console/history/{message}": ("messages.carrier", "messages.carrier_code", "attempts.code", "keys.name"),
 }  # fmt: skip
 """Columns that these pages show: each is planted with a text of its own, which must come out, escaped."""

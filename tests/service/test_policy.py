@@ -31,6 +31,14 @@ def test_prices_are_hundredths_of_a_won(tmp_path: Path) -> None:
     assert policy.price_of("cheap", Product.LMS) is None
 
 
+def test_usual_price_holds_where_a_carrier_has_none(tmp_path: Path) -> None:
+    policy = read_policy(tmp_path, f"prices = {{ sms = 20, lms = 30.5 }}\n{TWO_CARRIERS}")
+
+    assert policy.price_of("cheap", Product.SMS) == 905
+    assert policy.price_of("cheap", Product.LMS) == 3050
+    assert policy.price_of("cheap", Product.MMS) is None
+
+
 def test_first_price_is_that_of_the_first_carrier_of_the_route(tmp_path: Path) -> None:
     policy = read_policy(tmp_path, TWO_CARRIERS)
 

@@ -305,6 +305,9 @@ def test_carriers_and_routes_are_read_from_their_tables(tmp_path: Path) -> None:
         ('[routes]\nsms = ["simulator", "simulator"]', "routes.sms: name each carrier once"),
         ('[routes]\nalimtalk = ["simulator"]', "routes.alimtalk: no such product; did you mean alimTalk?"),
         ('[routes]\nemail = ["simulator"]', "routes.email: no such product"),
+        ("prices = 5", "prices: 5 is not a table of prices in won"),
+        ("[prices]\nsmz = 5", "prices.smz: no such product; did you mean sms?"),
+        ("[prices]\nsms = -1", "prices: {'sms': -1} is not a table of prices in won"),
         ("expire_minutes = 5", "expire_minutes: write a table [expire_minutes]"),
         ("[expire_minutes]\nsmz = 5", "expire_minutes.smz: no such product; did you mean sms?"),
         ("[expire_minutes]\nsms = 0", "expire_minutes.sms: 0 is not a whole number from 1 to 4320"),
@@ -317,7 +320,7 @@ def test_invalid_table_is_refused(tmp_path: Path, text: str, said: str) -> None:
     assert refusal(tmp_path, text).startswith(said)
 
 
-@pytest.mark.parametrize("name", ["CARRIERS", "ROUTES", "EXPIRE_MINUTES"])
+@pytest.mark.parametrize("name", ["CARRIERS", "ROUTES", "EXPIRE_MINUTES", "PRICES"])
 def test_tables_are_refused_in_the_environment(name: str) -> None:
     with pytest.raises(BadSetting, match=f"PABAL_{name}: set {name.lower()} in the TOML file"):
         load({f"PABAL_{name}": "simulator"})

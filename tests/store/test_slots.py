@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pabal.store import slots
 from pabal.store.engine.base import Tx
 from pabal.store.engine.postgres import PostgresStore
-from pabal.store.slots import SlotAssignment, Worker
+from pabal.store.slots import SlotAssignment, Worker, WorkerState
 from tests.fixtures import postgres
 from tests.fixtures.postgres_store import run_scenario
 from tests.fixtures.virtual import NOON
@@ -55,6 +55,22 @@ def test_new_store_is_divided_into_slots_only_once(tx: Tx) -> None:
     assert slots.ensure_slots(tx, 3) == 8
     assert slots.ensure_slots(tx, 200) == 8
     assert owners(tx) == dict.fromkeys(range(8))
+
+
+def test_heartbeat_records_both_clocks_for_people(tx: Tx) -> None:
+    divide_and_join(tx, 4, ONE)
+    slots.register(tx, TWO, "host:new", NOON)
+    (first,) = tx.fetch_all("select beat_at from workers where id = ?", (ONE,))
+
+    slots.heartbeat(tx, ONE, (), first[0] + 90_000)
+    known, new = slots.list_worker_states(tx)
+
+    assert (known.name, known.heartbeat, known.slots) == ("host:49", 3, 2)
+    assert known.silent_ms is not None
+    assert 0 <= known.silent_ms < 30_000
+    assert known.ahead_ms is not None
+    assert 60_000 < known.ahead_ms <= 90_000
+    assert new == WorkerState("host:new", NOON, 0, 0, None, None)
 
 
 def test_store_may_have_more_slots_than_rows_in_a_statement(tx: Tx) -> None:

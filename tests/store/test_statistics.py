@@ -45,6 +45,16 @@ def test_origin_of_a_delivered_fallback_counts_as_reached(tx: Tx) -> None:
     }
 
 
+def test_messages_are_counted_by_the_user_who_requested_them(tx: Tx) -> None:
+    first, _ = (store_request(tx, number) for number in (1, 2))
+    tx.execute("update requests set user_id = 7 where id = ?", (first,))
+
+    found = statistics.count_messages(tx, NOON, NOON + MINUTE)
+
+    group = StatisticsGroup(ACCOUNT, Product.SMS.number, 0, 0, "", "0212345678", 0, "")
+    assert found == {group: GroupCounts(1), group._replace(user_id=7): GroupCounts(1)}
+
+
 def test_messages_of_a_lost_request_are_counted_without_its_groups(tx: Tx) -> None:
     store_request(tx, 1)
     tx.execute("delete from requests")

@@ -144,11 +144,42 @@ def test_template_queries_never_scan_the_table(tx: Tx) -> None:
     templates.get(explaining, owner, "t1")
     templates.get_by_id(explaining, 1)
     templates.find(explaining, TemplateFilter(1), 1, 10)
+    templates.get_names(explaining, 1, ["t1", "t2"])
+    templates.list_under_review(explaining, 0, 10)
     templates.update_design(explaining, 1, EDITED, None, NOON)
     templates.set_status(explaining, 1, TemplateStatus.APPROVED, None, NOON)
     templates.delete(explaining, 1)
 
     assert explaining.scans == []
+
+
+def test_templates_of_all_accounts_wait_for_an_operator_unless_a_relay_reviews_them(tx: Tx) -> None:
+    ours, deleted = profile(tx), profile(tx, "@gone", "c" * 40)
+    theirs = profiles.add(tx, accounts.ensure_account(tx, "other", NOON), "@their", "00100010001", PHONE, NOON)
+    added = [templates.add(tx, 1, each, "order", DESIGN, None, NOON) for each in (ours, theirs, deleted)]
+    reviewed = templates.add(tx, 1, ours, "reviewed", DESIGN, None, NOON)
+    for each in (*added, reviewed):
+        templates.set_status(tx, each, TemplateStatus.INSPECTING, None, NOON)
+    templates.set_status(tx, reviewed, TemplateStatus.APPROVED, None, NOON)
+    profiles.delete(tx, deleted, NOON)
+
+    waiting = templates.list_under_review(tx, 0, 10)
+    tx.execute("update profiles set carrier = 'relay' where id = ?", (theirs,))
+
+    assert [(account, each.id) for account, each in waiting] == [("acme", added[0]), ("acme", added[1])]
+    assert [each.id for _, each in templates.list_under_review(tx, 0, 10)] == [added[0]]
+    assert templates.list_under_review(tx, added[0], 10) == []
+    assert [each.id for _, each in templates.list_under_review(tx, 0, 1)] == [added[0]]
+
+
+def test_names_are_found_by_code(tx: Tx) -> None:
+    owner = profile(tx)
+    for code, name in (("a", "하나"), ("b", "둘")):
+        templates.add(tx, 1, owner, code, DESIGN._replace(name=name), None, NOON)
+
+    assert templates.get_names(tx, 1, ["a", "missing"]) == {"a": "하나"}
+    assert templates.get_names(tx, 2, ["a"]) == {}
+    assert templates.get_names(tx, 1, []) == {}
 
 
 def test_relay_and_operator_states_of_a_template_are_independent(tx: Tx) -> None:

@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 
+from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console_send import send
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     PHONE,
+    SENDER,
     AdjustableWorld,
     RunScenario,
     alimtalk_body,
@@ -97,15 +100,21 @@ def test_messages_are_counted_by_each_group(
     run_scenario(scenario, world=world_at_noon())
 
 
-def test_keys_are_named_and_console_sends_have_none(run_scenario: RunScenario) -> None:
+def test_keys_are_named_and_console_sends_have_a_user(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await send_messages(env)
+        browser = await signed_in_browser(env)
+        await send(browser, {"kind": "sms", "sender": SENDER, "content": "안녕", "receivers": PHONE})
+        await env.wait(70)
 
-        (row,) = await list_statistics(call, groupBy="key")
+        by_console, by_key = await list_statistics(call, groupBy="key,user")
 
-        assert row["count"] == 5
-        assert row["key"]["value"].isdigit()
-        assert row["key"]["label"]
+        assert (by_key["count"], by_console["count"]) == (5, 1)
+        assert by_key["key"]["value"].isdigit()
+        assert by_key["key"]["label"]
+        assert "user" not in by_key
+        assert "key" not in by_console
+        assert by_console["user"]["label"] == "owner-of-acme"
 
     run_scenario(scenario, world=world_at_noon())
 

@@ -1,6 +1,6 @@
 """Reads what statistics are asked for, and builds their records."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from pabal.domain.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STATUS_BY
 from pabal.domain.price import HUNDREDTHS_PER_WON
 from pabal.models.answers import LabelledValue, StatusCounts
 from pabal.models.statistics import StatisticsItem
-from pabal.service.upkeep.reports import PeriodCounts
+from pabal.service.upkeep.reports import GroupNames, PeriodCounts
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS
 from pabal.store.statistics import OTHER_KEYS, OTHERS
 
@@ -30,7 +30,7 @@ TOO_MANY_ROWS = Text(
     f"결과가 {MAX_ROWS:,}행을 넘습니다. 기간을 좁히거나 groupBy를 줄이세요.",
     f"The result has more than {MAX_ROWS:,} rows. Narrow the period, or group by less.",
 )
-_KEPT_DAYS = STATISTICS_RETENTION_MS // DAY - 1
+KEPT_DAYS = STATISTICS_RETENTION_MS // DAY - 1
 """How many days back hours and days can be shown: the oldest day may be merged in part."""
 _ENDS_TOO_EARLY = Text("from보다 늦은 시각을 보내세요.", "Send a time that is later than from.")
 
@@ -57,6 +57,7 @@ class GroupColumn(Enum):
     SENDER = ("sender", "sender")
     KEY = ("key", "key_id")
     CARRIER = ("carrier", "carrier")
+    USER = ("user", "user_id")
 
     def __init__(self, word: str, column: str) -> None:
         self.word = word
@@ -103,17 +104,17 @@ def list_periods(since: Instant, until: Instant, interval: Interval, zone: ZoneI
 
 
 def build_statistics_items(
-    rows: Sequence[PeriodCounts], groups: Sequence[GroupColumn], key_names: Mapping[int, str], locale: Locale
+    rows: Sequence[PeriodCounts], groups: Sequence[GroupColumn], names: GroupNames, locale: Locale
 ) -> list[StatisticsItem]:
     """Return the records of some rows."""
-    return [_build_item(each, groups, key_names, locale) for each in rows]
+    return [_build_item(each, groups, names, locale) for each in rows]
 
 
 def _build_item(
-    row: PeriodCounts, groups: Sequence[GroupColumn], key_names: Mapping[int, str], locale: Locale
+    row: PeriodCounts, groups: Sequence[GroupColumn], names: GroupNames, locale: Locale
 ) -> StatisticsItem:
     labels: dict[str, Any] = {
-        column.word: _label(column, value, key_names, locale)
+        column.word: label_group(column, value, names, locale)
         for column, value in zip(groups, row.group, strict=True)
     }
     messages, fallbacks, reached, cost = row.counts
@@ -137,8 +138,8 @@ def _share(part: int, whole: int) -> float | UnsetType:
     return round(part / whole, 4) if whole > 0 else UNSET
 
 
-def _label(
-    column: GroupColumn, value: Any, key_names: Mapping[int, str], locale: Locale
+def label_group(
+    column: GroupColumn, value: Any, names: GroupNames, locale: Locale
 ) -> LabelledValue | str | UnsetType:
     """Return a stored value as the interface shows it."""
     if column is GroupColumn.PRODUCT:
@@ -150,9 +151,10 @@ def _label(
     if column is GroupColumn.RESULT_CODE:
         outcome = OUTCOME_BY_NUMBER.get(value)
         return label_value(str(value), outcome.label, locale) if outcome else UNSET
-    if column is GroupColumn.KEY:
+    if column in (GroupColumn.KEY, GroupColumn.USER):
         word = OTHERS if value == OTHER_KEYS else str(value)
-        return LabelledValue(word, key_names.get(value, word)) if value else UNSET
+        known = names.keys if column is GroupColumn.KEY else names.users
+        return LabelledValue(word, known.get(value, word)) if value else UNSET
     if column is GroupColumn.SENDER and value.isdigit():
         return phone.hyphenate(value)
     return value or UNSET
@@ -189,13 +191,13 @@ def _find_problem(since: Instant, until: Instant, interval: Interval, now: Insta
                 f"With interval {interval.code}, the period may have {interval.max_days:,} days.",
             ),
         )
-    if interval is not Interval.MONTH and since < now - _KEPT_DAYS * DAY:
+    if interval is not Interval.MONTH and since < now - KEPT_DAYS * DAY:
         return Problem(
             Code.INVALID_DATE,
             "from",
             Text(
-                f"{_KEPT_DAYS}일이 지난 통계는 월별로만 조회할 수 있습니다. interval을 month로 보내세요.",
-                f"Statistics older than {_KEPT_DAYS} days are kept by month: send interval month.",
+                f"{KEPT_DAYS}일이 지난 통계는 월별로만 조회할 수 있습니다. interval을 month로 보내세요.",
+                f"Statistics older than {KEPT_DAYS} days are kept by month: send interval month.",
             ),
         )
     return None

@@ -4,8 +4,20 @@ from pabal.console.contacts import address_book, contact_import, groups, inbound
 from pabal.console.history import codes, export, history
 from pabal.console.manage import numbers, privacy, profiles, templates, webhooks
 from pabal.console.me import me, notices
-from pabal.console.operate import accounts, audit, keys, limits, mail, mappings, pending_numbers, settings, status
-from pabal.console.overview import overview, statistics, statistics_export
+from pabal.console.operate import (
+    accounts,
+    audit,
+    keys,
+    limits,
+    mail,
+    mappings,
+    paused_webhooks,
+    pending_numbers,
+    reviews,
+    settings,
+    status,
+)
+from pabal.console.overview import overview, statistics, statistics_export, statistics_file
 from pabal.console.phone import phone
 from pabal.console.requests import requests, sent
 from pabal.console.send import saved, send
@@ -21,6 +33,12 @@ OPERATING = tuple(
     for path, handle, method, menu in (
         ("/console/operate", status.show_status, "GET", "menu.operate"),
         (status.STATUS_PATH, status.refresh_status, "GET", ""),
+        (reviews.REVIEWS_PATH, reviews.list_reviews, "GET", ""),
+        (f"{reviews.REVIEWS_PATH}/{{template}}", reviews.show_review, "GET", ""),
+        (f"{reviews.REVIEWS_PATH}/{{template}}", reviews.decide, "POST", ""),
+        (f"{reviews.REVIEWS_PATH}/{{template}}/picture", reviews.show_image, "GET", ""),
+        (paused_webhooks.PAUSED_PATH, paused_webhooks.list_paused, "GET", ""),
+        (f"{paused_webhooks.PAUSED_PATH}/resume", paused_webhooks.resume, "POST", ""),
         (pending_numbers.PENDING_PATH, pending_numbers.list_pending, "GET", ""),
         (f"{pending_numbers.PENDING_PATH}/approve", pending_numbers.approve_number, "POST", ""),
         (f"{pending_numbers.PENDING_PATH}/reject", pending_numbers.reject_number, "POST", ""),
@@ -80,7 +98,8 @@ PAGES = (
     Page("/console", overview.show_overview, SIGNED_IN, menu="menu.overview"),
     Page("/console/statistics.csv", statistics_export.export_statistics, SIGNED_IN),
     Page(statistics.STATISTICS_PATH, statistics.show_statistics, SIGNED_IN, menu="menu.statistics"),
-    Page(statistics.TABLE_PATH, statistics.export_table, SIGNED_IN),
+    Page(f"{statistics.STATISTICS_PATH}/table.csv", statistics_file.export_csv, SIGNED_IN),
+    Page(f"{statistics.STATISTICS_PATH}/table.xlsx", statistics_file.export_xlsx, SIGNED_IN),
     Page("/console/login", sign_in.show_sign_in, None, needs_account=False),
     Page("/console/login", sign_in.do_sign_in, None, "POST", needs_account=False, max_body_bytes=16 * 1024),
     Page("/console/login/again", sign_in.ask_again, None, needs_account=False),

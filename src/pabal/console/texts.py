@@ -9,7 +9,9 @@ from pabal.console.operate import (
     audit_texts,
     mail_texts,
     mappings_texts,
+    paused_webhooks_texts,
     pending_numbers_texts,
+    reviews_texts,
     settings_texts,
     status_texts,
 )
@@ -43,6 +45,8 @@ TEXTS = TextCatalog(
     status_texts.TEXTS,
     accounts_texts.TEXTS,
     pending_numbers_texts.TEXTS,
+    paused_webhooks_texts.TEXTS,
+    reviews_texts.TEXTS,
     mappings_texts.TEXTS,
     settings_texts.TEXTS,
     audit_texts.TEXTS,

@@ -33,7 +33,7 @@ ListStatistics = defstruct(  # `from` is no name that a class statement could us
                 str | None,
                 Meta(
                     description="At most three, separated by commas, of `product`, `status`, `resultCode`,"
-                    " `templateCode`, `sender`, `key` and `carrier`.",
+                    " `templateCode`, `sender`, `key`, `carrier` and `user`.",
                     examples=["product,status"],
                 ),
             ],
@@ -71,6 +71,10 @@ class StatisticsItem(Struct, kw_only=True):
     key: Annotated[
         LabelledValue | UnsetType,
         _describe("Id and name of the API key; absent: requested in the console; `*`: others."),
+    ] = UNSET
+    user: Annotated[
+        LabelledValue | UnsetType,
+        _describe("Id and name of the user of the console; absent: requested with an API key; `*`: others."),
     ] = UNSET
     carrier: Annotated[str | UnsetType, _describe("The carrier that decided how they ended; absent: none has.")] = (
         UNSET

@@ -18,6 +18,8 @@ from pabal.store.queue_admin import QueueDepth
 from pabal.store.slots import Worker
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
+RESPONSE_BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 30.0, 60.0)
+"""Classes of the time that a carrier takes to answer: up to each of these, and longer."""
 _LANES = ("small", "campaign", "awaiting_receipt")
 
 
@@ -176,6 +178,7 @@ class Metrics:
             "pabal_carrier_response_seconds",
             "Time a carrier took to answer a batch.",
             ["carrier"],
+            buckets=RESPONSE_BOUNDS_S,
             registry=registry,
         )
         self.carrier_verdicts = LabelledCounter(
@@ -227,6 +230,18 @@ class Metrics:
             ["worker"],
             registry=registry,
         )
+
+    def count_responses(self) -> dict[str, tuple[int, ...]]:
+        """Return how many batches each carrier has answered, by class of RESPONSE_BOUNDS_S, and later than all."""
+        cumulated: dict[str, list[int]] = {}
+        for family in self.carrier_response_seconds.collect():
+            for sample in family.samples:
+                if sample.name.endswith("_bucket"):
+                    cumulated.setdefault(sample.labels["carrier"], []).append(int(sample.value))
+        return {
+            name: tuple(each - before for before, each in zip([0, *counts], counts, strict=False))
+            for name, counts in cumulated.items()
+        }
 
     def count_ended(self, ended: Iterable[tuple[Product, Outcome]]) -> None:
         """Count messages that ended."""

@@ -1,6 +1,7 @@
 """The policy: what the operator has configured, in the units that the service works with."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -102,7 +103,7 @@ def build_policy(settings: Settings, secrets: SecretBox | None = None) -> Policy
     Raises BadSetting if the file with the keys cannot be read.
     """
     secrets = secrets or SecretBox(settings.read_secret_keys(), RealWorld())
-    prices = Prices({name: _prices_of(each) for name, each in settings.carriers.items()})
+    prices = Prices({name: _prices_of(each, settings.prices) for name, each in settings.carriers.items()})
     return Policy(
         routes=Routes(settings.routes, prices if settings.route_by == "price" else None),
         zone=settings.zone,
@@ -152,7 +153,9 @@ def _max_mms_px(settings: Settings) -> int | None:
     return max(known) if known and len(known) == len(limits) else None
 
 
-def _prices_of(carrier: CarrierSettings) -> CarrierPrices:
+def _prices_of(carrier: CarrierSettings, usual: Mapping[str, Decimal]) -> CarrierPrices:
+    """Return the prices of a carrier; the usual ones hold for products that it has none for."""
     return CarrierPrices(
-        {PRODUCT_BY_CODE[code]: int(won * 100) for code, won in carrier.prices.items()}, carrier.charges_failed
+        {PRODUCT_BY_CODE[code]: int(won * 100) for code, won in {**usual, **carrier.prices}.items()},
+        carrier.charges_failed,
     )

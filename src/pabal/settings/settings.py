@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Any, Literal
@@ -30,7 +31,7 @@ from pabal.settings.webhooks import AllowedEndpoint, check_webhooks, parse_allow
 
 RESERVED_VARIABLES = (CONFIG_VARIABLE, "PABAL_TORTURE", "PABAL_TEST_CITUS")
 """Variables with our prefix that are no settings: the path of the file, and switches of the tests."""
-FILE_ONLY = ("carriers", "routes", "expire_minutes")
+FILE_ONLY = ("carriers", "routes", "expire_minutes", "prices")
 """Tables, which an environment variable cannot hold."""
 
 
@@ -215,6 +216,11 @@ class Settings(MailSettings, ClientSettings):
         "Minutes after its scheduled time by which a carrier must have a message, by product, from 1 to 4,320;"
         " default: 1,440 for texts, 4,320 for others.",
     )
+    prices: dict[str, Decimal] = setting(
+        {},
+        "What a message of each product costs, in won with at most two decimals, at carriers that have no price of"
+        " their own; none: no cost is shown.",
+    )
     route_by: Literal["order", "price"] = setting(
         "order",
         "Which carrier of a route comes first: the first in its list, or the cheapest one;"
@@ -317,6 +323,8 @@ def _from_table(table: Mapping[str, Any], environment: Mapping[str, str]) -> dic
             given[name] = _expire_minutes(value)
         else:
             given[name] = convert(Settings, name, name, value)
+    for product in given.get("prices", {}):
+        check_product(product, f"prices.{product}")
     return given
 
 

@@ -23,6 +23,8 @@ class CarrierState(NamedTuple):
     messages_per_minute: int | None = None
     """How many messages per minute it accepted lately."""
     measured_at: Instant | None = None
+    quotas: str | None = None
+    """The quotas that are used up, and by how many holders, as JSON; None: none."""
 
     def throughput_at(self, now: Instant) -> int:
         """Return how many messages per minute it accepts now."""
@@ -34,13 +36,13 @@ def save(tx: Tx, state: CarrierState) -> None:
     """Save the state of a carrier, and its reason, if any, as the last error."""
     trouble, at = (state.reason, state.since) if state.reason else (None, None)
     tx.execute(
-        "insert into carrier_states (name, state, since, reason, worker, last_error, last_error_at)"
-        " values (?, ?, ?, ?, ?, ?, ?)"
+        "insert into carrier_states (name, state, since, reason, worker, last_error, last_error_at, quotas)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?)"
         " on conflict (name, worker) do update"
-        " set state = excluded.state, since = excluded.since, reason = excluded.reason,"
+        " set state = excluded.state, since = excluded.since, reason = excluded.reason, quotas = excluded.quotas,"
         " last_error = coalesce(excluded.last_error, carrier_states.last_error),"
         " last_error_at = coalesce(excluded.last_error_at, carrier_states.last_error_at)",
-        (*state[:5], trouble, at),
+        (*state[:5], trouble, at, state.quotas),
     )
 
 
@@ -55,8 +57,8 @@ def save_throughput(tx: Tx, name: str, worker: str, messages_per_minute: int, no
 def list_all(tx: Tx) -> list[CarrierState]:
     """Return the state of every carrier that was ever used, by name."""
     rows = tx.fetch_all(
-        "select name, state, since, reason, worker, last_error, last_error_at, messages_per_minute, measured_at"
-        " from carrier_states order by name, worker"
+        "select name, state, since, reason, worker, last_error, last_error_at, messages_per_minute, measured_at,"
+        " quotas from carrier_states order by name, worker"
     )
     return [CarrierState(*row) for row in rows]
 

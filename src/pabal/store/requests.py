@@ -90,10 +90,16 @@ class RequestRow(NamedTuple):
     opt_out_number: str | None
     parts: str | None
     key_id: int | None
+    user_id: int | None
 
 
 def build_row(
-    request_id: bytes, account_id: int, sending: Sending, scheduled_at: Instant, key_id: int | None = None
+    request_id: bytes,
+    account_id: int,
+    sending: Sending,
+    scheduled_at: Instant,
+    key_id: int | None = None,
+    user_id: int | None = None,
 ) -> RequestRow:
     """Return the row of a request; built before the transaction, because others wait for that."""
     fallback = sending.fallback
@@ -121,11 +127,12 @@ def build_row(
         sending.opt_out_number,
         encode_parts(sending.parts),
         key_id,
+        user_id,
     )
 
 
 _NEW_COLUMNS = ", ".join(RequestRow._fields)
-_MAYBE_ALL_NULL = ("profile_id", "expire_minutes", "key_id")
+_MAYBE_ALL_NULL = ("profile_id", "expire_minutes", "key_id", "user_id")
 """Numbers whose type PostgreSQL cannot see where all rows of a statement have none."""
 _NEW_VALUES = ", ".join(
     f"v.{name}{{as_big}}" if name in _MAYBE_ALL_NULL else f"v.{name}" for name in RequestRow._fields

@@ -20,6 +20,20 @@ class Worker(NamedTuple):
     joined_at: Instant
 
 
+class WorkerState(NamedTuple):
+    """A worker as operators see it."""
+
+    name: str
+    joined_at: Instant
+    heartbeat: int
+    slots: int
+    """How many it holds."""
+    silent_ms: int | None
+    """Time since its last heartbeat, by the database's clock; None: it has sent none."""
+    ahead_ms: int | None
+    """How far its clock was ahead of the database's then."""
+
+
 class SlotAssignment(NamedTuple):
     """The result of a worker's heartbeat."""
 
@@ -58,16 +72,26 @@ def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
 
 
 @transaction(exclusive=True, urgent=True)
-def heartbeat(tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]], rates: str = "") -> SlotAssignment | None:
+def heartbeat(
+    tx: Tx,
+    worker: bytes,
+    dead: Iterable[tuple[bytes, int]],
+    rates: str = "",
+    clock_at: Instant | None = None,
+) -> SlotAssignment | None:
     """Record a worker's heartbeat, and assign or release slots until it has its fair share.
 
-    `rates` is what it publishes about its shares of carriers' rates.
+    `rates` is what it publishes about its shares of carriers' rates; `clock_at` is the time of its clock, which is
+    recorded for people beside that of the database.
 
     `dead` workers, given with their last heartbeat, are evicted unless they have had another since. A slot whose
     worker is gone is orphaned until `mark_prepared`, whoever holds it: also if the result of a heartbeat is lost.
     Returns None if this worker was evicted itself.
     """
-    if not tx.execute("update workers set heartbeat = heartbeat + 1, rates = ? where id = ?", (rates, worker)):
+    if not tx.execute(
+        "update workers set heartbeat = heartbeat + 1, rates = ?, beat_at = {database_now}, clock_at = ? where id = ?",
+        (rates, clock_at, worker),
+    ):
         return None
     for other, last in dead:
         if tx.execute("delete from workers where id = ? and heartbeat = ?", (other, last)):
@@ -136,6 +160,15 @@ def list_workers(tx: Tx) -> list[tuple[Worker, int]]:
         " from workers w order by w.joined_at, w.id"
     )
     return [(Worker(*row[:4]), row[4]) for row in rows]
+
+
+def list_worker_states(tx: Tx) -> list[WorkerState]:
+    """Return every worker as operators see it."""
+    rows = tx.fetch_all(
+        "select w.name, w.joined_at, w.heartbeat, (select count(*) from slots s where s.worker_id = w.id),"
+        " {database_now} - w.beat_at, w.clock_at - w.beat_at from workers w order by w.joined_at, w.id"
+    )
+    return [WorkerState(*row) for row in rows]
 
 
 def fair_share(rank: int, workers: int, slots: int) -> int:

@@ -20,7 +20,7 @@ StatisticsKey = tuple[int, int, int]
 
 OTHERS = "*"
 OTHER_KEYS = -1
-"""Stand for templates, senders and keys that are not counted one by one, because there are so many."""
+"""Stand for templates, senders, keys and users that are not counted one by one, because there are so many."""
 
 _DELIVERED = Outcome.DELIVERED.number
 _TEXTS = ", ".join(str(each.number) for each in Product if each.is_text)
@@ -54,6 +54,8 @@ class StatisticsGroup(NamedTuple):
     """0: none; OTHER_KEYS: one of many."""
     carrier: str
     """The carrier that decided how they ended; empty: none did."""
+    user_id: int = 0
+    """Who requested them in the console; 0: none; OTHER_KEYS: one of many."""
 
 
 class GroupCounts(NamedTuple):
@@ -130,7 +132,7 @@ def count_messages(tx: Tx, since: Instant, until: Instant) -> CountedGroups:
         f"select g.account_id, g.product, g.status, g.outcome,"
         f" case when {_IS_FALLBACK} then '' else coalesce(r.template_code, '') end,"
         f" case when {_IS_FALLBACK} then coalesce(r.fallback_sender, '') else {_SENDER} end,"
-        f" coalesce(r.key_id, 0), g.carrier, sum(g.messages),"
+        f" coalesce(r.key_id, 0), g.carrier, coalesce(r.user_id, 0), sum(g.messages),"
         f" sum(case when {_IS_FALLBACK} then g.messages else 0 end),"
         f" sum(case when g.outcome = {_DELIVERED} and not ({_IS_FALLBACK}) then g.messages else 0 end), sum(g.cost)"
         " from (select substr(m.id, 1, 13) as request_id{and_slot}, m.account_id, m.product, m.status,"
@@ -139,10 +141,10 @@ def count_messages(tx: Tx, since: Instant, until: Instant) -> CountedGroups:
         " group by substr(m.id, 1, 13){and_slot}, m.account_id, m.product, m.status, coalesce(m.outcome, 0),"
         " coalesce(m.carrier, '')) as g"
         " left join requests r on r.id = g.request_id{and_same_slot} and r.id >= ? and r.id < ?"
-        " group by 1, 2, 3, 4, 5, 6, 7, 8",
+        " group by 1, 2, 3, 4, 5, 6, 7, 8, 9",
         (low, high, *_request_bounds(low, high)),
     )
-    found = {StatisticsGroup(*row[:8]): _counts_of(row[8:]) for row in rows}
+    found = {StatisticsGroup(*row[:9]): _counts_of(row[9:]) for row in rows}
     if any(counts.fallbacks and group.outcome == _DELIVERED for group, counts in found.items()):
         _add_reached_by_fallbacks(tx, low, high, found)
     return found
@@ -151,7 +153,8 @@ def count_messages(tx: Tx, since: Instant, until: Instant) -> CountedGroups:
 def _add_reached_by_fallbacks(tx: Tx, low: bytes, high: bytes, found: CountedGroups) -> None:
     """Count the failed messages whose fallback was delivered as reached."""
     rows = tx.fetch_all(
-        f"select m.id, r.total, m.account_id, coalesce(r.template_code, ''), {_SENDER}, coalesce(r.key_id, 0)"
+        f"select m.id, r.total, m.account_id, coalesce(r.template_code, ''), {_SENDER}, coalesce(r.key_id, 0),"
+        " coalesce(r.user_id, 0)"
         " from messages m cross join requests r"  # SQLite must not look through all messages for each request
         " where m.id >= ? and m.id < ? and r.id >= ? and r.id < ?"
         " and r.id = substr(m.id, 1, 13) and r.slot = m.slot"
@@ -170,8 +173,10 @@ def _add_reached_by_fallbacks(tx: Tx, low: bytes, high: bytes, found: CountedGro
         [(one,) for one in sorted(shared)],
     )
     for one, product, status, outcome, carrier in origins:
-        account_id, template_code, sender, key_id = shared[one]
-        group = StatisticsGroup(account_id, product, status, outcome, template_code, sender, key_id, carrier)
+        account_id, template_code, sender, key_id, user_id = shared[one]
+        group = StatisticsGroup(
+            account_id, product, status, outcome, template_code, sender, key_id, carrier, user_id
+        )
         if group in found:  # else it has changed since the first statement
             found[group] = found[group].plus(GroupCounts(0, reached=1))
 

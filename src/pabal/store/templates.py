@@ -1,7 +1,7 @@
 """Alimtalk templates and their review status, whose changes are recorded as events."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pabal.domain.button import from_fields
@@ -141,6 +141,26 @@ def list_by_profile(tx: Tx, profile_id: int) -> list[Template]:
     return [
         _from_row(row) for row in tx.fetch_all(f"{_SELECT} where t.profile_id = ? order by t.id", (profile_id,))
     ]
+
+
+def get_names(tx: Tx, account_id: int, codes: Iterable[str]) -> dict[str, str]:
+    """Return the names of an account's templates with these codes; of equal codes, that of the newest."""
+    rows = tx.execute_many(
+        f"select code, name from templates where account_id = {account_id:d} and code in ({{list}}) order by id",
+        [(one,) for one in codes],
+    )
+    return dict(rows)
+
+
+def list_under_review(tx: Tx, after: int, limit: int) -> list[tuple[str, Template]]:
+    """Return templates that wait for an operator's review, each with the name of its account, by their ids."""
+    rows = tx.fetch_all(
+        f"select a.name, {', '.join(_COLUMNS)} from templates t join profiles p on p.id = t.profile_id"
+        " join accounts a on a.id = t.account_id where t.status = 'inspecting' and t.id > ?"
+        " and p.carrier is null and p.deleted_at is null order by t.id limit ?",
+        (after, limit),
+    )
+    return [(row[0], _from_row(row[1:])) for row in rows]
 
 
 def delete(tx: Tx, template_id: int) -> None:

@@ -1,5 +1,6 @@
 """People who may sign in to the console."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from pabal.domain.dates import Instant
@@ -44,6 +45,12 @@ def list_by_account(tx: Tx, account_id: int) -> list[User]:
         from_row(row)
         for row in tx.fetch_all(f"select {COLUMNS} {_FROM} where u.account_id = ? order by u.id", (account_id,))
     ]
+
+
+def get_names(tx: Tx, user_ids: Iterable[int]) -> dict[int, str]:
+    """Return the names of those users who still exist, by id."""
+    rows = tx.execute_many("select id, name from users where id in ({list})", [(one,) for one in user_ids])
+    return dict(rows)
 
 
 def count_active_owners(tx: Tx, account_id: int) -> int:

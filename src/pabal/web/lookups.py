@@ -34,6 +34,6 @@ async def list_statistics(call: ApiCall) -> dict[str, Any]:
     if len(found.rows) > MAX_ROWS:
         raise Refused(Code.INVALID_PARAMETER, "groupBy", TOO_MANY_ROWS)
     shown = found.rows[(page - 1) * page_size : page * page_size]
-    items = build_statistics_items(shown, query.groups, found.key_names, call.locale)
+    items = build_statistics_items(shown, query.groups, found.names, call.locale)
     counted = call.locale.format_timestamp(found.as_of if found.as_of is not None else call.now)
     return {"item": StatisticsInfo(counted), **envelope.page_fields(len(found.rows), page, page_size, items)}

@@ -1,37 +1,50 @@
-"""The page of statistics: any period, by up to three groups, the same numbers as the interface."""
+"""The page of statistics: any period, by up to three groups, compared with the one before."""
 
 import csv
 import html
 import io
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pabal.console.overview.statistics import MAX_COLUMNS
 from pabal.domain.user import Role
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console_send import send
+from tests.fixtures.sheets import read_sheets
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
     PHONE,
+    SENDER,
+    AdjustableWorld,
     RunScenario,
     alimtalk_body,
     call_ok,
     set_up_sender,
     sms_body,
+    world_at_noon,
 )
 
 PATH = "/console/statistics"
 NO_SUCH = "010-0000-0001"
 
 
-def rows_of(text: str) -> list[list[str]]:
-    """Return the cells of the table."""
-    body = text.partition("<tbody>")[2].partition("</tbody>")[0]
-    rows = re.findall(r"<tr>(.*?)</tr>", body)
-    return [[html.unescape(cell) for cell in re.findall(r"<td[^>]*>([^<]*)</td>", row)] for row in rows]
+def rows_of(text: str, table: str = "details") -> list[list[str]]:
+    """Return the cells of a table."""
+    body = text.partition(f'id="{table}"')[2].partition("<tbody>")[2].partition("</tbody>")[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", re.sub("<svg.*?</svg>", "", body))
+    cells = (re.findall(r"<t[dh][^>]*>([^<]*)</t[dh]>", row) for row in rows)
+    return [[html.unescape(cell) for cell in row] for row in cells]
+
+
+def points_of(text: str) -> list[str]:
+    """Return what the columns of the chart say."""
+    return [html.unescape(each) for each in re.findall(r'<g tabindex="0" role="img" aria-label="([^"]+)"', text)]
 
 
 async def send_some(env: Environment) -> Any:
@@ -48,13 +61,21 @@ def test_page_shows_the_last_days_by_message_type(run_scenario: RunScenario) -> 
         await send_some(env)
         viewer = await signed_in_browser(env, Role.VIEWER)
 
-        shown = await viewer.get(PATH)
+        shown = (await viewer.get(PATH)).text
 
-        assert 'value="2026-11-09"' in shown.text
-        assert rows_of(shown.text) == [
-            ["2026-11-15", "단문 문자", "3", "2", "1", "0", "0", "1", "66.7", "50.0", "–"],
-            ["2026-11-15", "알림톡", "1", "0", "1", "0", "0", "0", "0.0", "100.0", "–"],
-        ]
+        assert 'value="2026-11-09"' in shown
+        texts, talks = (
+            ["3", "2", "1", "0", "0", "1", "66.7", "50.0", "0", "–"],
+            ["1", "0", "1", "0", "0", "0", "0.0", "100.0", "0", "–"],
+        )
+        assert rows_of(shown) == [["2026-11-15", "단문 문자", *texts], ["2026-11-15", "알림톡", *talks]]
+        assert rows_of(shown, "groups") == [["단문 문자", *texts], ["알림톡", *talks]]
+        days = rows_of(shown, "series")
+        assert len(days) == 7
+        assert days[-1][:5] == ["2026-11-15", "4", "2", "2", "0"]
+        assert points_of(shown)[-1] == "2026-11-15 · 4건, 완료 2 · 실패 2, 이전 기간 0"
+        assert len(points_of(shown)) == 7
+        assert "비용" not in "".join(re.findall("<th[^>]*>[^<]*</th>", shown))
 
     run_scenario(scenario)
 
@@ -66,28 +87,124 @@ def test_numbers_are_those_of_the_interface_in_every_group(run_scenario: RunScen
             ("hour", ["product", "status", "resultCode"]),
             ("day", ["templateCode", "sender", "key"]),
             ("month", ["carrier"]),
-            ("day", []),
+            ("day", ["user"]),
         ):
             query = "&".join(
                 [f"from=2026-11-15&to=2026-11-15&interval={interval}", *(f"by.{each}=1" for each in words)]
             )
-            asked = {"from": "2026-11-15", "interval": interval, "groupBy": ",".join(words) or None}
+            asked = {"from": "2026-11-15", "interval": interval, "groupBy": ",".join(words)}
 
             shown = await browser.get(f"{PATH}?{query}")
             exported = await browser.get(f"{PATH}/table.csv?{query}")
+            sheet = await browser.get(f"{PATH}/table.xlsx?{query}")
 
-            listed = (await call_ok(call, "statistics/list", query={k: v for k, v in asked.items() if v})).items
+            listed = (await call_ok(call, "statistics/list", query=asked)).items
             _, *lines = csv.reader(io.StringIO(exported.text.removeprefix("\ufeff")))
+            ((_, *cells),) = read_sheets(sheet.body).values()
             first = 1 + len(words)
-            assert [row[first] for row in rows_of(shown.text)] == [str(each["count"]) for each in listed], words
-            assert [line[first : first + 2] for line in lines] == [
-                [str(each["count"]), str(each["counts"]["completed"])] for each in listed
+            assert sorted(row[first] for row in rows_of(shown.text)) == sorted(
+                str(each["count"]) for each in listed
+            )
+            assert sum(int(line[first + 1]) for line in lines) == sum(
+                each["counts"]["completed"] for each in listed
+            )
+            assert [[cell.removeprefix("'") for cell in line] for line in lines] == [
+                ["" if cell == "–" else cell for cell in row] for row in rows_of(shown.text)
             ]
-            assert [[cell.removeprefix("'") for cell in line[:first]] for line in lines] == [
-                row[:first] for row in rows_of(shown.text)
+            assert [[cell or "" for cell in row] for row in cells] == [
+                [cell.removeprefix("'") for cell in line] for line in lines
             ]
-        (entry,) = await env.store.read(latest_entries, None, 1)
-        assert entry.action == "statistics.export"
+        entries = await env.store.read(latest_entries, None, 2)
+        assert [(each.action, each.target) for each in entries] == [
+            ("statistics.export", "xlsx"),
+            ("statistics.export", "csv"),
+        ]
+
+    run_scenario(scenario)
+
+
+def test_users_and_templates_are_named(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await send_some(env)
+        sender = await signed_in_browser(env, Role.SENDER)
+        sms = {"kind": "sms", "sender": SENDER, "content": "안녕", "receivers": f"{PHONE}\n010-2222-3333"}
+        await send(sender, sms)
+        await env.wait(60)
+
+        by_user = await sender.get(f"{PATH}?from=2026-11-15&interval=day&by.user=1&by.product=1")
+        by_template = await sender.get(f"{PATH}?from=2026-11-15&interval=day&by.templateCode=1")
+
+        assert [row[:3] for row in rows_of(by_user.text, "groups")] == [
+            ["단문 문자", "API", "3"],
+            ["단문 문자", "sender-of-acme", "2"],
+            ["알림톡", "API", "1"],
+        ]
+        assert [row[:2] for row in rows_of(by_template.text, "groups")] == [["없음", "5"], ["배송 안내 (T1)", "1"]]
+
+    run_scenario(scenario)
+
+
+def test_period_is_compared_with_the_one_before(run_scenario: RunScenario, tmp_path: Path) -> None:
+    async def scenario(env: Environment) -> None:
+        assert isinstance(env.world, AdjustableWorld)
+        call = await env.caller()
+        await call_ok(call, "message/sendSMS", sms_body(PHONE, NO_SUCH))
+        await env.wait(70)
+        env.world.move_clock(24 * 3600)
+        await call_ok(call, "message/sendSMS", sms_body(PHONE, "010-2222-2222", "010-3333-3333"))
+        await env.wait(70)
+        browser = await signed_in_browser(env)
+
+        shown = (
+            await browser.get(f"{PATH}?from=2026-11-16&to=2026-11-16&interval=day&compare=1&by.product=1")
+        ).text
+        alone = (await browser.get(f"{PATH}?from=2026-11-16&to=2026-11-16&interval=day&by.product=1")).text
+        exported = (await browser.get(f"{PATH}/table.csv?from=2026-11-16&interval=day&compare=1")).text
+
+        assert rows_of(shown, "groups") == [
+            ["단문 문자", "3", "3", "0", "0", "0", "0", "100.0", "100.0", "28.50", "2", "+50.0", "9.50"]
+        ]
+        assert points_of(shown) == ["2026-11-16 · 3건, 완료 3 · 실패 0, 이전 기간 2 (+50.0 %)"]
+        assert "이전 기간 2 (&#43;50.0 %)" in shown or "이전 기간 2 (+50.0 %)" in shown
+        assert rows_of(alone, "groups")[0][-2:] == ["100.0", "28.50"]
+        assert 'class="before"' in shown
+        assert 'class="before"' not in alone
+        assert exported.splitlines()[1].endswith("28.50,2,9.50")
+
+    file = tmp_path / "prices.toml"
+    file.write_text("[prices]\nsms = 9.5\n")
+    run_scenario(scenario, world=world_at_noon(), file=file)
+
+
+def test_chart_shows_cost_where_prices_are_known(run_scenario: RunScenario, tmp_path: Path) -> None:
+    async def scenario(env: Environment) -> None:
+        call, browser = await env.caller(), await signed_in_browser(env)
+        await call_ok(call, "message/sendSMS", sms_body(PHONE, "010-2222-2222"))
+        await env.wait(60)
+
+        shown = (await browser.get(f"{PATH}?from=2026-11-15&interval=day&show=cost")).text
+
+        assert points_of(shown) == ["2026-11-15 · 2건, 40.50원"]
+        assert '<rect class="cost" x' in shown
+
+    file = tmp_path / "prices.toml"
+    file.write_text("[prices]\nsms = 20.25\n")
+    run_scenario(scenario, file=file)
+
+
+def test_long_periods_are_shown_several_to_a_column_and_stay_small(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        await send_some(env)
+
+        shown = await browser.get(f"{PATH}?from=2026-08-15&to=2026-11-15&interval=day&by.product=1&compare=1")
+
+        points = points_of(shown.text)
+        assert len(points) <= MAX_COLUMNS
+        assert points[0].startswith("2026-08-15 ~ 08-17 · 0건")
+        assert sum(int(row[1]) for row in rows_of(shown.text, "series")) == 4
+        assert "이전 기간은 월별로만" in shown.text
+        assert len(shown.text.encode()) < 70_000
 
     run_scenario(scenario)
 
@@ -114,7 +231,7 @@ def test_wrong_query_is_told_at_its_field_and_kept(
         assert (shown.status, exported.status) == (400, 400)
         (told,) = re.findall(rf'id="wrong-{field}">([^<]+)<', shown.text)
         assert said in told
-        assert shown.text.count(" checked") == query.count("by.")
+        assert len(re.findall(r'name="by[^>]* checked', shown.text)) == query.count("by.")
 
     run_scenario(scenario)
 

@@ -15,6 +15,34 @@ from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, la
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld, open_store
 
 
+def test_quotas_that_are_used_up_are_stored_and_cleared(run_scenario: RunScenario) -> None:
+    class Limited(FakeCarrier):
+        quotas: Mapping[str, int] = {}
+
+        @property
+        def exhausted_quotas(self) -> Mapping[str, int]:
+            return self.quotas
+
+    post = Limited()
+
+    async def scenario(env: Environment) -> None:
+        await env.wait(PROBE_INTERVAL_S + 0.1)
+        before = (await stored_states(env))[DEFAULT_CARRIER]
+        post.quotas = {"messages_per_day": 2}
+        await send(env, sms())
+        await env.wait(PROBE_INTERVAL_S + 0.1)
+        used_up = (await stored_states(env))[DEFAULT_CARRIER]
+        post.quotas = {}
+        await send(env, sms())
+        await env.wait(PROBE_INTERVAL_S + 0.1)
+
+        assert before.quotas is None
+        assert (used_up.quotas, used_up.state, used_up.since) == ('{"messages_per_day": 2}', "up", before.since)
+        assert (await stored_states(env))[DEFAULT_CARRIER].quotas is None
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+
+
 def test_status_metrics_and_log_follow_a_carrier_down_circuit_open_and_up(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -299,7 +299,7 @@ def test_smallest_groups_beyond_the_limit_are_merged_as_others() -> None:
 
     bounded = bound_groups(many | other)
 
-    merged = busy._replace(template_code=OTHERS, sender=OTHERS, key_id=OTHER_KEYS)
+    merged = busy._replace(template_code=OTHERS, sender=OTHERS, key_id=OTHER_KEYS, user_id=OTHER_KEYS)
     assert len(bounded) == MAX_GROUPS_PER_QUARTER + 1 + 1
     assert bounded[merged] == GroupCounts(1 + 2 + 3 + 4 + 5, 0, 5, 500)
     assert sum(each.messages for each in bounded.values()) == sum(each.messages for each in (many | other).values())

@@ -75,7 +75,7 @@ async def show_new_form(request: PageRequest) -> Response:
     """Show an empty form, or one filled in from another template."""
     if request.field("copy"):
         copied = await _find_template(request, request.field("copy"))
-        fields = {**template_form.fields_of(copied), "templateCode": ""} | _image_field(copied)
+        fields = {**template_form.fields_of(copied), "templateCode": ""} | image_field(copied)
         return await _render_form(request, fields)
     typed, kept = await kept_template.load(request, kept_template.NEW)
     return await _render_form(request, typed or template_form.read_fields({}), kept=kept)
@@ -111,14 +111,14 @@ async def show_edit_form(request: PageRequest) -> Response:
     typed, kept = await kept_template.load(request, kept_template.form_name(template))
     stored = template_form.fields_of(template)
     fields = {**(typed or stored), **{name: stored[name] for name in ("senderKey", "templateCode")}}
-    return await _render_form(request, fields | _image_field(template), template=template, kept=kept)
+    return await _render_form(request, fields | image_field(template), template=template, kept=kept)
 
 
 async def update_template(request: PageRequest) -> Response:
     """Store the edited template."""
     template = await _requested_template(request)
     fields = template_form.read_fields(request.fields)
-    fields |= {"senderKey": template.sender_key, "templateCode": template.code, **_image_field(template)}
+    fields |= {"senderKey": template.sender_key, "templateCode": template.code, **image_field(template)}
     try:
         if not is_editable(template):
             raise Refused(Code.INVALID_STATE, "content")
@@ -189,7 +189,7 @@ async def show_preview(request: PageRequest) -> Response:
     """Answer with the preview of the form; what was typed is kept."""
     fields = template_form.read_fields(request.fields)
     await kept_template.keep(request, fields)
-    return request.render("manage/template_preview.html", preview=_build_preview(fields), **_LIMITS)
+    return request.render("manage/template_preview.html", preview=build_preview(fields), **_LIMITS)
 
 
 _LIMITS = {"max_image_bytes": MAX_IMAGE_BYTES}
@@ -215,7 +215,8 @@ async def _find_template(request: PageRequest, template_id: str) -> Template:
     return await lookup.get_template(request.context, request.account_id, int(template_id))
 
 
-def _image_field(template: Template) -> dict[str, str]:
+def image_field(template: Template) -> dict[str, str]:
+    """Return the field that names the template whose stored image is shown."""
     return {template_form.IMAGE_OF: str(template.id) if template.latest.image_name else ""}
 
 
@@ -262,7 +263,7 @@ async def _render_template(request: PageRequest, template: Template, refused: Re
         refused.code.http_status if refused else 200,
         template=template,
         category=category.name if category else template.latest.category,
-        preview=_build_preview(template_form.fields_of(template) | _image_field(template)),
+        preview=build_preview(template_form.fields_of(template) | image_field(template)),
         in_use=in_use,
         buttons=template_form.button_details(template.latest.buttons + template.latest.parts.buttons),
         errors=[why for field, why in errors if field != "comment"],
@@ -307,13 +308,14 @@ async def _render_form(
         objects=template_form.OBJECT_FIELDS,
         rows=range(MAX_BUTTONS),
         written={name: template_form.rows_in_use(fields, name) for name in template_form.LIST_FIELDS},
-        preview=_build_preview(fields),
+        preview=build_preview(fields),
         kept=kept or KeptTemplate(kept_template.form_name(template)),
         **_LIMITS,
     )
 
 
-def _build_preview(fields: Mapping[str, str]) -> TemplatePreview:
+def build_preview(fields: Mapping[str, str]) -> TemplatePreview:
+    """Return a template as a phone shows it."""
     has_title = fields["emphasisType"] == "text"
     parts = template_form.preview_parts(fields)
     return TemplatePreview(

@@ -212,6 +212,13 @@ KOREAN_DESCRIPTIONS = {
         " 1~4,320이며 기본값은 문자 1,440, 그 밖의 메시지 4,320입니다."
     ),
     (
+        "What a message of each product costs, in won with at most two decimals, at carriers that have no price of"
+        " their own; none: no cost is shown."
+    ): (
+        "메시지 종류별 단가(원, 소수점 둘째 자리까지)입니다. 자기 단가가 없는 통신사에 적용합니다. 정하지 않으면"
+        " 비용을 표시하지 않습니다."
+    ),
+    (
         "Which carrier of a route comes first: the first in its list, or the cheapest one;"
         " carriers without a price come last."
     ): (

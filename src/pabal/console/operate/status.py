@@ -1,20 +1,30 @@
-"""The operators' status page: carriers and the queue."""
+"""The operators' status page: carriers with their latency and quotas, the queue, and the workers."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from starlette.responses import Response
 
 from pabal.console.history.history import SENDABLE_PRODUCTS
+from pabal.console.operate import latency_charts
+from pabal.console.operate.latency_charts import format_seconds
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.dates import SECOND
-from pabal.service.upkeep import reports
-from pabal.service.upkeep.reports import CarrierState, QueueDepth
+from pabal.service.delivery.heartbeat import HEARTBEAT_INTERVAL_S, MAX_MISSED_HEARTBEATS
+from pabal.service.upkeep import latency, reports
+from pabal.service.upkeep.reports import CarrierState, MinuteLatency, QueueDepth, WorkerState
 
 STATUS_PATH = "/console/operate/state"
 LANE_KEYS = ("operate.small", "operate.campaign", "operate.taken")
 """The text keys of the lanes, by lane number."""
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
+QUOTA_NAMES = ("messages_per_day", "texts_per_month", "calls", "calls_per_second")
+"""Quotas of relays that have a text."""
+MAX_SILENCE_MS = round(MAX_MISSED_HEARTBEATS * HEARTBEAT_INTERVAL_S * SECOND)
+"""A worker that has sent no heartbeat for longer is shown as silent."""
+MAX_CLOCK_DIFFERENCE_MS = 1 * SECOND
+"""A greater difference from the database's clock is marked."""
 
 
 class CarrierStatusRow(NamedTuple):
@@ -31,6 +41,32 @@ class CarrierStatusRow(NamedTuple):
     reason: str
     last_error: str
     last_error_at: str
+    latency: Sequence[str]
+    """Half, 95 % and 99 % of its answers took at most so long; empty: it has answered nothing lately."""
+
+
+class QuotaRow(NamedTuple):
+    """A quota of a carrier that is used up."""
+
+    carrier: str
+    worker: str
+    name: str
+    holders: int
+
+
+class WorkerRow(NamedTuple):
+    """A worker, as it is shown."""
+
+    name: str
+    state: str
+    """`alive`, `silent` or `joining`, as the texts name it."""
+    slots: int
+    heartbeat: int
+    silent: str
+    joined: str
+    ahead: str
+    """By how much its clock is ahead of the database's, with a sign."""
+    is_skewed: bool
 
 
 class LaneRow(NamedTuple):
@@ -50,11 +86,18 @@ class StatusSnapshot(NamedTuple):
     at: str
     has_abandoned: bool
     """Whether messages wait for a carrier that is not configured."""
+    workers: Sequence[WorkerRow]
+    total_slots: int
+    quotas: Sequence[QuotaRow]
 
 
 async def show_status(request: PageRequest) -> Response:
-    """Show the status of carriers and queue."""
-    return request.render("operate/status.html", snapshot=await _read_snapshot(request))
+    """Show the status of carriers, queue and workers, and how long carriers took to answer."""
+    return request.render(
+        "operate/status.html",
+        snapshot=await _read_snapshot(request),
+        **await latency_charts.read_chart(request),
+    )
 
 
 async def refresh_status(request: PageRequest) -> Response:
@@ -68,14 +111,33 @@ async def _read_snapshot(request: PageRequest) -> StatusSnapshot:
     abandoned = {depth.carrier for depth in report.queue if depth.carrier not in configured}
     silent = [CarrierState(name, "", 0, "") for name in sorted({*configured, *abandoned} - reported)]
     return StatusSnapshot(
-        [_carrier_row(request, state, report.kinds.get(state.name, "")) for state in [*report.carriers, *silent]],
+        [
+            _carrier_row(request, state, report.kinds.get(state.name, ""), report.latencies)
+            for state in [*report.carriers, *silent]
+        ],
         [_lane_row(request, depth) for depth in report.queue],
         request.locale.format_timestamp(request.now),
         bool(abandoned),
+        [_worker_row(request, each) for each in report.workers],
+        request.context.slots.total,
+        [
+            QuotaRow(
+                state.name,
+                state.worker,
+                request.t(f"quota.{name}") if name in QUOTA_NAMES else name,
+                holders,
+            )
+            for state in report.carriers
+            for name, holders in _read_quotas(state).items()
+        ],
     )
 
 
-def _carrier_row(request: PageRequest, state: CarrierState, known_kind: str) -> CarrierStatusRow:
+def _carrier_row(
+    request: PageRequest, state: CarrierState, known_kind: str, latencies: Sequence[MinuteLatency]
+) -> CarrierStatusRow:
+    of_this = [each for each in latencies if each.carrier == state.name and each.worker == state.worker]
+    found = latency.find_percentiles(latency.add_up(of_this))
     carrier = request.context.carriers.get(state.name)
     settings = request.site.settings.carriers.get(state.name)
     products = [product for product in SENDABLE_PRODUCTS if carrier and product in carrier.products]
@@ -91,6 +153,25 @@ def _carrier_row(request: PageRequest, state: CarrierState, known_kind: str) -> 
         reason=state.reason,
         last_error=state.last_error or "",
         last_error_at=request.locale.format_timestamp(state.last_error_at) if state.last_error_at else "",
+        latency=[format_seconds(request, each) for each in found[1:]] if found else [],
+    )
+
+
+def _read_quotas(state: CarrierState) -> Mapping[str, int]:
+    return dict(json.loads(state.quotas)) if state.quotas else {}
+
+
+def _worker_row(request: PageRequest, worker: WorkerState) -> WorkerRow:
+    silent, ahead = worker.silent_ms, worker.ahead_ms
+    return WorkerRow(
+        worker.name,
+        "joining" if silent is None else "alive" if silent <= MAX_SILENCE_MS else "silent",
+        worker.slots,
+        worker.heartbeat,
+        "" if silent is None else _format_age(request, max(0, silent) // SECOND),
+        request.locale.format_timestamp(worker.joined_at),
+        "" if ahead is None else request.t("operate.clock_by", seconds=f"{ahead / SECOND:+.1f}"),
+        ahead is not None and abs(ahead) > MAX_CLOCK_DIFFERENCE_MS,
     )
 
 

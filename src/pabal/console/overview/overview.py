@@ -10,6 +10,8 @@ from starlette.responses import Response
 
 from pabal.console.overview import charts
 from pabal.console.overview.charts import Rectangle
+from pabal.console.overview.figures import STATE_BY_STATUS, STATES, StateCounts, format_percent
+from pabal.console.shell.column_chart import ChartColumn, draw_chart
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import dates as dates_module
 from pabal.domain.dates import SECOND
@@ -23,49 +25,6 @@ SHOWN_DAYS = 28
 
 PERIODS_DAYS = (1, 7, 28)
 DEFAULT_PERIOD_DAYS = 7
-STATES = ("completed", "fail", "open", "cancel")
-"""How messages are grouped: completed, failed, in progress, cancelled."""
-_STATE_BY_STATUS = {
-    Status.COMPLETED: "completed",
-    Status.FAIL: "fail",
-    Status.WAITING: "open",
-    Status.SENDING: "open",
-    Status.CANCEL: "cancel",
-}
-
-
-class StateCounts(NamedTuple):
-    """How many messages are in each state."""
-
-    completed: int
-    fail: int
-    open: int
-    cancel: int
-
-    @property
-    def total(self) -> int:
-        return sum(self)
-
-    @property
-    def completion_rate(self) -> str:
-        """The percentage of completed messages among those that ended; empty if none has.
-
-        It is 100.0 only if none has failed, and 0.0 only if none was completed.
-        """
-        ended = self.completed + self.fail
-        if not ended:
-            return ""
-        tenths = round(1000 * self.completed / ended)
-        tenths = min(tenths, 999) if self.fail else tenths
-        return f"{(max(tenths, 1) if self.completed else tenths) / 10:.1f}"
-
-
-class DayChart(NamedTuple):
-    """A day's column and its counts."""
-
-    name: str
-    counts: StateCounts
-    rectangles: list[Rectangle]
 
 
 class ProductChart(NamedTuple):
@@ -109,15 +68,19 @@ async def show_overview(request: PageRequest) -> Response:
         request.context, request.account_id, periods, period_days
     )
     in_period = _add_days(daily[-period_days:])
+    counts = [_count_states(day) for day in daily]
     products = _product_charts(request, in_period, by_product)
     is_new = not any(map(sum, (day.values() for day in daily)))
     return request.render(
         "overview/overview.html",
         first_steps=await _first_steps(request) if is_new else [],
-        today=_count_states(daily[-1]),
-        days=_day_charts(dates, daily),
-        busiest=max([1, *(_count_states(day).total for day in daily)]),
-        width=SHOWN_DAYS * charts.COLUMN_STEP,
+        today=counts[-1],
+        days=list(zip((day.isoformat() for day in dates), counts, strict=True)),
+        chart=draw_chart(
+            request.t("overview.days_about", first=dates[0], last=dates[-1]),
+            [_day_column(request, day, each) for day, each in zip(dates, counts, strict=True)],
+            lambda amount: f"{amount:,.0f}",
+        ),
         period=period_days,
         periods=PERIODS_DAYS,
         products=products,
@@ -160,7 +123,7 @@ def _add_days(days: Iterable[Mapping[StatisticsKey, int]]) -> Counter[Statistics
 def _count_states(statistics: Mapping[StatisticsKey, int]) -> StateCounts:
     by_state: Counter[str] = Counter()
     for (_, status, _), count in statistics.items():
-        by_state[_STATE_BY_STATUS[STATUS_BY_NUMBER[status]]] += count
+        by_state[STATE_BY_STATUS[STATUS_BY_NUMBER[status]]] += count
     return StateCounts(*(by_state[state] for state in STATES))
 
 
@@ -168,13 +131,15 @@ def _amounts(counts: StateCounts) -> list[tuple[str, int]]:
     return list(zip(STATES, counts, strict=True))
 
 
-def _day_charts(dates: list[date], daily: list[dict[StatisticsKey, int]]) -> list[DayChart]:
-    counts = [_count_states(day) for day in daily]
-    largest = max([1, *(each.total for each in counts)])
-    return [
-        DayChart(day.isoformat(), each, charts.build_column(index, _amounts(each), largest))
-        for index, (day, each) in enumerate(zip(dates, counts, strict=True))
-    ]
+def _day_column(request: PageRequest, day: date, counts: StateCounts) -> ChartColumn:
+    name = request.t("overview.of_day", day=day.isoformat(), total=f"{counts.total:,}")
+    return ChartColumn(name, f"{day:%m-%d}", _amounts(counts), describe_states(request, counts))
+
+
+def describe_states(request: PageRequest, counts: StateCounts) -> list[str]:
+    """Return how many messages are in each state, in two lines; states without messages are left out at the end."""
+    words = [f"{request.t(f'overview.{state}')} {count:,}" for state, count in _amounts(counts)]
+    return [" · ".join(words[:2]), *([" · ".join(words[2:])] if counts.open or counts.cancel else [])]
 
 
 def _product_charts(
@@ -200,7 +165,7 @@ def _product_charts(
 
 def _reached(counts: GroupCounts) -> str:
     receivers = counts.messages - counts.fallbacks
-    return f"{100 * counts.reached / receivers:.1f}" if receivers > 0 else ""
+    return format_percent(counts.reached, receivers)
 
 
 def _failure_reasons(

@@ -45,14 +45,11 @@ TEXTS = {
     "overview.per_cent": Text("{share}%", "{share} %"),
     "overview.days": Text("최근 4주", "Last four weeks"),
     "overview.days_about": Text(
-        "{first}부터 {last}까지 날짜별 메시지 수입니다. 가장 많은 날은 {most}건입니다.",
-        "Messages per day from {first} to {last}. The busiest day had {most}.",
+        "{first}부터 {last}까지 날짜별 메시지 수입니다. 화살표 키로 날짜를 옮깁니다.",
+        "Messages per day from {first} to {last}. Move from day to day with the arrow keys.",
     ),
     "overview.day": Text("날짜", "Day"),
-    "overview.of_day": Text(
-        "{day}: 완료 {completed}, 실패 {fail}, 진행 중 {open}, 취소 {cancel}",
-        "{day}: {completed} completed, {fail} failed, {open} in progress, {cancel} cancelled",
-    ),
+    "overview.of_day": Text("{day} · {total}건", "{day} · {total} messages"),
     "overview.export": Text("최근 4주 통계 CSV 내려받기", "Download four weeks as CSV"),
     "overview.export.day": Text("날짜", "Day"),
     "overview.export.kind": Text("메시지 종류", "Message type"),
@@ -87,5 +84,4 @@ TEXTS = {
     "overview.no_failure": Text("이 기간에 실패한 메시지가 없습니다.", "No messages failed in this period."),
     "overview.look": Text("실패한 메시지 보기", "View failed messages"),
     "overview.carriers": Text("통신사", "Carriers"),
-    "overview.most": Text("최대 {most}건", "Maximum {most}"),
 }

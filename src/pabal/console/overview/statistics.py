@@ -1,161 +1,243 @@
-"""The page of statistics: messages of any period, counted by what they have in common, and their export."""
+"""The page of statistics: messages of any period as charts and tables, compared with the period before."""
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from msgspec import UnsetType
 from starlette.responses import Response
 
-from pabal.checks.statistics import (
-    MAX_GROUPS,
-    MAX_ROWS,
-    OTHER_GROUPS,
-    TOO_MANY_ROWS,
-    GroupColumn,
-    Interval,
-    StatisticsQuery,
-    build_statistics_items,
-    read_statistics_query,
+from pabal.checks.statistics import MAX_GROUPS, GroupColumn, Interval
+from pabal.console.overview import charts, statistics_report
+from pabal.console.overview.charts import Rectangle
+from pabal.console.overview.figures import STATES, Figure, add_up, by_group, by_period, format_change
+from pabal.console.overview.overview import describe_states
+from pabal.console.overview.statistics_period import OfferedPeriod, list_offered
+from pabal.console.overview.statistics_report import (
+    COMPARE_FIELD,
+    GROUP_FIELD,
+    SHOW_FIELD,
+    StatisticsForm,
+    StatisticsReport,
+    change_cells,
+    figure_cells,
+    group_labels,
+    heads,
 )
-from pabal.console.history.export import BOM, csv_line
+from pabal.console.shell.column_chart import ChartColumn, DrawnChart, draw_chart
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import SECOND
-from pabal.models.answers import LabelledValue
-from pabal.models.statistics import ListStatistics, StatisticsItem
-from pabal.service.access import audit
-from pabal.service.upkeep.reports import get_grouped_statistics
+from pabal.domain.price import format_won
 
 STATISTICS_PATH = "/console/statistics"
-TABLE_PATH = f"{STATISTICS_PATH}/table.csv"
-SHOWN_ROWS = 500
-DEFAULT_DAYS = 7
-GROUP_FIELD = "by."
-"""What the names of check boxes begin with."""
-NUMBERS = ("messages", "completed", "fail", "open", "cancel", "fallbacks", "share", "reached", "cost")
-"""The columns after the date and the groups."""
-ENDS_TOO_EARLY = Text("종료일이 시작일보다 빠릅니다.", "The last day is before the first.")
-_DATE_CHARACTERS = {Interval.HOUR.code: 16, Interval.DAY.code: 10, Interval.MONTH.code: 7}
+MAX_COLUMNS = 31
+"""Most columns of the chart: a month of days. More hours, days or months are shown several to a column."""
+SHOWN_GROUPS = 15
+"""Most groups that are shown one by one."""
+PAGE_ROWS = 30
+MESSAGES, COST = "messages", "cost"
 
 
-class StatisticsTable(NamedTuple):
-    """The counts of a query, as they are shown."""
+class GroupRow(NamedTuple):
+    """The messages of a group in the whole period."""
 
-    groups: list[GroupColumn]
-    rows: list[list[str]]
-    as_of: str
+    labels: list[str]
+    bar: list[Rectangle]
+    cells: list[str]
+
+
+class Tile(NamedTuple):
+    """A figure of the whole period, and how it was in the period before."""
+
+    key: str
+    value: str
+    before: str
+    change: str
 
 
 async def show_statistics(request: PageRequest) -> Response:
     """Show how many messages there were, by period and group."""
-    typed, groups = _typed(request)
+    form = statistics_report.read_form(request)
     errors: dict[str, str] = {}
-    table, status = StatisticsTable([], [], ""), 200
+    report, status = None, 200
     try:
-        table = await _count(request, typed, groups)
+        report = await statistics_report.count(request, form)
     except Refused as refused:
         if refused.code not in (Code.INVALID_PARAMETER, Code.INVALID_DATE, Code.MISSING_PARAMETER):
             raise
         errors = {each.field: each.message(request.locale.language) for each in refused.problems}
         status = refused.code.http_status
+    today = datetime.fromtimestamp(request.now / SECOND, request.locale.zone).date()
     return request.render(
         "overview/statistics.html",
         status,
-        typed=typed,
+        typed=form.typed,
+        compares=form.compares,
         errors=errors,
-        groups=[(each.word, each.word in groups) for each in GroupColumn],
+        groups=[(each.word, each.word in form.groups) for each in GroupColumn],
         max_groups=MAX_GROUPS,
         intervals=[(each.code, request.t(f"statistics.interval.{each.code}")) for each in Interval],
-        heads=_heads(request, table.groups),
-        labels=1 + len(table.groups),
-        rows=table.rows[:SHOWN_ROWS],
-        left_out=max(0, len(table.rows) - SHOWN_ROWS),
-        as_of=table.as_of,
-        export=f"{TABLE_PATH}?{urlencode({**typed, **{GROUP_FIELD + each: '1' for each in groups}})}",
+        shows=[(each, request.t(f"statistics.show.{each}")) for each in (MESSAGES, COST)],
+        offered=[
+            (
+                request.t(f"statistics.offered.{each.word}"),
+                _url(form._replace(typed={**form.typed, **_dates_of(each)})),
+                all(form.typed[name] == value for name, value in _dates_of(each).items()),
+            )
+            for each in list_offered(today)
+        ],
+        exports=[(kind, _url(form, f"{STATISTICS_PATH}/table.{kind}")) for kind in ("csv", "xlsx")],
+        legend=STATES,
+        **(_shown(request, form, report) if report and (report.cells or report.before) else {"report": None}),
     )
 
 
-async def export_table(request: PageRequest) -> Response:
-    """Answer with the same counts as CSV.
+def _shown(request: PageRequest, form: StatisticsForm, report: StatisticsReport) -> dict[str, object]:
+    """Return what the page shows of a report with messages."""
+    shows_cost = form.typed[SHOW_FIELD] == COST and report.has_costs
+    rows = statistics_report.detail_rows(request, report)
+    page = _read_page(request, len(rows))
+    together = -(-len(report.periods) // MAX_COLUMNS)
+    series = by_period(report.cells, len(report.periods), together)
+    before = None if report.before is None else by_period(report.before, len(report.periods), together)
+    names = [
+        statistics_report.period_name(request, report, first, together)
+        for first in range(0, len(report.periods), together)
+    ]
+    return {
+        "report": report,
+        "tiles": _tiles(request, report),
+        "chart": _draw(request, report, names, series, before, shows_cost=shows_cost),
+        "shows_cost": shows_cost,
+        "series_heads": heads(request, report, []),
+        "series": [
+            [
+                name,
+                *figure_cells(report, now),
+                *change_cells(report, now, before[place] if before else None),
+            ]
+            for place, (name, now) in enumerate(zip(names, series, strict=True))
+        ],
+        "group_heads": heads(request, report, report.groups)[1:],
+        "group_rows": _group_rows(request, report, shows_cost=shows_cost) if report.groups else [],
+        "detail_heads": heads(request, report, report.groups),
+        "details": rows[(page - 1) * PAGE_ROWS : page * PAGE_ROWS] if report.groups else [],
+        "page": page,
+        "pages": max(1, -(-len(rows) // PAGE_ROWS)),
+        "page_url": _url(form),
+        "note": report.note,
+    }
 
-    Raises Refused for an invalid query.
-    """
-    table = await _count(request, *_typed(request))
-    await audit.add_entry(request.context, request.audit_entry("statistics.export", "csv"))
-    lines = [csv_line(_heads(request, table.groups)), *map(csv_line, table.rows)]
-    name = f"pabal-statistics-{request.locale.format_timestamp(request.now)[:10]}.csv"
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response((BOM + "".join(lines)).encode(), media_type="text/csv; charset=utf-8", headers=headers)
+
+def _tiles(request: PageRequest, report: StatisticsReport) -> list[Tile]:
+    now = add_up(report.cells.values())
+    before = None if report.before is None else add_up(report.before.values())
+
+    def counted(key: str, count: int, earlier: int | None) -> Tile:
+        if earlier is None:
+            return Tile(key, f"{count:,}", "", "")
+        return Tile(key, f"{count:,}", f"{earlier:,}", format_change(count, earlier))
+
+    def share(key: str, value: str, earlier: str) -> Tile:
+        percent = request.t("overview.per_cent", share=value) if value else "–"
+        return Tile(key, percent, request.t("overview.per_cent", share=earlier) if earlier else "", "")
+
+    tiles = [
+        counted("messages", now.counts.messages, before.counts.messages if before else None),
+        counted("completed", now.states.completed, before.states.completed if before else None),
+        counted("fail", now.states.fail, before.states.fail if before else None),
+        share("rate", now.states.completion_rate, before.states.completion_rate if before else ""),
+        share("reached", now.reached, before.reached if before else ""),
+    ]
+    if now.won is not None:
+        earlier = before.won if before else None
+        tiles.append(
+            Tile(
+                COST,
+                request.t("overview.won", won=format_won(now.counts.cost or 0)),
+                "" if earlier is None else request.t("overview.won", won=f"{earlier:,.2f}".removesuffix(".00")),
+                "" if earlier is None else format_change(now.won, earlier),
+            )
+        )
+    return tiles
 
 
-def _typed(request: PageRequest) -> tuple[dict[str, str], list[str]]:
-    """Return what the form contains, and the groups that are checked; a new one has the last days by product."""
-    if "from" not in request.fields:
-        today = datetime.fromtimestamp(request.now / SECOND, request.locale.zone).date()
-        first = today - timedelta(days=DEFAULT_DAYS - 1)
-        typed = {"from": first.isoformat(), "to": today.isoformat(), "interval": Interval.DAY.code}
-        return typed, [GroupColumn.PRODUCT.word]
-    typed = {name: request.field(name) for name in ("from", "to", "interval")}
-    return typed, [each.word for each in GroupColumn if GROUP_FIELD + each.word in request.fields]
+def _draw(
+    request: PageRequest,
+    report: StatisticsReport,
+    names: Sequence[str],
+    series: Sequence[Figure],
+    before: Sequence[Figure] | None,
+    *,
+    shows_cost: bool,
+) -> DrawnChart:
+    columns = []
+    for place, (name, now) in enumerate(zip(names, series, strict=True)):
+        earlier = before[place] if before else None
+        won = now.won or 0.0
+        details = (
+            [request.t("overview.won", won=f"{won:,.2f}")] if shows_cost else describe_states(request, now.states)
+        )
+        if earlier is not None:
+            value = earlier.won or 0.0 if shows_cost else earlier.counts.messages
+            change = format_change(won if shows_cost else now.counts.messages, value)
+            change = f" ({change} %)" if change else ""
+            details.append(request.t("statistics.before_is", value=f"{value:,.0f}", change=change))
+        columns.append(
+            ChartColumn(
+                request.t("overview.of_day", day=name, total=f"{now.counts.messages:,}"),
+                statistics_report.short_name(report, name),
+                [(COST, won)] if shows_cost else list(zip(STATES, now.states, strict=True)),
+                details,
+                None if earlier is None else float(earlier.won or 0 if shows_cost else earlier.counts.messages),
+            )
+        )
+    about = request.t("statistics.chart_about", first=names[0], last=names[-1])
+    return draw_chart(about, columns, lambda amount: f"{amount:,.0f}")
 
 
-async def _count(request: PageRequest, typed: Mapping[str, str], groups: Sequence[str]) -> StatisticsTable:
-    """Raises Refused for an invalid query, or one with too many rows."""
-    if (
-        len(typed["from"]) == len(typed["to"]) == _DATE_CHARACTERS[Interval.DAY.code]
-        and typed["to"] < typed["from"]
-    ):
-        raise Refused(Code.INVALID_DATE, "to", ENDS_TOO_EARLY)
-    given = {name: value.replace("T", " ") for name, value in typed.items() if value}
-    form = request.api_call(ListStatistics, {**given, "groupBy": ",".join(groups) or None}).form
-    query: StatisticsQuery = read_statistics_query(form, request.locale.zone, request.now)
-    form.raise_problems()
-    columns = [each.column for each in query.groups]
-    found = await get_grouped_statistics(request.context, request.account_id, query.periods, columns, MAX_ROWS + 1)
-    if len(found.rows) > MAX_ROWS:
-        raise Refused(Code.INVALID_PARAMETER, "groupBy", TOO_MANY_ROWS)
-    items = build_statistics_items(found.rows, query.groups, found.key_names, request.locale)
-    date_characters = _DATE_CHARACTERS[typed["interval"] or Interval.DAY.code]
-    as_of = request.locale.format_timestamp(found.as_of if found.as_of is not None else request.now)
-    return StatisticsTable(
-        query.groups, [_cells(request, each, query.groups, date_characters) for each in items], as_of
+def _group_rows(request: PageRequest, report: StatisticsReport, *, shows_cost: bool) -> list[GroupRow]:
+    """Return the largest groups, and the others together."""
+    now = by_group(report.cells)
+    before = None if report.before is None else by_group(report.before)
+    ordered = sorted(
+        {*now, *(before or {})},
+        key=lambda group: (-_size(now.get(group, Figure()), shows_cost=shows_cost), tuple(map(str, group))),
     )
+    shown = [(group_labels(request, report, group), [group]) for group in ordered[:SHOWN_GROUPS]]
+    if rest := ordered[SHOWN_GROUPS:]:
+        label = request.t("statistics.rest", count=f"{len(rest):,}")
+        shown.append(([label, *[""] * (len(report.groups) - 1)], rest))
+    rows = []
+    figures = [add_up(now.get(each, Figure()) for each in some) for _, some in shown]
+    largest = max([1, *(_size(each, shows_cost=shows_cost) for each in figures)])
+    for (labels, some), figure in zip(shown, figures, strict=True):
+        earlier = None if before is None else add_up(before.get(each, Figure()) for each in some)
+        amounts = [(COST, round(figure.won or 0))] if shows_cost else list(zip(STATES, figure.states, strict=True))
+        cells = [*figure_cells(report, figure), *change_cells(report, figure, earlier)]
+        rows.append(GroupRow(labels, charts.build_bar(amounts, round(largest)), cells))
+    return rows
 
 
-def _heads(request: PageRequest, groups: Sequence[GroupColumn]) -> list[str]:
-    return [
-        request.t("statistics.date"),
-        *(request.t(f"statistics.by.{each.word}") for each in groups),
-        *(request.t(f"statistics.{each}") for each in NUMBERS),
-    ]
+def _size(figure: Figure, *, shows_cost: bool) -> float:
+    return figure.won or 0.0 if shows_cost else figure.counts.messages
 
 
-def _cells(
-    request: PageRequest, item: StatisticsItem, groups: Sequence[GroupColumn], date_characters: int
-) -> list[str]:
-    counts = item.counts
-    numbers = (item.count, counts.completed, counts.fail, counts.waiting + counts.sending, counts.cancel)
-    return [
-        item.date[:date_characters],
-        *(_label(request, each, getattr(item, each.word)) for each in groups),
-        *map(str, numbers),
-        str(item.fallbacks),
-        _percent(item.deliveredShare),
-        _percent(item.reachedShare),
-        "" if isinstance(item.cost, UnsetType) else f"{item.cost:.2f}",
-    ]
+def _read_page(request: PageRequest, rows: int) -> int:
+    word = request.field("page")
+    page = int(word) if word.isascii() and word.isdigit() and len(word) < 6 else 1
+    return min(max(page, 1), max(1, -(-rows // PAGE_ROWS)))
 
 
-def _label(request: PageRequest, column: GroupColumn, value: LabelledValue | str | UnsetType) -> str:
-    """Return a group in words; a result code stands in front of its reason."""
-    if isinstance(value, UnsetType):
-        return request.t("table.none")
-    if isinstance(value, LabelledValue):
-        value = f"{value.value} {value.label}" if column is GroupColumn.RESULT_CODE else value.label
-    return request.t("statistics.others") if value == OTHER_GROUPS else value
+def _dates_of(offered: OfferedPeriod) -> dict[str, str]:
+    return {
+        "from": offered.first.isoformat(),
+        "to": offered.last.isoformat(),
+        "interval": offered.interval.code,
+    }
 
 
-def _percent(share: float | UnsetType) -> str:
-    return "" if isinstance(share, UnsetType) else f"{100 * share:.1f}"
+def _url(form: StatisticsForm, path: str = STATISTICS_PATH) -> str:
+    compare = {COMPARE_FIELD: "1"} if form.compares else {}
+    return f"{path}?{urlencode({**form.typed, **compare, **{GROUP_FIELD + each: '1' for each in form.groups}})}"

@@ -29,7 +29,7 @@ async def export_statistics(request: PageRequest) -> Response:
     periods = list_periods(first, request.now + 1, Interval.DAY, request.locale.zone)
     columns = [each.column for each in GROUPS]
     found = await get_grouped_statistics(request.context, request.account_id, periods, columns, MAX_ROWS)
-    items = build_statistics_items(found.rows, GROUPS, found.key_names, request.locale)
+    items = build_statistics_items(found.rows, GROUPS, found.names, request.locale)
     await audit.add_entry(request.context, request.audit_entry("statistics.export", "csv"))
     lines = [csv_line([request.t(f"overview.export.{each}") for each in COLUMNS]), *map(_line, items)]
     name = f"pabal-statistics-{request.locale.format_timestamp(request.now)[:10]}.csv"

@@ -1,5 +1,6 @@
 """Reports changes of a carrier's status to the store, the log and the metrics."""
 
+import json
 import logging
 
 from pabal.domain.dates import Instant
@@ -25,6 +26,7 @@ class StatusReporter:
         self._carrier = carrier
         self._breaker = breaker
         self._reported: tuple[CarrierStatus, str] | None = None
+        self._quotas: dict[str, int] = {}
         self._since: Instant = 0
 
     async def update(self) -> None:
@@ -33,15 +35,15 @@ class StatusReporter:
         Raises StoreUnavailable; the next call then reports again.
         """
         self._breaker.update()
-        self._context.metrics.set_exhausted_quotas(
-            self._carrier, self._context.carriers[self._carrier].exhausted_quotas
-        )
+        quotas = dict(self._context.carriers[self._carrier].exhausted_quotas)
+        self._context.metrics.set_exhausted_quotas(self._carrier, quotas)
         status, reason = current = (self._breaker.status, self._breaker.reason)
         if current != self._reported:
             self._publish(status)
             self._log(status, reason)
-            await self._store(status, reason)
-            self._reported = current
+        if current != self._reported or quotas != self._quotas:
+            await self._store(status, reason, quotas)
+            self._reported, self._quotas = current, quotas
 
     def _publish(self, status: CarrierStatus) -> None:
         is_open = status is CarrierStatus.CIRCUIT_OPEN
@@ -56,8 +58,15 @@ class StatusReporter:
             level = logging.WARNING if reason or status is not CarrierStatus.UP else logging.INFO
             log.log(level, _LOG_EVENTS[status], extra={"carrier": self._carrier, "reason": reason})
 
-    async def _store(self, status: CarrierStatus, reason: str) -> None:
+    async def _store(self, status: CarrierStatus, reason: str, quotas: dict[str, int]) -> None:
         if self._reported is None or self._reported[0] is not status:
             self._since = self._context.world.now()
-        state = CarrierState(self._carrier, status.value, self._since, reason, self._context.slots.worker)
+        state = CarrierState(
+            self._carrier,
+            status.value,
+            self._since,
+            reason,
+            self._context.slots.worker,
+            quotas=json.dumps(quotas) if quotas else None,
+        )
         await self._context.store.write(carrier_states.save, state)

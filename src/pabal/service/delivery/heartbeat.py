@@ -79,7 +79,9 @@ class SlotHolder:
             if missed >= MAX_MISSED_HEARTBEATS
         ]
         began_at = context.world.monotonic()
-        assignment = await context.store.write(slots.heartbeat, here.worker_id, dead, self._rates.offer(began_at))
+        assignment = await context.store.write(
+            slots.heartbeat, here.worker_id, dead, self._rates.offer(began_at), context.world.now()
+        )
         if assignment is None:
             log.warning(f"worker evicted after {MAX_MISSED_HEARTBEATS} missed heartbeats; rejoining")
             here.worker_id = None

@@ -62,8 +62,24 @@ async def get_template(context: Context, account_id: int, template_id: int) -> T
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
+    template = await get_any_template(context, template_id)
+    if template.account_id != account_id:
+        raise Refused(Code.NOT_FOUND)
+    return template
+
+
+async def list_reviews(context: Context, after: int, limit: int) -> list[tuple[str, Template]]:
+    """Return templates of all accounts that wait for an operator, each with the name of its account."""
+    return await context.store.read(templates.list_under_review, after, limit)
+
+
+async def get_any_template(context: Context, template_id: int) -> Template:
+    """Return a template of any account, for operators.
+
+    Raises Refused(NOT_FOUND).
+    """
     template = await context.store.read(templates.get_by_id, template_id)
-    if template is None or template.account_id != account_id:
+    if template is None:
         raise Refused(Code.NOT_FOUND)
     return template
 

@@ -109,7 +109,14 @@ async def accept_request(
     SENDER_NUMBER_NOT_REGISTERED, RATE_LIMITED or LIMIT_EXCEEDED for the account's limits, or DUPLICATE for a key
     that was used for a different request, or for texts that were sent to the same numbers recently.
     """
-    new_request = await prepare_request(context, account_id, sending, idempotency_key, key_id=key_id)
+    new_request = await prepare_request(
+        context,
+        account_id,
+        sending,
+        idempotency_key,
+        key_id=key_id,
+        user_id=audit_entry.user_id if audit_entry else None,
+    )
     if audit_entry:
         new_request = new_request._replace(audit_entry=audit_entry._replace(target=new_request.request_id.hex()))
     charge = await context.limiter.charge(account_id, sending.product, len(new_request.messages))
@@ -134,8 +141,9 @@ async def prepare_request(
     *,
     drops_duplicates: bool | None = None,
     key_id: int | None = None,
+    user_id: int | None = None,
 ) -> NewRequest:
-    """Return all rows of a send, requested with an API key if any; `drops_duplicates` replaces the setting.
+    """Return all rows of a send, requested with an API key or by a user; `drops_duplicates` replaces the setting.
 
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
     """
@@ -151,7 +159,7 @@ async def prepare_request(
     return NewRequest(
         request_id,
         account_id,
-        requests.build_row(request_id, account_id, sending, scheduled_at, key_id),
+        requests.build_row(request_id, account_id, sending, scheduled_at, key_id, user_id),
         rows,
         sending.image,
         carrier,

@@ -264,6 +264,7 @@ async def _create_request(context: Context, campaign: Campaign, sending: Sending
         sending._replace(receivers=receivers, scheduled_at=campaign.scheduled_at),
         IdempotencyKey(key, hashlib.sha256(key.encode()).digest()),
         drops_duplicates=True,  # one repeated number must not halt a campaign
+        user_id=campaign.user_id,
     )
     charge = await context.limiter.charge(campaign.account_id, sending.product, len(receivers))
     try:

@@ -20,6 +20,7 @@ from pabal.service.sending.cancel import cancel_deleted_profiles
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.service.upkeep.event_retention import EventRetention
 from pabal.service.upkeep.expire import Expirer
+from pabal.service.upkeep.latency import LATENCY_RETENTION_MS, LatencyReporter
 from pabal.service.upkeep.partitions import maintain_partitions
 from pabal.service.upkeep.retention import erase_ended, erase_expired
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_statistics
@@ -28,6 +29,7 @@ from pabal.store import (
     alerts,
     audit_log,
     campaigns,
+    carrier_latencies,
     carrier_states,
     cursors,
     drafts,
@@ -102,12 +104,13 @@ def trim_simulator(tx: Tx, carriers: Iterable[str], slots: Sequence[int], policy
 
 async def run_housekeeping(context: Context) -> None:
     """Run rounds forever; while the store is unavailable, wait for the next one."""
-    throughput = ThroughputReporter(context)
+    throughput, latency = ThroughputReporter(context), LatencyReporter(context)
     expirer = Expirer(context)
     event_retention = EventRetention(context)
     for number in itertools.count():
         try:
             await throughput.report()
+            await latency.report()
             is_full = number % FULL_ROUND_EVERY == 0
             await expirer.run(is_full=is_full)
             await run_round(context, is_full=is_full)
@@ -203,6 +206,9 @@ async def _run_global_tasks(context: Context) -> None:
         context, lambda tx: campaigns.delete_old(tx, _SENT, world.now() - policy.retention_ms, 1)
     )
     await context.store.write(carrier_states.delete_gone_workers)
+    await _repeat_until_none(
+        context, lambda tx: carrier_latencies.delete_old(tx, world.now() - LATENCY_RETENTION_MS, BATCH)
+    )
     await context.store.write(cursors.delete_old_probes, world.now() - DAY)
 
 

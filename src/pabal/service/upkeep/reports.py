@@ -3,32 +3,41 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pabal.domain.dates import Instant, Period
+from pabal.domain.dates import MINUTE, Instant, Period
 from pabal.domain.message import Product
 from pabal.service.context import Context
 from pabal.service.history.history import take_search_turn
 from pabal.service.upkeep.statistics import QUICK_MS, update_statistics
 from pabal.store import (
     accounts,
+    carrier_latencies,
     carrier_states,
     carriers,
     mail_servers,
     mails,
     queue_admin,
     statistics,
+    templates,
+    users,
     webhooks,
 )
 from pabal.store import slots as slot_store
+from pabal.store.carrier_latencies import MinuteLatency
 from pabal.store.carrier_states import CarrierState
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.queue_admin import QueueDepth
-from pabal.store.slots import Worker
+from pabal.store.slots import Worker, WorkerState
 from pabal.store.statistics import GroupCounts, PeriodCounts, StatisticsKey
 
 __all__ = [
-    "AccountReport", "CarrierState", "DeliveryReport", "GroupCounts", "GroupedStatistics", "PeriodCounts",
-    "QueueDepth", "StatisticsKey", "get_account_report", "get_delivery_report", "get_grouped_statistics",
+    "AccountReport", "CarrierState", "DeliveryReport", "GroupCounts", "GroupNames", "GroupedStatistics",
+    "MinuteLatency", "PeriodCounts", "QueueDepth", "StatisticsKey", "WorkerState", "get_account_report",
+    "get_delivery_report", "get_grouped_statistics", "get_latencies",
 ]  # fmt: skip
+
+
+RECENT_LATENCY_MS = 10 * MINUTE
+"""How far back the percentiles of the status page go."""
 
 
 class AccountReport(NamedTuple):
@@ -42,12 +51,16 @@ class AccountReport(NamedTuple):
 
 
 class DeliveryReport(NamedTuple):
-    """The carriers as each worker sees them, and the depth of each lane."""
+    """The carriers as each worker sees them, the depth of each lane, and the workers."""
 
     carriers: list[CarrierState]
     queue: list[QueueDepth]
     kinds: dict[str, str]
     """The kind of every carrier that the store knows, configured or not."""
+    workers: list[WorkerState]
+    """Empty: this process is the only one."""
+    latencies: list[MinuteLatency]
+    """How long carriers took to answer lately, by minute."""
 
 
 async def get_account_report(
@@ -62,31 +75,53 @@ async def get_account_report(
     return await context.store.read(_read_account_report, account_id, periods, together)
 
 
+class GroupNames(NamedTuple):
+    """The names of what messages are counted by; what was deleted has none."""
+
+    keys: dict[int, str]
+    users: dict[int, str]
+    templates: dict[str, str]
+
+
 class GroupedStatistics(NamedTuple):
-    """An account's messages by period and group, when the newest were counted, and the names of its keys."""
+    """An account's messages by period and group, when the newest were counted, and the names of the groups."""
 
     rows: list[PeriodCounts]
     as_of: Instant | None
-    key_names: dict[int, str]
+    names: GroupNames
+    before: list[PeriodCounts]
+    """Those of the periods to compare with."""
 
 
 async def get_grouped_statistics(
-    context: Context, account_id: int, periods: list[Period], columns: list[str], most: int
+    context: Context,
+    account_id: int,
+    periods: list[Period],
+    columns: list[str],
+    most: int,
+    before: Sequence[Period] = (),
 ) -> GroupedStatistics:
     """Return an account's statistics by columns of StatisticsGroup; quick ones are updated first.
+
+    Up to `most` rows, and as many of the periods `before`.
 
     Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a search that takes too long.
     """
     await update_statistics(context, max_ms=QUICK_MS)
     async with take_search_turn(context, account_id):
-        return await context.store.read(_read_grouped, account_id, periods, columns, most)
+        return await context.store.read(_read_grouped, account_id, periods, columns, most, before)
 
 
 async def get_delivery_report(context: Context) -> DeliveryReport:
-    """Return the state of all carriers and of the queue."""
+    """Return the state of all carriers, of the queue and of the workers."""
     return await context.store.read(
         _read_delivery, range(context.slots.total), list(context.carriers), context.world.now()
     )
+
+
+async def get_latencies(context: Context, since: Instant) -> list[MinuteLatency]:
+    """Return how long carriers took to answer since an instant, by minute."""
+    return await context.store.read(_read_latencies, since)
 
 
 @transaction(background=True)
@@ -134,13 +169,36 @@ def _read_account_report(tx: Tx, account_id: int, periods: list[Period], togethe
 
 @transaction(search=True)
 def _read_grouped(
-    tx: Tx, account_id: int, periods: list[Period], columns: list[str], most: int
+    tx: Tx, account_id: int, periods: list[Period], columns: list[str], most: int, before: Sequence[Period]
 ) -> GroupedStatistics:
     rows = statistics.list_groups(tx, account_id, periods, columns, most)
-    names = {each.id: each.name for each in accounts.list_keys_by_account(tx, account_id)}
-    return GroupedStatistics(rows, statistics.counted_as_of(tx), names)
+    earlier = statistics.list_groups(tx, account_id, before, columns, most) if before else []
+    names = _read_names(tx, account_id, columns, [*rows, *earlier])
+    return GroupedStatistics(rows, statistics.counted_as_of(tx), names, earlier)
+
+
+def _read_names(tx: Tx, account_id: int, columns: list[str], rows: list[PeriodCounts]) -> GroupNames:
+    """Return the names of the keys, users and templates that occur."""
+    found = {name: {row.group[place] for row in rows} for place, name in enumerate(columns)}
+    keys = accounts.list_keys_by_account(tx, account_id) if found.get("key_id") else []
+    return GroupNames(
+        {each.id: each.name for each in keys},
+        users.get_names(tx, sorted(found.get("user_id", ()))),
+        templates.get_names(tx, account_id, sorted(found.get("template_code", ()))),
+    )
 
 
 @transaction(search=True)
 def _read_delivery(tx: Tx, slots: Sequence[int], names: list[str], now: Instant) -> DeliveryReport:
-    return DeliveryReport(carrier_states.list_all(tx), queue_depths(tx, slots, names, now), carriers.get_kinds(tx))
+    return DeliveryReport(
+        carrier_states.list_all(tx),
+        queue_depths(tx, slots, names, now),
+        carriers.get_kinds(tx),
+        slot_store.list_worker_states(tx),
+        carrier_latencies.list_since(tx, now - RECENT_LATENCY_MS),
+    )
+
+
+@transaction(search=True)
+def _read_latencies(tx: Tx, since: Instant) -> list[MinuteLatency]:
+    return carrier_latencies.list_since(tx, since)

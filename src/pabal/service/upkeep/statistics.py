@@ -32,7 +32,7 @@ MAX_LOOKBACK_MS = 35 * DAY
 STATISTICS_RETENTION_MS = 100 * DAY
 """How long quarters are kept; older ones are merged into months."""
 MAX_GROUPS_PER_QUARTER = 1000
-"""Most templates, senders and keys, and combinations of them, that an account's quarter is counted by."""
+"""Most templates, senders, keys and users, and combinations of them, that an account's quarter is counted by."""
 MAX_QUARTERS_PER_ROUND = 200
 MAX_ROUND_S = 2.0
 """After this long no further quarter is counted: other housekeeping must not wait."""
@@ -111,7 +111,7 @@ def bound_groups(found: Mapping[StatisticsGroup, GroupCounts]) -> CountedGroups:
         groups = sorted(some, key=lambda group: found[group].messages, reverse=True)
         for place, group in enumerate(groups):
             if place >= MAX_GROUPS_PER_QUARTER:
-                group = group._replace(template_code=OTHERS, sender=OTHERS, key_id=OTHER_KEYS)
+                group = group._replace(template_code=OTHERS, sender=OTHERS, key_id=OTHER_KEYS, user_id=OTHER_KEYS)
             counts = found[groups[place]]
             bounded[group] = bounded[group].plus(counts) if group in bounded else counts
     return bounded

@@ -19,6 +19,7 @@ from pabal.webhooks import signing
 from pabal.webhooks.addresses import parse_url
 
 MAX_COUNTED_BACKLOG = 10_000
+MAX_LISTED_PAUSED = 200
 REPLAY_PAUSE_S = 60.0
 """Least time between two replays of a webhook: one short request makes us post a week of events."""
 _TOO_MANY = Text(
@@ -47,6 +48,13 @@ class ListedWebhook(NamedTuple):
     webhook: Webhook
     backlog: int
     """Counted up to about MAX_COUNTED_BACKLOG."""
+
+
+class PausedWebhook(NamedTuple):
+    """A webhook that is paused, and the last try to post to it."""
+
+    webhook: Webhook
+    last_try: Delivery | None
 
 
 class CreatedSecret(NamedTuple):
@@ -113,6 +121,11 @@ async def list_all(context: Context, account_id: int) -> list[ListedWebhook]:
     async with context.searches.take_turn(account_id):
         found = await context.store.read(webhooks.list_by_account, account_id)
         return [await _with_backlog(context, each) for each in found]
+
+
+async def list_paused(context: Context) -> list[PausedWebhook]:
+    """Return the paused webhooks of all accounts, up to MAX_LISTED_PAUSED."""
+    return await context.store.read(_list_paused)
 
 
 async def find(context: Context, account_id: int, webhook_id: int) -> Webhook:
@@ -204,6 +217,11 @@ def _delete(tx: Tx, account_id: int, webhook_id: int, entry: AuditEntry) -> None
     if not webhooks.delete(tx, account_id, webhook_id):
         raise Refused(Code.WEBHOOK_NOT_FOUND, "webhookId")
     audit_log.add(tx, entry)
+
+
+def _list_paused(tx: Tx) -> list[PausedWebhook]:
+    paused = webhooks.list_paused(tx, MAX_LISTED_PAUSED)
+    return [PausedWebhook(each, next(iter(webhook_posts.list_deliveries(tx, each.id, 1)), None)) for each in paused]
 
 
 def _list_deliveries(

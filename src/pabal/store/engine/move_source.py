@@ -14,7 +14,7 @@ from pabal.store.engine.base import Row, StoreUnavailable, Value
 from pabal.store.engine.migrate import all_migrations
 from pabal.store.engine.sqlite_backup import REQUIRED_TABLES, NotAStore, open_read_only
 
-LEFT_OUT = frozenset({"migrations", "slots", "workers", "carrier_states"})
+LEFT_OUT = frozenset({"migrations", "slots", "workers", "carrier_states", "carrier_latencies"})
 """Tables that each store has for itself: its schema, its slots, and the state of running processes."""
 MAX_BATCH_ROWS = 2000
 MAX_BATCH_BYTES = 4 * 1024 * 1024

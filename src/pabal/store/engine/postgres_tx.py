@@ -43,6 +43,7 @@ DIALECT = {
     "as_big": "::bigint",  # without the cast, a column of nulls alone would be text
     "as_bytes": "::bytea",
     "tables": "(select tablename as name from pg_tables where schemaname = any (current_schemas(false)))",
+    "database_now": "(extract(epoch from clock_timestamp()) * 1000)::bigint",
     "schema_lock": f"pg_advisory_xact_lock({SCHEMA_LOCK})",
 }
 

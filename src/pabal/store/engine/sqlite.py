@@ -65,6 +65,7 @@ DIALECT = {
     "as_big": "",
     "as_bytes": "",
     "tables": "(select name from sqlite_master where type = 'table')",
+    "database_now": "cast((julianday('now') - 2440587.5) * 86400000 as integer)",
     "schema_lock": "1",  # there is only one writer
 }
 

@@ -361,6 +361,7 @@ create table requests (                  -- what all messages of one send share
     expires_at {big},                    -- its deadline; null: no message has waited long, nor was moved to the morning
     parts text,                          -- what an Alimtalk has beside its text, as JSON; null: nothing
     key_id {big},                        -- the API key that it was requested with; null: none, as in the console
+    user_id {big},                       -- who requested it in the console; null: an API key
     primary key (id{and_slot})
 ) {partitioned_by_id};
 -- Deadlines to watch. Empty unless messages wait: most requests are with a carrier within a second.
@@ -565,7 +566,9 @@ create table workers (                   -- processes that deliver
     name text not null,                  -- host and process id, for people
     heartbeat {big} not null,            -- a counter that grows while the worker runs
     joined_at {big} not null,
-    rates text                           -- what it uses, wants and lends of carriers' rates, as JSON
+    rates text,                          -- what it uses, wants and lends of carriers' rates, as JSON
+    beat_at {big},                       -- the last heartbeat by the database's clock, for people
+    clock_at {big}                       -- the same by the worker's clock
 ) {clustered};
 
 create table slots (                     -- the queue is divided into slots, each assigned to one worker at a time
@@ -584,7 +587,16 @@ create table carrier_states (            -- the last known state of each carrier
     last_error_at {big},
     messages_per_minute {big},           -- null: never measured
     measured_at {big},
+    quotas text,                         -- quotas that are used up, and by how many holders, as JSON; null: none
     primary key (name, worker)
+) {clustered};
+
+create table carrier_latencies (         -- how long carriers took to answer, by minute, for a day
+    carrier text not null,
+    minute {big} not null,               -- its first instant
+    worker text not null,                -- empty: the only process
+    counts text not null,                -- answers of each class of duration, as a JSON array
+    primary key (minute, carrier, worker)
 ) {clustered};
 
 create table carriers (                  -- every carrier that was ever configured; one may be gone while messages wait for it
@@ -656,6 +668,7 @@ create table templates (                 -- Alimtalk templates
     unique (profile_id, code)
 );
 create index templates_by_account on templates (account_id, id);
+create index templates_under_review on templates (id) where status = 'inspecting';
 
 create table template_images (
     template_id {big} primary key references templates (id) on delete cascade,
@@ -737,11 +750,12 @@ create table statistics (
     sender text not null,                -- number or channel that the receiver sees
     key_id {big} not null,               -- 0: none; -1: others
     carrier text not null,               -- the one that decided how they ended; empty: none
+    user_id {big} not null,              -- 0: none; -1: others
     messages {big} not null,
     fallbacks {big} not null,            -- how many of them are fallbacks
     reached {big} not null,              -- how many of the others were delivered, or their fallback was
     cost {big},                          -- in hundredths of a won; null: no price is known
-    primary key (account_id, quarter, product, status, outcome, template_code, sender, key_id, carrier)
+    primary key (account_id, quarter, product, status, outcome, template_code, sender, key_id, carrier, user_id)
 ) {clustered};
 create index statistics_by_age on statistics (quarter);
 

@@ -1,0 +1,64 @@
+"""The periods that the page of statistics offers, and the one that each is compared with."""
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from pabal.checks.statistics import KEPT_DAYS, Interval
+from pabal.domain import dates
+from pabal.domain.dates import DAY, SECOND, Instant, Period
+
+LONG_DAYS = 30
+WEEK_DAYS = 7
+
+
+class OfferedPeriod(NamedTuple):
+    """A period that one click chooses, by the word of its text."""
+
+    word: str
+    first: date
+    last: date
+    interval: Interval
+
+
+def list_offered(today: date) -> list[OfferedPeriod]:
+    """Return the periods that staff ask for most."""
+    yesterday = today - timedelta(days=1)
+    this_month = today.replace(day=1)
+    last_month_ends = this_month - timedelta(days=1)
+    return [
+        OfferedPeriod("today", today, today, Interval.HOUR),
+        OfferedPeriod("yesterday", yesterday, yesterday, Interval.HOUR),
+        OfferedPeriod("week", today - timedelta(days=WEEK_DAYS - 1), today, Interval.DAY),
+        OfferedPeriod("days", today - timedelta(days=LONG_DAYS - 1), today, Interval.DAY),
+        OfferedPeriod("month", this_month, today, Interval.DAY),
+        OfferedPeriod("last_month", last_month_ends.replace(day=1), last_month_ends, Interval.DAY),
+        OfferedPeriod("year", today.replace(month=1, day=1), today, Interval.MONTH),
+    ]
+
+
+def list_before(periods: Sequence[Period], interval: Interval, zone: ZoneInfo, now: Instant) -> list[Period]:
+    """Return as many hours, days or months before some; none where only their months are kept.
+
+    Hours are compared with the same hours of as many days before, so that a morning is compared with a morning.
+    """
+    if not periods:
+        return []
+    starts = [int(each.start or 0) for each in periods]
+    if interval is Interval.MONTH:
+        found: list[Period] = []
+        first = starts[0]
+        for _ in periods:
+            found.insert(0, dates.month_of(first - 1, zone))
+            first = int(found[0].start or 0)
+        return found
+    days = len(periods) if interval is Interval.DAY else -(-(int(periods[-1].end or 0) - starts[0]) // DAY)
+    found = [Period(_days_before(start, days, zone), _days_before(int(each.end or 0), days, zone))
+             for start, each in zip(starts, periods, strict=True)]  # fmt: skip
+    return found if int(found[0].start or 0) >= now - KEPT_DAYS * DAY else []
+
+
+def _days_before(at: Instant, days: int, zone: ZoneInfo) -> Instant:
+    """Return the same time of day some days before."""
+    return round((datetime.fromtimestamp(at / SECOND, zone) - timedelta(days=days)).timestamp() * SECOND)

@@ -1,0 +1,205 @@
+"""Reads what the page of statistics is asked for, counts it, and writes it as cells of tables."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from msgspec import UnsetType
+
+from pabal.checks.statistics import (
+    MAX_ROWS,
+    OTHER_GROUPS,
+    TOO_MANY_ROWS,
+    GroupColumn,
+    Interval,
+    StatisticsQuery,
+    label_group,
+    read_statistics_query,
+)
+from pabal.console.overview.figures import Cells, Figure, Group, format_change, read_rows
+from pabal.console.overview.statistics_period import list_before
+from pabal.console.shell.page_request import PageRequest
+from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.dates import SECOND, Period
+from pabal.models.answers import LabelledValue
+from pabal.models.statistics import ListStatistics
+from pabal.service.upkeep.reports import GroupNames, get_grouped_statistics
+
+DEFAULT_DAYS = 7
+GROUP_FIELD = "by."
+"""What the names of check boxes begin with."""
+COMPARE_FIELD = "compare"
+SHOW_FIELD = "show"
+NUMBERS = ("messages", "completed", "fail", "open", "cancel", "fallbacks", "share", "reached")
+"""The columns after the period and the groups; the cost follows where it is known, then the period before."""
+ENDS_TOO_EARLY = Text("종료일이 시작일보다 빠릅니다.", "The last day is before the first.")
+_DATE_CHARACTERS = {Interval.HOUR: 16, Interval.DAY: 10, Interval.MONTH: 7}
+_INTERVALS = {each.code: each for each in Interval}
+
+
+class StatisticsForm(NamedTuple):
+    """What the form contains."""
+
+    typed: dict[str, str]
+    groups: list[str]
+    compares: bool
+
+
+class StatisticsReport(NamedTuple):
+    """The counts of a query."""
+
+    groups: list[GroupColumn]
+    interval: Interval
+    periods: list[Period]
+    cells: Cells
+    before: Cells | None
+    """Those of the period before; None: they are not compared."""
+    names: GroupNames
+    as_of: str
+    note: str
+    """Why they are not compared, although that was asked for."""
+    has_costs: bool
+
+
+def read_form(request: PageRequest) -> StatisticsForm:
+    """Return what the form contains; a new one has the last days by product, compared with those before."""
+    show = request.field(SHOW_FIELD)
+    if "from" not in request.fields:
+        today = datetime.fromtimestamp(request.now / SECOND, request.locale.zone).date()
+        first = today - timedelta(days=DEFAULT_DAYS - 1)
+        typed = {"from": first.isoformat(), "to": today.isoformat(), "interval": Interval.DAY.code}
+        return StatisticsForm({**typed, SHOW_FIELD: show}, [GroupColumn.PRODUCT.word], True)
+    typed = {name: request.field(name) for name in ("from", "to", "interval")}
+    groups = [each.word for each in GroupColumn if GROUP_FIELD + each.word in request.fields]
+    return StatisticsForm({**typed, SHOW_FIELD: show}, groups, COMPARE_FIELD in request.fields)
+
+
+async def count(request: PageRequest, form: StatisticsForm) -> StatisticsReport:
+    """Raises Refused for an invalid query, or one with too many rows."""
+    query = _read_query(request, form)
+    zone, now = request.locale.zone, request.now
+    interval = _INTERVALS[form.typed["interval"] or Interval.DAY.code]
+    before = list_before(query.periods, interval, zone, now) if form.compares else []
+    columns = [each.column for each in query.groups]
+    found = await get_grouped_statistics(
+        request.context, request.account_id, query.periods, columns, MAX_ROWS + 1, before
+    )
+    if len(found.rows) > MAX_ROWS:
+        raise Refused(Code.INVALID_PARAMETER, "groupBy", TOO_MANY_ROWS)
+    is_compared = bool(before) and len(found.before) <= MAX_ROWS
+    as_of = request.locale.format_timestamp(found.as_of if found.as_of is not None else now)
+    return StatisticsReport(
+        query.groups,
+        interval,
+        query.periods,
+        read_rows(found.rows, _starts(query.periods)),
+        read_rows(found.before, _starts(before)) if is_compared else None,
+        found.names,
+        as_of,
+        request.t("statistics.not_compared") if form.compares and not is_compared else "",
+        any(each.counts.cost is not None for each in (*found.rows, *found.before)),
+    )
+
+
+def heads(request: PageRequest, report: StatisticsReport, groups: Sequence[GroupColumn]) -> list[str]:
+    """Return the heads of a table by period and by these groups."""
+    costs = ["cost"] if report.has_costs else []
+    compared = [] if report.before is None else ["before", "change", *(["before_cost"] if report.has_costs else [])]
+    return [
+        request.t("statistics.date"),
+        *(request.t(f"statistics.by.{each.word}") for each in groups),
+        *(request.t(f"statistics.{each}") for each in (*NUMBERS, *costs, *compared)),
+    ]
+
+
+def figure_cells(report: StatisticsReport, figure: Figure) -> list[str]:
+    """Return the numbers of a row."""
+    counts = figure.counts
+    cells = [
+        *(f"{each:,}" for each in (counts.messages, *figure.states, counts.fallbacks)),
+        figure.states.completion_rate,
+        figure.reached,
+    ]
+    return [*cells, _won(figure)] if report.has_costs else cells
+
+
+def change_cells(report: StatisticsReport, figure: Figure, before: Figure | None) -> list[str]:
+    """Return the numbers of the period before; none where they are not compared."""
+    if report.before is None:
+        return []
+    before = before or Figure()
+    cells = [f"{before.counts.messages:,}", format_change(figure.counts.messages, before.counts.messages)]
+    return [*cells, _won(before)] if report.has_costs else cells
+
+
+def detail_rows(request: PageRequest, report: StatisticsReport) -> list[list[str]]:
+    """Return a row for each period and group that has messages now, or had some in the period before."""
+    found = sorted({*report.cells, *(report.before or {})}, key=lambda place: (place[0], tuple(map(str, place[1]))))
+    rows = []
+    for index, group in found:
+        now, before = report.cells.get((index, group), Figure()), (report.before or {}).get((index, group))
+        names = [period_name(request, report, index), *group_labels(request, report, group)]
+        rows.append([*names, *figure_cells(report, now), *change_cells(report, now, before)])
+    return rows
+
+
+def period_name(request: PageRequest, report: StatisticsReport, first: int, together: int = 1) -> str:
+    """Return the name of a period, or of several in a row: 2026-11-15, 2026-11-15 ~ 11-17."""
+    characters = _DATE_CHARACTERS[report.interval]
+    last = min(first + together, len(report.periods)) - 1
+    begins, ends = (
+        request.locale.format_timestamp(int(report.periods[place].start or 0))[:characters]
+        for place in (first, last)
+    )
+    if first == last:
+        return begins
+    return f"{begins} ~ {ends[11:] if begins[:10] == ends[:10] and characters > 10 else ends[5:]}"
+
+
+def short_name(report: StatisticsReport, name: str) -> str:
+    """Return what stands below a column: 11-15, or 13:00 where all are of one day."""
+    begins = name.partition(" ~ ")[0]
+    if report.interval is not Interval.HOUR:
+        return begins if report.interval is Interval.MONTH else begins[5:]
+    is_one_day = int(report.periods[-1].end or 0) - int(report.periods[0].start or 0) <= 25 * 3600 * SECOND
+    return begins[11:] if is_one_day else begins[5:10]
+
+
+def group_labels(request: PageRequest, report: StatisticsReport, group: Group) -> list[str]:
+    """Return a group in words, one for each of its columns."""
+    return [
+        _label(request, report.names, column, value) for column, value in zip(report.groups, group, strict=True)
+    ]
+
+
+def _label(request: PageRequest, names: GroupNames, column: GroupColumn, value: object) -> str:
+    """Return a group in words: a result code before its reason, the code of a template after its name."""
+    label = label_group(column, value, names, request.locale)
+    if isinstance(label, UnsetType):
+        return request.t("statistics.by_key" if column is GroupColumn.USER else "table.none")
+    if isinstance(label, LabelledValue):
+        if column is GroupColumn.USER and label.label == label.value != OTHER_GROUPS:
+            return request.t("statistics.deleted_user", id=label.value)
+        label = f"{label.value} {label.label}" if column is GroupColumn.RESULT_CODE else label.label
+    if column is GroupColumn.TEMPLATE_CODE and label in names.templates:
+        return f"{names.templates[label]} ({label})"
+    return request.t("statistics.others") if label == OTHER_GROUPS else label
+
+
+def _read_query(request: PageRequest, form: StatisticsForm) -> StatisticsQuery:
+    typed = {name: form.typed[name] for name in ("from", "to", "interval")}
+    if len(typed["from"]) == len(typed["to"]) == _DATE_CHARACTERS[Interval.DAY] and typed["to"] < typed["from"]:
+        raise Refused(Code.INVALID_DATE, "to", ENDS_TOO_EARLY)
+    given = {name: value.replace("T", " ") for name, value in typed.items() if value}
+    parsed = request.api_call(ListStatistics, {**given, "groupBy": ",".join(form.groups) or None}).form
+    query = read_statistics_query(parsed, request.locale.zone, request.now)
+    parsed.raise_problems()
+    return query
+
+
+def _starts(periods: Sequence[Period]) -> Mapping[int, int]:
+    return {int(each.start or 0): place for place, each in enumerate(periods)}
+
+
+def _won(figure: Figure) -> str:
+    return "" if figure.won is None else f"{figure.won:,.2f}"
