@@ -62,7 +62,7 @@ def test_heartbeat_records_both_clocks_for_people(tx: Tx) -> None:
     slots.register(tx, TWO, "host:new", NOON)
     (first,) = tx.fetch_all("select beat_at from workers where id = ?", (ONE,))
 
-    slots.heartbeat(tx, ONE, (), first[0] + 90_000)
+    slots.heartbeat(tx, ONE, (), clock_at=first[0] + 90_000)
     known, new = slots.list_worker_states(tx)
 
     assert (known.name, known.heartbeat, known.slots) == ("host:49", 3, 2)
