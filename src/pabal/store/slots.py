@@ -89,7 +89,8 @@ def heartbeat(
     Returns None if this worker was evicted itself.
     """
     if not tx.execute(
-        "update workers set heartbeat = heartbeat + 1, rates = ?, beat_at = {database_now}, clock_at = ? where id = ?",
+        "update workers set heartbeat = heartbeat + 1, rates = ?, beat_at = {database_now}, clock_at = ?"
+        " where id = ?",
         (rates, clock_at, worker),
     ):
         return None
