@@ -17,6 +17,7 @@ from pabal.checks.event_items import event_item_builder
 from pabal.checks.locale import Locale
 from pabal.domain.category import Category, InvalidCategoryTable, parse_categories
 from pabal.domain.codes import LANGUAGES
+from pabal.openid.provider import ClientRegistration, OpenIdProvider
 from pabal.service.access import hash_keys
 from pabal.service.access.body_budget import BodyBudget
 from pabal.service.access.key_uses import KeyUses
@@ -135,8 +136,9 @@ def build_context(
     carriers: Mapping[str, Carrier] | None = None,
     slots: Slots | None = None,
     poster: Poster | None = None,
+    openid: OpenIdProvider | None = None,
 ) -> Context:
-    """Return the context that the settings describe; `carriers` and `poster`, if given, replace theirs.
+    """Return the context that the settings describe; `carriers`, `poster` and `openid`, if given, replace theirs.
 
     Raises BadSetting if a file that the settings name cannot be read.
     """
@@ -167,9 +169,27 @@ def build_context(
         rules,
         lambda: poster or _build_poster(rules, settings, world),
         event_item_builder(Locale(LANGUAGES[0], settings.zone)),
+        openid or build_openid(settings, world),
         slots,
         max_searches_per_account=max(1, settings.search_connections - 1),
     )
+
+
+def build_openid(settings: Settings, world: World) -> OpenIdProvider | None:
+    """Return the OpenID Connect provider that the settings name; None: there is none.
+
+    Raises BadSetting if the file with the client secret cannot be read.
+    """
+    if not settings.openid_issuer:
+        return None
+    registration = ClientRegistration(
+        settings.openid_issuer,
+        settings.openid_client_id,
+        settings.read_openid_secret(),
+        settings.openid_name,
+        settings.openid_tls_ca,
+    )
+    return OpenIdProvider(registration, world)
 
 
 def _build_poster(rules: AddressRules, settings: Settings, world: World) -> Poster:
@@ -289,7 +309,7 @@ class Service:
         await self._key_uses.stop()
         await placement.stop_reads(self.context)
         await self.context.setup.changes.stop()
-        await self.context.close_poster()
+        await self.context.close_connections()
         await self.context.store.close()
 
 

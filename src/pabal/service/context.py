@@ -13,6 +13,7 @@ from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.event import Event
 from pabal.domain.message import Outcome, Product
 from pabal.domain.profile import Profile
+from pabal.openid.provider import OpenIdProvider
 from pabal.service.account_limiter import AccountLimiter
 from pabal.service.account_setup import AccountSetup
 from pabal.service.fair_order import FairOrder
@@ -72,6 +73,8 @@ class Context:
     make_poster: Callable[[], Poster]
     build_items: EventItemBuilder
     """Builds the items of webhooks' posts."""
+    openid: OpenIdProvider | None = None
+    """The OpenID Connect provider that users may sign in with."""
     slots: Slots = field(default_factory=Slots)
     wake_events: dict[str, asyncio.Event] = field(default_factory=dict)
     head_reads: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
@@ -101,10 +104,12 @@ class Context:
         """Posts to callers' servers; made when it is first used."""
         return self.make_poster()
 
-    async def close_poster(self) -> None:
-        """Close the connections to callers' servers, if there are any."""
+    async def close_connections(self) -> None:
+        """Close the connections to callers' servers and to the OpenID Connect provider, if there are any."""
         if "poster" in self.__dict__:
             await self.poster.close()
+        if self.openid:
+            await self.openid.close()
 
     @cached_property
     def in_flight(self) -> InFlight:

@@ -53,6 +53,8 @@ class Policy(NamedTuple):
     """How long what was written in the console, but not sent, is kept."""
     brand_carriers: frozenset[str] = frozenset()
     """The carriers that deliver friend talk as brand messages."""
+    break_glass_operator: str = ""
+    """The operator who alone may sign in with a password; empty: every user may."""
 
     def sends_as_brand(self, product: Product) -> bool:
         """Say whether the first carrier of friend talk delivers it as a brand message, which is advertising."""
@@ -112,6 +114,7 @@ def build_policy(settings: Settings, secrets: SecretBox | None = None) -> Policy
         max_mms_px=_max_mms_px(settings),
         max_contacts=settings.max_contacts,
         draft_ms=settings.draft_days * DAY,
+        break_glass_operator=settings.break_glass_operator,
     )
 
 
