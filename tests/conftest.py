@@ -12,7 +12,7 @@ from tests.fixtures.virtual import Environment, build_environment, run_in_virtua
 
 Scenario = Callable[[Environment], Awaitable[None]]
 
-BUILD_OPTIONS = ("world", "store", "carriers", "poster", "mailer")
+BUILD_OPTIONS = ("world", "store", "carriers", "poster", "mailer", "openid")
 """What a scenario may replace; its other options are settings."""
 STORE_FIXTURES = {"tmp_path", "tx"}
 SLOW_FOLDERS = {"cli", "console", "faults", "hostile", "relay"}

@@ -20,6 +20,7 @@ from pabal.domain.category import Category, InvalidCategoryTable, parse_categori
 from pabal.domain.codes import LANGUAGES
 from pabal.mail.build import make_mailer_factory
 from pabal.mail.mailer import Mailer
+from pabal.openid.provider import ClientRegistration, OpenIdProvider
 from pabal.service.access import hash_keys
 from pabal.service.access.body_budget import BodyBudget
 from pabal.service.access.key_uses import KeyUses
@@ -145,8 +146,9 @@ def build_context(
     slots: Slots | None = None,
     poster: Poster | None = None,
     mailer: Mailer | None = None,
+    openid: OpenIdProvider | None = None,
 ) -> Context:
-    """Return the context that the settings describe; `carriers`, `poster` and `mailer`, if given, replace theirs.
+    """Return the context that the settings describe; `carriers`, `poster`, `mailer` and `openid` replace theirs.
 
     Raises BadSetting if a file that the settings name cannot be read.
     """
@@ -177,10 +179,28 @@ def build_context(
         rules,
         lambda: poster or _build_poster(rules, settings, world),
         event_item_builder(Locale(LANGUAGES[0], settings.zone)),
+        openid or build_openid(settings, world),
         slots,
         make_mailer=make_mailer_factory(settings, world, mailer),
         max_searches_per_account=max(1, settings.search_connections - 1),
     )
+
+
+def build_openid(settings: Settings, world: World) -> OpenIdProvider | None:
+    """Return the OpenID Connect provider that the settings name; None: there is none.
+
+    Raises BadSetting if the file with the client secret cannot be read.
+    """
+    if not settings.openid_issuer:
+        return None
+    registration = ClientRegistration(
+        settings.openid_issuer,
+        settings.openid_client_id,
+        settings.read_openid_secret(),
+        settings.openid_name,
+        settings.openid_tls_ca,
+    )
+    return OpenIdProvider(registration, world)
 
 
 def _build_poster(rules: AddressRules, settings: Settings, world: World) -> Poster:
@@ -311,8 +331,7 @@ class Service:
         await self._key_uses.stop()
         await placement.stop_reads(self.context)
         await self.context.setup.changes.stop()
-        await self.context.close_poster()
-        await self.context.close_mailer()
+        await self.context.close_connections()
         await self.context.store.close()
 
 

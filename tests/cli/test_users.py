@@ -6,7 +6,8 @@ import subprocess
 import pytest
 
 from pabal.service.access import passwords, throttle
-from pabal.store import second_factors, users
+from pabal.store import openid_identities, second_factors, users
+from pabal.store.openid_identities import Identity
 from tests.fixtures.cli import CommandLine
 from tests.fixtures.live import command
 
@@ -111,3 +112,16 @@ def test_two_factor_sign_in_is_reset(command_line: CommandLine) -> None:
     assert command_line("user", "reset-two-factor", "Kim").out == "user kim signs in with the password alone\n"
     assert command_line("user", "reset-two-factor", "kim").out == "user kim had no two-factor sign-in\n"
     assert command_line("user", "reset-two-factor", "nobody").status == 1
+
+
+def test_user_is_unlinked_from_the_provider(command_line: CommandLine) -> None:
+    command_line("user", "create", "kim", "--account", "acme")
+    found = command_line.run_in_store(users.get_by_name, "kim")
+    assert found is not None
+    identity = Identity("https://login.example", "1")
+    command_line.run_in_store(openid_identities.add, identity, found.user.id, 1)
+
+    assert command_line("user", "unlink", "Kim").out == "user kim is unlinked\n"
+    assert command_line("user", "unlink", "kim").out == "user kim was not linked\n"
+    assert command_line("user", "unlink", "nobody").status == 1
+    assert command_line.run_in_store(openid_identities.find_user, identity) is None

@@ -29,6 +29,13 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     ),
     "check_sender_numbers": ("yes", "true", True),
     "owner_keys": ("true", "true", True),
+    "openid_issuer": ("https://login.example", '"https://login.example"', "https://login.example"),
+    "openid_client_id": ("pabal", '"pabal"', "pabal"),
+    "openid_client_secret": ("s", '"s"', "s"),
+    "openid_client_secret_file": ("/tmp/secret", '"/tmp/secret"', Path("/tmp/secret")),
+    "openid_name": ("Acme ID", '"Acme ID"', "Acme ID"),
+    "openid_tls_ca": ("/tmp/ca.pem", '"/tmp/ca.pem"', Path("/tmp/ca.pem")),
+    "break_glass_operator": ("admin", '"admin"', "admin"),
     "own_numbers": ("trusted", '"trusted"', "trusted"),
     "unsupported_characters": ("replace", '"replace"', "replace"),
     "night_ads": ("move", '"move"', "move"),
@@ -75,6 +82,12 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "draft_days": ("3", "3", 3),
 }
 """For each setting: how the environment spells a value, how the file does, and what it is."""
+NEEDED: dict[str, dict[str, Any]] = {
+    "openid_issuer": {"openid_client_id": "pabal"},
+    "openid_client_id": {"openid_issuer": "https://login.example"},
+    "break_glass_operator": {"openid_issuer": "https://login.example", "openid_client_id": "pabal"},
+}
+"""Settings that make no sense without others, and those others."""
 
 
 def from_file(folder: Path, text: str, environment: dict[str, str] | None = None) -> Settings:
@@ -97,7 +110,7 @@ def test_every_setting_has_an_example_here() -> None:
 def test_setting_is_read_from_the_environment(name: str) -> None:
     spelling, _, value = SPELLINGS[name]
 
-    settings = load({f"PABAL_{name.upper()}": spelling})
+    settings = load({f"PABAL_{name.upper()}": spelling}, **NEEDED.get(name, {}))
 
     assert getattr(settings, name) == value
     assert getattr(settings, name) != getattr(load({}), name)
@@ -107,7 +120,9 @@ def test_setting_is_read_from_the_environment(name: str) -> None:
 def test_setting_is_read_from_the_file(tmp_path: Path, name: str) -> None:
     _, spelling, value = SPELLINGS[name]
 
-    assert getattr(from_file(tmp_path, f"{name} = {spelling}"), name) == value
+    others = "".join(f'{other} = "{its}"\n' for other, its in NEEDED.get(name, {}).items())
+
+    assert getattr(from_file(tmp_path, f"{others}{name} = {spelling}"), name) == value
 
 
 def test_overrides_win_over_environment_over_file_over_defaults(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pabal.cli.doctor_machine import (
     explain_store,
 )
 from pabal.cli.doctor_mail import check_mail_server
+from pabal.cli.doctor_openid import check_break_glass, check_provider
 from pabal.cli.finding import Finding
 from pabal.domain import dates
 from pabal.domain.sender_number import NumberState
@@ -75,6 +76,7 @@ async def diagnose(settings: Settings, world: World) -> list[Finding]:
     if all(finding.is_ok for finding in findings):
         findings += await _check_store(settings, world, is_running)
     answering = await asyncio.to_thread(check_port, settings, is_running=is_running)
+    findings += await check_provider(settings, world)
     return [*findings, *_check_routes(settings), *_check_address(settings), *answering]
 
 
@@ -143,6 +145,7 @@ async def _check_store(settings: Settings, world: World, is_running: bool | None
             *await _check_secrets(store, settings, world),
             *await _check_webhooks(store, settings),
             *await check_mail_server(store, settings),
+            *await check_break_glass(store, settings),
         ]
     except UnsupportedSchema as error:
         return [Finding(False, str(error))]

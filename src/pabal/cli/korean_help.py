@@ -151,6 +151,7 @@ KOREAN_HELP = {
     "Change a password. A generated one is printed only once.": (
         "비밀번호를 바꿉니다. 만든 비밀번호는 한 번만 출력합니다."
     ),
+    "Unlink a user from the OpenID Connect provider.": "사용자와 OpenID Connect 제공자의 연결을 해제합니다.",
     "Let a user sign in with the password alone again.": "사용자가 다시 비밀번호만으로 로그인하게 합니다.",
     "the name to sign in with": "로그인할 이름",
     "the user's account; operators have none": "사용자의 계정. 운영자는 없습니다",

@@ -50,6 +50,8 @@ def add_commands(subparsers: Any) -> None:
         group, "reset-two-factor", _reset_two_factor, "Let a user sign in with the password alone again."
     )
     parser.add_argument("name", help="the user's name")
+    parser = add_command(group, "unlink", _unlink, "Unlink a user from the OpenID Connect provider.")
+    parser.add_argument("name", help="the user's name")
     parser = add_command(
         group, "password", _change_password, "Change a password. A generated one is printed only once."
     )
@@ -140,6 +142,14 @@ def _reset_two_factor(settings: Settings, given: argparse.Namespace) -> None:
     is_reset = with_store(settings, work)
     state = "signs in with the password alone" if is_reset else "had no two-factor sign-in"
     print(f"user {user.parse_name(given.name)} {state}")
+
+
+def _unlink(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(store: Store) -> bool:
+        return await store.write(users.unlink, given.name, WORLD.now(), current_actor())
+
+    is_unlinked = with_store(settings, work)
+    print(f"user {user.parse_name(given.name)} {'is unlinked' if is_unlinked else 'was not linked'}")
 
 
 def _set_disabled(settings: Settings, given: argparse.Namespace) -> None:

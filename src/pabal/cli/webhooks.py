@@ -129,6 +129,6 @@ def _with_account(settings: Settings, given: argparse.Namespace, work: Callable[
                 f"{given.account} has no webhook {given.webhook}; see `pabal webhook list`"
             ) from None
         finally:
-            await context.close_poster()
+            await context.close_connections()
 
     return with_store(settings, run)

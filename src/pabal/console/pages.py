@@ -22,7 +22,8 @@ from pabal.console.phone import phone
 from pabal.console.requests import requests, sent
 from pabal.console.send import saved, send
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
-from pabal.console.sign_in import sign_in
+from pabal.console.shell.page_request import OPENID_CALLBACK
+from pabal.console.sign_in import provider, sign_in
 from pabal.console.team import join, team
 from pabal.console.team import keys as own_keys
 from pabal.console.upload import campaign_file, group_campaign, upload
@@ -111,8 +112,11 @@ PAGES = (
         for path, handle in (
             ("/console/login/code", sign_in.do_sign_in_with_code),
             ("/console/login/again/code", sign_in.sign_in_again_with_code),
+            ("/console/login/openid", provider.begin_sign_in),
+            (f"{team.INVITE_PATH}/openid", join.begin_join),
         )
     ),
+    Page(OPENID_CALLBACK, provider.come_back, None, needs_account=False),
     Page(me.ME_PATH, me.show_me, SIGNED_IN, needs_account=False),
     *(
         Page(f"{me.ME_PATH}/{word}", handle, SIGNED_IN, "POST", needs_account=False)
@@ -124,6 +128,8 @@ PAGES = (
             ("two-factor/confirm", me.confirm_two_factor),
             ("two-factor/codes", me.renew_codes),
             ("two-factor/disable", me.disable_two_factor),
+            ("openid", me.begin_link),
+            ("openid/unlink", me.unlink),
         )
     ),
     Page(notices.NOTICES_PATH, notices.show_notices, SIGNED_IN, needs_account=False),
@@ -258,6 +264,8 @@ PAGES = (
             ("role", team.change_role),
             ("remove", team.remove_user),
             ("two-factor", team.reset_two_factor),
+            ("unlock", team.unlock_user),
+            ("openid", team.unlink_user),
             ("password", team.reset_password),
         )
     ),

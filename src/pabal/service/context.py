@@ -14,6 +14,7 @@ from pabal.domain.event import Event
 from pabal.domain.message import Outcome, Product
 from pabal.domain.profile import Profile
 from pabal.mail.mailer import Mailer
+from pabal.openid.provider import OpenIdProvider
 from pabal.service.account_limiter import AccountLimiter
 from pabal.service.account_setup import AccountSetup
 from pabal.service.fair_order import FairOrder
@@ -74,6 +75,8 @@ class Context:
     make_poster: Callable[[], Poster]
     build_items: EventItemBuilder
     """Builds the items of webhooks' posts."""
+    openid: OpenIdProvider | None = None
+    """The OpenID Connect provider that users may sign in with."""
     slots: Slots = field(default_factory=Slots)
     wake_events: dict[str, asyncio.Event] = field(default_factory=dict)
     head_reads: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
@@ -122,15 +125,14 @@ class Context:
         assert self.make_mailer is not None
         return self.make_mailer()
 
-    async def close_mailer(self) -> None:
-        """End what is in flight to the mail server."""
+    async def close_connections(self) -> None:
+        """Close the connections to callers' servers, the mail server and the OpenID Connect provider, if any."""
         if "mailer" in self.__dict__:
             await self.mailer.close()
-
-    async def close_poster(self) -> None:
-        """Close the connections to callers' servers, if there are any."""
         if "poster" in self.__dict__:
             await self.poster.close()
+        if self.openid:
+            await self.openid.close()
 
     @cached_property
     def in_flight(self) -> InFlight:

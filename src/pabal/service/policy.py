@@ -71,6 +71,8 @@ class Policy(NamedTuple):
     notices: NoticePolicy = NoticePolicy()
     brand_carriers: frozenset[str] = frozenset()
     """The carriers that deliver friend talk as brand messages."""
+    break_glass_operator: str = ""
+    """The operator who alone may sign in with a password; empty: every user may."""
 
     def sends_as_brand(self, product: Product) -> bool:
         """Say whether the first carrier of friend talk delivers it as a brand message, which is advertising."""
@@ -132,6 +134,7 @@ def build_policy(settings: Settings, secrets: SecretBox | None = None) -> Policy
         draft_ms=settings.draft_days * DAY,
         near_percent=settings.notice_quota_percent,
         notices=_notice_policy(settings),
+        break_glass_operator=settings.break_glass_operator,
     )
 
 

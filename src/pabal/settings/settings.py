@@ -12,20 +12,20 @@ from zoneinfo import ZoneInfo
 from pabal.domain import phone
 from pabal.domain.codes import Refused
 from pabal.domain.route import SIMULATOR_KIND
-from pabal.domain.sending import MAX_EXPIRE_MINUTES
 from pabal.settings import carriers as carriers_module
 from pabal.settings import store_address
 from pabal.settings.carriers import (
     CarrierSettings,
     SimulatorSettings,
-    check_product,
     read_carriers,
     secrets_in_environment,
 )
 from pabal.settings.client_settings import CLIENT_FIELDS, CONFIG_VARIABLE, ClientSettings, read_table
 from pabal.settings.environment import ENVIRONMENT_PREFIX, read_variables
 from pabal.settings.field import BadSetting, check_limits, convert, fields, setting, show_value, suggest
+from pabal.settings.lifetimes import check_retention, read_expire_minutes
 from pabal.settings.mail_settings import MailSettings, check_mail
+from pabal.settings.openid import check_openid, read_client_secret
 from pabal.settings.routes import check_routes, read_routes, routes_to
 from pabal.settings.webhooks import AllowedEndpoint, check_webhooks, parse_allowed, read_keys
 
@@ -63,6 +63,21 @@ class Settings(MailSettings, ClientSettings):
     )
     owner_keys: bool = setting(
         False, "Whether owners may create API keys of their account in the console; operators always may."
+    )
+    openid_issuer: str = setting(
+        "", "Address of the OpenID Connect provider that users may sign in to the console with; empty: none."
+    )
+    openid_client_id: str = setting("", "Client id that this provider knows the console by.", max_length=500)
+    openid_client_secret: str = setting("", "Client secret for this provider; empty: PKCE alone.", is_secret=True)
+    openid_client_secret_file: Path | None = setting(None, "File with that client secret.")
+    openid_name: str = setting("SSO", "Name of this provider on the button to sign in.", max_length=40)
+    openid_tls_ca: Path | None = setting(
+        None, "PEM file of authorities that are trusted for this provider, in place of those of the system."
+    )
+    break_glass_operator: str = setting(
+        "",
+        "Operator who alone may sign in with a password, in case the OpenID Connect provider fails;"
+        " empty: every user may.",
     )
     unsupported_characters: Literal["refuse", "replace"] = setting(
         "refuse",
@@ -259,6 +274,13 @@ class Settings(MailSettings, ClientSettings):
         """
         return read_keys(self.secret_key, self.secret_key_file)
 
+    def read_openid_secret(self) -> str:
+        """Return the client secret for the OpenID Connect provider; empty: there is none.
+
+        Raises BadSetting if its file cannot be read.
+        """
+        return read_client_secret(self.openid_client_secret, self.openid_client_secret_file)
+
     @property
     def must_check_sender_numbers(self) -> bool:
         if self.check_sender_numbers is not None:
@@ -295,9 +317,20 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None,
             given[name] = value
     settings = Settings(**given)
     store_address.check(settings.store)
-    _check_retention(settings)
+    check_retention(
+        settings.retention_days,
+        settings.max_days_ahead,
+        max(settings.sms_timeout_hours, settings.other_timeout_hours),
+    )
     check_webhooks(settings.webhook_allow, settings.secret_key, settings.secret_key_file)
     check_mail(settings)
+    check_openid(
+        settings.openid_issuer,
+        settings.openid_client_id,
+        settings.openid_name,
+        (settings.openid_client_secret, settings.openid_client_secret_file),
+        settings.break_glass_operator,
+    )
     settings = dataclasses.replace(settings, opt_out_number=_opt_out_number(settings.opt_out_number))
     return _with_routes(settings)
 
@@ -320,7 +353,7 @@ def _from_table(table: Mapping[str, Any], environment: Mapping[str, str]) -> dic
         elif name == "routes":
             given[name] = read_routes(value)
         elif name == "expire_minutes":
-            given[name] = _expire_minutes(value)
+            given[name] = read_expire_minutes(value)
         else:
             given[name] = convert(Settings, name, name, value)
     for product in given.get("prices", {}):
@@ -344,30 +377,6 @@ def _from_environment(environment: Mapping[str, str], secrets: set[str]) -> dict
 def _check_known(name: str, place: str) -> None:
     if name not in FIELDS:
         raise BadSetting(f"{place}: no such setting{suggest(name, FIELDS, '; see `pabal settings`')}")
-
-
-def _expire_minutes(table: Any) -> dict[str, int]:
-    if not isinstance(table, dict):
-        raise BadSetting("expire_minutes: write a table [expire_minutes]")
-    for product, minutes in table.items():
-        check_product(product, f"expire_minutes.{product}")
-        if type(minutes) is not int or not 1 <= minutes <= MAX_EXPIRE_MINUTES:
-            raise BadSetting(
-                f"expire_minutes.{product}: {minutes!r} is not a whole number from 1 to {MAX_EXPIRE_MINUTES}"
-            )
-    return dict(table)
-
-
-def _check_retention(settings: Settings) -> None:
-    """Raise BadSetting if messages would be blanked before they end."""
-    timeout_days = -(-max(settings.sms_timeout_hours, settings.other_timeout_hours) // 24)
-    lifetime_days = -(-MAX_EXPIRE_MINUTES // (24 * 60))
-    least = settings.max_days_ahead + lifetime_days + timeout_days + 1
-    if settings.retention_days < least:
-        raise BadSetting(
-            f"retention_days: at least {least}, or messages would be blanked before they end"
-            f" (max_days_ahead, plus {lifetime_days} days of lifetime, plus the receipt time-out in days, plus one)"
-        )
 
 
 def _opt_out_number(spelling: str) -> str:

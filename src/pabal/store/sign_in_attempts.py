@@ -1,6 +1,6 @@
 """Recent failed sign-ins, by hashed subjects."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain.dates import HOUR, SECOND, Instant
@@ -64,6 +64,16 @@ def release(tx: Tx, subjects: Sequence[Subject]) -> None:
 def clear(tx: Tx, subject: Subject) -> None:
     """Delete the failures of a subject."""
     tx.execute("delete from sign_in_attempts where subject = ?", (subject.hash,))
+
+
+def list_failing(tx: Tx, name_hashes: Iterable[bytes], at_least: int, now: Instant) -> set[bytes]:
+    """Return the hashes of those user names that have failed so often recently, at one place or in all."""
+    rows = tx.execute_many(
+        "select name_hash from sign_in_attempts where failures >= ? and failed_at > ? and name_hash in ({list})",
+        [(one,) for one in name_hashes],
+        (at_least, now - FORGET_MS),
+    )
+    return {bytes(row[0]) for row in rows}
 
 
 def clear_name(tx: Tx, name_hash: bytes) -> bool:

@@ -12,14 +12,14 @@ _FROM = "from users u left join accounts a on a.id = u.account_id"
 
 
 class Credentials(NamedTuple):
-    """A user, and the hash of the password."""
+    """A user, and the hash of the password; None: there is no password."""
 
     user: User
-    hash: str
+    hash: str | None
 
 
-def add(tx: Tx, account_id: int | None, name: str, role: Role, hash: str, now: Instant) -> int | None:
-    """Add a user and return the id, None where the name is taken."""
+def add(tx: Tx, account_id: int | None, name: str, role: Role, hash: str | None, now: Instant) -> int | None:
+    """Add a user and return the id, None where the name is taken; without a hash, the user has no password."""
     rows = tx.fetch_all(
         "insert into users (account_id, name, role, hash, created_at) values (?, ?, ?, ?, ?)"
         " on conflict (name) do nothing returning id",

@@ -7,6 +7,7 @@ import pytest
 from pabal.domain.user import Role
 from pabal.service.access import users as user_service
 from pabal.service.access.team import INVITE_LIFETIME_MS, MAX_OPEN_INVITES
+from pabal.service.access.throttle import FREE_ATTEMPTS_PER_NAME_AND_ADDRESS
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.store import users
 from tests.fixtures.audit import latest_entries
@@ -294,5 +295,30 @@ def test_owner_gives_a_colleague_a_new_password(run_scenario: RunScenario) -> No
 
         assert (refused.status, kept.status, entered.status) == (400, 200, 303)
         assert (await sender.get("/console/send")).status == 303, "signed out"
+
+    run_scenario(scenario)
+
+
+def test_owner_lifts_the_delay_of_a_colleague(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+        await make_user(env, name="colleague")
+        stranger = await signed_in_browser(env, account="other")
+        before = await owner.get(TEAM)
+        browser = Browser(env.service)
+        for _ in range(FREE_ATTEMPTS_PER_NAME_AND_ADDRESS + 1):
+            blocked = await browser.submit("/console/login", name="colleague", password="wrong horse battery")
+
+        shown = await owner.get(TEAM)
+        by_stranger = await stranger.submit(f"{TEAM}/unlock", user="colleague")
+        still_blocked = await browser.submit("/console/login", name="colleague", password=PASSWORD)
+        done = await owner.submit(f"{TEAM}/unlock", user="colleague")
+        entered = await browser.submit("/console/login", name="colleague", password=PASSWORD)
+
+        assert "/console/team/unlock" not in before.text
+        assert "/console/team/unlock" in shown.text
+        assert (blocked.status, by_stranger.status, still_blocked.status) == (429, 400, 429)
+        assert (done.status, entered.status) == (303, 303)
+        assert "user.unlock" in await actions(env, 3)
 
     run_scenario(scenario)

@@ -124,11 +124,11 @@ def test_invitation_lets_one_of_two_in(address: str) -> None:
     results = collide(
         address,
         prepare,
-        lambda tx: team._accept(tx, b"token", "park", "hash", NOON),
-        lambda tx: team._accept(tx, b"token", "choi", "hash", NOON),
+        lambda tx: team.accept(tx, b"token", "park", "hash", NOON),
+        lambda tx: team.accept(tx, b"token", "choi", "hash", NOON),
     )
 
-    assert kinds(results) == ["Refused", "str"]
+    assert kinds(results) == ["Refused", "User"]
     assert query_outside(address, "select count(*) from users") == [(3,)]
 
 

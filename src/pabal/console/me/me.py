@@ -1,15 +1,17 @@
-"""The page of one's own password, sessions and two-factor sign-in."""
+"""The page of one's own password, sessions, two-factor sign-in, and link to the OpenID Connect provider."""
 
 import math
 from typing import NamedTuple
 
 from starlette.responses import Response
 
+from pabal.console.shell.departure import callback_url, depart
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.team.join import check_new_password
 from pabal.domain import qr_code, totp, user
 from pabal.domain.codes import Code, Refused, Text
-from pabal.service.access import own_user, passwords, sign_in, two_factor
+from pabal.openid.flow import Purpose
+from pabal.service.access import own_user, passwords, provider_sign_in, sign_in, two_factor
 from pabal.service.access.own_user import ListedSession
 
 ME_PATH = "/console/me"
@@ -29,7 +31,7 @@ class SessionRow(NamedTuple):
 
 async def show_me(request: PageRequest) -> Response:
     """Show one's own sessions, and the forms for password and two-factor sign-in."""
-    return await _render(request)
+    return await render_me(request, notice="me.openid.done" if request.field("linked") == "1" else "")
 
 
 async def change_password(request: PageRequest) -> Response:
@@ -39,7 +41,7 @@ async def change_password(request: PageRequest) -> Response:
         check_new_password(request.user.name, fields.get("password", ""), fields.get("repeated", ""))
         await check_password(request, "current")
     except Refused as refused:
-        return await _render(request, refused)
+        return await render_me(request, refused)
     salt = passwords.new_salt(request.context.world)
     hash = await request.site.password_threads.run(passwords.hash_with_salt, fields["password"], salt)
     await own_user.change_password(
@@ -50,7 +52,7 @@ async def change_password(request: PageRequest) -> Response:
         request.source.device_token,
         request.own_audit_entry("user.password", request.user.name),
     )
-    return await _render(request, notice="me.password.done")
+    return await render_me(request, notice="me.password.done")
 
 
 async def end_session(request: PageRequest) -> Response:
@@ -66,7 +68,7 @@ async def end_other_sessions(request: PageRequest) -> Response:
     """Sign out in all other browsers."""
     audit_entry = request.own_audit_entry("session.revoke")
     await own_user.end_other_sessions(request.context, request.user, request.session_token, audit_entry)
-    return await _render(request, notice="me.sessions.done")
+    return await render_me(request, notice="me.sessions.done")
 
 
 async def begin_two_factor(request: PageRequest) -> Response:
@@ -101,7 +103,7 @@ async def renew_codes(request: PageRequest) -> Response:
     try:
         await check_password(request, "renew_password")
     except Refused as refused:
-        return await _render(request, refused)
+        return await render_me(request, refused)
     audit_entry = request.own_audit_entry("two_factor.codes")
     return _render_codes(request, await two_factor.renew_codes(request.context, request.user, audit_entry))
 
@@ -111,10 +113,41 @@ async def disable_two_factor(request: PageRequest) -> Response:
     try:
         await check_password(request, "disable_password")
     except Refused as refused:
-        return await _render(request, refused)
+        return await render_me(request, refused)
     audit_entry = request.own_audit_entry("two_factor.disable")
     await two_factor.disable(request.context, request.user.id, audit_entry)
-    return await _render(request, notice="me.two_factor.disabled")
+    return await render_me(request, notice="me.two_factor.disabled")
+
+
+async def begin_link(request: PageRequest) -> Response:
+    """Send the browser to the OpenID Connect provider, to be linked to who the user is there.
+
+    Raises Refused(NOT_FOUND) without a provider.
+    """
+    assert request.session is not None
+    try:
+        await check_password(request, "openid_password")
+        departure = await provider_sign_in.begin(
+            request.context, Purpose.LINK, callback_url(request), session_secret=request.session.csrf
+        )
+    except Refused as refused:
+        if refused.code is Code.NOT_FOUND:
+            raise
+        if refused.code is Code.SERVICE_UNAVAILABLE:
+            return await render_me(request, told=request.describe(refused), status=refused.code.http_status)
+        return await render_me(request, refused)
+    return depart(request, departure)
+
+
+async def unlink(request: PageRequest) -> Response:
+    """Have the user not sign in through the OpenID Connect provider any more."""
+    audit_entry = request.own_audit_entry("openid.unlink", request.user.name)
+    try:
+        await check_password(request, "openid_password")
+        await provider_sign_in.unlink(request.context, request.user, audit_entry)
+    except Refused as refused:
+        return await render_me(request, refused)
+    return await render_me(request, notice="me.openid.undone")
 
 
 async def check_password(request: PageRequest, field: str) -> None:
@@ -145,18 +178,25 @@ def _with_wait(refused: Refused, field: str) -> Refused:
     return Refused(refused.code, field, detail, refused.retry_after_s)
 
 
-async def _render(request: PageRequest, refused: Refused | None = None, notice: str = "") -> Response:
+async def render_me(
+    request: PageRequest, refused: Refused | None = None, notice: str = "", *, told: str = "", status: int = 200
+) -> Response:
+    """Answer with the page, and what was done or is wrong: at its fields, or `told` above them."""
     found = await own_user.list_sessions(request.context, request.user)
     state = await two_factor.get_state(request.context, request.user)
+    link = await provider_sign_in.get_state(request.context, request.user)
     return request.render(
         "me/me.html",
-        refused.code.http_status if refused else 200,
+        refused.code.http_status if refused else status,
         sessions=[_session_row(request, each) for each in found],
         enabled_at=request.locale.format_timestamp(state.enabled_at)[:16] if state.enabled_at is not None else "",
         recovery_codes=state.recovery_codes,
         all_codes=totp.RECOVERY_CODES,
         least=user.MIN_PASSWORD_CHARACTERS,
+        link=link,
+        linked_at=request.locale.format_timestamp(link.linked_at)[:16] if link.linked_at is not None else "",
         notice=notice,
+        told=told,
         errors={each.field: each.message(request.locale.language) for each in refused.problems} if refused else {},
     )
 

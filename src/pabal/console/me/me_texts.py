@@ -19,6 +19,30 @@ TEXTS = {
         "비밀번호를 바꿨습니다. 다른 브라우저에서는 로그아웃되었습니다.",
         "The password was changed, and other browsers were signed out.",
     ),
+    "me.password.none": Text(
+        "비밀번호가 없는 사용자입니다. 필요하면 계정 관리자에게 새 비밀번호를 요청하세요.",
+        "You have no password. If you need one, ask an owner of your account.",
+    ),
+    "me.openid": Text("{name} 계정으로 로그인", "Sign-in with {name}"),
+    "me.openid.on": Text("연결됨", "Linked"),
+    "me.openid.off": Text("연결 안 됨", "Not linked"),
+    "me.openid.about": Text(
+        "연결하면 비밀번호 대신 {name} 계정으로 로그인할 수 있습니다. 2단계 인증은 {name}에서 합니다.",
+        "Once linked, you can sign in with {name} in place of your password. A second factor is up to {name} then.",
+    ),
+    "me.openid.link": Text("{name} 계정 연결", "Link {name}"),
+    "me.openid.since": Text("{time}에 연결했습니다.", "Linked on {time}."),
+    "me.openid.subject": Text("로그인 서비스의 사용자 ID:", "Your id there:"),
+    "me.openid.unlink": Text("연결 해제", "Unlink"),
+    "me.openid.unlink.ask": Text(
+        "{name} 계정으로 로그인할 수 없게 됩니다.", "You cannot sign in with {name} any more then."
+    ),
+    "me.openid.unlink.do": Text("예, 해제합니다", "Yes, unlink"),
+    "me.openid.done": Text("연결했습니다.", "You are linked."),
+    "me.openid.undone": Text("연결을 해제했습니다.", "The link was removed."),
+    "me.two_factor.provider": Text(
+        "{name} 계정으로 로그인할 때는 쓰지 않습니다.", "It is not asked for when you sign in with {name}."
+    ),
     "me.two_factor": Text("2단계 인증", "Two-factor sign-in"),
     "me.two_factor.on": Text("사용 중", "On"),
     "me.two_factor.off": Text("사용 안 함", "Off"),

@@ -79,6 +79,23 @@ KOREAN_DESCRIPTIONS = {
     "Whether owners may create API keys of their account in the console; operators always may.": (
         "계정 관리자가 콘솔에서 자기 계정의 API 키를 발급할 수 있게 할지 정합니다. 운영자는 언제나 할 수 있습니다."
     ),
+    "Address of the OpenID Connect provider that users may sign in to the console with; empty: none.": (
+        "콘솔 로그인에 쓸 OpenID Connect 제공자의 주소(issuer)입니다. 비우면 쓰지 않습니다."
+    ),
+    "Client id that this provider knows the console by.": "이 제공자가 콘솔에 발급한 클라이언트 ID입니다.",
+    "Client secret for this provider; empty: PKCE alone.": (
+        "이 제공자가 발급한 클라이언트 비밀값입니다. 비우면 PKCE만 씁니다."
+    ),
+    "File with that client secret.": "그 클라이언트 비밀값을 담은 파일입니다.",
+    "Name of this provider on the button to sign in.": "로그인 버튼에 표시할 제공자 이름입니다.",
+    "PEM file of authorities that are trusted for this provider, in place of those of the system.": (
+        "이 제공자에 접속할 때 시스템의 인증 기관 대신 신뢰할 인증 기관의 PEM 파일입니다."
+    ),
+    "Operator who alone may sign in with a password, in case the OpenID Connect provider fails;"
+    " empty: every user may.": (
+        "OpenID Connect 제공자에 장애가 있을 때를 위해 혼자만 비밀번호로 로그인할 수 있는 운영자입니다. 비우면 모든"
+        " 사용자가 비밀번호로 로그인할 수 있습니다."
+    ),
     ("What to do with characters that text messages cannot contain: refuse them, or replace them by '?'."): (
         "문자 메시지에 담을 수 없는 글자의 처리 방법입니다. refuse: 거부, replace: ‘?’로 바꿔 발송."
     ),

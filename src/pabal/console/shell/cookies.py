@@ -1,4 +1,4 @@
-"""The cookies of the console: session, form secret, trusted device, language."""
+"""The cookies of the console: session, form secret, trusted device, visit to the sign-in service, language."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,6 +10,8 @@ FORM = "pabal_form"
 """The CSRF token of someone who is not signed in."""
 DEVICE = "pabal_device"
 """Says that users have signed in in this browser before; it opens nothing by itself."""
+OPENID = "pabal_openid"
+"""What a browser takes along to the OpenID Connect provider; see `Flow`."""
 LANGUAGE = "pabal_language"
 SECRET_CHARACTERS = 64
 LANGUAGE_MAX_AGE_S = 365 * 24 * 3600
@@ -23,6 +25,11 @@ def read_secret(http: Request, name: str, *, is_https: bool) -> str | None:
     """
     secret = http.cookies.get(_cookie_name(name, is_https), "")
     return secret if len(secret) == SECRET_CHARACTERS and set(secret) <= _HEX else None
+
+
+def read_value(http: Request, name: str, *, is_https: bool) -> str:
+    """Return the value of a cookie as it is; empty where there is none."""
+    return http.cookies.get(_cookie_name(name, is_https), "")
 
 
 def set_secret(response: Response, name: str, value: str, *, is_https: bool, max_age_s: int | None = None) -> None:

@@ -19,7 +19,7 @@ from pabal.console.shell.menu import MENU_GROUPS, MenuGroup, MenuLink
 from pabal.console.shell.multipart import File
 from pabal.console.shell.site import Site
 from pabal.domain import phone
-from pabal.domain.codes import LANGUAGES, Text
+from pabal.domain.codes import LANGUAGES, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.user import Role, User
 from pabal.service.access.audit import Actor, AuditEntry
@@ -30,6 +30,8 @@ from pabal.service.context import Context
 HOME = "/console"
 SIGN_IN = "/console/login"
 CHOOSE_ACCOUNT = "/console/accounts"
+OPENID_CALLBACK = "/console/login/openid/callback"
+"""Where the OpenID Connect provider sends browsers back to; its query works once."""
 MAX_URL_CHARACTERS = 4096
 """Longer addresses are not returned to after signing in."""
 _SAFE_IN_URLS = ":/%#?=@[]!$&'()*+,;"
@@ -105,7 +107,19 @@ class PageRequest:
     @property
     def return_url(self) -> str:
         """The URL of this page, to come back to; for the answer to a form, that of the page it belongs to."""
+        if self.http.scope["path"] == OPENID_CALLBACK:
+            return HOME if self.session else SIGN_IN
         return self.current_url if self.http.method == "GET" else self.site.closest_page(self.current_url) or HOME
+
+    @property
+    def origin(self) -> str:
+        """Scheme and host of the console, as the browser knows them."""
+        return f"{'https' if self.is_https else 'http'}://{self.http.headers.get('host', '')}"
+
+    @property
+    def openid_name(self) -> str:
+        """What users call the OpenID Connect provider; empty: there is none."""
+        return self.context.openid.registration.name if self.context.openid else ""
 
     @property
     def may_see_numbers(self) -> bool:
@@ -130,6 +144,11 @@ class PageRequest:
     def pick_language(self, sentences: Sequence[str]) -> list[str]:
         """Return those in the user's language; `sentences` interleaves the languages: ko, en, ko, en …"""
         return list(sentences[LANGUAGES.index(self.locale.language) :: len(LANGUAGES)])
+
+    def describe(self, refused: Refused) -> str:
+        """Return why something was refused, in the user's language: the details alone, if there are any."""
+        details = [each.detail for each in refused.problems if each.detail]
+        return self.translate(details[0]) if details else refused.problems[0].message(self.locale.language)
 
     def phone_number(self, digits: str) -> str:
         """Return a phone number as the user may see it."""

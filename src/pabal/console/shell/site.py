@@ -23,6 +23,13 @@ FILES_BUSY = Text(
     "다른 파일을 확인하고 있습니다. 그 확인이 끝난 뒤 파일을 다시 올리세요.",
     "Other files are being checked. Upload the file again when they are done.",
 )
+MAX_PROVIDER_CALLS = 40
+"""Browsers that come back from the OpenID Connect provider at the same time: for each, it is called."""
+MAX_PROVIDER_CALLS_PER_NETWORK = 8
+PROVIDER_BUSY = Text(
+    "로그인하는 사람이 많습니다. 잠시 뒤 처음부터 다시 시도하세요.",
+    "Many people are signing in. Start again in a moment.",
+)
 log = logging.getLogger("pabal.console")
 
 Roles = frozenset[Role] | None
@@ -61,6 +68,7 @@ class Site:
         self.password_threads = WorkerThreads(context.world, "passwords")
         """For passwords alone, so that nobody's file delays a sign-in."""
         self.file_checks = ConcurrencyLimit(MAX_FILE_CHECKS, MAX_FILE_CHECKS_PER_ACCOUNT, FILES_BUSY)
+        self.provider_calls = ConcurrencyLimit(MAX_PROVIDER_CALLS, MAX_PROVIDER_CALLS_PER_NETWORK, PROVIDER_BUSY)
         self.assets = assets.load()
         self._templates = {language: load_templates(texts, language) for language in LANGUAGES}
         self._roles = roles

@@ -27,7 +27,7 @@ async def show_sign_in(request: PageRequest) -> Response:
     wanted = safe_redirect_path(request.field("next"))
     if request.session:
         return request.redirect(wanted)
-    return _render_form(request, wanted)
+    return render_form(request, wanted)
 
 
 async def do_sign_in(request: PageRequest) -> Response:
@@ -38,10 +38,10 @@ async def do_sign_in(request: PageRequest) -> Response:
     except Refused as refused:
         return _render_throttled(request, wanted, refused)
     if signed is None:
-        return _render_form(request, wanted, request.t("sign_in.wrong"), STATUS_WRONG)
+        return render_form(request, wanted, _describe_failure(request), STATUS_WRONG)
     if isinstance(signed, CodeNeeded):
         return _render_code(request, wanted, signed.token)
-    return await _enter(request, wanted, signed)
+    return await enter(request, wanted, signed)
 
 
 async def do_sign_in_with_code(request: PageRequest) -> Response:
@@ -54,10 +54,10 @@ async def do_sign_in_with_code(request: PageRequest) -> Response:
     except Refused as refused:
         if refused.code is Code.RATE_LIMITED:
             return _render_code(request, wanted, token, _describe_wait(request, refused), STATUS_THROTTLED)
-        return _render_form(request, wanted, refused.problems[0].message(request.locale.language), STATUS_WRONG)
+        return render_form(request, wanted, refused.problems[0].message(request.locale.language), STATUS_WRONG)
     if signed is None:
         return _render_code(request, wanted, token, request.translate(WRONG_CODE), STATUS_WRONG)
-    return await _enter(request, wanted, signed)
+    return await enter(request, wanted, signed)
 
 
 async def ask_again(request: PageRequest) -> Response:
@@ -78,7 +78,7 @@ async def sign_in_again(request: PageRequest) -> Response:
     except Refused as refused:
         return _render_again(request, _describe_wait(request, refused), STATUS_THROTTLED)
     if signed is None:
-        return _render_again(request, request.t("sign_in.wrong"), STATUS_WRONG)
+        return _render_again(request, _describe_failure(request), STATUS_WRONG)
     if isinstance(signed, CodeNeeded):
         return _render_again_code(request, signed.token)
     return await _go_on(request, signed)
@@ -100,7 +100,7 @@ async def sign_in_again_with_code(request: PageRequest) -> Response:
     return await _go_on(request, signed)
 
 
-async def _enter(request: PageRequest, wanted: str, signed: NewSession) -> Response:
+async def enter(request: PageRequest, wanted: str, signed: NewSession) -> Response:
     """Begin with a new session, in place of the one before."""
     if request.session:
         await sign_in.sign_out(request.context, request.session_token, request.session)
@@ -171,7 +171,8 @@ async def _attempt(request: PageRequest) -> NewSession | CodeNeeded | None:
     )
 
 
-def _render_form(request: PageRequest, next_path: str, error: str = "", status: int = 200) -> Response:
+def render_form(request: PageRequest, next_path: str, error: str = "", status: int = 200) -> Response:
+    """Answer with the form to sign in, and what is wrong."""
     return request.render(
         "sign_in/sign_in.html",
         status,
@@ -183,7 +184,7 @@ def _render_form(request: PageRequest, next_path: str, error: str = "", status: 
 
 
 def _render_throttled(request: PageRequest, next_path: str, refused: Refused) -> Response:
-    response = _render_form(request, next_path, _describe_wait(request, refused), STATUS_THROTTLED)
+    response = render_form(request, next_path, _describe_wait(request, refused), STATUS_THROTTLED)
     response.headers["retry-after"] = str(_wait_s(refused))
     return response
 
@@ -198,6 +199,13 @@ def _render_code(request: PageRequest, next_path: str, token: str, error: str = 
 
 def _render_again_code(request: PageRequest, token: str, error: str = "", status: int = 200) -> Response:
     return request.render("sign_in/again_code.html", status, told=error, token=token, name=request.field("name"))
+
+
+def _describe_failure(request: PageRequest) -> str:
+    """Return what to do after a failed sign-in; the same for all names, so that nobody learns who may do what."""
+    if request.context.policy.break_glass_operator:
+        return request.t("sign_in.wrong_or_off", name=request.openid_name)
+    return request.t("sign_in.wrong")
 
 
 def _renewed(csrf_secret: str) -> Response:

@@ -29,6 +29,23 @@ TEXTS = {
         "사용자 이름 또는 비밀번호가 올바르지 않습니다. 확인하고 다시 입력하세요.",
         "Wrong user name or password. Check both and try again.",
     ),
+    "sign_in.wrong_or_off": Text(
+        "사용자 이름이나 비밀번호가 올바르지 않거나, 비밀번호로 로그인할 수 없는 사용자입니다. {name} 계정으로 "
+        "로그인하세요.",
+        "Wrong user name or password, or this user may not sign in with a password. Sign in with {name}.",
+    ),
+    "sign_in.openid": Text("{name} 계정으로 로그인", "Sign in with {name}"),
+    "sign_in.openid.tab": Text("새 탭에서 {name} 계정으로 로그인", "Sign in with {name} in a new tab"),
+    "sign_in.openid.back": Text(
+        "로그인한 뒤 이 탭으로 돌아오면 하던 작업을 이어 갑니다.",
+        "Come back to this tab afterwards to go on where you were.",
+    ),
+    "sign_in.or": Text("또는", "or"),
+    "sign_in.emergency": Text("비상 운영자 로그인", "Sign in as the emergency operator"),
+    "openid.leaving": Text("{name} 로그인으로 이동합니다", "Continuing to {name}"),
+    "openid.go": Text("이동하지 않으면 누르세요", "Continue if nothing happens"),
+    "audit_action.openid.link": Text("외부 로그인 연결", "Linked a sign-in by OpenID Connect"),
+    "audit_action.openid.unlink": Text("외부 로그인 연결 해제", "Unlinked a sign-in by OpenID Connect"),
     "sign_in.throttled": Text(
         "로그인에 여러 번 실패했습니다. {seconds}초 뒤에 다시 시도하세요.",
         "Too many failed sign-ins. Try again in {seconds} seconds.",

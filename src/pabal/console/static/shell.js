@@ -141,8 +141,18 @@
   }
   if (dialog) dialog.addEventListener("close", () => (isAsking = false));
 
+  // Somebody who signs in in another tab goes on here by coming back.
+  let goOn = null;
+  document.addEventListener("visibilitychange", async () => {
+    if (document.hidden || !dialog || !dialog.open) return;
+    const asked = new URLSearchParams({ name: dialog.dataset.user });
+    const answer = await fetch("/console/login/again?" + asked).catch(() => null);
+    if (answer && (answer.status === 204 || answer.status === 409)) await show(answer, goOn);
+  });
+
   // 204: signed in. 409: as somebody else, whose page this is not. Else: the form, with what is wrong.
   async function show(answer, again) {
+    goOn = again;
     if (answer.status === 204) {
       renewTokens(answer.headers.get("x-csrf-token"));
       dialog.close();

@@ -1,13 +1,15 @@
-"""The page that an invitation leads to: a new user chooses a name and a password."""
+"""The page that an invitation leads to: a new user chooses a name, and how to sign in."""
 
 from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from pabal.console.shell.departure import callback_url, depart
 from pabal.console.shell.page_request import SIGN_IN, PageRequest
 from pabal.domain import user
 from pabal.domain.codes import Code, Problem, Refused, Text
-from pabal.service.access import passwords, team
+from pabal.openid.flow import Purpose
+from pabal.service.access import passwords, provider_sign_in, team
 
 NOT_REPEATED = Text("두 비밀번호가 서로 다릅니다.", "The two passwords differ.")
 
@@ -17,14 +19,16 @@ async def show_join(request: PageRequest) -> Response:
 
     Raises Refused(NOT_FOUND) without a token, INVALID_STATE for an invitation that cannot be accepted.
     """
-    return await _render(request)
+    return await render_join(request, request.field("token"), request.field("name"))
 
 
 async def join(request: PageRequest) -> Response:
     """Create the user and lead to the sign-in page.
 
-    Raises Refused as `show_join` does.
+    Raises Refused as `show_join` does; NOT_FOUND where passwords are not used.
     """
+    if request.context.policy.break_glass_operator:
+        raise Refused(Code.NOT_FOUND)
     token, typed = request.field("token"), request.fields
     await team.find_invite(request.context, token)  # first, so that nobody else has passwords hashed
     try:
@@ -35,8 +39,30 @@ async def join(request: PageRequest) -> Response:
     except Refused as refused:
         if refused.code is Code.INVALID_STATE:
             raise
-        return await _render(request, refused)
+        return await render_join(request, token, request.field("name"), refused)
     return request.redirect(f"{SIGN_IN}?{urlencode({'name': stored, 'joined': '1'})}")
+
+
+async def begin_join(request: PageRequest) -> Response:
+    """Send the browser to the OpenID Connect provider, to come back as the user who was invited.
+
+    Raises Refused as `show_join` does, and NOT_FOUND without a provider.
+    """
+    token, typed = request.field("token"), request.field("name")
+    await team.find_invite(request.context, token)
+    try:
+        name = await team.check_new_name(request.context, typed)
+        departure = await provider_sign_in.begin(
+            request.context, Purpose.JOIN, callback_url(request), invite=token, name=name
+        )
+    except Refused as refused:
+        if refused.code is Code.NOT_FOUND:
+            raise
+        if refused.code is Code.SERVICE_UNAVAILABLE:
+            status = refused.code.http_status
+            return await render_join(request, token, typed, told=request.describe(refused), status=status)
+        return await render_join(request, token, typed, refused)
+    return depart(request, departure)
 
 
 def read_new_user(spelling: str, password: str, repeated: str) -> tuple[str, str]:
@@ -66,17 +92,29 @@ def check_new_password(name: str, password: str, repeated: str) -> None:
         raise Refused(Code.INVALID_PARAMETER, "repeated", NOT_REPEATED)
 
 
-async def _render(request: PageRequest, refused: Refused | None = None) -> Response:
-    token = request.field("token")
+async def render_join(
+    request: PageRequest,
+    token: str,
+    name: str,
+    refused: Refused | None = None,
+    *,
+    told: str = "",
+    status: int = 200,
+) -> Response:
+    """Answer with the form of an invitation, and what is wrong: at its fields, or `told` above them.
+
+    Raises Refused as `show_join` does.
+    """
     if not token:
         raise Refused(Code.NOT_FOUND)
     invite = await team.find_invite(request.context, token)
     return request.render(
         "team/join.html",
-        refused.code.http_status if refused else 200,
+        refused.code.http_status if refused else status,
         invite=invite,
         token=token,
-        name=request.field("name"),
+        name=name,
+        told=told,
         least=user.MIN_PASSWORD_CHARACTERS,
         errors={each.field: each.message(request.locale.language) for each in refused.problems} if refused else {},
     )

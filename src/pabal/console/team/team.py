@@ -10,7 +10,7 @@ from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import HOUR
 from pabal.domain.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role, User
 from pabal.service.access import administration, passwords, team
-from pabal.service.access.team import INVITE_LIFETIME_MS, Invite
+from pabal.service.access.team import INVITE_LIFETIME_MS, Invite, Team
 from pabal.world import new_password
 
 TEAM_PATH = "/console/team"
@@ -26,6 +26,10 @@ class MemberRow(NamedTuple):
     is_disabled: bool
     is_self: bool
     has_two_factor: bool
+    is_linked: bool
+    """Whether the user can sign in through the OpenID Connect provider."""
+    is_delayed: bool
+    """Whether sign-ins may have to wait after failed ones."""
 
 
 class InviteRow(NamedTuple):
@@ -49,12 +53,10 @@ async def create_invite(request: PageRequest) -> Response:
         token = await team.invite(request.context, request.account_id, role, request.audit_entry("invite.create"))
     except Refused as refused:
         return await render_team(request, refused)
-    scheme = "https" if request.is_https else "http"
-    host = request.http.headers.get("host", "")
     return request.render(
         "team/invited.html",
         role=role.label,
-        link=f"{scheme}://{host}{INVITE_PATH}?token={token}",
+        link=f"{request.origin}{INVITE_PATH}?token={token}",
         hours=INVITE_LIFETIME_MS // HOUR,
     )
 
@@ -101,6 +103,28 @@ async def reset_two_factor(request: PageRequest) -> Response:
     return request.redirect(TEAM_PATH)
 
 
+async def unlock_user(request: PageRequest) -> Response:
+    """Let a user sign in at once after many failed sign-ins."""
+    try:
+        await team.unlock(
+            request.context, request.account_id, request.field("user"), request.audit_entry("user.unlock")
+        )
+    except Refused as refused:
+        return await render_team(request, refused)
+    return request.redirect(TEAM_PATH)
+
+
+async def unlink_user(request: PageRequest) -> Response:
+    """Have a user not sign in through the OpenID Connect provider any more."""
+    try:
+        await team.unlink(
+            request.context, request.account_id, request.field("user"), request.audit_entry("openid.unlink")
+        )
+    except Refused as refused:
+        return await render_team(request, refused)
+    return request.redirect(TEAM_PATH)
+
+
 async def reset_password(request: PageRequest) -> Response:
     """Give a colleague a new password and show it, once; one's own is changed on another page."""
     password = new_password(request.context.world)
@@ -124,7 +148,7 @@ async def render_team(request: PageRequest, refused: Refused | None = None) -> R
     return request.render(
         "team/team.html",
         refused.code.http_status if refused else 200,
-        users=[_member_row(request, each, each.id in found.two_factor_ids) for each in found.users],
+        users=[_member_row(request, each, found) for each in found.users],
         invites=[_invite_row(request, each) for each in found.invites],
         roles=[(each.code, request.translate(each.label)) for each in ACCOUNT_ROLES],
         role=request.field("role") if refused else Role.SENDER.code,
@@ -144,14 +168,16 @@ def _read_role(request: PageRequest) -> Role:
     return role
 
 
-def _member_row(request: PageRequest, user: User, has_two_factor: bool) -> MemberRow:
+def _member_row(request: PageRequest, user: User, found: Team) -> MemberRow:
     return MemberRow(
         user.name,
         user.role,
         request.locale.format_timestamp(user.created_at)[:16],
         user.disabled_at is not None,
         user.id == request.user.id,
-        has_two_factor,
+        user.id in found.two_factor_ids,
+        user.id in found.linked_ids,
+        user.name in found.delayed_names,
     )
 
 

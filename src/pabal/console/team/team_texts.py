@@ -42,6 +42,21 @@ TEXTS = {
         "user has asked for it.",
     ),
     "team.two_factor.reset.do": Text("예, 해제합니다", "Yes, reset"),
+    "team.unlink": Text("로그인 연결 해제", "Unlink sign-in"),
+    "team.unlink.ask": Text(
+        "이 사용자는 바로 로그아웃되고 {name} 계정으로 로그인할 수 없습니다. 비밀번호가 없으면 새 비밀번호를 "
+        "발급해야 다시 로그인할 수 있습니다.",
+        "The user is signed out at once and cannot sign in with {name} any more. A user without a password needs a "
+        "new one to sign in again.",
+    ),
+    "team.unlink.do": Text("예, 해제합니다", "Yes, unlink"),
+    "team.delayed": Text("로그인 지연", "Sign-in delayed"),
+    "team.unlock": Text("로그인 지연 해제", "Lift the delay"),
+    "team.unlock.ask": Text(
+        "여러 번의 로그인 실패로 생긴 대기 시간을 없앱니다. 본인이 요청했는지 확인하세요.",
+        "Ends the wait after many failed sign-ins. Make sure that the user has asked for it.",
+    ),
+    "team.unlock.do": Text("예, 해제합니다", "Yes, lift it"),
     "menu.keys": Text("API 키", "API keys"),
     "keys.about": Text(
         "이 계정의 프로그램이 메시지를 보낼 때 쓰는 키입니다. 키를 바꾸려면 새 키를 먼저 적용한 뒤 이전 키를 "
@@ -69,6 +84,11 @@ TEXTS = {
         "{inviter} 님이 {account} 계정에 {role} 역할로 초대했습니다. 로그인할 때 쓸 이름과 비밀번호를 정하세요.",
         "{inviter} invites you to the account {account} as {role}. Choose a name and a password to sign in with.",
     ),
+    "join.about_openid": Text(
+        "{inviter} 님이 {account} 계정에 {role} 역할로 초대했습니다. 이름을 정하고 로그인할 방법을 고르세요.",
+        "{inviter} invites you to the account {account} as {role}. Choose a name, and how to sign in.",
+    ),
+    "join.openid": Text("{name} 계정으로 가입", "Join with {name}"),
     "join.password": Text("비밀번호 ({least}자 이상)", "Password (at least {least} characters)"),
     "join.repeated": Text("비밀번호 확인", "Password again"),
     "join.do": Text("가입", "Join"),

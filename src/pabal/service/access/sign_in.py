@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pabal.domain import user
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import HOUR, MINUTE, SECOND, Instant
-from pabal.domain.user import User
+from pabal.domain.user import Role, User
 from pabal.service.access import passwords, throttle
 from pabal.service.access.passwords import WorkerThreads
 from pabal.service.access.throttle import Admission, IpAddress, SignInAttempt, hash_token
@@ -67,8 +67,8 @@ async def sign_in(
 ) -> NewSession | CodeNeeded | None:
     """Start a session and return it, or that a code is needed; None where the name or password is wrong.
 
-    Unknown names, wrong passwords and disabled users get the same result, in the same time. On a device of an
-    earlier sign-in, failures elsewhere do not count against its user.
+    Unknown names, wrong passwords, disabled users and those who may not use a password get the same result, in the
+    same time. On a device of an earlier sign-in, failures elsewhere do not count against its user.
     Raises Refused(RATE_LIMITED) while further attempts have to wait after too many failed ones.
     """
     world = context.world
@@ -76,7 +76,7 @@ async def sign_in(
     admission = await admit(context, attempt)
     found = admission.found
     is_right = await hashing_threads.run(passwords.verify, found.hash if found else None, password)
-    if found is not None and is_right and found.user.is_active:
+    if found is not None and is_right and found.user.is_active and may_use_password(context, found.user):
         if await context.store.read(second_factors.list_enabled, [found.user.id]):
             return await _ask_for_code(context, found)
         new = NewSession(new_secret(world), new_secret(world), found.user)
@@ -86,6 +86,12 @@ async def sign_in(
             return new
     await record_failure(context, attempt, admission)
     return None
+
+
+def may_use_password(context: Context, who: User) -> bool:
+    """Say whether a user may sign in with a password, and not only through the OpenID Connect provider."""
+    only = context.policy.break_glass_operator
+    return not only or (who.name == only and who.role is Role.OPERATOR)
 
 
 async def verify_password(
@@ -187,10 +193,15 @@ def begin_session(tx: Tx, start: SessionStart, now: Instant) -> bool:
     if users.get_by_name(tx, who.name) != admission.found:
         return False
     throttle.record_success(tx, attempt, admission, hash_token(new.device_token), now)
-    expires_at = now + SESSION_LIFETIME_MS
-    sessions.add(tx, hash_token(new.token), who.id, who.account_id, csrf, now, expires_at, browser)
-    audit_log.add(tx, AuditEntry(now, who.id, who.name, who.account_id, "session.begin"))
+    add_session(tx, new, csrf, browser, now)
     return True
+
+
+def add_session(tx: Tx, new: NewSession, csrf: str, browser: str, now: Instant, way: str = "") -> None:
+    """Add a session, with its audit entry; `way` says how its user signed in, if not with a password."""
+    who, expires_at = new.user, now + SESSION_LIFETIME_MS
+    sessions.add(tx, hash_token(new.token), who.id, who.account_id, csrf, now, expires_at, browser)
+    audit_log.add(tx, AuditEntry(now, who.id, who.name, who.account_id, "session.begin", way))
 
 
 async def _ask_for_code(context: Context, found: Credentials) -> CodeNeeded:

@@ -18,6 +18,7 @@ from pabal.store import (
     invites,
     mails,
     notice_settings,
+    openid_identities,
     pending_sign_ins,
     second_factors,
     sessions,
@@ -57,11 +58,16 @@ class Team(NamedTuple):
     invites: list[Invite]
     two_factor_ids: set[int]
     """The users whose sign-in needs a code of an app."""
+    linked_ids: set[int]
+    """The users who can sign in through the OpenID Connect provider."""
+    delayed_names: set[str]
+    """The users who may have to wait because of failed sign-ins."""
 
 
 async def get_team(context: Context, account_id: int) -> Team:
     """Return the team of an account."""
-    return await context.store.read(_read_team, account_id, context.world.now())
+    issuer = context.openid.registration.issuer if context.openid else ""
+    return await context.store.read(_read_team, account_id, issuer, context.world.now())
 
 
 async def invite(context: Context, account_id: int, role: Role, audit_entry: AuditEntry) -> str:
@@ -93,7 +99,19 @@ async def accept_invite(context: Context, token: str, name: str, password_hash: 
 
     Raises Refused: INVALID_STATE, INVALID_PARAMETER, DUPLICATE where the name is taken.
     """
-    return await context.store.write(_accept, hash_token(token), name, password_hash, context.world.now())
+    created = await context.store.write(accept, hash_token(token), name, password_hash, context.world.now())
+    return created.name
+
+
+async def check_new_name(context: Context, spelling: str) -> str:
+    """Return the name of a new user as it would be stored, if nobody has it.
+
+    Raises Refused: INVALID_PARAMETER, DUPLICATE.
+    """
+    name = user.parse_name(spelling)
+    if await context.store.read(user_store.get_by_name, name):
+        raise Refused(Code.DUPLICATE, "name", users.NAME_TAKEN_BY_ANOTHER)
+    return name
 
 
 async def change_role(context: Context, account_id: int, name: str, role: Role, audit_entry: AuditEntry) -> None:
@@ -130,6 +148,22 @@ async def reset_password(
     return await context.store.write(_reset_password, account_id, name, password_hash, audit_entry)
 
 
+async def unlock(context: Context, account_id: int, name: str, audit_entry: AuditEntry) -> None:
+    """Let a user sign in at once after many failed sign-ins.
+
+    Raises Refused: INVALID_PARAMETER for an unknown user, FORBIDDEN.
+    """
+    await context.store.write(_unlock, account_id, name, audit_entry)
+
+
+async def unlink(context: Context, account_id: int, name: str, audit_entry: AuditEntry) -> None:
+    """Have a user not sign in through the OpenID Connect provider any more, and end the user's sessions.
+
+    Raises Refused: INVALID_PARAMETER for an unknown user, FORBIDDEN.
+    """
+    await context.store.write(_unlink, account_id, name, audit_entry)
+
+
 def delete_user(tx: Tx, found: User) -> None:
     """Delete a user and everything that is only theirs."""
     sessions.delete_all_by_user(tx, found.id)
@@ -140,21 +174,32 @@ def delete_user(tx: Tx, found: User) -> None:
     second_factors.delete(tx, found.id)
     mails.delete_all_by_user(tx, found.id)
     notice_settings.delete(tx, found.id)
+    openid_identities.delete_all_by_user(tx, found.id)
     throttle.lift(tx, found.name)
     user_store.delete(tx, found.id)
 
 
-def _read_team(tx: Tx, account_id: int, now: Instant) -> Team:
-    open_invites = [each for each in invites.list_by_account(tx, account_id) if each.is_usable(now)]
+def _read_team(tx: Tx, account_id: int, issuer: str, now: Instant) -> Team:
     members = user_store.list_by_account(tx, account_id)
-    return Team(members, open_invites, second_factors.list_enabled(tx, [each.id for each in members]))
+    ids = [each.id for each in members]
+    return Team(
+        members,
+        _open_invites(tx, account_id, now),
+        second_factors.list_enabled(tx, ids),
+        openid_identities.list_linked(tx, issuer, ids) if issuer else set(),
+        throttle.list_delayed(tx, [each.name for each in members], now),
+    )
+
+
+def _open_invites(tx: Tx, account_id: int, now: Instant) -> list[Invite]:
+    return [each for each in invites.list_by_account(tx, account_id) if each.is_usable(now)]
 
 
 def _invite(tx: Tx, account_id: int, hash: bytes, role: Role, audit_entry: AuditEntry) -> None:
     now = audit_entry.created_at
     accounts.lock(tx, account_id)
     inviter = _check_may_grant(tx, account_id, audit_entry, role)
-    if len(_read_team(tx, account_id, now).invites) >= MAX_OPEN_INVITES:
+    if len(_open_invites(tx, account_id, now)) >= MAX_OPEN_INVITES:
         raise Refused(Code.LIMIT_EXCEEDED, "role", _TOO_MANY)
     invites.add(tx, account_id, hash, role, inviter.id, now, now + INVITE_LIFETIME_MS)
     audit_log.add(tx, audit_entry._replace(target=role.code))
@@ -165,7 +210,11 @@ def _withdraw(tx: Tx, account_id: int, invite_id: int, audit_entry: AuditEntry) 
         audit_log.add(tx, audit_entry)
 
 
-def _accept(tx: Tx, hash: bytes, spelling: str, password_hash: str, now: Instant) -> str:
+def accept(tx: Tx, hash: bytes, spelling: str, password_hash: str | None, now: Instant) -> User:
+    """Create the user that the invitation with this hash is for, and return the user; without a password if None.
+
+    Raises Refused: INVALID_STATE, INVALID_PARAMETER, DUPLICATE where the name is taken.
+    """
     found = _check_usable(invites.get_by_hash(tx, hash), now)
     if not invites.delete(tx, found.account_id, found.id):
         raise Refused(Code.INVALID_STATE, "", INVITE_GONE)
@@ -174,7 +223,7 @@ def _accept(tx: Tx, hash: bytes, spelling: str, password_hash: str, now: Instant
     if created is None:
         raise Refused(Code.DUPLICATE, "name", users.NAME_TAKEN_BY_ANOTHER)
     audit_log.add(tx, AuditEntry(now, created, name, found.account_id, "user.join", found.inviter.name))
-    return name
+    return users.find(tx, name, found.account_id)
 
 
 def _change_role(tx: Tx, account_id: int, name: str, role: Role, audit_entry: AuditEntry) -> None:
@@ -209,6 +258,18 @@ def _reset_password(tx: Tx, account_id: int, name: str, password_hash: str, audi
     _check_colleague(actor, found)
     who, now = Actor(actor.id, actor.name), audit_entry.created_at
     return users.change_password(tx, name, password_hash, now, who, account_id).name
+
+
+def _unlock(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> None:
+    found = users.find(tx, name, account_id)
+    actor = _check_may_grant(tx, account_id, audit_entry, found.role)
+    users.unlock(tx, found.name, audit_entry.created_at, Actor(actor.id, actor.name))
+
+
+def _unlink(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> None:
+    found = users.find(tx, name, account_id)
+    actor = _check_may_grant(tx, account_id, audit_entry, found.role)
+    users.unlink(tx, found.name, audit_entry.created_at, Actor(actor.id, actor.name))
 
 
 def _check_usable(found: Invite | None, now: Instant) -> Invite:

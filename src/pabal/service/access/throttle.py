@@ -1,7 +1,7 @@
 """Slows down guessing of passwords, without locking out people who signed in from the same browser before."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_network
 from typing import NamedTuple
 
@@ -61,10 +61,14 @@ def hash_token(token: str) -> bytes:
 
 def attempt_of(name: str, address: IpAddress | None, device_token: str | None) -> SignInAttempt:
     """Return an attempt to sign in with a normalized name."""
-    place = "unknown" if address is None else str(address)
+    return SignInAttempt(name, place_of(address), hash_token(device_token) if device_token else None)
+
+
+def place_of(address: IpAddress | None) -> str:
+    """Return the network that attempts from an address count for."""
     if isinstance(address, IPv6Address):
-        place = str(ip_network((address, IPV6_PREFIX_BITS), strict=False))
-    return SignInAttempt(name, place, hash_token(device_token) if device_token else None)
+        return str(ip_network((address, IPV6_PREFIX_BITS), strict=False))
+    return "unknown" if address is None else str(address)
 
 
 def admit(tx: Tx, attempt: SignInAttempt, now: Instant) -> Admission:
@@ -97,37 +101,58 @@ def take_back(tx: Tx, admission: Admission) -> None:
 
 
 def record_failure(tx: Tx, attempt: SignInAttempt, admission: Admission, now: Instant) -> RecordedFailure:
-    """Record a failed attempt and the delays that it starts in the audit log.
-
-    A flood of failures does not fill it: of the failures of a name only the 1st, 2nd, 5th, 10th, 20th … are
-    recorded. Those of all names that no user has count together, and the names are not stored: people type
-    passwords there.
-    """
+    """Record a failed attempt and the delays that it starts in the audit log."""
     account_id, name, name_hash = None, "", None
     if admission.found:
         user = admission.found.user
         account_id, name, name_hash = user.account_id, user.name, hash_token(user.name)
 
-    def add(action: str, series: str, *words: str) -> RecordedFailure:
-        subject = Subject(hash_token(f"audit\n{action}\n{series}"), _UNLIMITED, 0, name_hash)
-        failures = sign_in_attempts.count(tx, subject, now)
-        if is_recorded := _is_milestone(failures):
-            target = " ".join([*filter(None, words), f"({failures})"])
-            audit_log.add(tx, AuditEntry(now, None, SIGN_IN_NAME, account_id, action, target))
-        return RecordedFailure(failures, is_recorded)
-
-    failure = add("session.failed", name, name, attempt.place)
+    failure = _record(tx, "session.failed", name, account_id, name_hash, [name, attempt.place], now)
     if any(one.name_hash for one in admission.used_up) and name:
-        add("session.throttled", name, name, attempt.place)
+        _record(tx, "session.throttled", name, account_id, name_hash, [name, attempt.place], now)
     if any(one.name_hash is None for one in admission.used_up):
-        account_id, name_hash = None, None
-        add("session.throttled", "", attempt.place)
+        _record(tx, "session.throttled", "", None, None, [attempt.place], now)
     return failure
+
+
+def record_failure_without_name(tx: Tx, way: str, place: str, now: Instant) -> RecordedFailure:
+    """Record a failed attempt in the audit log that was made in another way than with a name and a password."""
+    return _record(tx, "session.failed", f"\n{way}", None, None, [way, place], now)
+
+
+def list_delayed(tx: Tx, names: Iterable[str], now: Instant) -> set[str]:
+    """Return those user names that may have to wait because of failed sign-ins."""
+    hashes = {hash_token(name): name for name in names}
+    found = sign_in_attempts.list_failing(tx, hashes, FREE_ATTEMPTS_PER_NAME_AND_ADDRESS, now)
+    return {hashes[each] for each in found}
 
 
 def lift(tx: Tx, name: str) -> bool:
     """Forget the failed sign-ins of a user; say whether there were any."""
     return sign_in_attempts.clear_name(tx, hash_token(name))
+
+
+def _record(
+    tx: Tx,
+    action: str,
+    series: str,
+    account_id: int | None,
+    name_hash: bytes | None,
+    words: Sequence[str],
+    now: Instant,
+) -> RecordedFailure:
+    """Record something in the audit log, with how often it has happened.
+
+    A flood of failures does not fill it: of the failures of a name only the 1st, 2nd, 5th, 10th, 20th … are
+    recorded. Those of all names that no user has count together, and the names are not stored: people type
+    passwords there.
+    """
+    subject = Subject(hash_token(f"audit\n{action}\n{series}"), _UNLIMITED, 0, name_hash)
+    failures = sign_in_attempts.count(tx, subject, now)
+    if is_recorded := _is_milestone(failures):
+        target = " ".join([*filter(None, words), f"({failures})"])
+        audit_log.add(tx, AuditEntry(now, None, SIGN_IN_NAME, account_id, action, target))
+    return RecordedFailure(failures, is_recorded)
 
 
 def _is_milestone(count: int) -> bool:

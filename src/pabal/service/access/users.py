@@ -6,7 +6,7 @@ from pabal.domain.dates import Instant
 from pabal.domain.user import Role, User
 from pabal.service.access import throttle
 from pabal.service.access.two_factor import delete_factor
-from pabal.store import accounts, audit_log, pending_sign_ins, sessions, trusted_devices, users
+from pabal.store import accounts, audit_log, openid_identities, pending_sign_ins, sessions, trusted_devices, users
 from pabal.store.audit_log import COMMAND_LINE, Actor, AuditEntry
 from pabal.store.engine.base import Tx
 
@@ -97,6 +97,19 @@ def reset_two_factor(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND
     """
     found = find(tx, spelling, None)
     return delete_factor(tx, found.id, AuditEntry(now, *actor, found.account_id, "two_factor.reset", found.name))
+
+
+def unlink(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND_LINE) -> bool:
+    """Unlink a user from the OpenID Connect provider, and end the user's sessions; say whether there was a link.
+
+    Raises Refused(INVALID_PARAMETER) for an unknown user.
+    """
+    found = find(tx, spelling, None)
+    if not openid_identities.delete_all_by_user(tx, found.id):
+        return False
+    _end_sessions(tx, found)
+    audit_log.add(tx, AuditEntry(now, *actor, found.account_id, "openid.unlink", found.name))
+    return True
 
 
 def _lift(tx: Tx, found: User, now: Instant, actor: Actor) -> bool:

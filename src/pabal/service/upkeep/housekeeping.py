@@ -39,6 +39,7 @@ from pabal.store import (
     invites,
     mails,
     notices,
+    openid_identities,
     pending_sign_ins,
     profiles,
     queue,
@@ -185,6 +186,7 @@ async def _run_global_tasks(context: Context) -> None:
     await _repeat_until_none(context, lambda tx: trusted_devices.delete_expired(tx, world.now(), BATCH))
     await _repeat_until_none(context, lambda tx: invites.delete_expired(tx, world.now(), BATCH))
     await _repeat_until_none(context, lambda tx: pending_sign_ins.delete_expired(tx, world.now(), BATCH))
+    await _repeat_until_none(context, lambda tx: openid_identities.delete_expired_answers(tx, world.now(), BATCH))
     await _repeat_until_none(
         context, lambda tx: sign_in_attempts.delete_old(tx, world.now() - sign_in_attempts.FORGET_MS, BATCH)
     )

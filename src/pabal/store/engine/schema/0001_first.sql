@@ -170,7 +170,7 @@ create table users (                     -- people who sign in to the console
     account_id {big} references accounts (id),  -- null: an operator, who manages all accounts
     name text not null unique,
     role text not null,
-    hash text not null,                  -- argon2id of the password, with its parameters
+    hash text,                           -- argon2id of the password, with its parameters; null: there is none
     created_at {big} not null,
     disabled_at {big},
     test_number text                     -- the phone that receives the user's test sends
@@ -210,6 +210,21 @@ create table pending_sign_ins (          -- sign-ins with the right password, wh
 ) {clustered};
 create index pending_sign_ins_by_user on pending_sign_ins (user_id);
 create index pending_sign_ins_by_expiry on pending_sign_ins (expires_at);
+
+create table openid_identities (         -- who users are at an OpenID Connect provider
+    issuer text not null,
+    subject text not null,               -- the provider's id of a person
+    user_id {big} not null references users (id),
+    linked_at {big} not null,
+    primary key (issuer, subject)
+) {clustered};
+create unique index openid_identities_by_user on openid_identities (user_id, issuer);
+
+create table used_openid_answers (       -- answers of the provider that were used: each works once
+    hash {bytes} primary key,            -- SHA-256 of the nonce
+    expires_at {big} not null
+) {clustered};
+create index used_openid_answers_by_expiry on used_openid_answers (expires_at);
 
 create table invites (                   -- invitations to an account, until they are used, withdrawn or expired
     id {serial},

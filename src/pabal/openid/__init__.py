@@ -1,0 +1,1 @@
+"""Sign-in by OpenID Connect: the provider's documents, ID tokens, and what a browser takes along."""

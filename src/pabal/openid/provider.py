@@ -1,0 +1,267 @@
+"""Calls an OpenID Connect provider: its description, its keys, and ID tokens for codes."""
+
+import asyncio
+import os
+import socket
+import ssl
+from base64 import b64encode
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from pabal.openid import id_token
+from pabal.openid.flow import Flow
+from pabal.openid.id_token import Expected, UnknownKey
+from pabal.settings.openid import is_safe_url
+from pabal.world import World
+
+if TYPE_CHECKING:
+    import httpx
+    from joserfc.jwk import KeySet
+
+DISCOVERY_PATH = "/.well-known/openid-configuration"
+TIMEOUT_S = 10.0
+CACHE_S = 3600.0
+"""How long the provider's description and keys are used; an unknown key is looked for at once."""
+MAX_ANSWER_BYTES = 256 * 1024
+MAX_CAUSES = 10
+"""How far the causes of an exception are followed."""
+SECRET_METHODS = ("client_secret_basic", "client_secret_post")
+
+
+class OpenIdUnavailable(Exception):
+    """The provider cannot be reached, or does not answer as a provider does; the message says why."""
+
+
+class CodeRejected(Exception):
+    """The provider gives no ID token for a code; the message has its error."""
+
+
+class ClientRegistration(NamedTuple):
+    """How the console is registered at a provider."""
+
+    issuer: str
+    client_id: str
+    client_secret: str
+    """Empty: a public client, which has none."""
+    name: str
+    """What users call the provider."""
+    tls_ca: Path | None = None
+
+
+class Metadata(msgspec.Struct):
+    """A provider's description of itself."""
+
+    issuer: str
+    authorization_endpoint: str
+    token_endpoint: str
+    jwks_uri: str
+    token_endpoint_auth_methods_supported: tuple[str, ...] = (SECRET_METHODS[0],)
+    authorization_response_iss_parameter_supported: bool = False
+
+
+class _Tokens(msgspec.Struct):
+    id_token: str
+
+
+class _ErrorAnswer(msgspec.Struct):
+    error: str
+
+
+class OpenIdProvider:
+    """A provider, with its description and keys as they were read last."""
+
+    def __init__(
+        self, registration: ClientRegistration, world: World, transport: "httpx.AsyncBaseTransport | None" = None
+    ) -> None:
+        """`transport` replaces the network in tests."""
+        self.registration = registration
+        self._world = world
+        self._transport = transport
+        self._client: httpx.AsyncClient | None = None
+        self._metadata: tuple[float, Metadata] | None = None
+        self._keys: tuple[float, KeySet] | None = None
+
+    async def authorization_url(self, flow: Flow, state: str, redirect_uri: str) -> str:
+        """Return where to send a browser.
+
+        Raises OpenIdUnavailable.
+        """
+        metadata = await self._describe()
+        query = {
+            "response_type": "code",
+            "scope": "openid",
+            "client_id": self.registration.client_id,
+            "redirect_uri": redirect_uri,
+            "state": state,
+            "nonce": flow.nonce,
+            "code_challenge": flow.challenge,
+            "code_challenge_method": "S256",
+        }
+        separator = "&" if "?" in metadata.authorization_endpoint else "?"
+        return f"{metadata.authorization_endpoint}{separator}{urlencode(query)}"
+
+    async def is_own_answer(self, issuer: str | None) -> bool:
+        """Say whether an answer is this provider's, by its parameter `iss` (RFC 9207).
+
+        Raises OpenIdUnavailable.
+        """
+        if issuer is not None:
+            return issuer == self.registration.issuer
+        return not (await self._describe()).authorization_response_iss_parameter_supported
+
+    async def identify(self, code: str, flow: Flow, redirect_uri: str) -> str:
+        """Return the subject that a code was issued for, from a verified ID token.
+
+        Raises OpenIdUnavailable, CodeRejected, TokenRejected.
+        """
+        token = await self._redeem(code, flow.verifier, redirect_uri)
+        expected = Expected(self.registration.issuer, self.registration.client_id, flow.nonce)
+        now_s = self._world.now() // 1000
+        try:
+            return id_token.verify(token, await self._read_keys(), expected, now_s)
+        except UnknownKey:
+            return id_token.verify(token, await self._read_keys(is_fresh=True), expected, now_s)
+
+    async def check(self) -> None:
+        """Read the provider's description and keys.
+
+        Raises OpenIdUnavailable, TokenRejected for keys that cannot be used.
+        """
+        await self._describe()
+        await self._read_keys(is_fresh=True)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._client:
+            await self._client.aclose()
+            self._client = None
+
+    async def _describe(self) -> Metadata:
+        now_s = self._world.monotonic()
+        if self._metadata and now_s - self._metadata[0] < CACHE_S:
+            return self._metadata[1]
+        status, body = await self._call("GET", f"{self.registration.issuer.rstrip('/')}{DISCOVERY_PATH}")
+        if status != 200:
+            raise OpenIdUnavailable(f"its description answers with HTTP {status}")
+        try:
+            found = msgspec.json.decode(body, type=Metadata)
+        except msgspec.DecodeError:
+            raise OpenIdUnavailable("its description is not that of an OpenID Connect provider") from None
+        if found.issuer != self.registration.issuer:
+            raise OpenIdUnavailable(f"it calls itself {found.issuer!r}: openid_issuer must be spelt the same")
+        for url in (found.authorization_endpoint, found.token_endpoint, found.jwks_uri):
+            if not is_safe_url(url):
+                raise OpenIdUnavailable("its description names an address without TLS")
+        self._metadata = now_s, found
+        return found
+
+    async def _read_keys(self, *, is_fresh: bool = False) -> "KeySet":
+        now_s = self._world.monotonic()
+        if self._keys and not is_fresh and now_s - self._keys[0] < CACHE_S:
+            return self._keys[1]
+        status, body = await self._call("GET", (await self._describe()).jwks_uri)
+        if status != 200:
+            raise OpenIdUnavailable(f"its keys answer with HTTP {status}")
+        self._keys = now_s, id_token.read_keys(body)
+        return self._keys[1]
+
+    async def _redeem(self, code: str, verifier: str, redirect_uri: str) -> str:
+        metadata = await self._describe()
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": redirect_uri,
+            "code_verifier": verifier,
+        }
+        headers = {}
+        client_id, secret = self.registration.client_id, self.registration.client_secret
+        if secret and SECRET_METHODS[0] in metadata.token_endpoint_auth_methods_supported:
+            pair = f"{quote(client_id, safe='')}:{quote(secret, safe='')}"
+            headers["authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
+        else:
+            form |= {"client_id": client_id} | ({"client_secret": secret} if secret else {})
+        status, body = await self._call("POST", metadata.token_endpoint, form, headers)
+        if status == 200:
+            try:
+                return msgspec.json.decode(body, type=_Tokens).id_token
+            except msgspec.DecodeError:
+                raise CodeRejected("the answer to a code has no ID token") from None
+        if status >= 500:
+            raise OpenIdUnavailable(f"its token endpoint answers with HTTP {status}")
+        raise CodeRejected(_read_error(body) or f"HTTP {status}")
+
+    async def _call(
+        self, method: str, url: str, form: dict[str, str] | None = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, bytes]:
+        """Return status and body of an answer; redirects are not followed.
+
+        Raises OpenIdUnavailable.
+        """
+        import httpx
+
+        client = self._connect()
+        all_headers = {"accept": "application/json", **(headers or {})}
+        try:
+            async with (
+                asyncio.timeout(TIMEOUT_S),
+                client.stream(method, url, data=form, headers=all_headers) as answer,
+            ):
+                body = bytearray()
+                async for chunk in answer.aiter_bytes():
+                    body += chunk
+                    if len(body) > MAX_ANSWER_BYTES:
+                        raise OpenIdUnavailable("its answer is too long")
+                return answer.status_code, bytes(body)
+        except TimeoutError:
+            raise OpenIdUnavailable(f"no answer within {TIMEOUT_S:g} s") from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise OpenIdUnavailable(_describe_failure(error)) from None
+
+    def _connect(self) -> "httpx.AsyncClient":
+        """Return the client, made at its first use."""
+        import httpx
+
+        if self._client is None:
+            self._client = httpx.AsyncClient(
+                transport=self._transport,
+                verify=True if self._transport else self._load_authorities(),
+                timeout=TIMEOUT_S,
+                follow_redirects=False,
+                trust_env=False,
+                headers={"user-agent": "pabal", "accept-encoding": "identity"},
+            )
+        return self._client
+
+    def _load_authorities(self) -> ssl.SSLContext:
+        try:
+            return ssl.create_default_context(cafile=self.registration.tls_ca)
+        except OSError as error:
+            raise OpenIdUnavailable(f"openid_tls_ca cannot be read ({error.strerror})") from None
+
+
+def _read_error(body: bytes) -> str:
+    """Return the error of an answer, a word such as `invalid_grant`; empty if it has none."""
+    try:
+        word = msgspec.json.decode(body, type=_ErrorAnswer).error
+    except msgspec.DecodeError:
+        return ""
+    return word if word.isascii() and word.replace("_", "").isalnum() and len(word) < 100 else ""
+
+
+def _describe_failure(error: Exception) -> str:
+    """Return why there is no answer."""
+    cause: BaseException | None = error
+    for _ in range(MAX_CAUSES):
+        if cause is None:
+            break
+        if isinstance(cause, ssl.SSLError):
+            return f"TLS: {getattr(cause, 'verify_message', '') or cause.reason or type(cause).__name__}"
+        if isinstance(cause, OSError) and cause.errno:
+            is_dns_error = isinstance(cause, socket.gaierror)  # its codes are EAI_*, not errno
+            return str(cause.strerror) if is_dns_error else os.strerror(cause.errno)
+        nested = cause.exceptions[0] if isinstance(cause, BaseExceptionGroup) else None
+        cause = nested or cause.__cause__ or cause.__context__
+    return f"the connection failed ({type(error).__name__})"

@@ -1,0 +1,123 @@
+"""Sign-in by OpenID Connect in a browser, with a real provider: link, sign in, join, and go on in another tab."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from pabal.domain.user import Role
+from tests.fakes.openid.server import OpenIdServer, running_provider
+from tests.fixtures.browser import BrowserEnvironment, check_page
+from tests.fixtures.live import serving
+
+pytestmark = pytest.mark.slow
+
+NAME = "owner-of-first"
+SUBJECT = "kim-at-acme"
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[OpenIdServer]:
+    with running_provider() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def env(
+    browser: Browser, provider: OpenIdServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[BrowserEnvironment]:
+    with serving(tmp_path_factory.mktemp("openid") / "data", key_rate=0, **provider.settings) as live:
+        provider.register(live.base_url)
+        yield BrowserEnvironment(live, browser)
+
+
+def stay_here(page: Page) -> None:
+    """Have the browser request nothing from other machines."""
+    page.context.route(re.compile("^https://"), lambda route: route.abort())
+
+
+def sign_in_there(page: Page, provider: OpenIdServer, subject: str) -> None:
+    """Sign in at the provider's own pages, and agree; they want a font from elsewhere, which nobody needs."""
+    page.wait_for_url(f"{provider.issuer}/interaction/*")
+    page.locator("[name=login]").fill(subject)
+    page.locator("[name=password]").fill("x")
+    page.locator("button[type=submit]").click()
+    page.locator("form:has([name=prompt][value=consent]) button[type=submit]").click()
+
+
+def link(env: BrowserEnvironment, provider: OpenIdServer, language: str, screen: str) -> None:
+    """Have an owner link the own user."""
+    with env.signed_in(language=language, screen=screen, expects_failures=True) as page:
+        stay_here(page)
+        page.goto("/console/me")
+        check_page(page, f"openid-unlinked-{screen}")
+        page.locator("[name=openid_password]").fill(env.password(NAME))
+        page.locator("form[action='/console/me/openid'] button").click()
+        sign_in_there(page, provider, SUBJECT)
+        page.wait_for_url("**/console/me?linked=1")
+        expect(page.get_by_text(SUBJECT)).to_be_visible()
+        check_page(page, f"openid-linked-{screen}")
+
+
+def invite(env: BrowserEnvironment) -> str:
+    """Have the owner invite somebody, and return the path of the link."""
+    with env.signed_in(Role.OWNER) as page:
+        page.goto("/console/team")
+        expect(page.locator("td .tag", has_text="Acme ID")).to_be_visible()
+        page.locator("form[action='/console/team/invite'] button").click()
+        return page.locator("code.secret").inner_text().removeprefix(env.live.base_url)
+
+
+@pytest.mark.parametrize(
+    ("language", "screen"),
+    [
+        ("ko", "desktop"),
+        pytest.param("en", "phone", marks=pytest.mark.torture),
+        pytest.param("en", "desktop", marks=pytest.mark.torture),
+        pytest.param("ko", "phone", marks=pytest.mark.torture),
+    ],
+)
+def test_user_signs_in_joins_and_goes_on_through_the_provider(
+    env: BrowserEnvironment, provider: OpenIdServer, language: str, screen: str
+) -> None:
+    name = f"lee-{language}-{screen}"
+    if screen == "desktop" and language == "ko":
+        link(env, provider, language, screen)
+    with env.open_page(language, screen, expects_failures=True) as page:
+        stay_here(page)
+        page.goto("/console/history?status=fail")
+        page.wait_for_url("**/console/login?next=*")
+        check_page(page, f"openid-sign-in-{screen}")
+        page.locator("form[action='/console/login/openid'] button").click()
+        sign_in_there(page, provider, SUBJECT)
+        page.wait_for_url("**/console/history?status=fail")
+        expect(page.locator("a.user")).to_contain_text(NAME)
+
+        page.context.clear_cookies(name=re.compile("pabal_session"))
+        page.goto(page.url)
+        page.locator("form[action='/console/login/openid'] button").click()
+        page.wait_for_url("**/console/history?status=fail")  # the provider knows the browser by now
+    with env.open_page(language, screen, expects_failures=True) as page:
+        stay_here(page)
+        page.goto(invite(env))
+        page.locator("[name=name]").fill(name)
+        check_page(page, f"openid-join-{screen}")
+        page.locator("button[formaction='/console/invite/openid']").click()
+        sign_in_there(page, provider, name)
+        page.wait_for_url(re.compile("/console$"))
+        expect(page.locator("a.user")).to_contain_text(name)
+        page.goto("/console/send")
+        page.context.clear_cookies(name=re.compile("pabal_session"))
+        page.locator("[name=content]").fill("안녕하세요")
+        expect(page.locator("#again")).to_be_visible()
+        with page.context.expect_page() as opened:
+            page.locator("#again a[target=_blank]").click()
+        other = opened.value
+        other.locator("form[action='/console/login/openid'] button").click()
+        other.wait_for_url(re.compile("/console$"))
+        other.close()
+        page.bring_to_front()
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # no windows: nothing is ever hidden
+        expect(page.locator("#again")).to_be_hidden()
+        expect(page.locator("[name=content]")).to_have_value("안녕하세요")

@@ -1,0 +1,85 @@
+"""Identities of users at OpenID Connect providers, and answers that were used, on both engines."""
+
+from pabal.domain.user import Role
+from pabal.store import accounts, openid_identities, sign_in_attempts, users
+from pabal.store.engine.base import Tx
+from pabal.store.openid_identities import Identity
+from pabal.store.sign_in_attempts import FORGET_MS, Subject
+from tests.fixtures.virtual import NOON
+
+KIM, LEE = Identity("https://login.example", "1"), Identity("https://login.example", "2")
+
+
+def make(tx: Tx, name: str = "kim") -> int:
+    """Add a user without a password, and return the id."""
+    account_id = accounts.ensure_account(tx, "acme", NOON)
+    user_id = users.add(tx, account_id, name, Role.OWNER, None, NOON)
+    assert user_id is not None
+    return user_id
+
+
+def test_user_is_found_by_issuer_and_subject_together(tx: Tx) -> None:
+    kim = make(tx)
+    openid_identities.add(tx, KIM, kim, NOON)
+
+    found = openid_identities.find_user(tx, KIM)
+    credentials = users.get_by_name(tx, "kim")
+
+    assert found is not None
+    assert (found.id, found.name, found.account) == (kim, "kim", "acme")
+    assert credentials is not None
+    assert credentials.hash is None
+    assert openid_identities.find_user(tx, KIM._replace(issuer="https://other.example")) is None
+    assert openid_identities.find_user(tx, LEE) is None
+
+
+def test_identity_has_one_user_and_a_user_one_identity_of_an_issuer(tx: Tx) -> None:
+    kim, lee = make(tx), make(tx, "lee")
+    elsewhere = Identity("https://other.example", "1")
+
+    added = [
+        openid_identities.add(tx, KIM, kim, NOON),
+        openid_identities.add(tx, KIM, lee, NOON),
+        openid_identities.add(tx, LEE, kim, NOON),
+        openid_identities.add(tx, elsewhere, kim, NOON + 1),
+    ]
+
+    assert added == [True, False, False, True]
+    linked = openid_identities.get(tx, kim, KIM.issuer)
+    assert linked is not None
+    assert linked == (KIM, NOON)
+    assert openid_identities.get(tx, lee, KIM.issuer) is None
+    assert openid_identities.list_linked(tx, KIM.issuer, [kim, lee]) == {kim}
+    assert openid_identities.list_linked(tx, KIM.issuer, []) == set()
+
+
+def test_identities_of_a_user_are_deleted_together(tx: Tx) -> None:
+    kim = make(tx)
+    openid_identities.add(tx, KIM, kim, NOON)
+    openid_identities.add(tx, Identity("https://other.example", "1"), kim, NOON)
+
+    assert openid_identities.delete_all_by_user(tx, kim)
+    assert not openid_identities.delete_all_by_user(tx, kim)
+    assert openid_identities.add(tx, KIM, make(tx, "lee"), NOON)
+
+
+def test_answer_is_used_once_and_forgotten_when_it_expires(tx: Tx) -> None:
+    assert openid_identities.use_answer(tx, b"a", NOON + 10)
+    assert not openid_identities.use_answer(tx, b"a", NOON + 10)
+    assert openid_identities.use_answer(tx, b"b", NOON + 20)
+
+    assert openid_identities.delete_expired_answers(tx, NOON + 10, 10) == 1
+    assert openid_identities.delete_expired_answers(tx, NOON + 20, 0) == 0
+    assert not openid_identities.use_answer(tx, b"b", NOON + 20)
+
+
+def test_names_with_many_recent_failures_are_listed(tx: Tx) -> None:
+    for name, failures in ((b"often", 5), (b"once", 1), (b"other", 5)):
+        for _ in range(failures):
+            sign_in_attempts.count(tx, Subject(b"both " + name, 9, 0, name), NOON)
+
+    found = sign_in_attempts.list_failing(tx, [b"often", b"once", b"never"], 5, NOON + 1)
+
+    assert found == {b"often"}
+    assert sign_in_attempts.list_failing(tx, [b"often"], 5, NOON + FORGET_MS) == set()
+    assert sign_in_attempts.list_failing(tx, [], 5, NOON) == set()
