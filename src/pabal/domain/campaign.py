@@ -20,6 +20,8 @@ class CampaignState(Enum):
     HALTED = ("halted", Text("멈춤", "Halted"))
     CANCELLING = ("cancelling", Text("취소 중", "Cancelling"))
     CANCELLED = ("cancelled", Text("취소됨", "Cancelled"))
+    DISCARDED = ("discarded", Text("삭제됨", "Discarded"))
+    """It was discarded before it was sent."""
 
     def __init__(self, code: str, label: Text) -> None:
         self.code = code
@@ -30,5 +32,11 @@ class CampaignState(Enum):
         """Whether it has not been started yet."""
         return self in (CampaignState.DRAFT, CampaignState.READING, CampaignState.CHECKED)
 
+    @property
+    def is_sent(self) -> bool:
+        """Whether it was started, whatever became of it."""
+        return not self.is_before_sending and self is not CampaignState.DISCARDED
 
+
+UNSENT_STATES = tuple(state for state in CampaignState if state.is_before_sending)
 CAMPAIGN_STATE_BY_CODE = {state.code: state for state in CampaignState}

@@ -10,7 +10,7 @@ from pabal.domain.dates import Instant
 from pabal.store.damage import read_rows
 from pabal.store.engine.base import Row, Tx
 
-_COLUMNS = (
+COLUMNS = (
     "id, account_id, user_id, kind, name, file_name, state, skips_duplicates, receivers, invalid_rows,"
     " duplicates, requested, columns,"
     " unused_columns, scheduled_at, expedited, reason, created_at, changed_at"
@@ -96,25 +96,14 @@ def add(tx: Tx, draft: CampaignDraft, now: Instant) -> None:
 
 def get(tx: Tx, campaign_id: bytes) -> Campaign | None:
     """Return a campaign that exists and can be read."""
-    rows = tx.fetch_all(f"select {_COLUMNS} from campaigns where id = ?", (campaign_id,))
-    return read_rows(rows, _from_row).get(campaign_id)
+    rows = tx.fetch_all(f"select {COLUMNS} from campaigns where id = ?", (campaign_id,))
+    return read_rows(rows, from_row).get(campaign_id)
 
 
 def get_account_id(tx: Tx, campaign_id: bytes) -> int | None:
     """Return the account of a campaign, also of one that cannot be read."""
     row = tx.fetch_one("select account_id from campaigns where id = ?", (campaign_id,))
     return row[0] if row else None
-
-
-def list_by_account(
-    tx: Tx, account_id: int, before: bytes, limit: int
-) -> tuple[list[bytes], dict[bytes, Campaign]]:
-    """Return the ids of an account's campaigns with lower ids, newest first, and those that can be read."""
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from campaigns where account_id = ? and id < ? order by id desc limit ?",
-        (account_id, before, limit),
-    )
-    return [row[0] for row in rows], read_rows(rows, _from_row)
 
 
 def get_body(tx: Tx, campaign_id: bytes) -> str:
@@ -238,6 +227,11 @@ def start(
             ),
         )
     )
+
+
+def rename(tx: Tx, campaign_id: bytes, name: str) -> bool:
+    """Change the name of a campaign; its state and version stay."""
+    return bool(tx.fetch_all("update campaigns set name = ? where id = ? returning id", (name, campaign_id)))
 
 
 def change_state(
@@ -379,7 +373,8 @@ def _to_json(words: Sequence[str]) -> str:
     return _encode(words).decode()
 
 
-def _from_row(row: Row) -> Campaign:
+def from_row(row: Row) -> Campaign:
+    """Return the campaign of a row of COLUMNS."""
     found = Campaign(*row)
     return found._replace(
         state=CAMPAIGN_STATE_BY_CODE[row[6]],

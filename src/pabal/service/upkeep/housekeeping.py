@@ -64,7 +64,7 @@ UNMATCHED_RECEIPT_RETENTION_MS = 1 * HOUR
 """How long a receipt may come before the answer to its submission; short, for carriers reuse references."""
 AUDIT_LOG_RETENTION_MS = 400 * DAY
 """A little more than a year."""
-_UNSENT = tuple(state for state in CampaignState if state.is_before_sending)
+_UNSENT = tuple(state for state in CampaignState if not state.is_sent)
 _SENT = (CampaignState.MADE, CampaignState.HALTED, CampaignState.CANCELLED)
 
 log = logging.getLogger("pabal.housekeeping")

@@ -629,6 +629,7 @@ create table campaigns (                 -- files of receivers, validated, and t
 create index campaigns_by_account on campaigns (account_id, id);
 create index campaigns_by_state on campaigns (state, changed_at);
 create index campaigns_expedited on campaigns (id) where expedited = 1;
+create index campaigns_unsent on campaigns (account_id, id) where state in ('draft', 'reading', 'checked');
 
 create table campaign_blocks (           -- valid receivers that are in no request yet, one request's worth each
     campaign_id {bytes} not null,
@@ -660,6 +661,8 @@ create table campaign_requests (         -- the requests of a campaign and their
     fail integer not null,
     cancel integer not null,
     fallbacks integer not null,          -- text messages sent in place of failed ones
+    fallbacks_completed integer not null, -- how many of those were delivered
+    failures text not null,              -- by outcome how many failed, and how many fallbacks, as JSON; empty: none
     primary key (campaign_id, number)
 );
 create index campaign_requests_unfinished on campaign_requests (count_at) where is_ended = 0;
