@@ -8,7 +8,7 @@ from pabal.console.operate import accounts, audit, keys, limits, mappings, pendi
 from pabal.console.overview import overview, statistics, statistics_export
 from pabal.console.phone import phone
 from pabal.console.requests import requests, sent
-from pabal.console.send import saved, send
+from pabal.console.send import rest, saved, send
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.sign_in import sign_in
 from pabal.console.team import join, team
@@ -118,6 +118,7 @@ PAGES = (
     Page("/console/send/check", send.show_confirmation, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/test", send.send_test, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/done/{request}", sent.show_sent, SENDERS),
+    Page("/console/send/done/{request}/bad.csv", rest.download_rest, SENDERS),
     Page(
         "/console/send/groups",
         group_campaign.create_group_campaign,

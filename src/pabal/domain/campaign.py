@@ -1,5 +1,7 @@
 """A campaign: a file of receivers that becomes many requests."""
 
+import re
+from collections.abc import Sequence
 from enum import Enum
 
 from pabal.domain.codes import Text
@@ -7,6 +9,20 @@ from pabal.domain.codes import Text
 MAX_NAME_CHARACTERS = 80
 MAX_BLOCK_RECEIVERS = 1000
 """Receivers in one request of a campaign; fewer where the operator's limit is lower."""
+
+
+OPTED_OUT_ROW = Text("광고를 수신거부한 번호입니다.", "The number has opted out of advertising.")
+_DUPLICATE = re.compile(r"[0-9]+행과 같은 번호입니다\.", re.ASCII)
+
+
+def describe_duplicate(first_row: int) -> Text:
+    """Return why a row is left out whose number stands in another row already."""
+    return Text(f"{first_row}행과 같은 번호입니다.", f"The same number is in row {first_row}.")
+
+
+def is_correctable(reason: Sequence[str]) -> bool:
+    """Say whether a row that was left out can be corrected, and sent to then; the others got it, or want none."""
+    return not any(_DUPLICATE.fullmatch(each) or each == OPTED_OUT_ROW.ko for each in reason)
 
 
 class CampaignState(Enum):

@@ -31,6 +31,7 @@ TEXTS = {
     "follow.filter.what": Text("구분", "What"),
     "follow.filter.request": Text("발송 요청", "Request"),
     "follow.creator": Text("작성자", "Created by"),
+    "follow.rest": Text("발송하지 못한 행 고쳐서 보내기", "Correct and send the rows that could not be sent"),
     "follow.rename": Text("이름 바꾸기", "Rename"),
     "follow.rename.do": Text("이름 저장", "Save the name"),
     "follow.time": Text("요청 시각", "Requested"),

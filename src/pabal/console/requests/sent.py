@@ -3,6 +3,7 @@
 from starlette.responses import Response
 
 from pabal.console.requests.requests import build_entry
+from pabal.console.send import rest
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers
 from pabal.domain.codes import Code, Refused
@@ -27,6 +28,7 @@ async def show_sent(request: PageRequest) -> Response:
         lambda message, shared: (message.receiver, compose.content_of(message, shared)),
         lambda message_id: ("", request.t("history.unreadable", id=message_id.hex())),
     )
+    left = await rest.count_rest(request, sent.id)
     receiver, content = shown[0] if shown else ("", "")
     return request.render(
         "requests/sent.html",
@@ -35,5 +37,6 @@ async def show_sent(request: PageRequest) -> Response:
         receiver_shown=request.phone_number(receiver),
         others=sent.total - 1,
         content=content,
+        rest_count=left,
         news="",
     )

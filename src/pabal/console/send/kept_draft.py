@@ -43,7 +43,11 @@ async def keep(request: PageRequest, draft: MessageDraft) -> KeptDraft:
 
     A request that names a picture and leaves it out means the one that is kept already.
     """
-    form = form_name(request)
+    return await keep_as(request, draft, form_name(request))
+
+
+async def keep_as(request: PageRequest, draft: MessageDraft, form: str) -> KeptDraft:
+    """Keep a draft as that of a form, as `keep` does."""
     key = _key(request, form)
     if not drafts.is_worth_keeping(draft):
         await draft_service.discard(request.context, key)

@@ -74,6 +74,21 @@ class Review(NamedTuple):
     """The number for opting out that an advertisement has by default, if any."""
 
     @property
+    def sendable(self) -> list[TypedReceiver]:
+        """The receivers to send to: the valid ones.
+
+        All of them where nobody is valid, and where a scheduled request is edited, so that what is wrong is told.
+        """
+        bad = {each.line_number for each in self.invalid_rows}
+        valid = [line for line in self.receivers.entries if line.line_number not in bad]
+        return valid if valid and not self.draft.texts["edits"] else self.receivers.entries
+
+    @property
+    def left_out(self) -> int:
+        """How many lines are not sent to, because they are not valid."""
+        return len(self.receivers.entries) - len(self.sendable)
+
+    @property
     def valid_count(self) -> int:
         """How many receivers can be sent to; if there are too many of them, how many were typed."""
         looked_at = len(self.receivers.entries) + len(self.receivers.duplicates)
@@ -106,26 +121,26 @@ async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
         _valid_rows(request, done, typed, {each.line_number for each in bad}),
         bad,
         errors_by_field(request, problems),
-        preview.build_preview(draft, done, design, sender, first_values(typed), policy),
+        preview.build_preview(draft, done, design, sender, _first_valid_values(typed, bad), policy),
         _night_key(request, draft, done),
         default_number,
     )
 
 
 async def validate_review(request: PageRequest, review: Review) -> Sending:
-    """Return the validated send of a draft.
+    """Return the validated send of a draft to its valid receivers.
 
     Raises Refused.
     """
     problems = [
         *_schedule_problems(review.draft),
         *ad_problems(review.draft),
-        *_receiver_problems(request, review.receivers),
+        *_receiver_problems(request, review.receivers, review.sendable),
     ]
     if problems:
         raise Refused.from_problems(problems)
     await asyncio.sleep(0)  # other calls get their turn between the review and the check
-    return await validate_send(request, review.draft, review.receivers.entries)
+    return await validate_send(request, review.draft, review.sendable)
 
 
 async def validate_send(request: PageRequest, draft: MessageDraft, receivers: Sequence[TypedReceiver]) -> Sending:
@@ -161,6 +176,12 @@ def errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[s
 def first_values(receivers: TypedReceivers) -> dict[str, str]:
     """Return the values of the first receiver, empty if there is none."""
     return receivers.entries[0].values if receivers.entries else {}
+
+
+def _first_valid_values(receivers: TypedReceivers, invalid: Sequence[ReceiverRow]) -> dict[str, str]:
+    bad = {each.line_number for each in invalid}
+    valid = (line.values for line in receivers.entries if line.line_number not in bad)
+    return next(valid, first_values(receivers))
 
 
 async def _chosen_profile_and_template(
@@ -236,8 +257,10 @@ def _max_receivers(request: PageRequest) -> int:
     return min(request.context.policy.max_receivers, MAX_TYPED_RECEIVERS)
 
 
-def _receiver_problems(request: PageRequest, receivers: TypedReceivers) -> list[Problem]:
-    """Return the problems that only typed lines can have."""
+def _receiver_problems(
+    request: PageRequest, receivers: TypedReceivers, lines: Sequence[TypedReceiver]
+) -> list[Problem]:
+    """Return the problems that only typed lines can have; `lines` are those to be sent to."""
     most = _max_receivers(request)
     if receivers.total > most:
         return [
@@ -245,7 +268,7 @@ def _receiver_problems(request: PageRequest, receivers: TypedReceivers) -> list[
         ]
     return [
         Problem(Code.INVALID_PARAMETER, f"{_RECEIVER_FIELD}{index}]", typed_receivers.SURPLUS_VALUES)
-        for index, line in enumerate(receivers.entries)
+        for index, line in enumerate(lines)
         if line.surplus
     ]
 
@@ -254,7 +277,7 @@ def _invalid_rows(
     request: PageRequest, draft: MessageDraft, message: ComposedMessage, receivers: TypedReceivers
 ) -> list[ReceiverRow]:
     """Return every receiver that cannot be sent to, with its errors."""
-    problems = _receiver_problems(request, receivers)
+    problems = _receiver_problems(request, receivers, receivers.entries)
     given = [
         bodies.ReceiverBody(phoneNumber=line.phone_number, templateData=line.values) for line in receivers.entries
     ]

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from pabal.console.manage.template_form import BUTTON_LABELS
 from pabal.console.send import draft as drafts
-from pabal.console.send import kept_draft, prefill
+from pabal.console.send import kept_draft, prefill, rest
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK_PRODUCTS, KINDS, MessageDraft
 from pabal.console.send.kept_draft import KeptDraft
 from pabal.console.send.review import (
@@ -66,6 +66,8 @@ class Confirmation(NamedTuple):
 
     total: int
     skipped_duplicates: int
+    left_out: int
+    """Lines that cannot be sent to, and are kept."""
     scheduled: str
     is_postponed: bool
     key: str
@@ -154,6 +156,8 @@ async def send(request: PageRequest) -> Response:
         request_id = await _accept(request, found, idempotency_key, "send")
     except Refused as refused:
         return await _render_form(request, review, refused)
+    if review.left_out:
+        await rest.keep_rest(request, review, request_id)
     await kept_draft.discard(request, kept_draft.form_name(request))
     return request.redirect(f"{SEND_PATH}/done/{request_id.hex()}")
 
@@ -284,6 +288,7 @@ def _confirmation(request: PageRequest, review: Review, sending: Sending) -> Con
     return Confirmation(
         total=len(sending.receivers),
         skipped_duplicates=len(review.receivers.duplicates) if review.draft.checkboxes["once"] else 0,
+        left_out=review.left_out,
         scheduled=request.locale.format_timestamp(at)[:16] if at is not None else "",
         is_postponed=bool(review.night_key),
         key=_new_key(request),
@@ -298,8 +303,9 @@ def _draft_digest(draft: MessageDraft, own_number: str = "") -> str:
 
 
 def _text_digest(review: Review) -> str:
-    """Return a hash of the reviewed text: a template may change between confirmation and send."""
-    whole = [review.message.content, review.message.subject, review.message.buttons]
+    """Return a hash of the reviewed text and the lines left out: a template may change before the send."""
+    left_out = [each.line_number for each in review.invalid_rows]
+    whole = [review.message.content, review.message.subject, review.message.buttons, left_out]
     return hashlib.sha256(json.dumps(whole).encode()).hexdigest()
 
 

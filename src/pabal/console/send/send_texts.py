@@ -40,6 +40,18 @@ TEXTS = {
         "전달되지 않은 수신자만 가져왔습니다. 다른 종류로 보내려면 위에서 종류를 바꾸세요.",
         "These are the receivers that were not reached. To send another kind of message, change it above.",
     ),
+    "send_start.rest": Text(
+        "발송하지 못한 행을 가져왔습니다. 고친 다음 발송하세요.",
+        "These are the rows that could not be sent. Correct them, then send.",
+    ),
+    "send_start.no_rest": Text(
+        "발송하지 못한 행이 남아 있지 않습니다.", "No rows are left that could not be sent."
+    ),
+    "send_start.much_rest": Text(
+        "발송하지 못한 행이 1,000행을 넘어 가져오지 않았습니다. 발송 현황에서 내려받아 고친 다음 파일로 올리세요.",
+        "More than 1,000 rows could not be sent, so they were not copied. Download them from the campaign, correct "
+        "them and upload the file.",
+    ),
     "send_start.edit": Text("예약한 내용을 불러왔습니다.", "This is what was scheduled."),
     "send_start.none_failed": Text(
         "전달되지 않은 수신자가 없습니다.", "There are no receivers that were not reached."
@@ -185,6 +197,14 @@ TEXTS = {
         "발송할 수 없는 수신자가 {count}명 더 있습니다.", "{count} more cannot be sent."
     ),
     "send.receivers.some": Text("처음 몇 명만 표시합니다.", "Only the first ones are shown."),
+    "send.left_out": Text("제외", "Left out"),
+    "send.left_out.about": Text(
+        "보낼 수 없는 {count}줄은 빼고 발송합니다. 그 줄은 남겨 두어 고친 다음 보낼 수 있습니다.",
+        "Lines that cannot be sent: {count}. They are left out and kept, so that you can correct and send them later.",
+    ),
+    "send.rest": Text("보내지 않은 줄이 {count}개 있습니다.", "Lines that were not sent: {count}."),
+    "send.rest.go": Text("고쳐서 보내기", "Correct and send them"),
+    "send.rest.file": Text("내려받기 (CSV)", "Download (CSV)"),
     "send.once": Text("같은 번호에는 한 번만 발송", "Send once per number"),
     "send.again": Text("중복된 수신번호입니다", "Duplicate of a number above"),
     "send.line": Text("줄", "Line"),

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from pabal.domain import phone
@@ -46,8 +46,8 @@ def read_receivers(text: str, variables: Sequence[str], limit: int, *, skips_dup
     """
     rows = [(place, row) for place, row in enumerate(text.splitlines(), 1) if row.strip()]
     columns = list(variables)
-    if rows and not _DIGIT.search((first := _split_cells(rows[0][1]))[0]):
-        columns, rows = [_variable_name(cell) for cell in first[1:]], rows[1:]
+    if rows and _is_head(rows[0][1]):
+        columns, rows = [_variable_name(cell) for cell in _split_cells(rows[0][1])[1:]], rows[1:]
     seen: set[str] = set()
     lines: list[TypedReceiver] = []
     repeated: list[TypedReceiver] = []
@@ -60,6 +60,20 @@ def read_receivers(text: str, variables: Sequence[str], limit: int, *, skips_dup
             lines.append(line)
         seen.add(key)
     return TypedReceivers(lines, repeated, len(rows))
+
+
+def pick_lines(text: str, numbers: Collection[int]) -> list[str]:
+    """Return the lines of these numbers as they were typed, below the one that names the columns, if any does."""
+    lines = text.splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    head = [first] if _is_head(first) else []
+    return head + [lines[number - 1] for number in sorted(numbers) if 0 < number <= len(lines)]
+
+
+def count_lines(text: str) -> int:
+    """Return how many receivers were typed."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return len(lines) - (1 if lines and _is_head(lines[0]) else 0)
 
 
 def describe_too_many(limit: int, total: int) -> Text:
@@ -88,6 +102,11 @@ def _split_cells(row: str) -> list[str]:
     while len(cells) > 1 and not cells[-1]:
         cells.pop()  # a trailing comma starts no value
     return cells
+
+
+def _is_head(row: str) -> bool:
+    """Return whether a line names the columns: its first cell has no digit."""
+    return bool(row.strip()) and not _DIGIT.search(_split_cells(row)[0])
 
 
 def _variable_name(cell: str) -> str:

@@ -18,8 +18,8 @@ from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_en
 from pabal.console.upload.row_validation import CampaignMessage, FileValidation, RowValidator
 from pabal.console.upload.sheet import SheetRow
 from pabal.domain import phone
-from pabal.domain.campaign import MAX_NAME_CHARACTERS
-from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.campaign import MAX_NAME_CHARACTERS, OPTED_OUT_ROW
+from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import Instant
 from pabal.service.access import contacts
 from pabal.service.errors import StoreUnavailable
@@ -27,8 +27,6 @@ from pabal.service.sending import campaign_files
 from pabal.service.sending import campaigns as campaign_service
 from pabal.service.sending.campaign_files import Campaign, CampaignDraft, FileFindings, FileSummary, InvalidRow
 from pabal.world import new_request_id
-
-OPTED_OUT = Text("광고를 수신거부한 번호입니다.", "The number has opted out of advertising.")
 
 log = logging.getLogger("pabal.console")
 
@@ -161,7 +159,7 @@ class BackgroundReading:
             self._row_number += 1
             cells = (each.phone, *(each.values.get(name, "") for name in self._validator.variables))
             if each.phone in unwilling:
-                excluded.append(InvalidRow(self._row_number, cells, tuple(OPTED_OUT)))
+                excluded.append(InvalidRow(self._row_number, cells, tuple(OPTED_OUT_ROW)))
             else:
                 rows.append(SheetRow(self._row_number, cells))
         self._batches.append(rows)

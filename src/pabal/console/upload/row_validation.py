@@ -18,7 +18,7 @@ from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, KINDS, Message
 from pabal.console.upload import sheet
 from pabal.console.upload.sheet import Columns, SheetRow
 from pabal.domain import text, variables
-from pabal.domain.campaign import MAX_BLOCK_RECEIVERS
+from pabal.domain.campaign import MAX_BLOCK_RECEIVERS, describe_duplicate
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.message import Product
@@ -309,8 +309,7 @@ class FileValidation:
             if first != row.number:
                 duplicates += 1
                 if self._skips_duplicates:
-                    words = Text(f"{first}행과 같은 번호입니다.", f"The same number is in row {first}.")
-                    invalid_rows.append(InvalidRow(row.number, row.cells, tuple(words)))
+                    invalid_rows.append(InvalidRow(row.number, row.cells, tuple(describe_duplicate(first))))
                     continue
             good.append(receiver)
         return good, duplicates
