@@ -200,7 +200,7 @@ TEXTS = {
     "send.left_out": Text("제외", "Left out"),
     "send.left_out.about": Text(
         "보낼 수 없는 {count}줄은 빼고 발송합니다. 그 줄은 남겨 두어 고친 다음 보낼 수 있습니다.",
-        "Lines that cannot be sent: {count}. They are left out and kept, so that you can correct and send them later.",
+        "Lines that cannot be sent: {count}. They are left out and kept: correct and send them later.",
     ),
     "send.rest": Text("보내지 않은 줄이 {count}개 있습니다.", "Lines that were not sent: {count}."),
     "send.rest.go": Text("고쳐서 보내기", "Correct and send them"),
