@@ -2,18 +2,18 @@
 
 from pabal.console.contacts import address_book, contact_import, groups, inbound, opt_outs
 from pabal.console.history import export, history
-from pabal.console.manage import numbers, privacy, profiles, templates, webhooks
+from pabal.console.manage import numbers, privacy, profiles, send_preferences, templates, webhooks
 from pabal.console.me import me
 from pabal.console.operate import accounts, audit, keys, limits, mappings, pending_numbers, settings, status
 from pabal.console.overview import overview, statistics, statistics_export
 from pabal.console.phone import phone
 from pabal.console.requests import requests, sent
-from pabal.console.send import rest, saved, send
+from pabal.console.send import saved, send
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.sign_in import sign_in
 from pabal.console.team import join, team
 from pabal.console.team import keys as own_keys
-from pabal.console.upload import campaign_file, group_campaign, upload
+from pabal.console.upload import approval, campaign_file, group_campaign, upload
 
 ACCOUNT = "/console/operate/accounts/{account}"
 OPERATING = tuple(
@@ -118,7 +118,7 @@ PAGES = (
     Page("/console/send/check", send.show_confirmation, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/test", send.send_test, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/done/{request}", sent.show_sent, SENDERS),
-    Page("/console/send/done/{request}/bad.csv", rest.download_rest, SENDERS),
+    Page("/console/send/done/{request}/bad.csv", sent.download_rest, SENDERS),
     Page(
         "/console/send/groups",
         group_campaign.create_group_campaign,
@@ -140,11 +140,20 @@ PAGES = (
         max_body_bytes=campaign_file.MAX_FORM_BYTES,
     ),
     Page("/console/send/upload/{campaign}/send", upload.send_campaign, SENDERS, "POST"),
+    *(
+        Page(f"/console/send/upload/{{campaign}}/{word}", handle, SENDERS, "POST")
+        for word, handle in (
+            ("approve", approval.approve_campaign),
+            ("refuse", approval.refuse_campaign),
+            ("withdraw", approval.withdraw_campaign),
+        )
+    ),
     Page(saved.TEXTS_PATH, saved.show_texts, SENDERS, menu="menu.texts"),
     Page(f"{saved.TEXTS_PATH}/{{text}}/delete", saved.delete_text, SENDERS, "POST"),
     Page("/console/requests", requests.list_requests, SIGNED_IN, menu="menu.requests"),
     Page("/console/requests/progress", requests.show_progress, SIGNED_IN, is_polled=True),
     Page(requests.UNSENT_PATH, requests.list_unsent, SENDERS),
+    Page(requests.APPROVALS_PATH, requests.list_approvals, SENDERS),
     Page("/console/requests/{request}", requests.show_request, SIGNED_IN),
     Page("/console/requests/{request}/cancel", requests.cancel_request_or_campaign, SENDERS, "POST"),
     Page("/console/requests/{request}/now", requests.send_request_now, SENDERS, "POST"),
@@ -186,6 +195,8 @@ PAGES = (
     Page("/console/numbers/opt-out", numbers.set_opt_out_number, OWNERS, "POST"),
     Page("/console/numbers/remove", numbers.confirm_removal, OWNERS),
     Page("/console/numbers/remove", numbers.remove_number, OWNERS, "POST"),
+    Page(send_preferences.PREFERENCES_PATH, send_preferences.show_preferences, OWNERS, menu="menu.preferences"),
+    Page(send_preferences.PREFERENCES_PATH, send_preferences.change_preferences, OWNERS, "POST"),
     *CONTACTS,
     Page(opt_outs.OPT_OUTS_PATH, opt_outs.list_opt_outs, SENDERS, menu="menu.opt_outs"),
     Page(opt_outs.OPT_OUTS_PATH, opt_outs.add_opt_out, SENDERS, "POST"),

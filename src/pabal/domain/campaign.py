@@ -31,6 +31,7 @@ class CampaignState(Enum):
     DRAFT = ("draft", Text("파일 대기", "Waiting for a file"))
     READING = ("reading", Text("파일 확인 중", "Checking the file"))
     CHECKED = ("checked", Text("보내기 전", "Not sent yet"))
+    TO_APPROVE = ("to_approve", Text("승인 대기", "To be approved"))
     MAKING = ("making", Text("접수 중", "Accepting"))
     MADE = ("made", Text("접수됨", "Accepted"))
     HALTED = ("halted", Text("멈춤", "Halted"))
@@ -46,7 +47,9 @@ class CampaignState(Enum):
     @property
     def is_before_sending(self) -> bool:
         """Whether it has not been started yet."""
-        return self in (CampaignState.DRAFT, CampaignState.READING, CampaignState.CHECKED)
+        return self in (
+            CampaignState.DRAFT, CampaignState.READING, CampaignState.CHECKED, CampaignState.TO_APPROVE
+        )  # fmt: skip
 
     @property
     def is_sent(self) -> bool:

@@ -51,6 +51,8 @@ class Policy(NamedTuple):
     """Contacts in the address book of an account."""
     draft_ms: int = 7 * DAY
     """How long what was written in the console, but not sent, is kept."""
+    approval_receivers: int = 0
+    """Sends of the console to more receivers need approval; 0: only where the account's owners want it."""
     brand_carriers: frozenset[str] = frozenset()
     """The carriers that deliver friend talk as brand messages."""
 
@@ -112,6 +114,7 @@ def build_policy(settings: Settings, secrets: SecretBox | None = None) -> Policy
         max_mms_px=_max_mms_px(settings),
         max_contacts=settings.max_contacts,
         draft_ms=settings.draft_days * DAY,
+        approval_receivers=settings.approval_receivers,
     )
 
 

@@ -164,11 +164,11 @@ def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at:
             "insert into campaign_blocks (campaign_id, number, receivers, body) values (?, ?, ?, ?)",
             (campaign_id, *block),
         )
-    reasons = {reason: _to_json(reason) for reason in {each.reason for each in findings.invalid_rows}}
+    reasons = {reason: to_json(reason) for reason in {each.reason for each in findings.invalid_rows}}
     tx.execute_many(
         "insert into campaign_invalid_rows (campaign_id, number, cells, reason)"
         " select ?, v.number, v.cells, v.reason from (values {rows}) as v(number, cells, reason)",
-        [(each.number, _to_json(each.cells), reasons[each.reason]) for each in findings.invalid_rows],
+        [(each.number, to_json(each.cells), reasons[each.reason]) for each in findings.invalid_rows],
         (campaign_id,),
     )
     return True
@@ -189,8 +189,8 @@ def end_reading(tx: Tx, campaign_id: bytes, summary: FileSummary, changed_at: In
             "update campaigns set state = ?, sending = ?, columns = ?, unused_columns = ?, changed_at = ?"
             " where id = ? and state = ? and changed_at = ? returning id",
             (
-                CampaignState.CHECKED.code, summary.sending, _to_json(summary.columns),
-                _to_json(summary.unused_columns), now, campaign_id, CampaignState.READING.code, changed_at,
+                CampaignState.CHECKED.code, summary.sending, to_json(summary.columns),
+                to_json(summary.unused_columns), now, campaign_id, CampaignState.READING.code, changed_at,
             ),
         )
     )  # fmt: skip
@@ -202,7 +202,7 @@ def refuse_file(tx: Tx, campaign_id: bytes, reason: Sequence[str], changed_at: I
         "update campaigns set state = ?, reason = ?, receivers = 0, invalid_rows = 0, duplicates = 0,"
         " changed_at = ?"
         " where id = ? and state = ? and changed_at = ? returning id",
-        (CampaignState.DRAFT.code, _to_json(reason), now, campaign_id, CampaignState.READING.code, changed_at),
+        (CampaignState.DRAFT.code, to_json(reason), now, campaign_id, CampaignState.READING.code, changed_at),
     )
     if changed:
         _delete_rows(tx, campaign_id)
@@ -251,7 +251,7 @@ def halt(tx: Tx, campaign_id: bytes, reason: Sequence[str], now: Instant) -> Non
     """Halt a campaign and record why its other receivers cannot be put into requests now."""
     tx.execute(
         "update campaigns set state = ?, reason = ?, changed_at = ? where id = ? and state = ?",
-        (CampaignState.HALTED.code, _to_json(reason), now, campaign_id, CampaignState.MAKING.code),
+        (CampaignState.HALTED.code, to_json(reason), now, campaign_id, CampaignState.MAKING.code),
     )
 
 
@@ -259,7 +259,7 @@ def set_reason(tx: Tx, campaign_id: bytes, reason: Sequence[str]) -> None:
     """Record why a campaign waits; empty: it does not."""
     tx.execute(
         "update campaigns set reason = ? where id = ? and state = ?",
-        (_to_json(reason), campaign_id, CampaignState.MAKING.code),
+        (to_json(reason), campaign_id, CampaignState.MAKING.code),
     )
 
 
@@ -267,7 +267,7 @@ def halt_all(tx: Tx, reason: Sequence[str], now: Instant) -> int:
     """Halt all campaigns for one reason; return how many."""
     rows = tx.fetch_all(
         "update campaigns set state = ?, reason = ?, changed_at = ? where state = ? returning id",
-        (CampaignState.HALTED.code, _to_json(reason), now, CampaignState.MAKING.code),
+        (CampaignState.HALTED.code, to_json(reason), now, CampaignState.MAKING.code),
     )
     tx.execute("update campaigns set expedited = 0 where expedited = 1")
     return len(rows)
@@ -369,7 +369,8 @@ def _delete_rows(tx: Tx, campaign_id: bytes) -> None:
     tx.execute("delete from campaign_invalid_rows where campaign_id = ?", (campaign_id,))
 
 
-def _to_json(words: Sequence[str]) -> str:
+def to_json(words: Sequence[str]) -> str:
+    """Return sentences or names as they are stored."""
     return _encode(words).decode()
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, NamedTuple
 
 from pabal.console.history.export import unescape_formula
-from pabal.console.upload import sheet
-from pabal.console.upload.sheet import SheetRow
+from pabal.console.sheets import sheet
+from pabal.console.sheets.sheet import SheetRow
 from pabal.domain import contact, phone
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.contact import Contact, ContactEntry

@@ -11,10 +11,10 @@ from pabal.console.contacts import contact_file
 from pabal.console.contacts.address_book import CONTACTS_PATH, load_book
 from pabal.console.contacts.contact_file import BadContact, FileHead
 from pabal.console.history.export import BOM, csv_line
+from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.shell.chosen import parse_id
 from pabal.console.shell.multipart import File
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload import sheet, sheet_limits
 from pabal.domain import contact as rules
 from pabal.domain.codes import Code, Refused
 from pabal.service.access import audit, contact_groups, contacts

@@ -19,7 +19,7 @@ from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.message import Status
 from pabal.domain.sending import Sending
 from pabal.service.errors import RecordDamaged
-from pabal.service.sending import campaign_files, campaigns, send_now
+from pabal.service.sending import approvals, campaign_files, campaigns, send_now
 from pabal.service.sending import progress as progress_service
 from pabal.service.sending.campaign_files import Campaign
 from pabal.service.sending.cancel import cancel_request
@@ -34,6 +34,7 @@ from pabal.service.sending.progress import (
 from pabal.service.sending.sent_filter import SentState
 
 UNSENT_PATH = f"{REQUESTS_PATH}/unsent"
+APPROVALS_PATH = f"{REQUESTS_PATH}/approvals"
 PAGE_SIZE = 20
 MAX_POLLED = 20
 SHOWN_PARTS = 200
@@ -111,11 +112,24 @@ async def list_requests(request: PageRequest) -> Response:
 
 async def list_unsent(request: PageRequest) -> Response:
     """Show the campaigns that were begun and not sent, newest first."""
+    return await _list_unsent(request, UNSENT_PATH)
+
+
+async def list_approvals(request: PageRequest) -> Response:
+    """Show the campaigns that wait for approval, newest first."""
+    return await _list_unsent(request, APPROVALS_PATH)
+
+
+async def _list_unsent(request: PageRequest, path: str) -> Response:
     before = identifiers.parse_request_id(request.field("before"))
     listed = await progress_service.list_unsent(
-        request.context, request.account_id, before or AFTER_NEWEST_ID, PAGE_SIZE
+        request.context,
+        request.account_id,
+        before or AFTER_NEWEST_ID,
+        PAGE_SIZE,
+        is_to_approve=path == APPROVALS_PATH,
     )
-    return await _render_list(request, listed, read_list_search({}, request.locale), before, UNSENT_PATH)
+    return await _render_list(request, listed, read_list_search({}, request.locale), before, path)
 
 
 async def _render_list(
@@ -130,8 +144,9 @@ async def _render_list(
         entries=[build_entry(request, each) for each in listed.items],
         search=search,
         errors={each.field: each.message(language) for each in search.problems},
-        is_unsent=path == UNSENT_PATH,
-        unsent_count=await progress_service.count_unsent(request.context, request.account_id),
+        view=path,
+        is_unsent=path != REQUESTS_PATH,
+        unsent=await progress_service.count_unsent(request.context, request.account_id),
         max_unsent=MAX_UNSENT_COUNT,
         products=SENDABLE_PRODUCTS,
         states=list(SentState),
@@ -199,6 +214,7 @@ async def send_request_now(request: PageRequest) -> Response:
     sent = await _get_progress(request)
     try:
         if sent.campaign:
+            await approvals.check_send_now(request.context, sent.campaign)
             deed = request.audit_entry("campaign.now", sent.id.hex())
             await campaigns.send_campaign_now(request.context, sent.campaign, deed)
         else:

@@ -17,6 +17,13 @@ TEXTS = {
     "follow.none_found": Text("조건에 맞는 발송이 없습니다.", "Nothing that was sent matches the filters."),
     "follow.views": Text("발송 현황 보기", "Views of what was sent"),
     "follow.view.sent": Text("보낸 발송", "Sent"),
+    "follow.view.approvals": Text("승인 대기", "To be approved"),
+    "follow.approvals.about": Text(
+        "다른 사용자의 승인을 기다리는 발송입니다. 내용을 확인하고 승인하거나 돌려보내세요.",
+        "Sends that wait for the approval of a second user. Look at them, then approve them or send them back.",
+    ),
+    "follow.approvals.none": Text("승인을 기다리는 발송이 없습니다.", "Nothing waits for approval."),
+    "follow.approvals.look": Text("확인하기", "Look at it"),
     "follow.view.unsent": Text("보내지 않은 업로드", "Uploads not sent"),
     "follow.unsent.about": Text(
         "작성하다가 보내지 않은 파일·그룹 발송입니다. 이어서 보내거나 삭제하세요. 오래되면 자동으로 삭제합니다.",

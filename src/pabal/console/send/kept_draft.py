@@ -14,6 +14,8 @@ from pabal.service.sending.drafts import DraftKey
 FORM = "send"
 """The form of a message that began empty; one that began as a copy has a name of its own."""
 FIELD = "draft"
+KEY_TIME_DIGITS = 12
+"""The digits at the start of a form's key that say when it was made."""
 _FORM_NAME = re.compile(r"send(\.[a-z]{1,10}\.[0-9a-f]{1,32})?", re.ASCII)
 
 

@@ -24,10 +24,10 @@ from pabal.console.send.draft import (
 )
 from pabal.console.send.kept_draft import FORM
 from pabal.console.send.review import MAX_TYPED_RECEIVERS
+from pabal.console.sheets import sheet
+from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.chosen import parse_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload import sheet
-from pabal.console.upload.sheet import SheetRow
 from pabal.domain import identifiers, phone
 from pabal.domain.brand.message import to_documented
 from pabal.domain.button import Button

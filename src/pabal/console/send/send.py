@@ -13,7 +13,7 @@ from pabal.console.manage.template_form import BUTTON_LABELS
 from pabal.console.send import draft as drafts
 from pabal.console.send import kept_draft, prefill, rest
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK_PRODUCTS, KINDS, MessageDraft
-from pabal.console.send.kept_draft import KeptDraft
+from pabal.console.send.kept_draft import KEY_TIME_DIGITS, KeptDraft
 from pabal.console.send.review import (
     SHOWN_INVALID_ROWS,
     Review,
@@ -23,6 +23,7 @@ from pabal.console.send.review import (
     validate_review,
     validate_send,
 )
+from pabal.console.send.typed_approval import submit_typed
 from pabal.console.send.typed_receivers import TypedReceiver
 from pabal.console.shell.chosen import GROUP, chosen_ids, parse_id
 from pabal.console.shell.page_request import PageRequest
@@ -37,14 +38,13 @@ from pabal.domain.sending import Sending
 from pabal.domain.template import Template
 from pabal.service.access import contacts, opt_out_numbers
 from pabal.service.access.sign_in import new_secret
-from pabal.service.sending import choices
+from pabal.service.sending import approvals, choices
 from pabal.service.sending.accept import IdempotencyKey, accept, choose_carrier, find_accepted
 from pabal.service.sending.replace import replace_request
 
 SEND_PATH = "/console/send"
 KEY_CHARACTERS = 64
 SHOWN_GROUPS = 100
-_TIME_DIGITS = 12
 
 
 class FormChoices(NamedTuple):
@@ -71,6 +71,9 @@ class Confirmation(NamedTuple):
     scheduled: str
     is_postponed: bool
     key: str
+    needs_approval: bool
+    approvers: int
+    """How many other users could approve it."""
     digest: str
     """The digest of the draft, followed by that of its reviewed text."""
 
@@ -127,10 +130,11 @@ async def show_confirmation(request: PageRequest) -> Response:
     await kept_draft.keep(request, review.draft)
     try:
         found = await validate_review(request, review)
+        await _check_edit(request, review, found)
         await choose_carrier(request.context, request.account_id, found)
     except Refused as refused:
         return await _render_form(request, review, refused)
-    return await _render_form(request, review, confirmation=_confirmation(request, review, found))
+    return await _render_form(request, review, confirmation=await _confirmation(request, review, found))
 
 
 async def show_refused(request: PageRequest, draft: MessageDraft, refused: Refused) -> Response:
@@ -153,6 +157,8 @@ async def send(request: PageRequest) -> Response:
         return await show_confirmation(request)
     try:
         found = await validate_review(request, review)
+        if submit := await _submit_if_needed(request, review, found, key):
+            return submit
         request_id = await _accept(request, found, idempotency_key, "send")
     except Refused as refused:
         return await _render_form(request, review, refused)
@@ -160,6 +166,27 @@ async def send(request: PageRequest) -> Response:
         await rest.keep_rest(request, review, request_id)
     await kept_draft.discard(request, kept_draft.form_name(request))
     return request.redirect(f"{SEND_PATH}/done/{request_id.hex()}")
+
+
+async def _submit_if_needed(request: PageRequest, review: Review, sending: Sending, key: str) -> Response | None:
+    """Let a send wait for approval if it needs that; None: it does not.
+
+    Raises Refused(INVALID_STATE) for a scheduled request that would be changed to such a one.
+    """
+    await _check_edit(request, review, sending)
+    if not await approvals.needs_approval(request.context, request.account_id, len(sending.receivers)):
+        return None
+    await choose_carrier(request.context, request.account_id, sending)
+    campaign_id = await submit_typed(request, review.draft, sending, key)
+    if review.left_out:
+        await rest.keep_rest(request, review, campaign_id)
+    return request.redirect(f"{SEND_PATH}/upload/{campaign_id.hex()}")
+
+
+async def _check_edit(request: PageRequest, review: Review, sending: Sending) -> None:
+    """Raise Refused(INVALID_STATE) where a scheduled request would be changed to what needs approval."""
+    if review.draft.texts["edits"]:
+        await approvals.check_edit(request.context, request.account_id, len(sending.receivers))
 
 
 async def send_test(request: PageRequest) -> Response:
@@ -283,8 +310,8 @@ async def _accept(request: PageRequest, sending: Sending, idempotency_key: Idemp
     )
 
 
-def _confirmation(request: PageRequest, review: Review, sending: Sending) -> Confirmation:
-    at = sending.scheduled_at
+async def _confirmation(request: PageRequest, review: Review, sending: Sending) -> Confirmation:
+    at, context, account_id = sending.scheduled_at, request.context, request.account_id
     return Confirmation(
         total=len(sending.receivers),
         skipped_duplicates=len(review.receivers.duplicates) if review.draft.checkboxes["once"] else 0,
@@ -292,6 +319,8 @@ def _confirmation(request: PageRequest, review: Review, sending: Sending) -> Con
         scheduled=request.locale.format_timestamp(at)[:16] if at is not None else "",
         is_postponed=bool(review.night_key),
         key=_new_key(request),
+        needs_approval=await approvals.needs_approval(context, account_id, len(sending.receivers)),
+        approvers=await approvals.count_approvers(context, account_id, request.user.id),
         digest=_draft_digest(review.draft) + _text_digest(review),
     )
 
@@ -311,11 +340,11 @@ def _text_digest(review: Review) -> str:
 
 def _new_key(request: PageRequest) -> str:
     """Return a new idempotency key; it starts with the time."""
-    return f"{request.now:0{_TIME_DIGITS}x}{new_secret(request.context.world)[_TIME_DIGITS:]}"
+    return f"{request.now:0{KEY_TIME_DIGITS}x}{new_secret(request.context.world)[KEY_TIME_DIGITS:]}"
 
 
 def _is_key_current(request: PageRequest, key: str) -> bool:
     """Return whether a key is well-formed and young enough that its first use would still be stored."""
-    made_at = key[:_TIME_DIGITS]
+    made_at = key[:KEY_TIME_DIGITS]
     is_well_formed = len(key) == KEY_CHARACTERS and set(key) <= set(hexdigits)
     return is_well_formed and request.now < int(made_at, 16) + request.context.policy.idempotency_ms

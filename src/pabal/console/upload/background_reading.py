@@ -9,14 +9,16 @@ from starlette.responses import Response
 
 from pabal.console.send import draft as drafts
 from pabal.console.send import kept_draft
+from pabal.console.send.campaign_body import CampaignMessage, message_from_draft
 from pabal.console.send.draft import MessageDraft
 from pabal.console.send.review import ad_problems
+from pabal.console.sheets import sheet
+from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload import row_validation, sheet
+from pabal.console.upload import row_validation
 from pabal.console.upload.campaign_file import FILE_REFUSED, MAX_FILE_NAME_CHARACTERS, STALE_AFTER
 from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry
-from pabal.console.upload.row_validation import CampaignMessage, FileValidation, RowValidator
-from pabal.console.upload.sheet import SheetRow
+from pabal.console.upload.row_validation import FileValidation, RowValidator
 from pabal.domain import phone
 from pabal.domain.campaign import MAX_NAME_CHARACTERS, OPTED_OUT_ROW
 from pabal.domain.codes import Code, Refused
@@ -58,7 +60,7 @@ async def check_message(request: PageRequest) -> CampaignStart:
     kept = await kept_draft.keep(request, draft)
     if problems := ad_problems(draft):
         raise Refused.from_problems(problems)
-    message = row_validation.message_from_draft(draft)._replace(draft=kept.form)
+    message = message_from_draft(draft)._replace(draft=kept.form)
     validator = await row_validation.create_validator(request.context, request.account_id, message)
     return CampaignStart(draft, message, validator)
 

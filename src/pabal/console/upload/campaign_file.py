@@ -6,8 +6,8 @@ from typing import BinaryIO
 from starlette.responses import Response, StreamingResponse
 
 from pabal.console.history import export
+from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload import sheet, sheet_limits
 from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry, get_campaign, load_validator
 from pabal.console.upload.row_validation import FileValidation, RowValidator
 from pabal.domain.codes import Code, Refused, Text

@@ -1,9 +1,8 @@
 """Validates a file of receivers part by part, by the rules of the interface."""
 
-import json
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -14,9 +13,10 @@ from pabal.checks.buttons import API_LINK_FIELDS
 from pabal.checks.forms import Form
 from pabal.checks.friendtalk import FRIENDTALK_TYPES, check_friendtalk_fields
 from pabal.checks.text_messages import check_text_message
-from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, KINDS, MessageDraft
-from pabal.console.upload import sheet
-from pabal.console.upload.sheet import Columns, SheetRow
+from pabal.console.send.campaign_body import CampaignMessage
+from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, KINDS
+from pabal.console.sheets import sheet
+from pabal.console.sheets.sheet import Columns, SheetRow
 from pabal.domain import text, variables
 from pabal.domain.campaign import MAX_BLOCK_RECEIVERS, describe_duplicate
 from pabal.domain.codes import Code, Problem, Refused, Text
@@ -38,50 +38,11 @@ BATCHES_PER_TURN = 16
 """How much of a file is read before other work gets its turn: 1 MiB of an Excel file, 8,000 lines of CSV."""
 MAX_BLOCK_PROBLEMS = 10 * MAX_BLOCK_RECEIVERS
 """All problems of a block are found at once: a receiver has few, and to start again would check good rows again."""
-EDITS_ARE_TYPED = Text(
-    "예약을 바꿀 때는 수신자를 직접 입력해야 합니다. 파일이나 그룹에 보내려면 예약을 취소하고 새로 작성하세요.",
-    "A scheduled send is changed with typed receivers. To send to a file or a group, cancel it and write another.",
-)
 _Sentences = dict[tuple[Code, Text | None], list[str]]
 """The messages of problems: thousands of rows have the same."""
 _RECEIVER_FIELD = "receivers["
 _PLACEHOLDER_NUMBER = "01000000000"
 """A receiver to validate the message with; problems of the receiver itself are ignored."""
-
-
-class CampaignMessage(NamedTuple):
-    """What all receivers share: the kind of message, and its fields as the interface takes them."""
-
-    kind: str
-    fields: dict[str, Any]
-    send_date: str = ""
-    """The time that was picked with the message; it can be changed until the campaign is sent."""
-    draft: str = ""
-    """The form whose draft it was written in; the draft is kept until the campaign is sent."""
-
-    def to_json(self) -> str:
-        """Return it as the store holds it."""
-        own = {"kind": self.kind, "sendDate": self.send_date, "draft": self.draft}
-        return json.dumps({**self.fields, **own}, ensure_ascii=False)
-
-    @classmethod
-    def from_json(cls, stored: str) -> "CampaignMessage":
-        """Return what `to_json` stored."""
-        fields = json.loads(stored)
-        return cls(fields.pop("kind"), fields, fields.pop("sendDate"), fields.pop("draft", ""))
-
-
-def message_from_draft(draft: MessageDraft) -> CampaignMessage:
-    """Return the message of a draft.
-
-    Raises Refused, also for a draft that changes a scheduled request: a campaign would go out besides that.
-    """
-    if draft.texts["edits"]:
-        raise Refused(Code.INVALID_STATE, "receivers", EDITS_ARE_TYPED)
-    fields = draft.body([])
-    send_date = str(fields.pop("sendDate", ""))
-    del fields["receivers"]
-    return CampaignMessage(draft.kind.word, fields, send_date)
 
 
 class RowValidator:

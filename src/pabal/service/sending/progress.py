@@ -106,6 +106,13 @@ class _Scanned(NamedTuple):
     further: bytes | None
 
 
+class UnsentCounts(NamedTuple):
+    """How many campaigns were not sent yet."""
+
+    begun: int
+    to_approve: int
+
+
 class SentPage(NamedTuple):
     """A page of sent items, newest first; `next_before` is None on the last page."""
 
@@ -125,14 +132,16 @@ async def list_sent(
     return await context.store.read(_read_page, account_id, before, limit, wanted, context.world.now())
 
 
-async def list_unsent(context: Context, account_id: int, before: bytes, limit: int) -> SentPage:
-    """Return a page of the campaigns that an account has begun and not sent, newest first."""
-    return await context.store.read(_read_unsent, account_id, before, limit)
+async def list_unsent(
+    context: Context, account_id: int, before: bytes, limit: int, *, is_to_approve: bool = False
+) -> SentPage:
+    """Return a page of the campaigns that an account has begun and not sent, or that wait for approval."""
+    return await context.store.read(_read_unsent, account_id, before, limit, is_to_approve)
 
 
-async def count_unsent(context: Context, account_id: int) -> int:
-    """Return how many campaigns an account has begun and not sent, up to MAX_UNSENT_COUNT."""
-    return await context.store.read(campaign_list.count_unsent, account_id, MAX_UNSENT_COUNT)
+async def count_unsent(context: Context, account_id: int) -> UnsentCounts:
+    """Return how many campaigns an account has begun and not sent, each up to MAX_UNSENT_COUNT."""
+    return await context.store.read(_count_unsent, account_id)
 
 
 async def get_sent(context: Context, account_id: int, sent_id: bytes | None) -> SentItem | None:
@@ -229,9 +238,16 @@ def _campaign_batches(tx: Tx, account_id: int, wanted: SentFilter) -> Callable[[
     return read
 
 
+def _count_unsent(tx: Tx, account_id: int) -> UnsentCounts:
+    return UnsentCounts(
+        campaign_list.count_unsent(tx, account_id, MAX_UNSENT_COUNT),
+        campaign_list.count_unsent(tx, account_id, MAX_UNSENT_COUNT, is_to_approve=True),
+    )
+
+
 @transaction(search=True)
-def _read_unsent(tx: Tx, account_id: int, before: bytes, limit: int) -> SentPage:
-    ids, readable = campaign_list.list_unsent(tx, account_id, before, limit + 1)
+def _read_unsent(tx: Tx, account_id: int, before: bytes, limit: int, is_to_approve: bool) -> SentPage:
+    ids, readable = campaign_list.list_unsent(tx, account_id, before, limit + 1, is_to_approve=is_to_approve)
     shown = [_campaign_item(readable[one], CampaignProgress(), True) for one in ids[:limit] if one in readable]
     further = ids[limit - 1] if len(ids) > limit else None
     return SentPage(shown, further, [one for one in ids[:limit] if one not in readable])
