@@ -13,7 +13,7 @@ from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.sign_in import sign_in
 from pabal.console.team import join, team
 from pabal.console.team import keys as own_keys
-from pabal.console.upload import approval, campaign_file, group_campaign, upload
+from pabal.console.upload import approval, campaign_file, file_columns, group_campaign, upload
 
 ACCOUNT = "/console/operate/accounts/{account}"
 OPERATING = tuple(
@@ -46,6 +46,7 @@ OPERATING = tuple(
 WEBHOOK = f"{webhooks.WEBHOOKS_PATH}/{{webhook}}"
 MESSAGE_BYTES = 1024 * 1024
 """A message with its image and its typed receivers; URL encoding makes three bytes of one."""
+MAX_UPLOAD_BYTES = campaign_file.MAX_FORM_BYTES
 PICTURE_BYTES = 8 * 1024 * 1024
 """A form with a photo from a phone: that is too large to send, but the error is shown at its field."""
 
@@ -132,12 +133,9 @@ PAGES = (
     Page("/console/send/upload/{campaign}/progress", upload.show_progress, SENDERS, is_polled=True),
     Page("/console/send/upload/{campaign}/template.csv", campaign_file.download_template, SENDERS),
     Page("/console/send/upload/{campaign}/bad.csv", campaign_file.download_invalid_rows, SENDERS),
-    Page(
-        "/console/send/upload/{campaign}/file",
-        campaign_file.receive_file,
-        SENDERS,
-        "POST",
-        max_body_bytes=campaign_file.MAX_FORM_BYTES,
+    *(
+        Page(f"/console/send/upload/{{campaign}}/{word}", handle, SENDERS, "POST", max_body_bytes=MAX_UPLOAD_BYTES)
+        for word, handle in (("file", campaign_file.receive_file), ("columns", file_columns.show_columns))
     ),
     Page("/console/send/upload/{campaign}/send", upload.send_campaign, SENDERS, "POST"),
     *(

@@ -12,9 +12,10 @@ from pabal.checks.friendtalk import apply_ad_hours, check_friendtalk, check_frie
 from pabal.checks.receivers import check_receivers
 from pabal.checks.text_messages import check_text_message
 from pabal.console.send import preview, typed_receivers
-from pabal.console.send.draft import ALIMTALK, FRIENDTALK, MessageDraft
+from pabal.console.send.draft import ALIMTALK, FRIENDTALK, MessageDraft, write_roles
 from pabal.console.send.preview import ComposedMessage, MessagePreview
 from pabal.console.send.typed_receivers import TypedReceiver, TypedReceivers
+from pabal.console.sheets.mapping import FIELD
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import dates, phone
 from pabal.domain.advertising import begins_like_ad
@@ -74,6 +75,17 @@ class Review(NamedTuple):
     """The number for opting out that an advertisement has by default, if any."""
 
     @property
+    def lacks_columns(self) -> bool:
+        """Whether variables have no column in the table that was pasted."""
+        held = {each.role for each in self.receivers.columns}
+        return any(f"{FIELD}{name}" not in held for name in self.message.variables)
+
+    @property
+    def columns_guess(self) -> str:
+        """What the columns hold as they are shown, which is no choice unless it is changed."""
+        return write_roles([each.role for each in self.receivers.columns]) if not self.draft.columns else ""
+
+    @property
     def sendable(self) -> list[TypedReceiver]:
         """The receivers to send to: the valid ones.
 
@@ -104,7 +116,11 @@ async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
     default_number = await opt_out_numbers.get_default(request.context, request.account_id) if draft.is_ad else ""
     done = preview.compose_message(draft, design, policy, default_number)
     typed = typed_receivers.read_receivers(
-        draft.texts["receivers"], done.variables, _max_receivers(request), skips_duplicates=draft.checkboxes["once"]
+        draft.texts["receivers"],
+        done.variables,
+        _max_receivers(request),
+        skips_duplicates=draft.checkboxes["once"],
+        chosen=draft.columns,
     )
     await asyncio.sleep(0)  # other calls get their turn between reading and checking
     call = _api_call(request, draft, typed.entries[:1], default_number)

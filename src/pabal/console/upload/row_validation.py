@@ -175,9 +175,17 @@ class FileValidation:
     """A file that is being read and validated, a part at a time."""
 
     def __init__(
-        self, batches: Iterator[list[SheetRow]], validator: RowValidator, *, skips_duplicates: bool
+        self,
+        batches: Iterator[list[SheetRow]],
+        validator: RowValidator,
+        *,
+        skips_duplicates: bool,
+        columns: Columns | None = None,
+        has_names: bool = True,
     ) -> None:
+        """Without `columns`, the names in the first row say which column holds what."""
         self._batches = batches
+        self._must_skip_names = columns is not None and has_names
         self._is_read = False
         self._waiting: deque[SheetRow] = deque()
         self._validator = validator
@@ -185,7 +193,7 @@ class FileValidation:
         self._seen: dict[int, int] = {}
         self._blocks = 0
         self._is_ad = False
-        self.columns: Columns | None = None
+        self.columns = columns
         self.shared: str | None = None
         """What all receivers get, once a valid receiver was found."""
 
@@ -195,6 +203,9 @@ class FileValidation:
         Raises Refused where the file cannot be used.
         """
         self._read_batches()
+        if self._must_skip_names and self._waiting:
+            self._waiting.popleft()
+            self._must_skip_names = False
         if self.columns is None and self._waiting:
             self.columns = sheet.find_columns(self._waiting.popleft(), self._validator.variables)
         size = self._validator.block_size

@@ -16,8 +16,8 @@ TEXTS = {
     "upload.text": Text("내용", "Text"),
     "upload.file": Text("수신자 파일", "Receiver file"),
     "upload.columns": Text(
-        "첫 행은 열 이름이어야 합니다. 필요한 열: {names}. 그 밖의 열은 무시합니다.",
-        "The first row must hold the column names. Required: {names}. Other columns are ignored.",
+        "필요한 열: {names}. 이름이 다르면 파일을 고른 다음 열을 연결하세요. 그 밖의 열은 무시합니다.",
+        "Required columns: {names}. If they have other names, choose the file, then say what its columns hold.",
     ),
     "upload.limits": Text(
         "CSV 또는 엑셀(.xlsx) 파일을 {rows:,}행, {megabytes} MB까지 올릴 수 있습니다.",
