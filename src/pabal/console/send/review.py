@@ -11,7 +11,7 @@ from pabal.checks.forms import Form
 from pabal.checks.friendtalk import apply_ad_hours, check_friendtalk, check_friendtalk_fields
 from pabal.checks.receivers import check_receivers
 from pabal.checks.text_messages import check_text_message
-from pabal.console.send import preview, typed_receivers
+from pabal.console.send import preview, typed_receivers, upgrade
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK, MessageDraft, write_roles
 from pabal.console.send.preview import ComposedMessage, MessagePreview
 from pabal.console.send.typed_receivers import TypedReceiver, TypedReceivers
@@ -52,6 +52,7 @@ class ReceiverRow(NamedTuple):
     cells: list[str]
     error: str = ""
     is_duplicate: bool = False
+    is_too_long: bool = False
 
 
 class Review(NamedTuple):
@@ -73,6 +74,13 @@ class Review(NamedTuple):
     """The key of the text about night hours, if they affect the message."""
     opt_out_number: str
     """The number for opting out that an advertisement has by default, if any."""
+    is_upgraded: bool = False
+    """Whether it is an SMS that is sent as an LMS, because it is too long."""
+
+    @property
+    def sent_draft(self) -> MessageDraft:
+        """The draft as it is sent."""
+        return upgrade.as_lms(self.draft) if self.is_upgraded else self.draft
 
     @property
     def lacks_columns(self) -> bool:
@@ -110,7 +118,18 @@ class Review(NamedTuple):
 
 
 async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
-    """Return the review of a draft; fields that are still empty are no errors."""
+    """Return the review of a draft; fields that are still empty are no errors.
+
+    An SMS that is too long is reviewed as the LMS that it becomes, where the account's owners want that.
+    """
+    found = await _review_as(request, draft)
+    is_too_long = found.preview.size.is_over or any(each.is_too_long for each in found.invalid_rows)
+    if is_too_long and await upgrade.is_wanted(request, draft):
+        return (await _review_as(request, upgrade.as_lms(draft)))._replace(draft=draft, is_upgraded=True)
+    return found
+
+
+async def _review_as(request: PageRequest, draft: MessageDraft) -> Review:
     policy = request.context.policy
     profile, design = await _chosen_profile_and_template(request, draft)
     default_number = await opt_out_numbers.get_default(request.context, request.account_id) if draft.is_ad else ""
@@ -156,7 +175,7 @@ async def validate_review(request: PageRequest, review: Review) -> Sending:
     if problems:
         raise Refused.from_problems(problems)
     await asyncio.sleep(0)  # other calls get their turn between the review and the check
-    return await validate_send(request, review.draft, review.sendable)
+    return await validate_send(request, review.sent_draft, review.sendable)
 
 
 async def validate_send(request: PageRequest, draft: MessageDraft, receivers: Sequence[TypedReceiver]) -> Sending:
@@ -301,14 +320,17 @@ def _invalid_rows(
         check_receivers(Form(bodies.NoFields(), []), given, preview.length_check(draft, message))
     except Refused as refused:
         problems += refused.problems
-    reasons: dict[int, list[str]] = {}
+    found: dict[int, list[Problem]] = {}
     for each in problems:
         if each.field.startswith(_RECEIVER_FIELD):
-            index = int(each.field[len(_RECEIVER_FIELD) :].split("]")[0])
-            reasons.setdefault(index, []).append(each.message(request.locale.language))
-    return [
-        _row(request, message, receivers.entries[index], " ".join(told)) for index, told in sorted(reasons.items())
-    ]
+            found.setdefault(int(each.field[len(_RECEIVER_FIELD) :].split("]")[0]), []).append(each)
+    rows: list[ReceiverRow] = []
+    for index, some in sorted(found.items()):
+        told = " ".join(each.message(request.locale.language) for each in some)
+        is_too_long = any(each.code is Code.CONTENT_TOO_LONG for each in some)
+        row = _row(request, message, receivers.entries[index], told)
+        rows.append(row._replace(is_too_long=is_too_long))
+    return rows
 
 
 def _valid_rows(

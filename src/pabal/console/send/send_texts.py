@@ -163,7 +163,14 @@ TEXTS = {
     "send.talk": Text("친구톡 종류", "Friend talk type"),
     "send.chosen": Text("선택 적용", "Apply"),
     "send.image": Text("이미지", "Image"),
-    "send.image.about": Text("JPEG 형식으로 {most}바이트까지 올릴 수 있습니다.", "JPEG, at most {most} bytes."),
+    "send.image.about": Text(
+        "JPEG 형식으로 {most}바이트까지 보낼 수 있습니다. 다른 형식이나 큰 사진은 자동으로 줄여서 바꿉니다.",
+        "JPEG, at most {most} bytes. Other formats and larger pictures are converted and made smaller.",
+    ),
+    "send.image.fitted": Text(
+        "사진을 {width}×{height}픽셀, {bytes}바이트 JPEG로 바꿨습니다.",
+        "The picture was converted to a JPEG of {width} × {height} pixels, {bytes} bytes.",
+    ),
     "send.image.script": Text(
         "이미지를 첨부하려면 브라우저에서 자바스크립트를 켜세요.", "To attach an image, turn on JavaScript."
     ),
@@ -197,6 +204,14 @@ TEXTS = {
         "발송할 수 없는 수신자가 {count}명 더 있습니다.", "{count} more cannot be sent."
     ),
     "send.receivers.some": Text("처음 몇 명만 표시합니다.", "Only the first ones are shown."),
+    "send.upgraded": Text(
+        "SMS 길이(90바이트)를 넘어 LMS로 발송합니다.", "It is too long for SMS (90 bytes) and is sent as LMS."
+    ),
+    "send.cost": Text("예상 비용", "Expected cost"),
+    "send.cost.won": Text("{total}원 (1건 {each}원)", "KRW {total} (KRW {each} each)"),
+    "send.cost.fallback": Text(
+        "모두 대체 문자로 나가면 최대 {total}원", "at most KRW {total} if every fallback is sent"
+    ),
     "send.left_out": Text("제외", "Left out"),
     "send.left_out.about": Text(
         "보낼 수 없는 {count}줄은 빼고 발송합니다. 그 줄은 남겨 두어 고친 다음 보낼 수 있습니다.",

@@ -12,6 +12,7 @@ from pabal.console.send import kept_draft
 from pabal.console.send.campaign_body import CampaignMessage, message_from_draft
 from pabal.console.send.draft import MessageDraft
 from pabal.console.send.review import ad_problems
+from pabal.console.send.upgrade import upgrade_if_long
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.page_request import PageRequest
@@ -56,8 +57,9 @@ async def check_message(request: PageRequest) -> CampaignStart:
 
     Raises Refused.
     """
-    draft = drafts.read_draft(request.fields)
-    kept = await kept_draft.keep(request, draft)
+    typed = drafts.read_draft(request.fields)
+    kept = await kept_draft.keep(request, typed)
+    draft = await upgrade_if_long(request, typed)
     if problems := ad_problems(draft):
         raise Refused.from_problems(problems)
     message = message_from_draft(draft)._replace(draft=kept.form)

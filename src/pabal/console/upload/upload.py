@@ -10,7 +10,9 @@ from pabal.console.send import draft as drafts
 from pabal.console.send import kept_draft
 from pabal.console.send import send as send_page
 from pabal.console.send.campaign_body import message_from_draft
+from pabal.console.send.cost import estimate_cost
 from pabal.console.send.review import ad_problems
+from pabal.console.send.upgrade import upgrade_if_long
 from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload import row_validation
@@ -59,15 +61,16 @@ class FirstMessage(NamedTuple):
 
 async def create_campaign(request: PageRequest) -> Response:
     """Store the message and show where to upload its file; or show the form with what is wrong."""
-    draft = drafts.read_draft(request.fields)
-    kept = await kept_draft.keep(request, draft)
+    typed = drafts.read_draft(request.fields)
+    kept = await kept_draft.keep(request, typed)
+    draft = await upgrade_if_long(request, typed)
     try:
         if problems := ad_problems(draft):
             raise Refused.from_problems(problems)
         message = message_from_draft(draft)._replace(draft=kept.form)
         await row_validation.create_validator(request.context, request.account_id, message)
     except Refused as refused:
-        return await send_page.show_refused(request, draft, refused)
+        return await send_page.show_refused(request, typed, refused)
     campaign_id = new_request_id(request.context.world, 0)
     name = f"{request.translate(draft.product.label)} {request.locale.format_timestamp(request.now)[:16]}"
     campaign = CampaignDraft(
@@ -172,6 +175,7 @@ async def render_campaign(request: PageRequest, campaign: Campaign, problems: Se
         rows = await campaign_files.list_invalid_rows(request.context, campaign, 0, SHOWN_INVALID_ROWS)
         first = await _first_message(request, campaign)
     is_interrupted = campaign.state is CampaignState.READING and is_stale(campaign, request.now)
+    product = PRODUCT_BY_CODE[campaign.kind]
     send_date = request.field("sendDate") or message.send_date
     return request.render(
         "upload/upload.html",
@@ -195,7 +199,8 @@ async def render_campaign(request: PageRequest, campaign: Campaign, problems: Se
         submitted=request.locale.format_timestamp(campaign.changed_at)[:16],
         scheduled=request.locale.format_timestamp(campaign.scheduled_at)[:16] if campaign.scheduled_at else "",
         state=campaign.state,
-        product=PRODUCT_BY_CODE[campaign.kind],
+        product=product,
+        cost=estimate_cost(request.context.policy, product, campaign.receivers) if campaign.receivers else None,
         phone_name=sheet.PHONE_NAMES[0],
         max_rows=sheet_limits.MAX_ROWS,
         max_megabytes=sheet_limits.MAX_FILE_BYTES // (1024 * 1024),
