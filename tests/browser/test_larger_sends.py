@@ -192,18 +192,20 @@ def test_columns_of_files_and_pasted_tables_are_mapped(env: BrowserEnvironment, 
 def test_preferences_make_lms_and_fallbacks_by_themselves(
     env: BrowserEnvironment, language: str, screen: str
 ) -> None:
-    with preferences(env, lms="1", fallback="1", fallback_number=SENDER):
-        with env.signed_in(language=language, screen=screen) as page:
-            page.goto("/console/preferences")
-            check_page(page, f"preferences-{language}-{screen}")
-            write(page, "가" * 60, "010-3400-0001")
-            expect(page.locator("#upgraded")).to_be_visible()
-            review(page)
-            expect(page.locator("#last")).to_contain_text("LMS")
-            check_page(page, f"upgraded-{language}-{screen}")
-            page.locator("#to-alimtalk").click()
-            expect(page.locator("[name=resend]")).to_be_checked()
-            expect(page.locator("[name=resendPhoneNumber]")).to_have_value(SENDER)
+    with (
+        preferences(env, lms="1", fallback="1", fallback_number=SENDER),
+        env.signed_in(language=language, screen=screen) as page,
+    ):
+        page.goto("/console/preferences")
+        check_page(page, f"preferences-{language}-{screen}")
+        write(page, "가" * 60, "010-3400-0001")
+        expect(page.locator("#upgraded")).to_be_visible()
+        review(page)
+        expect(page.locator("#last")).to_contain_text("LMS")
+        check_page(page, f"upgraded-{language}-{screen}")
+        page.locator("#to-alimtalk").click()
+        expect(page.locator("[name=resend]")).to_be_checked()
+        expect(page.locator("[name=resendPhoneNumber]")).to_have_value(SENDER)
 
 
 @in_both_ways

@@ -101,7 +101,7 @@ def sum_progress(tx: Tx, campaign_ids: Iterable[bytes]) -> dict[bytes, tuple[Cam
         " group by campaign_id",
         [(one,) for one in campaign_ids],
     )
-    return {row[0]: (CampaignProgress(*(int(each) for each in row[1:8])), bool(row[8])) for row in rows}
+    return {row[0]: (CampaignProgress._make((*map(int, row[1:8]), ())), bool(row[8])) for row in rows}
 
 
 def sum_failures(tx: Tx, campaign_id: bytes) -> tuple[FailureCount, ...]:
@@ -205,5 +205,5 @@ def recount_soon(tx: Tx, request_id: bytes, now: Instant, scheduled_at: Instant 
 def _from_row(row: Row) -> CampaignRequest:
     campaign_id, number, request_id, receivers, scheduled_at, is_ended, *counts, failures = row
     reasons = tuple(FailureCount(*each) for each in _decode_failures(failures)) if failures else ()
-    progress = CampaignProgress(*counts, failures=reasons)
+    progress = CampaignProgress._make((*counts, reasons))
     return CampaignRequest(campaign_id, number, request_id, receivers, scheduled_at, bool(is_ended), progress)

@@ -40,7 +40,7 @@ def test_text_too_long_for_sms_is_sent_as_lms_where_owners_want_it(run_scenario:
         assert UPGRADED in page_text(shown)
         assert "장문 문자" in page_text(shown)
         assert 'name="kind" value="sms"' in shown.text, "what is typed stays an SMS: it may become shorter"
-        found = await call_ok(call, "message/request", requestId=sent)
+        found = await call_ok(call, "message/request", query={"requestId": sent})
         assert found.item["messageProductType"]["value"] == "lms"
         assert UPGRADED not in page_text(short)
         assert (much_too_long.status, "content" in errors(much_too_long)) == (400, True)

@@ -38,10 +38,11 @@ def test_valid_lines_are_sent_and_the_others_kept_to_be_corrected(run_scenario: 
         assert "보낼 수 없는 2줄은 빼고 발송합니다" in page_text(shown)
         assert "2명에게 발송" in page_text(shown)
         assert "보내지 않은 줄이 2개" in page_text(done)
-        assert [line.split(",")[0] for line in csv.text.splitlines()] == ["\ufeff번호", "12345", "010-5555-6666"]
+        firsts = [line.split(",")[0] for line in csv.text.splitlines()]
+        assert firsts == ["\ufeff수신번호", "12345", "010-5555-6666"]
         assert "휴대폰 번호가 아닙니다" in csv.text
         assert kept.splitlines() == ["번호\t이름", "12345\t나", "010-5555-6666\t"]
-        assert (await call_ok(call, "message/request", requestId=again)).item["totalCount"] == 2
+        assert (await call_ok(call, "message/request", query={"requestId": again})).item["totalCount"] == 2
         assert await count_rows(env, "messages") == 4
         assert await count_rows(env, "drafts") == 0, "what was corrected and sent is not offered again"
         assert (await browser.get(f"/console/send/done/{sent}/bad.csv")).status == 404

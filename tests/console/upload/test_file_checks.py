@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import read_draft
 from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.concurrency import ConcurrencyLimit
@@ -14,7 +15,6 @@ from pabal.console.upload.row_validation import (
     FileValidation,
     RowValidator,
     create_validator,
-    message_from_draft,
 )
 from pabal.domain.campaign import CampaignState
 from pabal.domain.codes import Code, Refused, Text

@@ -17,7 +17,7 @@ class FunnelStep(NamedTuple):
     """A line of the funnel; its text is `funnel.<word>`."""
 
     word: str
-    count: int
+    receivers: int
     share: str
     """Percent of all receivers, empty without any."""
     width: int
@@ -29,7 +29,7 @@ class FailureReason(NamedTuple):
     """Why messages failed, and how many fallbacks failed for the same reason."""
 
     label: str
-    count: int
+    messages: int
     fallbacks: int
     link: str
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pabal.domain import phone
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.send_preferences import MAX_APPROVAL_RECEIVERS, SendPreferences
-from pabal.domain.send_preferences import approval_threshold as approval_threshold  # for pages
 from pabal.service.context import Context
 from pabal.store import audit_log, send_preferences
 from pabal.store.audit_log import AuditEntry
@@ -41,12 +40,6 @@ def parse(typed: Mapping[str, str]) -> SendPreferences:
 async def get(context: Context, account_id: int) -> SendPreferences:
     """Return the choices of an account."""
     return await context.store.read(send_preferences.get, account_id)
-
-
-async def get_threshold(context: Context, account_id: int) -> int:
-    """Return above how many receivers a send in the console needs approval; 0: never."""
-    own = await get(context, account_id)
-    return approval_threshold(own.approval_receivers, context.policy.approval_receivers)
 
 
 async def change(context: Context, account_id: int, chosen: SendPreferences, audit_entry: AuditEntry) -> None:

@@ -5,13 +5,13 @@ from typing import NamedTuple
 from pabal.domain.campaign import CampaignState
 from pabal.domain.codes import LANGUAGES, Code, Refused, Text
 from pabal.domain.dates import Instant
+from pabal.domain.send_preferences import approval_threshold
 from pabal.domain.sending import Sending, encode_shared
 from pabal.domain.user import Role, User
-from pabal.service.access import send_preferences
 from pabal.service.context import Context
 from pabal.service.sending import send_now
 from pabal.service.sending.campaigns import WAKE_EVENT, encode_receivers, with_audit_entry
-from pabal.store import audit_log, campaign_approvals, campaigns, users
+from pabal.store import audit_log, campaign_approvals, campaigns, send_preferences, users
 from pabal.store.audit_log import AuditEntry
 from pabal.store.campaigns import Campaign, CampaignDraft, FileFindings, FileSummary, ReceiverBlock
 from pabal.store.engine.base import Tx
@@ -52,7 +52,8 @@ class Approval(NamedTuple):
 
 async def needs_approval(context: Context, account_id: int, receivers: int) -> bool:
     """Say whether a send of the console to so many receivers needs the approval of a second user."""
-    threshold = await send_preferences.get_threshold(context, account_id)
+    own = await context.store.read(send_preferences.get, account_id)
+    threshold = approval_threshold(own.approval_receivers, context.policy.approval_receivers)
     return 0 < threshold < receivers
 
 
