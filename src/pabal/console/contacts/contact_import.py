@@ -204,6 +204,7 @@ def _render_columns(
         "shell/columns.html",
         head=head,
         problem=problem,
+        missing=[],
         roles=[
             (mapping.IGNORE, request.t("columns.ignore")),
             (mapping.PHONE, request.t("columns.phone")),
