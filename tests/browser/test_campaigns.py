@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from pabal.console.upload.sheet_limits import MAX_FILE_BYTES
+from pabal.console.sheets.sheet_limits import MAX_FILE_BYTES
 from pabal.domain.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page
 

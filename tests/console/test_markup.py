@@ -111,6 +111,8 @@ SAFE_COLUMNS = {
     "cursors": ("name",),
     "drafts": ("form",),
     "saved_texts": ("kind",),
+    "send_preferences": ("fallback_number",),
+    "campaign_requests": ("failures",),
     "hash_keys": ("name",),
     "event_data": ("data",),
     "idempotency_keys": ("key",),

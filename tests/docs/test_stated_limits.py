@@ -7,7 +7,7 @@ import pytest
 from docs import generate
 from pabal.client.exchange import Retries
 from pabal.console.history import export
-from pabal.console.upload import sheet_limits
+from pabal.console.sheets import sheet_limits
 from pabal.domain import contact
 from pabal.domain.dates import DAY
 from pabal.service.upkeep import housekeeping

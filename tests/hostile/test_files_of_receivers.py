@@ -7,8 +7,8 @@ import zipfile
 
 import pytest
 
-from pabal.console.upload import sheet, sheet_limits, xlsx, xlsx_package
-from pabal.console.upload.sheet import SheetRow
+from pabal.console.sheets import sheet, sheet_limits, xlsx, xlsx_package
+from pabal.console.sheets.sheet import SheetRow
 from pabal.domain.codes import Code, Refused
 from tests.fixtures.sheets import MAIN, PARTS, excel_of, excel_with, sheet_xml
 

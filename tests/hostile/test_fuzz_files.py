@@ -9,9 +9,9 @@ from random import Random
 import pytest
 from starlette.datastructures import Headers
 
+from pabal.console.sheets import sheet, sheet_limits
+from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell import multipart
-from pabal.console.upload import sheet, sheet_limits
-from pabal.console.upload.sheet import SheetRow
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.domain.image import MAX_IMAGE_BYTES, parse_image
 from tests.fixtures.sheets import PARTS, excel, excel_of, excel_with

@@ -80,6 +80,7 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "api_key": ("pb_1", '"pb_1"', "pb_1"),
     "max_contacts": ("10", "10", 10),
     "draft_days": ("3", "3", 3),
+    "approval_receivers": ("500", "500", 500),
 }
 """For each setting: how the environment spells a value, how the file does, and what it is."""
 NEEDED: dict[str, dict[str, Any]] = {

@@ -4,18 +4,24 @@ import json
 
 import pytest
 
-from pabal.domain.campaign import CampaignState
+from pabal.domain.campaign import UNSENT_STATES, CampaignState
 from pabal.domain.dates import SECOND
 from pabal.domain.message import Outcome
 from pabal.service.sending import campaigns as service
 from pabal.service.sending.send_now import expedite
-from pabal.store import campaign_requests, campaigns, messages, queue, requests
-from pabal.store.campaign_requests import MAX_COUNT_INTERVAL, MIN_COUNT_INTERVAL, CampaignProgress, CampaignRequest
+from pabal.store import campaign_list, campaign_requests, campaigns, messages, queue, requests
+from pabal.store.campaign_requests import (
+    MAX_COUNT_INTERVAL,
+    MIN_COUNT_INTERVAL,
+    CampaignProgress,
+    CampaignRequest,
+    FailureCount,
+)
 from pabal.store.campaigns import CampaignDraft, FileFindings, FileSummary, InvalidRow, ReceiverBlock
 from pabal.store.engine.base import Tx
 from pabal.store.engine.postgres import PostgresStore
 from tests.fixtures.postgres_store import new_request, query_outside, run_scenario
-from tests.fixtures.rows import ACCOUNT, request_id
+from tests.fixtures.rows import ACCOUNT, ExplainingTx, request_id
 from tests.fixtures.virtual import NOON
 
 ONE = bytes(12) + b"\x01"
@@ -136,9 +142,29 @@ def test_campaigns_of_an_account_are_listed_newest_first(tx: Tx) -> None:
         add(tx, bytes(12) + bytes([number]))
     campaigns.add(tx, CampaignDraft(bytes(12) + b"\x04", ACCOUNT + 1, 7, "sms", "x", "{}"), NOON)
     tx.execute("update campaigns set columns = '[' where id = ?", (bytes(12) + b"\x01",))
-    ids, readable = campaigns.list_by_account(tx, ACCOUNT, bytes(12) + b"\x03", 10)
+    ids, readable = campaign_list.list_by_account(tx, ACCOUNT, bytes(12) + b"\x03", b"", 10)
     assert [one[-1] for one in ids] == [2, 1]
     assert list(readable) == [bytes(12) + b"\x02"]
+    ids, _ = campaign_list.list_by_account(tx, ACCOUNT, bytes(12) + b"\x04", bytes(12) + b"\x02", 10)
+    assert [one[-1] for one in ids] == [3, 2]
+
+
+def test_campaigns_that_were_not_sent_are_listed_by_an_index_of_their_own(tx: Tx) -> None:
+    for number in (2, 3, 4):
+        add(tx, bytes(12) + bytes([number]))
+    make_ready(tx, 1)
+    campaigns.change_state(tx, bytes(12) + b"\x03", UNSENT_STATES, CampaignState.DISCARDED, NOON)
+
+    ids, readable = campaign_list.list_unsent(tx, ACCOUNT, b"\xff" * 13, 10)
+
+    assert [one[-1] for one in ids] == [4, 2]
+    assert set(readable) == set(ids)
+    assert campaign_list.list_unsent(tx, ACCOUNT, b"\xff" * 13, 1)[0] == ids[:1]
+    assert (campaign_list.count_unsent(tx, ACCOUNT, 10), campaign_list.count_unsent(tx, ACCOUNT, 1)) == (2, 1)
+    explaining = ExplainingTx(tx)
+    campaign_list.list_unsent(explaining, ACCOUNT, b"\xff" * 13, 10)
+    assert explaining.uses("campaigns_unsent")
+    assert explaining.scans == []
 
 
 def test_requests_in_progress_are_recounted_and_ended_ones_are_not(tx: Tx) -> None:
@@ -158,7 +184,10 @@ def test_requests_in_progress_are_recounted_and_ended_ones_are_not(tx: Tx) -> No
     progress, is_ended = campaign_requests.count_progress(tx, ACCOUNT, part.request_id, 2)
     campaign_requests.save_progress(tx, part, progress, is_ended, NOON + SECOND)
 
-    assert (progress, is_ended) == (CampaignProgress(completed=1, fail=1), True)
+    spam = (FailureCount(Outcome.SPAM.number, 1),)
+    assert (progress, is_ended) == (CampaignProgress(completed=1, fail=1, failures=spam), True)
+    assert campaign_requests.sum_failures(tx, ONE) == spam
+    assert campaign_requests.list_requests(tx, ONE)[0].progress == progress
     assert campaign_requests.find_due(tx, None, NOON + 10**9, 10) == []
     campaign_requests.save_progress(tx, part, CampaignProgress(), False, NOON + 2 * SECOND)
     assert campaign_requests.sum_progress(tx, [ONE, bytes(13)]) == {

@@ -8,7 +8,7 @@ from pabal.domain import identifiers
 from pabal.domain.dates import Period
 from pabal.domain.message import Outcome, Product, Status
 from pabal.domain.sending import Fallback
-from pabal.store import history, message_search, messages
+from pabal.store import campaign_requests, history, message_search, messages
 from pabal.store.engine.base import Tx
 from pabal.store.history import MessageFilter
 from pabal.store.message_search import NEWEST
@@ -81,6 +81,7 @@ def search_all(tx: Tx, wanted: MessageFilter, page_size: int) -> list[Message]:
         {"completed": Period(NOON + 10_000, NOON + 50_000)},
         {"receiver": "01000000003"},
         {"receiver": "01000000003", "status": Status.FAIL},
+        {"outcome": Outcome.NOT_A_USER},
         {"channel_id": "@none"},
     ],
 )
@@ -98,6 +99,24 @@ def test_search_finds_the_same_as_a_full_scan(tx: Tx, asked: dict[str, object], 
         {"requested": Period(None, NOON)},
         {"channel_id": "@none"},
     )
+
+
+@pytest.mark.parametrize("asked", [{}, {"status": Status.FAIL}, {"receiver": "01000000001"}])
+def test_search_in_a_campaign_finds_the_messages_of_its_requests(tx: Tx, asked: dict[str, object]) -> None:
+    add_requests(tx)
+    every = [row[0] for row in tx.fetch_all("select id from requests order by id")]
+    theirs, campaign_id = set(every[::3]), b"c" * identifiers.REQUEST_ID_BYTES
+    for number, one in enumerate(every[::3], 1):
+        campaign_requests.add(tx, campaign_id, number, one, 1, NOON)
+    wanted = MessageFilter(ACCOUNT, **asked)  # type: ignore[arg-type]
+    expected = [
+        message
+        for message, _ in history.find(tx, wanted, 1, EVERYTHING).found
+        if identifiers.request_id_of(message.id) in theirs
+    ]
+
+    assert search_all(tx, wanted._replace(campaign_id=campaign_id), 7) == expected
+    assert expected
 
 
 def test_search_without_results_stops_and_returns_its_position(tx: Tx) -> None:

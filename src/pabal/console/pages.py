@@ -2,7 +2,7 @@
 
 from pabal.console.contacts import address_book, contact_import, groups, inbound, opt_outs
 from pabal.console.history import codes, export, history
-from pabal.console.manage import numbers, privacy, profiles, templates, webhooks
+from pabal.console.manage import numbers, privacy, profiles, send_preferences, templates, webhooks
 from pabal.console.me import me, notices
 from pabal.console.operate import (
     accounts,
@@ -26,7 +26,7 @@ from pabal.console.shell.page_request import OPENID_CALLBACK
 from pabal.console.sign_in import provider, sign_in
 from pabal.console.team import join, team
 from pabal.console.team import keys as own_keys
-from pabal.console.upload import campaign_file, group_campaign, upload
+from pabal.console.upload import approval, campaign_file, file_columns, group_campaign, upload
 
 ACCOUNT = "/console/operate/accounts/{account}"
 OPERATING = tuple(
@@ -67,6 +67,7 @@ OPERATING = tuple(
 WEBHOOK = f"{webhooks.WEBHOOKS_PATH}/{{webhook}}"
 MESSAGE_BYTES = 1024 * 1024
 """A message with its image and its typed receivers; URL encoding makes three bytes of one."""
+MAX_UPLOAD_BYTES = campaign_file.MAX_FORM_BYTES
 PICTURE_BYTES = 8 * 1024 * 1024
 """A form with a photo from a phone: that is too large to send, but the error is shown at its field."""
 
@@ -156,6 +157,7 @@ PAGES = (
     Page("/console/send/check", send.show_confirmation, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/test", send.send_test, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/done/{request}", sent.show_sent, SENDERS),
+    Page("/console/send/done/{request}/bad.csv", sent.download_rest, SENDERS),
     Page(
         "/console/send/groups",
         group_campaign.create_group_campaign,
@@ -169,22 +171,30 @@ PAGES = (
     Page("/console/send/upload/{campaign}/progress", upload.show_progress, SENDERS, is_polled=True),
     Page("/console/send/upload/{campaign}/template.csv", campaign_file.download_template, SENDERS),
     Page("/console/send/upload/{campaign}/bad.csv", campaign_file.download_invalid_rows, SENDERS),
-    Page(
-        "/console/send/upload/{campaign}/file",
-        campaign_file.receive_file,
-        SENDERS,
-        "POST",
-        max_body_bytes=campaign_file.MAX_FORM_BYTES,
+    *(
+        Page(f"/console/send/upload/{{campaign}}/{word}", handle, SENDERS, "POST", max_body_bytes=MAX_UPLOAD_BYTES)
+        for word, handle in (("file", campaign_file.receive_file), ("columns", file_columns.show_columns))
     ),
     Page("/console/send/upload/{campaign}/send", upload.send_campaign, SENDERS, "POST"),
+    *(
+        Page(f"/console/send/upload/{{campaign}}/{word}", handle, SENDERS, "POST")
+        for word, handle in (
+            ("approve", approval.approve_campaign),
+            ("refuse", approval.refuse_campaign),
+            ("withdraw", approval.withdraw_campaign),
+        )
+    ),
     Page(saved.TEXTS_PATH, saved.show_texts, SENDERS, menu="menu.texts"),
     Page(f"{saved.TEXTS_PATH}/{{text}}/delete", saved.delete_text, SENDERS, "POST"),
     Page("/console/requests", requests.list_requests, SIGNED_IN, menu="menu.requests"),
     Page("/console/requests/progress", requests.show_progress, SIGNED_IN, is_polled=True),
+    Page(requests.UNSENT_PATH, requests.list_unsent, SENDERS),
+    Page(requests.APPROVALS_PATH, requests.list_approvals, SENDERS),
     Page("/console/requests/{request}", requests.show_request, SIGNED_IN),
     Page("/console/requests/{request}/cancel", requests.cancel_request_or_campaign, SENDERS, "POST"),
     Page("/console/requests/{request}/now", requests.send_request_now, SENDERS, "POST"),
     Page("/console/requests/{request}/go-on", requests.resume_campaign, SENDERS, "POST"),
+    Page("/console/requests/{request}/name", requests.rename_campaign, SENDERS, "POST"),
     Page("/console/history", history.show_history, SIGNED_IN, menu="menu.history"),
     Page("/console/history.csv", export.export_csv, SIGNED_IN),
     Page("/console/history.xlsx", export.export_xlsx, SIGNED_IN),
@@ -222,6 +232,8 @@ PAGES = (
     Page("/console/numbers/opt-out", numbers.set_opt_out_number, OWNERS, "POST"),
     Page("/console/numbers/remove", numbers.confirm_removal, OWNERS),
     Page("/console/numbers/remove", numbers.remove_number, OWNERS, "POST"),
+    Page(send_preferences.PREFERENCES_PATH, send_preferences.show_preferences, OWNERS, menu="menu.preferences"),
+    Page(send_preferences.PREFERENCES_PATH, send_preferences.change_preferences, OWNERS, "POST"),
     *CONTACTS,
     Page(opt_outs.OPT_OUTS_PATH, opt_outs.list_opt_outs, SENDERS, menu="menu.opt_outs"),
     Page(opt_outs.OPT_OUTS_PATH, opt_outs.add_opt_out, SENDERS, "POST"),

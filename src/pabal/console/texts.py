@@ -2,7 +2,14 @@
 
 from pabal.console.contacts import address_book_texts, contacts_texts
 from pabal.console.history import history_texts
-from pabal.console.manage import numbers_texts, privacy_texts, profiles_texts, templates_texts, webhooks_texts
+from pabal.console.manage import (
+    numbers_texts,
+    privacy_texts,
+    profiles_texts,
+    send_preferences_texts,
+    templates_texts,
+    webhooks_texts,
+)
 from pabal.console.me import me_texts, notices_texts
 from pabal.console.operate import (
     accounts_texts,
@@ -39,6 +46,7 @@ TEXTS = TextCatalog(
     profiles_texts.TEXTS,
     numbers_texts.TEXTS,
     privacy_texts.TEXTS,
+    send_preferences_texts.TEXTS,
     contacts_texts.TEXTS,
     address_book_texts.TEXTS,
     webhooks_texts.TEXTS,

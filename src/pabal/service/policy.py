@@ -69,6 +69,8 @@ class Policy(NamedTuple):
     near_percent: int = 70
     """The percentage of a limit at which an account is told, before 100."""
     notices: NoticePolicy = NoticePolicy()
+    approval_receivers: int = 0
+    """Sends of the console to more receivers need approval; 0: only where the account's owners want it."""
     brand_carriers: frozenset[str] = frozenset()
     """The carriers that deliver friend talk as brand messages."""
     break_glass_operator: str = ""
@@ -135,6 +137,7 @@ def build_policy(settings: Settings, secrets: SecretBox | None = None) -> Policy
         near_percent=settings.notice_quota_percent,
         notices=_notice_policy(settings),
         break_glass_operator=settings.break_glass_operator,
+        approval_receivers=settings.approval_receivers,
     )
 
 

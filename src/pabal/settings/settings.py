@@ -187,6 +187,11 @@ class Settings(MailSettings, ClientSettings):
         min_value=1,
         max_value=180,
     )
+    approval_receivers: int = setting(
+        0,
+        "Sends of the console to more receivers need a second user's approval; 0: as each account's owners say.",
+        min_value=0,
+    )
     results_retention_days: int = setting(
         30, "Days that results can be read by cursor and posted again to webhooks.", min_value=8, max_value=400
     )

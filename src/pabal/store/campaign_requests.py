@@ -1,7 +1,9 @@
 """The requests of campaigns and their progress, counted from time to time."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+
+import msgspec
 
 from pabal.domain import identifiers
 from pabal.domain.dates import SECOND, Instant
@@ -14,6 +16,19 @@ MAX_COUNT_INTERVAL = 30 * SECOND
 """A request is counted again after a tenth of its age, within these limits."""
 
 
+_encode = msgspec.json.Encoder().encode
+_decode_failures = msgspec.json.Decoder(list[tuple[int, int, int]]).decode
+
+
+class FailureCount(NamedTuple):
+    """How many messages ended with one outcome other than delivery, and how many fallbacks."""
+
+    outcome: int
+    """Its number; 0: none is stored."""
+    messages: int
+    fallbacks: int = 0
+
+
 class CampaignProgress(NamedTuple):
     """Numbers of messages by status, and of fallbacks."""
 
@@ -23,10 +38,18 @@ class CampaignProgress(NamedTuple):
     fail: int = 0
     cancel: int = 0
     fallbacks: int = 0
+    fallbacks_completed: int = 0
+    failures: tuple[FailureCount, ...] = ()
+    """By outcome, the most frequent first; of several requests together only where it was asked for."""
 
     @property
     def total(self) -> int:
         return self.waiting + self.sending + self.completed + self.fail + self.cancel
+
+    @property
+    def reached(self) -> int:
+        """Receivers who got the message, or its fallback."""
+        return self.completed + self.fallbacks_completed
 
 
 class CampaignRequest(NamedTuple):
@@ -43,7 +66,7 @@ class CampaignRequest(NamedTuple):
 
 _COLUMNS = (
     "campaign_id, number, request_id, receivers, scheduled_at, is_ended,"
-    " waiting, sending, completed, fail, cancel, fallbacks"
+    " waiting, sending, completed, fail, cancel, fallbacks, fallbacks_completed, failures"
 )
 
 
@@ -51,8 +74,8 @@ def add(tx: Tx, campaign_id: bytes, number: int, request_id: bytes, receivers: i
     """Add a request of a campaign; it is first counted at its scheduled time."""
     tx.execute(
         "insert into campaign_requests (campaign_id, number, request_id, receivers, scheduled_at, count_at,"
-        " is_ended, waiting, sending, completed, fail, cancel, fallbacks)"
-        " values (?, ?, ?, ?, ?, ?, 0, ?, 0, 0, 0, 0, 0)",
+        " is_ended, waiting, sending, completed, fail, cancel, fallbacks, fallbacks_completed, failures)"
+        " values (?, ?, ?, ?, ?, ?, 0, ?, 0, 0, 0, 0, 0, 0, '')",
         (campaign_id, number, request_id, receivers, scheduled_at, scheduled_at, receivers),
     )
 
@@ -71,13 +94,32 @@ def list_unfinished(tx: Tx, campaign_id: bytes) -> list[CampaignRequest]:
 
 
 def sum_progress(tx: Tx, campaign_ids: Iterable[bytes]) -> dict[bytes, tuple[CampaignProgress, bool]]:
-    """Return each campaign's progress as last counted, and whether all its requests have ended."""
+    """Return each campaign's progress as last counted, without reasons, and whether all its requests have ended."""
     rows = tx.execute_many(
         "select campaign_id, sum(waiting), sum(sending), sum(completed), sum(fail), sum(cancel), sum(fallbacks),"
-        " min(is_ended) from campaign_requests where campaign_id in ({list}) group by campaign_id",
+        " sum(fallbacks_completed), min(is_ended) from campaign_requests where campaign_id in ({list})"
+        " group by campaign_id",
         [(one,) for one in campaign_ids],
     )
-    return {row[0]: (CampaignProgress(*(int(each) for each in row[1:7])), bool(row[7])) for row in rows}
+    return {row[0]: (CampaignProgress._make((*map(int, row[1:8]), ())), bool(row[8])) for row in rows}
+
+
+def sum_failures(tx: Tx, campaign_id: bytes) -> tuple[FailureCount, ...]:
+    """Return why messages of a campaign failed, as last counted: one short row is read for each request."""
+    sums: dict[int, FailureCount] = {}
+    for (stored,) in tx.fetch_all(
+        "select failures from campaign_requests where campaign_id = ? and failures <> ''", (campaign_id,)
+    ):
+        for outcome, own, others in _decode_failures(stored):
+            before = sums.get(outcome, FailureCount(outcome, 0))
+            sums[outcome] = FailureCount(outcome, before.messages + own, before.fallbacks + others)
+    return _most_frequent_first(sums.values())
+
+
+def list_request_ids(tx: Tx, campaign_id: bytes) -> list[bytes]:
+    """Return the ids of all requests of a campaign."""
+    rows = tx.fetch_all("select request_id from campaign_requests where campaign_id = ?", (campaign_id,))
+    return [row[0] for row in rows]
 
 
 def campaigns_by_request(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, bytes]:
@@ -104,12 +146,28 @@ def count_progress(tx: Tx, account_id: int, request_id: bytes, receivers: int) -
     """Return the progress of a request, and whether all its messages have ended, fallbacks included."""
     low, high = identifiers.message_id_range(request_id)
     last = identifiers.make_message_id(request_id, receivers)
-    own = messages.count_by_status(tx, account_id, low, last)
-    others = messages.count_by_status(tx, account_id, identifiers.make_message_id(request_id, receivers + 1), high)
-    counts = {status.code: own.get(status, 0) for status in Status}
-    found = CampaignProgress(**counts, fallbacks=sum(others.values()))
-    moving = sum(each.get(status, 0) for each in (own, others) for status in (Status.WAITING, Status.SENDING))
+    own = messages.count_by_result(tx, account_id, low, last)
+    others = messages.count_by_result(tx, account_id, identifiers.make_message_id(request_id, receivers + 1), high)
+    by_status = {status.code: _sum_of(own, status) for status in Status}
+    found = CampaignProgress(
+        **by_status,
+        fallbacks=sum(others.values()),
+        fallbacks_completed=_sum_of(others, Status.COMPLETED),
+        failures=_most_frequent_first(
+            FailureCount(outcome, own.get((Status.FAIL, outcome), 0), others.get((Status.FAIL, outcome), 0))
+            for outcome in {outcome for status, outcome in (*own, *others) if status is Status.FAIL}
+        ),
+    )
+    moving = sum(_sum_of(each, status) for each in (own, others) for status in (Status.WAITING, Status.SENDING))
     return found, moving == 0
+
+
+def _sum_of(counts: Mapping[tuple[Status, int], int], wanted: Status) -> int:
+    return sum(count for (status, _), count in counts.items() if status is wanted)
+
+
+def _most_frequent_first(counts: Iterable[FailureCount]) -> tuple[FailureCount, ...]:
+    return tuple(sorted(counts, key=lambda each: (-each.messages, -each.fallbacks, each.outcome)))
 
 
 def save_progress(
@@ -119,8 +177,16 @@ def save_progress(
     wait = min(max((now - request.scheduled_at) // 10, MIN_COUNT_INTERVAL), MAX_COUNT_INTERVAL)
     tx.execute(
         "update campaign_requests set waiting = ?, sending = ?, completed = ?, fail = ?, cancel = ?, fallbacks = ?,"
-        " is_ended = ?, count_at = ? where campaign_id = ? and number = ? and is_ended = 0",
-        (*progress, int(is_ended), now + wait, request.campaign_id, request.number),
+        " fallbacks_completed = ?, failures = ?, is_ended = ?, count_at = ?"
+        " where campaign_id = ? and number = ? and is_ended = 0",
+        (
+            *progress[:-1],
+            _encode(progress.failures).decode() if progress.failures else "",
+            int(is_ended),
+            now + wait,
+            request.campaign_id,
+            request.number,
+        ),
     )
 
 
@@ -137,7 +203,7 @@ def recount_soon(tx: Tx, request_id: bytes, now: Instant, scheduled_at: Instant 
 
 
 def _from_row(row: Row) -> CampaignRequest:
-    campaign_id, number, request_id, receivers, scheduled_at, is_ended, *counts = row
-    return CampaignRequest(
-        campaign_id, number, request_id, receivers, scheduled_at, bool(is_ended), CampaignProgress(*counts)
-    )
+    campaign_id, number, request_id, receivers, scheduled_at, is_ended, *counts, failures = row
+    reasons = tuple(FailureCount(*each) for each in _decode_failures(failures)) if failures else ()
+    progress = CampaignProgress._make((*counts, reasons))
+    return CampaignRequest(campaign_id, number, request_id, receivers, scheduled_at, bool(is_ended), progress)

@@ -10,7 +10,7 @@ from pabal.domain.dates import Instant
 from pabal.store.damage import read_rows
 from pabal.store.engine.base import Row, Tx
 
-_COLUMNS = (
+COLUMNS = (
     "id, account_id, user_id, kind, name, file_name, state, skips_duplicates, receivers, invalid_rows,"
     " duplicates, requested, columns,"
     " unused_columns, scheduled_at, expedited, reason, created_at, changed_at"
@@ -96,25 +96,14 @@ def add(tx: Tx, draft: CampaignDraft, now: Instant) -> None:
 
 def get(tx: Tx, campaign_id: bytes) -> Campaign | None:
     """Return a campaign that exists and can be read."""
-    rows = tx.fetch_all(f"select {_COLUMNS} from campaigns where id = ?", (campaign_id,))
-    return read_rows(rows, _from_row).get(campaign_id)
+    rows = tx.fetch_all(f"select {COLUMNS} from campaigns where id = ?", (campaign_id,))
+    return read_rows(rows, from_row).get(campaign_id)
 
 
 def get_account_id(tx: Tx, campaign_id: bytes) -> int | None:
     """Return the account of a campaign, also of one that cannot be read."""
     row = tx.fetch_one("select account_id from campaigns where id = ?", (campaign_id,))
     return row[0] if row else None
-
-
-def list_by_account(
-    tx: Tx, account_id: int, before: bytes, limit: int
-) -> tuple[list[bytes], dict[bytes, Campaign]]:
-    """Return the ids of an account's campaigns with lower ids, newest first, and those that can be read."""
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from campaigns where account_id = ? and id < ? order by id desc limit ?",
-        (account_id, before, limit),
-    )
-    return [row[0] for row in rows], read_rows(rows, _from_row)
 
 
 def get_body(tx: Tx, campaign_id: bytes) -> str:
@@ -175,11 +164,11 @@ def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at:
             "insert into campaign_blocks (campaign_id, number, receivers, body) values (?, ?, ?, ?)",
             (campaign_id, *block),
         )
-    reasons = {reason: _to_json(reason) for reason in {each.reason for each in findings.invalid_rows}}
+    reasons = {reason: to_json(reason) for reason in {each.reason for each in findings.invalid_rows}}
     tx.execute_many(
         "insert into campaign_invalid_rows (campaign_id, number, cells, reason)"
         " select ?, v.number, v.cells, v.reason from (values {rows}) as v(number, cells, reason)",
-        [(each.number, _to_json(each.cells), reasons[each.reason]) for each in findings.invalid_rows],
+        [(each.number, to_json(each.cells), reasons[each.reason]) for each in findings.invalid_rows],
         (campaign_id,),
     )
     return True
@@ -200,8 +189,8 @@ def end_reading(tx: Tx, campaign_id: bytes, summary: FileSummary, changed_at: In
             "update campaigns set state = ?, sending = ?, columns = ?, unused_columns = ?, changed_at = ?"
             " where id = ? and state = ? and changed_at = ? returning id",
             (
-                CampaignState.CHECKED.code, summary.sending, _to_json(summary.columns),
-                _to_json(summary.unused_columns), now, campaign_id, CampaignState.READING.code, changed_at,
+                CampaignState.CHECKED.code, summary.sending, to_json(summary.columns),
+                to_json(summary.unused_columns), now, campaign_id, CampaignState.READING.code, changed_at,
             ),
         )
     )  # fmt: skip
@@ -213,7 +202,7 @@ def refuse_file(tx: Tx, campaign_id: bytes, reason: Sequence[str], changed_at: I
         "update campaigns set state = ?, reason = ?, receivers = 0, invalid_rows = 0, duplicates = 0,"
         " changed_at = ?"
         " where id = ? and state = ? and changed_at = ? returning id",
-        (CampaignState.DRAFT.code, _to_json(reason), now, campaign_id, CampaignState.READING.code, changed_at),
+        (CampaignState.DRAFT.code, to_json(reason), now, campaign_id, CampaignState.READING.code, changed_at),
     )
     if changed:
         _delete_rows(tx, campaign_id)
@@ -240,6 +229,11 @@ def start(
     )
 
 
+def rename(tx: Tx, campaign_id: bytes, name: str) -> bool:
+    """Change the name of a campaign; its state and version stay."""
+    return bool(tx.fetch_all("update campaigns set name = ? where id = ? returning id", (name, campaign_id)))
+
+
 def change_state(
     tx: Tx, campaign_id: bytes, from_states: Sequence[CampaignState], to_state: CampaignState, now: Instant
 ) -> bool:
@@ -257,7 +251,7 @@ def halt(tx: Tx, campaign_id: bytes, reason: Sequence[str], now: Instant) -> Non
     """Halt a campaign and record why its other receivers cannot be put into requests now."""
     tx.execute(
         "update campaigns set state = ?, reason = ?, changed_at = ? where id = ? and state = ?",
-        (CampaignState.HALTED.code, _to_json(reason), now, campaign_id, CampaignState.MAKING.code),
+        (CampaignState.HALTED.code, to_json(reason), now, campaign_id, CampaignState.MAKING.code),
     )
 
 
@@ -265,7 +259,7 @@ def set_reason(tx: Tx, campaign_id: bytes, reason: Sequence[str]) -> None:
     """Record why a campaign waits; empty: it does not."""
     tx.execute(
         "update campaigns set reason = ? where id = ? and state = ?",
-        (_to_json(reason), campaign_id, CampaignState.MAKING.code),
+        (to_json(reason), campaign_id, CampaignState.MAKING.code),
     )
 
 
@@ -273,7 +267,7 @@ def halt_all(tx: Tx, reason: Sequence[str], now: Instant) -> int:
     """Halt all campaigns for one reason; return how many."""
     rows = tx.fetch_all(
         "update campaigns set state = ?, reason = ?, changed_at = ? where state = ? returning id",
-        (CampaignState.HALTED.code, _to_json(reason), now, CampaignState.MAKING.code),
+        (CampaignState.HALTED.code, to_json(reason), now, CampaignState.MAKING.code),
     )
     tx.execute("update campaigns set expedited = 0 where expedited = 1")
     return len(rows)
@@ -375,11 +369,13 @@ def _delete_rows(tx: Tx, campaign_id: bytes) -> None:
     tx.execute("delete from campaign_invalid_rows where campaign_id = ?", (campaign_id,))
 
 
-def _to_json(words: Sequence[str]) -> str:
+def to_json(words: Sequence[str]) -> str:
+    """Return sentences or names as they are stored."""
     return _encode(words).decode()
 
 
-def _from_row(row: Row) -> Campaign:
+def from_row(row: Row) -> Campaign:
+    """Return the campaign of a row of COLUMNS."""
     found = Campaign(*row)
     return found._replace(
         state=CAMPAIGN_STATE_BY_CODE[row[6]],

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain import identifiers
 from pabal.domain.dates import DAY, Period
-from pabal.domain.message import Product, Status
+from pabal.domain.message import Outcome, Product, Status
 from pabal.store import requests
 from pabal.store.damage import read_rows
 from pabal.store.engine.base import Row, Tx, Value, transaction
@@ -32,6 +32,9 @@ class MessageFilter(NamedTuple):
     scheduled: Period | None = None
     month: Period | None = None
     completed: Period | None = None
+    outcome: Outcome | None = None
+    campaign_id: bytes | None = None
+    """Only where messages are searched with a cursor."""
 
 
 class ReadMessages(NamedTuple):
@@ -142,6 +145,8 @@ def _conditions(wanted: MessageFilter) -> tuple[list[tuple[str, Value]], list[tu
         own.append(("m.product = ?", wanted.product.number))
     if wanted.status is not None:
         own.append(("m.status = ?", wanted.status.number))
+    if wanted.outcome is not None:
+        own.append(("m.outcome = ?", wanted.outcome.number))
     own += _in_request_period(wanted.requested)
     own += in_period("m.completed_at", wanted.completed)
     for column, value in (

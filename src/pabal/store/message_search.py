@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pabal.domain import identifiers
 from pabal.domain.dates import Instant, Period
 from pabal.domain.message import Product
-from pabal.store import history
+from pabal.store import campaign_requests, history
 from pabal.store.engine.base import Row, Tx, Value, transaction
 from pabal.store.history import MessageFilter, in_period, read_messages, request_period, where_clause
 from pabal.store.messages import COLUMNS, Message
@@ -20,7 +20,7 @@ MAX_SCANS = 7
 COUNT_STEP = 1000
 """How many requests are looked at together when messages are counted."""
 NEWEST = b"\xff" * identifiers.MESSAGE_ID_BYTES
-_PRODUCT, _STATUS, _COMPLETED_AT = 3, 4, 6
+_PRODUCT, _STATUS, _OUTCOME, _COMPLETED_AT = 3, 4, 5, 6
 """Their positions in COLUMNS."""
 _TALK = frozenset(each.number for each in Product if not each.is_text)
 """Products whose messages may have a fallback."""
@@ -55,6 +55,7 @@ def search(tx: Tx, wanted: MessageFilter, before: bytes, limit: int) -> SearchPa
     """
     if wanted.receiver is not None or wanted.request_id is not None or wanted.message_id is not None:
         rows, further = _search_by_index(tx, wanted, before, limit)
+        rows = _in_campaign(tx, rows, wanted.campaign_id)
     else:
         rows, further = _search_by_requests(tx, wanted, before, limit)
     read = read_messages(tx, rows)
@@ -110,6 +111,31 @@ def _search_by_requests(tx: Tx, wanted: MessageFilter, before: bytes, limit: int
     return found, before
 
 
+def _in_campaign(tx: Tx, rows: list[Row], campaign_id: bytes | None) -> list[Row]:
+    """Return the rows that belong to a campaign; all without one."""
+    if campaign_id is None:
+        return rows
+    theirs = set(campaign_requests.list_request_ids(tx, campaign_id))
+    return [row for row in rows if identifiers.request_id_of(row[0]) in theirs]
+
+
+def _list_requests(tx: Tx, wanted: MessageFilter, up_to: bytes, size: int) -> list[Row]:
+    """Return the requests up to an id whose messages may match, newest first."""
+    if wanted.campaign_id is not None:
+        ids = [one for one in campaign_requests.list_request_ids(tx, wanted.campaign_id) if one <= up_to]
+        rows = tx.execute_many(
+            f"select {_REQUEST_COLUMNS} from requests where id in ({{list}}) and id {{within}}"
+            f" and slot {{same_slot}} and account_id = {wanted.account_id:d}",
+            [(one,) for one in sorted(ids, reverse=True)[:size]],
+        )
+        return sorted(rows, key=itemgetter(0), reverse=True)
+    where, args = _request_id_range(wanted)
+    return tx.fetch_all(
+        f"select {_REQUEST_COLUMNS} from requests where account_id = ? and id <= ?{where} order by id desc limit ?",
+        (wanted.account_id, up_to, *args, size),
+    )
+
+
 def _message_ranges(
     tx: Tx, wanted: MessageFilter, before: bytes, size: int
 ) -> tuple[list[_MessageRange], bytes | None]:
@@ -117,11 +143,7 @@ def _message_ranges(
 
     At most `size` requests are scanned, whether they match or not.
     """
-    where, args = _request_id_range(wanted)
-    rows = tx.fetch_all(
-        f"select {_REQUEST_COLUMNS} from requests where account_id = ? and id <= ?{where} order by id desc limit ?",
-        (wanted.account_id, identifiers.request_id_of(before), *args, size),
-    )
+    rows = _list_requests(tx, wanted, identifiers.request_id_of(before), size)
     found: list[_MessageRange] = []
     room = size
     for request, product, total, *said in rows:
@@ -158,6 +180,7 @@ def _count_matching(tx: Tx, ranges: list[_MessageRange], wanted: MessageFilter, 
     product = wanted.product if wanted.template_code is None else Product.ALIMTALK
     conditions = [f" and m.product = {product.number:d}"] if product else []
     conditions += [f" and m.status = {wanted.status.number:d}"] if wanted.status else []
+    conditions += [f" and m.outcome = {wanted.outcome.number:d}"] if wanted.outcome else []
     conditions += [
         f" and {sql}".replace("?", repr(at)) for sql, at in in_period("m.completed_at", wanted.completed)
     ]
@@ -218,11 +241,13 @@ def _row_matcher(wanted: MessageFilter) -> Callable[[Row], bool]:
     product = wanted.product if wanted.template_code is None else Product.ALIMTALK
     kind = product.number if product else None
     state = wanted.status.number if wanted.status else None
+    outcome = wanted.outcome.number if wanted.outcome else None
 
     def fits(row: Row) -> bool:
         return (
             (kind is None or row[_PRODUCT] == kind)
             and (state is None or row[_STATUS] == state)
+            and (outcome is None or row[_OUTCOME] == outcome)
             and _contains(wanted.completed, row[_COMPLETED_AT])
         )
 

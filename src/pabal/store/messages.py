@@ -251,6 +251,23 @@ def count_by_status(tx: Tx, account_id: int, low: bytes, high: bytes) -> dict[St
     return counts
 
 
+def count_by_result(tx: Tx, account_id: int, low: bytes, high: bytes) -> dict[tuple[Status, int], int]:
+    """Return how many of the messages between two ids of one request have each status and outcome; 0: none.
+
+    Damaged ones are counted as `count_by_status` does.
+    """
+    rows = tx.fetch_all(
+        "select status, coalesce(outcome, 0), count(*) from messages"
+        " where id between ? and ? and slot = ? and +account_id = ? group by status, coalesce(outcome, 0)",
+        (low, high, identifiers.slot_of(low), account_id),
+    )
+    counts: dict[tuple[Status, int], int] = {}
+    for number, outcome, count in rows:
+        key = (STATUS_BY_NUMBER.get(number, Status.FAIL), outcome)
+        counts[key] = counts.get(key, 0) + count
+    return counts
+
+
 def is_stored(tx: Tx, account_id: int, message_id: bytes) -> bool:
     """Say whether an account has a message, also one that cannot be read."""
     row = tx.fetch_one(

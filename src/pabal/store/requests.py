@@ -210,11 +210,13 @@ def reschedule(tx: Tx, request_id: bytes, scheduled_at: Instant) -> None:
     )
 
 
-def list_by_account(tx: Tx, account_id: int, before: bytes, limit: int) -> tuple[list[bytes], dict[bytes, Request]]:
-    """Return the ids of an account's requests with lower ids, newest first, and those that can be read by id."""
+def list_by_account(
+    tx: Tx, account_id: int, before: bytes, since: bytes, limit: int
+) -> tuple[list[bytes], dict[bytes, Request]]:
+    """Return the ids of an account's requests between two ids, newest first, and those that can be read by id."""
     rows = tx.fetch_all(
-        f"select {_COLUMNS} from requests where account_id = ? and id < ? order by id desc limit ?",
-        (account_id, before, limit),
+        f"select {_COLUMNS} from requests where account_id = ? and id < ? and id >= ? order by id desc limit ?",
+        (account_id, before, since, limit),
     )
     return [row[0] for row in rows], read_rows(rows, _from_row)
 

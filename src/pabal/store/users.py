@@ -34,6 +34,12 @@ def get_by_name(tx: Tx, name: str) -> Credentials | None:
     return Credentials(from_row(row[:-1]), row[-1]) if row else None
 
 
+def get_name(tx: Tx, user_id: int) -> str:
+    """Return the name of a user; empty if there is none."""
+    row = tx.fetch_one("select name from users where id = ?", (user_id,))
+    return str(row[0]) if row else ""
+
+
 def list_all(tx: Tx) -> list[User]:
     """Return every user, oldest first."""
     return [from_row(row) for row in tx.fetch_all(f"select {COLUMNS} {_FROM} order by u.id")]

@@ -95,7 +95,7 @@ def test_every_request_of_a_campaign_has_its_lifetime_from_its_own_time(run_scen
         await send_campaign(browser, address, later="1", sendDate="2026-11-15T13:00")
         await env.wait(20)
 
-        _, found = await env.store.read(requests.list_by_account, 1, b"\xff" * 13, 10)
+        _, found = await env.store.read(requests.list_by_account, 1, b"\xff" * 13, b"", 10)
         assert [(each.expire_minutes, each.scheduled_at) for each in found.values()] == [(7, NOON + HOUR)]
 
     run_scenario(scenario)

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import pytest
 
+from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import read_draft
+from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.concurrency import ConcurrencyLimit
 from pabal.console.upload.row_validation import (
     BATCHES_PER_TURN,
     FileValidation,
     RowValidator,
     create_validator,
-    message_from_draft,
 )
-from pabal.console.upload.sheet import SheetRow
 from pabal.domain.campaign import CampaignState
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.sending import Sending

@@ -6,7 +6,7 @@ import re
 import pytest
 from openpyxl import Workbook
 
-from pabal.console.upload.sheet_limits import MAX_FILE_BYTES
+from pabal.console.sheets.sheet_limits import MAX_FILE_BYTES
 from pabal.domain.campaign import CampaignState
 from pabal.domain.user import Role
 from pabal.store import campaigns

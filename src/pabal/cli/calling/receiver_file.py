@@ -11,8 +11,8 @@ import msgspec
 
 from pabal.cli.errors import CommandError
 from pabal.client import ReceiverBody
-from pabal.console.upload import sheet
-from pabal.console.upload.sheet import Columns, SheetRow
+from pabal.console.sheets import sheet
+from pabal.console.sheets.sheet import Columns, SheetRow
 from pabal.domain import phone
 from pabal.domain.codes import Refused, Text
 

@@ -16,7 +16,7 @@ from pabal.cli.errors import CommandError
 from pabal.cli.table import print_json
 from pabal.client import ApiError, NoAnswerError, ReceiverBody
 from pabal.client.errors import AccessError, TemporaryError
-from pabal.console.upload.sheet import SheetRow
+from pabal.console.sheets.sheet import SheetRow
 from pabal.domain.codes import Text
 from pabal.domain.dates import HOUR
 from pabal.models.send_answers import AcceptedAnswer

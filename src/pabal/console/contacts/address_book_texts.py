@@ -102,12 +102,6 @@ TEXTS = {
     "contacts.import.update": Text("파일의 내용으로 갱신", "Update them from the file"),
     "contacts.import.keep": Text("주소록의 내용을 그대로 둠", "Leave them as they are"),
     "contacts.import.do": Text("가져오기", "Import"),
-    "contacts.columns": Text("열 연결", "Columns"),
-    "contacts.column": Text("파일의 열", "Column of the file"),
-    "contacts.column.number": Text("{number}번째 열", "Column {number}"),
-    "contacts.column.samples": Text("예", "Examples"),
-    "contacts.column.role": Text("가져올 항목", "Imported as"),
-    "contacts.column.ignore": Text("가져오지 않음", "Not imported"),
     "send.groups": Text("주소록 그룹에 보내기", "Send to groups of the address book"),
     "send.groups.about": Text(
         "선택한 그룹의 연락처에 위 메시지를 보냅니다. 여러 그룹에 있는 번호에는 한 번만 보냅니다.",

@@ -9,12 +9,13 @@ from starlette.responses import Response, StreamingResponse
 
 from pabal.console.contacts import contact_file
 from pabal.console.contacts.address_book import CONTACTS_PATH, load_book
-from pabal.console.contacts.contact_file import BadContact, FileHead
+from pabal.console.contacts.contact_file import BadContact
 from pabal.console.history.export import BOM, csv_line
+from pabal.console.sheets import mapping, sheet, sheet_limits
+from pabal.console.sheets.mapping import FileHead
 from pabal.console.shell.chosen import parse_id
 from pabal.console.shell.multipart import File
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload import sheet, sheet_limits
 from pabal.domain import contact as rules
 from pabal.domain.codes import Code, Refused
 from pabal.service.access import audit, contact_groups, contacts
@@ -133,7 +134,7 @@ async def _read_head(request: PageRequest, file: File) -> FileHead:
 
 
 def _new_fields(head: FileHead, known: Sequence[str]) -> list[str]:
-    found = (each.role.removeprefix(contact_file.FIELD) for each in head.columns if ":" in each.role)
+    found = (each.role.removeprefix(mapping.FIELD) for each in head.columns if ":" in each.role)
     return [name for name in found if name not in known]
 
 
@@ -200,14 +201,15 @@ def _render_columns(
 ) -> Response:
     problem = refused.problems[0].message(request.locale.language) if refused else ""
     return request.render(
-        "contacts/import_columns.html",
+        "shell/columns.html",
         head=head,
         problem=problem,
+        missing=[],
         roles=[
-            (contact_file.IGNORE, request.t("contacts.column.ignore")),
-            (contact_file.PHONE, request.t("contacts.number")),
+            (mapping.IGNORE, request.t("columns.ignore")),
+            (mapping.PHONE, request.t("columns.phone")),
             (contact_file.NAME, request.t("contacts.name")),
-            *((f"{contact_file.FIELD}{name}", name) for name in fields),
+            *((f"{mapping.FIELD}{name}", name) for name in fields),
         ],
     )
 

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, NamedTuple
 
-from pabal.console.upload import sheet
-from pabal.console.upload.sheet import SheetRow
+from pabal.console.sheets import sheet
+from pabal.console.sheets.sheet import SheetRow
 from pabal.domain import opt_out, phone
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.opt_out import MAX_PHONE_NUMBERS

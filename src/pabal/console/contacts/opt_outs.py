@@ -9,8 +9,8 @@ from starlette.responses import Response, StreamingResponse
 
 from pabal.console.contacts import opt_out_file
 from pabal.console.history.export import BOM, csv_line
+from pabal.console.sheets import sheet_limits
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload import sheet_limits
 from pabal.domain import opt_out, phone
 from pabal.domain.codes import Code, Problem, Refused
 from pabal.service.access import audit, opt_outs

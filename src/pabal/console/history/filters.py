@@ -8,7 +8,7 @@ from pabal.checks.locale import Locale
 from pabal.domain import dates, identifiers, phone, profile, text
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Period
-from pabal.domain.message import PRODUCT_BY_CODE, STATUS_BY_CODE
+from pabal.domain.message import OUTCOME_BY_NUMBER, PRODUCT_BY_CODE, STATUS_BY_CODE
 from pabal.service.history.timeline import MessageFilter
 
 T = TypeVar("T")
@@ -25,9 +25,11 @@ FIELDS = (
     "channel",
     "sender_key",
     "template",
+    "outcome",
 )
 EXTRA_FIELDS = FIELDS[3 + 2 :]
 """Fields that are collapsed unless one of them is used."""
+OUTCOME_BY_CODE = {str(number): outcome for number, outcome in OUTCOME_BY_NUMBER.items()}
 NUMBERS_MASKED = Text(
     "이 역할은 전화번호를 볼 수 없어 수신번호로 검색할 수 없습니다.",
     "Your role does not see phone numbers, so it cannot search by receiver.",
@@ -95,6 +97,7 @@ def read_search(
         requested=period("requested"),
         scheduled=period("scheduled"),
         completed=period("completed"),
+        outcome=parsed("outcome", one_of(OUTCOME_BY_CODE)),
     )
     before = identifiers.parse_message_id(fields.get("before", ""))
     return HistorySearch(typed, None if problems else wanted, problems, before)

@@ -94,6 +94,7 @@ async def show_history(request: PageRequest) -> Response:
         workbook=_history_url(search, path=f"{HISTORY_PATH}.xlsx"),
         products=SENDABLE_PRODUCTS,
         statuses=list(Status),
+        reasons=filters.OUTCOME_BY_CODE,
     )
 
 

@@ -72,7 +72,10 @@ TEXTS = {
     "emphasis.image": Text("이미지 강조", "Image"),
     "emphasis.itemList": Text("아이템 리스트", "Item list"),
     "template.image": Text("강조 이미지", "Emphasis image"),
-    "template.image.help": Text("JPEG 형식으로 {most}바이트까지 올릴 수 있습니다.", "JPEG, at most {most} bytes."),
+    "template.image.help": Text(
+        "JPEG 형식으로 {most}바이트까지 올릴 수 있습니다. 다른 형식이나 큰 사진은 자동으로 줄여서 바꿉니다.",
+        "JPEG, at most {most} bytes. Other formats and larger pictures are converted and made smaller.",
+    ),
     "template.image.kept": Text(
         "새로 선택하지 않으면 현재 이미지를 그대로 사용합니다.",
         "The current image is kept unless you choose another.",

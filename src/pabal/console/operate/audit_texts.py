@@ -84,6 +84,12 @@ TEXTS = {
     "audit_action.campaign.file": Text("수신자 파일 올리기", "Uploaded a receiver file"),
     "audit_action.campaign.send": Text("캠페인 발송", "Sent a campaign"),
     "audit_action.campaign.cancel": Text("캠페인 취소", "Cancelled a campaign"),
+    "audit_action.campaign.submit": Text("캠페인 승인 요청", "Submitted a campaign for approval"),
+    "audit_action.campaign.approve": Text("캠페인 승인", "Approved a campaign"),
+    "audit_action.campaign.refuse": Text("캠페인 돌려보내기", "Sent a campaign back"),
+    "audit_action.campaign.withdraw": Text("캠페인 승인 요청 취소", "Took a campaign back"),
+    "audit_action.account.sending": Text("발송 설정 변경", "Changed how the account sends"),
+    "audit_action.campaign.rename": Text("캠페인 이름 변경", "Renamed a campaign"),
     "audit_action.campaign.now": Text("예약 캠페인 즉시 발송", "Sent a scheduled campaign now"),
     "audit_action.campaign.go_on": Text("멈춘 캠페인 계속", "Resumed a campaign"),
 }

@@ -108,6 +108,9 @@ KOREAN_DESCRIPTIONS = {
     "Days that drafts of the console and campaigns that were never sent are kept after their last change.": (
         "콘솔에서 작성하다 만 내용과 보내지 않은 캠페인을 마지막 변경 뒤 보관하는 일수입니다."
     ),
+    "Sends of the console to more receivers need a second user's approval; 0: as each account's owners say.": (
+        "콘솔에서 이보다 많은 수신자에게 보내려면 다른 사용자의 승인이 필요합니다. 0: 계정 관리자가 정한 대로."
+    ),
     "Maximum number of contacts in the address book of an account.": (
         "계정의 주소록에 담을 수 있는 최대 연락처 수입니다."
     ),

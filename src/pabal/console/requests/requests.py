@@ -6,26 +6,51 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from pabal.console.history.history import SENDABLE_PRODUCTS
+from pabal.console.requests.funnel import Funnel, build_funnel
+from pabal.console.requests.list_filters import ListSearch, read_list_search
+from pabal.console.send import rest
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload.campaign_message import REQUESTS_PATH, UPLOAD_PATH
 from pabal.console.upload.upload import NO_CONTENT, RELOAD_HEADERS
-from pabal.domain import identifiers
-from pabal.domain.campaign import CampaignState
-from pabal.domain.codes import Code, Refused
+from pabal.domain import identifiers, phone
+from pabal.domain.campaign import MAX_NAME_CHARACTERS, CampaignState
+from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.message import Status
 from pabal.domain.sending import Sending
 from pabal.service.errors import RecordDamaged
-from pabal.service.sending import campaign_files, campaigns, send_now
+from pabal.service.sending import approvals, campaign_files, campaigns, send_now
 from pabal.service.sending import progress as progress_service
 from pabal.service.sending.campaign_files import Campaign
 from pabal.service.sending.cancel import cancel_request
-from pabal.service.sending.progress import AFTER_NEWEST_ID, CampaignProgress, Request, SentItem
+from pabal.service.sending.progress import (
+    AFTER_NEWEST_ID,
+    MAX_UNSENT_COUNT,
+    CampaignProgress,
+    Request,
+    SentItem,
+    SentPage,
+)
+from pabal.service.sending.sent_filter import SentState
 
+UNSENT_PATH = f"{REQUESTS_PATH}/unsent"
+APPROVALS_PATH = f"{REQUESTS_PATH}/approvals"
 PAGE_SIZE = 20
 MAX_POLLED = 20
 SHOWN_PARTS = 200
 BAR_WIDTH = 1000
 """The width of a bar in its own units."""
+BAD_NAME = Text(
+    f"캠페인 이름은 1자 이상 {MAX_NAME_CHARACTERS}자 이하로 입력하세요.",
+    f"The name of a campaign has 1 to {MAX_NAME_CHARACTERS} characters.",
+)
+
+
+_CLASS_BY_STATE = {
+    CampaignState.HALTED: "fail",
+    CampaignState.CANCELLED: "cancel",
+    CampaignState.DISCARDED: "cancel",
+}
 
 
 class BarSegment(NamedTuple):
@@ -74,16 +99,62 @@ class RequestEntry(NamedTuple):
 
 
 async def list_requests(request: PageRequest) -> Response:
-    """Show what was sent, newest first."""
+    """Show what was sent, newest first, as far as it fits the filters."""
     before = identifiers.parse_request_id(request.field("before"))
-    listed = await progress_service.list_sent(
-        request.context, request.account_id, before or AFTER_NEWEST_ID, PAGE_SIZE
+    search = read_list_search(request.fields, request.locale)
+    listed = SentPage([], None)
+    if not search.problems:
+        listed = await progress_service.list_sent(
+            request.context, request.account_id, before or AFTER_NEWEST_ID, PAGE_SIZE, search.wanted
+        )
+    return await _render_list(request, listed, search, before, REQUESTS_PATH)
+
+
+async def list_unsent(request: PageRequest) -> Response:
+    """Show the campaigns that were begun and not sent, newest first."""
+    return await _list_unsent(request, UNSENT_PATH)
+
+
+async def list_approvals(request: PageRequest) -> Response:
+    """Show the campaigns that wait for approval, newest first."""
+    return await _list_unsent(request, APPROVALS_PATH)
+
+
+async def _list_unsent(request: PageRequest, path: str) -> Response:
+    before = identifiers.parse_request_id(request.field("before"))
+    listed = await progress_service.list_unsent(
+        request.context,
+        request.account_id,
+        before or AFTER_NEWEST_ID,
+        PAGE_SIZE,
+        is_to_approve=path == APPROVALS_PATH,
     )
+    return await _render_list(request, listed, read_list_search({}, request.locale), before, path)
+
+
+async def _render_list(
+    request: PageRequest, listed: SentPage, search: ListSearch, before: bytes | None, path: str
+) -> Response:
+    further = listed.next_before
+    language = request.locale.language
+    is_short = search.is_used and further is not None and len(listed.items) < PAGE_SIZE
     return request.render(
         "requests/requests.html",
+        400 if search.problems else 200,
         entries=[build_entry(request, each) for each in listed.items],
-        older=f"{REQUESTS_PATH}?before={listed.next_before.hex()}" if listed.next_before else "",
-        newest=REQUESTS_PATH if before else "",
+        search=search,
+        errors={each.field: each.message(language) for each in search.problems},
+        view=path,
+        is_unsent=path != REQUESTS_PATH,
+        unsent=await progress_service.count_unsent(request.context, request.account_id),
+        max_unsent=MAX_UNSENT_COUNT,
+        products=SENDABLE_PRODUCTS,
+        states=list(SentState),
+        looked_until=request.locale.format_timestamp(identifiers.requested_at(further))
+        if is_short and further
+        else "",
+        older=search.url(path, before=further.hex()) if further else "",
+        newest=search.url(path) if before else "",
         news="",
         unreadable=[one.hex() for one in listed.unreadable],
     )
@@ -103,10 +174,13 @@ async def show_progress(request: PageRequest) -> Response:
     entries = [build_entry(request, each) for each in found if each]
     ended = [each.name or each.kind for each in entries if not each.is_moving]
     news = request.t("follow.news", names=", ".join(ended)) if ended else ""
-    parts = await _part_list(request, found[0].campaign if is_one and found and found[0] else None)
+    shown = found[0] if is_one and found else None
+    parts = await _part_list(request, shown.campaign if shown else None)
+    funnel: Funnel | None = build_funnel(request, shown) if shown and request.field("funnel") else None
     return request.render(
         "requests/requests_progress.html",
         entries=entries,
+        funnel=funnel,
         news=news,
         is_one=is_one,
         parts=parts._replace(is_news=is_one and str(parts.total) != request.field("parts")),
@@ -140,6 +214,7 @@ async def send_request_now(request: PageRequest) -> Response:
     sent = await _get_progress(request)
     try:
         if sent.campaign:
+            await approvals.check_send_now(request.context, sent.campaign)
             deed = request.audit_entry("campaign.now", sent.id.hex())
             await campaigns.send_campaign_now(request.context, sent.campaign, deed)
         else:
@@ -147,6 +222,22 @@ async def send_request_now(request: PageRequest) -> Response:
             await send_now.send_now(request.context, request.account_id, sent.id, deed)
     except Refused as refused:
         return await _render_request(request, sent, refused)
+    return request.redirect(f"{REQUESTS_PATH}/{sent.id.hex()}")
+
+
+async def rename_campaign(request: PageRequest) -> Response:
+    """Give a campaign another name.
+
+    Raises Refused(NOT_FOUND) for what is no campaign.
+    """
+    sent = await _get_progress(request)
+    if sent.campaign is None:
+        raise Refused(Code.NOT_FOUND)
+    name = " ".join(request.field("name").split())
+    if not name or len(name) > MAX_NAME_CHARACTERS:
+        return await _render_request(request, sent, Refused(Code.INVALID_PARAMETER, "name", BAD_NAME))
+    deed = request.audit_entry("campaign.rename", sent.id.hex())
+    await campaigns.rename(request.context, sent.campaign, name, deed)
     return request.redirect(f"{REQUESTS_PATH}/{sent.id.hex()}")
 
 
@@ -178,7 +269,11 @@ async def _render_request(request: PageRequest, sent: SentItem, refused: Refused
         "requests/request.html",
         refused.code.http_status if refused else 200,
         entry=build_entry(request, sent),
+        funnel=build_funnel(request, sent),
         campaign=campaign,
+        max_name=MAX_NAME_CHARACTERS,
+        creator=await progress_service.get_creator(request.context, campaign) if campaign else "",
+        sender=_sender(send_request, sending),
         send_request=send_request,
         content=_content(send_request, sending),
         told=[each.message(request.locale.language) for each in refused.problems] if refused else [],
@@ -188,6 +283,7 @@ async def _render_request(request: PageRequest, sent: SentItem, refused: Refused
         parts=await _part_list(request, campaign),
         above=above.hex() if above else "",
         has_failed=sent.progress.fail > 0,
+        rest_count=campaign.invalid_rows if campaign else await rest.count_rest(request, sent.id),
         is_editable=send_request is not None and not above and sent.is_scheduled(request.now),
         news="",
     )
@@ -203,6 +299,13 @@ def _content(send_request: Request | None, sending: Sending | None) -> str:
     if send_request:
         return send_request.content
     return sending.content if sending else ""
+
+
+def _sender(send_request: Request | None, sending: Sending | None) -> str:
+    if send_request and send_request.channel_id:
+        return send_request.channel_id
+    digits = send_request.sender if send_request else sending.sender if sending else ""
+    return phone.hyphenate(digits) if digits else ""
 
 
 def build_entry(request: PageRequest, sent: SentItem) -> RequestEntry:
@@ -243,13 +346,13 @@ def _state(request: PageRequest, sent: SentItem) -> tuple[str, str]:
     """Return the text of the state, and the CSS class that colours it."""
     campaign = sent.campaign
     if campaign and campaign.state is not CampaignState.MADE:
-        word = {CampaignState.HALTED: "fail", CampaignState.CANCELLED: "cancel"}.get(campaign.state, "waiting")
+        word = _CLASS_BY_STATE.get(campaign.state, "waiting")
         return request.translate(campaign.state.label), word
     if sent.is_scheduled(request.now):
         return request.t("follow.scheduled"), "waiting"
     if not sent.has_ended:
         return request.translate(Status.SENDING.label), "sending"
-    if sent.total and sent.progress.cancel == sent.total:
+    if sent.is_all_cancelled:
         return request.translate(Status.CANCEL.label), "cancel"
     return request.t("follow.ended"), "completed"
 

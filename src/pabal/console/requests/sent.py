@@ -1,14 +1,21 @@
 """The page after a send: what was accepted, for whom, and how far it has come."""
 
+from collections.abc import Sequence
+
 from starlette.responses import Response
 
+from pabal.console.history.export import BOM, csv_line
 from pabal.console.requests.requests import build_entry
+from pabal.console.send import rest
+from pabal.console.send.review import Review, review_draft
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers
 from pabal.domain.codes import Code, Refused
 from pabal.service.history.history import build_each, get_first_message
 from pabal.service.sending import compose
 from pabal.service.sending import progress as progress_service
+
+FILE_NAME = "pabal-bad-lines.csv"
 
 
 async def show_sent(request: PageRequest) -> Response:
@@ -27,6 +34,7 @@ async def show_sent(request: PageRequest) -> Response:
         lambda message, shared: (message.receiver, compose.content_of(message, shared)),
         lambda message_id: ("", request.t("history.unreadable", id=message_id.hex())),
     )
+    left = await rest.count_rest(request, sent.id)
     receiver, content = shown[0] if shown else ("", "")
     return request.render(
         "requests/sent.html",
@@ -35,5 +43,36 @@ async def show_sent(request: PageRequest) -> Response:
         receiver_shown=request.phone_number(receiver),
         others=sent.total - 1,
         content=content,
+        rest_count=left,
         news="",
     )
+
+
+async def download_rest(request: PageRequest) -> Response:
+    """Answer with a CSV file of the lines that a request left out, and the reason of each.
+
+    Raises Refused(NOT_FOUND) where the user has none.
+    """
+    sent_id = identifiers.parse_request_id(str(request.http.path_params["request"]))
+    draft = await rest.load_rest(request, sent_id) if sent_id else None
+    if draft is None:
+        raise Refused(Code.NOT_FOUND)
+    review = await review_draft(request, draft)
+    reasons = {each.line_number: each.error for each in review.invalid_rows}
+    body = BOM + csv_line(_head(request, review)) + "".join(_lines(review, reasons))
+    headers = {"content-disposition": f'attachment; filename="{FILE_NAME}"'}
+    return Response(body.encode(), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _head(request: PageRequest, review: Review) -> list[str]:
+    return [request.t("send.number"), *review.message.variables, request.t("upload.reason")]
+
+
+def _lines(review: Review, reasons: dict[int, str]) -> Sequence[str]:
+    names = review.message.variables
+    return [
+        csv_line(
+            [line.phone_number, *(line.values.get(name, "") for name in names), reasons.get(line.line_number, "")]
+        )
+        for line in (*review.receivers.entries, *review.receivers.duplicates)
+    ]

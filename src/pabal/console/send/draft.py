@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from pabal.checks.brand import BRAND_TYPES, TARGETINGS
 from pabal.console.send.brand_parts import attachment_of, example_of, read_attachment
+from pabal.console.sheets.mapping import read_roles
 from pabal.domain import button
 from pabal.domain.advertising import AD_LABELS, begins_like_ad
 from pabal.domain.brand.message import BrandAttachment, BrandType, Targeting
@@ -34,7 +35,7 @@ BUTTON_FIELDS = {
 _TEXT_FIELDS = (
     "content", "subject", "sender", "sendDate", "expireMinutes", "receivers", "senderKey", "templateCode",
     "messageType", "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
-    "optOutNumber", "adSender", "targeting", "attachment", "edits", "resends",
+    "optOutNumber", "adSender", "targeting", "attachment", "edits", "resends", "columns",
 )  # fmt: skip
 _CHECKBOXES = ("adFlag", "resend", "once", "later")
 _OWN_WORDS = (
@@ -159,6 +160,11 @@ class MessageDraft:
         return f"{AD_LABELS[0]}{named}"
 
     @property
+    def columns(self) -> list[str]:
+        """What the columns of pasted receivers hold, where that was chosen."""
+        return self.texts["columns"].split("\t") if self.texts["columns"] else []
+
+    @property
     def max_buttons(self) -> int:
         if self.is_brand:
             return max_buttons(self.brand_type, self.attachment)
@@ -281,6 +287,11 @@ def draft_from_body(body: Mapping[str, Any]) -> MessageDraft:
     )
 
 
+def write_roles(roles: Sequence[str]) -> str:
+    """Return what columns hold as a form and a draft have it."""
+    return "\t".join(roles)
+
+
 def is_worth_keeping(draft: MessageDraft) -> bool:
     """Return whether something was typed or chosen that its author would miss."""
     typed = (draft.texts[name].strip() for name in _OWN_WORDS)
@@ -294,6 +305,9 @@ def read_draft(fields: Mapping[str, str]) -> MessageDraft:
     draft = blank_draft(fields.get("to") or fields.get("kind", ""))
     texts = {name: fields.get(name, "") for name in _TEXT_FIELDS}
     checkboxes = {name: bool(fields.get(name)) for name in _CHECKBOXES}
+    if roles := read_roles(fields):  # what is chosen as it was guessed stays a guess
+        chosen = write_roles(roles)
+        texts["columns"] = chosen if chosen != fields.get("columns_guess", "") else ""
     read = replace(draft, texts=texts, checkboxes=checkboxes, buttons=_read_buttons(fields))
     return _apply_action(_with_example(read), fields.get("act", ""))
 

@@ -14,6 +14,8 @@ from pabal.service.sending.drafts import DraftKey
 FORM = "send"
 """The form of a message that began empty; one that began as a copy has a name of its own."""
 FIELD = "draft"
+KEY_TIME_DIGITS = 12
+"""The digits at the start of a form's key that say when it was made."""
 _FORM_NAME = re.compile(r"send(\.[a-z]{1,10}\.[0-9a-f]{1,32})?", re.ASCII)
 
 
@@ -43,7 +45,11 @@ async def keep(request: PageRequest, draft: MessageDraft) -> KeptDraft:
 
     A request that names a picture and leaves it out means the one that is kept already.
     """
-    form = form_name(request)
+    return await keep_as(request, draft, form_name(request))
+
+
+async def keep_as(request: PageRequest, draft: MessageDraft, form: str) -> KeptDraft:
+    """Keep a draft as that of a form, as `keep` does."""
     key = _key(request, form)
     if not drafts.is_worth_keeping(draft):
         await draft_service.discard(request.context, key)

@@ -24,6 +24,8 @@ from pabal.console.send.draft import (
 )
 from pabal.console.send.kept_draft import FORM
 from pabal.console.send.review import MAX_TYPED_RECEIVERS
+from pabal.console.sheets import sheet
+from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.chosen import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers, phone
@@ -53,7 +55,7 @@ NOT_EDITABLE = Text(
     "cannot be changed here. Cancel it, and request it again.",
 )
 _AD_SENDER = re.compile(r"\(광고\)\s*\[([^\]]{1,40})\]")
-_WAYS: dict[str, Status | None] = {"copy": None, "resend": Status.FAIL, "edit": Status.WAITING}
+_WAYS: dict[str, Status | None] = {"copy": None, "resend": Status.FAIL, "edit": Status.WAITING, "rest": None}
 """What a form begins with, and which messages of the request it is for: who was cancelled stays out of an edit."""
 
 
@@ -90,6 +92,8 @@ async def find_start(request: PageRequest) -> FormStart:
     if not way:
         return FormStart()
     sent_id = identifiers.parse_request_id(request.field(way)) or b""
+    if way == "rest":
+        return await _start_from_rest(request, form, sent_id)
     campaign = await copies.copy_campaign(request.context, request.account_id, sent_id, MAX_TYPED_RECEIVERS)
     if campaign:
         if way == "edit":
@@ -155,6 +159,27 @@ def _start_from_campaign(form: str, copy: CampaignCopy, way: str, sent_id: bytes
     return FormStart(form, replace(draft, texts={**draft.texts, "receivers": lines}), notice)
 
 
+async def _start_from_rest(request: PageRequest, form: str, campaign_id: bytes) -> FormStart:
+    """Return the message of a campaign with the rows of its file that could not be sent to."""
+    rest = await copies.copy_rest(request.context, request.account_id, campaign_id, MAX_TYPED_RECEIVERS)
+    if rest is None:  # lines of a request are in the draft of their user
+        return FormStart(FORM, None, "send_start.no_rest")
+    draft = drafts.draft_from_body(json.loads(rest.body))
+    if rest.has_more:
+        return FormStart(form, draft, "send_start.much_rest")
+    if not rest.rows:
+        return FormStart(form, draft, "send_start.no_rest")
+    width = len(rest.columns)
+    first = sheet.find_columns(SheetRow(1, rest.columns), ()).phone
+    order = [first, *(place for place in range(width) if place != first)]
+    rows = [[HEAD if place == first else rest.columns[place] for place in order]]
+    for row in rest.rows:
+        cells = [*row.cells, *[""] * width]
+        rows.append([cells[place] for place in order])
+    draft = replace(draft, texts={**draft.texts, "receivers": write_lines(rows)})
+    return FormStart(form, draft, "send_start.rest")
+
+
 def draft_from_request(request: Request, image: Image | None) -> MessageDraft:
     """Return the draft that would make this request again, without receivers and time."""
     blank = drafts.blank_draft(KIND_BY_PRODUCT[request.product])
@@ -189,6 +214,11 @@ def type_receivers(messages: Sequence[Message], variables: Sequence[str]) -> str
     rows = [[phone.hyphenate(each.receiver), *each.values] for each in messages if each.receiver]
     if any(each.values for each in messages):
         rows = [[HEAD, *variables], *rows]
+    return write_lines(rows)
+
+
+def write_lines(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as they would be typed: values are separated by commas, and of several lines made one."""
     typed = io.StringIO()
     writer = csv.writer(typed, lineterminator="\n")
     writer.writerows([" ".join(cell.splitlines()) for cell in row] for row in rows)

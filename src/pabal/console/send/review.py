@@ -11,10 +11,11 @@ from pabal.checks.forms import Form
 from pabal.checks.friendtalk import apply_ad_hours, check_friendtalk, check_friendtalk_fields
 from pabal.checks.receivers import check_receivers
 from pabal.checks.text_messages import check_text_message
-from pabal.console.send import preview, typed_receivers
-from pabal.console.send.draft import ALIMTALK, FRIENDTALK, MessageDraft
+from pabal.console.send import preview, typed_receivers, upgrade
+from pabal.console.send.draft import ALIMTALK, FRIENDTALK, MessageDraft, write_roles
 from pabal.console.send.preview import ComposedMessage, MessagePreview
 from pabal.console.send.typed_receivers import TypedReceiver, TypedReceivers
+from pabal.console.sheets.mapping import FIELD
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import dates, phone
 from pabal.domain.advertising import begins_like_ad
@@ -51,6 +52,7 @@ class ReceiverRow(NamedTuple):
     cells: list[str]
     error: str = ""
     is_duplicate: bool = False
+    is_too_long: bool = False
 
 
 class Review(NamedTuple):
@@ -72,6 +74,39 @@ class Review(NamedTuple):
     """The key of the text about night hours, if they affect the message."""
     opt_out_number: str
     """The number for opting out that an advertisement has by default, if any."""
+    is_upgraded: bool = False
+    """Whether it is an SMS that is sent as an LMS, because it is too long."""
+
+    @property
+    def sent_draft(self) -> MessageDraft:
+        """The draft as it is sent."""
+        return upgrade.as_lms(self.draft) if self.is_upgraded else self.draft
+
+    @property
+    def lacks_columns(self) -> bool:
+        """Whether variables have no column in the table that was pasted."""
+        held = {each.role for each in self.receivers.columns}
+        return any(f"{FIELD}{name}" not in held for name in self.message.variables)
+
+    @property
+    def columns_guess(self) -> str:
+        """What the columns hold as they are shown, which is no choice unless it is changed."""
+        return write_roles([each.role for each in self.receivers.columns]) if not self.draft.columns else ""
+
+    @property
+    def sendable(self) -> list[TypedReceiver]:
+        """The receivers to send to: the valid ones.
+
+        All of them where nobody is valid, and where a scheduled request is edited, so that what is wrong is told.
+        """
+        bad = {each.line_number for each in self.invalid_rows}
+        valid = [line for line in self.receivers.entries if line.line_number not in bad]
+        return valid if valid and not self.draft.texts["edits"] else self.receivers.entries
+
+    @property
+    def left_out(self) -> int:
+        """How many lines are not sent to, because they are not valid."""
+        return len(self.receivers.entries) - len(self.sendable)
 
     @property
     def valid_count(self) -> int:
@@ -83,13 +118,28 @@ class Review(NamedTuple):
 
 
 async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
-    """Return the review of a draft; fields that are still empty are no errors."""
+    """Return the review of a draft; fields that are still empty are no errors.
+
+    An SMS that is too long is reviewed as the LMS that it becomes, where the account's owners want that.
+    """
+    found = await _review_as(request, draft)
+    is_too_long = found.preview.size.is_over or any(each.is_too_long for each in found.invalid_rows)
+    if is_too_long and await upgrade.is_wanted(request, draft):
+        return (await _review_as(request, upgrade.as_lms(draft)))._replace(draft=draft, is_upgraded=True)
+    return found
+
+
+async def _review_as(request: PageRequest, draft: MessageDraft) -> Review:
     policy = request.context.policy
     profile, design = await _chosen_profile_and_template(request, draft)
     default_number = await opt_out_numbers.get_default(request.context, request.account_id) if draft.is_ad else ""
     done = preview.compose_message(draft, design, policy, default_number)
     typed = typed_receivers.read_receivers(
-        draft.texts["receivers"], done.variables, _max_receivers(request), skips_duplicates=draft.checkboxes["once"]
+        draft.texts["receivers"],
+        done.variables,
+        _max_receivers(request),
+        skips_duplicates=draft.checkboxes["once"],
+        chosen=draft.columns,
     )
     await asyncio.sleep(0)  # other calls get their turn between reading and checking
     call = _api_call(request, draft, typed.entries[:1], default_number)
@@ -106,26 +156,26 @@ async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
         _valid_rows(request, done, typed, {each.line_number for each in bad}),
         bad,
         errors_by_field(request, problems),
-        preview.build_preview(draft, done, design, sender, first_values(typed), policy),
+        preview.build_preview(draft, done, design, sender, _first_valid_values(typed, bad), policy),
         _night_key(request, draft, done),
         default_number,
     )
 
 
 async def validate_review(request: PageRequest, review: Review) -> Sending:
-    """Return the validated send of a draft.
+    """Return the validated send of a draft to its valid receivers.
 
     Raises Refused.
     """
     problems = [
         *_schedule_problems(review.draft),
         *ad_problems(review.draft),
-        *_receiver_problems(request, review.receivers),
+        *_receiver_problems(request, review.receivers, review.sendable),
     ]
     if problems:
         raise Refused.from_problems(problems)
     await asyncio.sleep(0)  # other calls get their turn between the review and the check
-    return await validate_send(request, review.draft, review.receivers.entries)
+    return await validate_send(request, review.sent_draft, review.sendable)
 
 
 async def validate_send(request: PageRequest, draft: MessageDraft, receivers: Sequence[TypedReceiver]) -> Sending:
@@ -161,6 +211,12 @@ def errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[s
 def first_values(receivers: TypedReceivers) -> dict[str, str]:
     """Return the values of the first receiver, empty if there is none."""
     return receivers.entries[0].values if receivers.entries else {}
+
+
+def _first_valid_values(receivers: TypedReceivers, invalid: Sequence[ReceiverRow]) -> dict[str, str]:
+    bad = {each.line_number for each in invalid}
+    valid = (line.values for line in receivers.entries if line.line_number not in bad)
+    return next(valid, first_values(receivers))
 
 
 async def _chosen_profile_and_template(
@@ -236,8 +292,10 @@ def _max_receivers(request: PageRequest) -> int:
     return min(request.context.policy.max_receivers, MAX_TYPED_RECEIVERS)
 
 
-def _receiver_problems(request: PageRequest, receivers: TypedReceivers) -> list[Problem]:
-    """Return the problems that only typed lines can have."""
+def _receiver_problems(
+    request: PageRequest, receivers: TypedReceivers, lines: Sequence[TypedReceiver]
+) -> list[Problem]:
+    """Return the problems that only typed lines can have; `lines` are those to be sent to."""
     most = _max_receivers(request)
     if receivers.total > most:
         return [
@@ -245,7 +303,7 @@ def _receiver_problems(request: PageRequest, receivers: TypedReceivers) -> list[
         ]
     return [
         Problem(Code.INVALID_PARAMETER, f"{_RECEIVER_FIELD}{index}]", typed_receivers.SURPLUS_VALUES)
-        for index, line in enumerate(receivers.entries)
+        for index, line in enumerate(lines)
         if line.surplus
     ]
 
@@ -254,7 +312,7 @@ def _invalid_rows(
     request: PageRequest, draft: MessageDraft, message: ComposedMessage, receivers: TypedReceivers
 ) -> list[ReceiverRow]:
     """Return every receiver that cannot be sent to, with its errors."""
-    problems = _receiver_problems(request, receivers)
+    problems = _receiver_problems(request, receivers, receivers.entries)
     given = [
         bodies.ReceiverBody(phoneNumber=line.phone_number, templateData=line.values) for line in receivers.entries
     ]
@@ -262,14 +320,17 @@ def _invalid_rows(
         check_receivers(Form(bodies.NoFields(), []), given, preview.length_check(draft, message))
     except Refused as refused:
         problems += refused.problems
-    reasons: dict[int, list[str]] = {}
+    found: dict[int, list[Problem]] = {}
     for each in problems:
         if each.field.startswith(_RECEIVER_FIELD):
-            index = int(each.field[len(_RECEIVER_FIELD) :].split("]")[0])
-            reasons.setdefault(index, []).append(each.message(request.locale.language))
-    return [
-        _row(request, message, receivers.entries[index], " ".join(told)) for index, told in sorted(reasons.items())
-    ]
+            found.setdefault(int(each.field[len(_RECEIVER_FIELD) :].split("]")[0]), []).append(each)
+    rows: list[ReceiverRow] = []
+    for index, some in sorted(found.items()):
+        told = " ".join(each.message(request.locale.language) for each in some)
+        is_too_long = any(each.code is Code.CONTENT_TOO_LONG for each in some)
+        row = _row(request, message, receivers.entries[index], told)
+        rows.append(row._replace(is_too_long=is_too_long))
+    return rows
 
 
 def _valid_rows(

@@ -18,7 +18,7 @@ from pabal.service.sending.progress import AFTER_NEWEST_ID
 TEXTS_PATH = "/console/texts"
 RECENT = 20
 SHOWN_CHARACTERS = 200
-_LEFT_OUT = ("receivers", "sendDate", "later", "edits", "resends", "once")
+_LEFT_OUT = ("receivers", "sendDate", "later", "edits", "resends", "once", "columns")
 """What belongs to one send, and not to the text."""
 
 

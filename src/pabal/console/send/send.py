@@ -11,9 +11,10 @@ from starlette.responses import Response
 
 from pabal.console.manage.template_form import BUTTON_LABELS
 from pabal.console.send import draft as drafts
-from pabal.console.send import kept_draft, prefill
+from pabal.console.send import kept_draft, prefill, rest
+from pabal.console.send.cost import CostEstimate, estimate_cost
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK_PRODUCTS, KINDS, MessageDraft
-from pabal.console.send.kept_draft import KeptDraft
+from pabal.console.send.kept_draft import KEY_TIME_DIGITS, KeptDraft
 from pabal.console.send.review import (
     SHOWN_INVALID_ROWS,
     Review,
@@ -23,6 +24,7 @@ from pabal.console.send.review import (
     validate_review,
     validate_send,
 )
+from pabal.console.send.typed_approval import submit_typed
 from pabal.console.send.typed_receivers import TypedReceiver
 from pabal.console.shell.chosen import GROUP, chosen_ids, parse_id
 from pabal.console.shell.page_request import PageRequest
@@ -32,19 +34,19 @@ from pabal.domain.button import FRIENDTALK_BUTTON_TYPES
 from pabal.domain.codes import Refused
 from pabal.domain.contact import ContactGroup
 from pabal.domain.image import MAX_IMAGE_BYTES
+from pabal.domain.message import Product
 from pabal.domain.profile import Profile
 from pabal.domain.sending import Sending
 from pabal.domain.template import Template
-from pabal.service.access import contacts, opt_out_numbers
+from pabal.service.access import contacts, opt_out_numbers, send_preferences
 from pabal.service.access.sign_in import new_secret
-from pabal.service.sending import choices
+from pabal.service.sending import approvals, choices
 from pabal.service.sending.accept import IdempotencyKey, accept, choose_carrier, find_accepted
 from pabal.service.sending.replace import replace_request
 
 SEND_PATH = "/console/send"
 KEY_CHARACTERS = 64
 SHOWN_GROUPS = 100
-_TIME_DIGITS = 12
 
 
 class FormChoices(NamedTuple):
@@ -66,9 +68,16 @@ class Confirmation(NamedTuple):
 
     total: int
     skipped_duplicates: int
+    left_out: int
+    """Lines that cannot be sent to, and are kept."""
     scheduled: str
     is_postponed: bool
     key: str
+    product: Product
+    cost: CostEstimate | None
+    needs_approval: bool
+    approvers: int
+    """How many other users could approve it."""
     digest: str
     """The digest of the draft, followed by that of its reviewed text."""
 
@@ -82,7 +91,9 @@ async def show_form(request: PageRequest) -> Response:
     if draft is None:
         start = await prefill.find_start(request)
         draft, kept = start.draft, KeptDraft(start.form, notice=start.notice)
-    draft = await _with_default_sender(request, draft or drafts.blank_draft(request.field("kind")))
+    if draft is None:
+        draft = await _with_default_fallback(request, drafts.blank_draft(request.field("kind")))
+    draft = await _with_default_sender(request, draft)
     return await _render_form(request, await review_draft(request, draft), kept=kept)
 
 
@@ -101,6 +112,8 @@ async def discard_draft(request: PageRequest) -> Response:
 async def change_form(request: PageRequest) -> Response:
     """Show the form with what was typed, for another kind of message or with other buttons."""
     draft = await _with_default_sender(request, drafts.read_draft(request.fields))
+    if request.field("to") == ALIMTALK:
+        draft = await _with_default_fallback(request, draft)
     kept = await kept_draft.keep(request, draft)
     return await _render_form(request, await review_draft(request, draft), kept=kept)
 
@@ -125,10 +138,11 @@ async def show_confirmation(request: PageRequest) -> Response:
     await kept_draft.keep(request, review.draft)
     try:
         found = await validate_review(request, review)
+        await _check_edit(request, review, found)
         await choose_carrier(request.context, request.account_id, found)
     except Refused as refused:
         return await _render_form(request, review, refused)
-    return await _render_form(request, review, confirmation=_confirmation(request, review, found))
+    return await _render_form(request, review, confirmation=await _confirmation(request, review, found))
 
 
 async def show_refused(request: PageRequest, draft: MessageDraft, refused: Refused) -> Response:
@@ -151,11 +165,36 @@ async def send(request: PageRequest) -> Response:
         return await show_confirmation(request)
     try:
         found = await validate_review(request, review)
+        if submit := await _submit_if_needed(request, review, found, key):
+            return submit
         request_id = await _accept(request, found, idempotency_key, "send")
     except Refused as refused:
         return await _render_form(request, review, refused)
+    if review.left_out:
+        await rest.keep_rest(request, review, request_id)
     await kept_draft.discard(request, kept_draft.form_name(request))
     return request.redirect(f"{SEND_PATH}/done/{request_id.hex()}")
+
+
+async def _submit_if_needed(request: PageRequest, review: Review, sending: Sending, key: str) -> Response | None:
+    """Let a send wait for approval if it needs that; None: it does not.
+
+    Raises Refused(INVALID_STATE) for a scheduled request that would be changed to such a one.
+    """
+    await _check_edit(request, review, sending)
+    if not await approvals.needs_approval(request.context, request.account_id, len(sending.receivers)):
+        return None
+    await choose_carrier(request.context, request.account_id, sending)
+    campaign_id = await submit_typed(request, review.sent_draft, sending, key)
+    if review.left_out:
+        await rest.keep_rest(request, review, campaign_id)
+    return request.redirect(f"{SEND_PATH}/upload/{campaign_id.hex()}")
+
+
+async def _check_edit(request: PageRequest, review: Review, sending: Sending) -> None:
+    """Raise Refused(INVALID_STATE) where a scheduled request would be changed to what needs approval."""
+    if review.draft.texts["edits"]:
+        await approvals.check_edit(request.context, request.account_id, len(sending.receivers))
 
 
 async def send_test(request: PageRequest) -> Response:
@@ -170,7 +209,7 @@ async def send_test(request: PageRequest) -> Response:
         await choices.set_test_number(request.context, request.user.id, number)
         review = await review_draft(request, draft)
         values = {name: f"#{{{name}}}" for name in review.message.variables} | first_values(review.receivers)
-        found = await validate_send(request, draft, [TypedReceiver(1, number, values)])
+        found = await validate_send(request, review.sent_draft, [TypedReceiver(1, number, values)])
         idempotency_key = IdempotencyKey(f"console-test-{key}", bytes.fromhex(_draft_digest(draft, number)))
         request_id = await _accept(request, found, idempotency_key, "test")
     except Refused as refused:
@@ -215,6 +254,7 @@ async def _render_form(
         button_fields=drafts.BUTTON_FIELDS,
         policy=request.context.policy,
         most_image_bytes=MAX_IMAGE_BYTES,
+        most_image_px=request.context.policy.max_mms_px if review.draft.product is Product.MMS else None,
         max_invalid_rows=SHOWN_INVALID_ROWS,
     )
 
@@ -263,6 +303,21 @@ async def _with_default_sender(request: PageRequest, draft: MessageDraft) -> Mes
     return replace(draft, texts={**draft.texts, field: sender})
 
 
+async def _with_default_fallback(request: PageRequest, draft: MessageDraft) -> MessageDraft:
+    """Return a new Alimtalk with the fallback that the account's owners want by default, unless it has one."""
+    has_own = draft.checkboxes["resend"] or draft.texts["resendPhoneNumber"] or draft.texts["edits"]
+    if draft.kind.word != ALIMTALK or has_own:
+        return draft
+    number = (await send_preferences.get(request.context, request.account_id)).fallback_number
+    if not number:
+        return draft
+    return replace(
+        draft,
+        texts={**draft.texts, "resendPhoneNumber": phone.hyphenate(number)},
+        checkboxes={**draft.checkboxes, "resend": True},
+    )
+
+
 async def _accept(request: PageRequest, sending: Sending, idempotency_key: IdempotencyKey, action: str) -> bytes:
     """Store a send, in place of the scheduled request that it edits, if it does.
 
@@ -279,14 +334,22 @@ async def _accept(request: PageRequest, sending: Sending, idempotency_key: Idemp
     )
 
 
-def _confirmation(request: PageRequest, review: Review, sending: Sending) -> Confirmation:
-    at = sending.scheduled_at
+async def _confirmation(request: PageRequest, review: Review, sending: Sending) -> Confirmation:
+    at, context, account_id = sending.scheduled_at, request.context, request.account_id
+    fallback = review.preview.fallback
     return Confirmation(
         total=len(sending.receivers),
         skipped_duplicates=len(review.receivers.duplicates) if review.draft.checkboxes["once"] else 0,
+        left_out=review.left_out,
         scheduled=request.locale.format_timestamp(at)[:16] if at is not None else "",
         is_postponed=bool(review.night_key),
         key=_new_key(request),
+        product=sending.product,
+        cost=estimate_cost(
+            context.policy, sending.product, len(sending.receivers), fallback.product if fallback else None
+        ),
+        needs_approval=await approvals.needs_approval(context, account_id, len(sending.receivers)),
+        approvers=await approvals.count_approvers(context, account_id, request.user.id),
         digest=_draft_digest(review.draft) + _text_digest(review),
     )
 
@@ -298,18 +361,20 @@ def _draft_digest(draft: MessageDraft, own_number: str = "") -> str:
 
 
 def _text_digest(review: Review) -> str:
-    """Return a hash of the reviewed text: a template may change between confirmation and send."""
-    whole = [review.message.content, review.message.subject, review.message.buttons]
+    """Return a hash of the reviewed text and the lines left out: a template may change before the send."""
+    left_out = [each.line_number for each in review.invalid_rows]
+    message = review.message
+    whole = [message.content, message.subject, message.buttons, left_out, review.is_upgraded]
     return hashlib.sha256(json.dumps(whole).encode()).hexdigest()
 
 
 def _new_key(request: PageRequest) -> str:
     """Return a new idempotency key; it starts with the time."""
-    return f"{request.now:0{_TIME_DIGITS}x}{new_secret(request.context.world)[_TIME_DIGITS:]}"
+    return f"{request.now:0{KEY_TIME_DIGITS}x}{new_secret(request.context.world)[KEY_TIME_DIGITS:]}"
 
 
 def _is_key_current(request: PageRequest, key: str) -> bool:
     """Return whether a key is well-formed and young enough that its first use would still be stored."""
-    made_at = key[:_TIME_DIGITS]
+    made_at = key[:KEY_TIME_DIGITS]
     is_well_formed = len(key) == KEY_CHARACTERS and set(key) <= set(hexdigits)
     return is_well_formed and request.now < int(made_at, 16) + request.context.policy.idempotency_ms

@@ -40,6 +40,18 @@ TEXTS = {
         "전달되지 않은 수신자만 가져왔습니다. 다른 종류로 보내려면 위에서 종류를 바꾸세요.",
         "These are the receivers that were not reached. To send another kind of message, change it above.",
     ),
+    "send_start.rest": Text(
+        "발송하지 못한 행을 가져왔습니다. 고친 다음 발송하세요.",
+        "These are the rows that could not be sent. Correct them, then send.",
+    ),
+    "send_start.no_rest": Text(
+        "발송하지 못한 행이 남아 있지 않습니다.", "No rows are left that could not be sent."
+    ),
+    "send_start.much_rest": Text(
+        "발송하지 못한 행이 1,000행을 넘어 가져오지 않았습니다. 발송 현황에서 내려받아 고친 다음 파일로 올리세요.",
+        "More than 1,000 rows could not be sent, so they were not copied. Download them from the campaign, correct "
+        "them and upload the file.",
+    ),
     "send_start.edit": Text("예약한 내용을 불러왔습니다.", "This is what was scheduled."),
     "send_start.none_failed": Text(
         "전달되지 않은 수신자가 없습니다.", "There are no receivers that were not reached."
@@ -151,7 +163,14 @@ TEXTS = {
     "send.talk": Text("친구톡 종류", "Friend talk type"),
     "send.chosen": Text("선택 적용", "Apply"),
     "send.image": Text("이미지", "Image"),
-    "send.image.about": Text("JPEG 형식으로 {most}바이트까지 올릴 수 있습니다.", "JPEG, at most {most} bytes."),
+    "send.image.about": Text(
+        "JPEG 형식으로 {most}바이트까지 보낼 수 있습니다. 다른 형식이나 큰 사진은 자동으로 줄여서 바꿉니다.",
+        "JPEG, at most {most} bytes. Other formats and larger pictures are converted and made smaller.",
+    ),
+    "send.image.fitted": Text(
+        "사진을 {width}×{height}픽셀, {bytes}바이트 JPEG로 바꿨습니다.",
+        "The picture was converted to a JPEG of {width} × {height} pixels, {bytes} bytes.",
+    ),
     "send.image.script": Text(
         "이미지를 첨부하려면 브라우저에서 자바스크립트를 켜세요.", "To attach an image, turn on JavaScript."
     ),
@@ -185,6 +204,22 @@ TEXTS = {
         "발송할 수 없는 수신자가 {count}명 더 있습니다.", "{count} more cannot be sent."
     ),
     "send.receivers.some": Text("처음 몇 명만 표시합니다.", "Only the first ones are shown."),
+    "send.upgraded": Text(
+        "SMS 길이(90바이트)를 넘어 LMS로 발송합니다.", "It is too long for SMS (90 bytes) and is sent as LMS."
+    ),
+    "send.cost": Text("예상 비용", "Expected cost"),
+    "send.cost.won": Text("{total}원 (1건 {each}원)", "KRW {total} (KRW {each} each)"),
+    "send.cost.fallback": Text(
+        "모두 대체 문자로 나가면 최대 {total}원", "at most KRW {total} if every fallback is sent"
+    ),
+    "send.left_out": Text("제외", "Left out"),
+    "send.left_out.about": Text(
+        "보낼 수 없는 {count}줄은 빼고 발송합니다. 그 줄은 남겨 두어 고친 다음 보낼 수 있습니다.",
+        "Lines that cannot be sent: {count}. They are left out and kept: correct and send them later.",
+    ),
+    "send.rest": Text("보내지 않은 줄이 {count}개 있습니다.", "Lines that were not sent: {count}."),
+    "send.rest.go": Text("고쳐서 보내기", "Correct and send them"),
+    "send.rest.file": Text("내려받기 (CSV)", "Download (CSV)"),
     "send.once": Text("같은 번호에는 한 번만 발송", "Send once per number"),
     "send.again": Text("중복된 수신번호입니다", "Duplicate of a number above"),
     "send.line": Text("줄", "Line"),

@@ -2,9 +2,19 @@
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pabal.console.sheets.mapping import (
+    FIELD,
+    IGNORE,
+    MAX_SAMPLE_CHARACTERS,
+    PHONE,
+    SAMPLES,
+    MappedColumn,
+    is_number,
+    is_phone_name,
+)
 from pabal.domain import phone
 from pabal.domain.codes import Refused, Text
 
@@ -36,30 +46,60 @@ class TypedReceivers(NamedTuple):
     entries: list[TypedReceiver]
     duplicates: list[TypedReceiver]
     total: int
+    columns: Sequence[MappedColumn] = ()
+    """What the columns of a table hold; of single numbers there is nothing to say."""
 
 
-def read_receivers(text: str, variables: Sequence[str], limit: int, *, skips_duplicates: bool) -> TypedReceivers:
-    """Return the receivers that were typed; their values belong to the variables in order.
+class _Table(NamedTuple):
+    """How the cells of a line are read: where the number is, and what the other columns hold."""
 
-    If the first cell has no digit, the first line names the columns. Of more than `most` only as many are
-    looked at, and `total` says how many there are.
+    phone: int
+    names: Mapping[int, str]
+    """Names of values by column."""
+    width: int
+    """Cells beyond so many are too many."""
+    has_head: bool
+    columns: Sequence[MappedColumn]
+
+
+def read_receivers(
+    text: str, variables: Sequence[str], limit: int, *, skips_duplicates: bool, chosen: Sequence[str] = ()
+) -> TypedReceivers:
+    """Return the receivers that were typed or pasted.
+
+    If no cell of the first line is a number, it names the columns; else the values belong to the variables in
+    order. `chosen` says what the columns hold, if there are as many. Of more than `limit` only as many are looked
+    at, and `total` says how many there are.
     """
     rows = [(place, row) for place, row in enumerate(text.splitlines(), 1) if row.strip()]
-    columns = list(variables)
-    if rows and not _DIGIT.search((first := _split_cells(rows[0][1]))[0]):
-        columns, rows = [_variable_name(cell) for cell in first[1:]], rows[1:]
+    table = _find_columns([row for _, row in rows[: SAMPLES + 1]], variables, chosen)
+    rows = rows[1:] if table.has_head else rows
     seen: set[str] = set()
     lines: list[TypedReceiver] = []
     repeated: list[TypedReceiver] = []
     for place, row in rows[:limit]:
-        line = _read_receiver(place, _split_cells(row), columns, has_variables=bool(variables))
+        line = _read_receiver(place, _split_cells(row), table, has_variables=bool(variables))
         key = _normalize_number(line.phone_number)
         if key in seen:
             repeated.append(line)
         if key not in seen or not skips_duplicates:
             lines.append(line)
         seen.add(key)
-    return TypedReceivers(lines, repeated, len(rows))
+    return TypedReceivers(lines, repeated, len(rows), table.columns)
+
+
+def pick_lines(text: str, numbers: Collection[int]) -> list[str]:
+    """Return the lines of these numbers as they were typed, below the one that names the columns, if any does."""
+    lines = text.splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    head = [first] if _is_head(first) else []
+    return head + [lines[number - 1] for number in sorted(numbers) if 0 < number <= len(lines)]
+
+
+def count_lines(text: str) -> int:
+    """Return how many receivers were typed."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return len(lines) - (1 if lines and _is_head(lines[0]) else 0)
 
 
 def describe_too_many(limit: int, total: int) -> Text:
@@ -70,10 +110,51 @@ def describe_too_many(limit: int, total: int) -> Text:
     )
 
 
-def _read_receiver(place: int, cells: list[str], columns: Sequence[str], *, has_variables: bool) -> TypedReceiver:
-    values = dict(zip(columns, cells[1:], strict=False))
-    surplus = len(cells) - 1 - len(columns) if has_variables else 0
-    return TypedReceiver(place, cells[0], values, max(0, surplus))
+def _find_columns(rows: Sequence[str], variables: Sequence[str], chosen: Sequence[str]) -> _Table:
+    """Return what the columns hold, by the first lines: as it was chosen, else by names or by their order."""
+    cells = [_split_cells(row) for row in rows]
+    has_head = bool(rows) and _is_head(rows[0])
+    head = cells[0] if has_head else []
+    shown = cells[1:] if has_head else cells[:SAMPLES]
+    width = max((len(row) for row in cells), default=1)
+    place = _find_phone(head, shown)
+    others = [each for each in range(width) if each != place]
+    if has_head:
+        names = {each: _variable_name(head[each]) for each in others if each < len(head)}
+        most = len(head)
+    else:
+        names = dict(zip(others, variables, strict=False))
+        most = 1 + len(variables)
+    if len(chosen) == width:
+        place = chosen.index(PHONE) if PHONE in chosen else 0
+        names = {each: role.removeprefix(FIELD) for each, role in enumerate(chosen) if role.startswith(FIELD)}
+        most = width
+    columns = [
+        MappedColumn(
+            head[each] if each < len(head) else "",
+            [row[each][:MAX_SAMPLE_CHARACTERS] for row in shown if each < len(row)],
+            PHONE if each == place else f"{FIELD}{names[each]}" if names.get(each) in variables else IGNORE,
+        )
+        for each in range(width)
+    ]
+    return _Table(place, names, most, has_head, columns if width > 1 else ())
+
+
+def _find_phone(head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return the column that holds the numbers: the first, unless another one does by its name or its values."""
+    sample = rows[0] if rows else []
+    if is_number(sample[0] if sample else "") or (head and is_phone_name(head[0])):
+        return 0
+    named = [place for place, name in enumerate(head) if is_phone_name(name)]
+    valued = [place for place, cell in enumerate(sample) if is_number(cell)]
+    return next(iter((*named, *valued)), 0)
+
+
+def _read_receiver(place: int, cells: list[str], table: _Table, *, has_variables: bool) -> TypedReceiver:
+    values = {name: cells[each] for each, name in table.names.items() if each < len(cells)}
+    surplus = len(cells) - table.width if has_variables else 0
+    number = cells[table.phone] if table.phone < len(cells) else ""
+    return TypedReceiver(place, number, values, max(0, surplus))
 
 
 def _split_cells(row: str) -> list[str]:
@@ -88,6 +169,12 @@ def _split_cells(row: str) -> list[str]:
     while len(cells) > 1 and not cells[-1]:
         cells.pop()  # a trailing comma starts no value
     return cells
+
+
+def _is_head(row: str) -> bool:
+    """Return whether a line names the columns: its first cell has no digit, and no cell is a number."""
+    cells = _split_cells(row)
+    return bool(row.strip()) and not _DIGIT.search(cells[0]) and not any(map(is_number, cells))
 
 
 def _variable_name(cell: str) -> str:

@@ -3,6 +3,15 @@
 from pabal.domain.codes import Text
 
 TEXTS = {
+    "columns.title": Text("열 연결", "Columns"),
+    "columns.name": Text("열", "Column"),
+    "columns.number": Text("{number}번째 열", "Column {number}"),
+    "columns.samples": Text("예", "Examples"),
+    "columns.role": Text("연결할 항목", "Holds"),
+    "columns.ignore": Text("쓰지 않음", "Not used"),
+    "columns.phone": Text("휴대폰번호", "Phone number"),
+    "columns.missing": Text("아직 연결하지 않은 항목: {names}", "Not mapped yet: {names}"),
+    "columns.reference": Text("참조 ID", "Reference"),
     "product": Text("파발", "Pabal"),
     "skip": Text("본문으로 건너뛰기", "Skip to content"),
     "menu": Text("메뉴", "Menu"),

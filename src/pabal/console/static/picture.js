@@ -1,4 +1,4 @@
-// The editor of templates: draws the picture that is chosen but not saved yet where the preview shows pictures.
+// The editor of templates: makes a chosen picture fit, and draws it where the preview shows pictures.
 (function () {
   "use strict";
 
@@ -18,6 +18,20 @@
     }
   }
 
+  // The chosen picture is replaced by one that fits, so that the form carries that one.
+  document.addEventListener("change", async (event) => {
+    const input = event.target;
+    const chosen = input.matches("input[type=file][data-most]") ? input.files[0] : null;
+    if (!chosen) return;
+    const fitted = await window.fitPicture(chosen, Number(input.dataset.most), 0);
+    if (chosen !== input.files[0]) return; // another one was chosen meanwhile
+    window.tellFitted(input, fitted);
+    if (!fitted) return;
+    const files = new DataTransfer();
+    files.items.add(fitted.file);
+    input.files = files.files;
+    draw();
+  });
   document.addEventListener("htmx:afterSettle", draw);
   draw();
 })();

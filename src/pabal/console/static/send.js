@@ -1,4 +1,5 @@
-// The send page: a picture is read here, because forms of the console carry text only, and drawn as it will be sent;
+// The send page: a picture is made to fit and read here, because forms of the console carry text only, and drawn as
+// it will be sent;
 // a date that is picked means that the message is scheduled; nothing that is typed is lost.
 (function () {
   "use strict";
@@ -8,7 +9,11 @@
   }
 
   async function read(input) {
-    const file = input.files[0];
+    const chosen = input.files[0];
+    const fitted = chosen ? await window.fitPicture(chosen, Number(input.dataset.picture), Number(input.dataset.px)) : null;
+    if (chosen !== input.files[0]) return; // another one was chosen meanwhile
+    window.tellFitted(input, fitted);
+    const file = fitted ? fitted.file : chosen;
     field("image_name").value = file ? file.name : "";
     field("image_type").value = file ? file.type : "";
     // One byte more than may be sent tells the server enough to say that there are too many.

@@ -9,17 +9,20 @@ from starlette.responses import Response
 
 from pabal.console.send import draft as drafts
 from pabal.console.send import kept_draft
+from pabal.console.send.campaign_body import CampaignMessage, message_from_draft
 from pabal.console.send.draft import MessageDraft
 from pabal.console.send.review import ad_problems
+from pabal.console.send.upgrade import upgrade_if_long
+from pabal.console.sheets import sheet
+from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload import row_validation, sheet
+from pabal.console.upload import row_validation
 from pabal.console.upload.campaign_file import FILE_REFUSED, MAX_FILE_NAME_CHARACTERS, STALE_AFTER
 from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry
-from pabal.console.upload.row_validation import CampaignMessage, FileValidation, RowValidator
-from pabal.console.upload.sheet import SheetRow
+from pabal.console.upload.row_validation import FileValidation, RowValidator
 from pabal.domain import phone
-from pabal.domain.campaign import MAX_NAME_CHARACTERS
-from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.campaign import MAX_NAME_CHARACTERS, OPTED_OUT_ROW
+from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import Instant
 from pabal.service.access import contacts
 from pabal.service.errors import StoreUnavailable
@@ -27,8 +30,6 @@ from pabal.service.sending import campaign_files
 from pabal.service.sending import campaigns as campaign_service
 from pabal.service.sending.campaign_files import Campaign, CampaignDraft, FileFindings, FileSummary, InvalidRow
 from pabal.world import new_request_id
-
-OPTED_OUT = Text("광고를 수신거부한 번호입니다.", "The number has opted out of advertising.")
 
 log = logging.getLogger("pabal.console")
 
@@ -56,11 +57,12 @@ async def check_message(request: PageRequest) -> CampaignStart:
 
     Raises Refused.
     """
-    draft = drafts.read_draft(request.fields)
-    kept = await kept_draft.keep(request, draft)
+    typed = drafts.read_draft(request.fields)
+    kept = await kept_draft.keep(request, typed)
+    draft = await upgrade_if_long(request, typed)
     if problems := ad_problems(draft):
         raise Refused.from_problems(problems)
-    message = row_validation.message_from_draft(draft)._replace(draft=kept.form)
+    message = message_from_draft(draft)._replace(draft=kept.form)
     validator = await row_validation.create_validator(request.context, request.account_id, message)
     return CampaignStart(draft, message, validator)
 
@@ -161,7 +163,7 @@ class BackgroundReading:
             self._row_number += 1
             cells = (each.phone, *(each.values.get(name, "") for name in self._validator.variables))
             if each.phone in unwilling:
-                excluded.append(InvalidRow(self._row_number, cells, tuple(OPTED_OUT)))
+                excluded.append(InvalidRow(self._row_number, cells, tuple(OPTED_OUT_ROW)))
             else:
                 rows.append(SheetRow(self._row_number, cells))
         self._batches.append(rows)

@@ -6,8 +6,9 @@ from typing import BinaryIO
 from starlette.responses import Response, StreamingResponse
 
 from pabal.console.history import export
+from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload import sheet, sheet_limits
+from pabal.console.upload import file_columns
 from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry, get_campaign, load_validator
 from pabal.console.upload.row_validation import FileValidation, RowValidator
 from pabal.domain.codes import Code, Refused, Text
@@ -100,8 +101,12 @@ async def _validate_file(
         return max(request.now, changed_at + 1)
 
     try:
+        head = await threads.run(file_columns.read_head, content, validator.variables)
+        columns = file_columns.read_columns(request.fields, head, validator.variables)
         rows = await threads.run(sheet.read_rows, content)
-        validation = FileValidation(rows, validator, skips_duplicates=skips_duplicates)
+        validation = FileValidation(
+            rows, validator, skips_duplicates=skips_duplicates, columns=columns, has_names=head.has_names
+        )
         while (findings := await threads.run(validation.validate_next_rows)) is not None:
             if await request.http.is_disconnected():
                 raise Refused(Code.INVALID_STATE, "", FILE_ABANDONED)
@@ -112,10 +117,8 @@ async def _validate_file(
             if not await campaign_files.add_findings(context, campaign, findings, changed_at, now):
                 raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
             changed_at = now
-        columns = validation.columns
-        summary = FileSummary(
-            validation.shared, columns.names if columns else (), columns.unused if columns else ()
-        )
+        found = validation.columns
+        summary = FileSummary(validation.shared, found.names if found else (), found.unused if found else ())
         await campaign_files.end_reading(context, campaign, summary, changed_at, next_change())
     except Refused as refused:
         await campaign_files.refuse_file(context, campaign, refused.problems, changed_at, next_change())

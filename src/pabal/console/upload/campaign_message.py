@@ -1,7 +1,8 @@
 """What pages about one campaign share: the campaign of the address, and what validates its receivers."""
 
+from pabal.console.send.campaign_body import CampaignMessage
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload.row_validation import CampaignMessage, RowValidator, create_validator
+from pabal.console.upload.row_validation import RowValidator, create_validator
 from pabal.domain import identifiers
 from pabal.service.access.audit import AuditEntry
 from pabal.service.sending import campaign_files

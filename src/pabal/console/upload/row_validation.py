@@ -1,9 +1,8 @@
 """Validates a file of receivers part by part, by the rules of the interface."""
 
-import json
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -14,11 +13,12 @@ from pabal.checks.buttons import API_LINK_FIELDS
 from pabal.checks.forms import Form
 from pabal.checks.friendtalk import FRIENDTALK_TYPES, check_friendtalk_fields
 from pabal.checks.text_messages import check_text_message
-from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, KINDS, MessageDraft
-from pabal.console.upload import sheet
-from pabal.console.upload.sheet import Columns, SheetRow
+from pabal.console.send.campaign_body import CampaignMessage
+from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, KINDS
+from pabal.console.sheets import sheet
+from pabal.console.sheets.sheet import Columns, SheetRow
 from pabal.domain import text, variables
-from pabal.domain.campaign import MAX_BLOCK_RECEIVERS
+from pabal.domain.campaign import MAX_BLOCK_RECEIVERS, describe_duplicate
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.message import Product
@@ -38,50 +38,11 @@ BATCHES_PER_TURN = 16
 """How much of a file is read before other work gets its turn: 1 MiB of an Excel file, 8,000 lines of CSV."""
 MAX_BLOCK_PROBLEMS = 10 * MAX_BLOCK_RECEIVERS
 """All problems of a block are found at once: a receiver has few, and to start again would check good rows again."""
-EDITS_ARE_TYPED = Text(
-    "예약을 바꿀 때는 수신자를 직접 입력해야 합니다. 파일이나 그룹에 보내려면 예약을 취소하고 새로 작성하세요.",
-    "A scheduled send is changed with typed receivers. To send to a file or a group, cancel it and write another.",
-)
 _Sentences = dict[tuple[Code, Text | None], list[str]]
 """The messages of problems: thousands of rows have the same."""
 _RECEIVER_FIELD = "receivers["
 _PLACEHOLDER_NUMBER = "01000000000"
 """A receiver to validate the message with; problems of the receiver itself are ignored."""
-
-
-class CampaignMessage(NamedTuple):
-    """What all receivers share: the kind of message, and its fields as the interface takes them."""
-
-    kind: str
-    fields: dict[str, Any]
-    send_date: str = ""
-    """The time that was picked with the message; it can be changed until the campaign is sent."""
-    draft: str = ""
-    """The form whose draft it was written in; the draft is kept until the campaign is sent."""
-
-    def to_json(self) -> str:
-        """Return it as the store holds it."""
-        own = {"kind": self.kind, "sendDate": self.send_date, "draft": self.draft}
-        return json.dumps({**self.fields, **own}, ensure_ascii=False)
-
-    @classmethod
-    def from_json(cls, stored: str) -> "CampaignMessage":
-        """Return what `to_json` stored."""
-        fields = json.loads(stored)
-        return cls(fields.pop("kind"), fields, fields.pop("sendDate"), fields.pop("draft", ""))
-
-
-def message_from_draft(draft: MessageDraft) -> CampaignMessage:
-    """Return the message of a draft.
-
-    Raises Refused, also for a draft that changes a scheduled request: a campaign would go out besides that.
-    """
-    if draft.texts["edits"]:
-        raise Refused(Code.INVALID_STATE, "receivers", EDITS_ARE_TYPED)
-    fields = draft.body([])
-    send_date = str(fields.pop("sendDate", ""))
-    del fields["receivers"]
-    return CampaignMessage(draft.kind.word, fields, send_date)
 
 
 class RowValidator:
@@ -214,9 +175,17 @@ class FileValidation:
     """A file that is being read and validated, a part at a time."""
 
     def __init__(
-        self, batches: Iterator[list[SheetRow]], validator: RowValidator, *, skips_duplicates: bool
+        self,
+        batches: Iterator[list[SheetRow]],
+        validator: RowValidator,
+        *,
+        skips_duplicates: bool,
+        columns: Columns | None = None,
+        has_names: bool = True,
     ) -> None:
+        """Without `columns`, the names in the first row say which column holds what."""
         self._batches = batches
+        self._must_skip_names = columns is not None and has_names
         self._is_read = False
         self._waiting: deque[SheetRow] = deque()
         self._validator = validator
@@ -224,7 +193,7 @@ class FileValidation:
         self._seen: dict[int, int] = {}
         self._blocks = 0
         self._is_ad = False
-        self.columns: Columns | None = None
+        self.columns = columns
         self.shared: str | None = None
         """What all receivers get, once a valid receiver was found."""
 
@@ -234,6 +203,9 @@ class FileValidation:
         Raises Refused where the file cannot be used.
         """
         self._read_batches()
+        if self._must_skip_names and self._waiting:
+            self._waiting.popleft()
+            self._must_skip_names = False
         if self.columns is None and self._waiting:
             self.columns = sheet.find_columns(self._waiting.popleft(), self._validator.variables)
         size = self._validator.block_size
@@ -309,8 +281,7 @@ class FileValidation:
             if first != row.number:
                 duplicates += 1
                 if self._skips_duplicates:
-                    words = Text(f"{first}행과 같은 번호입니다.", f"The same number is in row {first}.")
-                    invalid_rows.append(InvalidRow(row.number, row.cells, tuple(words)))
+                    invalid_rows.append(InvalidRow(row.number, row.cells, tuple(describe_duplicate(first))))
                     continue
             good.append(receiver)
         return good, duplicates

@@ -9,9 +9,13 @@ from pabal.checks.friendtalk import apply_ad_hours
 from pabal.console.send import draft as drafts
 from pabal.console.send import kept_draft
 from pabal.console.send import send as send_page
+from pabal.console.send.campaign_body import message_from_draft
+from pabal.console.send.cost import estimate_cost
 from pabal.console.send.review import ad_problems
+from pabal.console.send.upgrade import upgrade_if_long
+from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload import row_validation, sheet, sheet_limits
+from pabal.console.upload import row_validation
 from pabal.console.upload.campaign_file import FILE_REFUSED, is_stale
 from pabal.console.upload.campaign_message import (
     REQUESTS_PATH,
@@ -27,7 +31,7 @@ from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.message import PRODUCT_BY_CODE
 from pabal.domain.sending import fill_buttons, fill_text
-from pabal.service.sending import campaign_files
+from pabal.service.sending import approvals, campaign_files
 from pabal.service.sending import campaigns as campaign_service
 from pabal.service.sending.accept import choose_carrier
 from pabal.service.sending.campaign_files import Campaign, CampaignDraft, InvalidRow
@@ -57,15 +61,16 @@ class FirstMessage(NamedTuple):
 
 async def create_campaign(request: PageRequest) -> Response:
     """Store the message and show where to upload its file; or show the form with what is wrong."""
-    draft = drafts.read_draft(request.fields)
-    kept = await kept_draft.keep(request, draft)
+    typed = drafts.read_draft(request.fields)
+    kept = await kept_draft.keep(request, typed)
+    draft = await upgrade_if_long(request, typed)
     try:
         if problems := ad_problems(draft):
             raise Refused.from_problems(problems)
-        message = row_validation.message_from_draft(draft)._replace(draft=kept.form)
+        message = message_from_draft(draft)._replace(draft=kept.form)
         await row_validation.create_validator(request.context, request.account_id, message)
     except Refused as refused:
-        return await send_page.show_refused(request, draft, refused)
+        return await send_page.show_refused(request, typed, refused)
     campaign_id = new_request_id(request.context.world, 0)
     name = f"{request.translate(draft.product.label)} {request.locale.format_timestamp(request.now)[:16]}"
     campaign = CampaignDraft(
@@ -85,13 +90,13 @@ async def show_campaign(request: PageRequest) -> Response:
     campaign = await get_campaign(request)
     if not campaign.state.is_before_sending:
         return request.redirect(f"{REQUESTS_PATH}/{campaign.id.hex()}")
-    return await _render_campaign(request, campaign)
+    return await render_campaign(request, campaign)
 
 
 async def show_progress(request: PageRequest) -> Response:
     """Answer with the progress of the file: nothing where nothing changed, a reload at its end."""
     campaign = await get_campaign(request)
-    version = _version(campaign, request.now)
+    version = campaign_version(campaign, request.now)
     if version == request.field("seen"):
         return Response(status_code=NO_CONTENT)
     if campaign.state is not CampaignState.READING or is_stale(campaign, request.now):
@@ -100,23 +105,32 @@ async def show_progress(request: PageRequest) -> Response:
 
 
 async def send_campaign(request: PageRequest) -> Response:
-    """Start a campaign that was confirmed, now or at its time; for one that is already sent, show it."""
+    """Start a campaign that was confirmed, or submit it for approval; for one that is already sent, show it."""
     campaign = await get_campaign(request)
     if not campaign.state.is_before_sending:
         return request.redirect(f"{REQUESTS_PATH}/{campaign.id.hex()}")
     try:
-        if request.field("seen") != _version(campaign, request.now):
+        if request.field("seen") != campaign_version(campaign, request.now):
             raise Refused(Code.INVALID_STATE, "", FILE_CHANGED)
         await load_validator(request, campaign)
         name = request.field("name")[:MAX_NAME_CHARACTERS] or campaign.name
         send_at = await _send_time(request, campaign)
-        audit_entry = campaign_audit_entry(request, campaign, "send")
-        if not await campaign_service.start(request.context, campaign, name, send_at, audit_entry):
+        if not await _start_or_submit(request, campaign, name, send_at):
             raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
     except Refused as refused:
-        return await _render_campaign(request, campaign, refused.problems)
+        return await render_campaign(request, campaign, refused.problems)
     await kept_draft.discard(request, (await load_message(request, campaign)).draft)
     return request.redirect(f"{REQUESTS_PATH}/{campaign.id.hex()}")
+
+
+async def _start_or_submit(request: PageRequest, campaign: Campaign, name: str, send_at: Instant | None) -> bool:
+    """Start a campaign, or let it wait for approval if it needs that; return False where it changed meanwhile."""
+    context = request.context
+    if await approvals.needs_approval(context, request.account_id, campaign.receivers):
+        audit_entry = campaign_audit_entry(request, campaign, "submit")
+        return await approvals.submit(context, campaign, name, send_at, request.user.id, audit_entry)
+    audit_entry = campaign_audit_entry(request, campaign, "send")
+    return await campaign_service.start(context, campaign, name, send_at, audit_entry)
 
 
 async def _send_time(request: PageRequest, campaign: Campaign) -> Instant | None:
@@ -142,7 +156,8 @@ async def _send_time(request: PageRequest, campaign: Campaign) -> Instant | None
     return sending.scheduled_at
 
 
-async def _render_campaign(request: PageRequest, campaign: Campaign, problems: Sequence[Problem] = ()) -> Response:
+async def render_campaign(request: PageRequest, campaign: Campaign, problems: Sequence[Problem] = ()) -> Response:
+    """Show a campaign that is not sent yet, with what is wrong with it."""
     language = request.locale.language
     errors = {each.field if each.field in ("name", "sendDate") else "": each.message(language) for each in problems}
     message = await load_message(request, campaign)
@@ -155,10 +170,12 @@ async def _render_campaign(request: PageRequest, campaign: Campaign, problems: S
         errors.setdefault("", refused.problems[0].message(language))
     rows: list[InvalidRow] = []
     first: FirstMessage | None = None
-    if campaign.state is CampaignState.CHECKED:
+    is_waiting = campaign.state is CampaignState.TO_APPROVE
+    if campaign.state is CampaignState.CHECKED or is_waiting:
         rows = await campaign_files.list_invalid_rows(request.context, campaign, 0, SHOWN_INVALID_ROWS)
         first = await _first_message(request, campaign)
     is_interrupted = campaign.state is CampaignState.READING and is_stale(campaign, request.now)
+    product = PRODUCT_BY_CODE[campaign.kind]
     send_date = request.field("sendDate") or message.send_date
     return request.render(
         "upload/upload.html",
@@ -174,10 +191,16 @@ async def _render_campaign(request: PageRequest, campaign: Campaign, problems: S
         reason=request.pick_language(campaign.reason),
         is_reading=campaign.state is CampaignState.READING and not is_interrupted,
         is_interrupted=is_interrupted,
-        version=_version(campaign, request.now),
+        version=campaign_version(campaign, request.now),
         is_checked=campaign.state is CampaignState.CHECKED,
+        approval=await approvals.get_approval(request.context, campaign, request.user) if is_waiting else None,
+        needs_approval=await approvals.needs_approval(request.context, request.account_id, campaign.receivers),
+        approvers=await approvals.count_approvers(request.context, request.account_id, request.user.id),
+        submitted=request.locale.format_timestamp(campaign.changed_at)[:16],
+        scheduled=request.locale.format_timestamp(campaign.scheduled_at)[:16] if campaign.scheduled_at else "",
         state=campaign.state,
-        product=PRODUCT_BY_CODE[campaign.kind],
+        product=product,
+        cost=estimate_cost(request.context.policy, product, campaign.receivers) if campaign.receivers else None,
         phone_name=sheet.PHONE_NAMES[0],
         max_rows=sheet_limits.MAX_ROWS,
         max_megabytes=sheet_limits.MAX_FILE_BYTES // (1024 * 1024),
@@ -202,7 +225,7 @@ async def _first_message(request: PageRequest, campaign: Campaign) -> FirstMessa
     )
 
 
-def _version(campaign: Campaign, now: Instant) -> str:
+def campaign_version(campaign: Campaign, now: Instant) -> str:
     """Return a string that changes whenever the page of a campaign would."""
     is_interrupted = campaign.state is CampaignState.READING and is_stale(campaign, now)
     return f"{campaign.changed_at}{'-' if is_interrupted else ''}"

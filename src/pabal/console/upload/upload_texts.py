@@ -16,8 +16,8 @@ TEXTS = {
     "upload.text": Text("내용", "Text"),
     "upload.file": Text("수신자 파일", "Receiver file"),
     "upload.columns": Text(
-        "첫 행은 열 이름이어야 합니다. 필요한 열: {names}. 그 밖의 열은 무시합니다.",
-        "The first row must hold the column names. Required: {names}. Other columns are ignored.",
+        "필요한 열: {names}. 이름이 다르면 파일을 고른 다음 열을 연결하세요. 그 밖의 열은 무시합니다.",
+        "Required columns: {names}. If they have other names, choose the file, then say what its columns hold.",
     ),
     "upload.limits": Text(
         "CSV 또는 엑셀(.xlsx) 파일을 {rows:,}행, {megabytes} MB까지 올릴 수 있습니다.",
@@ -78,6 +78,31 @@ TEXTS = {
     "upload.later": Text("예약 발송", "Schedule"),
     "upload.when": Text("예약 시각 ({zone})", "Date and time ({zone})"),
     "upload.do_send": Text("{count:,}명에게 발송", "Send to {count:,}"),
+    "approval.title": Text("승인 대기", "Waiting for approval"),
+    "approval.about": Text(
+        "아래 내용 그대로 발송됩니다. 확인하고 승인하거나 돌려보내세요.",
+        "It is sent exactly as shown below. Look at it, then approve it or send it back.",
+    ),
+    "approval.own": Text(
+        "다른 사용자가 승인하면 발송합니다. 바꾸려면 되돌리고, 바꾼 다음 다시 승인을 요청하세요.",
+        "It is sent as soon as another user approves it. To change it, take it back and submit it again.",
+    ),
+    "approval.nobody": Text(
+        "이 계정에 승인할 수 있는 다른 사용자(관리자·발송 담당)가 없습니다.",
+        "The account has no other user who could approve it (an owner or a sender).",
+    ),
+    "approval.needed": Text(
+        "{count}명에게 보내려면 다른 사용자의 승인이 필요합니다.",
+        "A send to {count} receivers needs the approval of a second user.",
+    ),
+    "approval.submit": Text("{count:,}명 발송 승인 요청", "Submit for approval ({count:,})"),
+    "approval.submitter": Text("요청한 사람", "Submitted by"),
+    "approval.at_once": Text("승인하면 바로", "As soon as it is approved"),
+    "approval.approve": Text("승인하고 {count:,}명에게 발송", "Approve and send to {count:,}"),
+    "approval.refuse": Text("돌려보내기", "Send back"),
+    "approval.refuse.do": Text("예, 돌려보냅니다", "Yes, send it back"),
+    "approval.comment": Text("돌려보내는 이유", "Reason"),
+    "approval.withdraw": Text("승인 요청 되돌리기", "Take it back"),
     "upload.discard": Text("삭제", "Discard"),
     "upload.discard.ask": Text(
         "올린 파일과 작성한 내용을 삭제하시겠습니까? 되돌릴 수 없습니다.",

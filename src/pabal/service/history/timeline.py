@@ -8,7 +8,7 @@ from pabal.service.context import Context
 from pabal.service.errors import RecordDamaged
 from pabal.service.history.history import take_search_turn
 from pabal.service.sending import compose
-from pabal.store import accounts, message_search, messages, requests, timeline
+from pabal.store import accounts, campaigns, message_search, messages, requests, timeline
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.history import MessageFilter
 from pabal.store.message_search import NEWEST, SearchPage
@@ -56,7 +56,7 @@ async def search_messages(context: Context, message_filter: MessageFilter, befor
     Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a search that takes too long.
     """
     async with take_search_turn(context, message_filter.account_id):
-        return await context.store.read(message_search.search, message_filter, before, limit)
+        return await context.store.read(_search, message_filter, before, limit)
 
 
 async def search_deliveries(
@@ -79,8 +79,17 @@ async def get_timeline(context: Context, account_id: int, message_id: bytes) -> 
 
 
 @transaction(search=True)
+def _search(tx: Tx, message_filter: MessageFilter, before: bytes, limit: int) -> SearchPage:
+    """Search; the id of a campaign finds its messages, although they belong to its requests."""
+    named = message_filter.request_id
+    if named is not None and campaigns.get_account_id(tx, named) == message_filter.account_id:
+        message_filter = message_filter._replace(request_id=None, campaign_id=named)
+    return message_search.search(tx, message_filter, before, limit)
+
+
+@transaction(search=True)
 def _search_deliveries(tx: Tx, message_filter: MessageFilter, before: bytes, limit: int) -> DeliveredPage:
-    page = message_search.search(tx, message_filter, before, limit)
+    page = _search(tx, message_filter, before, limit)
     key_ids = timeline.get_key_ids(tx, {request.id for _, request in page.found})
     names = {each.id: each.name for each in accounts.list_keys_by_account(tx, message_filter.account_id)}
     return DeliveredPage(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from pabal.domain.campaign import CampaignState
+from pabal.domain.campaign import UNSENT_STATES, CampaignState
 from pabal.domain.codes import LANGUAGES, Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
 from pabal.domain.sending import Receiver, Sending, decode_shared
@@ -158,6 +158,11 @@ async def cancel_campaign(context: Context, campaign: Campaign, audit_entry: Aud
     if begun:
         await _cancel_requests(context, campaign)
     return begun
+
+
+async def rename(context: Context, campaign: Campaign, name: str, audit_entry: AuditEntry) -> None:
+    """Give a campaign another name."""
+    await context.store.write(with_audit_entry, campaigns.rename, audit_entry, campaign.id, name)
 
 
 async def send_campaign_now(context: Context, campaign: Campaign, audit_entry: AuditEntry) -> bool:
@@ -327,11 +332,10 @@ async def _expedite_requests(context: Context, campaign: Campaign) -> None:
 
 
 def _begin_cancel(tx: Tx, campaign_id: bytes, now: Instant, audit_entry: AuditEntry) -> bool:
-    before = (CampaignState.DRAFT, CampaignState.READING, CampaignState.CHECKED)
     on_its_way = (CampaignState.MAKING, CampaignState.MADE, CampaignState.HALTED)
-    moved = campaigns.change_state(tx, campaign_id, before, CampaignState.CANCELLED, now) or campaigns.change_state(
-        tx, campaign_id, on_its_way, CampaignState.CANCELLING, now
-    )
+    moved = campaigns.change_state(
+        tx, campaign_id, UNSENT_STATES, CampaignState.DISCARDED, now
+    ) or campaigns.change_state(tx, campaign_id, on_its_way, CampaignState.CANCELLING, now)
     if moved:
         campaigns.delete_blocks(tx, campaign_id)
         audit_log.add(tx, audit_entry)

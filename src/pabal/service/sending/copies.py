@@ -4,11 +4,13 @@ from collections.abc import AsyncIterator, Sequence
 from typing import NamedTuple
 
 from pabal.domain import identifiers
+from pabal.domain.campaign import is_correctable
 from pabal.domain.codes import Code, Refused
 from pabal.domain.image import Image
 from pabal.domain.message import Outcome, Status
 from pabal.service.context import Context
 from pabal.store import campaign_requests, campaigns, messages, requests
+from pabal.store.campaigns import InvalidRow
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.messages import Message as Message  # for pages, which do not import the store
 from pabal.store.requests import Request as Request
@@ -39,6 +41,16 @@ class CampaignCopy(NamedTuple):
     has_more: bool
 
 
+class RestCopy(NamedTuple):
+    """The message of a campaign, as it was written, and the rows of its file to be corrected."""
+
+    body: str
+    columns: tuple[str, ...]
+    """Names of the file's columns."""
+    rows: list[InvalidRow]
+    has_more: bool
+
+
 async def copy_request(
     context: Context, account_id: int, request_id: bytes | None, limit: int, only: Status | None = None
 ) -> RequestCopy:
@@ -59,6 +71,11 @@ async def copy_request(
 async def copy_campaign(context: Context, account_id: int, campaign_id: bytes, limit: int) -> CampaignCopy | None:
     """Return a campaign of an account and the receivers that it did not reach; None if there is none."""
     return await context.store.read(_read_campaign, account_id, campaign_id, limit)
+
+
+async def copy_rest(context: Context, account_id: int, campaign_id: bytes, limit: int) -> RestCopy | None:
+    """Return a campaign of an account that was sent, and the rows that could not be; None if there is none."""
+    return await context.store.read(_read_rest, account_id, campaign_id, limit)
 
 
 async def check_owner(context: Context, account_id: int, sent_id: bytes | None) -> None:
@@ -133,6 +150,21 @@ def _read_campaign(tx: Tx, account_id: int, campaign_id: bytes, limit: int) -> C
         if len(failed) > limit:
             break
     return CampaignCopy(campaigns.get_body(tx, campaign_id), failed[:limit], variables, len(failed) > limit)
+
+
+@transaction(search=True)
+def _read_rest(tx: Tx, account_id: int, campaign_id: bytes, limit: int) -> RestCopy | None:
+    campaign = campaigns.get(tx, campaign_id)
+    if campaign is None or campaign.account_id != account_id or not campaign.state.is_sent:
+        return None
+    rows: list[InvalidRow] = []
+    after: int | None = 0
+    while after is not None and len(rows) <= limit:
+        some = campaigns.list_invalid_rows(tx, campaign_id, after, FAILED_BATCH)
+        rows += [each for each in some if is_correctable(each.reason)]
+        after = some[-1].number if len(some) == FAILED_BATCH else None
+    body = campaigns.get_body(tx, campaign_id)
+    return RestCopy(body, campaign.columns, rows[:limit], len(rows) > limit)
 
 
 def _list_failed(tx: Tx, request: Request, limit: int) -> list[Message]:

@@ -1,26 +1,30 @@
 """Lists campaigns and requests of an account with their progress."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pabal.domain import identifiers
 from pabal.domain.campaign import CampaignState
 from pabal.domain.dates import MINUTE, Instant
 from pabal.domain.message import PRODUCT_BY_CODE, Product
 from pabal.service.context import Context
 from pabal.service.errors import RecordDamaged
 from pabal.service.sending import campaigns as verbs
-from pabal.store import campaign_requests, campaigns, requests
+from pabal.service.sending.sent_filter import AFTER_NEWEST_ID as AFTER_NEWEST_ID  # for pages
+from pabal.service.sending.sent_filter import EVERYTHING, SentFilter, SentState
+from pabal.store import campaign_list, campaign_requests, campaigns, requests, users
 from pabal.store.campaign_requests import CampaignProgress as CampaignProgress  # for pages
 from pabal.store.campaign_requests import CampaignRequest
 from pabal.store.campaigns import Campaign
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.requests import Request as Request
 
-AFTER_NEWEST_ID = b"\xff" * identifiers.REQUEST_ID_BYTES
 SCAN_BATCH_REQUESTS = 200
 MAX_SCANS = 10
-"""A page skips requests of campaigns: it scans this many batches at most."""
+"""A page skips requests of campaigns, and what does not fit: it scans this many batches at most."""
+MAX_COUNTED = 200
+"""Most items whose messages are counted to find those in one state."""
+MAX_UNSENT_COUNT = 100
+"""Campaigns that were not sent are counted up to here."""
 SOON_MS = 10 * MINUTE
 
 
@@ -57,6 +61,22 @@ class SentItem(NamedTuple):
         """Whether something can still be cancelled."""
         return self.progress.waiting + self.not_yet_accepted > 0
 
+    def state(self, now: Instant) -> SentState:
+        """Return how far it has come."""
+        state = self.campaign.state if self.campaign else None
+        if state is CampaignState.HALTED:
+            return SentState.HALTED
+        if state in (CampaignState.CANCELLING, CampaignState.CANCELLED) or self.is_all_cancelled:
+            return SentState.CANCELLED
+        if self.is_scheduled(now):
+            return SentState.SCHEDULED
+        return SentState.ENDED if self.has_ended else SentState.MOVING
+
+    @property
+    def is_all_cancelled(self) -> bool:
+        """Whether nothing of it was sent."""
+        return self.has_ended and self.total > 0 and self.progress.cancel == self.total
+
     def is_in_progress(self, now: Instant) -> bool:
         """Say whether its progress will change soon."""
         if self.campaign and self.campaign.state in (CampaignState.MAKING, CampaignState.CANCELLING):
@@ -70,6 +90,29 @@ class SentItem(NamedTuple):
         return self.has_waiting and self.scheduled_at is not None and self.scheduled_at > now
 
 
+class _Batch(NamedTuple):
+    """Some ids in order, what of them fits, and the ids of those that cannot be read."""
+
+    ids: Sequence[bytes]
+    fitting: Sequence[Campaign | Request]
+    unreadable: Sequence[bytes]
+
+
+class _Scanned(NamedTuple):
+    """What fits, the ids of what cannot be read, and the id to continue before, None at the end."""
+
+    found: list[Campaign | Request]
+    unreadable: list[bytes]
+    further: bytes | None
+
+
+class UnsentCounts(NamedTuple):
+    """How many campaigns were not sent yet."""
+
+    begun: int
+    to_approve: int
+
+
 class SentPage(NamedTuple):
     """A page of sent items, newest first; `next_before` is None on the last page."""
 
@@ -79,9 +122,26 @@ class SentPage(NamedTuple):
     """The ids of requests and campaigns of this page that cannot be read."""
 
 
-async def list_sent(context: Context, account_id: int, before: bytes, limit: int) -> SentPage:
-    """Return a page of what an account sent before an id, newest first."""
-    return await context.store.read(_read_page, account_id, before, limit)
+async def list_sent(
+    context: Context, account_id: int, before: bytes, limit: int, wanted: SentFilter = EVERYTHING
+) -> SentPage:
+    """Return a page of what an account sent before an id, newest first.
+
+    One with a filter may have fewer items although there are more: `next_before` says where to continue.
+    """
+    return await context.store.read(_read_page, account_id, before, limit, wanted, context.world.now())
+
+
+async def list_unsent(
+    context: Context, account_id: int, before: bytes, limit: int, *, is_to_approve: bool = False
+) -> SentPage:
+    """Return a page of the campaigns that an account has begun and not sent, or that wait for approval."""
+    return await context.store.read(_read_unsent, account_id, before, limit, is_to_approve)
+
+
+async def count_unsent(context: Context, account_id: int) -> UnsentCounts:
+    """Return how many campaigns an account has begun and not sent, each up to MAX_UNSENT_COUNT."""
+    return await context.store.read(_count_unsent, account_id)
 
 
 async def get_sent(context: Context, account_id: int, sent_id: bytes | None) -> SentItem | None:
@@ -102,52 +162,95 @@ async def campaign_parts(context: Context, campaign: Campaign) -> list[CampaignR
     return await context.store.read(campaign_requests.list_requests, campaign.id)
 
 
+async def get_creator(context: Context, campaign: Campaign) -> str:
+    """Return the name of the user who began a campaign; empty if the user is gone."""
+    return await context.store.read(users.get_name, campaign.user_id)
+
+
 async def campaign_of_request(context: Context, request_id: bytes) -> bytes | None:
     """Return the campaign of a request, if it has one."""
     return (await context.store.read(campaign_requests.campaigns_by_request, [request_id])).get(request_id)
 
 
 @transaction(search=True)
-def _read_page(tx: Tx, account_id: int, before: bytes, limit: int) -> SentPage:
-    singles, unreadable, further = _single_requests(tx, account_id, before, limit)
-    ids, readable = campaigns.list_by_account(tx, account_id, before, limit)
-    if further is not None:
-        ids = [one for one in ids if one > further]
-    some = [readable[one] for one in ids if one in readable]
-    unreadable += [one for one in ids if one not in readable]
-    end = ids[-1] if len(ids) == limit else b""  # older campaigns are on the next page, with what is between them
-    both: list[Campaign | Request] = [*some, *(each for each in singles if each.id >= end)]
+def _read_page(tx: Tx, account_id: int, before: bytes, limit: int, wanted: SentFilter, now: Instant) -> SentPage:
+    """Return a page: both kinds are scanned as far as they were complete, and what fits is counted."""
+    before = min(before, wanted.until_id)
+    singles = _scan(_request_batches(tx, account_id, wanted), before, limit)
+    some = _scan(_campaign_batches(tx, account_id, wanted), before, limit)
+    further = max((each.further for each in (singles, some) if each.further is not None), default=None)
+    both = [each for each in (*some.found, *singles.found) if further is None or each.id >= further]
     both.sort(key=lambda each: each.id, reverse=True)
-    shown = both[:limit]
-    sums = campaign_requests.sum_progress(tx, [each.id for each in shown if isinstance(each, Campaign)])
-    found = [
-        _campaign_item(each, *sums.get(each.id, (CampaignProgress(), True)))
-        if isinstance(each, Campaign)
-        else _request_item(tx, each)
-        for each in shown
-    ]
-    if len(both) > limit or end:
-        further = shown[-1].id if len(both) > limit else end
-    return SentPage(found, further, [one for one in unreadable if further is None or one >= further])
+    looked_at = both[: MAX_COUNTED if wanted.state else limit]
+    sums = campaign_requests.sum_progress(tx, [each.id for each in looked_at if isinstance(each, Campaign)])
+    shown: list[SentItem] = []
+    for place, each in enumerate(both):
+        if len(shown) == limit or place == len(looked_at):
+            further = both[place - 1].id
+            break
+        item = (
+            _campaign_item(each, *sums.get(each.id, (CampaignProgress(), True)))
+            if isinstance(each, Campaign)
+            else _request_item(tx, each)
+        )
+        if wanted.state in (None, item.state(now)):
+            shown.append(item)
+    unreadable = [*singles.unreadable, *some.unreadable]
+    return SentPage(shown, further, [one for one in unreadable if further is None or one >= further])
 
 
-def _single_requests(
-    tx: Tx, account_id: int, before: bytes, limit: int
-) -> tuple[list[Request], list[bytes], bytes | None]:
-    """Return requests outside campaigns, ids of unreadable ones, and the id to continue before, None at the end."""
-    found: list[Request] = []
+def _scan(read: Callable[[bytes], _Batch], before: bytes, limit: int) -> _Scanned:
+    """Return more than `limit` that fit, if there are so many in as much as one page looks at."""
+    found: list[Campaign | Request] = []
     unreadable: list[bytes] = []
     for _ in range(MAX_SCANS):
-        ids, readable = requests.list_by_account(tx, account_id, before, SCAN_BATCH_REQUESTS)
-        theirs = campaign_requests.campaigns_by_request(tx, ids)
-        found += [each for one, each in readable.items() if one not in theirs]
-        unreadable += [one for one in ids if one not in readable and one not in theirs]
-        if len(ids) < SCAN_BATCH_REQUESTS:
-            return found, unreadable, None
-        before = ids[-1]
+        batch = read(before)
+        found += batch.fitting
+        unreadable += batch.unreadable
+        if len(batch.ids) < SCAN_BATCH_REQUESTS:
+            return _Scanned(found, unreadable, None)
+        before = batch.ids[-1]
         if len(found) > limit:
             break
-    return found, unreadable, before
+    return _Scanned(found, unreadable, before)
+
+
+def _request_batches(tx: Tx, account_id: int, wanted: SentFilter) -> Callable[[bytes], _Batch]:
+    """Return what reads some requests outside campaigns."""
+
+    def read(before: bytes) -> _Batch:
+        ids, readable = requests.list_by_account(tx, account_id, before, wanted.since_id, SCAN_BATCH_REQUESTS)
+        theirs = campaign_requests.campaigns_by_request(tx, ids)
+        fitting = [each for one, each in readable.items() if one not in theirs and wanted.fits_request(each)]
+        return _Batch(ids, fitting, [one for one in ids if one not in readable and one not in theirs])
+
+    return read
+
+
+def _campaign_batches(tx: Tx, account_id: int, wanted: SentFilter) -> Callable[[bytes], _Batch]:
+    """Return what reads some campaigns that were sent."""
+
+    def read(before: bytes) -> _Batch:
+        ids, readable = campaign_list.list_by_account(tx, account_id, before, wanted.since_id, SCAN_BATCH_REQUESTS)
+        fitting = [each for each in readable.values() if each.state.is_sent and wanted.fits_campaign(each)]
+        return _Batch(ids, fitting, [one for one in ids if one not in readable])
+
+    return read
+
+
+def _count_unsent(tx: Tx, account_id: int) -> UnsentCounts:
+    return UnsentCounts(
+        campaign_list.count_unsent(tx, account_id, MAX_UNSENT_COUNT),
+        campaign_list.count_unsent(tx, account_id, MAX_UNSENT_COUNT, is_to_approve=True),
+    )
+
+
+@transaction(search=True)
+def _read_unsent(tx: Tx, account_id: int, before: bytes, limit: int, is_to_approve: bool) -> SentPage:
+    ids, readable = campaign_list.list_unsent(tx, account_id, before, limit + 1, is_to_approve=is_to_approve)
+    shown = [_campaign_item(readable[one], CampaignProgress(), True) for one in ids[:limit] if one in readable]
+    further = ids[limit - 1] if len(ids) > limit else None
+    return SentPage(shown, further, [one for one in ids[:limit] if one not in readable])
 
 
 def _read_sent(tx: Tx, account_id: int, sent_id: bytes) -> SentItem | None:
@@ -159,8 +262,9 @@ def _read_sent(tx: Tx, account_id: int, sent_id: bytes) -> SentItem | None:
         return None
     campaign = campaigns.get(tx, sent_id) if is_campaign else None
     if campaign:
-        sums = campaign_requests.sum_progress(tx, [sent_id])
-        return _campaign_item(campaign, *sums.get(sent_id, (CampaignProgress(), True)))
+        progress, has_ended = campaign_requests.sum_progress(tx, [sent_id]).get(sent_id, (CampaignProgress(), True))
+        whole = progress._replace(failures=campaign_requests.sum_failures(tx, sent_id))
+        return _campaign_item(campaign, whole, has_ended)
     request = None if is_campaign else requests.get(tx, [sent_id]).get(sent_id)
     if request is None:
         raise RecordDamaged("request", sent_id)

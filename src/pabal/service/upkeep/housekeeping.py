@@ -75,7 +75,7 @@ NOTICE_RETENTION_MS = 1 * DAY
 MAIL_RETENTION_MS = 1 * DAY
 """How long it is kept what became of a mail."""
 ALERT_RETENTION_MS = 30 * DAY
-_UNSENT = tuple(state for state in CampaignState if state.is_before_sending)
+_UNSENT = tuple(state for state in CampaignState if not state.is_sent)
 _SENT = (CampaignState.MADE, CampaignState.HALTED, CampaignState.CANCELLED)
 
 log = logging.getLogger("pabal.housekeeping")

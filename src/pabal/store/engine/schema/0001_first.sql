@@ -38,6 +38,13 @@ create table account_limits (            -- limits of accounts; no row, or 0: no
     duplicate_minutes integer            -- null: as the setting says
 ) {clustered};
 
+create table send_preferences (          -- how users of an account send in the console; no row: the defaults
+    account_id {big} primary key references accounts (id),
+    upgrades_to_lms {small} not null,    -- 1: what is too long for an SMS becomes an LMS
+    fallback_number text not null,       -- sender of the fallback that an Alimtalk has by default; empty: none
+    approval_receivers {big} not null    -- more receivers need the approval of a second user; 0: none do
+) {clustered};
+
 create table limit_usage (               -- how much of each limit all processes have reserved
     account_id {big} not null,
     name text not null,                  -- a column of account_limits
@@ -713,11 +720,14 @@ create table campaigns (                 -- files of receivers, validated, and t
     expedited {small} not null,          -- 1: what waits is to be sent now
     reason text not null,                -- why it was halted or its file refused, as a JSON array; empty: neither
     created_at {big} not null,
-    changed_at {big} not null
+    changed_at {big} not null,
+    submitter_id {big}                   -- the user who has submitted it for approval; null: none was needed
 ) {clustered};
 create index campaigns_by_account on campaigns (account_id, id);
 create index campaigns_by_state on campaigns (state, changed_at);
 create index campaigns_expedited on campaigns (id) where expedited = 1;
+create index campaigns_unsent on campaigns (account_id, id) 
+    where state in ('draft', 'reading', 'checked', 'to_approve');
 
 create table campaign_blocks (           -- valid receivers that are in no request yet, one request's worth each
     campaign_id {bytes} not null,
@@ -749,6 +759,8 @@ create table campaign_requests (         -- the requests of a campaign and their
     fail integer not null,
     cancel integer not null,
     fallbacks integer not null,          -- text messages sent in place of failed ones
+    fallbacks_completed integer not null, -- how many of those were delivered
+    failures text not null,              -- by outcome how many failed, and how many fallbacks, as JSON; empty: none
     primary key (campaign_id, number)
 );
 create index campaign_requests_unfinished on campaign_requests (count_at) where is_ended = 0;

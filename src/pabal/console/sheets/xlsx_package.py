@@ -8,7 +8,7 @@ from struct import error as StructError
 from typing import BinaryIO, Protocol
 from xml.parsers import expat
 
-from pabal.console.upload.sheet_limits import excel_too_large, excel_unreadable, excel_with_dtd
+from pabal.console.sheets.sheet_limits import excel_too_large, excel_unreadable, excel_with_dtd
 
 MAX_DIRECTORY_BYTES = 1024 * 1024
 """The zip directory is held in memory; this is room for about 10,000 parts, and a workbook has dozens."""

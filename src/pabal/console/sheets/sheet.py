@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, NamedTuple
 
-from pabal.console.upload import xlsx
-from pabal.console.upload.sheet_limits import (
+from pabal.console.sheets import xlsx
+from pabal.console.sheets.sheet_limits import (
     MAX_COLUMNS,
     MAX_ROW_CHARACTERS,
     MAX_ROWS,

@@ -4,21 +4,21 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
-from pabal.console.upload.sheet_limits import (
+from pabal.console.sheets.sheet_limits import (
     MAX_COLUMNS,
     check_row_number,
     excel_too_large,
     excel_unreadable,
     too_many_columns,
 )
-from pabal.console.upload.xlsx_numbers import (
+from pabal.console.sheets.xlsx_numbers import (
     NumberFormat,
     built_in_format,
     classify_format,
     show_iso_date,
     show_number,
 )
-from pabal.console.upload.xlsx_package import (
+from pabal.console.sheets.xlsx_package import (
     MAX_UNPACKED_BYTES,
     ExcelPackage,
     local_name,

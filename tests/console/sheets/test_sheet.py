@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pabal.console.upload import sheet, sheet_limits
-from pabal.console.upload.sheet import SheetRow
+from pabal.console.sheets import sheet, sheet_limits
+from pabal.console.sheets.sheet import SheetRow
 from pabal.domain.codes import Code, Refused
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.sheets import MAIN, excel, excel_of

@@ -1,0 +1,36 @@
+"""SMS that become LMS by themselves, where the account's owners want that and a text is too long."""
+
+from dataclasses import replace
+
+from pabal.console.send import preview
+from pabal.console.send.draft import KINDS, LMS, SMS, MessageDraft
+from pabal.console.shell.page_request import PageRequest
+from pabal.domain import text
+from pabal.domain.codes import Refused
+from pabal.domain.sending import fill_text
+from pabal.service.access import opt_out_numbers, send_preferences
+
+
+def as_lms(draft: MessageDraft) -> MessageDraft:
+    """Return an SMS as the LMS that it becomes, without a subject."""
+    return replace(draft, kind=KINDS[LMS], texts={**draft.texts, "subject": ""})
+
+
+async def is_wanted(request: PageRequest, draft: MessageDraft) -> bool:
+    """Say whether a draft would become an LMS if it were too long for an SMS."""
+    if draft.kind.word != SMS:
+        return False
+    return (await send_preferences.get(request.context, request.account_id)).upgrades_to_lms
+
+
+async def upgrade_if_long(request: PageRequest, draft: MessageDraft) -> MessageDraft:
+    """Return a draft whose receivers are not known yet as it is sent: an LMS if its text alone is too long."""
+    if not await is_wanted(request, draft):
+        return draft
+    number = await opt_out_numbers.get_default(request.context, request.account_id) if draft.is_ad else ""
+    message = preview.compose_message(draft, None, request.context.policy, number)
+    try:
+        bare = fill_text(message.content, message.variables, [""] * len(message.variables))
+        return as_lms(draft) if text.carried_bytes(bare) > text.SMS_MAX_BYTES else draft
+    except Refused:  # characters that no text can have: that is told
+        return draft
