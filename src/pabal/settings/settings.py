@@ -17,6 +17,7 @@ from pabal.settings import store_address
 from pabal.settings.carriers import (
     CarrierSettings,
     SimulatorSettings,
+    check_product,
     read_carriers,
     secrets_in_environment,
 )
