@@ -21,6 +21,7 @@ from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 from pabal.store.engine.postgres import PostgresStore
 from pabal.world import RealWorld
+from tests.fixtures.cutting_proxy import Cut, CuttingProxy
 from tests.fixtures.postgres_store import new_request, query_outside, run_scenario
 from tests.fixtures.rows import ACCOUNT, sms
 from tests.fixtures.store_modes import list_words
@@ -79,6 +80,27 @@ def test_scheduled_request_is_replaced_once(address: str, keys: tuple[str, str])
     is_same = keys[0] == keys[1]
     assert kinds(results) == ["AcceptedRequest", "AcceptedRequest" if is_same else "Refused"]
     assert len({each.request_id for each in results if isinstance(each, AcceptedRequest)}) == 1
+    counted = query_outside(address, "select status, count(*) from messages group by status order by status")
+    assert counted == [(Status.WAITING.number, 2), (Status.CANCEL.number, 2)]
+    assert query_outside(address, "select count(*) from jobs") == [(2,)]
+
+
+@pytest.mark.parametrize("cuts", [[Cut.BEFORE], [Cut.AFTER], [Cut.AFTER, Cut.AFTER]])
+def test_connection_lost_at_the_commit_leaves_neither_both_nor_none(
+    address: str, cutter: CuttingProxy, cuts: list[Cut]
+) -> None:
+    old, new = scheduled(1), scheduled(2, "k")
+
+    async def scenario(store: PostgresStore) -> None:
+        await store.write(accept.store_request, old)
+        cutter.cuts.extend(cuts)
+
+        stored = await store.write(replace._replace, Replacement(old.request_id, new, []))
+
+        assert stored == AcceptedRequest(new.request_id, True)
+
+    run_scenario(cutter.address(address), scenario)
+    assert cutter.cuts == []
     counted = query_outside(address, "select status, count(*) from messages group by status order by status")
     assert counted == [(Status.WAITING.number, 2), (Status.CANCEL.number, 2)]
     assert query_outside(address, "select count(*) from jobs") == [(2,)]
