@@ -18,6 +18,8 @@ class Worker(NamedTuple):
     name: str
     heartbeat: int
     joined_at: Instant
+    clock_at: Instant
+    """The worker's clock at its last heartbeat."""
 
 
 class SlotAssignment(NamedTuple):
@@ -50,20 +52,21 @@ def ensure_slots(tx: Tx, count: int) -> int:
 def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
     """Register a worker."""
     tx.execute(
-        "insert into workers (id, name, heartbeat, joined_at) values (?, ?, 0, ?) on conflict (id) do nothing",
-        (worker, name, now),
+        "insert into workers (id, name, heartbeat, joined_at, clock_at) values (?, ?, 0, ?, ?)"
+        " on conflict (id) do nothing",
+        (worker, name, now, now),
     )
 
 
 @transaction(exclusive=True, urgent=True)
-def heartbeat(tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]]) -> SlotAssignment | None:
+def heartbeat(tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]], now: Instant) -> SlotAssignment | None:
     """Record a worker's heartbeat, and assign or release slots until it has its fair share.
 
     `dead` workers, given with their last heartbeat, are evicted unless they have had another since. A slot whose
     worker is gone is orphaned until `mark_prepared`, whoever holds it: also if the result of a heartbeat is lost.
     Returns None if this worker was evicted itself.
     """
-    if not tx.execute("update workers set heartbeat = heartbeat + 1 where id = ?", (worker,)):
+    if not tx.execute("update workers set heartbeat = heartbeat + 1, clock_at = ? where id = ?", (now, worker)):
         return None
     for other, last in dead:
         if tx.execute("delete from workers where id = ? and heartbeat = ?", (other, last)):
@@ -127,10 +130,10 @@ def run_if_held(
 def list_workers(tx: Tx) -> list[tuple[Worker, int]]:
     """Return every worker, with the number of slots it holds."""
     rows = tx.fetch_all(
-        "select w.id, w.name, w.heartbeat, w.joined_at, (select count(*) from slots s where s.worker_id = w.id)"
-        " from workers w order by w.joined_at, w.id"
+        "select w.id, w.name, w.heartbeat, w.joined_at, w.clock_at,"
+        " (select count(*) from slots s where s.worker_id = w.id) from workers w order by w.joined_at, w.id"
     )
-    return [(Worker(*row[:4]), row[4]) for row in rows]
+    return [(Worker(*row[:5]), row[5]) for row in rows]
 
 
 def fair_share(rank: int, workers: int, slots: int) -> int:

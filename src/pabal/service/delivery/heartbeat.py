@@ -81,7 +81,7 @@ class SlotHolder:
             for one, (last, missed) in self._missed_heartbeats.items()
             if missed >= MAX_MISSED_HEARTBEATS
         ]
-        assignment = await context.store.write(slots.heartbeat, here.worker_id, dead)
+        assignment = await context.store.write(slots.heartbeat, here.worker_id, dead, context.world.now())
         if assignment is None:
             log.warning(f"worker evicted after {MAX_MISSED_HEARTBEATS} missed heartbeats; rejoining")
             here.worker_id = None

@@ -504,7 +504,8 @@ create table workers (                   -- processes that deliver
     id {bytes} primary key,              -- new whenever the worker registers
     name text not null,                  -- host and process id, for people
     heartbeat {big} not null,            -- a counter that grows while the worker runs
-    joined_at {big} not null
+    joined_at {big} not null,
+    clock_at {big} not null              -- the worker's clock at its last heartbeat, for `pabal doctor`
 ) {clustered};
 
 create table slots (                     -- the queue is divided into slots, each assigned to one worker at a time
