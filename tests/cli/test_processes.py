@@ -169,16 +169,6 @@ def test_several_processes_are_refused_on_sqlite(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_taken_port_of_a_process_is_told_with_its_setting(store: str, tmp_path: Path) -> None:
-    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
-        port = taken.getsockname()[1]
-        refused = run("serve", "--port", "0", "--processes", "2", data=tmp_path, store=store, work_port=port)
-
-    assert refused.returncode == 2
-    assert f"cannot listen on 127.0.0.1 port {port} (Address already in use)" in refused.stderr
-    assert "choose another with work_port" in refused.stderr
-
-
 def test_ports_of_processes_must_exist(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["work", "--processes", "2", "--port", "65535", "--config", str(tmp_path / "pabal.toml")]
     (tmp_path / "pabal.toml").write_text(f'store = "{store}"\n', encoding="utf-8")
