@@ -24,6 +24,11 @@ AUDIT_BIN := $(VENV)/audit/bin
 GENERATORS := $(VENV)/.generators
 GENERATORS_BIN := $(VENV)/generators/bin
 
+# $(call in_language,Korean,English): the one of the locale; neither may have a comma.
+KOREAN := $(filter ko%,$(firstword $(LC_ALL) $(LC_MESSAGES) $(LANG)))
+COMMA := ,
+in_language = $(if $(KOREAN),$(1),$(2))
+
 # $(call quietly,command): run the command; show its output only if it fails.
 quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
 
@@ -41,7 +46,7 @@ setup: $(PEERS) $(GENERATORS) postgres chromium ## Install everything that runni
 	@echo "Everything is installed in $(VENV)"
 
 run: $(RUNTIME) ## Start the service; set it up with PABAL_* or ARGS="--port 9000"
-	@echo "Starting Pabal"
+	@echo "$(call in_language,파발을 시작합니다,Starting Pabal)"
 	@exec $(BIN)/pabal serve $(ARGS)
 
 test: lint $(PEERS) $(GENERATORS) postgres chromium ## Check the code, then run all tests except torture
@@ -129,13 +134,14 @@ sbom: $(AUDIT) ## Write the software bill of materials: runtime dependencies and
 EPOCH = $(shell git log -1 --format=%ct 2>/dev/null || echo 1700000000)
 BUILD = import sys; from flit_core import buildapi as b; b.build_wheel(sys.argv[1]); b.build_sdist(sys.argv[1])
 
-dist: $(RUNTIME) ## Build wheel, sdist and bill of materials in dist/, and try them in empty environments
+dist: $(RUNTIME) ## Build wheel, sdist, bill of materials and notes in dist/, and try them in empty environments
 	@echo "Building the wheel and the sdist"
 	@rm -rf dist && mkdir dist
 	@SOURCE_DATE_EPOCH=$(EPOCH) $(BIN)/python -c '$(BUILD)' dist
 	@echo "Trying them in empty environments"
 	@$(BIN)/python tests/deploy/try_distribution.py dist
 	@$(MAKE) --no-print-directory sbom
+	@$(BIN)/python deploy/release/notes.py > dist/NOTES.md
 	@cd dist && sha256sum *.whl *.tar.gz *.json > SHA256SUMS && cat SHA256SUMS
 
 lock: $(DEV) ## Compile the lock files from pyproject.toml; ARGS=--upgrade updates versions
@@ -166,27 +172,32 @@ clean: ## Remove .venv/ and all caches; data and settings stay
 
 # Bootstrap: .made -> .runtime -> .dev -> .peers. Each is a stamp file, newer than its inputs.
 
-NEEDS_PYTHON := Pabal needs Python 3.11 or newer
-INSTALL_PYTHON := On Debian or Ubuntu: apt-get install python3 python3-venv
-INSTALL_VENV := On Debian or Ubuntu: apt-get install python3-venv
+ON_DEBIAN := $(call in_language,Debian이나 Ubuntu에서는,On Debian or Ubuntu)
+INSTALL_PYTHON := $(ON_DEBIAN): apt-get install python3 python3-venv
+INSTALL_VENV := $(ON_DEBIAN): apt-get install python3-venv
+OLD_PYTHON := $(call in_language,더 새로운 것을 설치한 뒤 이렇게 실행하세요,Install a newer one and then run)
+NO_PYTHON := $(call in_language,Python 3.11 이상이 필요한데 $(PYTHON)이(가) 설치되어 있지 \
+  않습니다.,Pabal needs Python 3.11 or newer$(COMMA) but $(PYTHON) is not installed.)
+WRONG_PYTHON := $(call in_language,Python 3.11 이상이 필요한데 $(PYTHON)의 버전은 다음과 \
+  같습니다:,Pabal needs Python 3.11 or newer$(COMMA) but $(PYTHON) is)
+NO_VENV := $(call in_language,$(PYTHON)(으)로 가상 환경을 만들 수 없습니다.,$(PYTHON) cannot create virtual environments.)
 
 $(sort $(VENV)/.made $(MADE_BY)):
 	@command -v $(PYTHON) >/dev/null || { \
-	  echo "$(NEEDS_PYTHON), but $(PYTHON) is not installed. $(INSTALL_PYTHON)" >&2; exit 1; }
+	  echo "$(NO_PYTHON) $(INSTALL_PYTHON)" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "$(NEEDS_PYTHON), but $(PYTHON) is $$($(PYTHON) --version 2>&1)." \
-	    "Install a newer one, then: PYTHON=python3.12 make ..." >&2; exit 1; }
+	  echo "$(WRONG_PYTHON) $$($(PYTHON) --version 2>&1)." \
+	    "$(OLD_PYTHON): PYTHON=python3.12 make run" >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
-	  echo "$(PYTHON) cannot create virtual environments. $(INSTALL_VENV)" >&2; exit 1; }
-	@echo "Creating $(VENV) with $$($(PYTHON) --version)"
-	@$(PYTHON) -m venv --clear $(VENV) || { \
-	  echo "$(PYTHON) could not create a virtual environment. $(INSTALL_VENV)" >&2; exit 1; }
+	  echo "$(NO_VENV) $(INSTALL_VENV)" >&2; exit 1; }
+	@echo "$(call in_language,가상 환경을 만듭니다:,Creating) $(VENV) ($$($(PYTHON) --version))"
+	@$(PYTHON) -m venv --clear $(VENV) || { echo "$(NO_VENV) $(INSTALL_VENV)" >&2; exit 1; }
 	@touch $(VENV)/.made $(MADE_BY)
 
 $(RUNTIME): $(MADE) requirements.lock pyproject.toml
-	@echo "Installing the runtime dependencies"
+	@echo "$(call in_language,필요한 패키지를 설치합니다,Installing the runtime dependencies)"
 	@$(call quietly,$(PIP) install --require-hashes -r requirements.lock)
-	@echo "Installing pabal"
+	@echo "$(call in_language,파발을 설치합니다,Installing pabal)"
 	@$(call quietly,$(PIP) install --no-deps --no-build-isolation --no-index --editable .)
 	@touch $@
 

@@ -48,6 +48,7 @@ from pabal.settings.carriers import (
     SolapiSettings,
 )
 from pabal.settings.field import BadSetting
+from pabal.settings.routes import find_unrouted
 from pabal.settings.settings import Settings
 from pabal.store import requests
 from pabal.store import slots as kept_slots
@@ -388,6 +389,8 @@ async def build_service(
         context = build_context(settings, store, world, metrics, slots=slots)
         await store.write(register_carriers, context.kinds)
         await hash_keys.check(context)
+        for name in find_unrouted(settings.routes, settings.carriers):
+            log.warning("no route names this carrier; nothing is sent through it", extra={"carrier": name})
         return Service(settings, context, delivers=delivers, link=link)
     except BaseException:
         await store.close()

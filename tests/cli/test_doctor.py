@@ -1,6 +1,7 @@
 """`pabal doctor` finds what is wrong and says how to fix it."""
 
 import os
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,7 +49,7 @@ def test_doctor_passes_a_good_installation(new_command_line: CommandLine) -> Non
         "is writable",
         "no service is running on it",
         "intact",
-        "1 live keys",
+        "1 live key\n",
         "every product has a route",
     ):
         assert said in found.out
@@ -148,7 +149,10 @@ def test_doctor_reports_messages_without_a_configured_carrier(new_command_line: 
     assert "WRONG 1 messages wait for the carrier gone, which is not configured" in found.out
 
 
-@pytest.mark.parametrize(("state", "word"), [("down", "down"), ("aside", "failing (circuit open)")])
+@pytest.mark.parametrize(
+    ("state", "word"),
+    [("down", "down"), ("aside", "failing (circuit open)"), ("up", "working only in part")],  # a quota is used up
+)
 def test_doctor_says_which_carrier_fails_since_when_and_why(
     new_command_line: CommandLine, tmp_path: Path, state: str, word: str
 ) -> None:
@@ -162,7 +166,7 @@ def test_doctor_says_which_carrier_fails_since_when_and_why(
 
     assert found.status == 1
     said = f"WRONG the carrier simulator has been {word} since 2026-11-15 04:00:00: connection refused\n"
-    assert f"{said}      Its messages " in found.out
+    assert f"{said}      It" in found.out
     assert "gone" not in found.out
 
 
@@ -290,6 +294,23 @@ def test_doctor_says_who_answers_at_the_port(
     assert f"WRONG {who} at port {port} of 127.0.0.1" in found.out
     assert found.status == 1
     assert beside.status == (0 if is_pabal else 1)
+
+
+def test_doctor_says_that_the_running_service_has_another_port(
+    new_command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new_command_line("key", "create", "--account", "acme")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        free = listener.getsockname()[1]
+    monkeypatch.setenv("PABAL_PORT", str(free))
+    alone = new_command_line("doctor")
+    with process_lock(load({}, data=new_command_line.data)):
+        beside = new_command_line("doctor")
+
+    assert "nothing answers" not in alone.out
+    assert f"nothing answers at port {free} of 127.0.0.1, though a service is running" in beside.out
+    assert f"is set to listen on 127.0.0.1:{free}" in beside.out
+    assert (alone.status, beside.status) == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """`pabal move`: every row of a SQLite store comes to PostgreSQL once, however often the move is broken off."""
 
 import asyncio
+import os
 import re
 import signal
 import subprocess
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import psycopg
 import pytest
 
 from pabal.app import process_lock
+from pabal.cli.command import current_actor
 from pabal.domain import identifiers
 from pabal.settings.settings import load
 from pabal.store import slots
@@ -25,7 +27,7 @@ from pabal.world import RealWorld
 from tests.fixtures import postgres
 from tests.fixtures.cli import CommandLine
 from tests.fixtures.every_table import ROWS, fill_every_table
-from tests.fixtures.live import command, run, serving, wait_until
+from tests.fixtures.live import command, run, serving, wait_until, working
 from tests.fixtures.postgres_store import query_outside
 
 SLOTS = 8
@@ -70,6 +72,11 @@ def count_rows(address: str, tables: list[MovedTable]) -> dict[str, int]:
     return {each.name: query_outside(address, f"select count(*) from {each.name}")[0][0] for each in tables}
 
 
+def expected_rows(tables: list[MovedTable]) -> dict[str, int]:
+    """Return how many rows each table has after a move, which adds an entry to the audit log."""
+    return dict.fromkeys((each.name for each in tables), ROWS) | {"audit_log": ROWS + 1}
+
+
 def moved_tables(address: str) -> set[str]:
     """Return the tables that an unfinished move has come to."""
     if not query_outside(address, "select 1 from pg_tables where tablename = 'unfinished_move'"):
@@ -112,7 +119,7 @@ def test_every_row_of_every_table_is_moved_and_compared(
     moved = on_target("move", source, *config(source))
 
     assert (moved.status, moved.err) == (0, "")
-    assert count_rows(target, tables) == dict.fromkeys((each.name for each in tables), ROWS)
+    assert count_rows(target, tables) == expected_rows(tables)
     assert re.search(rf"^messages: {ROWS} rows, checksum [0-9a-f]{{16}}$", moved.out, re.M)
     assert f"moved {ROWS * len(tables)} rows of {len(tables)} tables to postgresql://" in moved.out
     assert not source.exists()
@@ -148,7 +155,7 @@ def test_move_that_was_broken_off_is_continued(source: Path, target: str, on_tar
     assert (refused.status, refused.out) == (2, "")
     assert "a move from SQLite into this database is not finished" in refused.err
     assert (moved.status, moved.err) == (0, "")
-    assert count_rows(target, tables) == dict.fromkeys((each.name for each in tables), ROWS)
+    assert count_rows(target, tables) == expected_rows(tables)
 
 
 def test_unfinished_move_of_another_store_is_refused(
@@ -187,6 +194,50 @@ def test_database_that_is_not_empty_is_refused(source: Path, target: str, on_tar
     assert refused.status == 2
     assert "the database is not empty: accounts, keys" in refused.err
     assert count_rows(target, tables_of(source))["messages"] == 0
+
+
+@pytest.fixture
+def without_tables(source: Path) -> Iterator[str]:
+    """The name of a database without any table, which the settings name."""
+    name = f"without_tables_{os.getpid()}"
+    address = postgres.create_database(name, "template1")
+    Path(config(source)[1]).write_text(f'store = "{address}"\n', encoding="utf-8")
+    yield address
+    postgres.drop_database(name)
+
+
+def test_database_that_was_only_migrated_is_empty(
+    source: Path, on_target: CommandLine, without_tables: str
+) -> None:
+    migrated = on_target("migrate", *config(source))
+    moved = on_target("move", source, *config(source))
+
+    assert migrated.out.startswith("applied")
+    assert query_outside(without_tables, "select count(*) from audit_log") == [(ROWS + 1,)]
+    assert (moved.status, moved.err) == (0, "")
+
+
+def test_move_is_audited(source: Path, target: str, on_target: CommandLine) -> None:
+    rows = ROWS * len(tables_of(source))
+
+    assert on_target("move", source, *config(source)).status == 0
+
+    found = query_outside(target, "select actor, action, target from audit_log order by id desc limit 1")
+    assert found == [(current_actor().name, "store.move", f"{rows:,}")]
+
+
+@pytest.mark.slow
+def test_move_is_refused_while_a_worker_is_alive(
+    source: Path, target: str, on_target: CommandLine, tmp_path: Path
+) -> None:
+    with working(tmp_path / "work", store=target) as worker:
+        refused = on_target("move", source, *config(source))
+        assert worker.stop() == 0
+
+    assert refused.status == 2
+    assert re.search(r"these workers are running: \S+:\d+; stop them, then try again", refused.err)
+    assert source.exists()
+    assert not moved_tables(target)
 
 
 def test_move_is_refused_while_a_service_uses_the_store(source: Path, on_target: CommandLine) -> None:
@@ -243,7 +294,7 @@ def test_killed_move_is_continued(tmp_path: Path, source: Path, target: str) -> 
     moved = run("move", str(source), data=tmp_path, store=target)
 
     assert (moved.returncode, moved.stderr) == (0, "")
-    assert count_rows(target, tables) == dict.fromkeys((each.name for each in tables), ROWS)
+    assert count_rows(target, tables) == expected_rows(tables)
 
 
 @pytest.mark.slow

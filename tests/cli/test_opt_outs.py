@@ -20,7 +20,7 @@ def test_opt_outs_are_added_listed_and_removed(command_line: CommandLine) -> Non
     assert added.out == "2 of 2 numbers added\n"
     assert again.out == "1 of 1 numbers added\n"
     assert removed.out == "2 of 3 numbers removed\n"
-    assert listed.out == f"{PHONE}\t02-1234-5678\tcommandLine\t\n"
+    assert listed.out == f"{PHONE}\t02-1234-5678\tcommandLine\n"
 
 
 def test_reason_cannot_control_the_terminal(command_line: CommandLine) -> None:

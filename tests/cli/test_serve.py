@@ -1,8 +1,13 @@
-"""`pabal serve` refuses to start when it cannot run."""
+"""`pabal serve` refuses to start when it cannot run, and warns when something cannot be sent."""
 
+import asyncio
+import logging
 import socket
+from pathlib import Path
 
-from pabal.app import process_lock
+import pytest
+
+from pabal.app import build_service, process_lock
 from pabal.settings.settings import load
 from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine
@@ -43,3 +48,19 @@ def test_serve_reports_an_address_that_the_machine_does_not_have(new_command_lin
     assert refused.status == 2
     assert "cannot listen on 203.0.113.1 port 0" in refused.err
     assert "choose another with --host" in refused.err
+
+
+def test_start_warns_of_a_carrier_that_no_route_names(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    tables = '[carriers.one]\nkind = "simulator"\n[carriers.two]\nkind = "simulator"\n[routes]\nsms = ["one"]'
+    (tmp_path / "pabal.toml").write_text(tables)
+
+    async def start() -> None:
+        service = await build_service(load({}, tmp_path / "pabal.toml", data=tmp_path))
+        await service.stop()
+
+    with caplog.at_level(logging.WARNING, "pabal"):
+        asyncio.run(start())
+
+    assert [(each.message, vars(each)["carrier"]) for each in caplog.records] == [
+        ("no route names this carrier; nothing is sent through it", "two")
+    ]

@@ -21,6 +21,7 @@ PAGES = (
     "behind-a-proxy",
     "advertising",
     "opt-outs",
+    "move-from-a-relay",
     "templates",
     "sender-profiles",
 )

@@ -30,11 +30,11 @@ def divide_and_join(tx: Tx, count: int, *workers: bytes) -> None:
         slots.register(tx, worker, f"host:{worker[0]}", NOON)
     for _ in range(2):
         for worker in workers:
-            slots.heartbeat(tx, worker, ())
+            slots.heartbeat(tx, worker, (), NOON)
 
 
 def beat(tx: Tx, worker: bytes, *dead: tuple[bytes, int]) -> SlotAssignment:
-    holding = slots.heartbeat(tx, worker, dead)
+    holding = slots.heartbeat(tx, worker, dead, NOON)
     assert holding is not None
     return holding
 
@@ -62,7 +62,7 @@ def test_heartbeat_records_both_clocks_for_people(tx: Tx) -> None:
     slots.register(tx, TWO, "host:new", NOON)
     (first,) = tx.fetch_all("select beat_at from workers where id = ?", (ONE,))
 
-    slots.heartbeat(tx, ONE, (), clock_at=first[0] + 90_000)
+    slots.heartbeat(tx, ONE, (), first[0] + 90_000)
     known, new = slots.list_worker_states(tx)
 
     assert (known.name, known.heartbeat, known.slots) == ("host:49", 3, 2)
@@ -84,8 +84,8 @@ def test_store_may_have_more_slots_than_rows_in_a_statement(tx: Tx) -> None:
 def test_workers_see_what_others_publish_about_rates(tx: Tx) -> None:
     divide_and_join(tx, 4, ONE, TWO)
 
-    slots.heartbeat(tx, ONE, (), "what one says")
-    found = slots.heartbeat(tx, TWO, (), "what two says")
+    slots.heartbeat(tx, ONE, (), NOON, "what one says")
+    found = slots.heartbeat(tx, TWO, (), NOON, "what two says")
 
     assert found
     assert found.rates == {ONE: "what one says", TWO: "what two says"}
@@ -97,7 +97,7 @@ def test_only_worker_takes_every_slot_at_its_first_heartbeat(tx: Tx) -> None:
 
     assert beat(tx, ONE) == SlotAssignment({ONE: 1}, [0, 1, 2, 3], [], {ONE: ""})
     assert beat(tx, ONE) == SlotAssignment({ONE: 2}, [0, 1, 2, 3], [], {ONE: ""})
-    assert slots.list_workers(tx) == [(Worker(ONE, "host:1", 2, NOON), 4)]
+    assert slots.list_workers(tx) == [(Worker(ONE, "host:1", 2, NOON, NOON), 4)]
 
 
 def test_new_worker_gets_its_share_after_the_others_release_slots(tx: Tx) -> None:
@@ -156,7 +156,7 @@ def test_heartbeat_of_an_evicted_worker_is_refused_and_takes_no_slot(tx: Tx) -> 
     divide_and_join(tx, 4, ONE, TWO)
     beat(tx, ONE, (TWO, 2))
 
-    assert slots.heartbeat(tx, TWO, [(ONE, 3)]) is None
+    assert slots.heartbeat(tx, TWO, [(ONE, 3)], NOON) is None
 
     assert set(owners(tx).values()) == {ONE}
     assert not slots.is_held(tx, 2, TWO)
@@ -166,7 +166,7 @@ def test_heartbeat_of_an_evicted_worker_is_refused_and_takes_no_slot(tx: Tx) -> 
 def test_heartbeat_of_an_unregistered_worker_is_refused(tx: Tx) -> None:
     divide_and_join(tx, 4)
 
-    assert slots.heartbeat(tx, ONE, ()) is None
+    assert slots.heartbeat(tx, ONE, (), NOON) is None
 
 
 def test_slot_is_held_only_by_its_worker(tx: Tx) -> None:
@@ -342,15 +342,15 @@ def test_concurrent_heartbeats_never_take_the_same_slot() -> None:
         await store.write(slots.ensure_slots, 16)
         await store.write(slots.register, me, f"host:{number}", NOON)
         for _ in range(ROUNDS):
-            holding = await store.write(slots.heartbeat, me, ())
+            holding = await store.write(slots.heartbeat, me, (), NOON)
             assert holding is not None
             assert holding.orphaned == []
             held = [await store.read(slots.is_held, slot, me) for slot in holding.held]
             assert all(held), "no slot is taken from a live worker"
         await all_are_done(store)
-        await store.write(slots.heartbeat, me, ())
+        await store.write(slots.heartbeat, me, (), NOON)
         await all_are_done(store)
-        holding = await store.write(slots.heartbeat, me, ())
+        holding = await store.write(slots.heartbeat, me, (), NOON)
         assert holding is not None
         return holding.held
 
@@ -373,10 +373,10 @@ def test_concurrent_mutual_evictions_leave_all_slots_to_live_workers() -> None:
         await store.write(slots.ensure_slots, 4)
         await store.write(slots.register, me, f"host:{number}", NOON)
         await asyncio.to_thread(both.wait)
-        found = await store.write(slots.heartbeat, me, [(other, 0)])
+        found = await store.write(slots.heartbeat, me, [(other, 0)], NOON)
         for _ in range(3):
             await asyncio.to_thread(both.wait)
-            found = await store.write(slots.heartbeat, me, ())
+            found = await store.write(slots.heartbeat, me, (), NOON)
         return found
 
     for _ in range(5):

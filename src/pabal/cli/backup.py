@@ -1,11 +1,11 @@
 """The command that copies the SQLite store to a file while the service runs."""
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
 from pabal.cli.command import WORLD, CommandError, add_command
+from pabal.cli.translate import print_message
 from pabal.settings.settings import Settings
 from pabal.store.engine import sqlite_backup
 from pabal.store.engine.base import StoreUnavailable
@@ -39,7 +39,7 @@ class Progress:
     def __call__(self, pages: int, total: int) -> None:
         if WORLD.monotonic() - self._reported_at >= PROGRESS_INTERVAL_S:
             self._reported_at = WORLD.monotonic()
-            print(f"copied {pages * 100 // total} %", file=sys.stderr)
+            print_message(f"copied {pages * 100 // total} %", is_error=True)
 
 
 def _backup(settings: Settings, args: argparse.Namespace) -> None:
@@ -55,7 +55,7 @@ def _backup(settings: Settings, args: argparse.Namespace) -> None:
         raise CommandError(f"{store_path} was not copied: {error}; run `pabal doctor`") from None
     except (OSError, StoreUnavailable) as error:
         raise CommandError(f"{store_path} was not copied to {file}: {error}; nothing was written there") from None
-    print(f"copied {store_path} to {file} and verified it: schema {schema}, {size / 1024**2:,.1f} MiB")
+    print_message(f"copied {store_path} to {file} and verified it: schema {schema}, {size / 1024**2:,.1f} MiB")
 
 
 def _check_target(store: Path, file: Path, *, is_forced: bool) -> None:

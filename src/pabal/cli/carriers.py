@@ -6,7 +6,8 @@ from typing import Any
 
 from pabal.app import build_context
 from pabal.cli.command import WORLD, CommandError, add_command, add_group, add_list, current_actor, with_store
-from pabal.cli.table import print_rows
+from pabal.cli.table import Cell, print_rows
+from pabal.cli.translate import print_message
 from pabal.domain.codes import Text
 from pabal.service.metrics import Metrics
 from pabal.service.policy import build_policy
@@ -41,15 +42,15 @@ def add_commands(subparsers: Any) -> None:
 def _list(settings: Settings, given: argparse.Namespace) -> None:
     kinds = {name: each.kind for name, each in settings.carriers.items()}
 
-    async def work(store: Store) -> list[tuple[str, ...]]:
+    async def work(store: Store) -> list[tuple[object, ...]]:
         total = max(1, await store.read(slots.count_slots))
         return [
             (
                 each.name,
-                each.kind or "unknown kind",
+                each.kind or Cell(None, "unknown kind"),
                 "configured" if each.name in kinds else "not configured",
-                f"{each.unsent} waiting",
-                f"{each.awaiting_receipt} awaiting a receipt",
+                Cell(each.unsent, f"{each.unsent} waiting"),
+                Cell(each.awaiting_receipt, f"{each.awaiting_receipt} awaiting a receipt"),
             )
             for each in await store.read(abandoned_jobs.list_carriers, range(total), kinds, WORLD.now())
         ]
@@ -74,7 +75,7 @@ def _move(settings: Settings, given: argparse.Namespace) -> None:
             lambda tx, slot: abandoned_jobs.move_some(tx, slot, given.name, given.to, products, WORLD.now()),
         )
 
-    print(f"{with_store(settings, work)} messages moved from {given.name} to {given.to}")
+    print_message(f"{with_store(settings, work)} messages moved from {given.name} to {given.to}")
 
 
 def _cancel(settings: Settings, given: argparse.Namespace) -> None:
@@ -86,7 +87,7 @@ def _cancel(settings: Settings, given: argparse.Namespace) -> None:
             store, lambda tx, slot: abandoned_jobs.cancel_some(tx, slot, given.name, policy, WORLD.now())
         )
 
-    print(f"{with_store(settings, work)} messages of {given.name} are cancelled")
+    print_message(f"{with_store(settings, work)} messages of {given.name} are cancelled")
 
 
 def _forget(settings: Settings, given: argparse.Namespace) -> None:
@@ -101,7 +102,7 @@ def _forget(settings: Settings, given: argparse.Namespace) -> None:
         await _record(store, "carrier.forget", given.name)
 
     with_store(settings, work)
-    print(f"the carrier {given.name} is forgotten")
+    print_message(f"the carrier {given.name} is forgotten")
 
 
 async def _record(store: Store, action: str, target: str) -> None:

@@ -16,6 +16,7 @@ from pabal.cli.doctor_machine import (
 )
 from pabal.cli.doctor_mail import check_mail_server
 from pabal.cli.doctor_openid import check_break_glass, check_provider
+from pabal.cli.doctor_workers import check_workers
 from pabal.cli.finding import Finding
 from pabal.domain import dates
 from pabal.domain.sender_number import NumberState
@@ -25,12 +26,13 @@ from pabal.service.access.factor_secrets import FactorSecrets
 from pabal.service.access.hash_keys import KeyState
 from pabal.service.delivery import known_carriers
 from pabal.service.delivery.circuit_breaker import CarrierStatus
-from pabal.service.delivery.heartbeat import LIVENESS_CHECK_S
+from pabal.service.delivery.heartbeat import find_live_workers
 from pabal.service.metrics import Metrics
 from pabal.service.upkeep import abandoned_jobs
 from pabal.service.webhooks import encrypt
 from pabal.settings.carriers import SENDABLE, TEXT_PRODUCTS
 from pabal.settings.field import BadSetting
+from pabal.settings.routes import find_unrouted
 from pabal.settings.settings import Settings
 from pabal.store import accounts, carrier_states, numbers, queue_admin, slots, webhook_posts, webhooks
 from pabal.store.engine import requirements, sqlite_backup
@@ -41,14 +43,17 @@ from pabal.world import World
 
 LATE_MS = 30 * dates.SECOND
 """Messages that have been due for longer are reported if nothing delivers."""
-CARRIER_WORDS = {CarrierStatus.CIRCUIT_OPEN.value: "failing (circuit open)"}
+CARRIER_WORDS = {
+    CarrierStatus.CIRCUIT_OPEN.value: "failing (circuit open)",
+    CarrierStatus.UP.value: "working only in part",
+}
 """How a state is shown where its stored word is not clear."""
 CARRIER_REMEDIES = {
     CarrierStatus.DOWN.value: "Its messages wait. Check that it can be reached and that its settings are right.",
     CarrierStatus.CIRCUIT_OPEN.value: "Its messages go to the next carrier of their route, or wait."
     " Check that it can be reached, and ask its operator.",
-    CarrierStatus.UP.value: "It works only in part. A quota ends by itself, or is raised by the relay; otherwise"
-    " check that its settings are right.",
+    CarrierStatus.UP.value: "It works again when the quota ends, or when the relay raises it; otherwise check that"
+    " its settings are right.",
 }
 
 UNCONFIGURED_REMEDY = (
@@ -72,7 +77,9 @@ async def diagnose(settings: Settings, world: World) -> list[Finding]:
     is_running: bool | None = None
     if not settings.is_on_postgresql and all(finding.is_ok for finding in findings):
         is_running = _is_running(settings)
-        findings.append(Finding(True, f"{'a' if is_running else 'no'} service is running on it"))
+        findings.append(
+            Finding(True, "a service is running on it" if is_running else "no service is running on it")
+        )
     if all(finding.is_ok for finding in findings):
         findings += await _check_store(settings, world, is_running)
     answering = await asyncio.to_thread(check_port, settings, is_running=is_running)
@@ -173,10 +180,9 @@ async def _check_file(store: Store) -> list[Finding]:
 
 
 async def _check_server(store: Store, settings: Settings, world: World) -> list[Finding]:
-    """Check the version, the settings and the clock of PostgreSQL, and list the workers."""
+    """Check the version, the settings and the clock of PostgreSQL, and the workers."""
     found = [Finding(True, f"the database {settings.redacted_store} can be reached and its schema is up to date")]
-    workers = [f"{worker.name} ({held} slots)" for worker, held in await store.read(slots.list_workers)]
-    found.append(Finding(True, f"workers: {', '.join(workers) or 'none running'}"))
+    found += await check_workers(store)
     version = await store.read(requirements.server_version)
     if version < requirements.MIN_VERSION:
         found.append(
@@ -195,7 +201,7 @@ async def _check_server(store: Store, settings: Settings, world: World) -> list[
 async def _check_keys(store: Store) -> list[Finding]:
     live = [key for key in await store.read(accounts.list_keys) if key.is_live]
     if live:
-        return [Finding(True, f"{len(live)} live keys")]
+        return [Finding(True, f"{len(live)} live key{'' if len(live) == 1 else 's'}")]
     return [Finding(False, "there is no live key", "Create one: pabal key create --account NAME")]
 
 
@@ -218,8 +224,8 @@ async def _check_queue(store: Store, settings: Settings, world: World) -> list[F
     for each in await store.read(abandoned_jobs.list_carriers, range(total), kinds, world.now()):
         if each.name not in kinds and each.unsent + each.awaiting_receipt:
             message = f"{each.unsent} messages wait for the carrier {each.name}, which is not configured"
-            if each.awaiting_receipt:
-                message += f", and {each.awaiting_receipt} for receipts from it"
+            if receipts := each.awaiting_receipt:
+                message += f", and {receipts} for receipts from it"
             found.append(Finding(False, message, UNCONFIGURED_REMEDY))
     try:
         await store.read(known_carriers.check_carriers, kinds)
@@ -240,21 +246,11 @@ async def _check_delivery(store: Store, settings: Settings, world: World, is_run
     ]
     if not due or world.now() - min(due) < LATE_MS:
         return []
-    if is_running or (is_running is None and await _is_worker_alive(store)):
+    if is_running or (is_running is None and await find_live_workers(store)):
         return []
     since = dates.format_timestamp(min(due), settings.zone)
     remedy = "Start `pabal work`, or `pabal serve`." if settings.is_on_postgresql else "Start `pabal serve`."
     return [Finding(False, f"messages have been due since {since}, and nothing delivers them", remedy)]
-
-
-async def _is_worker_alive(store: Store) -> bool:
-    """Return whether a worker's heartbeat goes on; workers that died with all others stay listed."""
-    before = {worker.id: worker.heartbeat for worker, _ in await store.read(slots.list_workers)}
-    if not before:
-        return False
-    await asyncio.sleep(LIVENESS_CHECK_S)
-    after = {worker.id: worker.heartbeat for worker, _ in await store.read(slots.list_workers)}
-    return any(before.get(worker) != heartbeat for worker, heartbeat in after.items())
 
 
 async def _check_carriers(store: Store, settings: Settings) -> list[Finding]:
@@ -263,7 +259,7 @@ async def _check_carriers(store: Store, settings: Settings) -> list[Finding]:
         if carrier.name in settings.carriers and (carrier.reason or carrier.state != CarrierStatus.UP.value):
             word = CARRIER_WORDS.get(carrier.state, carrier.state)
             since = dates.format_timestamp(carrier.since, settings.zone)
-            worker = f", reported by {carrier.worker}" if carrier.worker else ""
+            worker = f" ({carrier.worker})" if carrier.worker else ""
             reason = f": {carrier.reason}" if carrier.reason else ""
             message = f"the carrier {carrier.name} has been {word} since {since}{worker}{reason}"
             found.append(Finding(False, message, CARRIER_REMEDIES[carrier.state]))
@@ -331,11 +327,15 @@ async def _check_webhooks(store: Store, settings: Settings) -> list[Finding]:
     paused = await store.read(_list_paused)
     found = []
     for webhook, reason in paused[:MAX_NAMED_WEBHOOKS]:
-        message = f"the webhook {webhook.id} of {webhook.account} is paused: {webhook.url} keeps failing"
-        if webhook.failing_since is not None:
-            message += f" since {dates.format_timestamp(webhook.failing_since, settings.zone)}"
+        failing_since = webhook.failing_since if webhook.failing_since is not None else webhook.created_at
+        since = dates.format_timestamp(failing_since, settings.zone)
+        why = f" ({reason})" if reason else ""
+        message = (
+            f"the webhook {webhook.id} of {webhook.account} is paused: {webhook.url} keeps failing since"
+            f" {since}{why}"
+        )
         remedy = PAUSED_REMEDY.format(id=webhook.id, account=shlex.quote(webhook.account))
-        found.append(Finding(True, f"{message} ({reason})" if reason else message, remedy))
+        found.append(Finding(True, message, remedy))
     if len(paused) > MAX_NAMED_WEBHOOKS:
         found.append(Finding(True, "more webhooks are paused", "See `pabal webhook list`."))
     return found
@@ -352,9 +352,7 @@ def _list_paused(tx: Tx) -> list[tuple[Webhook, str]]:
 
 
 def _check_routes(settings: Settings) -> list[Finding]:
-    used = {name for carriers in settings.routes.values() for name in carriers}
-    unused = [name for name in settings.carriers if name not in used]
-    if unused:
+    if unused := find_unrouted(settings.routes, settings.carriers):
         example = f"[routes] {settings.carriers[unused[0]].products[0].code} = [{unused[0]!r}]".replace("'", '"')
         remedy = f"Name it for the products that it shall send, as in `{example}`, or remove its table."
         return [Finding(False, f"nothing is sent through {', '.join(unused)}: no route names it", remedy)]
@@ -371,9 +369,11 @@ def _check_address(settings: Settings) -> list[Finding]:
     except ValueError:
         is_local = settings.host == "localhost"
     if is_local or settings.trusted_proxies:
-        return [Finding(True, f"listens on {settings.host}:{settings.port}")]
+        return [Finding(True, f"is set to listen on {settings.host}:{settings.port}")]
     remedy = "Put a TLS proxy in front of it, and name the proxy in trusted_proxies."
-    return [Finding(True, f"listens on {settings.host}:{settings.port}, reachable from other machines", remedy)]
+    return [
+        Finding(True, f"is set to listen on {settings.host}:{settings.port}, reachable from other machines", remedy)
+    ]
 
 
 def _quick_check(tx: Tx) -> str:

@@ -32,6 +32,9 @@ UNKNOWN_STORE_REMEDY = (
     "Look for errors of the disk in the system's log, and copy the data directory before you try anything else."
 )
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+_OTHER_SETTINGS = (
+    "It was started with another port. Give doctor the same: --config FILE, or the variable PABAL_PORT."
+)
 _OTHER_PORT = "Stop it, or choose another port with --port or the setting `port`."
 
 
@@ -87,8 +90,10 @@ def check_port(settings: Settings, *, is_running: bool | None) -> list[Finding]:
     place = f"port {settings.port} of {settings.host}"
     try:
         is_ours = _is_pabal(host, settings.port)
-    except OSError:
-        return []  # nothing listens there
+    except OSError:  # nothing listens there
+        return [Finding(True, f"nothing answers at {place}, though a service is running", _OTHER_SETTINGS)] * bool(
+            is_running
+        )
     if not is_ours:
         return [Finding(False, f"another program, not Pabal, answers at {place}", _OTHER_PORT)]
     if is_running is False:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from pabal.cli.calling import parser
+from pabal.cli.translate import t
 
 NEEDS_SERVER = "this needs the service, which is not installed here; install it with: pip install 'pabal[server]'"
 
@@ -20,6 +21,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         if not words or words[0] in ("--version", "--help", "-h", "completion"):
             return parser.main(argv)
-        print(f"pabal: {NEEDS_SERVER}", file=sys.stderr)
+        print(f"pabal: {t(NEEDS_SERVER)}", file=sys.stderr)
         return 2
     return run(argv)

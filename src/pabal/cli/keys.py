@@ -14,7 +14,8 @@ from pabal.cli.command import (
     current_actor,
     with_store,
 )
-from pabal.cli.table import print_rows
+from pabal.cli.table import Cell, print_rows
+from pabal.cli.translate import print_message
 from pabal.domain import dates
 from pabal.domain.codes import Text
 from pabal.domain.dates import Instant
@@ -106,11 +107,11 @@ def _row(key: ApiKey, settings: Settings) -> list[object]:
         key.id,
         key.account,
         key.name,
-        ",".join(sorted(key.scopes)),
-        " ".join(map(str, key.allow)) or "any address",
-        f"{key.rate}/s",
+        Cell(sorted(key.scopes), ",".join(sorted(key.scopes))),
+        Cell(list(map(str, key.allow)), " ".join(map(str, key.allow)) or "any address"),
+        Cell(key.rate, f"{key.rate}/s"),
         dates.format_timestamp(key.created_at, settings.zone),
-        NEVER_USED if key.used_at is None else dates.format_timestamp(key.used_at, settings.zone),
+        Cell(None, NEVER_USED) if key.used_at is None else dates.format_timestamp(key.used_at, settings.zone),
         state,
     ]
 
@@ -127,4 +128,4 @@ def _revoke(settings: Settings, given: argparse.Namespace) -> None:
         await store.write(revoke)
 
     with_store(settings, work)
-    print(f"key {given.id} is revoked")
+    print_message(f"key {given.id} is revoked")

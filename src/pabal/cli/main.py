@@ -27,11 +27,14 @@ from pabal.cli import (
     users,
     webhooks,
 )
+from pabal.cli.argument_parser import ArgumentParser
 from pabal.cli.calling import parser as calling
 from pabal.cli.command import WORLD, CommandError, add_command, current_actor
 from pabal.cli.doctor import diagnose, pending_migrations
 from pabal.cli.korean_help import translate_help
-from pabal.domain.codes import Refused
+from pabal.cli.translate import t
+from pabal.console.operate.setting_descriptions import KOREAN_DESCRIPTIONS
+from pabal.domain.codes import Refused, Text
 from pabal.service.delivery.known_carriers import WrongCarriers
 from pabal.settings.environment import choose_language
 from pabal.settings.field import BadSetting
@@ -44,6 +47,8 @@ from pabal.store.engine.migrate import UnsupportedSchema, migrate
 from pabal.webhooks.secrets import UnreadableSecret
 
 UP_TO_DATE = "the schema is up to date"
+OK, WRONG = Text("정상 ", "ok   "), Text("이상 ", "WRONG")
+"""How a finding begins: five places wide."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         citus.NoCitus,
         serve.CannotServe,
     ) as error:
-        print(f"pabal: {error}", file=sys.stderr)
+        print(f"pabal: {t(str(error))}", file=sys.stderr)
         return 2
     except Refused as refused:
         first = refused.problems[0]
@@ -80,17 +85,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"pabal: {first.message(language)} {first.code.remedy.in_language(language)}", file=sys.stderr)
         return 1
     except UnreadableSecret as error:
-        print(f"pabal: a secret in the store cannot be read: {error}; run `pabal doctor`", file=sys.stderr)
+        message = t(f"a secret in the store cannot be read: {error}; run `pabal doctor`")
+        print(f"pabal: {message}", file=sys.stderr)
         return 2
     except StoreUnavailable as error:
-        print(f"pabal: the store is not available ({error}); run `pabal doctor`", file=sys.stderr)
+        print(f"pabal: {t(f'the store is not available ({error}); run `pabal doctor`')}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("pabal", description="A self-hosted messaging service.")
+    parser = ArgumentParser("pabal", description="A self-hosted messaging service.")
     parser.add_argument("--version", action="version", version=f"pabal {__version__}")
     parser.set_defaults(parser=parser)
     subparsers = parser.add_subparsers(metavar="COMMAND")
@@ -168,7 +174,7 @@ def _migrate(settings: Settings, given: argparse.Namespace) -> int:
         finally:
             await store.close()
 
-    print("\n".join(asyncio.run(run())) or UP_TO_DATE)
+    print("\n".join(asyncio.run(run())) or t(UP_TO_DATE))
     return 0
 
 
@@ -190,21 +196,23 @@ def _check_schema(settings: Settings) -> int:
         missing = asyncio.run(pending_migrations(settings, WORLD))
     except StoreUnavailable as error:
         raise CommandError(f"the store cannot be read ({error}); run `pabal doctor`") from None
-    print("\n".join(f"missing {name}" for name in missing) or UP_TO_DATE)
+    print("\n".join(f"missing {name}" for name in missing) or t(UP_TO_DATE))
     return 1 if missing else 0
 
 
 def _settings(settings: Settings, given: argparse.Namespace) -> None:
+    translations = KOREAN_DESCRIPTIONS if choose_language() == "ko" else {}
     for name, value, meaning in describe_settings(settings):
-        print(f"{name} = {value}\n    {meaning}")
+        print(f"{name} = {value}\n    {translations.get(meaning, meaning)}")
 
 
 def _doctor(settings: Settings, given: argparse.Namespace) -> int:
     findings = asyncio.run(diagnose(settings, WORLD))
     for finding in findings:
-        print(f"{'ok   ' if finding.is_ok else 'WRONG'} {finding.message}")
+        state = (OK if finding.is_ok else WRONG).in_language(choose_language())
+        print(f"{state} {t(finding.message)}")
         if finding.remedy:
-            print(f"      {finding.remedy}")
+            print(f"      {t(finding.remedy)}")
     return 0 if all(finding.is_ok for finding in findings) else 1
 
 

@@ -18,6 +18,7 @@ from pabal.cli.command import (
 from pabal.cli.limits import add_limit_command
 from pabal.cli.numbers import add_opt_out_command
 from pabal.cli.table import print_rows
+from pabal.cli.translate import print_message
 from pabal.domain import dates
 from pabal.domain.codes import Text
 from pabal.domain.profile import Profile, parse_channel_id
@@ -120,7 +121,7 @@ def _set_account(settings: Settings, given: argparse.Namespace) -> None:
         await store.write(account_service.set_disabled, account_id, is_disabled, current_actor(), WORLD.now())
 
     with_store(settings, work)
-    print(f"account {given.name} is {'enabled' if given.is_enabled else 'disabled'}")
+    print_message(f"account {given.name} is {'enabled' if given.is_enabled else 'disabled'}")
 
 
 def _list_profiles(settings: Settings, given: argparse.Namespace) -> None:
@@ -160,7 +161,9 @@ def _adopt_profile(settings: Settings, given: argparse.Namespace) -> None:
             await context.relay_of(carrier).close()
 
     profile = with_store(settings, work)
-    print(f"{profile.channel_id} is profile {profile.id} of {given.account}; its templates appear within a minute")
+    print_message(
+        f"{profile.channel_id} is profile {profile.id} of {given.account}; its templates appear within a minute"
+    )
 
 
 def _relay_named(name: str | None, context: Context) -> str:
@@ -185,7 +188,7 @@ def _set_profile(settings: Settings, given: argparse.Namespace) -> None:
         audit_log.add(tx, AuditEntry(WORLD.now(), *current_actor(), found.account_id, action, found.channel_id))
 
     with_store(settings, lambda store: store.write(change))
-    print(f"profile {given.id} is {'in use' if given.is_enabled else 'disabled'}")
+    print_message(f"profile {given.id} is {'in use' if given.is_enabled else 'disabled'}")
 
 
 def _list_templates(settings: Settings, given: argparse.Namespace) -> None:
@@ -212,4 +215,4 @@ def _review_template(settings: Settings, given: argparse.Namespace) -> None:
         audit_log.add(tx, AuditEntry(WORLD.now(), *current_actor(), template.account_id, action, template.code))
 
     with_store(settings, lambda store: store.write(review))
-    print(f"template {given.id} is {'approved' if given.is_approved else 'rejected'}")
+    print_message(f"template {given.id} is {'approved' if given.is_approved else 'rejected'}")

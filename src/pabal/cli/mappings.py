@@ -14,7 +14,8 @@ from pabal.cli.command import (
     find_account_id,
     with_store,
 )
-from pabal.cli.table import print_rows
+from pabal.cli.table import Cell, print_rows
+from pabal.cli.translate import print_message
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.profile import parse_channel_id
 from pabal.service.metrics import Metrics
@@ -59,8 +60,8 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
             account,
             channel_id,
             each.carrier,
-            each.template_code or "-",
-            each.remote or "-",
+            each.template_code or Cell(None, "-"),
+            each.remote or Cell(None, "-"),
             "manual" if each.is_manual else "found",
             mappings.PROBLEMS[each.problem].en if each.problem else "usable",
         )
@@ -97,7 +98,7 @@ def _add(settings: Settings, given: argparse.Namespace) -> None:
 
     problem = with_store(settings, work)
     what = f"template {given.template} of {channel_id}" if given.template else channel_id
-    print(f"{what} is mapped to {given.carrier}{f', but cannot be used yet: {problem}' if problem else ''}")
+    print_message(f"{what} is mapped to {given.carrier}{f', but cannot be used yet: {problem}' if problem else ''}")
 
 
 def _remove(settings: Settings, given: argparse.Namespace) -> None:
@@ -115,7 +116,7 @@ def _remove(settings: Settings, given: argparse.Namespace) -> None:
             raise CommandError("there is no such mapping; see `pabal mapping list`") from None
 
     with_store(settings, work)
-    print(f"{given.template or channel_id} is no longer mapped to {given.carrier}")
+    print_message(f"{given.template or channel_id} is no longer mapped to {given.carrier}")
 
 
 def _audit_entry(given: argparse.Namespace, account_id: int, channel_id: str, action: str) -> AuditEntry:

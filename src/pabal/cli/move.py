@@ -5,19 +5,20 @@ import asyncio
 import contextlib
 import dataclasses
 import functools
-import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pabal.app import AlreadyRunning, open_store, process_lock
-from pabal.cli.command import WORLD, CommandError, add_command
+from pabal.cli.command import WORLD, CommandError, add_command, current_actor
+from pabal.cli.translate import print_message
 from pabal.domain import dates, identifiers
 from pabal.service.delivery.heartbeat import find_live_workers
 from pabal.settings.settings import Settings
-from pabal.store import slots
+from pabal.store import audit_log, slots
+from pabal.store.audit_log import AuditEntry
 from pabal.store.engine import move_target, sqlite_backup
-from pabal.store.engine.base import Row, Store, StoreUnavailable
+from pabal.store.engine.base import Row, Store, StoreUnavailable, Tx, transaction
 from pabal.store.engine.migrate import migrate
 from pabal.store.engine.move_source import MovedTable, MoveSource, TableDigest, open_source
 from pabal.store.engine.move_target import MoveRefused
@@ -25,6 +26,8 @@ from pabal.store.engine.move_target import MoveRefused
 PROGRESS_INTERVAL_S = 5.0
 """How often a long move prints its progress."""
 MOVE_GUIDE = "docs/how-to/postgresql.md"
+MOVE_ACTION = "store.move"
+"""Its name in the audit log; the target is the number of moved rows."""
 KEYED_TABLE = "idempotency_keys"
 """Its slots are those of the target: by them a repeated request finds the answer to the first one."""
 
@@ -54,10 +57,12 @@ def _move(settings: Settings, given: argparse.Namespace) -> None:
             digests = asyncio.run(_move_all(settings, source))
         kept_as = _retire(file, settings)
     for name, digest in digests.items():
-        print(f"{name}: {digest.rows:,} rows, checksum {digest.hex}")
+        print_message(f"{name}: {digest.rows:,} rows, checksum {digest.hex}")
     rows = sum(digest.rows for digest in digests.values())
-    print(f"moved {rows:,} rows of {len(digests)} tables to {settings.redacted_store}; every row was compared")
-    print(f"the SQLite store is {kept_as} now; delete it when you no longer need it")
+    print_message(
+        f"moved {rows:,} rows of {len(digests)} tables to {settings.redacted_store}; every row was compared"
+    )
+    print_message(f"the SQLite store is {kept_as} now; delete it when you no longer need it")
 
 
 @contextlib.contextmanager
@@ -92,8 +97,15 @@ async def _move_all(settings: Settings, source: MoveSource) -> dict[str, TableDi
         for table in tables:
             await _copy(source, target, table, progress.get(table.name))
         digests = {table.name: await _compare(source, target, table) for table in tables}
-        await target.store.write(move_target.finish, source.last_ids())
+        await target.store.write(_finish, source.last_ids(), sum(each.rows for each in digests.values()))
         return digests
+
+
+@transaction(retryable=True, exclusive=True)  # a retry finds a finished store, and adds no second entry
+def _finish(tx: Tx, last_ids: Mapping[str, int], rows: int) -> None:
+    """Finish the move, with an entry in the audit log."""
+    if move_target.finish(tx, last_ids):
+        audit_log.add(tx, AuditEntry(WORLD.now(), *current_actor(), None, MOVE_ACTION, f"{rows:,}"))
 
 
 @contextlib.asynccontextmanager
@@ -166,10 +178,10 @@ def _retire(file: Path, settings: Settings) -> Path:
     try:
         sqlite_backup.retire(file.resolve(), kept_as.resolve())
     except (OSError, sqlite_backup.StoreInUse) as error:
-        print(
-            f"pabal: {file} could not be renamed ({type(error).__name__}): start no service on it,"
+        print_message(
+            f"{file} could not be renamed ({type(error).__name__}): start no service on it,"
             " or messages are sent twice",
-            file=sys.stderr,
+            is_error=True,
         )
         return file
     return kept_as
@@ -189,4 +201,4 @@ class _Report:
         self.rows += rows
         if WORLD.monotonic() - self._reported_at >= PROGRESS_INTERVAL_S:
             self._reported_at = WORLD.monotonic()
-            print(f"{self._title}: {self.rows:,} of {self._total:,} rows", file=sys.stderr)
+            print_message(f"{self._title}: {self.rows:,} of {self._total:,} rows", is_error=True)

@@ -15,6 +15,7 @@ from pabal.cli.command import (
     with_store,
 )
 from pabal.cli.table import print_rows
+from pabal.cli.translate import print_message
 from pabal.domain import phone
 from pabal.domain.codes import Code, Refused, Text
 from pabal.service.access import numbers, opt_out_numbers
@@ -90,22 +91,22 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
 
 def _add(settings: Settings, given: argparse.Namespace) -> None:
     is_new = _change(settings, given, numbers.register, "number.add")
-    print(f"{_spelled(given)} {'is' if is_new else 'was already'} registered for {given.account}")
+    print_message(f"{_spelled(given)} {'is' if is_new else 'was already'} registered for {given.account}")
 
 
 def _approve(settings: Settings, given: argparse.Namespace) -> None:
     _change(settings, given, numbers.approve, "number.approve")
-    print(f"{_spelled(given)} is approved for {given.account}")
+    print_message(f"{_spelled(given)} is approved for {given.account}")
 
 
 def _reject(settings: Settings, given: argparse.Namespace) -> None:
     _change(settings, given, numbers.reject, "number.reject", given.comment)
-    print(f"{_spelled(given)} is rejected for {given.account}")
+    print_message(f"{_spelled(given)} is rejected for {given.account}")
 
 
 def _remove(settings: Settings, given: argparse.Namespace) -> None:
     _change(settings, given, numbers.remove, "number.remove")
-    print(f"{_spelled(given)} is no longer registered for {given.account}")
+    print_message(f"{_spelled(given)} is no longer registered for {given.account}")
 
 
 def _spelled(given: argparse.Namespace) -> str:

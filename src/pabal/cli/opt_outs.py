@@ -16,12 +16,14 @@ from pabal.cli.command import (
     printable,
     with_store,
 )
-from pabal.cli.table import print_rows
+from pabal.cli.table import Cell, print_rows
+from pabal.cli.translate import print_message
 from pabal.domain import opt_out, phone
 from pabal.domain.codes import Refused, Text
 from pabal.service.access import opt_outs
 from pabal.service.access.opt_outs import NewOptOuts, OptOut, OptOutEntry, OptOutSource, new_hash_key
 from pabal.service.policy import build_policy
+from pabal.settings.environment import choose_language
 from pabal.settings.settings import Settings
 from pabal.store import audit_log
 from pabal.store.audit_log import AuditEntry
@@ -64,7 +66,7 @@ def _add(settings: Settings, given: argparse.Namespace) -> None:
     phones, sender = _parse(given)
     entries = [OptOutEntry(each, sender, opt_out.check_reason(given.reason)) for each in phones]
     added = with_store(settings, lambda store: _store(store, settings, given.account, entries, opt_outs.ADD_ACTION))
-    print(f"{added} of {len(set(phones))} numbers added")
+    print_message(f"{added} of {len(set(phones))} numbers added")
 
 
 def _remove(settings: Settings, given: argparse.Namespace) -> None:
@@ -76,21 +78,18 @@ def _remove(settings: Settings, given: argparse.Namespace) -> None:
         keys, now = build_policy(settings).hash_keys, WORLD.now()
         return await store.write(opt_outs.remove_opt_outs, keys, account_id, phones, sender, now, audit_entry)
 
-    print(f"{with_store(settings, work)} of {len(set(phones))} numbers removed")
+    print_message(f"{with_store(settings, work)} of {len(set(phones))} numbers removed")
 
 
 def _list(settings: Settings, given: argparse.Namespace) -> None:
-    def row(each: OptOut) -> list[str]:
-        sender = phone.hyphenate(each.sender) if each.sender else "all"
+    def row(each: OptOut) -> list[object]:
+        sender = phone.hyphenate(each.sender) if each.sender else Cell(None, "all")
         return [phone.hyphenate(each.phone), sender, each.source.code, printable(each.reason or "")]
 
     async def work(store: Store) -> None:
         account_id = await find_account_id(store, given.account)
         async for batch in _read_all(store, account_id):
-            if given.json or sys.stdout.isatty():
-                print_rows(COLUMNS, map(row, batch), as_json=given.json)
-            else:
-                print("\n".join("\t".join(row(each)) for each in batch))
+            print_rows(COLUMNS, map(row, batch), as_json=given.json)
 
     with_store(settings, work)
 
@@ -105,12 +104,12 @@ def _import(settings: Settings, given: argparse.Namespace) -> None:
     except OSError as error:
         raise CommandError(f"{given.file}: cannot be read ({error.strerror})") from None
     except Refused as refused:
-        listed = "\n".join(each.message("en") for each in refused.problems)
+        listed = "\n".join(each.message(choose_language()) for each in refused.problems)
         raise CommandError(f"{given.file}: nothing was imported\n{listed}") from None
     added = with_store(
         settings, lambda store: _store(store, settings, given.account, entries, opt_outs.IMPORT_ACTION)
     )
-    print(f"{added} of {total} rows added")
+    print_message(f"{added} of {total} rows added")
 
 
 def _export(settings: Settings, given: argparse.Namespace) -> None:

@@ -9,6 +9,7 @@ from pabal.app import build_context
 from pabal.checks.locale import Locale
 from pabal.checks.personal_data import write_export
 from pabal.cli.command import WORLD, CommandError, add_command, add_group, current_actor, with_store
+from pabal.cli.translate import print_message
 from pabal.domain import phone
 from pabal.service.metrics import Metrics
 from pabal.service.policy import build_policy
@@ -57,7 +58,7 @@ def _erase(settings: Settings, given: argparse.Namespace) -> None:
         return await privacy.erase(context, account_id, number, _audit_entry(account_id, privacy.ERASE_ACTION))
 
     done = with_store(settings, work)
-    print(
+    print_message(
         f"{done.erased} messages erased, {done.cancelled} of them cancelled; {done.campaign_rows} rows of campaigns"
         f" erased; {done.pending} messages are being sent, and are erased when they have ended. {NOT_COVERED}"
     )

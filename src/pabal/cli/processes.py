@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from pabal import logs
 from pabal.app import AlreadyRunning, build_service, process_lock
 from pabal.cli import serve
+from pabal.cli.greeting import greet_workers, greeting
 from pabal.cli.supervise import ChildCommand, supervise
 from pabal.settings.settings import Settings
 from pabal.store.engine.base import Store
@@ -151,18 +152,18 @@ async def _serve_all(
     return await supervise(
         commands,
         stop_timeout_s=_stop_timeout_s(settings),
-        on_ready=functools.partial(print, serve.greeting(settings, shared, first), flush=True),
+        on_ready=functools.partial(print, greeting(settings, shared, first), flush=True),
         on_stop=shared.close,  # or callers would wait for connections that nobody accepts
     )
 
 
 async def _work_all(settings: Settings, commands: Sequence[ChildCommand]) -> int:
     async with _checked_store(settings, len(commands)):
-        greeting = f"{len(commands)} Pabal workers are running. Stop with Ctrl-C."
+        pass
     return await supervise(
         commands,
         stop_timeout_s=_stop_timeout_s(settings),
-        on_ready=functools.partial(print, greeting, flush=True),
+        on_ready=functools.partial(print, greet_workers(len(commands)), flush=True),
     )
 
 

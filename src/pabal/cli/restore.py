@@ -9,6 +9,7 @@ from typing import Any
 from pabal.app import AlreadyRunning, process_lock
 from pabal.cli.backup import BACKUP_GUIDE, Progress, require_sqlite
 from pabal.cli.command import WORLD, CommandError, add_command, current_actor, with_store
+from pabal.cli.translate import print_message
 from pabal.domain import dates
 from pabal.domain.dates import Instant
 from pabal.service.delivery.heartbeat import find_live_workers
@@ -65,14 +66,17 @@ def _restore(settings: Settings, given: argparse.Namespace) -> None:
             sqlite_backup.copy_owner(path, like=store.parent)
         previous = _keep_previous(store, settings)
         sqlite_backup.install(part, store)
-    print(f"restored {store} from {file}{_newest_request(queue, settings)}")
+    print_message(f"restored {store} from {file}{_newest_request(queue, settings)}")
     if missing and not actions:
-        print(f"missing migrations: {', '.join(missing)}; `pabal migrate` or the next start applies them")
-    print("\n".join(actions) or f"{queue.maybe_sent:,} messages will be sent at the next start")
-    print(f"{queue.scheduled:,} messages are scheduled for later, {queue.awaiting_receipt:,} await their receipts")
+        print_message(f"missing migrations: {', '.join(missing)}; `pabal migrate` or the next start applies them")
+    for line in actions or [f"{queue.maybe_sent:,} messages will be sent at the next start"]:
+        print_message(line)
+    print_message(
+        f"{queue.scheduled:,} messages are scheduled for later, {queue.awaiting_receipt:,} await their receipts"
+    )
     if previous:
-        print(f"the previous store is {previous}; delete it when you no longer need it")
-    print(f"changes made since the backup are lost, revoked keys among them: see {BACKUP_GUIDE}")
+        print_message(f"the previous store is {previous}; delete it when you no longer need it")
+    print_message(f"changes made since the backup are lost, revoked keys among them: see {BACKUP_GUIDE}")
 
 
 @contextmanager
@@ -138,7 +142,8 @@ def _cancel_after_restore(settings: Settings, given: argparse.Namespace) -> None
         )
 
     with _require_stopped(settings):
-        print("\n".join(with_store(settings, count if given.check else work)))
+        for line in with_store(settings, count if given.check else work):
+            print_message(line)
 
 
 def _audit_entry(action: str, target: str = "") -> AuditEntry:

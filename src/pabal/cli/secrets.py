@@ -6,6 +6,7 @@ from typing import Any
 
 from pabal.app import build_context
 from pabal.cli.command import WORLD, CommandError, add_command, add_group, current_actor, with_store
+from pabal.cli.translate import print_message
 from pabal.service.access import factor_secrets, hash_keys
 from pabal.service.access.factor_secrets import FactorSecrets
 from pabal.service.access.hash_keys import KeyState
@@ -45,18 +46,20 @@ def _rotate(settings: Settings, given: argparse.Namespace) -> int:
         return await encrypt_all(context), factors, await hash_keys.encrypt(context)
 
     done, factors, key = with_store(settings, work)
-    print(f"{done.other} webhooks encrypted with the current key; {done.current} were already")
+    print_message(f"{done.other} webhooks encrypted with the current key; {done.current} were already")
     if any(factors):
-        print(f"{factors.other} two-factor secrets encrypted with the current key; {factors.current} were already")
+        print_message(
+            f"{factors.other} two-factor secrets encrypted with the current key; {factors.current} were already"
+        )
     if key is not KeyState.ABSENT:
-        print(_KEY_REPORTS[key])
+        print_message(_KEY_REPORTS[key])
     if factors.unreadable:
-        print(
+        print_message(
             f"{factors.unreadable} two-factor secrets cannot be decrypted: add their key to secret_key; until then,"
             " these users sign in with recovery codes"
         )
     if done.unreadable:
-        print(
+        print_message(
             f"{done.unreadable} cannot be decrypted: add their key to secret_key, or rotate these webhooks' secrets"
         )
     return 1 if done.unreadable or factors.unreadable or key is KeyState.UNREADABLE else 0
@@ -71,7 +74,7 @@ def _rebuild(settings: Settings, given: argparse.Namespace) -> None:
         return await hash_keys.rebuild(context)
 
     kept, lost = with_store(settings, work)
-    print(f"{kept} opt-outs hashed with a new key; {lost} whose number had been erased are gone")
+    print_message(f"{kept} opt-outs hashed with a new key; {lost} whose number had been erased are gone")
 
 
 async def _record(store: Store, action: str) -> None:

@@ -18,6 +18,7 @@ import uvicorn
 from pabal import logs
 from pabal.app import AlreadyRunning, Service, build_service, process_lock
 from pabal.cli import crash
+from pabal.cli.greeting import FIRST_ACCOUNT, FIRST_USER, FirstCredentials, greet_worker, greeting
 from pabal.cli.parent_link import ParentLink
 from pabal.domain.user import Role
 from pabal.service.access import keys, passwords, users
@@ -31,43 +32,11 @@ from pabal.web.connections import ConnectionLimits, ConnectionTable, max_connect
 from pabal.web.protocol import HttpProtocol
 from pabal.world import RealWorld, new_password
 
-FIRST_ACCOUNT = "first"
-FIRST_USER = "admin"
 LISTEN_BACKLOG = 2048
 """Connections that the system queues before the server accepts them."""
 GC_THRESHOLD = 10_000
 """New objects before a garbage collection; Python's own limit runs it far more often."""
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-_GREETING = """
-Pabal is running at {base}
-
-  account   {account}
-  apiKey    {key}
-            (shown only once; `pabal key create` creates more)
-  docs      {base}/docs
-  guide     {base}/docs/guide
-"""
-_CONSOLE_LOGIN = """
-  console   {base}/console
-  user      {user}
-  password  {password}
-            (shown only once; `pabal user create` creates more users)
-"""
-_TRY_IT = """
-Try it:
-
-  curl -s {base}/api/message/sendSMS.v1.0 -H 'apiKey: {key}' -H 'Content-Type: application/json' -d '{{"content":"#{{name}}님, 파발입니다.","sender":"02-1234-5678","receivers":[{{"phoneNumber":"010-1234-5678","templateData":{{"name":"홍길동"}}}}]}}'
-
-  curl -s {base}/api/message/list.v1.0 -H 'apiKey: {key}' -H 'Content-Type: application/json' -d '{{"receivers":"010-1234-5678"}}'
-
-  curl -s '{base}/api/simulator/phone.v1.0?phoneNumber=010-1234-5678' -H 'apiKey: {key}'
-
-Nothing leaves this machine: the simulator receives every message. Stop with Ctrl-C.
-"""
-_REAL_CARRIERS = """
-Messages are sent through: {carriers}. Check them with `pabal doctor`. Stop with Ctrl-C.
-"""
 
 
 class CannotServe(Exception):
@@ -135,7 +104,7 @@ async def _serve(settings: Settings, listener: socket.socket, *, delivers: bool)
 async def _work(settings: Settings, listener: socket.socket | None) -> int:
     name = _worker_name()
     service = await build_service(settings, worker=name)
-    greet = functools.partial(print, f"Pabal worker {name} is running. Stop with Ctrl-C.", flush=True)
+    greet = functools.partial(print, greet_worker(name), flush=True)
     if listener:
         server = _Server(server_config(service.pages.app, service, settings), greet)
         await _run_service(service, server.serve(sockets=[listener]))
@@ -285,13 +254,6 @@ def listen(host: str, port: int, option: str = "--port") -> socket.socket:
     return listener
 
 
-class FirstCredentials(NamedTuple):
-    """What the first start creates: an API key, and a console password if there is no user yet."""
-
-    key: str
-    password: str | None
-
-
 async def ensure_first_account(store: Store, settings: Settings) -> FirstCredentials | None:
     """Create the first account and user if there is no account yet; return their credentials."""
     if await store.read(accounts.list_accounts):
@@ -312,22 +274,6 @@ def _create_first_account(tx: Tx, settings: Settings, password: str, hash: str) 
         users.create(tx, None, FIRST_USER, Role.OPERATOR, hash, world.now())
     key = keys.issue(tx, world, FIRST_ACCOUNT, "Initial key", rate=settings.key_rate, actor=COMMAND_LINE)
     return FirstCredentials(key, password if has_no_user else None)
-
-
-def greeting(settings: Settings, listener: socket.socket, first: FirstCredentials | None) -> str:
-    """Return what to print when the service is ready."""
-    host, port = listener.getsockname()[:2]
-    visible_host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
-    base = f"http://{visible_host}:{port}"
-    if first is None:
-        return (
-            f"Pabal is running at {base}, the console at {base}/console, the guide at {base}/docs/guide,"
-            f" the API documentation at {base}/docs. Stop with Ctrl-C."
-        )
-    login = _CONSOLE_LOGIN.format(base=base, user=FIRST_USER, password=first.password) if first.password else ""
-    rest = _REAL_CARRIERS if settings.has_real_carriers else _TRY_IT
-    values = {"base": base, "account": FIRST_ACCOUNT, "key": first.key, "carriers": ", ".join(settings.carriers)}
-    return _GREETING.format(**values) + login + rest.format(**values)
 
 
 def _tune_garbage_collection() -> None:

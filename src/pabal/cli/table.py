@@ -3,6 +3,7 @@
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,11 +17,19 @@ Columns = Mapping[str, Text]
 """The heading of each column by its name in JSON."""
 
 
+class Cell(NamedTuple):
+    """A value that people read otherwise than programs."""
+
+    value: object
+    """For JSON."""
+    text: str
+
+
 def print_rows(columns: Columns, rows: Iterable[Sequence[object]], *, as_json: bool) -> None:
     """Print rows; as JSON one object a line."""
     if as_json:
         for row in rows:
-            print_json(dict(zip(columns, row, strict=True)))
+            print_json(dict(zip(columns, map(_value, row), strict=True)))
     elif sys.stdout.isatty():
         print("\n".join(format_table(columns, rows)))
     else:
@@ -56,5 +65,11 @@ def _pad(text: str, width: int) -> str:
     return text + " " * (width - measure(text))
 
 
-def _spell(value: object) -> str:
-    return "" if value is None else str(value)
+def _value(cell: object) -> object:
+    return cell.value if isinstance(cell, Cell) else cell
+
+
+def _spell(cell: object) -> str:
+    if isinstance(cell, Cell):
+        return cell.text
+    return "" if cell is None else str(cell)

@@ -6,7 +6,8 @@ from typing import Any
 
 from pabal.cli.account_choice import add_new_account_option, choose_account
 from pabal.cli.command import WORLD, CommandError, add_command, add_group, add_list, current_actor, with_store
-from pabal.cli.table import print_rows
+from pabal.cli.table import Cell, print_rows
+from pabal.cli.translate import print_message
 from pabal.domain import dates, user
 from pabal.domain.codes import Text
 from pabal.domain.user import ROLE_BY_CODE, Role, User
@@ -102,9 +103,9 @@ def _choose_password(given: argparse.Namespace, name: str) -> tuple[str, str]:
 def _report(given: argparse.Namespace, message: str, password: str) -> None:
     """Print the result; a generated password goes alone to standard output, for scripts."""
     if given.password_stdin:
-        print(message)
+        print_message(message)
         return
-    print(f"{message}; the password is shown only once:", file=sys.stderr)
+    print_message(f"{message}; the password is shown only once:", is_error=True)
     print(password)
 
 
@@ -117,7 +118,7 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
     rows = [
         (
             each.name,
-            each.account or "all accounts",
+            each.account or Cell(None, "all accounts"),
             each.role.code,
             dates.format_timestamp(each.created_at, settings.zone),
             state_of(each),
@@ -132,7 +133,7 @@ def _unlock(settings: Settings, given: argparse.Namespace) -> None:
         return await store.write(users.unlock, given.name, WORLD.now(), current_actor())
 
     is_lifted = with_store(settings, work)
-    print(f"user {user.parse_name(given.name)} {'is unlocked' if is_lifted else 'had no failed sign-ins'}")
+    print_message(f"user {user.parse_name(given.name)} {'is unlocked' if is_lifted else 'had no failed sign-ins'}")
 
 
 def _reset_two_factor(settings: Settings, given: argparse.Namespace) -> None:
@@ -141,7 +142,7 @@ def _reset_two_factor(settings: Settings, given: argparse.Namespace) -> None:
 
     is_reset = with_store(settings, work)
     state = "signs in with the password alone" if is_reset else "had no two-factor sign-in"
-    print(f"user {user.parse_name(given.name)} {state}")
+    print_message(f"user {user.parse_name(given.name)} {state}")
 
 
 def _unlink(settings: Settings, given: argparse.Namespace) -> None:
@@ -157,4 +158,4 @@ def _set_disabled(settings: Settings, given: argparse.Namespace) -> None:
         await store.write(users.set_disabled, given.name, given.is_disabled, WORLD.now(), current_actor())
 
     with_store(settings, work)
-    print(f"user {user.parse_name(given.name)} is {'disabled' if given.is_disabled else 'enabled'}")
+    print_message(f"user {user.parse_name(given.name)} is {'disabled' if given.is_disabled else 'enabled'}")

@@ -17,7 +17,8 @@ from pabal.cli.command import (
     printable,
     with_store,
 )
-from pabal.cli.table import print_rows
+from pabal.cli.table import Cell, print_rows
+from pabal.cli.translate import print_message
 from pabal.domain.codes import Code, Refused, Text
 from pabal.service.context import Context
 from pabal.service.metrics import Metrics
@@ -75,7 +76,8 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
 
     rows = []
     for webhook, backlog in with_store(settings, work):
-        events = " ".join(word for word, each in EVENT_CHOICES.items() if each in webhook.events)
+        names = [word for word, each in EVENT_CHOICES.items() if each in webhook.events]
+        events = Cell(names, " ".join(names))
         rows.append((webhook.account, webhook.id, webhook.state.code, printable(webhook.url), events, backlog))
     print_rows(COLUMNS, rows, as_json=given.json)
 
@@ -102,7 +104,7 @@ def _delete(settings: Settings, given: argparse.Namespace) -> None:
         await manage.delete(context, account_id, parse_id(given.webhook), entry)
 
     _with_account(settings, given, work)
-    print(f"webhook {given.webhook} is deleted")
+    print_message(f"webhook {given.webhook} is deleted")
 
 
 def _test(settings: Settings, given: argparse.Namespace) -> int:
@@ -110,7 +112,7 @@ def _test(settings: Settings, given: argparse.Namespace) -> int:
         return await trial.send_test(context, account_id, parse_id(given.webhook))
 
     result = _with_account(settings, given, work)
-    print(trial.describe_error(result) or f"HTTP {result.status} after {result.duration_ms} ms")
+    print_message(trial.describe_error(result) or f"HTTP {result.status} after {result.duration_ms} ms")
     return 0 if result.is_success else 1
 
 

@@ -30,6 +30,12 @@ def routes_to(carrier: str) -> dict[str, list[str]]:
     return {product.code: [carrier] for product in SENDABLE}
 
 
+def find_unrouted(routes: Mapping[str, list[str]], carriers: Mapping[str, CarrierSettings]) -> list[str]:
+    """Return the carriers that no route names, so that nothing is sent through them."""
+    used = {name for names in routes.values() for name in names}
+    return [name for name in carriers if name not in used]
+
+
 def check_routes(routes: Mapping[str, list[str]], carriers: Mapping[str, CarrierSettings]) -> None:
     """Raise BadSetting unless every route names carriers that can send its product."""
     for product, names in routes.items():

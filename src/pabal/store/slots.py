@@ -18,6 +18,8 @@ class Worker(NamedTuple):
     name: str
     heartbeat: int
     joined_at: Instant
+    clock_at: Instant
+    """The worker's clock at its last heartbeat."""
 
 
 class WorkerState(NamedTuple):
@@ -66,23 +68,20 @@ def ensure_slots(tx: Tx, count: int) -> int:
 def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
     """Register a worker."""
     tx.execute(
-        "insert into workers (id, name, heartbeat, joined_at) values (?, ?, 0, ?) on conflict (id) do nothing",
-        (worker, name, now),
+        "insert into workers (id, name, heartbeat, joined_at, clock_at) values (?, ?, 0, ?, ?)"
+        " on conflict (id) do nothing",
+        (worker, name, now, now),
     )
 
 
 @transaction(exclusive=True, urgent=True)
 def heartbeat(
-    tx: Tx,
-    worker: bytes,
-    dead: Iterable[tuple[bytes, int]],
-    rates: str = "",
-    clock_at: Instant | None = None,
+    tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]], now: Instant, rates: str = ""
 ) -> SlotAssignment | None:
     """Record a worker's heartbeat, and assign or release slots until it has its fair share.
 
-    `rates` is what it publishes about its shares of carriers' rates; `clock_at` is the time of its clock, which is
-    recorded for people beside that of the database.
+    `now` is the time of its clock, which is recorded for people beside that of the database; `rates` is what it
+    publishes about its shares of carriers' rates.
 
     `dead` workers, given with their last heartbeat, are evicted unless they have had another since. A slot whose
     worker is gone is orphaned until `mark_prepared`, whoever holds it: also if the result of a heartbeat is lost.
@@ -91,7 +90,7 @@ def heartbeat(
     if not tx.execute(
         "update workers set heartbeat = heartbeat + 1, rates = ?, beat_at = {database_now}, clock_at = ?"
         " where id = ?",
-        (rates, clock_at, worker),
+        (rates, now, worker),
     ):
         return None
     for other, last in dead:
@@ -157,10 +156,10 @@ def run_if_held(
 def list_workers(tx: Tx) -> list[tuple[Worker, int]]:
     """Return every worker, with the number of slots it holds."""
     rows = tx.fetch_all(
-        "select w.id, w.name, w.heartbeat, w.joined_at, (select count(*) from slots s where s.worker_id = w.id)"
-        " from workers w order by w.joined_at, w.id"
+        "select w.id, w.name, w.heartbeat, w.joined_at, w.clock_at,"
+        " (select count(*) from slots s where s.worker_id = w.id) from workers w order by w.joined_at, w.id"
     )
-    return [(Worker(*row[:4]), row[4]) for row in rows]
+    return [(Worker(*row[:5]), row[5]) for row in rows]
 
 
 def list_worker_states(tx: Tx) -> list[WorkerState]:

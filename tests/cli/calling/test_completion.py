@@ -49,6 +49,26 @@ def test_other_shells_accept_their_script(new_command_line: CommandLine, tmp_pat
     script = tmp_path / "script"
     script.write_text(new_command_line.run("completion", shell).out)
 
-    assert "alimtalk" in script.read_text() or shell == "fish"
+    assert "alimtalk" in script.read_text()
     if shutil.which(shell):
         assert subprocess.run([shell, "-n", str(script)], timeout=60, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("pabal key cr", "create"), ("pabal send ali", "alimtalk"), ("pabal key create --scope ma", "manage")],
+)
+def test_fish_completes(new_command_line: CommandLine, tmp_path: Path, words: str, expected: str) -> None:
+    script = tmp_path / "pabal.fish"
+    script.write_text(new_command_line.run("completion", "fish").out)
+
+    shell = subprocess.run(
+        ["fish", "--no-config", "-c", f"source {script}; complete -C '{words}'"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert shell.stdout.split() == [expected]

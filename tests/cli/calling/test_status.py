@@ -65,6 +65,18 @@ def test_worker_whose_heartbeats_stand_still_is_shown_as_dead(line: CallingLine)
     assert alive.out.splitlines()[-1].split() == ["a:1", "8", "yes"]
 
 
+def test_address_without_metrics_is_told_where_they_are(line: CallingLine) -> None:
+    with ScriptedService() as scripted:
+        scripted.answers = 2 * [ScriptedAnswer(200), refuse("NOT_FOUND", 404)]
+        shown = line.run("status", "--interval", "0.05", "--url", scripted.base_url)
+        scripted.answers = 2 * [ScriptedAnswer(200), refuse("NOT_FOUND", 404)]
+        as_json = line.run("status", "--interval", "0.05", "--url", scripted.base_url, "--json")
+
+    assert (shown.status, as_json.status) == (0, 0)
+    assert "from the setting work_port on" in shown.out
+    assert "from the setting work_port on" in as_json.err
+
+
 def test_service_that_is_not_ready_or_away_fails(line: CallingLine) -> None:
     with ScriptedService() as scripted:
         scripted.answers = [refuse("SERVICE_UNAVAILABLE", 503)]

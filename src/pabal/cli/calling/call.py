@@ -13,6 +13,7 @@ from msgspec import UNSET
 
 from pabal.cli.errors import CommandError
 from pabal.cli.table import printable
+from pabal.cli.translate import t
 from pabal.client import ApiError, Client, NoAnswerError, Retries
 from pabal.client.errors import TemporaryError
 from pabal.client.exchange import USUAL_RETRIES
@@ -107,7 +108,7 @@ def run_call(given: argparse.Namespace) -> int:
             sys.stdout.flush()
             return status
     except (BadSetting, CommandError, httpx.InvalidURL) as error:
-        report_line(f"pabal: {error}")
+        report_line(f"pabal: {t(str(error))}")
         return ExitStatus.WRONG_USE
     except ApiError as error:
         report_refusal(error, language)

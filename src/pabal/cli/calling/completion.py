@@ -99,9 +99,12 @@ def _write_fish(commands: dict[str, argparse.ArgumentParser]) -> list[str]:
         names = path.split("/")[1:]
         seen = "; and ".join(f"__fish_seen_subcommand_from {name}" for name in names)
         condition = f'-n "{seen}"' if seen else "-n __fish_use_subcommand"
-        lines += [f"complete -c pabal {condition} -a {name}" for name in _subcommands(parser)]
         for action in parser._actions:
+            if not action.option_strings:
+                lines += [f"complete -c pabal {condition} -a {name}" for name in action.choices or ()]
             value = "" if action.nargs == 0 else " -r -F"
+            if action.choices:
+                value = f' -r -f -a "{" ".join(map(str, action.choices))}"'
             options = [each.removeprefix("--") for each in action.option_strings if each.startswith("--")]
             lines += [f"complete -c pabal {condition} -l {option}{value}" for option in options]
     return lines

@@ -7,6 +7,7 @@ from typing import Any
 
 from pabal import __version__
 from pabal.cli import crash
+from pabal.cli.argument_parser import ArgumentParser
 from pabal.cli.calling import completion, history, phone, send, status
 from pabal.cli.calling.call import run_call
 from pabal.cli.korean_help import translate_help
@@ -35,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one of these commands, and return its exit status; without `argv` that of this process."""
     if argv is None:
         crash.hide_error_messages()
-    parser = argparse.ArgumentParser("pabal", description="A self-hosted messaging service.", epilog=NEEDS_SERVER)
+    parser = ArgumentParser("pabal", description="A self-hosted messaging service.", epilog=NEEDS_SERVER)
     parser.add_argument("--version", action="version", version=f"pabal {__version__}")
     add_commands(parser.add_subparsers(metavar="COMMAND"), parser)
     translate_help(parser, choose_language())

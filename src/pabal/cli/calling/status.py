@@ -47,6 +47,12 @@ _READY = Text("정상", "ready")
 _NOT_READY = Text("준비되지 않음", "not ready")
 _QUEUE, _CARRIERS, _WORKERS = Text("대기열", "Queue"), Text("통신사", "Carriers"), Text("워커", "Workers")
 _YES, _NO = Text("예", "yes"), Text("아니요", "no")
+_NO_METRICS = Text(
+    "이 주소에는 지표가 없습니다. `--processes`로 실행한 프로세스는 설정 work_port부터 각자의 포트에서 지표를 보여"
+    " 줍니다. 그 포트를 --url로 주세요.",
+    "There are no metrics at this address. Processes of `--processes` have theirs at ports of their own, from the"
+    " setting work_port on: give one of them with --url.",
+)
 _AWAY = Text("{url}: 응답이 없습니다({reason}).", "{url}: no answer ({reason})")
 
 
@@ -55,6 +61,7 @@ class Look(NamedTuple):
 
     at_s: float
     is_ready: bool
+    has_metrics: bool
     figures: StatusFigures
 
 
@@ -119,7 +126,7 @@ def _look(http: httpx.Client) -> Look:
     except httpx.RequestError as error:
         raise NoAnswerError(f"{type(error).__name__}: {error}", was_sent=False) from None
     figures = read_figures(page.text if page.is_success else "")
-    return Look(WORLD.monotonic(), ready.is_success, figures)
+    return Look(WORLD.monotonic(), ready.is_success, page.is_success, figures)
 
 
 def _print(call: Call, before: Look, now: Look, *, is_live: bool) -> None:
@@ -132,6 +139,8 @@ def _print(call: Call, before: Look, now: Look, *, is_live: bool) -> None:
     workers = [(each.worker, each.slots, each.heartbeats != beats.get(each.worker)) for each in figures.workers]
     queue = [(*lane[:3], round(lane.oldest_due_s, 1)) for lane in figures.queue]
     if call.given.json:
+        if now.is_ready and not now.has_metrics:
+            call.report(_NO_METRICS)
         print_json(
             {
                 "isReady": now.is_ready,
@@ -154,4 +163,6 @@ def _print(call: Call, before: Look, now: Look, *, is_live: bool) -> None:
     for title, columns, rows in parts:
         if rows:
             lines += ["", call.t(title), *format_table(columns, rows)]
+    if now.is_ready and not now.has_metrics:
+        lines += ["", call.t(_NO_METRICS)]
     print((CLEAR if is_live else "") + "\n".join(lines), flush=True)

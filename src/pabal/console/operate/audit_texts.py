@@ -61,6 +61,7 @@ TEXTS = {
     "audit_action.secrets.rotate": Text("비밀 값 다시 암호화", "Encrypted the secrets again"),
     "audit_action.secrets.rebuild": Text("수신거부 해시 다시 만들기", "Hashed the opt-outs again"),
     "audit_action.store.migrate": Text("저장소 스키마 변경", "Migrated the store"),
+    "audit_action.store.move": Text("SQLite에서 이전", "Moved the store from SQLite"),
     "audit_action.store.restore": Text("백업에서 복원", "Restored the store from a backup"),
     "audit_action.store.cancel_due": Text("복원 후 대기 메시지 취소", "Cancelled due messages after a restore"),
     "audit_action.template.create": Text("템플릿 등록", "Created a template"),

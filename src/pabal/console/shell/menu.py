@@ -14,7 +14,14 @@ MENU_GROUPS = {
         "menu.phone",
     ),
     "menu_group.registered": ("menu.templates", "menu.profiles", "menu.numbers"),
-    "menu_group.account": ("menu.team", "menu.keys", "menu.webhooks", "menu.privacy", "menu.audit"),
+    "menu_group.account": (
+        "menu.team",
+        "menu.preferences",
+        "menu.keys",
+        "menu.webhooks",
+        "menu.privacy",
+        "menu.audit",
+    ),
     "menu_group.operate": ("menu.operate",),
 }
 """Keys of pages by the key of their group; each has an icon of the same name in static/icons.svg."""

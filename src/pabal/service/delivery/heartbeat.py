@@ -80,7 +80,7 @@ class SlotHolder:
         ]
         began_at = context.world.monotonic()
         assignment = await context.store.write(
-            slots.heartbeat, here.worker_id, dead, self._rates.offer(began_at), context.world.now()
+            slots.heartbeat, here.worker_id, dead, context.world.now(), self._rates.offer(began_at)
         )
         if assignment is None:
             log.warning(f"worker evicted after {MAX_MISSED_HEARTBEATS} missed heartbeats; rejoining")

@@ -16,6 +16,8 @@ SOURCE_ROW = ""
 """The row of that table that tells which store is moved; the others are those of tables."""
 SOURCE_SLOT = 0
 """The only slot of a SQLite store."""
+MIGRATION_ACTION = "store.migrate"
+"""The one thing that the audit log of an empty store may tell: `pabal migrate` has run there."""
 FIRST_PAGE_ROWS = 100
 MAX_PAGE_ROWS = 5000
 PAGE_BYTES = 4 * 1024 * 1024
@@ -59,6 +61,7 @@ def begin(tx: Tx, identity: bytes, tables: Sequence[MovedTable], since: Instant 
         if progress.pop(SOURCE_ROW, None) != identity:
             raise MoveRefused("a move of another store into this database is not finished")
         return progress
+    tx.execute("delete from audit_log where action = ?", (MIGRATION_ACTION,))  # of these empty tables
     filled = [table.name for table in tables if tx.fetch_one(f"select 1 from {table.name} limit 1")]
     if filled:
         raise MoveRefused(f"the database is not empty: {', '.join(filled)}")
@@ -102,19 +105,20 @@ def digest_page(tx: Tx, table: MovedTable, after: Row | None, limit: int) -> Dig
     return DigestPage(TableDigest().add(rows), last, min(MAX_PAGE_ROWS, 1 + PAGE_BYTES // mean))
 
 
-@transaction(retryable=True, exclusive=True)
-def finish(tx: Tx, last_ids: Mapping[str, int]) -> None:
+def finish(tx: Tx, last_ids: Mapping[str, int]) -> bool:
     """Make the store one that a service may start on: new rows get numbers behind `last_ids`.
 
     What the last process of the source had in flight is in doubt, so its slot is that of a worker that has died.
+    Says no if it is such a store already.
     """
     if not is_unfinished(tx):
-        return
+        return False
     for table, last in sorted(last_ids.items()):
         if last > 0:
             tx.fetch_all("select setval(pg_get_serial_sequence(?, 'id'), ?)", (table, last))
     tx.execute("update slots set is_orphaned = 1 where slot = ?", (SOURCE_SLOT,))
     tx.execute(f"drop table {PROGRESS_TABLE}")
+    return True
 
 
 def encode_key(key: Row) -> bytes:

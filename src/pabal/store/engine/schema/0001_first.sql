@@ -590,7 +590,7 @@ create table workers (                   -- processes that deliver
     joined_at {big} not null,
     rates text,                          -- what it uses, wants and lends of carriers' rates, as JSON
     beat_at {big},                       -- the last heartbeat by the database's clock, for people
-    clock_at {big}                       -- the same by the worker's clock
+    clock_at {big} not null              -- the worker's clock at its last heartbeat, or when it joined
 ) {clustered};
 
 create table slots (                     -- the queue is divided into slots, each assigned to one worker at a time

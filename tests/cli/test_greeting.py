@@ -1,0 +1,40 @@
+"""What the service prints when it is ready follows the locale; what is to be copied stays the same."""
+
+import re
+import socket
+
+import pytest
+
+from pabal.cli.greeting import FirstCredentials, greet_worker, greet_workers, greeting
+from pabal.settings.settings import load
+
+FIRST = FirstCredentials("pb_key", "secret")
+HANGUL = re.compile("[가-힣]")
+
+
+def greetings(first: FirstCredentials | None) -> str:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        found = greeting(load({}), listener, first)
+        return found.replace(f":{listener.getsockname()[1]}", ":8080")
+
+
+@pytest.mark.parametrize("first", [FIRST, FIRST._replace(password=None), None])
+def test_greeting_is_korean_where_the_locale_is(
+    monkeypatch: pytest.MonkeyPatch, first: FirstCredentials | None
+) -> None:
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    english = greetings(first)
+    monkeypatch.setenv("LC_ALL", "ko_KR.UTF-8")
+    korean = greetings(first)
+
+    assert english.lstrip().startswith("Pabal is running at http://127.0.0.1:8080")
+    assert korean.lstrip().startswith("파발이 실행 중입니다: http://127.0.0.1:8080")
+    for fields in (r"^  \w+ +\S+$", r"^  curl .+$", r"http://127\.0\.0\.1:8080/[a-z/]+"):
+        assert re.findall(fields, korean, re.MULTILINE) == re.findall(fields, english, re.MULTILINE)
+
+
+def test_greetings_of_workers_are_korean_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "ko_KR.UTF-8")
+
+    assert greet_worker("host:1") == "파발 워커 host:1이(가) 실행 중입니다. Ctrl-C로 멈춥니다."
+    assert HANGUL.search(greet_workers(2))
