@@ -2,14 +2,12 @@
 
 import asyncio
 import contextlib
-import fcntl
 import logging
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import IO
 
 from pabal.carriers.base import Carrier
 from pabal.carriers.simulator import Simulator
@@ -47,6 +45,7 @@ from pabal.settings.carriers import (
     SmppSettings,
     SolapiSettings,
 )
+from pabal.settings.data_directory import create_folder
 from pabal.settings.field import BadSetting
 from pabal.settings.routes import find_unrouted
 from pabal.settings.settings import Settings
@@ -71,10 +70,6 @@ SWITCH_INTERVAL_S = 0.0005
 CONSOLE_PATH = "/console"
 
 log = logging.getLogger("pabal")
-
-
-class AlreadyRunning(Exception):
-    """Another process uses this SQLite store."""
 
 
 class NotMigrated(Exception):
@@ -109,7 +104,7 @@ def open_store(
             max_waiting=settings.max_waiting_writes,
             on_commit=observe_commit,
         )
-    _create_folder(settings.store_path.parent)
+    create_folder(settings.store_path.parent)
     return SqliteStore(
         settings.store_path,
         world,
@@ -336,30 +331,6 @@ class Service:
         await self.context.store.close()
 
 
-@contextlib.contextmanager
-def process_lock(settings: Settings) -> Iterator[int]:
-    """Hold the lock that lets only one command use a SQLite store; PostgreSQL needs none.
-
-    Yields the lock's descriptor, 0 if there is none: processes that inherit it hold the lock as well.
-
-    Raises AlreadyRunning, or BadSetting if the data directory cannot be used.
-    """
-    if settings.is_on_postgresql:
-        yield 0
-        return
-    path = settings.store_path.with_suffix(".lock")
-    _create_folder(path.parent)
-    file: IO[str]
-    with _open_lock(path) as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise AlreadyRunning(
-                f"another pabal is running on {path.parent}; stop it, or choose another directory with --data"
-            ) from None
-        yield file.fileno()
-
-
 async def build_service(
     settings: Settings,
     world: World | None = None,
@@ -395,25 +366,6 @@ async def build_service(
     except BaseException:
         await store.close()
         raise
-
-
-def _open_lock(path: Path) -> IO[str]:
-    try:
-        return path.open("w")
-    except OSError as error:
-        raise BadSetting(
-            f"data: {path} cannot be written ({error.strerror}); run as its owner, give {path.parent} to"
-            " this one with chown, or choose another directory with --data"
-        ) from None
-
-
-def _create_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise BadSetting(
-            f"data: {folder} cannot be used ({error.strerror}); choose another directory with --data"
-        ) from None
 
 
 def _load_categories(path: Path | None, shipped: str) -> dict[str, Category]:

@@ -11,9 +11,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from pabal.app import process_lock
 from pabal.cli.doctor_machine import check_disk, compare_clocks, explain_store
 from pabal.domain.sender_number import NumberState
+from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import load
 from pabal.store import carrier_states, numbers, queue, webhook_posts, webhooks
 from pabal.store.carrier_states import CarrierState

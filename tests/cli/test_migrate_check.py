@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pabal.app import process_lock
 from pabal.cli.main import main
+from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import load
 from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import all_migrations

@@ -15,9 +15,9 @@ import apsw
 import psycopg
 import pytest
 
-from pabal.app import process_lock
 from pabal.cli.command import current_actor
 from pabal.domain import identifiers
+from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import load
 from pabal.store import slots
 from pabal.store.engine import move_target

@@ -5,11 +5,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from pabal.app import process_lock
 from pabal.domain.dates import HOUR, Instant
 from pabal.domain.message import Status
 from pabal.service.policy import build_policy
 from pabal.service.upkeep.housekeeping import expire_overdue
+from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import load
 from pabal.store import accounts, messages
 from pabal.store import queue as job_queue

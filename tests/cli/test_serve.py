@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pabal.app import build_service, process_lock
+from pabal.app import build_service
+from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import load
 from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine

@@ -5,7 +5,7 @@ import shlex
 import shutil
 from ipaddress import ip_address
 
-from pabal.app import AlreadyRunning, build_context, open_store, process_lock
+from pabal.app import build_context, open_store
 from pabal.cli.doctor_machine import (
     check_disk,
     check_files,
@@ -31,6 +31,7 @@ from pabal.service.metrics import Metrics
 from pabal.service.upkeep import abandoned_jobs
 from pabal.service.webhooks import encrypt
 from pabal.settings.carriers import SENDABLE, TEXT_PRODUCTS
+from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.field import BadSetting
 from pabal.settings.routes import find_unrouted
 from pabal.settings.settings import Settings

@@ -9,11 +9,12 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pabal.app import AlreadyRunning, open_store, process_lock
+from pabal.app import open_store
 from pabal.cli.command import WORLD, CommandError, add_command, current_actor
 from pabal.cli.translate import print_message
 from pabal.domain import dates, identifiers
 from pabal.service.delivery.heartbeat import find_live_workers
+from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.settings import Settings
 from pabal.store import audit_log, slots
 from pabal.store.audit_log import AuditEntry

@@ -12,10 +12,11 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from typing import Any, NamedTuple
 
 from pabal import logs
-from pabal.app import AlreadyRunning, build_service, process_lock
+from pabal.app import build_service
 from pabal.cli import serve
 from pabal.cli.greeting import greet_workers, greeting
 from pabal.cli.supervise import ChildCommand, supervise
+from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.settings import Settings
 from pabal.store.engine.base import Store
 

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pabal.app import AlreadyRunning, process_lock
 from pabal.cli.backup import BACKUP_GUIDE, Progress, require_sqlite
 from pabal.cli.command import WORLD, CommandError, add_command, current_actor, with_store
 from pabal.cli.translate import print_message
@@ -15,6 +14,7 @@ from pabal.domain.dates import Instant
 from pabal.service.delivery.heartbeat import find_live_workers
 from pabal.service.policy import build_policy
 from pabal.service.upkeep.cancel_after_restore import CancelAfterRestoreResult, cancel_after_restore
+from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.settings import Settings
 from pabal.store import audit_log, queue_admin
 from pabal.store.audit_log import AuditEntry

@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 import uvicorn
 
 from pabal import logs
-from pabal.app import AlreadyRunning, Service, build_service, process_lock
+from pabal.app import Service, build_service
 from pabal.cli import crash
 from pabal.cli.greeting import FIRST_ACCOUNT, FIRST_USER, FirstCredentials, greet_worker, greeting
 from pabal.cli.parent_link import ParentLink
 from pabal.domain.user import Role
 from pabal.service.access import keys, passwords, users
+from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.settings import Settings
 from pabal.store import accounts
 from pabal.store import users as user_store

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-from pabal.domain import phone
-from pabal.domain.codes import Refused
 from pabal.domain.route import SIMULATOR_KIND
 from pabal.settings import carriers as carriers_module
 from pabal.settings import store_address
@@ -27,6 +25,7 @@ from pabal.settings.field import BadSetting, check_limits, convert, fields, sett
 from pabal.settings.lifetimes import check_retention, read_expire_minutes
 from pabal.settings.mail_settings import MailSettings, check_mail
 from pabal.settings.openid import check_openid, read_client_secret
+from pabal.settings.opt_out_number import read_opt_out_number
 from pabal.settings.routes import check_routes, read_routes, routes_to
 from pabal.settings.webhooks import AllowedEndpoint, check_webhooks, parse_allowed, read_keys
 
@@ -337,7 +336,7 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None,
         (settings.openid_client_secret, settings.openid_client_secret_file),
         settings.break_glass_operator,
     )
-    settings = dataclasses.replace(settings, opt_out_number=_opt_out_number(settings.opt_out_number))
+    settings = dataclasses.replace(settings, opt_out_number=read_opt_out_number(settings.opt_out_number))
     return _with_routes(settings)
 
 
@@ -383,14 +382,6 @@ def _from_environment(environment: Mapping[str, str], secrets: set[str]) -> dict
 def _check_known(name: str, place: str) -> None:
     if name not in FIELDS:
         raise BadSetting(f"{place}: no such setting{suggest(name, FIELDS, '; see `pabal settings`')}")
-
-
-def _opt_out_number(spelling: str) -> str:
-    """Return the digits of the number for opting out."""
-    try:
-        return phone.parse_opt_out(spelling) if spelling else ""
-    except Refused:
-        raise BadSetting(f"opt_out_number: {spelling!r} is not a number such as 080-123-4567") from None
 
 
 def _with_routes(settings: Settings) -> Settings:
