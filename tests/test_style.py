@@ -181,6 +181,7 @@ def test_only_commands_print() -> None:
         "secrets",
         "serve",
         "table",
+        "translate",
         "users",
         "webhooks",
     ]

@@ -108,6 +108,7 @@ SAFE_COLUMNS = {
     "carrier_latencies": ("carrier", "counts", "worker"),
     "carrier_states": ("name", "quotas", "state", "worker"),
     "carriers": ("kind", "name"),
+    "workers": ("rates",),
     "cursors": ("name",),
     "drafts": ("form",),
     "saved_texts": ("kind",),

@@ -19,7 +19,7 @@ HANGUL = re.compile("[가-힣]")
 USED_KEYS = set(re.findall(r"""["']([\w.]+\w)["']\|t\b""", TEXT)) | set(
     re.findall(r"""\.t\(\s*["']([\w.]+\w)["']""", TEXT)
 )
-MADE = re.compile(r"""["']([a-z_]+\.)(?:["'] ~|\{)""")
+MADE = re.compile(r"""["']([a-z_.]+\.)(?:["'] ~|\{)""")
 """Keys that are put together: the part before, such as `hitimeline.`."""
 
 

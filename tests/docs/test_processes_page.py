@@ -17,7 +17,7 @@ SMS = {"content": "안녕하세요", "sender": "02-1234-5678", "receivers": [{"p
 
 def commands(config: Path) -> list[list[str]]:
     """Return the words of the commands of the first block, for a settings file; the system chooses ports."""
-    (block, _) = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    block, *_ = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     lines = re.sub(" --port [0-9]+", "", block).replace("pabal.toml", shlex.quote(str(config))).splitlines()
     return [shlex.split(line)[1:] for line in lines]
 

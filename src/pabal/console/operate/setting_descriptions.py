@@ -28,12 +28,12 @@ KOREAN_DESCRIPTIONS = {
     ),
     "Password at the mail server.": "메일 서버의 비밀번호입니다.",
     "File with that password.": "그 비밀번호를 담은 파일입니다.",
-    "Address that mails come from, such as pabal@example.com.": ("메일을 보내는 주소입니다. 예: pabal@example.com"),
+    "Address that mails come from, such as pabal@example.com.": ("메일을 보내는 주소입니다(예: pabal@example.com)."),
     "How long handing one mail to the mail server may take.": (
         "메일 한 통을 메일 서버에 넘기는 제한 시간(초)입니다."
     ),
     "Address at which users open the console, such as https://pabal.example.com, for the links in mails.": (
-        "사용자가 콘솔을 여는 주소입니다. 메일의 링크에 씁니다. 예: https://pabal.example.com"
+        "사용자가 콘솔을 여는 주소입니다. 메일의 링크에 씁니다(예: https://pabal.example.com)."
     ),
     "Least time between two mails of one kind to one user; what happens meanwhile is in the next one.": (
         "한 사용자에게 같은 종류의 메일을 보내는 최소 간격(분)입니다. 그동안 생긴 일은 다음 메일에 모읍니다."
