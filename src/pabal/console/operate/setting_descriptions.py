@@ -28,7 +28,9 @@ KOREAN_DESCRIPTIONS = {
     ),
     "Password at the mail server.": "메일 서버의 비밀번호입니다.",
     "File with that password.": "그 비밀번호를 담은 파일입니다.",
-    "Address that mails come from, such as pabal@example.com.": ("메일을 보내는 주소입니다(예: pabal@example.com)."),
+    "Address that mails come from, such as pabal@example.com.": (
+        "메일을 보내는 주소입니다(예: pabal@example.com)."
+    ),
     "How long handing one mail to the mail server may take.": (
         "메일 한 통을 메일 서버에 넘기는 제한 시간(초)입니다."
     ),
