@@ -16,7 +16,7 @@ from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.pdu import Address
 from pabal.checks import locale
 from pabal.console.shell import page_request
-from pabal.domain import dates, phone, variables
+from pabal.domain import dates, filled, phone, variables
 from pabal.domain.codes import Refused
 from pabal.service.setup_cache import SetupCache
 from pabal.web import api
@@ -54,6 +54,10 @@ HOSTILE_CALLS: dict[str, list[Callable[[], object]]] = {
         lambda: variables.find_names("#{a}" * LONG),
         lambda: variables.find_names("#{" + "a" * LONG + "}"),
     ],
+    "pabal.domain.filled._make_and_keep": [
+        lambda: filled.get_byte_length_checker("x" * LONG, (), 90),
+        lambda: filled.get_byte_length_checker("x", ("a" * LONG,), 90),
+    ],
     "pabal.carriers.smpp.pdu._encode_source": [
         lambda: pdu._encode_source("", Address(1, 1, "1" * LONG)),
         lambda: pdu._encode_source("x" * LONG, Address(1, 1, "1")),
@@ -66,6 +70,7 @@ HOSTILE_CALLS: dict[str, list[Callable[[], object]]] = {
 """Caches whose keys come from outside, and calls that try to make them keep a long text."""
 
 KEYED_BY_US = {
+    "pabal.cli.translate._patterns",
     "pabal.checks.forms._field_types",
     "pabal.checks.forms._inner_type",
     "pabal.checks.forms._is_struct",

@@ -209,4 +209,32 @@ KOREAN_FINDINGS = {
     ),
     "more webhooks are paused": "멈춰 있는 웹훅이 더 있습니다",
     "See `pabal webhook list`.": "`pabal webhook list`를 보세요.",
+    # Mails
+    "mails go to {server}, {count} wait": "메일을 {server}(으)로 보내고, {count}통이 기다립니다",
+    "mails cannot be sent since {time}, {count} wait: {server}: {reason}": (
+        "{time}부터 메일을 보낼 수 없고, {count}통이 기다립니다: {server}: {reason}"
+    ),
+    "{count} mails were given up in the last day, the last one to {user}: {reason}": (
+        "지난 하루 동안 메일 {count}통을 보내지 못했습니다. 마지막은 {user}에게 가는 메일입니다: {reason}"
+    ),
+    "Have these users check their address on the page of their notices.": (
+        "이 사용자들이 알림 화면에서 자기 주소를 확인하게 하세요."
+    ),
+    # Sign-in by a provider
+    "the OpenID Connect provider {issuer} answers, and its keys can be used": (
+        "OpenID Connect 제공자 {issuer}이(가) 응답하고 그 키를 쓸 수 있습니다"
+    ),
+    "the OpenID Connect provider {issuer} cannot be used: {reason}": (
+        "OpenID Connect 제공자 {issuer}을(를) 쓸 수 없습니다: {reason}"
+    ),
+    "Nobody can sign in with it. {url} must answer; check openid_issuer and the network.": (
+        "아무도 이것으로 로그인할 수 없습니다. {url}이(가) 응답해야 합니다. openid_issuer와 네트워크를 확인하세요."
+    ),
+    "only the operator {name} may sign in with a password": "운영자 {name}만 비밀번호로 로그인할 수 있습니다",
+    "break_glass_operator names {name}, who is no operator with a password": (
+        "break_glass_operator가 가리키는 {name}은(는) 비밀번호가 있는 운영자가 아닙니다"
+    ),
+    "If the provider fails, nobody can sign in. Create it: `pabal user create {name} --role operator`.": (
+        "제공자에 장애가 나면 아무도 로그인할 수 없습니다. 만드세요: `pabal user create {name} --role operator`."
+    ),
 }

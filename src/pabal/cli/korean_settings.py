@@ -102,4 +102,44 @@ KOREAN_SETTINGS = {
     "{file}: is not a journal of pabal; move it away": "{file}: pabal의 기록 파일이 아닙니다. 다른 곳으로 옮기세요",
     "{file}: is empty; its first row names the columns": "{file}: 비어 있습니다. 첫 행은 열 이름이어야 합니다",
     "No such file or directory": "없는 파일",
+    # Mails
+    "{place}: mail servers take ASCII characters only": "{place}: 메일 서버는 ASCII 문자만 받습니다",
+    "public_url: mails need the address of the console for their links": (
+        "public_url: 메일의 링크에 콘솔의 주소가 필요합니다"
+    ),
+    "smtp_password: set either smtp_password or smtp_password_file": (
+        "smtp_password: smtp_password와 smtp_password_file 중 하나만 설정하세요"
+    ),
+    "smtp_password_file: {file} cannot be read ({reason})": (
+        "smtp_password_file: {file}을(를) 읽을 수 없습니다({reason})"
+    ),
+    "smtp_sender: mails need an address that they come from": "smtp_sender: 메일을 보내는 주소가 필요합니다",
+    'smtp_tls: a password is sent only over TLS; use "starttls" or "tls"': (
+        'smtp_tls: 비밀번호는 TLS로만 보냅니다. "starttls" 또는 "tls"를 쓰세요'
+    ),
+    "smtp_user: set a user and a password, or neither": "smtp_user: 사용자와 비밀번호를 함께 설정하거나 둘 다 비우세요",
+    # Sign-in by a provider
+    "openid_client_id: set openid_issuer as well": "openid_client_id: openid_issuer도 설정하세요",
+    "openid_client_id: set the client id that the provider has given to the console": (
+        "openid_client_id: 제공자가 콘솔에 준 클라이언트 ID를 설정하세요"
+    ),
+    "openid_client_secret: set either openid_client_secret or openid_client_secret_file": (
+        "openid_client_secret: openid_client_secret과 openid_client_secret_file 중 하나만 설정하세요"
+    ),
+    "openid_client_secret_file: {file} cannot be read ({reason})": (
+        "openid_client_secret_file: {file}을(를) 읽을 수 없습니다({reason})"
+    ),
+    "openid_client_secret_file: {file} is empty": "openid_client_secret_file: {file}이(가) 비어 있습니다",
+    "openid_name: write the name of the provider as users know it, such as Google": (
+        "openid_name: 사용자가 아는 제공자의 이름을 적으세요. 예: Google"
+    ),
+    "break_glass_operator: without openid_issuer, nobody else could sign in; set it as well": (
+        "break_glass_operator: openid_issuer가 없으면 다른 사람은 로그인할 수 없습니다. 함께 설정하세요"
+    ),
+    # Processes
+    "with SQLite at most {most} processes can share the work: choose `--processes {count}`, or set `store` to"
+    " postgresql://…": (
+        "SQLite에서는 프로세스 {most}개까지만 일을 나눌 수 있습니다. `--processes {count}`를 쓰거나 `store`를"
+        " postgresql://…로 설정하세요"
+    ),
 }

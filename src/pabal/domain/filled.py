@@ -125,7 +125,7 @@ class ByteLengthChecker:
 
 def get_byte_length_checker(template: str, names: tuple[str, ...], limit: int) -> ByteLengthChecker:
     """Return the checker of a text: that of an earlier send, where many have the same text."""
-    is_short = len(template) <= variables.MAX_CACHED_CHARACTERS
+    is_short = len(template) + sum(map(len, names)) <= variables.MAX_CACHED_CHARACTERS
     return (_make_and_keep if is_short else ByteLengthChecker)(template, names, limit)
 
 
