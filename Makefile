@@ -1,7 +1,7 @@
 # Every target installs what it needs into .venv/; only python3 and make must be there.
 
 PYTHON ?= python3
-WORKERS ?= 3
+WORKERS ?= 2
 ARGS ?=
 
 VENV := .venv
