@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 LOCK = ROOT / "requirements.lock"
 BODY = b'{"content": "hello", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}'
-PATHS = ("/readyz", "/openapi.json", "/docs", "/docs/guide", "/console/static/htmx.min.js", "/metrics")
+PATHS = ("/readyz", "/openapi.json", "/docs", "/docs/guide", "/console/login", "/metrics")
 MAX_GREETING_LINES = 100
 TIMEOUT_S = 60
 
@@ -60,6 +60,10 @@ def _use(greeting: str) -> None:
     for path in PATHS:
         with urllib.request.urlopen(base + path, timeout=TIMEOUT_S) as answer:
             assert answer.status == 200, path
+            found = answer.read().decode()
+        for asset in re.findall(r'"(/console/static/[^"]+)"', found):
+            with urllib.request.urlopen(base + asset, timeout=TIMEOUT_S) as file:
+                assert file.read(), asset
     headers = {"apiKey": key, "Content-Type": "application/json"}
     request = urllib.request.Request(f"{base}/api/message/sendSMS.v1.0", BODY, headers)
     with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
@@ -106,8 +110,9 @@ def _run(place: Path, program: str, *words: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment without what would lead Python or the service elsewhere."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("PABAL_", "PYTHON"))}
+    """Return the environment without what would lead Python or the service elsewhere, in English."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PABAL_", "PYTHON"))}
+    return kept | {"LC_ALL": "C.UTF-8"}
 
 
 if __name__ == "__main__":
