@@ -51,7 +51,9 @@ def our_services(name: str) -> dict[str, dict[str, Any]]:
 
 def all_variables() -> set[str]:
     """Return every variable with our prefix in any file of deploy/."""
-    texts = [path.read_text(encoding="utf-8") for path in DEPLOY.rglob("*") if path.is_file()]
+    texts = [
+        path.read_text(encoding="utf-8") for path in DEPLOY.rglob("*") if path.is_file() and path.suffix != ".pyc"
+    ]
     return {each for text in texts for each in re.findall(rf"\b{ENVIRONMENT_PREFIX}[A-Z_]+\b", text)}
 
 
