@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from pabal.console.sheets.sheet_limits import MAX_FILE_BYTES
 from pabal.domain.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page
+from tests.fixtures.web import sms_body
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +100,7 @@ def test_unusable_campaign_file_is_reported_and_can_be_replaced(env: BrowserEnvi
             file.truncate(MAX_FILE_BYTES + 1)
         page.locator("input[type=file]").set_input_files(large)
         page.locator("form[data-upload] button").click()
-        expect(page.locator("form[data-upload] [role=alert]")).to_contain_text("너무 큽니다")
+        expect(page.locator("form[data-upload] [role=alert]:not([hidden])")).to_contain_text("너무 큽니다")
         upload(page, written(tmp_path, 3, ""))
 
 
@@ -113,6 +114,7 @@ def test_campaign_pages_follow_dark_color_scheme(env: BrowserEnvironment, tmp_pa
 
 
 def test_viewer_sees_progress_without_action_buttons(env: BrowserEnvironment) -> None:
+    env.call("message/sendSMS", sms_body("010-2000-0199"))
     with env.signed_in(Role.VIEWER) as page:
         page.goto("/console/requests")
         page.locator("tbody a").first.click()
