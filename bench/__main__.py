@@ -12,6 +12,7 @@ from pathlib import Path
 from bench import (
     accept,
     campaign,
+    citus,
     console,
     contacts,
     deliver,
@@ -58,6 +59,7 @@ BENCHMARKS: dict[str, Callable[[BenchEnvironment], list[Figure]]] = {
     "workers": workers.measure,
     "queue": queue.measure,
     "months": months.measure,
+    "citus": citus.measure,
 }
 MEMORY_TARGET_MB = 200
 _MB = 1024 * 1024

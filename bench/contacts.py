@@ -70,7 +70,7 @@ def _filling(count: int) -> Callable[[Store], Awaitable[None]]:
 def _save(tx: Tx, group: int, first: int, count: int) -> None:
     entries = [_contact(number) for number in range(first, first + count)]
     saved = contacts.save_all(tx, ACCOUNT, entries, WORLD.now(), updates=False)
-    contact_groups.add_members(tx, group, [one for one in saved.ids.values() if one % GROUP_SHARE == 0])
+    contact_groups.add_members(tx, ACCOUNT, group, [one for one in saved.ids.values() if one % GROUP_SHARE == 0])
 
 
 def _contact(number: int) -> ContactEntry:

@@ -117,11 +117,11 @@ def fill(
     now = WORLD.now()
 
     async def work(store: Store) -> None:
-        total = await store.read(slots.count_slots)
+        numbers = await store.read(slots.list_numbers)
         scheduled_at = None if scheduled_after is None else now + scheduled_after
         for number, sending in enumerate(campaigns(count, rng, scheduled_at, regulars)):
             at = now - HOUR + number * HOUR // count
-            await store_one(store, build_new_request(sending, at, rng, number % total, carrier))
+            await store_one(store, build_new_request(sending, at, rng, numbers[number % len(numbers)], carrier))
             done = (number + 1) * REQUEST_RECEIVERS
             if done % PROGRESS_EVERY == 0:
                 report_progress(f"  {done:,} messages are in the store")

@@ -15,6 +15,7 @@ import uvloop
 
 CONNECT_TIMEOUT_S = 10.0
 MAX_HEAD_BYTES = 65_536
+_LAST_CHUNK = b"\r\n0\r\n\r\n"
 GRACE_S = 60.0
 """How long a load waits for missing responses after its end."""
 
@@ -49,6 +50,8 @@ class LoadResult(msgspec.Struct, kw_only=True):
     answers: list[bytes]
     failures: list[bytes]
     """The first few responses that were not expected."""
+    cpu_s: float
+    """The CPU time of sending and receiving."""
 
     @property
     def rate(self) -> float:
@@ -161,9 +164,11 @@ class _Connection(asyncio.Protocol):
         if head_end < 0:
             assert len(self._buffer) < MAX_HEAD_BYTES
             return
-        at = self._buffer.lower().index(b"content-length:", 0, head_end) + 15
-        length = int(self._buffer[at : self._buffer.index(b"\r\n", at)])
-        if len(self._buffer) < head_end + 4 + length:
+        at = self._buffer.lower().find(b"content-length:", 0, head_end) + 15
+        if at < 15:  # it comes in chunks
+            if not self._buffer.endswith(_LAST_CHUNK):
+                return
+        elif len(self._buffer) < head_end + 4 + int(self._buffer[at : self._buffer.index(b"\r\n", at)]):
             return
         answer, self._buffer = self._buffer, b""
         self._state.record(answer, self._sent_at, time.perf_counter())
@@ -188,6 +193,7 @@ class _Connection(asyncio.Protocol):
 async def _load(plan: LoadPlan) -> LoadResult:
     loop = asyncio.get_running_loop()
     state = _LoadState(plan, loop.create_future())
+    before_s = time.process_time()
     for _ in range(plan.connections):
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             await loop.create_connection(lambda: _Connection(state), "127.0.0.1", plan.port)
@@ -200,6 +206,7 @@ async def _load(plan: LoadPlan) -> LoadResult:
         latencies_s=state.latencies,
         answers=state.answers,
         failures=state.failures,
+        cpu_s=time.process_time() - before_s,
     )
 
 

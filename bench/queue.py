@@ -106,11 +106,11 @@ async def _measure_claims(folders: Sequence[Path]) -> list[list[float]]:
 
 async def _time_claim(store: Store, watermarks: Watermarks, number: int) -> float:
     """Claim as a worker does: read what is due next in all slots, then claim from one."""
-    total = await store.read(slots.count_slots)
+    numbers = await store.read(slots.list_numbers)
     began, now = time.perf_counter(), WORLD.now()
-    lanes = watermarks.lanes(range(total), now)
+    lanes = watermarks.lanes(numbers, now)
     watermarks.record(lanes, await store.read(queue.next_due_by_lane, CARRIER, lanes), now)
-    slot = number % total
+    slot = numbers[number % len(numbers)]
     claimed = await store.write(
         claim,
         ClaimRequest(slot, CARRIER, DEFAULT_BATCH_SIZE, MINUTE, watermarks=watermarks.for_slot(slot)),

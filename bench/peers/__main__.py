@@ -1,4 +1,4 @@
-"""`python -m bench.peers`: measures Kannel, if installed, and the service, and prints ratios with their spread."""
+"""`python -m bench.peers`: measures other gateways and the service, and prints ratios with their spread."""
 
 import argparse
 import contextlib
@@ -15,6 +15,7 @@ from bench import sink
 from bench.database import postgres_environment
 from bench.peers import measure
 from bench.peers.callback_sink import running_callback_sink
+from bench.peers.jasmin import Jasmin
 from bench.peers.kannel import Kannel
 from bench.peers.measure import Bench, Killed, Whole
 from bench.peers.ours import Ours
@@ -28,11 +29,13 @@ ROUNDS = 3
 SHARES = (0.1, 0.5, 0.8)
 """Of the highest rate of the whole way, at which latencies are measured."""
 MEASURES = ("accept", "receipts", "callbacks", "latency", "kill")
-PEERS = ("kannel", "sqlite", "sqlite2", "postgres2")
+PEERS = ("kannel", "jasmin", "sqlite", "sqlite2", "postgres2")
+DEFAULT_PEERS = tuple(each for each in PEERS if each != "jasmin")
 _WHOLE_ROWS = {
     "rate": "messages a second",
     "p99_ms": "p99 of accepting, ms",
     "cpu_us": "CPU a message, µs",
+    "outside_us": "CPU of load and SMSC a message, µs",
     "peak_mb": "peak memory, MB",
 }
 
@@ -41,40 +44,50 @@ def main() -> int:
     """Measure in rounds, one gateway after the other, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m bench.peers")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS)
+    parser.add_argument("--peers", nargs="+", choices=PEERS, default=DEFAULT_PEERS)
+    parser.add_argument("--jasmin", type=Path, default=Path(), help="the virtual environment with Jasmin")
     parser.add_argument("--measures", nargs="+", choices=MEASURES, default=MEASURES)
+    parser.add_argument("--messages", type=int, default=measure.MESSAGES, help="of a run that is the whole way")
     given = parser.parse_args()
     if "kannel" in given.peers and not Kannel.is_installed():
         print("Kannel is not installed. On Debian or Ubuntu: apt-get install kannel", file=sys.stderr)
+        return 1
+    if "jasmin" in given.peers and not Jasmin.is_installed(given.jasmin):
+        print(
+            "Jasmin is not installed. On Debian or Ubuntu: apt-get install rabbitmq-server redis-server;"
+            " then `pip install jasmin` into a virtual environment of its own, and name that with --jasmin",
+            file=sys.stderr,
+        )
         return 1
     with tempfile.TemporaryDirectory(prefix="pabal-peers-") as root:
         env = BenchEnvironment(Path(root))
         env.prepare()
         try:
-            with _running_peers(env, given.peers) as (bench, peers):
+            with _running_peers(env, given) as (bench, peers):
                 comparison = Comparison(bench, peers, given.rounds)
                 rows = comparison.measure(given.measures)
         except BenchmarkFailed as failure:
             print(f"failed: {failure}", file=sys.stderr)
             return 1
-    print(f"\n{_conditions(given.rounds)}\n\n" + "\n".join(rows))
+    print(f"\n{_conditions(given.rounds, given.messages)}\n\n" + "\n".join(rows))
     return 0
 
 
 @contextlib.contextmanager
-def _running_peers(env: BenchEnvironment, names: Sequence[str]) -> Iterator[tuple[Bench, list[Peer]]]:
-    """Start what all of them share, and yield the gateways of these names."""
+def _running_peers(env: BenchEnvironment, given: argparse.Namespace) -> Iterator[tuple[Bench, list[Peer]]]:
+    """Start what all of them share, and yield the gateways that were asked for."""
     with contextlib.ExitStack() as stack:
         smsc = stack.enter_context(sink.running())
         callbacks = stack.enter_context(running_callback_sink())
         posts = stack.enter_context(running_webhook_sink(1, 0))
         found: dict[str, Callable[[], Peer]] = {
             "kannel": Kannel,
+            "jasmin": lambda: Jasmin(given.jasmin.absolute()),
             "sqlite": lambda: Ours("SQLite", env, posts, 1),
             "sqlite2": lambda: Ours("SQLite", env, posts, 2),
             "postgres2": lambda: Ours("PostgreSQL", stack.enter_context(postgres_environment(env)), posts, 2),
         }
-        yield Bench(env, smsc, callbacks), [found[name]() for name in names]
+        yield Bench(env, smsc, callbacks, given.messages), [found[name]() for name in given.peers]
 
 
 class Comparison:
@@ -150,11 +163,11 @@ def _with_spread(values: Sequence[float]) -> str:
     return f"{middle} ({low}–{high})"
 
 
-def _conditions(rounds: int) -> str:
+def _conditions(rounds: int, messages: int) -> str:
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     return (
         f"Pabal at {commit or 'an unknown commit'}, Python {platform.python_version()};"
-        f" {measure.CONNECTIONS} connections, one message a request, {measure.MESSAGES:,} messages,"
+        f" {measure.CONNECTIONS} connections, one message a request, {messages:,} messages,"
         f" SMPP with a window of {sink.WINDOW:,}, medians of {rounds} rounds (lowest–highest): ratio to the first"
     )
 

@@ -13,7 +13,8 @@ import uvloop
 
 from bench.server import BenchmarkFailed
 
-_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nACK/Jasmin"
+"""Jasmin calls again where it reads anything else."""
 
 
 class CallbackSink:

@@ -2,9 +2,7 @@
 
 import contextlib
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -12,15 +10,14 @@ from urllib.parse import urlencode
 from bench import bodies
 from bench.fill import TEXT
 from bench.load import LoadPlan
+from bench.peers.boxes import free_ports, wait_for_port, wait_or_kill
 from bench.peers.callback_sink import CallbackSink
 from bench.peers.peer import DIFFERENT_MESSAGES, Running
-from bench.server import STOP_TIMEOUT_S, BenchmarkFailed, Server
+from bench.server import Server
 from bench.sink import WINDOW, Sink
 
 BOXES = ("/usr/sbin/bearerbox", "/usr/sbin/smsbox")
 PASSWORD = "bench"
-START_TIMEOUT_S = 20.0
-POLL_INTERVAL_S = 0.05
 DELIVERED_OR_FAILED = 3
 """The mask of the receipts that are asked for."""
 CONFIGURATION = """\
@@ -79,7 +76,7 @@ class Kannel:
         self, folder: Path, smsc: Sink, callbacks: CallbackSink | None, *, has_receipts: bool
     ) -> Iterator[Running]:
         """Start both boxes, and stop them at the end."""
-        ports = dict(zip(("admin", "box", "http"), _free_ports(3), strict=True))
+        ports = dict(zip(("admin", "box", "http"), free_ports(3), strict=True))
         file = folder / "kannel.conf"
         file.write_text(
             CONFIGURATION.format(folder=folder, password=PASSWORD, smsc=smsc.port, window=WINDOW, **ports),
@@ -90,14 +87,14 @@ class Kannel:
             for box, port in zip(BOXES, (ports["box"], ports["http"]), strict=True):
                 process = subprocess.Popen([box, str(file)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 processes.append(process)
-                _wait_for_port(port, process, folder)
+                wait_for_port(port, process, folder)
             servers = [Server(process.pid, ports["http"], 0.0) for process in processes]
             yield Running(_plan(ports["http"], callbacks, has_receipts=has_receipts), servers)
         finally:
             for process in reversed(processes):
                 process.terminate()
             for process in processes:
-                _wait_or_kill(process)
+                wait_or_kill(process)
 
     def count_callbacks(self, callbacks: CallbackSink) -> list[tuple[float, int]]:
         """Return when its callbacks arrived: one request for each result."""
@@ -133,30 +130,3 @@ def _version() -> str:
         ["dpkg-query", "--show", "--showformat=${Version}", "kannel"], capture_output=True, text=True
     )
     return shown.stdout.strip() if shutil.which("dpkg-query") else "of unknown version"
-
-
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [int(each.getsockname()[1]) for each in sockets]
-
-
-def _wait_for_port(port: int, process: "subprocess.Popen[bytes]", folder: Path) -> None:
-    deadline = time.perf_counter() + START_TIMEOUT_S
-    while True:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        if process.poll() is not None or time.perf_counter() > deadline:
-            logs = "".join(file.read_text(errors="replace")[-1000:] for file in folder.glob("*box.log"))
-            raise BenchmarkFailed(f"Kannel did not start: {logs}")
-        time.sleep(POLL_INTERVAL_S)
-
-
-def _wait_or_kill(process: "subprocess.Popen[bytes]") -> None:
-    try:
-        process.wait(STOP_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

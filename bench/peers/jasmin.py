@@ -1,0 +1,227 @@
+"""Jasmin as a peer: its daemon with Redis and RabbitMQ of its own, all on free ports."""
+
+import contextlib
+import os
+import socket
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import urlencode
+
+from bench import bodies
+from bench.fill import TEXT
+from bench.load import LoadPlan
+from bench.peers.boxes import free_ports, wait_for_port, wait_or_kill
+from bench.peers.callback_sink import CallbackSink
+from bench.peers.peer import DIFFERENT_MESSAGES, Running
+from bench.server import BenchmarkFailed, Server
+from bench.sink import Sink
+
+BROKER = "/usr/lib/rabbitmq/bin/rabbitmq-server"
+REDIS = "/usr/bin/redis-server"
+BROKER_START_TIMEOUT_S = 60.0
+JCLI_TIMEOUT_S = 10.0
+NOWHERE = "http://127.0.0.1:9/"
+"""Where receipts would be told: Jasmin wants an address, but nobody tells them while callbacks are not measured."""
+CONFIGURATION = """\
+[amqp-broker]
+port = {amqp}
+spec = {spec}
+[redis-client]
+port = {redis}
+[http-api]
+bind = 127.0.0.1
+port = {http}
+[jcli]
+port = {jcli}
+authentication = False
+[router]
+bind = 127.0.0.1
+port = {router}
+store_path = {folder}
+[client-management]
+bind = 127.0.0.1
+port = {clients}
+store_path = {folder}
+[smpp-server]
+bind = 127.0.0.1
+port = {server}
+[smpp-server-pb]
+bind = 127.0.0.1
+port = {pb}
+[smpp-server-pb-client]
+port = {pb}
+"""
+COMMANDS = """\
+group -a
+gid bench
+ok
+user -a
+username bench
+password bench
+uid bench
+gid bench
+ok
+smppccm -a
+cid sink
+host 127.0.0.1
+port {smsc}
+username bench
+password bench
+submit_throughput 0
+ok
+mtrouter -a
+type DefaultRoute
+connector smppc(sink)
+rate 0.0
+ok
+smppccm -1 sink
+persist
+quit
+"""
+
+
+class Jasmin:
+    """Jasmin, as PyPI has it, in a virtual environment; Redis and RabbitMQ as Debian packages them."""
+
+    def __init__(self, environment: Path) -> None:
+        self._python = environment / "bin/python"
+        self._program = environment / "bin/jasmind.py"
+        self._spec = next(environment.glob("lib/*/site-packages/txamqp/specs/standard/amqp0-9-1*.xml"), "")
+        shown = subprocess.run(
+            [self._python, "-c", "from importlib.metadata import version; print(version('jasmin'))"],
+            capture_output=True,
+            text=True,
+        )
+        self.name = f"Jasmin {shown.stdout.strip()}, RabbitMQ and Redis"
+
+    @staticmethod
+    def is_installed(environment: Path) -> bool:
+        """Say whether it can be measured here."""
+        return all(Path(each).exists() for each in (BROKER, REDIS, environment / "bin/jasmind.py"))
+
+    @contextlib.contextmanager
+    def start(
+        self, folder: Path, smsc: Sink, callbacks: CallbackSink | None, *, has_receipts: bool
+    ) -> Iterator[Running]:
+        """Start broker, Redis and Jasmin; configure it where the folder is new."""
+        names = ("amqp", "redis", "http", "jcli", "router", "clients", "server", "pb", "dist")
+        ports = dict(zip(names, free_ports(len(names)), strict=True))
+        is_new = not (folder / "jasmin.cfg").exists()
+        (folder / "jasmin.cfg").write_text(
+            CONFIGURATION.format(folder=folder, spec=self._spec, **ports), encoding="utf-8"
+        )
+        with contextlib.ExitStack() as running:
+            broker = running.enter_context(_broker(folder, ports["amqp"], ports["dist"]))
+            redis = running.enter_context(
+                _process([REDIS, "--port", str(ports["redis"]), "--dir", str(folder)], folder, ports["redis"])
+            )
+            options = ["--enable-dlr-lookup", "--enable-dlr-thrower"] if callbacks else ["--enable-dlr-lookup"]
+            jasmin = running.enter_context(
+                _process(
+                    [str(self._python), str(self._program), "-c", str(folder / "jasmin.cfg"), *options],
+                    folder,
+                    ports["jcli"],
+                )
+            )
+            if is_new:
+                _configure(ports["jcli"], COMMANDS.format(smsc=smsc.port))
+            wait_for_port(ports["http"], jasmin, folder)
+            servers = [Server(each, ports["http"], 0.0) for each in (jasmin.pid, redis.pid, *broker)]
+            yield Running(_plan(ports["http"], callbacks, has_receipts=has_receipts), servers)
+
+    def count_callbacks(self, callbacks: CallbackSink) -> list[tuple[float, int]]:
+        """Return when its callbacks arrived: one request for each result."""
+        return callbacks.arrivals()
+
+
+@contextlib.contextmanager
+def _process(command: Sequence[str], folder: Path, port: int) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a program until the end of the context, in a folder that has its logs."""
+    environment = os.environ | {"LOG_PATH": str(folder), "ROOT_PATH": str(folder)}
+    with (folder / "output.log").open("ab") as output:
+        process = subprocess.Popen(command, env=environment, cwd=folder, stdout=output, stderr=output)
+    try:
+        wait_for_port(port, process, folder)
+        yield process
+    finally:
+        process.terminate()
+        wait_or_kill(process)
+
+
+@contextlib.contextmanager
+def _broker(folder: Path, port: int, dist_port: int) -> Iterator[list[int]]:
+    """Run RabbitMQ until the end of the context; yield the ids of its processes."""
+    home = folder / "rabbitmq"
+    home.mkdir(exist_ok=True)
+    environment = os.environ | {
+        "HOME": str(home),
+        "RABBITMQ_NODENAME": f"bench{port}@localhost",
+        "RABBITMQ_NODE_PORT": str(port),
+        "RABBITMQ_DIST_PORT": str(dist_port),
+        "RABBITMQ_MNESIA_BASE": str(home),
+        "RABBITMQ_LOG_BASE": str(home),
+        "RABBITMQ_ENABLED_PLUGINS_FILE": str(home / "plugins"),
+        "RABBITMQ_PID_FILE": str(home / "pid"),
+        "RABBITMQ_SERVER_START_ARGS": "-noshell",
+    }
+    process = subprocess.Popen(
+        [BROKER], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        wait_for_port(port, process, folder, BROKER_START_TIMEOUT_S)
+        yield [process.pid, *_descendants(process.pid)]
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, 15)
+        wait_or_kill(process)
+
+
+def _descendants(pid: int) -> list[int]:
+    children = [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [one for child in children for one in (child, *_descendants(child))]
+
+
+def _configure(port: int, commands: str) -> None:
+    """Type commands into Jasmin's console."""
+    with socket.create_connection(("127.0.0.1", port), JCLI_TIMEOUT_S) as console:
+        console.settimeout(JCLI_TIMEOUT_S)
+        console.sendall(b"\r\n")
+        said = _read_prompt(console)
+        for line in commands.splitlines():
+            console.sendall(line.encode() + b"\r\n")
+            if line == "quit":
+                break
+            said += _read_prompt(console)
+    if b"Successfully persisted" not in said and b"configuration persisted" not in said:
+        raise BenchmarkFailed(f"Jasmin's console said: {said.decode(errors='replace')[-1500:]}")
+
+
+def _read_prompt(console: socket.socket) -> bytes:
+    said = b""
+    while b"jcli : " not in said and b"\n> " not in said:
+        try:
+            part = console.recv(4096)
+        except TimeoutError:
+            part = b""
+        if not part:
+            raise BenchmarkFailed(f"Jasmin's console waits or has ended after {said!r}")
+        said += part
+    return said
+
+
+def _plan(port: int, callbacks: CallbackSink | None, *, has_receipts: bool) -> LoadPlan:
+    common = {
+        "username": "bench",
+        "password": "bench",
+        "from": "0212345678",
+        "coding": "8",
+        "hex-content": TEXT.replace("#{name}", "홍길동").encode("utf-16-be").hex(),
+    }
+    if has_receipts:
+        address = f"http://127.0.0.1:{callbacks.port}/result" if callbacks else NOWHERE
+        common |= {"dlr": "yes", "dlr-level": "2", "dlr-url": address, "dlr-method": "GET"}
+    queries = [urlencode(common | {"to": number}) for number in bodies.single_receivers(DIFFERENT_MESSAGES)]
+    return LoadPlan(
+        port=port, path="/send", key="", bodies=[f"/send?{query}".encode() for query in queries], is_get=True
+    )
