@@ -81,7 +81,7 @@ bench: $(DEV) postgres ## Run the benchmarks; ARGS="accept history" runs some of
 	@echo "Running the benchmarks"
 	@$(BIN)/python -m bench $(ARGS)
 
-bench-peers: $(DEV) postgres ## Measure Kannel and the service side by side; ARGS="--rounds 1 --peers kannel sqlite"
+bench-peers: $(DEV) postgres ## Measure other gateways and the service side by side; ARGS="--rounds 1 --peers kannel sqlite"
 	@echo "Measuring the peers"
 	@$(BIN)/python -m bench.peers $(ARGS)
 

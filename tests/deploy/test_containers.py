@@ -31,6 +31,19 @@ KINDS = {
     "sqlite": ["StatefulSet", "Service"],
     "postgresql": ["Deployment", "PodDisruptionBudget", "Deployment", "Job", "Service"],
 }
+ALL_OPTIONS = (
+    "ingress.enabled=true",
+    "ingress.tlsSecret=certificate",
+    "ingress.className=nginx",
+    "monitoring.podMonitor=true",
+    "monitoring.rules=true",
+    "monitoring.dashboard=true",
+    "config=zone = 'Asia/Seoul'",
+    "envFromSecrets[0]=pabal-secrets",
+    "env.PABAL_SLOTS=8",
+    "imagePullSecrets[0].name=registry",
+)
+OLDEST_KUBERNETES = "1.31"
 
 with_compose_file = pytest.mark.parametrize("name", COMPOSE_FILES)
 
@@ -210,14 +223,31 @@ def test_prometheus_accepts_the_rules_and_the_configuration(tmp_path: Path) -> N
         subprocess.run(["promtool", "check", *words], check=True, timeout=60)
 
 
-@pytest.mark.skipif(not shutil.which("helm"), reason="helm is not installed")
+def render_chart(kind: str, *values: str) -> list[dict[str, Any]]:
+    """Return the objects that Helm makes of the chart."""
+    given = [word for value in (f"store.kind={kind}", *values) for word in ("--set", value)]
+    subprocess.run(["helm", "lint", "--strict", str(CHART), *given], check=True, timeout=60)
+    words = ["helm", "template", "pabal", str(CHART), *given]
+    rendered = subprocess.run(words, check=True, timeout=60, capture_output=True, text=True)
+    return [each for each in yaml.safe_load_all(rendered.stdout) if each]
+
+
+with_helm = pytest.mark.skipif(not shutil.which("helm"), reason="helm is not installed")
+
+
+@with_helm
 @pytest.mark.parametrize("kind", KINDS)
 def test_helm_accepts_the_chart(kind: str) -> None:
-    values = ["--set", f"store.kind={kind}", "--set", "ingress.enabled=true"]
-    subprocess.run(["helm", "lint", "--strict", str(CHART), *values], check=True, timeout=60)
+    rendered = render_chart(kind, "ingress.enabled=true")
 
-    rendered = subprocess.run(
-        ["helm", "template", "pabal", str(CHART), *values], check=True, timeout=60, capture_output=True, text=True
-    )
+    assert {each["kind"] for each in rendered} == {*KINDS[kind], "Ingress"}
 
-    assert {each["kind"] for each in yaml.safe_load_all(rendered.stdout) if each} == {*KINDS[kind], "Ingress"}
+
+@with_helm
+@pytest.mark.parametrize("kind", KINDS)
+def test_kubernetes_knows_every_field_of_the_chart(kind: str) -> None:
+    schemas = pytest.importorskip("kubernetes_validate", reason="kubernetes-validate is not installed")
+
+    for each in render_chart(kind, *ALL_OPTIONS):
+        if not each["apiVersion"].startswith("monitoring.coreos.com/"):  # of the Prometheus operator
+            schemas.validate(each, OLDEST_KUBERNETES, strict=True)
