@@ -37,7 +37,8 @@ from pabal.service.sending import placement
 from pabal.service.setup_cache import SetupChanges
 from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
 from pabal.service.slots import Slots
-from pabal.service.work import BackgroundWork
+from pabal.service.upkeep.nodes import watch_nodes
+from pabal.service.work import BackgroundWork, run_forever
 from pabal.settings.carriers import (
     CarrierSettings,
     NhnCloudSettings,
@@ -296,12 +297,17 @@ class Service:
         )
         self._work = BackgroundWork(context) if delivers else None
         self._lag_watch: asyncio.Task[None] | None = None
+        self._node_watch: asyncio.Task[None] | None = None
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         return self._api(scope, receive, send)
 
     async def start(self) -> None:
         """Start delivery and become ready for requests."""
+        with contextlib.suppress(StoreUnavailable):  # it is read again every few seconds
+            await self.context.nodes.refresh()
+        if self.context.nodes.is_distributed:
+            self._node_watch = asyncio.create_task(run_forever(lambda: watch_nodes(self.context)))
         if self._work:
             await self._work.start()
         if self._link:
@@ -320,6 +326,9 @@ class Service:
             self._ignore_doorbell()
         if self._work:
             await self._work.stop(self._settings.stop_seconds)
+        if self._node_watch:
+            self._node_watch.cancel()
+            await asyncio.gather(self._node_watch, return_exceptions=True)
         with contextlib.suppress(StoreUnavailable):
             await self.context.limiter.give_back()
         if self._lag_watch:
@@ -354,9 +363,10 @@ async def build_service(
     try:
         for name in await apply_migrations(store, settings, world):
             log.info("migration applied", extra={"migration": name})
-        total = await store.write(kept_slots.ensure_slots, settings.store_slots)
+        await store.write(kept_slots.ensure_slots, settings.store_slots)
+        numbers = await store.read(kept_slots.list_numbers)
         shares_slots = settings.is_on_postgresql or (link is not None and not delivers)
-        slots = Slots(total, worker=worker if shares_slots else "")
+        slots = Slots(worker=worker if shares_slots else "", numbers=numbers)
         context = build_context(settings, store, world, metrics, slots=slots)
         await store.write(register_carriers, context.kinds)
         await hash_keys.check(context)

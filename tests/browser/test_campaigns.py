@@ -104,15 +104,6 @@ def test_unusable_campaign_file_is_reported_and_can_be_replaced(env: BrowserEnvi
         upload(page, written(tmp_path, 3, ""))
 
 
-def test_campaign_pages_follow_dark_color_scheme(env: BrowserEnvironment, tmp_path: Path) -> None:
-    with env.signed_in(color_scheme="dark") as page:
-        write_message(page)
-        upload(page, written(tmp_path, 3))
-        check_page(page, "upload-dark")
-        page.goto("/console/requests")
-        check_page(page, "requests-dark")
-
-
 def test_viewer_sees_progress_without_action_buttons(env: BrowserEnvironment) -> None:
     env.call("message/sendSMS", sms_body("010-2000-0199"))
     with env.signed_in(Role.VIEWER) as page:

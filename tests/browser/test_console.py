@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pabal.domain.user import Role
-from tests.fixtures.browser import BrowserEnvironment, check_page, downloaded_bytes
+from tests.fixtures.browser import BrowserEnvironment, check_page
 from tests.fixtures.sheets import read_sheets
 from tests.fixtures.web import channel_body, receivers_of, sms_body
 
@@ -159,14 +159,6 @@ def test_page_is_usable_by_keyboard(env: BrowserEnvironment) -> None:
         assert page.evaluate("document.activeElement.name") == "receiver"
 
 
-def test_history_and_phone_follow_dark_color_scheme(env: BrowserEnvironment) -> None:
-    with env.signed_in(color_scheme="dark") as page:
-        page.goto("/console/history")
-        check_page(page, "history-dark")
-        page.goto("/console/phone")
-        check_page(page, "phone-dark")
-
-
 def test_operator_switches_account(env: BrowserEnvironment) -> None:
     env.user(Role.VIEWER, "second")
     send(env, "010-1111-2222")
@@ -188,15 +180,6 @@ def test_viewer_sees_masked_numbers(env: BrowserEnvironment) -> None:
         expect(page.locator("tbody tr").first).to_contain_text("010-****-2222")
         assert "1111-2222" not in page.locator("table").inner_text()
         expect(page.locator("a[href='/console/phone']")).to_have_count(0)
-
-
-def test_first_pages_stay_under_size_limit(env: BrowserEnvironment) -> None:
-    with env.signed_in() as page:
-        cookies = {each["name"]: each["value"] for each in page.context.cookies()}
-
-    assert downloaded_bytes(env.live, "/console/login", {}) < FIRST_PAGE_BYTES
-    assert downloaded_bytes(env.live, "/console", cookies) < FIRST_PAGE_BYTES
-    assert downloaded_bytes(env.live, "/console/history", cookies) < FIRST_PAGE_BYTES
 
 
 def _focused(page: Page) -> str:

@@ -198,6 +198,11 @@ def test_preferences_make_lms_and_fallbacks_by_themselves(
     ):
         page.goto("/console/preferences")
         check_page(page, f"preferences-{language}-{screen}")
+        write(page, "#{이름}님")
+        upload(page, f"휴대폰번호,이름\n010-3400-0002,김\n010-3400-0003,{'가' * 60}\n")
+        check_file(page)
+        expect(page.locator("#kinds")).to_contain_text(re.compile("SMS.*LMS"))
+        check_page(page, f"upgraded-file-{language}-{screen}")
         write(page, "가" * 60, "010-3400-0001")
         expect(page.locator("#upgraded")).to_be_visible()
         review(page)

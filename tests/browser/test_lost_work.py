@@ -59,10 +59,12 @@ def test_draft_survives_reload_menu_upload_and_language(
         page.go_back()
         expect(page.locator("[name=content]")).to_have_value("여러 번 돌아옵니다")
         page.locator("form[action='/console/language'] button").click()
+        expect(page.locator("html")).not_to_have_attribute("lang", language)
         expect(page.locator("[name=content]")).to_have_value("여러 번 돌아옵니다")
         expect(page.locator("[name=receivers]")).to_have_value("010-2000-0100")
         check_page(page, f"draft-{screen}")
         page.locator("form[action='/console/language'] button").click()
+        expect(page.locator("html")).to_have_attribute("lang", language)
         discard(page)
 
 

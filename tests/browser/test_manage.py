@@ -155,11 +155,3 @@ def test_number_is_erased_after_a_confirmation(env: BrowserEnvironment, language
         page.locator("button.danger").click()
         expect(page.get_by_role("status")).to_be_visible()
         check_page(page, f"privacy-erased-{language}-{screen}")
-
-
-def test_manage_pages_follow_dark_color_scheme(env: BrowserEnvironment) -> None:
-    send(env, PHONE, NO_SUCH)
-    with env.signed_in(Role.OPERATOR, color_scheme="dark") as page:
-        for path in ("", "/profiles", "/profiles/new", "/numbers", "/privacy", "/operate", "/operate/accounts/1"):
-            page.goto(f"/console{path}")
-            check_page(page, f"dark{path.replace('/', '-')}")

@@ -7,14 +7,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from pabal.domain.user import Role
+from tests.browser.steps import Behind, Case, press_through_failures
 from tests.fakes.openid.server import OpenIdServer, running_provider
 from tests.fixtures.browser import BrowserEnvironment, check_page
+from tests.fixtures.failing_network import failing_network
 from tests.fixtures.live import serving
 
 pytestmark = pytest.mark.slow
-
-NAME = "owner-of-first"
-SUBJECT = "kim-at-acme"
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +23,13 @@ def provider() -> Iterator[OpenIdServer]:
 
 
 @pytest.fixture(scope="module")
-def env(
-    browser: Browser, provider: OpenIdServer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[BrowserEnvironment]:
-    with serving(tmp_path_factory.mktemp("openid") / "data", key_rate=0, **provider.settings) as live:
-        provider.register(live.base_url)
-        yield BrowserEnvironment(live, browser)
+def network(browser: Browser, provider: OpenIdServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
+    with (
+        serving(tmp_path_factory.mktemp("openid") / "data", key_rate=0, **provider.settings) as live,
+        failing_network(live.base_url) as found,
+    ):
+        provider.register(found.base_url)
+        yield BrowserEnvironment(live, browser, found.base_url), found
 
 
 def stay_here(page: Page) -> None:
@@ -46,27 +46,29 @@ def sign_in_there(page: Page, provider: OpenIdServer, subject: str) -> None:
     page.locator("form:has([name=prompt][value=consent]) button[type=submit]").click()
 
 
-def link(env: BrowserEnvironment, provider: OpenIdServer, language: str, screen: str) -> None:
-    """Have an owner link the own user."""
-    with env.signed_in(language=language, screen=screen, expects_failures=True) as page:
+def link(network: Behind, provider: OpenIdServer, account: str, language: str, screen: str) -> None:
+    """Have the owner of a new account link the own user, while the network fails."""
+    env, failing = network
+    with env.signed_in(account=account, language=language, screen=screen, expects_failures=True) as page:
         stay_here(page)
         page.goto("/console/me")
         check_page(page, f"openid-unlinked-{screen}")
-        page.locator("[name=openid_password]").fill(env.password(NAME))
-        page.locator("form[action='/console/me/openid'] button").click()
-        sign_in_there(page, provider, SUBJECT)
+        page.locator("[name=openid_password]").fill(env.password(env.user(Role.OWNER, account)))
+        case = Case(env, failing, page, language, screen)
+        press_through_failures(case, page.locator("form[action='/console/me/openid'] button"))
+        sign_in_there(page, provider, f"kim-at-{account}")
         page.wait_for_url("**/console/me?linked=1")
-        expect(page.get_by_text(SUBJECT)).to_be_visible()
+        expect(page.get_by_text(f"kim-at-{account}")).to_be_visible()
         check_page(page, f"openid-linked-{screen}")
 
 
-def invite(env: BrowserEnvironment) -> str:
+def invite(env: BrowserEnvironment, account: str) -> str:
     """Have the owner invite somebody, and return the path of the link."""
-    with env.signed_in(Role.OWNER) as page:
+    with env.signed_in(Role.OWNER, account) as page:
         page.goto("/console/team")
         expect(page.locator("td .tag", has_text="Acme ID")).to_be_visible()
         page.locator("form[action='/console/team/invite'] button").click()
-        return page.locator("code.secret").inner_text().removeprefix(env.live.base_url)
+        return page.locator("code.secret").inner_text().removeprefix(env.base_url)
 
 
 @pytest.mark.parametrize(
@@ -79,20 +81,21 @@ def invite(env: BrowserEnvironment) -> str:
     ],
 )
 def test_user_signs_in_joins_and_goes_on_through_the_provider(
-    env: BrowserEnvironment, provider: OpenIdServer, language: str, screen: str
+    network: Behind, provider: OpenIdServer, language: str, screen: str
 ) -> None:
-    name = f"lee-{language}-{screen}"
-    if screen == "desktop" and language == "ko":
-        link(env, provider, language, screen)
+    env, failing = network
+    account, name = f"acme-{language}-{screen}", f"lee-{language}-{screen}"
+    link(network, provider, account, language, screen)
     with env.open_page(language, screen, expects_failures=True) as page:
         stay_here(page)
         page.goto("/console/history?status=fail")
         page.wait_for_url("**/console/login?next=*")
         check_page(page, f"openid-sign-in-{screen}")
-        page.locator("form[action='/console/login/openid'] button").click()
-        sign_in_there(page, provider, SUBJECT)
+        case = Case(env, failing, page, language, screen)
+        press_through_failures(case, page.locator("form[action='/console/login/openid'] button"))
+        sign_in_there(page, provider, f"kim-at-{account}")
         page.wait_for_url("**/console/history?status=fail")
-        expect(page.locator("a.user")).to_contain_text(NAME)
+        expect(page.locator("a.user")).to_contain_text(env.user(Role.OWNER, account))
 
         page.context.clear_cookies(name=re.compile("pabal_session"))
         page.goto(page.url)
@@ -100,10 +103,11 @@ def test_user_signs_in_joins_and_goes_on_through_the_provider(
         page.wait_for_url("**/console/history?status=fail")  # the provider knows the browser by now
     with env.open_page(language, screen, expects_failures=True) as page:
         stay_here(page)
-        page.goto(invite(env))
+        page.goto(invite(env, account))
         page.locator("[name=name]").fill(name)
         check_page(page, f"openid-join-{screen}")
-        page.locator("button[formaction='/console/invite/openid']").click()
+        case = Case(env, failing, page, language, screen)
+        press_through_failures(case, page.locator("button[formaction='/console/invite/openid']"))
         sign_in_there(page, provider, name)
         page.wait_for_url(re.compile("/console$"))
         expect(page.locator("a.user")).to_contain_text(name)

@@ -76,6 +76,7 @@ def test_invited_colleague_joins_and_is_promoted_and_removed(
         row.locator("summary").first.click()
         row.locator("[name=role]").select_option("viewer")
         row.locator("form[action='/console/team/role'] button").click()
+        expect(page.locator("#busy")).to_be_hidden()
         expect(page.locator("tr").filter(has_text=name)).to_contain_text(
             {"ko": "조회 전용", "en": "Viewer"}[language]
         )
@@ -99,12 +100,14 @@ def test_two_factor_sign_in_and_own_password(env: BrowserEnvironment, language: 
         enter(page, name)
         page.locator("a.user").click()
         check_page(page, f"me-{screen}")
+        page.fill("input[name=enable_password]", PASSWORD)
         page.locator("form[action='/console/me/two-factor'] button").click()
         check_page(page, f"two-factor-{screen}")
         secret = base64.b32decode(page.locator("code.secret").inner_text().replace(" ", ""))
         first = now_step()
         page.locator("[name=code]").fill(totp.code_at(secret, first))
         page.locator("form[action='/console/me/two-factor/confirm'] button").click()
+        expect(page.locator("main a.button.main")).to_be_visible()
         codes = page.locator("code.secret").inner_text().split()
         assert len(codes) == totp.RECOVERY_CODES
         check_page(page, f"recovery-codes-{screen}")

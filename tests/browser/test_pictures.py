@@ -10,7 +10,8 @@ from tests.fixtures.web import FALLBACK, NO_USER, SENDER, alimtalk_body, sms_bod
 pytestmark = pytest.mark.slow
 
 NAMES = ("message", "overview", "phone", "send")
-WIDTH = 1000
+WIDTH = 1200
+"""Wide enough for the menu beside the page."""
 HEIGHTS = {"message": 860, "overview": 760, "phone": 760, "send": 1180}
 """How much of a page its picture shows."""
 MAX_BYTES = 150_000

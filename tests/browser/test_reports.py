@@ -124,6 +124,10 @@ def test_operator_reviews_resumes_and_watches(env: BrowserEnvironment, language:
         expect(page.locator(".good")).to_be_visible()
         expect(page.locator("main")).not_to_contain_text(url)
 
+        page.goto("/console/operate/quotas")
+        expect(page.locator("#keys")).to_be_visible()
+        check_page(page, f"quotas-{language}-{screen}")
+
         page.goto("/console/operate")
         expect(page.locator("#state")).to_contain_text("99", timeout=20_000)  # the percentiles of the last minutes
         page.reload()

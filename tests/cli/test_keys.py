@@ -64,6 +64,18 @@ def test_invalid_key_is_not_created(new_command_line: CommandLine, words: list[s
     assert new_command_line("key", "list").out == ""
 
 
+def test_account_has_at_most_so_many_keys(command_line: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PABAL_KEYS_PER_ACCOUNT", "2")
+    made = [command_line("key", "create", "--account", "acme").status for _ in range(3)]
+    refused = command_line("key", "create", "--account", "acme")
+    other = command_line("key", "create", "--account", "other", "--new-account")
+
+    assert 1 in made
+    assert (refused.status, refused.out) == (1, "")
+    assert "An account can have at most 2 API keys (keys_per_account)." in refused.err
+    assert other.status == 0
+
+
 def test_typing_error_creates_no_account(command_line: CommandLine) -> None:
     mistyped = command_line("key", "create", "--account", "acmee")
     user = command_line("user", "create", "kim", "--account", "shop")

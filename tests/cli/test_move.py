@@ -145,6 +145,20 @@ def test_moved_store_goes_on_where_the_other_has_stopped(source: Path, target: s
     assert on_target("account", "list", *config(source)).status == 0
 
 
+def test_keys_are_moved_to_the_slots_of_a_store_whose_numbers_have_gaps(
+    source: Path, target: str, on_target: CommandLine
+) -> None:
+    numbers = [0, 3, 17, 4095]
+    query_outside(target, f"insert into slots (slot) values {', '.join(f'({each})' for each in numbers)}")
+
+    assert on_target("move", source, *config(source)).status == 0
+
+    keys = query_outside(target, "select slot, account_id, key from idempotency_keys")
+    assert [slot for slot, *_ in keys] == [
+        numbers[identifiers.slot_of_key(account, key, len(numbers))] for _, account, key in keys
+    ]
+
+
 def test_move_that_was_broken_off_is_continued(source: Path, target: str, on_target: CommandLine) -> None:
     tables = tables_of(source)
     copy_first_rows(target, source)

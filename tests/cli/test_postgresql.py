@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from pabal.cli.main import main
@@ -125,3 +126,27 @@ if citus.is_available():  # else the summary says that it was not run
         ]
         assert again == "the schema is up to date\n"
         citus.drop_database("by_hand")
+
+    @pytest.mark.slow
+    def test_doctor_names_every_node_and_the_one_that_is_lost(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        address = citus.create_database("by_doctor")
+        config = tmp_path / "pabal.toml"
+        config.write_text(f'store = "{address}"\nslots = 8\n', encoding="utf-8")
+        (_, (host, port), other) = citus.nodes()
+        said(capsys, "migrate", "--citus", "--config", str(config))
+        healthy = said(capsys, "doctor", "--config", str(config))
+
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("update pg_dist_node set nodeport = 1 where nodeport = %s", (port,))
+        lost = said(capsys, "doctor", "--config", str(config))
+        refused = said(capsys, "migrate", "--citus", "--config", str(config))
+
+        assert f"the node {host}:{port} can be reached (4 slots)" in healthy
+        assert f"the node {other[0]}:{other[1]} can be reached (4 slots)" in healthy
+        assert "Citus distributes 8 slots over 4 shards" in healthy
+        assert f"the node {host}:1 cannot be reached" in lost
+        assert "can be reached and its schema is up to date" in lost
+        assert f"the node {host}:1 cannot be reached" in refused
+        citus.drop_database("by_doctor")

@@ -12,6 +12,8 @@ from pabal.cli import doctor, doctor_machine
 from pabal.cli.privacy import NOT_COVERED
 from pabal.cli.translate import KOREAN, t
 from pabal.domain.codes import Text
+from pabal.store.engine import citus_nodes
+from pabal.store.engine.base import NodeUnavailable
 from tests.fixtures.cli import CommandLine
 
 SRC = Path(pabal.cli.__file__).parents[1]
@@ -86,6 +88,10 @@ def test_every_message_has_a_translation() -> None:
         doctor_machine.UNKNOWN_STORE_REMEDY,
         doctor.UNCONFIGURED_REMEDY,
         doctor.PAUSED_REMEDY,
+        citus_nodes.UNREACHABLE_REMEDY,
+        str(NodeUnavailable("worker1:5432", "connection refused")),
+        "the node worker1:5432 cannot be reached (connection refused)",
+        "the node worker1:5432 has other settings than it should: on 0",
         NOT_COVERED,
         "user kim is unlocked",
         "user kim had no failed sign-ins",

@@ -9,8 +9,9 @@ import pytest
 from starlette.applications import Starlette
 
 from docs.generate.guide import PREFIX, SITE, file_name, guide_pages, guide_pictures, guide_sources
+from pabal.domain.codes import LANGUAGES
 from pabal.web.guide.contents import CHAPTERS
-from pabal.web.guide.library import MAX_HITS, MAX_QUERY_CHARACTERS, search
+from pabal.web.guide.library import MAX_HITS, MAX_QUERY_CHARACTERS, read_title, search
 from pabal.web.guide.site import guide_routes
 
 MAX_PICTURE_BYTES = 150_000
@@ -101,8 +102,8 @@ def test_page_offers_its_twin_and_marks_itself_in_the_contents() -> None:
     assert f'href="{PREFIX}/ko/how-to/idempotency" aria-current="page"' in page
 
 
-def test_page_that_is_in_english_only_is_answered_in_english() -> None:
-    assert fetch(f"{PREFIX}/ko/promises").url.path == f"{PREFIX}/en/promises"
+def test_every_page_of_the_contents_is_in_both_languages() -> None:
+    assert [(name, page) for name in LANGUAGES for page in LISTED if read_title(name, page) is None] == []
 
 
 @pytest.mark.parametrize("path", ["/fr/index", "/ko/nothing", "/en/../../pages.py", "/ko/index.html"])

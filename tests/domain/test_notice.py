@@ -37,7 +37,7 @@ def test_other_addresses_are_refused(spelling: str) -> None:
     assert refusal.value.code is Code.INVALID_PARAMETER
 
 
-def test_operators_are_told_of_carriers_and_limits_and_owners_of_the_rest() -> None:
+def test_operators_are_told_of_carriers_and_owners_of_the_rest_and_both_of_limits() -> None:
     assert usual_kinds(Role.OPERATOR) == {NoticeKind.CARRIER, NoticeKind.QUOTA}
-    assert usual_kinds(Role.OWNER) == {NoticeKind.TEMPLATE, NoticeKind.CAMPAIGN, NoticeKind.FAILURE}
+    assert usual_kinds(Role.OWNER) == set(NoticeKind) - {NoticeKind.CARRIER}
     assert usual_kinds(Role.SENDER) == usual_kinds(Role.VIEWER) == frozenset()

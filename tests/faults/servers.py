@@ -23,6 +23,7 @@ PASSWORD = "not-to-be-seen"
 MAX_CONNECTIONS = 100
 OTHER_APPLICATION = "greedy"
 POLL_INTERVAL_S = 0.05
+CONNECT_TIMEOUT_S = 10.0
 
 
 class DedicatedServer(Server):
@@ -58,9 +59,19 @@ class DedicatedServer(Server):
     def execute(self, statement: str) -> list[tuple[Any, ...]]:
         """Execute a statement as the administrator, in the service's database unless it creates one."""
         database = "postgres" if statement.startswith("create") else DATABASE
-        with contextlib.closing(psycopg.connect(self.address(database), autocommit=True)) as connection:
+        with contextlib.closing(self._connect(database)) as connection:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
+
+    def _connect(self, database: str) -> "psycopg.Connection[tuple[Any, ...]]":
+        """Connect as the administrator, also while earlier connections of his are about to end."""
+        deadline = time.monotonic() + CONNECT_TIMEOUT_S
+        while True:
+            try:
+                return psycopg.connect(self.address(database), autocommit=True)
+            except psycopg.OperationalError as error:
+                if "too many clients" not in str(error) or time.monotonic() > deadline:
+                    raise
 
     def set_option(self, name: str, value: str | None) -> None:
         """Change a setting of the running server; None resets it."""

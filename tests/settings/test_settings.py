@@ -93,6 +93,7 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "url": ("https://pabal.example", '"https://pabal.example"', "https://pabal.example"),
     "api_key": ("pb_1", '"pb_1"', "pb_1"),
     "max_contacts": ("10", "10", 10),
+    "keys_per_account": ("5", "5", 5),
     "draft_days": ("3", "3", 3),
     "approval_receivers": ("500", "500", 500),
 }

@@ -98,6 +98,10 @@ class FaultyStore:
     async def write_relaxed(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.write(work, *args, **kwargs)
 
+    @property
+    def lost_nodes(self) -> set[str]:
+        return self._inner.lost_nodes
+
     async def scrub(self) -> bool:
         return await self._inner.scrub()
 

@@ -32,7 +32,7 @@ def tx(engine: str) -> Iterator[Tx]:
     if engine != "sqlite":
         reached = connect(empty_database(engine))
         reached.execute(b"begin isolation level repeatable read")
-        yield PostgresTx(reached)
+        yield PostgresTx(reached, is_distributed=engine == "citus")
         reached.close()
         return
     connection = sqlite_template.open_copy()

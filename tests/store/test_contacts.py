@@ -72,8 +72,8 @@ def test_groups_count_their_members(tx: Tx, account: int) -> None:
     assert first is not None
     assert second is not None
 
-    added = [contact_groups.add_members(tx, first, ids[:3]) for _ in range(2)]
-    contact_groups.add_members(tx, second, ids[2:])
+    added = [contact_groups.add_members(tx, account, first, ids[:3]) for _ in range(2)]
+    contact_groups.add_members(tx, account, second, ids[2:])
     removed = contact_groups.remove_members(tx, first, ids[2:4])
     deleted = contacts.delete(tx, account, ids[:1] + ids[4:])
 
@@ -90,8 +90,8 @@ def test_members_of_several_groups_are_read_once(tx: Tx, account: int) -> None:
     saved = save(tx, account, *(ContactEntry(f"0101000{number:04}", f"n{number}") for number in range(6)))
     ids = list(saved.ids.values())
     first, second = (contact_groups.add(tx, account, name, NOON) or 0 for name in ("가", "나"))
-    contact_groups.add_members(tx, first, ids[:4])
-    contact_groups.add_members(tx, second, ids[2:])
+    contact_groups.add_members(tx, account, first, ids[:4])
+    contact_groups.add_members(tx, account, second, ids[2:])
 
     found: list[str] = []
     after = 0

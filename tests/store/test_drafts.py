@@ -19,8 +19,8 @@ def test_draft_replaces_the_one_before(tx: Tx) -> None:
     user, other = make_users(tx)
     key = DraftKey(user, 1, "send")
 
-    drafts.save(tx, key, '{"a":"1"}', 5, 10)
-    drafts.save(tx, key, '{"a":"2"}', 6, 10)
+    drafts.save(tx, key, '{"a":"1"}', "", 5, 10)
+    drafts.save(tx, key, '{"a":"2"}', "", 6, 10)
 
     assert drafts.get(tx, key) == ('{"a":"2"}', 6)
     assert drafts.get(tx, key._replace(user_id=other)) is None
@@ -29,9 +29,9 @@ def test_draft_replaces_the_one_before(tx: Tx) -> None:
 
 def test_oldest_drafts_of_a_user_are_dropped(tx: Tx) -> None:
     user, other = make_users(tx)
-    drafts.save(tx, DraftKey(other, 1, "send"), "{}", 1, 3)
+    drafts.save(tx, DraftKey(other, 1, "send"), "{}", "", 1, 3)
     for number in range(5):
-        drafts.save(tx, DraftKey(user, 1, f"send.{number}"), "{}", number, 3)
+        drafts.save(tx, DraftKey(user, 1, f"send.{number}"), "{}", "", number, 3)
 
     listed = drafts.list_by_account(tx, 1, (0, ""), 10)
 
@@ -44,7 +44,37 @@ def test_oldest_drafts_of_a_user_are_dropped(tx: Tx) -> None:
 def test_old_drafts_are_deleted_in_batches(tx: Tx) -> None:
     user, _ = make_users(tx)
     for number in range(5):
-        drafts.save(tx, DraftKey(user, 1, f"send.{number}"), "{}", number, 10)
+        drafts.save(tx, DraftKey(user, 1, f"send.{number}"), "{}", "", number, 10)
 
     assert [drafts.delete_old(tx, 4, 3) for _ in range(3)] == [3, 1, 0]
     assert [each.key.form for each in drafts.list_by_account(tx, 1, (0, ""), 10)] == ["send.4"]
+
+
+def test_page_that_has_sent_its_draft_keeps_nothing_any_more(tx: Tx) -> None:
+    user, _ = make_users(tx)
+    key = DraftKey(user, 1, "send")
+    drafts.save(tx, key, '{"a":"1"}', "page1", 5, 10)
+    drafts.end(tx, key, "page1", 6)
+
+    late = drafts.save(tx, key, '{"a":"1"}', "page1", 7, 10)
+    after_late = drafts.get(tx, key)
+    other = drafts.save(tx, key, '{"a":"2"}', "page2", 8, 10)
+    later = drafts.save(tx, key, '{"a":"1"}', "page1", 9, 10)
+
+    assert (late, after_late) == (False, None)
+    assert (other, later) == (True, False)
+    assert drafts.get(tx, key) == ('{"a":"2"}', 8)
+
+
+def test_sent_drafts_neither_count_nor_stay(tx: Tx) -> None:
+    user, _ = make_users(tx)
+    drafts.save(tx, DraftKey(user, 1, "send"), "{}", "page", 0, 2)
+    for number in range(3):
+        drafts.end(tx, DraftKey(user, 1, f"send.{number}"), "page", number)
+    drafts.save(tx, DraftKey(user, 1, "send.other"), "{}", "page", 5, 2)
+
+    kept = [each.key.form for each in drafts.list_by_account(tx, 1, (0, ""), 10)]
+    drafts.end(tx, DraftKey(user, 1, "send.last"), "page", drafts.SENT_MS + 100)
+
+    assert kept == ["send", "send.other"]
+    assert [tuple(row) for row in tx.fetch_all("select form from drafts where fields = ''")] == [("send.last",)]

@@ -170,12 +170,12 @@ def test_users_have_the_notices_of_their_role_until_they_choose(tx: Tx) -> None:
     kim = make_user(tx)
     operator = make_user(tx, "lee", Role.OPERATOR)
     make_user(tx, "park", Role.VIEWER, None)
-    chosen = frozenset({NoticeKind.QUOTA})
+    chosen = frozenset({NoticeKind.CARRIER})
     notice_settings.put(tx, operator, NoticeSettings(kinds=chosen, address="lee@example.com", language="en"))
 
     found = notice_settings.list_recipients(tx)
 
-    usual = frozenset({NoticeKind.TEMPLATE, NoticeKind.CAMPAIGN, NoticeKind.FAILURE})
+    usual = frozenset({NoticeKind.TEMPLATE, NoticeKind.CAMPAIGN, NoticeKind.FAILURE, NoticeKind.QUOTA})
     assert found == [Recipient(kim, 1, usual), Recipient(operator, None, chosen)]
     assert notice_settings.get(tx, operator).chosen(Role.OPERATOR) == chosen
     notice_settings.delete(tx, operator)

@@ -223,6 +223,23 @@ def test_parts_of_many_messages_are_counted_separately(tx: Tx) -> None:
     assert unmatched == []
 
 
+def test_turns_of_a_message_in_parts_end_with_it(tx: Tx) -> None:
+    def turns() -> list[bytes]:
+        return [row[0] for row in tx.fetch_all("select message_id from receipt_turns order by message_id")]
+
+    parts = [ExpectedReceipt(each, ONE, 2) for each in "ab"] + [ExpectedReceipt(each, OTHER, 2) for each in "cd"]
+    receipts.expect(tx, CARRIER, [*parts, ExpectedReceipt("e", message_id(3), 1)])
+    receipts.record(tx, CARRIER, [("a", GOOD), ("c", GOOD), ("e", GOOD)], NOON)
+    assert turns() == [ONE, OTHER]
+
+    receipts.delete(tx, [EndedReference(CARRIER, each, ONE) for each in "ab"])
+    assert turns() == [OTHER]
+
+    assert receipts.delete_old_turns(tx, NOON, 10) == 0
+    assert receipts.delete_old_turns(tx, NOON + HOUR, 10) == 1
+    assert turns() == []
+
+
 def test_message_in_doubt_is_found_by_reference_at_its_carrier_only(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [ExpectedReceipt("?one", ONE, 1), ExpectedReceipt("?other", OTHER, 1)])
     receipts.expect(tx, "another", [ExpectedReceipt("?third", message_id(3), 1)])

@@ -73,6 +73,16 @@ def test_heartbeat_records_both_clocks_for_people(tx: Tx) -> None:
     assert new == WorkerState("host:new", NOON, 0, 0, None, None)
 
 
+def test_numbers_of_slots_are_listed_and_chosen_anew_only_on_nodes(tx: Tx) -> None:
+    assert slots.list_numbers(tx) == [0]
+    slots.ensure_slots(tx, 3)
+    assert slots.list_numbers(tx) == [0, 1, 2]
+
+    assert slots.spread_slots(tx) == tx.is_distributed
+
+    assert len(slots.list_numbers(tx)) == 3
+
+
 def test_store_may_have_more_slots_than_rows_in_a_statement(tx: Tx) -> None:
     assert slots.ensure_slots(tx, 256) == 256
 

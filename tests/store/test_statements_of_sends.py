@@ -14,6 +14,7 @@ class CountingTx:
 
     def __init__(self, tx: Tx) -> None:
         self._tx = tx
+        self.is_distributed = tx.is_distributed
         self.statements = 0
 
     def announce(self, topic: int) -> None:

@@ -136,7 +136,7 @@ def test_owners_who_can_sign_in_are_counted_and_users_deleted(tx: Tx) -> None:
     account_id, kim = make(tx)
     _, lee = make(tx, "lee")
     make(tx, "park", Role.SENDER)
-    drafts.save(tx, DraftKey(lee, account_id, "send"), "{}", NOON, 20)
+    drafts.save(tx, DraftKey(lee, account_id, "send"), "{}", "", NOON, 20)
 
     users.set_disabled(tx, kim, NOON)
     drafts.delete_all_by_user(tx, lee)

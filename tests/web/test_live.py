@@ -112,7 +112,7 @@ def test_start_message_does_not_claim_simulation_with_real_carriers(tmp_path: Pa
 def test_first_start_prints_a_user_who_can_sign_in_unless_one_exists(tmp_path: Path) -> None:
     run("user", "create", "admin", "--role", "operator", data=tmp_path / "known")
     with serving(tmp_path / "new") as live, serving(tmp_path / "known") as known:
-        (password,) = re.findall(r"password +(\S+)", live.greeting)
+        (password,) = re.findall(r"password  +(\S+)", live.greeting)
         with httpx.Client(base_url=live.base_url, timeout=30) as client:
             (secret, *_) = re.findall(r'name="csrf" value="(\w+)"', client.get("/console/login").text)
             fields = {"csrf": secret, "name": "admin", "password": password}

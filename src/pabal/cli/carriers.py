@@ -43,7 +43,7 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
     kinds = {name: each.kind for name, each in settings.carriers.items()}
 
     async def work(store: Store) -> list[tuple[object, ...]]:
-        total = max(1, await store.read(slots.count_slots))
+        numbers = await store.read(slots.list_numbers)
         return [
             (
                 each.name,
@@ -52,7 +52,7 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
                 Cell(each.unsent, f"{each.unsent} waiting"),
                 Cell(each.awaiting_receipt, f"{each.awaiting_receipt} awaiting a receipt"),
             )
-            for each in await store.read(abandoned_jobs.list_carriers, range(total), kinds, WORLD.now())
+            for each in await store.read(abandoned_jobs.list_carriers, numbers, kinds, WORLD.now())
         ]
 
     print_rows(COLUMNS, with_store(settings, work), as_json=given.json)
@@ -112,7 +112,7 @@ async def _record(store: Store, action: str, target: str) -> None:
 
 async def _repeat_in_all_slots(store: Store, work: Callable[[Tx, int], int]) -> int:
     done = 0
-    for slot in range(max(1, await store.read(slots.count_slots))):
+    for slot in await store.read(slots.list_numbers):
         while some := await store.write(work, slot):
             done += some
     return done

@@ -15,6 +15,7 @@ from pabal.cli.doctor_machine import (
     explain_store,
 )
 from pabal.cli.doctor_mail import check_mail_server
+from pabal.cli.doctor_nodes import check_nodes
 from pabal.cli.doctor_openid import check_break_glass, check_provider
 from pabal.cli.doctor_workers import check_workers
 from pabal.cli.finding import Finding
@@ -36,8 +37,8 @@ from pabal.settings.field import BadSetting
 from pabal.settings.routes import find_unrouted
 from pabal.settings.settings import Settings
 from pabal.store import accounts, carrier_states, numbers, queue_admin, slots, webhook_posts, webhooks
-from pabal.store.engine import requirements, sqlite_backup
-from pabal.store.engine.base import Store, StoreUnavailable, Tx
+from pabal.store.engine import citus_nodes, requirements, sqlite_backup
+from pabal.store.engine.base import NodeUnavailable, Store, StoreUnavailable, Tx
 from pabal.store.engine.migrate import UnsupportedSchema, all_migrations, pending
 from pabal.store.queue import Lane
 from pabal.world import World
@@ -147,8 +148,7 @@ async def _check_store(settings: Settings, world: World, is_running: bool | None
             *await (_check_server(store, settings, world) if settings.is_on_postgresql else _check_file(store)),
             *await _check_keys(store),
             *await _check_numbers(store, settings),
-            *await _check_queue(store, settings, world),
-            *await _check_delivery(store, settings, world, is_running),
+            *await _check_reachable_queue(store, settings, world, is_running),
             *await _check_carriers(store, settings),
             *await _check_secrets(store, settings, world),
             *await _check_webhooks(store, settings),
@@ -157,6 +157,8 @@ async def _check_store(settings: Settings, world: World, is_running: bool | None
         ]
     except UnsupportedSchema as error:
         return [Finding(False, str(error))]
+    except NodeUnavailable as error:
+        return [Finding(False, str(error), citus_nodes.UNREACHABLE_REMEDY)]
     except StoreUnavailable as error:
         return [_unreachable(settings, error)]
     except BadSetting as error:
@@ -196,7 +198,21 @@ async def _check_server(store: Store, settings: Settings, world: World) -> list[
             found.append(Finding(False, f"PostgreSQL has {name} = {value}", remedy))
     before = world.now()
     theirs = await store.read(requirements.server_time)
-    return found + compare_clocks(before, theirs, world.now())
+    found += compare_clocks(before, theirs, world.now())
+    return found + await check_nodes(store)
+
+
+async def _check_reachable_queue(
+    store: Store, settings: Settings, world: World, is_running: bool | None
+) -> list[Finding]:
+    """Check the queue; while a node cannot be reached, which was said above, it stays unchecked."""
+    try:
+        return [
+            *await _check_queue(store, settings, world),
+            *await _check_delivery(store, settings, world, is_running),
+        ]
+    except NodeUnavailable:
+        return [Finding(False, "the queue was not checked", "Run `pabal doctor` again when the node is back.")]
 
 
 async def _check_keys(store: Store) -> list[Finding]:
@@ -220,9 +236,9 @@ async def _check_numbers(store: Store, settings: Settings) -> list[Finding]:
 
 async def _check_queue(store: Store, settings: Settings, world: World) -> list[Finding]:
     kinds = build_context(settings, store, world, Metrics()).kinds
-    total = max(1, await store.read(slots.count_slots))
+    known = await store.read(slots.list_numbers)
     found = []
-    for each in await store.read(abandoned_jobs.list_carriers, range(total), kinds, world.now()):
+    for each in await store.read(abandoned_jobs.list_carriers, known, kinds, world.now()):
         if each.name not in kinds and each.unsent + each.awaiting_receipt:
             message = f"{each.unsent} messages wait for the carrier {each.name}, which is not configured"
             if receipts := each.awaiting_receipt:
@@ -238,8 +254,7 @@ async def _check_queue(store: Store, settings: Settings, world: World) -> list[F
 async def _check_delivery(store: Store, settings: Settings, world: World, is_running: bool | None) -> list[Finding]:
     """Report messages that are due while nothing delivers."""
     kinds = build_context(settings, store, world, Metrics()).kinds
-    total = max(1, await store.read(slots.count_slots))
-    depths = await store.read(queue_admin.depths, range(total), kinds, world.now())
+    depths = await store.read(queue_admin.depths, await store.read(slots.list_numbers), kinds, world.now())
     due = [
         each.oldest_ready_at
         for each in depths

@@ -16,7 +16,7 @@ _FIRST = Text(
 
   account   {account}
   apiKey    {key}
-            (한 번만 보여 줍니다. `pabal key create`로 더 만들 수 있습니다)
+            (한 번만 보여 줍니다. `pabal key create --account {account}`로 더 만들 수 있습니다)
   docs      {base}/docs
   guide     {base}/docs/guide
 """,
@@ -25,7 +25,7 @@ Pabal is running at {base}
 
   account   {account}
   apiKey    {key}
-            (shown only once; `pabal key create` creates more)
+            (shown only once; `pabal key create --account {account}` creates more)
   docs      {base}/docs
   guide     {base}/docs/guide
 """,
@@ -35,13 +35,13 @@ _CONSOLE_LOGIN = Text(
   console   {base}/console
   user      {user}
   password  {password}
-            (한 번만 보여 줍니다. `pabal user create`로 사용자를 더 만들 수 있습니다)
+            (한 번만 보여 줍니다. 잃어버리면 `pabal user password {user}`로 새로 만드세요)
 """,
     """
   console   {base}/console
   user      {user}
   password  {password}
-            (shown only once; `pabal user create` creates more users)
+            (shown only once; `pabal user password {user}` makes a new one)
 """,
 )
 _COMMANDS = """

@@ -81,6 +81,7 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
             rate=settings.key_rate if given.rate is None else given.rate,
             expires_at=expires_at,
             actor=current_actor(),
+            max_keys=settings.keys_per_account,
         )
 
     print(with_store(settings, lambda store: store.write(issue)))

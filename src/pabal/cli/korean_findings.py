@@ -85,6 +85,28 @@ KOREAN_FINDINGS = {
     "Set up NTP on its machine: messages come due by the clock of the process that sends.": (
         "그 컴퓨터에 NTP를 설정하세요. 메시지를 보낼 때는 발송하는 프로세스의 시계가 정합니다."
     ),
+    # The nodes of Citus
+    "the node {node} can be reached ({held} slots)": "노드 {node}에 접속할 수 있습니다(슬롯 {held}개)",
+    "the node {node} cannot be reached ({error})": "노드 {node}에 접속할 수 없습니다({error})",
+    "the node {node} cannot be reached: {error}": "노드 {node}에 접속할 수 없습니다: {error}",
+    "the node {node} has other settings than it should: {settings}": "노드 {node}의 설정이 다릅니다: {settings}",
+    "Run `pabal migrate --citus` again as the owner of the database.": (
+        "데이터베이스 소유자로 `pabal migrate --citus`를 다시 실행하세요."
+    ),
+    "citus.recover_2pc_interval is {interval} ms: after a node was lost, some messages stay locked so long": (
+        "citus.recover_2pc_interval이 {interval} ms입니다. 노드를 잃은 뒤 일부 메시지가 그만큼 잠겨 있습니다"
+    ),
+    "On the coordinator, as an administrator: {statements}": "코디네이터에서 관리자로 실행하세요: {statements}",
+    "Its slots wait; all others go on. Check that it is running, and that the coordinator can connect to it with"
+    " the role of `store`: a password must be in pg_dist_authinfo, or in .pgpass of the user that runs PostgreSQL.": (
+        "그 노드의 슬롯은 기다리고 나머지는 계속됩니다. 노드가 실행 중인지, 코디네이터가 `store`의 역할로 접속할 수"
+        " 있는지 확인하세요. 비밀번호는 pg_dist_authinfo나 PostgreSQL을 실행하는 사용자의 .pgpass에 있어야 합니다."
+    ),
+    "Citus distributes {slots} slots over {shards} shards": "Citus가 슬롯 {slots}개를 샤드 {shards}개에 나눕니다",
+    "the database has Citus, but distributes nothing": "데이터베이스에 Citus가 있지만 아무것도 나누지 않았습니다",
+    "Run `pabal migrate --citus`.": "`pabal migrate --citus`를 실행하세요.",
+    "the queue was not checked": "대기열을 확인하지 못했습니다",
+    "Run `pabal doctor` again when the node is back.": "노드가 돌아오면 `pabal doctor`를 다시 실행하세요.",
     # Keys, numbers and messages
     "{count} live key{s}": "쓸 수 있는 키 {count}개",
     "there is no live key": "쓸 수 있는 키가 없습니다",

@@ -99,6 +99,15 @@ KOREAN_MESSAGES = {
     "--citus needs a PostgreSQL database with Citus; set `store` to its address": (
         "--citus에는 Citus가 있는 PostgreSQL이 필요합니다. `store`를 그 주소로 설정하세요"
     ),
+    "the database has no Citus: run `create extension citus` there as an administrator": (
+        "데이터베이스에 Citus가 없습니다. 거기서 관리자로 `create extension citus`를 실행하세요"
+    ),
+    "Citus has no workers yet: run `select citus_add_node('HOST', PORT)` for each": (
+        "Citus에 워커 노드가 없습니다. 노드마다 `select citus_add_node('HOST', PORT)`를 실행하세요"
+    ),
+    "Citus does not know its coordinator: run `select citus_set_coordinator_host('HOST', PORT)`": (
+        "Citus가 코디네이터를 모릅니다. `select citus_set_coordinator_host('HOST', PORT)`를 실행하세요"
+    ),
     # Keys, accounts and users
     "key {id} is revoked": "키 {id}을(를) 폐기했습니다",
     "--rate: must be 0 or more": "--rate: 0 이상이어야 합니다",

@@ -168,8 +168,10 @@ def _migrate(settings: Settings, given: argparse.Namespace) -> int:
         store = open_store(settings, WORLD)
         try:
             lines = [f"applied {name}" for name in await store.write(_migrate_audited)]
-            await store.write(slots.ensure_slots, settings.store_slots)
             tables = await store.write(citus.distribute) if given.citus else []
+            await store.write(slots.ensure_slots, settings.store_slots)
+            if given.citus:
+                await store.write(slots.spread_slots)
             return lines + [f"distributed {table}" for table in tables]
         finally:
             await store.close()

@@ -5,7 +5,7 @@ import asyncio
 import contextlib
 import dataclasses
 import functools
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,10 +34,10 @@ KEYED_TABLE = "idempotency_keys"
 
 
 class _Target(NamedTuple):
-    """The store that is moved to, and how many slots it has."""
+    """The store that is moved to, and the numbers of its slots."""
 
     store: Store
-    slots: int
+    slots: Sequence[int]
 
 
 def add_commands(subparsers: Any) -> None:
@@ -115,7 +115,8 @@ async def _open_target(settings: Settings) -> AsyncIterator[_Target]:
     try:
         if not await store.read(move_target.is_unfinished):
             await store.write(migrate, WORLD.now())
-        yield _Target(store, await store.write(slots.ensure_slots, settings.store_slots))
+        await store.write(slots.ensure_slots, settings.store_slots)
+        yield _Target(store, await store.read(slots.list_numbers))
     finally:
         await store.close()
 
@@ -161,12 +162,12 @@ async def _compare(source: MoveSource, target: _Target, table: MovedTable) -> Ta
     return found
 
 
-def _change(total_slots: int, table: MovedTable, row: Row) -> Row:
+def _change(numbers: Sequence[int], table: MovedTable, row: Row) -> Row:
     """Return a row as it is in the target."""
     if table.name != KEYED_TABLE:
         return row
     values = dict(zip(table.columns, row, strict=True))
-    values["slot"] = identifiers.slot_of_key(values["account_id"], values["key"], total_slots)
+    values["slot"] = numbers[identifiers.slot_of_key(values["account_id"], values["key"], len(numbers))]
     return tuple(values.values())
 
 

@@ -13,6 +13,7 @@ from pabal.console.operate import (
     mappings,
     paused_webhooks,
     pending_numbers,
+    quotas,
     reviews,
     settings,
     status,
@@ -47,6 +48,7 @@ OPERATING = tuple(
         (mappings.MAPPINGS_PATH, mappings.add_mapping, "POST", ""),
         (f"{mappings.MAPPINGS_PATH}/remove", mappings.remove_mapping, "POST", ""),
         (inbound.UNASSIGNED_PATH, inbound.list_unassigned, "GET", ""),
+        (quotas.QUOTAS_PATH, quotas.show_quotas, "GET", ""),
         (mail.MAIL_PATH, mail.show_mail, "GET", ""),
         (f"{mail.MAIL_PATH}/test", mail.send_test, "POST", ""),
         ("/console/operate/settings", settings.show_settings, "GET", ""),
@@ -85,10 +87,12 @@ CONTACTS = (
     Page(f"{GROUP}/delete", groups.delete_group, SENDERS, "POST"),
     Page(contact_import.IMPORT_PATH, contact_import.show_import, SENDERS),
     *(
-        Page(path, handle, SENDERS, "POST", max_body_bytes=contact_import.MAX_FORM_BYTES)
-        for path, handle in (
-            (contact_import.IMPORT_PATH, contact_import.import_contacts),
-            (f"{contact_import.IMPORT_PATH}/columns", contact_import.show_columns),
+        Page(
+            path, handle, SENDERS, "POST", is_repeatable=is_repeatable, max_body_bytes=contact_import.MAX_FORM_BYTES
+        )
+        for path, handle, is_repeatable in (
+            (contact_import.IMPORT_PATH, contact_import.import_contacts, False),
+            (f"{contact_import.IMPORT_PATH}/columns", contact_import.show_columns, True),
         )
     ),
     Page(CONTACT, address_book.show_contact, SENDERS),
@@ -103,24 +107,30 @@ PAGES = (
     Page(f"{statistics.STATISTICS_PATH}/table.csv", statistics_file.export_csv, SIGNED_IN),
     Page(f"{statistics.STATISTICS_PATH}/table.xlsx", statistics_file.export_xlsx, SIGNED_IN),
     Page("/console/login", sign_in.show_sign_in, None, needs_account=False),
-    Page("/console/login", sign_in.do_sign_in, None, "POST", needs_account=False, max_body_bytes=16 * 1024),
     Page("/console/login/again", sign_in.ask_again, None, needs_account=False),
-    Page(
-        "/console/login/again", sign_in.sign_in_again, None, "POST", needs_account=False, max_body_bytes=16 * 1024
-    ),
     *(
-        Page(path, handle, None, "POST", needs_account=False, max_body_bytes=16 * 1024)
-        for path, handle in (
-            ("/console/login/code", sign_in.do_sign_in_with_code),
-            ("/console/login/again/code", sign_in.sign_in_again_with_code),
-            ("/console/login/openid", provider.begin_sign_in),
-            (f"{team.INVITE_PATH}/openid", join.begin_join),
+        Page(path, handle, None, "POST", needs_account=False, is_repeatable=is_repeatable, max_body_bytes=16 * 1024)
+        for path, handle, is_repeatable in (
+            ("/console/login", sign_in.do_sign_in, True),
+            ("/console/login/again", sign_in.sign_in_again, True),
+            ("/console/login/code", sign_in.do_sign_in_with_code, False),
+            ("/console/login/again/code", sign_in.sign_in_again_with_code, True),
+            ("/console/login/openid", provider.begin_sign_in, True),
+            (team.INVITE_PATH, join.join, False),
+            (f"{team.INVITE_PATH}/openid", join.begin_join, True),
         )
     ),
     Page(OPENID_CALLBACK, provider.come_back, None, needs_account=False),
     Page(me.ME_PATH, me.show_me, SIGNED_IN, needs_account=False),
     *(
-        Page(f"{me.ME_PATH}/{word}", handle, SIGNED_IN, "POST", needs_account=False)
+        Page(
+            f"{me.ME_PATH}/{word}",
+            handle,
+            SIGNED_IN,
+            "POST",
+            needs_account=False,
+            is_repeatable=word in ("two-factor", "openid"),
+        )
         for word, handle in (
             ("password", me.change_password),
             ("sessions/end", me.end_session),
@@ -144,18 +154,28 @@ PAGES = (
             (notices.CONFIRM_PATH, notices.confirm_address),
         )
     ),
-    Page("/console/logout", sign_in.do_sign_out, SIGNED_IN, "POST", needs_account=False),
-    Page("/console/language", sign_in.choose_language, None, "POST", needs_account=False),
+    *(
+        Page(path, handle, roles, "POST", needs_account=False, is_repeatable=True)
+        for path, handle, roles in (
+            ("/console/logout", sign_in.do_sign_out, SIGNED_IN),
+            ("/console/language", sign_in.choose_language, None),
+            ("/console/accounts", sign_in.choose_account, OPERATORS),
+        )
+    ),
     Page("/console/accounts", sign_in.show_accounts, OPERATORS, needs_account=False),
-    Page("/console/accounts", sign_in.choose_account, OPERATORS, "POST", needs_account=False),
     Page("/console/send", send.show_form, SENDERS, menu="menu.send"),
-    Page("/console/send", send.send, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
-    Page("/console/send/form", send.change_form, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
-    Page("/console/send/save", saved.save_text, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
-    Page("/console/send/discard", send.discard_draft, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
+    *(
+        Page(path, handle, SENDERS, "POST", is_repeatable=True, max_body_bytes=MESSAGE_BYTES)
+        for path, handle in (
+            ("/console/send", send.send),
+            ("/console/send/form", send.change_form),
+            ("/console/send/discard", send.discard_draft),
+            ("/console/send/check", send.show_confirmation),
+            ("/console/send/test", send.send_test),
+        )
+    ),
     Page("/console/send/look", send.update_preview, SENDERS, "POST", is_preview=True, max_body_bytes=MESSAGE_BYTES),
-    Page("/console/send/check", send.show_confirmation, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
-    Page("/console/send/test", send.send_test, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
+    Page("/console/send/save", saved.save_text, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/done/{request}", sent.show_sent, SENDERS),
     Page("/console/send/done/{request}/bad.csv", sent.download_rest, SENDERS),
     Page(
@@ -172,7 +192,14 @@ PAGES = (
     Page("/console/send/upload/{campaign}/template.csv", campaign_file.download_template, SENDERS),
     Page("/console/send/upload/{campaign}/bad.csv", campaign_file.download_invalid_rows, SENDERS),
     *(
-        Page(f"/console/send/upload/{{campaign}}/{word}", handle, SENDERS, "POST", max_body_bytes=MAX_UPLOAD_BYTES)
+        Page(
+            f"/console/send/upload/{{campaign}}/{word}",
+            handle,
+            SENDERS,
+            "POST",
+            is_repeatable=True,
+            max_body_bytes=MAX_UPLOAD_BYTES,
+        )
         for word, handle in (("file", campaign_file.receive_file), ("columns", file_columns.show_columns))
     ),
     Page("/console/send/upload/{campaign}/send", upload.send_campaign, SENDERS, "POST"),
@@ -203,7 +230,14 @@ PAGES = (
     Page("/console/templates", templates.list_templates, SIGNED_IN, menu="menu.templates"),
     Page("/console/templates/new", templates.show_new_form, SENDERS),
     Page("/console/templates/new", templates.create_template, SENDERS, "POST", max_body_bytes=PICTURE_BYTES),
-    Page("/console/templates/discard", templates.discard_draft, SENDERS, "POST", max_body_bytes=PICTURE_BYTES),
+    Page(
+        "/console/templates/discard",
+        templates.discard_draft,
+        SENDERS,
+        "POST",
+        is_repeatable=True,
+        max_body_bytes=PICTURE_BYTES,
+    ),
     Page("/console/templates/preview", templates.show_preview, SENDERS, "POST", is_preview=True),
     Page("/console/templates/{template}", templates.show_template, SIGNED_IN),
     Page("/console/templates/{template}/edit", templates.show_edit_form, SENDERS),
@@ -249,8 +283,8 @@ PAGES = (
     Page(inbound.INBOUND_PATH, inbound.list_inbound, SIGNED_IN, menu="menu.inbound"),
     Page(f"{inbound.INBOUND_PATH}.csv", inbound.export_inbound, SIGNED_IN),
     Page(privacy.PRIVACY_PATH, privacy.show_form, OWNERS, menu="menu.privacy"),
-    Page(privacy.PRIVACY_PATH, privacy.look_up_number, OWNERS, "POST"),
-    Page(f"{privacy.PRIVACY_PATH}/export", privacy.export_number, OWNERS, "POST"),
+    Page(privacy.PRIVACY_PATH, privacy.look_up_number, OWNERS, "POST", is_repeatable=True),
+    Page(f"{privacy.PRIVACY_PATH}/export", privacy.export_number, OWNERS, "POST", is_repeatable=True),
     Page(f"{privacy.PRIVACY_PATH}/erase", privacy.erase_number, OWNERS, "POST"),
     Page(webhooks.WEBHOOKS_PATH, webhooks.list_webhooks, OWNERS, menu="menu.webhooks"),
     Page(webhooks.WEBHOOKS_PATH, webhooks.create_webhook, OWNERS, "POST"),
@@ -291,7 +325,6 @@ PAGES = (
         )
     ),
     Page(team.INVITE_PATH, join.show_join, None, needs_account=False),
-    Page(team.INVITE_PATH, join.join, None, "POST", needs_account=False, max_body_bytes=16 * 1024),
     *OPERATING,
     Page("/console/phone", phone.show_phone, SENDERS, menu="menu.phone", is_for_simulator=True),
     Page("/console/phone/messages", phone.show_messages, SENDERS, is_for_simulator=True, is_polled=True),

@@ -25,7 +25,7 @@ class NoticeKind(Enum):
     CAMPAIGN = ("campaign", Text("캠페인 종료", "Campaign finished"), {Role.OWNER})
     FAILURE = ("failure", Text("높은 실패율", "Failure rate high"), {Role.OWNER})
     CARRIER = ("carrier", Text("통신사 장애와 복구", "Carrier down, and up again"), {Role.OPERATOR})
-    QUOTA = ("quota", Text("한도 임박", "Limit nearly reached"), {Role.OPERATOR})
+    QUOTA = ("quota", Text("한도 임박", "Limit nearly reached"), {Role.OWNER, Role.OPERATOR})
 
     __hash__ = object.__hash__
 

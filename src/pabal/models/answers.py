@@ -32,8 +32,8 @@ class WarningItem(Struct):
     code: Annotated[
         str,
         Meta(
-            description="UNKNOWN_FIELD, DUPLICATE_RECEIVER, OPTED_OUT, POSTPONED_TO_MORNING, LOOKS_LIKE_ADVERTISING"
-            " or DUPLICATE_TEXT."
+            description="UNKNOWN_FIELD, DUPLICATE_RECEIVER, OPTED_OUT, POSTPONED_TO_MORNING,"
+            " LOOKS_LIKE_ADVERTISING, DUPLICATE_TEXT or PARTIAL_RESULT."
         ),
     ]
     message: Annotated[str, Meta(description="What it means, in the language of the answer.")]

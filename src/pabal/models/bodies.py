@@ -361,3 +361,10 @@ class ListMessages(Struct, kw_only=True, omit_defaults=True):
         str | None,
         _describe("Without `receivers`: the `nextCursor` of the last answer. Send the other parameters again."),
     ] = None
+    partial: Annotated[
+        bool,
+        _describe(
+            "Whether to answer also while a part of a distributed store cannot be reached: `warnings` says what was"
+            " not looked at. Otherwise the answer is SERVICE_UNAVAILABLE then."
+        ),
+    ] = False

@@ -20,6 +20,7 @@ from pabal.service.account_setup import AccountSetup
 from pabal.service.fair_order import FairOrder
 from pabal.service.in_flight import InFlight
 from pabal.service.metrics import Metrics
+from pabal.service.nodes import Nodes
 from pabal.service.policy import Policy
 from pabal.service.rate_use import RateUse
 from pabal.service.searches import Searches
@@ -105,8 +106,11 @@ class Context:
     """What this process uses of carriers' rates."""
     max_searches_per_account: int = 1
     searches: Searches = field(init=False)
+    nodes: Nodes = field(init=False)
+    """Where each slot is, if the store is distributed."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "nodes", Nodes(self.store, self.slots.numbers))
         object.__setattr__(self, "searches", Searches(self.world, self.max_searches_per_account))
 
     @cached_property

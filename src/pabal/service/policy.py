@@ -64,6 +64,8 @@ class Policy(NamedTuple):
     """How wide and high the picture of an MMS may be, so that a carrier of its route takes it; None: any."""
     max_contacts: int = 1_000_000
     """Contacts in the address book of an account."""
+    max_keys: int = 100
+    """API keys of an account that can be used at a time."""
     draft_ms: int = 7 * DAY
     """How long what was written in the console, but not sent, is kept."""
     near_percent: int = 70
@@ -133,6 +135,7 @@ def build_policy(settings: Settings, secrets: SecretBox | None = None) -> Policy
         opt_out_number=settings.opt_out_number,
         max_mms_px=_max_mms_px(settings),
         max_contacts=settings.max_contacts,
+        max_keys=settings.keys_per_account,
         draft_ms=settings.draft_days * DAY,
         near_percent=settings.notice_quota_percent,
         notices=_notice_policy(settings),

@@ -1,5 +1,7 @@
 """Slots: the parts of the queue that this process delivers."""
 
+from collections.abc import Sequence
+
 HOUSEKEEPING_SLOT = 0
 """Its holder does what one process does for all workers."""
 RESULT_POLLING_SLOT = 0
@@ -9,12 +11,18 @@ RESULT_POLLING_SLOT = 0
 class Slots:
     """The slots that this process holds: all of them, unless it shares them with other workers."""
 
-    def __init__(self, total: int = 1, *, worker: str = "") -> None:
-        self.total = total
-        self.held: tuple[int, ...] = () if worker else tuple(range(total))
+    def __init__(self, total: int = 1, *, worker: str = "", numbers: Sequence[int] = ()) -> None:
+        self.numbers = tuple(numbers or range(total))
+        """The numbers of all slots of the store, in order."""
+        self.held: tuple[int, ...] = () if worker else self.numbers
         self.worker = worker
         """The name of this process among the workers; empty if it is the only one."""
         self.worker_id: bytes | None = None
+
+    @property
+    def total(self) -> int:
+        """How many slots the store has."""
+        return len(self.numbers)
 
     @property
     def are_shared(self) -> bool:

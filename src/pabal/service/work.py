@@ -44,7 +44,7 @@ class BackgroundWork:
         context = self._context
         if context.slots.are_shared:
             self._slot_holder = SlotHolder(context)
-            self._slot_holder_task = asyncio.create_task(_run_forever(self._slot_holder.run))
+            self._slot_holder_task = asyncio.create_task(run_forever(self._slot_holder.run))
         for slot in context.slots.held:
             await prepare_slot(context, slot, is_orphaned=True)
         for carrier in context.carriers.values():
@@ -77,10 +77,10 @@ class BackgroundWork:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _spawn(self, loop: Callable[[], Awaitable[None]]) -> None:
-        self._tasks.append(asyncio.create_task(_run_forever(loop)))
+        self._tasks.append(asyncio.create_task(run_forever(loop)))
 
 
-async def _run_forever(loop: Callable[[], Awaitable[None]]) -> None:
+async def run_forever(loop: Callable[[], Awaitable[None]]) -> None:
     """Run a loop until it ends; after an error, which is a bug, log it and start the loop again."""
     while True:
         try:

@@ -195,6 +195,7 @@ class Settings(MailSettings, ClientSettings):
     results_retention_days: int = setting(
         30, "Days that results can be read by cursor and posted again to webhooks.", min_value=8, max_value=400
     )
+    keys_per_account: int = setting(100, "API keys of an account that can be used at a time.", min_value=1)
     key_rate: int = setting(1000, "Requests per second of a new key; 0: no limit.", min_value=0)
     simulator_messages: int = setting(
         100_000, "Messages that the simulator stores in total; older ones are deleted.", min_value=1

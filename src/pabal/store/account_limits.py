@@ -1,6 +1,6 @@
 """The limits of accounts, and how much of each is used; processes reserve shares of them ahead."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain.dates import SECOND, Instant
@@ -59,9 +59,18 @@ class RateShare(NamedTuple):
     free_at: Instant
 
 
+class LimitedAccount(NamedTuple):
+    """An account and its limits."""
+
+    id: int
+    name: str
+    limits: AccountLimits
+
+
 class Usage(NamedTuple):
     """How much of a limit is used in a period."""
 
+    account_id: int
     limit: Limit
     period: Instant
     used: int
@@ -71,6 +80,18 @@ def get(tx: Tx, account_id: int) -> AccountLimits:
     """Return the limits of an account."""
     row = tx.fetch_one(f"select {COLUMNS} from account_limits where account_id = ?", (account_id,))
     return AccountLimits(*row) if row else NO_LIMITS
+
+
+def list_limited(tx: Tx, after: int, count: int) -> list[LimitedAccount]:
+    """Return some accounts that have limits, by id, those with an id above `after`."""
+    columns = ", ".join(f"l.{name}" for name in COLUMNS.split(", "))
+    rows = tx.fetch_all(
+        f"select a.id, a.name, {columns} from account_limits l join accounts a on a.id = l.account_id"
+        " where a.id > ? and (l.receivers_per_second > 0 or l.receivers_per_day > 0 or l.receivers_per_month > 0"
+        " or l.budget_per_month > 0) order by a.id limit ?",
+        (after, count),
+    )
+    return [LimitedAccount(account_id, name, AccountLimits(*rest)) for account_id, name, *rest in rows]
 
 
 def save(tx: Tx, account_id: int, limits: AccountLimits) -> None:
@@ -85,12 +106,13 @@ def save(tx: Tx, account_id: int, limits: AccountLimits) -> None:
     setup_changes.record(tx, account_id)
 
 
-def list_usage(tx: Tx, account_id: int) -> list[Usage]:
-    """Return how much of each limit is used, of those that were used at all."""
-    rows = tx.fetch_all(
-        "select name, period, used from limit_usage where account_id = ? and period > 0", (account_id,)
+def list_usage(tx: Tx, account_ids: Iterable[int]) -> list[Usage]:
+    """Return how much of each limit of some accounts is used, of those that were used at all."""
+    rows = tx.execute_many(
+        "select account_id, name, period, used from limit_usage where period > 0 and account_id in ({list})",
+        [(one,) for one in account_ids],
     )
-    return [Usage(LIMIT_BY_CODE[name], period, used) for name, period, used in rows]
+    return [Usage(account_id, LIMIT_BY_CODE[name], period, used) for account_id, name, period, used in rows]
 
 
 @transaction(exclusive=True)

@@ -137,6 +137,26 @@ def list_keys_by_account(tx: Tx, account_id: int) -> list[ApiKey]:
     return [_key_from_row(row) for row in rows]
 
 
+def list_recent_keys(tx: Tx, now: Instant, count: int) -> list[ApiKey]:
+    """Return some keys of all accounts that can be used now, those that were used last first."""
+    rows = tx.fetch_all(
+        f"{_LIST} where k.revoked_at is null and a.disabled_at is null"
+        " and (k.expires_at is null or k.expires_at > ?) order by u.used_at desc nulls last, k.id desc limit ?",
+        (now, count),
+    )
+    return [_key_from_row(row) for row in rows]
+
+
+def count_usable_keys(tx: Tx, account_id: int, now: Instant) -> int:
+    """Return how many keys of an account are neither revoked nor expired."""
+    row = tx.fetch_one(
+        "select count(*) from keys where account_id = ? and revoked_at is null"
+        " and (expires_at is null or expires_at > ?)",
+        (account_id, now),
+    )
+    return int(row[0]) if row else 0
+
+
 def newest_key_id(tx: Tx, account_id: int) -> int:
     """Return the id of an account's newest key; 0 if it has none."""
     row = tx.fetch_one("select max(id) from keys where account_id = ?", (account_id,))

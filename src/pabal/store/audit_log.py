@@ -11,6 +11,8 @@ T = TypeVar("T")
 COMMAND_LINE_NAME = "command line"
 SIGN_IN_NAME = "sign-in page"
 """The actor of entries about people who are not signed in."""
+API_KEY_NAME = "API key"
+"""The actor of what a program does through the interface."""
 
 
 class Actor(NamedTuple):

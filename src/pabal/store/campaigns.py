@@ -13,7 +13,7 @@ from pabal.store.engine.base import Row, Tx
 COLUMNS = (
     "id, account_id, user_id, kind, name, file_name, state, skips_duplicates, receivers, invalid_rows,"
     " duplicates, requested, columns,"
-    " unused_columns, scheduled_at, expedited, reason, created_at, changed_at"
+    " unused_columns, scheduled_at, expedited, reason, created_at, changed_at, upgraded"
 )
 _encode = msgspec.json.Encoder().encode
 _from_json = msgspec.json.Decoder(tuple[str, ...]).decode
@@ -46,6 +46,8 @@ class Campaign(NamedTuple):
     """Sentences, alternately Korean and English."""
     created_at: Instant
     changed_at: Instant
+    upgraded: int
+    """How many of the receivers get an LMS, because an SMS would be too long."""
 
 
 class CampaignDraft(NamedTuple):
@@ -73,6 +75,8 @@ class ReceiverBlock(NamedTuple):
     number: int
     receivers: int
     body: str
+    is_upgraded: bool = False
+    """Whether they get an LMS, because an SMS would be too long."""
 
 
 class FileFindings(NamedTuple):
@@ -88,8 +92,8 @@ def add(tx: Tx, draft: CampaignDraft, now: Instant) -> None:
     tx.execute(
         "insert into campaigns (id, account_id, user_id, kind, name, body, file_name, state, skips_duplicates,"
         " receivers, invalid_rows,"
-        " duplicates, requested, columns, unused_columns, expedited, reason, created_at, changed_at)"
-        " values (?, ?, ?, ?, ?, ?, '', ?, 1, 0, 0, 0, 0, '[]', '[]', 0, '', ?, ?)",
+        " duplicates, requested, columns, unused_columns, expedited, reason, upgraded, created_at, changed_at)"
+        " values (?, ?, ?, ?, ?, ?, '', ?, 1, 0, 0, 0, 0, '[]', '[]', 0, '', 0, ?, ?)",
         (*draft, CampaignState.DRAFT.code, now, now),
     )
 
@@ -124,7 +128,7 @@ def begin_reading(
     """Begin to read a file, in place of an earlier one; say no while another is read, or after sending."""
     taken = tx.fetch_all(
         "update campaigns set state = ?, file_name = ?, skips_duplicates = ?, receivers = 0, invalid_rows = 0,"
-        " duplicates = 0,"
+        " duplicates = 0, upgraded = 0,"
         " columns = '[]', unused_columns = '[]', sending = null, reason = '', changed_at = ?"
         " where id = ? and (state in (?, ?) or state = ? and changed_at < ?) returning id",
         (
@@ -144,25 +148,22 @@ def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at:
     """
     block = findings.block
     valid = block.receivers if block else 0
+    upgraded = valid if block and block.is_upgraded else 0
     if not tx.fetch_all(
         "update campaigns set receivers = receivers + ?, invalid_rows = invalid_rows + ?, duplicates ="
-        " duplicates + ?, changed_at = ?"
+        " duplicates + ?, upgraded = upgraded + ?, changed_at = ?"
         " where id = ? and state = ? and changed_at = ? returning id",
         (
-            valid,
-            len(findings.invalid_rows),
-            findings.duplicates,
-            now,
-            campaign_id,
-            CampaignState.READING.code,
-            changed_at,
+            valid, len(findings.invalid_rows), findings.duplicates, upgraded, now,
+            campaign_id, CampaignState.READING.code, changed_at,
         ),
-    ):
+    ):  # fmt: skip
         return False
     if block:
         tx.execute(
-            "insert into campaign_blocks (campaign_id, number, receivers, body) values (?, ?, ?, ?)",
-            (campaign_id, *block),
+            "insert into campaign_blocks (campaign_id, number, receivers, body, is_upgraded)"
+            " values (?, ?, ?, ?, ?)",
+            (campaign_id, block.number, block.receivers, block.body, int(block.is_upgraded)),
         )
     reasons = {reason: to_json(reason) for reason in {each.reason for each in findings.invalid_rows}}
     tx.execute_many(
@@ -200,7 +201,7 @@ def refuse_file(tx: Tx, campaign_id: bytes, reason: Sequence[str], changed_at: I
     """Record why a file cannot be used; another one may be uploaded."""
     changed = tx.fetch_all(
         "update campaigns set state = ?, reason = ?, receivers = 0, invalid_rows = 0, duplicates = 0,"
-        " changed_at = ?"
+        " upgraded = 0, changed_at = ?"
         " where id = ? and state = ? and changed_at = ? returning id",
         (CampaignState.DRAFT.code, to_json(reason), now, campaign_id, CampaignState.READING.code, changed_at),
     )
@@ -301,10 +302,14 @@ def find_active(tx: Tx) -> list[bytes]:
 def next_block(tx: Tx, campaign_id: bytes) -> ReceiverBlock | None:
     """Return the receivers of the next request."""
     row = tx.fetch_one(
-        "select number, receivers, body from campaign_blocks where campaign_id = ? order by number limit 1",
+        "select number, receivers, body, is_upgraded from campaign_blocks where campaign_id = ?"
+        " order by number limit 1",
         (campaign_id,),
     )
-    return ReceiverBlock(*row) if row else None
+    if row is None:
+        return None
+    number, receivers, body, is_upgraded = row
+    return ReceiverBlock(number, receivers, body, bool(is_upgraded))
 
 
 def take_block(tx: Tx, campaign: Campaign, block: ReceiverBlock, now: Instant) -> bool:

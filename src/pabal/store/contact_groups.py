@@ -46,8 +46,13 @@ def get(tx: Tx, account_id: int, group_id: int) -> ContactGroup | None:
     return ContactGroup(*row) if row else None
 
 
-def add_members(tx: Tx, group_id: int, contact_ids: Iterable[int]) -> int:
-    """Put contacts into a group; return how many were not in it."""
+def add_members(tx: Tx, account_id: int, group_id: int, contact_ids: Iterable[int]) -> int:
+    """Put contacts of an account into a group of it; return how many were not in it.
+
+    It changes the row of the address book, as deletions of contacts do: of both at the same time one comes first,
+    and the other is repeated and sees it. Otherwise a group would count somebody who is gone.
+    """
+    tx.execute("update address_books set contacts = contacts where account_id = ?", (account_id,))
     rows = tx.execute_many(
         "insert into contact_members (group_id, contact_id)"
         " select v.group_id, v.contact_id from (values {rows}) as v(group_id, contact_id) where true"

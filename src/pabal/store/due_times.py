@@ -28,9 +28,11 @@ class MovedJob(NamedTuple):
     ready_at: Instant
 
 
-def newest_request_at(tx: Tx) -> Instant | None:
-    """Return when the newest request was accepted."""
-    newest = tx.fetch_one("select id from requests order by id desc limit 1")
+def newest_request_at(tx: Tx, since: Instant, slot: int) -> Instant | None:
+    """Return when the newest request since an instant was accepted; a distributed store looks at this slot."""
+    only, args = (" and slot = ?", (slot,)) if tx.is_distributed else ("", ())
+    low = identifiers.lowest_message_id(since)[: identifiers.REQUEST_ID_BYTES]
+    newest = tx.fetch_one(f"select id from requests where id >= ?{only} order by id desc limit 1", (low, *args))
     return identifiers.requested_at(newest[0]) if newest else None
 
 

@@ -5,7 +5,7 @@ read up to a number has missed none below it.
 """
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -199,16 +199,19 @@ def _first_rows(rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def read_after(
-    tx: Tx, account_id: int, positions: Positions, limit: int, types: Iterable[EventType] = tuple(EventType)
+    tx: Tx,
+    account_id: int,
+    positions: Positions,
+    limit: int,
+    types: Iterable[EventType] = tuple(EventType),
+    slots: Collection[int] | None = None,
 ) -> EventPage:
     """Return some events of an account behind these positions, those longest unread first.
 
-    A slot without a position is read from its oldest event.
+    A slot without a position is read from its oldest event. Other slots than `slots`, if given, are not looked at.
     """
-    ends = {
-        slot: (last, deleted)
-        for slot, last, deleted in tx.fetch_all("select slot, last, deleted from event_numbers")
-    }
+    sql = f"select slot, last, deleted from event_numbers{_only(slots)}"
+    ends = {slot: (last, deleted) for slot, last, deleted in tx.fetch_all(sql)}
     reached = {slot: max(positions.get(slot, 0), deleted) for slot, (_, deleted) in ends.items()}
     reached.update((slot, number) for slot, number in positions.items() if slot not in ends)
     wanted = ", ".join(str(number) for number in sorted({each.number for each in types})) or "0"
@@ -235,14 +238,16 @@ def read_after(
 
 
 @transaction(background=True)
-def find_accounts(tx: Tx, accounts: Iterable[int], positions: Positions) -> tuple[set[int], dict[int, int]]:
-    """Return which of these accounts have events behind these positions, and the last positions.
+def find_accounts(
+    tx: Tx, accounts: Iterable[int], positions: Positions, slots: Collection[int] | None = None
+) -> tuple[set[int], dict[int, int]]:
+    """Return which of these accounts have events behind these positions, and the last positions; in these slots.
 
     It costs a query for each slot in which something has happened, however many accounts there are.
     """
     numbers = ", ".join(str(each) for each in sorted(accounts))
     sql = f"select distinct account_id from events where account_id in ({numbers}) and slot = ? and number > ?"
-    ends = last_positions(tx)
+    ends = last_positions(tx, slots)
     found: set[int] = set()
     for slot, last in ends.items():
         begin = positions.get(slot, 0)
@@ -257,15 +262,21 @@ def is_expired(tx: Tx, positions: Positions) -> bool:
     return any(positions.get(slot, deleted) < deleted for slot, deleted in rows)
 
 
-def last_positions(tx: Tx) -> dict[int, int]:
-    """Return the number of the last event of each slot: what happens from now on is behind them."""
-    return dict(tx.fetch_all("select slot, last from event_numbers"))
+def last_positions(tx: Tx, slots: Collection[int] | None = None) -> dict[int, int]:
+    """Return the number of the last event of each slot, or of these: what happens from now on is behind them."""
+    return dict(tx.fetch_all(f"select slot, last from event_numbers{_only(slots)}"))
 
 
-def get_data(tx: Tx, ids: Iterable[bytes]) -> dict[bytes, EventData]:
-    """Return what events other than messages' ends say, where it is still stored."""
+def _only(slots: Collection[int] | None) -> str:
+    """Return the condition that a row is in one of these slots; nothing for None."""
+    return "" if slots is None else f" where slot in ({', '.join(str(int(each)) for each in slots) or '-1'})"
+
+
+def get_data(tx: Tx, ids: Iterable[bytes], slots: Collection[int] | None = None) -> dict[bytes, EventData]:
+    """Return what events other than messages' ends say, where it is still stored; `slots`: those of the events."""
+    only = _only(slots).replace(" where", " and")
     rows = tx.execute_many(
-        "select id, type, created_at, data from event_data where id in ({list})", [(one,) for one in ids]
+        f"select id, type, created_at, data from event_data where id in ({{list}}){only}", [(one,) for one in ids]
     )
     return read_rows(rows, lambda row: EventData(EVENT_TYPE_BY_NUMBER[row[1]], row[2], _decode(row[3])))
 

@@ -1,6 +1,6 @@
 """Message lists: one account's messages, newest first, by page."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.domain import identifiers
@@ -35,6 +35,8 @@ class MessageFilter(NamedTuple):
     outcome: Outcome | None = None
     campaign_id: bytes | None = None
     """Only where messages are searched with a cursor."""
+    slots: tuple[int, ...] | None = None
+    """The slots to look at; None: all."""
 
 
 class ReadMessages(NamedTuple):
@@ -132,7 +134,9 @@ def _join_conditions(conditions: list[tuple[str, Value]]) -> tuple[str, list[Val
 def _conditions(wanted: MessageFilter) -> tuple[list[tuple[str, Value]], list[tuple[str, Value]]]:
     """Return the conditions on a message `m`, and those on its request `r`."""
     plus = "+" if wanted.receiver is None else ""
-    own: list[tuple[str, Value]] = [(f"{plus}m.account_id = ?", wanted.account_id)]
+    own: list[tuple[str, Value]] = [
+        (f"{plus}m.account_id = ?{in_slots('m.slot', wanted.slots)}", wanted.account_id)
+    ]
     shared: list[tuple[str, Value]] = []
     if wanted.receiver is not None:
         own.append(("m.receiver = ?", int(wanted.receiver)))
@@ -161,7 +165,14 @@ def _conditions(wanted: MessageFilter) -> tuple[list[tuple[str, Value]], list[tu
     for period in (wanted.scheduled, wanted.month):
         shared += in_period("r.scheduled_at", period)
         own += _in_request_period(request_period(period))
+    if shared and wanted.slots is not None:  # each of two distributed tables has to name its slots
+        shared[0] = (shared[0][0] + in_slots("r.slot", wanted.slots), shared[0][1])
     return own, shared
+
+
+def in_slots(column: str, slots: Collection[int] | None) -> str:
+    """Return a condition, to be added to another: that a row is in one of these slots."""
+    return "" if slots is None else f" and {column} in ({', '.join(str(int(slot)) for slot in slots) or '-1'})"
 
 
 def in_period(column: str, period: Period | None) -> list[tuple[str, Value]]:

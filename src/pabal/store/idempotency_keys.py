@@ -29,7 +29,7 @@ def find(tx: Tx, keys: Collection[KeyId]) -> dict[KeyId, KeyedRequest]:
     rows = tx.execute_many(
         "select k.slot, k.account_id, k.key, k.digest, k.request_id, k.created_at"
         " from (values {rows}) as v(slot, account_id, key) join idempotency_keys k"
-        " on k.slot = v.slot and k.account_id = v.account_id and k.key = v.key",
+        " on k.slot = v.slot and k.account_id = v.account_id and k.key = v.key where k.slot {same_slot}",
         keys,
     )
     return {KeyId(*row[:3]): KeyedRequest(*row[3:]) for row in rows}
@@ -45,6 +45,11 @@ def save(tx: Tx, requests: Mapping[KeyId, KeyedRequest]) -> None:
         " request_id = excluded.request_id, created_at = excluded.created_at",
         [(*key, *request) for key, request in sorted(requests.items())],
     )
+
+
+def delete(tx: Tx, key: KeyId) -> None:
+    """Delete a key, so that its next use counts as the first."""
+    tx.execute("delete from idempotency_keys where slot = ? and account_id = ? and key = ?", key)
 
 
 def delete_old(tx: Tx, before: Instant, limit: int) -> int:

@@ -9,7 +9,7 @@ from pabal.domain.dates import Instant, Period
 from pabal.domain.message import Product
 from pabal.store import campaign_requests, history
 from pabal.store.engine.base import Row, Tx, Value, transaction
-from pabal.store.history import MessageFilter, in_period, read_messages, request_period, where_clause
+from pabal.store.history import MessageFilter, in_period, in_slots, read_messages, request_period, where_clause
 from pabal.store.messages import COLUMNS, Message
 from pabal.store.requests import Request
 
@@ -122,7 +122,11 @@ def _in_campaign(tx: Tx, rows: list[Row], campaign_id: bytes | None) -> list[Row
 def _list_requests(tx: Tx, wanted: MessageFilter, up_to: bytes, size: int) -> list[Row]:
     """Return the requests up to an id whose messages may match, newest first."""
     if wanted.campaign_id is not None:
-        ids = [one for one in campaign_requests.list_request_ids(tx, wanted.campaign_id) if one <= up_to]
+        ids = [
+            one
+            for one in campaign_requests.list_request_ids(tx, wanted.campaign_id)
+            if one <= up_to and (wanted.slots is None or identifiers.slot_of(one) in wanted.slots)
+        ]
         rows = tx.execute_many(
             f"select {_REQUEST_COLUMNS} from requests where id in ({{list}}) and id {{within}}"
             f" and slot {{same_slot}} and account_id = {wanted.account_id:d}",
@@ -169,7 +173,7 @@ def _matching_rows(tx: Tx, ranges: list[_MessageRange], wanted: MessageFilter) -
     fits = _row_matcher(wanted)
     rows = tx.execute_many(
         f"select {COLUMNS} from (values {{rows}}) as v cross join messages m"
-        " where m.id between v.column1 and v.column2 and m.slot = v.column3",
+        " where m.id between v.column1 and v.column2 and m.slot = v.column3 and m.slot {same_slot}",
         _id_ranges(ranges),
     )
     return sorted(filter(fits, rows), key=itemgetter(0), reverse=True)
@@ -186,8 +190,8 @@ def _count_matching(tx: Tx, ranges: list[_MessageRange], wanted: MessageFilter, 
     ]
     rows = tx.execute_many(
         "select count(*) from (select m.id from (values {rows}) as v cross join messages m"
-        f" where m.id between v.column1 and v.column2 and m.slot = v.column3{''.join(conditions)}"
-        f" limit {most:d}) as g",
+        f" where m.id between v.column1 and v.column2 and m.slot = v.column3 and m.slot {{same_slot}}"
+        f"{''.join(conditions)} limit {most:d}) as g",
         _id_ranges(ranges),
     )
     return sum(row[0] for row in rows)
@@ -210,7 +214,7 @@ def _request_id_range(wanted: MessageFilter) -> tuple[str, list[Value]]:
     for period in (wanted.requested, request_period(wanted.scheduled), request_period(wanted.month)):
         said += in_period("id", period)
     args = [identifiers.lowest_message_id(int(at or 0))[: identifiers.REQUEST_ID_BYTES] for _, at in said]
-    return "".join(f" and {sql}" for sql, _ in said), [*args]
+    return "".join(f" and {sql}" for sql, _ in said) + in_slots("slot", wanted.slots), [*args]
 
 
 def _may_match(product: int, said: Sequence[Any], wanted: MessageFilter) -> bool:

@@ -174,8 +174,9 @@ def finish(
         alike.setdefault((outcome, details_of(one)), []).append((one,))
     found: list[MessageEnd] = []
     for (outcome, details), ids in alike.items():  # a join would search every partition for each id
-        cases = "".join(f" when {product.number:d} then {cost:d}" for product, cost in details.costs)
-        cost = f", cost = case product{cases} end" if cases else ""
+        # not `case product when`, of which Citus makes another statement
+        cases = "".join(f" when product = {product.number:d} then {cost:d}" for product, cost in details.costs)
+        cost = f", cost = case{cases} end" if cases else ""
         rows = tx.execute_many(
             f"update messages set completed_at = ?, status = ?, outcome = ?, carrier = ?, carrier_code = ?{cost}"
             " where status in (0, 1) and id in ({list}) and id {within} and slot {same_slot}"

@@ -92,12 +92,17 @@ def list_invalid_rows(tx: Tx, campaign_id: bytes, after: int, limit: int) -> lis
 def replace_block(tx: Tx, block: CampaignRow, removed: int) -> None:
     """Replace a block of receivers by what is left of it; an empty one is deleted."""
     place = (block.campaign_id, block.number)
-    tx.execute(
-        "update campaign_blocks set body = ?, receivers = receivers - ? where campaign_id = ? and number = ?",
+    changed = tx.fetch_all(
+        "update campaign_blocks set body = ?, receivers = receivers - ? where campaign_id = ? and number = ?"
+        " returning is_upgraded",
         (json.dumps(block.cells, ensure_ascii=False), removed, *place),
     )
+    upgraded = removed if changed and changed[0][0] else 0
     tx.execute("delete from campaign_blocks where campaign_id = ? and number = ? and receivers <= 0", place)
-    tx.execute("update campaigns set receivers = receivers - ? where id = ?", (removed, block.campaign_id))
+    tx.execute(
+        "update campaigns set receivers = receivers - ?, upgraded = upgraded - ? where id = ?",
+        (removed, upgraded, block.campaign_id),
+    )
 
 
 def blank_invalid_row(tx: Tx, row: CampaignRow) -> None:

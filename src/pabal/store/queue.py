@@ -108,7 +108,8 @@ def add_requests(tx: Tx, requests: Iterable[NewJobs]) -> None:
         "insert {or_fail} into jobs (id, slot, carrier, lane, ready_at, attempt, tries)"
         " select m.id, m.slot, v.carrier, v.lane, v.ready_at, 0, 0"
         " from (values {rows}) as v(first_id, last_id, carrier, lane, ready_at, slot)"
-        " cross join messages m where m.id between v.first_id and v.last_id and m.slot = v.slot",
+        " cross join messages m where m.id between v.first_id and v.last_id and m.slot = v.slot"
+        " and m.slot {same_slot}",
         [
             (*identifiers.message_id_range(one), carrier, lane, ready_at, identifiers.slot_of(one))
             for one, carrier, lane, ready_at in requests
@@ -215,14 +216,6 @@ def next_due_at(tx: Tx, slot: int, carrier: str, lanes: Sequence[int]) -> Instan
         )
     ]
     return min(found, default=None)
-
-
-def lock(tx: Tx, ids: Iterable[bytes]) -> None:
-    """Lock these rows to serialize transactions that count what has arrived for a job."""
-    tx.execute_many(
-        "update jobs set ready_at = ready_at where id in ({list}) and slot {same_slot}",
-        [(one,) for one in ids],
-    )
 
 
 def claim(tx: Tx, ids: Iterable[bytes], now: Instant, until: Instant) -> list[Lease]:

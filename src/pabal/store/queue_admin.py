@@ -7,7 +7,7 @@ from pabal.domain import identifiers
 from pabal.domain.dates import Instant
 from pabal.store import attempts
 from pabal.store.attempts import UNKNOWN, EndedAttempt
-from pabal.store.engine.base import Tx
+from pabal.store.engine.base import Tx, Value
 from pabal.store.queue import UNSENT, Lane, next_due_at
 
 # Due by now, or claimed before the backup was made: whoever had the queue since may have sent it.
@@ -149,14 +149,30 @@ def release_leases(
 
 def carriers_with_jobs(tx: Tx, slot: int) -> list[str]:
     """Return the carriers that have jobs in a slot, without scanning the jobs."""
-    return [name for name in carriers_in_queue(tx) if next_due_at(tx, slot, name, tuple(Lane)) is not None]
+    names = carriers_in_queue(tx, [slot])
+    return [name for name in names if next_due_at(tx, slot, name, tuple(Lane)) is not None]
 
 
-def carriers_in_queue(tx: Tx) -> list[str]:
-    """Return the carriers that have jobs in any slot, without scanning the jobs."""
+def carriers_in_queue(tx: Tx, slots: Sequence[int] = ()) -> list[str]:
+    """Return the carriers that have jobs in any slot, without scanning the jobs.
+
+    A distributed store looks only at these slots, if any are given: the nodes of others may be lost.
+    """
+    if slots and tx.is_distributed:
+        return sorted({name for slot in slots for name in _carriers_in_slot(tx, slot)})
     found: list[str] = []
     last = ""
     while row := tx.fetch_one("select carrier from jobs where carrier > ? order by carrier limit 1", (last,)):
+        last = row[0]
+        found.append(last)
+    return found
+
+
+def _carriers_in_slot(tx: Tx, slot: int) -> list[str]:
+    """Return the carriers that have jobs in a slot, by a look at the few slots that share its shard."""
+    found: list[str] = []
+    last, sql = "", "select carrier from jobs where carrier > ? and slot = ? order by carrier limit 1"
+    while row := tx.fetch_one(sql, (last, slot)):
         last = row[0]
         found.append(last)
     return found
@@ -167,16 +183,20 @@ def depths(tx: Tx, slots: Sequence[int], names: Iterable[str], now: Instant) -> 
     found = []
     for carrier in names:
         for lane in Lane:
-            rows = tx.execute_many(
-                "select count(*) from jobs where carrier = ? and lane = ? and slot in ({list})",
-                [(slot,) for slot in slots],
-                (carrier, lane),
-            )
+            jobs = _count_in_lane(tx, slots, carrier, lane)
             heads = [head for slot in slots if (head := _head_due_at(tx, slot, carrier, lane)) is not None]
             oldest = min(heads, default=None)
             is_due = oldest is not None and oldest <= now
-            found.append(QueueDepth(carrier, lane, sum(row[0] for row in rows), oldest if is_due else None))
+            found.append(QueueDepth(carrier, lane, jobs, oldest if is_due else None))
     return found
+
+
+def _count_in_lane(tx: Tx, slots: Sequence[int], carrier: str, lane: Lane) -> int:
+    where, args = "carrier = ? and lane = ?", (carrier, lane)
+    if tx.is_distributed:
+        return sum(_count(tx, f"{where} and slot = ?", carrier, lane, slot) for slot in slots)
+    sql = f"select count(*) from jobs where {where} and slot in ({{list}})"
+    return sum(row[0] for row in tx.execute_many(sql, [(slot,) for slot in slots], args))
 
 
 def _head_due_at(tx: Tx, slot: int, carrier: str, lane: Lane) -> Instant | None:
@@ -209,6 +229,6 @@ def find_maybe_sent(tx: Tx, now: Instant, after: bytes, limit: int) -> list[Mayb
     return [MaybeSent(one, carrier, attempt > 0) for one, carrier, attempt in rows]
 
 
-def _count(tx: Tx, condition: str, *args: Instant) -> int:
+def _count(tx: Tx, condition: str, *args: Value) -> int:
     row = tx.fetch_one(f"select count(*) from jobs where {condition}", args)
     return int(row[0]) if row else 0

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from pabal.domain import identifiers
 from pabal.domain.dates import Instant
 from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome
-from pabal.store import queue
 from pabal.store.engine.base import Tx
 
 _NO_CODES: Mapping[str, str | None] = MappingProxyType({})
@@ -115,10 +115,12 @@ def delete(tx: Tx, ended: Iterable[EndedReference]) -> list[ReceiptCode]:
     """
     rows = tx.execute_many(
         "delete from receipts where (carrier, reference, message_id) in (values {rows})"
-        " returning message_id, outcome, code",
+        " returning message_id, outcome, code, parts",
         ended,
     )
-    return [ReceiptCode(*row) for row in rows if row[2] is not None]
+    in_parts = sorted({row[0] for row in rows if row[3] > 1})
+    tx.execute_many("delete from receipt_turns where message_id in ({list})", [(one,) for one in in_parts])
+    return [ReceiptCode(*row[:3]) for row in rows if row[2] is not None]
 
 
 def delete_unmatched_references(tx: Tx, carrier: str, references: Iterable[str]) -> None:
@@ -127,6 +129,16 @@ def delete_unmatched_references(tx: Tx, carrier: str, references: Iterable[str])
         "delete from receipts where message_id is null and (carrier, reference) in (values {rows})",
         [(carrier, reference) for reference in references],
     )
+
+
+def delete_old_turns(tx: Tx, before: Instant, limit: int) -> int:
+    """Delete turns of messages requested before `before`, which their end has left; return how many."""
+    rows = tx.fetch_all(
+        "select message_id from receipt_turns where message_id < ? limit ?",
+        (identifiers.lowest_message_id(before), limit),
+    )
+    tx.execute_many("delete from receipt_turns where message_id in ({list})", rows)
+    return len(rows)
 
 
 def delete_old_unmatched(tx: Tx, before: Instant, limit: int) -> int:
@@ -147,10 +159,24 @@ def _ended(tx: Tx, rows: Sequence[_PartOutcome]) -> list[tuple[bytes, Outcome]]:
         if (outcome := OUTCOME_BY_NUMBER[number]) is not Outcome.DELIVERED or parts == 1
     ]
     parts_of = {message_id: parts for message_id, _, parts in rows if parts > 1}
-    queue.lock(tx, sorted(parts_of))  # otherwise two parts' receipts would not see each other
+    _take_turns(tx, sorted(parts_of))
     counts = tx.execute_many(
         "select message_id, count(*) from receipts where parts > 1 and outcome = 1000 and message_id in ({list})"
         " group by message_id",
         [(message_id,) for message_id in parts_of],
     )
     return ended + [(one, Outcome.DELIVERED) for one, delivered in counts if delivered == parts_of[one]]
+
+
+def _take_turns(tx: Tx, message_ids: Sequence[bytes]) -> None:
+    """Have transactions that count parts of one message conflict: otherwise neither would see the other's part.
+
+    They do so in a table beside `receipts`: Citus sees the queue, which is on another node, at another time. Nobody
+    waits here for a receipt that somebody has recorded who waits here, too.
+    """
+    tx.execute_many(
+        "insert into receipt_turns (message_id)"
+        " select v.message_id from (values {rows}) as v(message_id) where true"
+        " on conflict (message_id) do update set message_id = excluded.message_id",
+        [(one,) for one in message_ids],
+    )

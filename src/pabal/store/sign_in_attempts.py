@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pabal.domain.dates import HOUR, SECOND, Instant
+from pabal.domain.dates import HOUR, MINUTE, SECOND, Instant
 from pabal.store.engine.base import Tx
 
 FORGET_MS = 1 * HOUR
 """Failures of a subject are forgotten this long after the last one."""
 FIRST_DELAY_MS = 1 * SECOND
+TURN_MS = 10 * MINUTE
+"""How long a turn that was waited for can be used."""
 
 
 class Subject(NamedTuple):
@@ -36,7 +38,7 @@ def acquire(tx: Tx, subjects: Sequence[Subject], now: Instant) -> Acquired:
     It counts before the password is checked, so that concurrent attempts cannot evade the limit. A refused attempt
     does not count, and writes nothing.
     """
-    if until := _blocked_until([(one, *_counted(tx, one, now)) for one in subjects], now):
+    if until := find_delay(tx, subjects, now):
         return Acquired(until)
     found = [(one, *_locked(tx, one, now)) for one in sorted(subjects, key=lambda one: one.hash)]
     if until := _blocked_until(found, now):
@@ -44,6 +46,32 @@ def acquire(tx: Tx, subjects: Sequence[Subject], now: Instant) -> Acquired:
     for one, failures, _ in found:
         _set(tx, one, failures + 1, now)
     return Acquired(None, [one for one, failures, _ in found if failures + 1 == one.free])
+
+
+def find_delay(tx: Tx, subjects: Sequence[Subject], now: Instant) -> Instant | None:
+    """Return until when an attempt of these subjects has to wait, None where it need not; nothing is counted."""
+    return _blocked_until([(one, *_counted(tx, one, now)) for one in subjects], now)
+
+
+def reserve_turn(tx: Tx, turn: Subject, at: Instant, now: Instant) -> Instant:
+    """Return when the turn of a subject is: when it was reserved for before, if that still holds, or `at`.
+
+    A turn holds until `TURN_MS` after its time. One that is later than `at` is of a clock that was set back.
+    """
+    row = tx.fetch_one("select failed_at from sign_in_attempts where subject = ?", (turn.hash,))
+    if row and now - TURN_MS < row[0] <= max(at, now):
+        return int(row[0])
+    tx.execute(
+        "insert into sign_in_attempts (subject, name_hash, failures, failed_at) values (?, ?, 0, ?)"
+        " on conflict (subject) do update set failed_at = excluded.failed_at",
+        (turn.hash, turn.name_hash, at),
+    )
+    return at
+
+
+def take_turn(tx: Tx, turn: Subject) -> bool:
+    """Use the turn of a subject up; say no where another attempt has done so."""
+    return bool(tx.fetch_all("delete from sign_in_attempts where subject = ? returning subject", (turn.hash,)))
 
 
 def count(tx: Tx, subject: Subject, now: Instant) -> int:

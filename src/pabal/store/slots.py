@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Concatenate, NamedTuple
 
 from pabal.domain.dates import Instant
+from pabal.store.engine import citus_nodes
 from pabal.store.engine.base import P, T, Tx, transaction
 
 
@@ -54,14 +55,39 @@ def count_slots(tx: Tx) -> int:
     return int(row[0]) if row else 0
 
 
+def list_numbers(tx: Tx) -> list[int]:
+    """Return the numbers of the slots; before the store is prepared, that of the only one."""
+    return [row[0] for row in tx.fetch_all("select slot from slots order by slot")] or [0]
+
+
 def ensure_slots(tx: Tx, count: int) -> int:
     """Create the slots of a new store; return how many it has, which never changes."""
     if not count_slots(tx):
-        tx.execute_many(
-            "insert into slots (slot) select v.column1 from (values {rows}) as v where true on conflict do nothing",
-            [(number,) for number in range(count)],
-        )
+        _add(tx, range(count))
     return count_slots(tx)
+
+
+@transaction(exclusive=True)
+def spread_slots(tx: Tx) -> bool:
+    """Choose the numbers of the slots anew so that Citus has as many in each shard; say whether that was done.
+
+    It is not once anything was stored in them, and not where nothing is distributed.
+    """
+    places = citus_nodes.find_places(tx)
+    is_used = tx.fetch_one("select 1 from requests limit 1") or tx.fetch_one("select 1 from event_data limit 1")
+    if not places or is_used or tx.fetch_one("select 1 from workers limit 1"):
+        return False
+    count = count_slots(tx)
+    tx.execute("delete from slots")
+    _add(tx, citus_nodes.spread(count, places))
+    return True
+
+
+def _add(tx: Tx, numbers: Iterable[int]) -> None:
+    tx.execute_many(
+        "insert into slots (slot) select v.column1 from (values {rows}) as v where true on conflict do nothing",
+        [(number,) for number in numbers],
+    )
 
 
 @transaction(exclusive=True, urgent=True)

@@ -1,6 +1,7 @@
 """The endpoints that read: messages, one request, a simulated phone."""
 
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from pabal.checks.call import ApiCall, read_paging
 from pabal.checks.choices import one_of
@@ -10,6 +11,7 @@ from pabal.checks.message_records import build_message_items
 from pabal.domain import dates, identifiers, phone, profile, text
 from pabal.domain.codes import Code, Problem, Text
 from pabal.domain.dates import DAY, HOUR, Instant, Period
+from pabal.domain.field_warning import FieldWarning, WarningCode
 from pabal.domain.message import PRODUCT_BY_CODE, STATUS_BY_CODE
 from pabal.models.bodies import ListMessages
 from pabal.service.history import history
@@ -17,6 +19,8 @@ from pabal.store import simulator
 from pabal.store.history import MessageFilter
 from pabal.store.message_search import NEWEST
 from pabal.web import envelope, records
+
+T = TypeVar("T")
 
 MAX_PERIOD_DAYS = 31
 """How many days of requests can be searched without a receiver."""
@@ -47,7 +51,11 @@ async def list_messages(call: ApiCall) -> dict[str, Any]:
     call.form.raise_problems()
     if message_filter is None:
         return envelope.page_fields(0, page, page_size, [])
-    found = await history.find_messages(call.context, message_filter, page, page_size, history.MAX_TOTAL)
+    found = await _search(
+        call,
+        message_filter,
+        lambda wanted: history.find_messages(call.context, wanted, page, page_size, history.MAX_TOTAL),
+    )
     items = build_message_items(found, call.locale)
     return envelope.page_fields(found.total, page, page_size, items) | _mark_capped(found.is_capped)
 
@@ -65,12 +73,33 @@ async def _list_by_cursor(call: ApiCall, page_size: int) -> dict[str, Any]:
     if message_filter is None:
         return envelope.page_fields(0, place.page, page_size, [])
     counted = min(cursor.counted, history.MAX_TOTAL + 1) if cursor else None
-    found = await history.find_messages_before(call.context, message_filter, place.before, page_size, counted)
+    found = await _search(
+        call,
+        message_filter,
+        lambda wanted: history.find_messages_before(call.context, wanted, place.before, page_size, counted),
+    )
     fields = envelope.page_fields(found.total, place.page, page_size, build_message_items(found.page, call.locale))
     if found.page.next_before is not None:
         following = MessageCursor(found.page.next_before, place.page + 1, found.total + found.is_capped)
         fields["nextCursor"] = format_cursor(following)
     return fields | _mark_capped(found.is_capped)
+
+
+async def _search(
+    call: ApiCall, message_filter: MessageFilter, search: Callable[[MessageFilter], Awaitable[T]]
+) -> T:
+    """Return what a search finds; a partial one leaves out what cannot be reached, and a warning says so."""
+    if not call.form.body.partial:
+        return await search(message_filter)
+    found, left_out = await history.search_reachable(call.context, message_filter, search)
+    if left_out:
+        total = call.context.slots.total
+        detail = Text(
+            f"슬롯 {total}개 중 {left_out}개를 조회하지 못했습니다.",
+            f"{left_out} of {total} slots were not looked at.",
+        )
+        call.form.warn(FieldWarning(WarningCode.PARTIAL_RESULT, "partial", detail))
+    return found
 
 
 def _check_bound(form: Form[ListMessages], message_filter: MessageFilter | None, now: Instant) -> None:

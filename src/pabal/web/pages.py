@@ -95,7 +95,10 @@ class ServicePages:
         return self._succeed({"status": "ok"}, request)
 
     async def show_readiness(self, request: Request) -> Response:
-        """Answer whether the service accepts requests: started, not stopping, and the store is writable."""
+        """Answer whether the service accepts requests: started, not stopping, and the store is writable.
+
+        While only some nodes of a distributed store cannot be reached, it does, and the answer names these.
+        """
         if not self.is_ready:
             return self._refuse(Code.SERVICE_UNAVAILABLE, request)
         now = self._context.world.monotonic()
@@ -104,7 +107,10 @@ class ServicePages:
             self._is_store_writable = await self._probe_store()
         if not self._is_store_writable:
             return self._refuse(Code.SERVICE_UNAVAILABLE, request)
-        return self._succeed({"status": "ready"}, request)
+        nodes = self._context.nodes
+        if not nodes.reachable(self._context.slots.numbers):
+            return self._refuse(Code.SERVICE_UNAVAILABLE, request)
+        return self._succeed({"status": "ready"} | ({"lostNodes": nodes.lost} if nodes.lost else {}), request)
 
     async def _probe_store(self) -> bool:
         """Return whether the store can write; a full disk can still be read."""
@@ -128,7 +134,7 @@ class ServicePages:
             self._counted_at = context.world.monotonic()
             try:
                 mail_server = context.mailer.name if context.has_mail else ""
-                slots = range(context.slots.total)
+                slots = context.nodes.reachable(context.slots.numbers)
                 found = await context.store.read(store_figures, slots, context.carriers, mail_server, now)
             except StoreUnavailable:
                 return self._refuse(Code.SERVICE_UNAVAILABLE, request)

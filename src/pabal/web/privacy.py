@@ -10,11 +10,10 @@ from pabal.models.privacy import ErasureItem
 from pabal.service.history import history
 from pabal.service.upkeep import privacy
 from pabal.store import audit_log
-from pabal.store.audit_log import AuditEntry
+from pabal.store.audit_log import API_KEY_NAME, AuditEntry
 from pabal.store.history import MessageFilter
 from pabal.web import envelope
 
-ACTOR = "API key"
 """The actor in the audit log."""
 
 
@@ -43,4 +42,4 @@ async def erase_personal_data(call: ApiCall) -> dict[str, Any]:
 
 def _audit_entry(call: ApiCall, action: str) -> AuditEntry:
     """Return the entry of the audit log, which holds no phone number."""
-    return call.audit_entry or AuditEntry(call.now, None, ACTOR, call.account_id, action)
+    return call.audit_entry or AuditEntry(call.now, None, API_KEY_NAME, call.account_id, action)

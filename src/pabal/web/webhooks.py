@@ -8,11 +8,10 @@ from pabal.domain.codes import Code
 from pabal.models import answers
 from pabal.models import webhooks as models
 from pabal.service.webhooks import manage, trial
-from pabal.store.audit_log import AuditEntry
+from pabal.store.audit_log import API_KEY_NAME, AuditEntry
 from pabal.web import envelope
 from pabal.web.endpoint import Endpoint
 
-ACTOR = "API key"
 """The actor in the audit log."""
 _GROUP = "Webhooks"
 _FIELD_CODES = (Code.MISSING_PARAMETER, Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER)
@@ -73,7 +72,7 @@ async def list_deliveries(call: ApiCall) -> dict[str, Any]:
 
 def _audit_entry(call: ApiCall, action: str, webhook_id: int | None = None) -> AuditEntry:
     target = "" if webhook_id is None else str(webhook_id)
-    return AuditEntry(call.now, None, ACTOR, call.account_id, action, target)
+    return AuditEntry(call.now, None, API_KEY_NAME, call.account_id, action, target)
 
 
 ENDPOINTS = (

@@ -44,7 +44,7 @@ def live(config: Path) -> Iterator[LiveService]:
 
 def sign_in(live: LiveService, client: httpx.Client) -> None:
     """Sign in to the console as the user of the first start."""
-    (password,) = re.findall(r"password +(\S+)", live.greeting)
+    (password,) = re.findall(r"password  +(\S+)", live.greeting)
     (csrf, *_) = re.findall(r'name="csrf" value="(\w+)"', client.get("/console/login").text)
     client.post("/console/login", data={"csrf": csrf, "name": "admin", "password": password})
 

@@ -110,6 +110,21 @@ def test_search_finds_same_messages_on_page_and_in_export(run_scenario: RunScena
     run_scenario(scenario)
 
 
+def test_a_period_is_one_click_and_keeps_the_other_filters(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        link = "/console/history?product=sms&amp;requested_from=2026-10-01&amp;requested_to=2026-10-31"
+
+        shown = await browser.get("/console/history?product=sms")
+        chosen = await browser.get(link.replace("&amp;", "&"))
+
+        assert f'<a href="{link}">지난달</a>' in shown.text
+        assert f'<a href="{link}" aria-current="true">지난달</a>' in chosen.text
+        assert f'href="{link.replace("history?", "history.csv?")}" download' in chosen.text
+
+    run_scenario(scenario)
+
+
 MISTAKES = [
     ("message=nonsense", "message"),
     ("request=nonsense", "request"),

@@ -363,11 +363,15 @@ def test_reviewers_see_addresses_and_flags(run_scenario: RunScenario) -> None:
 def test_typed_template_is_kept_until_it_is_saved(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         _, sender_key, browser = await set_up_sender(env)
-        new = form_fields(sender_key, name="쓰던 이름", draft="template.new")
+        opened = await browser.get("/console/templates/new")
+        (tab,) = re.findall(r'name="tab" value="([0-9a-f]{16})"', opened.text)
+        new = form_fields(sender_key, name="쓰던 이름", draft="template.new", tab=tab)
         await save(browser, "/console/templates/preview", new)
         offered = await browser.get("/console/templates/new")
         made = await save(browser, "/console/templates/new", new)
         fresh = await browser.get("/console/templates/new")
+        await save(browser, "/console/templates/preview", new)  # typed before it was saved, and arrives after
+        after_late = await browser.get("/console/templates/new")
         edit = f"{made.location}/edit"
         number = made.location.rpartition("/")[2]
         await save(
@@ -377,6 +381,7 @@ def test_typed_template_is_kept_until_it_is_saved(run_scenario: RunScenario) -> 
         discarded = await save(browser, "/console/templates/discard", {"draft": f"template.{number}"})
         as_stored = await browser.get(edit)
 
+        assert 'value="쓰던 이름"' not in after_late.text
         assert ('value="쓰던 이름"' in offered.text, 'value="쓰던 이름"' in fresh.text) == (True, False)
         assert "작성하던 내용을 불러왔습니다" in offered.text
         assert 'value="고치던 이름"' in edited.text

@@ -182,7 +182,7 @@ def test_wrong_address_is_told_at_its_field(run_scenario: RunScenario, address: 
 @pytest.mark.parametrize(
     ("role", "usual"),
     [
-        (Role.OWNER, {"template", "campaign", "failure"}),
+        (Role.OWNER, {"template", "campaign", "failure", "quota"}),
         (Role.OPERATOR, {"carrier", "quota"}),
         (Role.SENDER, set()),
         (Role.VIEWER, set()),

@@ -29,13 +29,18 @@ def code_of(env: Environment, secret: bytes) -> str:
     return totp.code_at(secret, totp.step_of(env.world.now()))
 
 
-async def enable(env: Environment, browser: Browser) -> tuple[bytes, list[str]]:
-    """Turn two-factor sign-in on, and return the secret and the recovery codes."""
-    shown = await browser.submit(f"{ME}/two-factor")
+def secret_in(shown: PageResponse) -> bytes:
+    """Return the secret that the page of the setup shows."""
     found = re.search(r"otpauth://totp/[^?]+\?secret=([A-Z2-7]{32})&", shown.text)
     assert found, shown.text
-    secret = base64.b32decode(found[1])
-    done = await browser.submit(f"{ME}/two-factor/confirm", code=code_of(env, secret))
+    return base64.b32decode(found[1])
+
+
+async def enable(env: Environment, browser: Browser) -> tuple[bytes, list[str]]:
+    """Turn two-factor sign-in on, and return the secret and the recovery codes."""
+    secret = secret_in(await browser.submit(f"{ME}/two-factor", enable_password=PASSWORD))
+    spelled = totp.spell_secret(secret)
+    done = await browser.submit(f"{ME}/two-factor/confirm", code=code_of(env, secret), secret=spelled)
     codes = re.findall(r"\b[A-Z2-7]{4}(?:-[A-Z2-7]{4}){3}\b", page_text(done))
     assert done.status == 200, done
     await env.wait(2 * PERIOD_S)  # a code works once
@@ -187,14 +192,32 @@ def test_first_step_that_is_void_needs_the_password_again(run_scenario: RunScena
 def test_wrong_first_code_turns_nothing_on(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)
-        begun = await browser.submit(f"{ME}/two-factor")
-        refused = await browser.submit(f"{ME}/two-factor/confirm", code="12345")
+        key = totp.spell_secret(secret_in(await browser.submit(f"{ME}/two-factor", enable_password=PASSWORD)))
+        refused = await browser.submit(f"{ME}/two-factor/confirm", code="12345", secret=key)
 
-        key = re.search(r'class="secret"[^>]*>([^<]+)<', begun.text)
-        assert key
         assert refused.status == 400
-        assert key[1] in refused.text, "the app has this key already"
+        assert key in refused.text, "the app has this key already"
         await sign_in(env, NAME)
+        assert await count_rows(env, "recovery_codes") == 0
+
+    run_scenario(scenario)
+
+
+def test_turning_it_on_needs_the_password_and_the_page_that_follows(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+
+        without = await browser.submit(f"{ME}/two-factor")
+        wrong = await browser.submit(f"{ME}/two-factor", enable_password="wrong horse battery")
+        secret = secret_in(await browser.submit(f"{ME}/two-factor", enable_password=PASSWORD))
+        unseen = await browser.submit(f"{ME}/two-factor/confirm", code="12345")
+        guessed = await browser.submit(f"{ME}/two-factor/confirm", code=code_of(env, secret), secret="ABCD")
+
+        assert (without.status, wrong.status) == (400, 400)
+        assert "otpauth" not in without.text + wrong.text
+        assert 'id="wrong-enable_password"' in wrong.text
+        assert (unseen.status, guessed.status) == (409, 409)
+        assert totp.spell_secret(secret) not in unseen.text, "who has not entered the password does not see it"
         assert await count_rows(env, "recovery_codes") == 0
 
     run_scenario(scenario)

@@ -24,7 +24,16 @@ from tests.fixtures.virtual import (
     open_store,
     run_in_virtual_time,
 )
-from tests.fixtures.web import CATEGORY, FailingStore, P, RunScenario, T, get_latest_token, register_channel
+from tests.fixtures.web import (
+    CATEGORY,
+    FailingStore,
+    P,
+    RunScenario,
+    T,
+    call_ok,
+    get_latest_token,
+    register_channel,
+)
 
 SOURCE = Path(pabal.__file__).parent
 WHAT = re.compile(r'"([a-z]+\.[a-z_]+)"')
@@ -210,5 +219,20 @@ def test_sent_targets_are_named_by_their_time_and_linked(run_scenario: RunScenar
         assert f'<a href="/console/requests/{sent}">발송 요청 2026-11-15 12:00:00</a>' in mine.text
         assert "발송 요청 2026-11-15 12:00:00" in everything.text
         assert f"requests/{sent}" not in everything.text, "the operator acts for no account"
+
+    run_scenario(scenario)
+
+
+def test_programs_and_invited_roles_are_named_in_the_language_of_the_page(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        call = await env.caller()
+        await call_ok(call, "webhook/create", {"url": "https://hooks.example/pabal", "events": ["message.result"]})
+        owner = await signed_in_browser(env)
+        await owner.submit("/console/team/invite", role="viewer")
+
+        shown = re.sub(r"<[^>]+>|\s+", " ", (await owner.get("/console/audit")).text)
+
+        assert re.search("사용자 초대 +조회 전용", shown)
+        assert re.search("API 키 +웹훅 등록", shown)
 
     run_scenario(scenario)

@@ -7,7 +7,8 @@ import pytest
 
 from pabal.checks.statistics import Interval, list_periods
 from pabal.console.overview.figures import Figure, StateCounts, by_group, by_period, format_change, format_percent
-from pabal.console.overview.statistics_period import list_before, list_offered
+from pabal.console.overview.statistics_period import list_before
+from pabal.console.shell.offered_periods import list_offered
 from pabal.domain.dates import DAY, HOUR, Period
 from pabal.service.upkeep.reports import GroupCounts
 from tests.fixtures.virtual import NOON

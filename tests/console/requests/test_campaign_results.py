@@ -56,7 +56,7 @@ def test_funnel_tells_who_was_finally_reached_and_why_others_were_not(run_scenar
         text = page_text(page)
         assert "메신저 사용자가 아님 (3019) 2 0" in text
         assert "결번 (3003) 1 1" in text
-        assert "80.0 %" in text
+        assert "80.0%" in text
         reasons = re.findall(r'href="(/console/history\?request=[0-9a-f]{26}&amp;outcome=3019)"', page.text)
         found = await browser.get(html.unescape(reasons[0]))
         assert found.text.count('data-name="수신번호"') == 2

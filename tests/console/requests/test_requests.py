@@ -170,6 +170,26 @@ def test_scheduled_sends_can_be_sent_now_or_cancelled(run_scenario: RunScenario)
     run_scenario(scenario)
 
 
+def test_what_waits_is_cancelled_in_the_list(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        viewer = await signed_in_browser(env, Role.VIEWER)
+        sent = await campaign(browser, later="1", sendDate=LATER)
+        await env.wait(6)
+        before = await browser.get(FOLLOW)
+        seen_by_viewer = await viewer.get(FOLLOW)
+        await browser.submit(f"{FOLLOW}/{sent}/cancel")
+        await env.wait(10)
+        news = await browser.get(f"{FOLLOW}/progress?ids={sent}")
+
+        assert f'action="/console/requests/{sent}/cancel"' in before.text
+        assert "/cancel" not in seen_by_viewer.text
+        assert f'<div id="stop-{sent}" hx-swap-oob="true"></div>' in news.text
+        assert "/cancel" not in (await browser.get(FOLLOW)).text
+
+    run_scenario(scenario)
+
+
 def test_campaign_requests_link_to_campaign_and_messages(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)

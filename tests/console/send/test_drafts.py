@@ -218,3 +218,49 @@ def test_draft_keeps_the_groups_that_were_ticked(run_scenario: RunScenario) -> N
         assert f'name="g{first}" value="1">' in again.text
 
     run_scenario(scenario)
+
+
+def page_of(shown: PageResponse) -> str:
+    found = re.search(r'name="tab" value="([0-9a-f]{16})"', shown.text)
+    assert found
+    return found[1]
+
+
+def test_late_request_of_a_page_does_not_bring_its_sent_draft_back(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        page, other = page_of(await browser.get(SEND)), page_of(await browser.get(SEND))
+        fields = form(content=TEXT, tab=page)
+        reviewed = await review(browser, fields)
+        await browser.submit(SEND, **fields, **hidden_fields(reviewed))
+        await preview(browser, fields)  # typed before the send, and arrives after it
+
+        after_late = await shown_text(browser)
+        await preview(browser, form(content="다른 탭", tab=other))
+        of_other = await shown_text(browser)
+        again = await review(browser, form(content="다시", tab=page))  # the way back, to write another
+        await preview(browser, form(content="다시 쓴 글", tab=page_of(again)))
+
+        assert page != other
+        assert page_of(reviewed) == page
+        assert after_late == ""
+        assert of_other == "다른 탭"
+        assert page_of(again) not in (page, other)
+        assert await shown_text(browser) == "다시 쓴 글"
+
+    run_scenario(scenario)
+
+
+def test_late_request_does_not_bring_the_draft_of_a_sent_campaign_back(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env)
+        page = page_of(await browser.get(SEND))
+        address = await upload_file(browser, "phone\n010-1111-2222\n", content=TEXT, tab=page)
+        before = await shown_text(browser)
+        await send_campaign(browser, address, name="봄")
+        await preview(browser, form(content=TEXT, tab=page))
+
+        assert before == TEXT, "it is kept until the campaign is sent"
+        assert await shown_text(browser) == ""
+
+    run_scenario(scenario)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from pabal.domain.dates import HOUR
 from pabal.domain.limits import AccountLimits
 from pabal.domain.user import Role
 from pabal.service.access.key_uses import WRITE_INTERVAL_S
@@ -39,6 +40,28 @@ def test_owner_creates_a_key_where_that_is_allowed(run_scenario: RunScenario) ->
         assert (entry.action, entry.actor) == ("key.create", "owner-of-acme")
 
     run_scenario(scenario, **ALLOWED)
+
+
+def test_account_has_at_most_so_many_keys_that_can_be_used(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await env.caller(expires_at=env.world.now() + HOUR)
+        owner, operator = await signed_in_browser(env), await signed_in_browser(env, Role.OPERATOR)
+        account = f"/console/operate/accounts/{await account_id_of(env)}"
+
+        second = await owner.submit(KEYS, **FORM | {"after": "1"})
+        third = await owner.submit(KEYS, **FORM | {"after": "2"})
+        by_operator = await operator.submit(f"{account}/keys", **FORM | {"after": "2"})
+        await env.wait(HOUR / 1000)
+        after_expiry = await owner.submit(KEYS, **FORM | {"after": "2"})
+        await owner.submit(f"{KEYS}/revoke", key="2")
+        after_revoking = await owner.submit(KEYS, **FORM | {"after": "3"})
+
+        assert (second.status, third.status, by_operator.status) == (200, 409, 409)
+        assert "API 키를 2개까지 쓸 수 있습니다(keys_per_account)" in page_text(third)
+        assert "API 키를 2개까지 쓸 수 있습니다(keys_per_account)" in page_text(by_operator)
+        assert (after_expiry.status, after_revoking.status) == (200, 200), "only keys that can be used count"
+
+    run_scenario(scenario, keys_per_account=2, **ALLOWED)
 
 
 def test_owner_creates_no_key_by_default_but_revokes(run_scenario: RunScenario) -> None:

@@ -11,9 +11,11 @@ from pabal.service.access.throttle import (
     FREE_ATTEMPTS_PER_ADDRESS,
     FREE_ATTEMPTS_PER_NAME,
     FREE_ATTEMPTS_PER_NAME_AND_ADDRESS,
+    MAX_DELAY_PER_NAME_MS,
     MAX_FAILURES_OF_DEVICE,
 )
 from pabal.store.engine.base import Tx
+from pabal.store.sign_in_attempts import TURN_MS
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.password_hashes import quick_hash
 from tests.fixtures.service import RunScenario
@@ -103,6 +105,54 @@ def test_right_password_works_on_a_known_device_whatever_others_try(run_scenario
         assert await wait_of(env, device=known.device_token) > 0, "a device token is used once"
 
     run_scenario(scenario)
+
+
+def test_attacker_cannot_put_off_the_turn_of_a_new_browser(run_scenario: RunScenario) -> None:
+    world = world_at_noon()
+
+    async def scenario(env: Environment) -> None:
+        await make(env)
+        await guess_from_many_addresses(env, FREE_ATTEMPTS_PER_NAME)
+        attackers = [ip_address(f"100.64.0.{number}") for number in range(70)]
+        for address in attackers[60:]:  # the delay of the name becomes the longest
+            world.move_clock(await wait_of(env, word="wrong", address=address))
+            await guess(env, 1, address=address)
+
+        wait_s = await wait_of(env, address=THERE)
+        for address in attackers[:59]:  # they go on while the new browser waits, and try first when it may
+            world.move_clock(1)
+            assert await wait_of(env, word="wrong", address=address) > 0
+        almost_s = await wait_of(env, address=THERE)
+        world.move_clock(1)
+        for address in attackers[:59]:
+            await guess(env, 1, address=address)
+
+        assert wait_s == MAX_DELAY_PER_NAME_MS / 1000
+        assert almost_s == 1, "its turn stays"
+        assert await wait_of(env, address=ip_address("192.0.2.77")) > 0, "others wait for theirs"
+        assert await wait_of(env, address=THERE) == 0
+
+    run_scenario(scenario, world=world)
+
+
+def test_turn_is_used_once_and_passes(run_scenario: RunScenario) -> None:
+    world = world_at_noon()
+
+    async def scenario(env: Environment) -> None:
+        await make(env)
+        await guess_from_many_addresses(env, FREE_ATTEMPTS_PER_NAME)
+        world.move_clock(await wait_of(env, address=THERE))
+        await guess(env, 1)
+
+        await guess(env, 1, address=THERE)
+        again_s = await wait_of(env, address=THERE)
+        world.move_clock(again_s + TURN_MS / 1000)
+        await guess(env, 1, address=ip_address("100.64.0.1"))
+
+        assert again_s > 0, "the next attempt of the network waits again"
+        assert await wait_of(env, address=THERE) > 0, "its turn has passed"
+
+    run_scenario(scenario, world=world)
 
 
 def test_device_with_many_failures_is_trusted_no_longer(run_scenario: RunScenario) -> None:

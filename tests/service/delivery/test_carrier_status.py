@@ -130,6 +130,7 @@ class UnreliableStore:
         self.is_unavailable = False
         self.read = store.read
         self.write_relaxed = store.write_relaxed
+        self.lost_nodes = store.lost_nodes
         self.close = store.close
 
     @property

@@ -24,6 +24,7 @@ class LosesClaimResults:
         self._results_to_keep = kept_before
         self.results_to_lose = lost
         self.read = inner.read
+        self.lost_nodes = inner.lost_nodes
         self.close = inner.close
 
     @property
@@ -92,6 +93,7 @@ class UnavailableFromSettlement:
         self._inner = inner
         self._seconds = seconds
         self._available_at: float | None = None
+        self.lost_nodes = inner.lost_nodes
         self.close = inner.close
 
     @property

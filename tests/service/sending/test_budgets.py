@@ -57,7 +57,7 @@ async def used(env: Environment) -> int:
     await env.context.limiter.give_back()
     await run_round(env.context)
     assert await count_rows(env, "budget_corrections") == 0
-    usage = await env.store.read(account_limits.list_usage, await account_id_of(env))
+    usage = await env.store.read(account_limits.list_usage, [await account_id_of(env)])
     return sum(each.used for each in usage if each.limit is Limit.BUDGET)
 
 

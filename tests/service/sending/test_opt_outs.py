@@ -149,7 +149,7 @@ def test_opted_out_receivers_cost_nothing_and_are_not_duplicates(tmp_path: Path)
             accepted = await accept_request(env.context, account_id, ad(PHONE, OTHER, OTHER))
             await env.context.limiter.give_back()
             await run_round(env.context)
-            usage = await env.store.read(account_limits.list_usage, account_id)
+            usage = await env.store.read(account_limits.list_usage, [account_id])
         finally:
             await env.service.stop()
 

@@ -163,14 +163,16 @@ def test_send_with_an_idempotency_key_is_one_write_and_so_is_its_repeat(tmp_path
     run(tmp_path, scenario)
 
 
-def test_sends_over_time_read_only_the_counts_of_changes(tmp_path: Path) -> None:
+def test_sends_over_time_read_only_the_counts_of_changes(tmp_path: Path, engine: str) -> None:
+    watched = {"list_slots"} if engine == "citus" else set()  # whether receipts wait for a node
+
     async def scenario(sender: Sender) -> None:
         for _ in range(100):
             for kind in KINDS:
                 assert (await sender.send(kind)).result == "SUCCESS"
             await sender.env.wait(0.1)
 
-        assert set(sender.store.reads) == {"count_all"}
+        assert set(sender.store.reads) - watched == {"count_all"}
         assert len(sender.store.reads) <= 30
         assert sender.store.writes.count("store_request") == 100 * len(KINDS)
         assert len(sender.store.writes) <= 101 * len(KINDS)

@@ -85,6 +85,7 @@ def test_scheduled_request_is_replaced_once(address: str, keys: tuple[str, str])
     assert query_outside(address, "select count(*) from jobs") == [(2,)]
 
 
+@pytest.mark.parametrize("address", ["postgresql"], indirect=True)  # the proxy is in front of that server
 @pytest.mark.parametrize("cuts", [[Cut.BEFORE], [Cut.AFTER], [Cut.AFTER, Cut.AFTER]])
 def test_connection_lost_at_the_commit_leaves_neither_both_nor_none(
     address: str, cutter: CuttingProxy, cuts: list[Cut]
@@ -173,7 +174,7 @@ def test_code_and_recovery_code_work_once(address: str) -> None:
     assert sorted(collide(address, prepare, using(), using())) == [(False, False), (True, True)]
 
 
-def test_group_goes_with_its_contacts_though_one_was_put_in_while_deleted(address: str) -> None:
+def test_group_counts_nobody_who_was_deleted_while_put_into_it(address: str) -> None:
     account_id, group_id, contact_id = 0, 0, 0
 
     def prepare(tx: Tx) -> None:
@@ -183,17 +184,38 @@ def test_group_goes_with_its_contacts_though_one_was_put_in_while_deleted(addres
         saved = contacts.save_all(tx, account_id, [ContactEntry("01012345678")], NOON, updates=False)
         contact_id = saved.ids["01012345678"]
 
-    async def delete_group(store: PostgresStore) -> None:
-        while await store.write(group_service._delete_contacts, account_id, group_id):
-            pass
-        assert await store.write(contact_groups.delete, account_id, group_id)
-
     collide(
         address,
         prepare,
         lambda tx: contacts.delete(tx, account_id, [contact_id]),
         lambda tx: group_service._add_members(tx, account_id, group_id, [contact_id]),
     )
-    run_scenario(address, delete_group)
 
     assert query_outside(address, "select count(*) from contact_members") == [(0,)]
+    assert query_outside(address, "select contacts from contact_groups") == [(0,)]
+
+
+def test_import_puts_nobody_into_a_group_who_is_deleted_meanwhile(address: str) -> None:
+    account_id, group_id = 0, 0
+    entries = [ContactEntry("01012345678")]
+
+    def prepare(tx: Tx) -> None:
+        nonlocal account_id, group_id
+        account_id = accounts.ensure_account(tx, "acme", NOON)
+        group_id = contact_groups.add(tx, account_id, "단골", NOON) or 0
+        contacts.save_all(tx, account_id, entries, NOON, updates=False)
+
+    def delete(tx: Tx) -> int:
+        return contacts.delete(
+            tx, account_id, [each.id for each in contacts.find_by_phones(tx, account_id, ["01012345678"])]
+        )
+
+    def import_again(tx: Tx) -> None:
+        saved = contacts.save_all(tx, account_id, entries, NOON, updates=False)
+        contact_groups.add_members(tx, account_id, group_id, saved.ids.values())
+
+    collide(address, prepare, delete, import_again)
+
+    members = query_outside(address, "select count(*) from contact_members")
+    assert query_outside(address, "select contacts from contact_groups") == members
+    assert query_outside(address, "select count(*) from contacts") == members

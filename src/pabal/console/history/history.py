@@ -1,6 +1,7 @@
 """The pages of the message history and of one message."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -10,9 +11,11 @@ from pabal.console.history import filters
 from pabal.console.history.advice import advise
 from pabal.console.history.filters import HistorySearch
 from pabal.console.send.brand_parts import preview_attachment
+from pabal.console.shell.offered_periods import list_offered
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers, phone
 from pabal.domain.codes import Code, Refused
+from pabal.domain.dates import SECOND
 from pabal.domain.message import Outcome, Product, Status
 from pabal.domain.price import format_won
 from pabal.service.delivery.deadline import deadline_of
@@ -30,6 +33,8 @@ from pabal.service.sending import compose
 
 PAGE_SIZE = 50
 HISTORY_PATH = "/console/history"
+OFFERED_PERIODS = ("today", "yesterday", "week", "month", "last_month")
+"""Periods that one click chooses; more than a month is slow to read."""
 SENDABLE_PRODUCTS = [each for each in Product if each not in (Product.EMAIL, Product.PUSH)]
 
 
@@ -78,6 +83,7 @@ async def show_history(request: PageRequest) -> Response:
         "history/history.html",
         400 if search.problems else 200,
         search=search,
+        offered=_offered_periods(request, search),
         errors=[(each.field, each.message(request.locale.language)) for each in search.problems],
         rows=build_each(
             result.found,
@@ -175,6 +181,19 @@ def _history_url(search: HistorySearch, before: bytes | None = None, path: str =
     if before:
         fields["before"] = before.hex()
     return f"{path}?{urlencode(fields)}" if fields else path
+
+
+def _offered_periods(request: PageRequest, search: HistorySearch) -> list[tuple[str, str, bool]]:
+    """Return name, URL and whether it is chosen of each period that one click adds to the search."""
+    today = datetime.fromtimestamp(request.now / SECOND, request.locale.zone).date()
+    offered = []
+    for each in list_offered(today):
+        if each.word in OFFERED_PERIODS:
+            days = {"requested_from": each.first.isoformat(), "requested_to": each.last.isoformat()}
+            url = _history_url(search._replace(typed={**search.typed, **days}))
+            is_chosen = all(search.typed[name] == day for name, day in days.items())
+            offered.append((request.t(f"statistics.offered.{each.word}"), url, is_chosen))
+    return offered
 
 
 def _searched_until(request: PageRequest, result: SearchPage) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pabal.console.manage import template_form
+from pabal.console.shell.open_page import page_name
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.template import Template
 from pabal.service.sending import drafts as draft_service
@@ -35,9 +36,9 @@ async def keep(request: PageRequest, fields: Mapping[str, str]) -> None:
     if not _FORM_NAME.fullmatch(form):
         return
     if any(fields[name].strip() for name in _OWN_WORDS):
-        await draft_service.save(request.context, _key(request, form), fields)
+        await draft_service.save(request.context, _key(request, form), fields, page_name(request))
     else:
-        await discard(request, form)
+        await draft_service.discard(request.context, _key(request, form))
 
 
 async def load(request: PageRequest, form: str) -> tuple[dict[str, str] | None, KeptTemplate]:
@@ -53,7 +54,7 @@ async def load(request: PageRequest, form: str) -> tuple[dict[str, str] | None, 
 async def discard(request: PageRequest, form: str) -> None:
     """Delete what was typed: it is stored now, or its author wants none of it."""
     if _FORM_NAME.fullmatch(form):
-        await draft_service.discard(request.context, _key(request, form))
+        await draft_service.end(request.context, _key(request, form), page_name(request))
 
 
 def _key(request: PageRequest, form: str) -> DraftKey:

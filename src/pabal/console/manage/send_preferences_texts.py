@@ -3,7 +3,7 @@
 from pabal.domain.codes import Text
 
 TEXTS = {
-    "menu.preferences": Text("발송 설정", "Sending preferences"),
+    "menu.preferences": Text("발송 설정", "Preferences"),
     "preferences.title": Text("발송 설정", "Sending preferences"),
     "preferences.about": Text(
         "이 계정의 사용자가 콘솔에서 발송할 때 적용됩니다. API로 보내는 요청에는 적용되지 않습니다.",

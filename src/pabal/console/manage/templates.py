@@ -8,6 +8,7 @@ from starlette.responses import Response
 from pabal.checks import templates as template_checks
 from pabal.console.manage import kept_template, template_form
 from pabal.console.manage.kept_template import KeptTemplate
+from pabal.console.shell.open_page import new_page_name, page_name
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.button import DEFAULT_NAMES, MAX_BUTTONS
 from pabal.domain.codes import Code, Refused
@@ -102,7 +103,7 @@ async def create_template(request: PageRequest) -> Response:
     except Refused as refused:
         return await _render_form(request, fields, refused)
     await kept_template.discard(request, kept_template.NEW)
-    return request.redirect(f"{TEMPLATES_PATH}/{created.id}")
+    return await _show_saved(request, created.id)
 
 
 async def show_edit_form(request: PageRequest) -> Response:
@@ -132,12 +133,22 @@ async def update_template(request: PageRequest) -> Response:
     except Refused as refused:
         return await _render_form(request, fields, refused, template)
     await kept_template.discard(request, kept_template.form_name(template))
-    return request.redirect(f"{TEMPLATES_PATH}/{template.id}")
+    return await _show_saved(request, template.id)
+
+
+async def _show_saved(request: PageRequest, template_id: int) -> Response:
+    """Show a template that was saved, after its review was requested, if the form asks for that, too."""
+    if request.field("then") == "request":
+        return await _request_review(request, await _find_template(request, str(template_id)))
+    return request.redirect(f"{TEMPLATES_PATH}/{template_id}")
 
 
 async def request_review(request: PageRequest) -> Response:
     """Request the review of a template."""
-    template = await _requested_template(request)
+    return await _request_review(request, await _requested_template(request))
+
+
+async def _request_review(request: PageRequest, template: Template) -> Response:
     audit_entry = request.audit_entry("template.request", template.code)
     try:
         await template_checks.request_review(request.api_call(TemplateKey, _template_key(template), audit_entry))
@@ -310,6 +321,7 @@ async def _render_form(
         written={name: template_form.rows_in_use(fields, name) for name in template_form.LIST_FIELDS},
         preview=build_preview(fields),
         kept=kept or KeptTemplate(kept_template.form_name(template)),
+        page=page_name(request) or new_page_name(request),
         **_LIMITS,
     )
 

@@ -85,6 +85,7 @@ TEXTS = {
     "template.length": Text("{length} / {most}자", "{length} of {most} characters"),
     "template.nothing": Text("내용을 입력하면 여기에 표시됩니다.", "Your text is shown here."),
     "template.save": Text("저장", "Save"),
+    "template.save_and_request": Text("저장하고 검수 요청", "Save and request review"),
     "template.back": Text("템플릿 목록으로", "Back to templates"),
     "template.no_profile": Text(
         "승인된 발신 프로필이 없습니다. 먼저 채널을 등록하고 인증하세요.",

@@ -16,6 +16,10 @@ from pabal.service.access.own_user import ListedSession
 
 ME_PATH = "/console/me"
 WRONG_PASSWORD = Text("현재 비밀번호가 올바르지 않습니다.", "This is not your current password.")
+BEGIN_AGAIN = Text(
+    "설정 키가 바뀌었습니다. 내 정보에서 2단계 인증 설정을 다시 시작하세요.",
+    "The setup key has changed. Begin again on your profile.",
+)
 _HASH_CHARACTERS = 64
 
 
@@ -74,24 +78,32 @@ async def end_other_sessions(request: PageRequest) -> Response:
 async def begin_two_factor(request: PageRequest) -> Response:
     """Show a new secret for the user's app, and ask for its first code.
 
-    Raises Refused(INVALID_STATE) for a user who has a second factor.
+    It needs the password: who finds an open session could lock its user out with a phone of their own. Raises
+    Refused(INVALID_STATE) for a user who has a second factor.
     """
+    try:
+        await check_password(request, "enable_password")
+    except Refused as refused:
+        return await render_me(request, refused)
     return _render_setup(request, await two_factor.begin(request.context, request.user))
 
 
 async def confirm_two_factor(request: PageRequest) -> Response:
     """Turn two-factor sign-in on, and show the recovery codes, once.
 
-    Raises Refused(INVALID_STATE) where it was not begun, or is on already.
+    The form has the secret, so that only who was shown it, after the password, can use it or see it again. Raises
+    Refused(INVALID_STATE) where it was not begun, has begun anew, or is on already.
     """
+    proposed = await two_factor.get_proposed(request.context, request.user)
+    if proposed and not sign_in.secrets_equal(request.field("secret"), totp.spell_secret(proposed)):
+        raise Refused(Code.INVALID_STATE, "", BEGIN_AGAIN)
     audit_entry = request.own_audit_entry("two_factor.enable")
     try:
         codes = await two_factor.confirm(request.context, request.user, request.field("code"), audit_entry)
     except Refused as refused:
-        secret = await two_factor.get_proposed(request.context, request.user)
-        if refused.code is not Code.INVALID_PARAMETER or secret is None:
+        if refused.code is not Code.INVALID_PARAMETER or proposed is None:
             raise
-        return _render_setup(request, secret, refused)
+        return _render_setup(request, proposed, refused)
     return _render_codes(request, codes)
 
 

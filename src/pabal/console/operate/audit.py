@@ -8,14 +8,25 @@ from starlette.responses import Response
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload.campaign_message import REQUESTS_PATH
 from pabal.domain import identifiers
-from pabal.domain.user import MAX_NAME_CHARACTERS, Role
+from pabal.domain.user import MAX_NAME_CHARACTERS, ROLE_BY_CODE, Role
 from pabal.service.access import audit
-from pabal.service.access.audit import COMMAND_LINE_NAME, COMMAND_LINE_PREFIX, SIGN_IN_NAME, AuditEntry, ListedEntry
+from pabal.service.access.audit import (
+    API_KEY_NAME,
+    COMMAND_LINE_NAME,
+    COMMAND_LINE_PREFIX,
+    SIGN_IN_NAME,
+    AuditEntry,
+    ListedEntry,
+)
 
 PAGE_SIZE = 50
 AUDIT_PATH = "/console/audit"
 MAX_CURSOR_DIGITS = 18
-NO_USERS = {COMMAND_LINE_NAME: "audit.command_line", SIGN_IN_NAME: "audit.sign_in_page"}
+NO_USERS = {
+    API_KEY_NAME: "message.key",
+    COMMAND_LINE_NAME: "audit.command_line",
+    SIGN_IN_NAME: "audit.sign_in_page",
+}
 """Actors that are no users, and the keys of their texts."""
 
 
@@ -65,7 +76,7 @@ def _audit_row(request: PageRequest, listed: ListedEntry) -> AuditRow:
         actor=_actor(request, entry),
         account=listed.account or "",
         action=request.t(key) if key in request.site.texts else entry.action,
-        target=_target(request, entry.target, sent_id),
+        target=_target(request, entry, sent_id),
         path=f"{REQUESTS_PATH}/{entry.target}" if sent_id and entry.account_id == _shown_account(request) else "",
     )
 
@@ -78,11 +89,14 @@ def _actor(request: PageRequest, entry: AuditEntry) -> str:
     return request.t(NO_USERS[entry.actor]) if entry.actor in NO_USERS else entry.actor
 
 
-def _target(request: PageRequest, target: str, sent_id: bytes | None) -> str:
+def _target(request: PageRequest, entry: AuditEntry, sent_id: bytes | None) -> str:
     """Return a target for people: what was sent is named by its time, which its id contains."""
     if sent_id:
         return request.t("audit.sent", time=request.locale.format_timestamp(identifiers.requested_at(sent_id)))
-    return request.t("audit.number", number=target) if target.isascii() and target.isdigit() else target
+    if entry.action == "invite.create" and entry.target in ROLE_BY_CODE:
+        return request.translate(ROLE_BY_CODE[entry.target].label)
+    is_number = entry.target.isascii() and entry.target.isdigit()
+    return request.t("audit.number", number=entry.target) if is_number else entry.target
 
 
 def _shown_account(request: PageRequest) -> int | None:

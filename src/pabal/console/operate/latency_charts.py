@@ -70,7 +70,8 @@ def _build(request: PageRequest, name: str, starts: range, found: Sequence[Minut
         shown = [format_seconds(request, each) for each in total[1:]]
         rows.append([request.t("latency.total"), f"{total.answers:,}", *shown])
     about = request.t("latency.chart_about", carrier=name)
-    return CarrierLatency(name, draw_chart(about, columns, _format_tick, is_whole=False), rows)
+    chart = draw_chart(about, columns, lambda each: _format_tick(request, each), is_whole=False)
+    return CarrierLatency(name, chart, rows)
 
 
 def _column(request: PageRequest, at: str, found: Percentiles | None) -> ChartColumn:
@@ -87,5 +88,7 @@ def _column(request: PageRequest, at: str, found: Percentiles | None) -> ChartCo
     )
 
 
-def _format_tick(seconds: float) -> str:
-    return f"{seconds:g}"
+def _format_tick(request: PageRequest, seconds: float) -> str:
+    if seconds < 1:
+        return request.t("operate.ms", count=f"{seconds * 1000:g}")
+    return request.t("operate.seconds", count=f"{seconds:g}")

@@ -181,6 +181,7 @@ KOREAN_DESCRIPTIONS = {
     "Days after which numbers and texts are blanked, or on PostgreSQL dropped by month.": (
         "전화번호와 메시지 내용의 보관 일수입니다. 지나면 지우고, PostgreSQL에서는 월 단위로 삭제합니다."
     ),
+    "API keys of an account that can be used at a time.": "한 계정이 동시에 쓸 수 있는 API 키의 수입니다.",
     "Requests per second of a new key; 0: no limit.": (
         "새 API 키에 허용하는 초당 요청 수입니다. 0이면 제한하지 않습니다."
     ),

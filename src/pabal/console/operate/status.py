@@ -120,17 +120,17 @@ async def _read_snapshot(request: PageRequest) -> StatusSnapshot:
         bool(abandoned),
         [_worker_row(request, each) for each in report.workers],
         request.context.slots.total,
-        [
-            QuotaRow(
-                state.name,
-                state.worker,
-                request.t(f"quota.{name}") if name in QUOTA_NAMES else name,
-                holders,
-            )
-            for state in report.carriers
-            for name, holders in _read_quotas(state).items()
-        ],
+        list_used_up(request, report.carriers),
     )
+
+
+def list_used_up(request: PageRequest, carriers: Sequence[CarrierState]) -> list[QuotaRow]:
+    """Return the quotas that relays report as used up."""
+    return [
+        QuotaRow(state.name, state.worker, request.t(f"quota.{name}") if name in QUOTA_NAMES else name, holders)
+        for state in carriers
+        for name, holders in _read_quotas(state).items()
+    ]
 
 
 def _carrier_row(

@@ -12,7 +12,6 @@ from pabal.console.overview import charts, statistics_report
 from pabal.console.overview.charts import Rectangle
 from pabal.console.overview.figures import STATES, Figure, add_up, by_group, by_period, format_change
 from pabal.console.overview.overview import describe_states
-from pabal.console.overview.statistics_period import OfferedPeriod, list_offered
 from pabal.console.overview.statistics_report import (
     COMPARE_FIELD,
     GROUP_FIELD,
@@ -25,6 +24,7 @@ from pabal.console.overview.statistics_report import (
     heads,
 )
 from pabal.console.shell.column_chart import ChartColumn, DrawnChart, draw_chart
+from pabal.console.shell.offered_periods import OfferedPeriod, list_offered
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import SECOND

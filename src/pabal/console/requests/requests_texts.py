@@ -57,7 +57,7 @@ TEXTS = {
     "follow.back": Text("발송 현황으로", "Back to progress"),
     "follow.facts": Text("기본 정보", "Details"),
     "follow.content": Text("내용", "Text"),
-    "follow.file": Text("파일", "File"),
+    "follow.file": Text("파일·그룹", "File or group"),
     "follow.bad": Text("발송할 수 없는 행", "Invalid rows"),
     "follow.history": Text("메시지별 발송 결과 보기", "View the result of each message"),
     "follow.part_of": Text("이 요청은 캠페인의 일부입니다", "This request is part of a campaign"),

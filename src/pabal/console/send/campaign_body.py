@@ -21,17 +21,21 @@ class CampaignMessage(NamedTuple):
     """The time that was picked with the message; it can be changed until the campaign is sent."""
     draft: str = ""
     """The form whose draft it was written in; the draft is kept until the campaign is sent."""
+    page: str = ""
+    """The page that it was written on; empty: unknown."""
 
     def to_json(self) -> str:
         """Return it as the store holds it."""
-        own = {"kind": self.kind, "sendDate": self.send_date, "draft": self.draft}
+        own = {"kind": self.kind, "sendDate": self.send_date, "draft": self.draft, "page": self.page}
         return json.dumps({**self.fields, **own}, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, stored: str) -> "CampaignMessage":
         """Return what `to_json` stored."""
         fields = json.loads(stored)
-        return cls(fields.pop("kind"), fields, fields.pop("sendDate"), fields.pop("draft", ""))
+        return cls(
+            fields.pop("kind"), fields, fields.pop("sendDate"), fields.pop("draft", ""), fields.pop("page", "")
+        )
 
 
 def message_from_draft(draft: MessageDraft) -> CampaignMessage:

@@ -7,9 +7,10 @@ from typing import NamedTuple
 from pabal.console.send import draft as drafts
 from pabal.console.send.draft import MessageDraft
 from pabal.console.shell.chosen import GROUP, chosen_ids
+from pabal.console.shell.open_page import new_page_name, page_name
 from pabal.console.shell.page_request import PageRequest
 from pabal.service.sending import drafts as draft_service
-from pabal.service.sending.drafts import DraftKey
+from pabal.service.sending.drafts import DraftKey, Keeping
 
 FORM = "send"
 """The form of a message that began empty; one that began as a copy has a name of its own."""
@@ -32,6 +33,10 @@ class KeptDraft(NamedTuple):
     """The key of what else to say; empty: nothing."""
     groups: Collection[int] = ()
     """The groups of the address book that were ticked in it."""
+    page: str = ""
+    """The name of the open page: once it has sent its draft, late requests of it keep nothing."""
+    is_sent: bool = False
+    """Whether that page has sent its draft already."""
 
 
 def form_name(request: PageRequest) -> str:
@@ -41,28 +46,41 @@ def form_name(request: PageRequest) -> str:
 
 
 async def keep(request: PageRequest, draft: MessageDraft) -> KeptDraft:
-    """Keep a draft in place of the one before, unless it is as good as empty.
+    """Keep a draft in place of the one before, unless it is as good as empty, or the page has sent it already.
 
     A request that names a picture and leaves it out means the one that is kept already.
     """
-    return await keep_as(request, draft, form_name(request))
+    return await keep_as(request, draft, form_name(request), page_name(request))
 
 
-async def keep_as(request: PageRequest, draft: MessageDraft, form: str) -> KeptDraft:
+async def keep_on(request: PageRequest, draft: MessageDraft) -> KeptDraft:
+    """Keep a draft as `keep` does; a page that has sent its draft and is used again gets a new name."""
+    kept = await keep(request, draft)
+    if not kept.is_sent:
+        return kept
+    return await keep_as(request, draft, kept.form, new_page_name(request))
+
+
+async def keep_as(request: PageRequest, draft: MessageDraft, form: str, page: str = "") -> KeptDraft:
     """Keep a draft as that of a form, as `keep` does."""
     key = _key(request, form)
     if not drafts.is_worth_keeping(draft):
         await draft_service.discard(request.context, key)
-        return KeptDraft(form)
+        return KeptDraft(form, page=page)
     fields = drafts.to_fields(draft)
     fields |= {f"{GROUP}{group_id}": "1" for group_id in chosen_ids(request.fields, GROUP)}
     if draft.texts["image_name"] and not draft.texts["image_body"]:
         before = await draft_service.load(request.context, key)
         if before and before.fields.get("image_name") == draft.texts["image_name"]:
             fields |= {name: before.fields[name] for name in ("image_body", "image_type") if name in before.fields}
-    if not await draft_service.save(request.context, key, fields):
-        return KeptDraft(form, is_too_large=True)
-    return KeptDraft(form, time=_time(request, request.now))
+    keeping = await draft_service.save(request.context, key, fields, page)
+    return KeptDraft(
+        form,
+        time=_time(request, request.now) if keeping is Keeping.KEPT else "",
+        is_too_large=keeping is Keeping.TOO_LARGE,
+        page=page,
+        is_sent=keeping is Keeping.SENT,
+    )
 
 
 async def load(request: PageRequest, form: str = FORM) -> tuple[MessageDraft | None, KeptDraft]:
@@ -77,9 +95,15 @@ async def load(request: PageRequest, form: str = FORM) -> tuple[MessageDraft | N
 
 
 async def discard(request: PageRequest, form: str) -> None:
-    """Delete the draft of a form: it was sent, or its author wants none of it."""
+    """Delete the draft of a form: its author wants none of it."""
     if _FORM_NAME.fullmatch(form):
-        await draft_service.discard(request.context, _key(request, form))
+        await draft_service.end(request.context, _key(request, form), page_name(request))
+
+
+async def end(request: PageRequest, form: str, page: str) -> None:
+    """Delete the draft of a form that a page has sent."""
+    if _FORM_NAME.fullmatch(form):
+        await draft_service.end(request.context, _key(request, form), page)
 
 
 def _key(request: PageRequest, form: str) -> DraftKey:

@@ -124,7 +124,7 @@ async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
     """
     found = await _review_as(request, draft)
     is_too_long = found.preview.size.is_over or any(each.is_too_long for each in found.invalid_rows)
-    if is_too_long and await upgrade.is_wanted(request, draft):
+    if is_too_long and await upgrade.is_wanted(request.context, request.account_id, draft.kind.word):
         return (await _review_as(request, upgrade.as_lms(draft)))._replace(draft=draft, is_upgraded=True)
     return found
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from pabal.console.manage.template_form import BUTTON_LABELS
 from pabal.console.send import draft as drafts
 from pabal.console.send import kept_draft, prefill, rest
-from pabal.console.send.cost import CostEstimate, estimate_cost
+from pabal.console.send.cost import CostEstimate, dearest_fallback, estimate_cost
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK_PRODUCTS, KINDS, MessageDraft
 from pabal.console.send.kept_draft import KEY_TIME_DIGITS, KeptDraft
 from pabal.console.send.review import (
@@ -27,6 +27,7 @@ from pabal.console.send.review import (
 from pabal.console.send.typed_approval import submit_typed
 from pabal.console.send.typed_receivers import TypedReceiver
 from pabal.console.shell.chosen import GROUP, chosen_ids, parse_id
+from pabal.console.shell.open_page import new_page_name, page_name
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers, phone
 from pabal.domain.brand.message import BrandType, Targeting
@@ -47,6 +48,8 @@ from pabal.service.sending.replace import replace_request
 SEND_PATH = "/console/send"
 KEY_CHARACTERS = 64
 SHOWN_GROUPS = 100
+MAX_OPEN_GROUPS = 12
+"""Groups are shown at once if there are at most this many."""
 
 
 class FormChoices(NamedTuple):
@@ -114,7 +117,7 @@ async def change_form(request: PageRequest) -> Response:
     draft = await _with_default_sender(request, drafts.read_draft(request.fields))
     if request.field("to") == ALIMTALK:
         draft = await _with_default_fallback(request, draft)
-    kept = await kept_draft.keep(request, draft)
+    kept = await kept_draft.keep_on(request, draft)
     return await _render_form(request, await review_draft(request, draft), kept=kept)
 
 
@@ -135,14 +138,15 @@ async def update_preview(request: PageRequest) -> Response:
 async def show_confirmation(request: PageRequest) -> Response:
     """Show how many messages would be sent and when, or the errors."""
     review = await review_draft(request, drafts.read_draft(request.fields))
-    await kept_draft.keep(request, review.draft)
+    kept = await kept_draft.keep_on(request, review.draft)
+    shown = KeptDraft(kept.form, page=kept.page)
     try:
         found = await validate_review(request, review)
         await _check_edit(request, review, found)
         await choose_carrier(request.context, request.account_id, found)
     except Refused as refused:
-        return await _render_form(request, review, refused)
-    return await _render_form(request, review, confirmation=await _confirmation(request, review, found))
+        return await _render_form(request, review, refused, kept=shown)
+    return await _render_form(request, review, confirmation=await _confirmation(request, review, found), kept=shown)
 
 
 async def show_refused(request: PageRequest, draft: MessageDraft, refused: Refused) -> Response:
@@ -172,7 +176,7 @@ async def send(request: PageRequest) -> Response:
         return await _render_form(request, review, refused)
     if review.left_out:
         await rest.keep_rest(request, review, request_id)
-    await kept_draft.discard(request, kept_draft.form_name(request))
+    await kept_draft.end(request, kept_draft.form_name(request), page_name(request))
     return request.redirect(f"{SEND_PATH}/done/{request_id.hex()}")
 
 
@@ -243,8 +247,10 @@ async def _render_form(
         is_refused=refused is not None,
         confirmation=confirmation,
         kept=kept or KeptDraft(kept_draft.form_name(request)),
+        page=(kept.page if kept else "") or page_name(request) or new_page_name(request),
         choices=await _load_choices(request, review.draft, groups),
         chosen_groups=groups,
+        max_open_groups=MAX_OPEN_GROUPS,
         test_key=_new_key(request),
         kinds=list(KINDS.values()),
         talks=FRIENDTALK_PRODUCTS,
@@ -336,7 +342,6 @@ async def _accept(request: PageRequest, sending: Sending, idempotency_key: Idemp
 
 async def _confirmation(request: PageRequest, review: Review, sending: Sending) -> Confirmation:
     at, context, account_id = sending.scheduled_at, request.context, request.account_id
-    fallback = review.preview.fallback
     return Confirmation(
         total=len(sending.receivers),
         skipped_duplicates=len(review.receivers.duplicates) if review.draft.checkboxes["once"] else 0,
@@ -346,7 +351,9 @@ async def _confirmation(request: PageRequest, review: Review, sending: Sending) 
         key=_new_key(request),
         product=sending.product,
         cost=estimate_cost(
-            context.policy, sending.product, len(sending.receivers), fallback.product if fallback else None
+            context.policy,
+            {sending.product: len(sending.receivers)},
+            dearest_fallback(context.policy, sending, review.opt_out_number),
         ),
         needs_approval=await approvals.needs_approval(context, account_id, len(sending.receivers)),
         approvers=await approvals.count_approvers(context, account_id, request.user.id),

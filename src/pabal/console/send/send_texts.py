@@ -209,6 +209,8 @@ TEXTS = {
     ),
     "send.cost": Text("예상 비용", "Expected cost"),
     "send.cost.won": Text("{total}원 (1건 {each}원)", "KRW {total} (KRW {each} each)"),
+    "send.cost.total": Text("{total}원", "KRW {total}"),
+    "send.cost.part": Text("{count}건 {total}원", "{count}: KRW {total}"),
     "send.cost.fallback": Text(
         "모두 대체 문자로 나가면 최대 {total}원", "at most KRW {total} if every fallback is sent"
     ),

@@ -3,6 +3,7 @@
 from pabal.console.send import kept_draft
 from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import MessageDraft
+from pabal.console.shell.open_page import page_name
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import identifiers
 from pabal.domain.campaign import MAX_NAME_CHARACTERS
@@ -30,7 +31,7 @@ async def submit_typed(request: PageRequest, draft: MessageDraft, sending: Sendi
     )
     audit_entry = request.audit_entry("campaign.submit", campaign_id.hex())
     await approvals.submit_typed(request.context, new, sending, audit_entry)
-    await kept_draft.discard(request, kept_draft.form_name(request))
+    await kept_draft.end(request, kept_draft.form_name(request), page_name(request))
     return campaign_id
 
 

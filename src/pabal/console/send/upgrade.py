@@ -7,8 +7,10 @@ from pabal.console.send.draft import KINDS, LMS, SMS, MessageDraft
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain import text
 from pabal.domain.codes import Refused
+from pabal.domain.message import Product
 from pabal.domain.sending import fill_text
 from pabal.service.access import opt_out_numbers, send_preferences
+from pabal.service.context import Context
 
 
 def as_lms(draft: MessageDraft) -> MessageDraft:
@@ -16,16 +18,16 @@ def as_lms(draft: MessageDraft) -> MessageDraft:
     return replace(draft, kind=KINDS[LMS], texts={**draft.texts, "subject": ""})
 
 
-async def is_wanted(request: PageRequest, draft: MessageDraft) -> bool:
-    """Say whether a draft would become an LMS if it were too long for an SMS."""
-    if draft.kind.word != SMS:
+async def is_wanted(context: Context, account_id: int, kind: str) -> bool:
+    """Say whether a message of this kind becomes an LMS if it is too long for an SMS."""
+    if kind != SMS or context.policy.routes.first(Product.LMS) is None:
         return False
-    return (await send_preferences.get(request.context, request.account_id)).upgrades_to_lms
+    return (await send_preferences.get(context, account_id)).upgrades_to_lms
 
 
 async def upgrade_if_long(request: PageRequest, draft: MessageDraft) -> MessageDraft:
     """Return a draft whose receivers are not known yet as it is sent: an LMS if its text alone is too long."""
-    if not await is_wanted(request, draft):
+    if not await is_wanted(request.context, request.account_id, draft.kind.word):
         return draft
     number = await opt_out_numbers.get_default(request.context, request.account_id) if draft.is_ad else ""
     message = preview.compose_message(draft, None, request.context.policy, number)

@@ -23,6 +23,7 @@ from pabal.console.shell.page_request import (
     get_url,
     safe_redirect_path,
 )
+from pabal.console.shell.repeats import RepeatedForms
 from pabal.console.shell.site import Site
 from pabal.console.shell.urlencoded import URLENCODED_TYPE, parse_urlencoded
 from pabal.domain.codes import Code, Problem, Refused
@@ -69,6 +70,7 @@ class Middleware:
     def __init__(self, site: Site, trusted_proxies: Sequence[IpNetwork]) -> None:
         self._site = site
         self._trusted_proxies = trusted_proxies
+        self._forms = RepeatedForms()
         bodies = self._bodies = BodyBudget(MAX_HELD_BYTES, MAX_HELD_BYTES_PER_CALLER)
         site.context.metrics.show_body_bytes("console", bodies.max_bytes, lambda: bodies.held_bytes)
 
@@ -127,7 +129,7 @@ class Middleware:
         selected = request.session.account_id if request.session else None
         if page.needs_account and request.session and (selected is None or token.account_id != selected):
             return await self._of_other_account(page, request, token)
-        return await page.handle(request)
+        return await self._forms.answer(page, request, page.handle)
 
     async def _without_account(self, request: PageRequest) -> Response:
         """Let an operator select an account first, or create one."""
@@ -149,7 +151,7 @@ class Middleware:
             session = request.session._replace(
                 account_id=made_for, account=accounts[made_for], paused_webhooks=0, paused_webhook=None
             )
-            return await page.handle(dataclasses.replace(request, session=session))
+            return await self._forms.answer(page, dataclasses.replace(request, session=session), page.handle)
         is_complete = may_switch and not request.files and not page.is_preview
         hidden = (CSRF_FIELD, SWITCH_FIELD)
         response = request.render(
@@ -219,9 +221,9 @@ class Middleware:
     def _to_sign_in(self, request: PageRequest) -> Response:
         """Redirect to the sign-in page, which leads back to the page that was open.
 
-        A part of an open page gets 401 alone: the page asks for the password in place.
+        The script of an open page gets 401 alone: the page asks for the password in place.
         """
-        if request.is_part:
+        if request.is_part or request.form_id:
             return Response(status_code=401)
         http = request.http
         is_page = http.method == "GET"

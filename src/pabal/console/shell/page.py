@@ -36,6 +36,8 @@ class Page:
     """Whether open pages request it again and again: that does not keep a session alive."""
     is_preview: bool = False
     """Whether it only shows what is being typed: its refusals do not replace the page."""
+    is_repeatable: bool = False
+    """Whether its form may be posted twice: it changes nothing, or recognises a repeat by itself."""
     max_body_bytes: int = 256 * 1024
 
 

@@ -1,5 +1,6 @@
 """A request for a page, as its handler sees it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +35,9 @@ OPENID_CALLBACK = "/console/login/openid/callback"
 """Where the OpenID Connect provider sends browsers back to; its query works once."""
 MAX_URL_CHARACTERS = 4096
 """Longer addresses are not returned to after signing in."""
+FORM_ID_HEADER = "x-form-id"
+"""The script of our pages posts forms with an id, and with the same one again after a failure."""
+_FORM_ID = re.compile("[0-9a-f]{32}")
 _SAFE_IN_URLS = ":/%#?=@[]!$&'()*+,;"
 """Characters of a URL that may stand in a header as they are."""
 
@@ -75,6 +79,12 @@ class PageRequest:
     def is_part(self) -> bool:
         """Whether htmx requests it, to replace a part of an open page."""
         return self.http.headers.get("hx-request") == "true"
+
+    @property
+    def form_id(self) -> str:
+        """The id of the form that a script of ours posts; empty where the browser itself posts it."""
+        given = self.http.headers.get(FORM_ID_HEADER, "")
+        return given if _FORM_ID.fullmatch(given) else ""
 
     @property
     def acts_for_account(self) -> bool:

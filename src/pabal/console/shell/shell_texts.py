@@ -46,8 +46,16 @@ TEXTS = {
         "only once.",
     ),
     "request.failed.change": Text(
-        "응답을 받지 못해 처리되었는지 알 수 없습니다. 화면을 새로 고쳐 확인한 뒤 다시 시도하세요.",
-        "There was no answer, so it may or may not have been done. Reload the page to see, then try again.",
+        "응답을 받지 못해 처리되었는지 알 수 없습니다. 입력한 내용은 이 화면에 있습니다. 연결을 확인하고 다시 "
+        "시도하세요. 이미 처리되었더라도 한 번만 처리됩니다.",
+        "There was no answer, so it may or may not have been done. What you entered is still here. Check the "
+        "connection and try again: it is done only once.",
+    ),
+    "request.failed.offline": Text(
+        "인터넷에 연결되어 있지 않습니다. 아무것도 발송하거나 변경하지 않았고, 입력한 내용은 이 화면에 있습니다. "
+        "연결한 뒤 다시 시도하세요.",
+        "There is no connection. Nothing was sent or changed, and what you entered is still here. Connect, then "
+        "try again.",
     ),
     "request.failed.nothing": Text(
         "연결이 끊겼거나 서비스가 응답하지 않습니다. 아무것도 발송되지 않았습니다. 연결을 확인하고 다시 "
@@ -78,6 +86,14 @@ TEXTS = {
         "Your sign-in changed after this page was opened, so nothing was done. Go back, reload the page and "
         "try again.",
     ),
+    "repeated.title": Text("이미 접수한 요청입니다", "This was received before"),
+    "repeated.why": Text(
+        "같은 요청을 이미 받았으므로 다시 처리하지 않았습니다. 처리되었는지 화면에서 확인하고, 처리되지 않았을 "
+        "때만 다시 입력하세요.",
+        "The same request was received before, so it was not done again. See on the page whether it was done, and "
+        "enter it again only if it was not.",
+    ),
+    "repeated.see": Text("화면에서 확인", "See the page"),
     "no_account.title": Text("아직 계정이 없습니다", "There are no accounts yet"),
     "no_account.why": Text(
         "조회할 계정이 없습니다. 먼저 계정을 만드세요.", "There is no account to view. Create one first."

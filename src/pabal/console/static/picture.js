@@ -4,7 +4,7 @@
 
   async function draw() {
     const canvas = document.querySelector("canvas[data-picture]");
-    const file = document.querySelector("#editor [name=image]").files[0];
+    const file = document.querySelector("#editor [name=image]")?.files[0];
     if (!canvas || !file) return;
     for (const other of canvas.parentElement.querySelectorAll("img.picture-shown, p.picture")) other.hidden = true;
     try {

@@ -1,5 +1,5 @@
-/* What all pages share: shows that a request is under way, and says what became of one that failed; asks for the
-   password in place where the session has ended; folds filters on a phone; copies keys. */
+/* What all pages share: posts forms, shows that a request is under way, and says what became of one that failed; asks
+   for the password in place where the session has ended; folds filters on a phone; copies keys. */
 (function () {
   "use strict";
   const busy = document.getElementById("busy");
@@ -83,44 +83,134 @@
     }
   });
 
-  /* Forms that the browser posts: those that send or stop something are posted here, so that a failure is told */
+  /* Forms: they are posted here and not by the browser, so that a failure is told and what was typed stays */
+
+  // Of each form or button that was posted without an answer: what was posted, and under which id. Posted again as it
+  // was, it has the same id, by which the service knows that it has done it already.
+  const unanswered = new WeakMap();
+  const ID_BYTES = 16;
+
+  function idOf(element, target, fields) {
+    // Where no file is chosen there is an empty one, which is new each time.
+    const plain = (value) => (value instanceof File ? value.size && [value.name, value.size, value.lastModified] : value);
+    const given = [...fields].filter(([name]) => name !== "csrf").map(([name, value]) => [name, plain(value)]);
+    const content = JSON.stringify([target, given]);
+    const before = unanswered.get(element);
+    if (before && before.content === content) return before.id;
+    const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
+    const id = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    unanswered.set(element, { content, id });
+    return id;
+  }
+
+  function isAnswer(status) {
+    return status > 0 && status < 500;
+  }
+
+  document.addEventListener("htmx:configRequest", (event) => {
+    const detail = event.detail;
+    if (detail.verb !== "post" || isQuiet(detail.elt)) return;
+    detail.headers["X-Form-Id"] = idOf(detail.elt, detail.path, detail.formData);
+  });
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (isAnswer(event.detail.xhr.status)) unanswered.delete(event.detail.elt);
+  });
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    const detail = event.detail;
+    if (navigator.onLine || isQuiet(detail.elt) || detail.requestConfig.verb !== "post") return;
+    event.preventDefault();
+    tell("offline", "", again(detail));
+  });
+
+  const posting = new WeakSet();
 
   async function post(form, submitter) {
-    const fields = new URLSearchParams(new FormData(form, submitter));
     const repeatIt = () => post(form, submitter);
+    if (posting.has(form)) return;
+    if (!navigator.onLine) return tell("offline", "", repeatIt);
+    const target = (submitter && submitter.getAttribute("formaction")) || form.getAttribute("action");
+    const data = new FormData(form, submitter);
+    const hasFiles = form.enctype === "multipart/form-data";
+    const request = { method: "POST", body: hasFiles ? data : new URLSearchParams(data) };
+    request.headers = { "X-Form-Id": idOf(form, target, data) };
+    if (!hasFiles) request.signal = AbortSignal.timeout(TIMEOUT_MS);
+    posting.add(form);
     count(1);
+    let isLeaving = false;
     try {
-      const target = (submitter && submitter.getAttribute("formaction")) || form.getAttribute("action");
-      const answer = await fetch(target, { method: "POST", body: fields, signal: AbortSignal.timeout(TIMEOUT_MS) });
-      if (answer.redirected && new URL(answer.url).pathname === "/console/login") return askPassword(repeatIt);
-      if (answer.redirected) return location.assign(answer.url);
-      const html = await answer.text();
-      if (answer.status >= 500) return tell(form.dataset.risk, reasonIn(html), repeatIt);
-      const page = new DOMParser().parseFromString(html, "text/html");
-      document.title = page.title;
-      document.getElementById("content").replaceWith(page.getElementById("content"));
-      htmx.process(document.getElementById("content"));
-      const focus = document.querySelector("#content [autofocus], #content [role=alert]");
-      if (focus) focus.scrollIntoView({ block: "center" });
+      const answer = await fetch(target, request);
+      isLeaving = await showAnswer(answer, riskOf(submitter || form, "post"), repeatIt);
+      if (isAnswer(answer.status)) unanswered.delete(form);
     } catch (error) {
-      tell(form.dataset.risk, "", repeatIt);
+      tell(riskOf(submitter || form, "post"), "", repeatIt);
     } finally {
-      count(-1);
+      posting.delete(form);
+      if (!isLeaving) count(-1); // else until the next page is there
     }
+  }
+
+  // Does what the browser would do with an answer; returns whether another page is being opened.
+  async function showAnswer(answer, risk, repeatIt) {
+    const refresh = /url=(.*)$/.exec(answer.headers.get("refresh") || "");
+    if (answer.redirected || refresh) {
+      location.assign(answer.redirected ? answer.url : refresh[1]);
+      return true;
+    }
+    const attached = /filename\*?=(?:UTF-8'')?"?([^";]+)/i.exec(answer.headers.get("content-disposition") || "");
+    if (attached) {
+      save(await answer.blob(), decodeURIComponent(attached[1]));
+      clear();
+      return false;
+    }
+    const html = await answer.text();
+    if (answer.status === 401 && !html) {
+      askPassword(repeatIt);
+      return false;
+    }
+    const page = new DOMParser().parseFromString(html, "text/html");
+    const content = page.getElementById("content");
+    if (!content || (answer.status >= 500 && !content.querySelector("form"))) {
+      tell(isAnswer(answer.status) ? "nothing" : risk, reasonIn(html), repeatIt);
+      return false;
+    }
+    replaceContent(page, content);
+    return false;
+  }
+
+  function save(blob, name) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), TIMEOUT_MS);
+  }
+
+  function replaceContent(page, content) {
+    clear();
+    const loaded = new Set([...document.scripts].map((script) => script.src));
+    const scripts = [...page.scripts].filter((each) => !loaded.has(each.src) || each.hasAttribute("data-rerun"));
+    document.title = page.title;
+    document.getElementById("content").replaceWith(content);
+    document.body.setAttribute("hx-headers", page.body.getAttribute("hx-headers"));
+    for (const { src } of scripts) {
+      const script = Object.assign(document.createElement("script"), { src, async: false }); // in their order
+      document.head.append(script);
+    }
+    htmx.process(content);
+    document.dispatchEvent(new Event("htmx:afterSettle")); // what draws on the page draws on the new content
+    foldFilters();
+    const focus = content.querySelector("[autofocus], [role=alert]:not([hidden])");
+    scrollTo(0, 0);
+    if (!focus) return content.focus({ preventScroll: true });
+    focus.scrollIntoView({ block: "center" });
+    focus.focus();
   }
 
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (event.defaultPrevented || form.method !== "post") return;
-    if (!navigator.onLine) {
-      event.preventDefault();
-      tell("nothing", "", null);
-    } else if (form.matches("form[data-risk]:not([hx-post])")) {
-      event.preventDefault();
-      if (busy.hidden) post(form, event.submitter);
-    } else if (!form.matches("[data-download], [data-upload]")) {
-      busy.hidden = false; // until the next page is there
-    }
+    if (event.defaultPrevented || form.method !== "post" || form.matches("[data-upload]")) return;
+    event.preventDefault();
+    post(form, event.submitter);
   });
   window.addEventListener("pageshow", () => count(-underWay));
 
@@ -191,9 +281,11 @@
 
   /* Filters, which fold on a phone unless they are used */
 
-  if (matchMedia("(max-width: 44rem)").matches) {
+  function foldFilters() {
+    if (!matchMedia("(max-width: 44rem)").matches) return;
     for (const filters of document.querySelectorAll("details.folds:not([data-used])")) filters.open = false;
   }
+  foldFilters();
 
   /* Keys to copy */
 

@@ -10,11 +10,10 @@ from pabal.console.upload.campaign_message import (
     get_campaign,
     load_validator,
 )
-from pabal.console.upload.upload import FILE_CHANGED, campaign_version, render_campaign
+from pabal.console.upload.upload import FILE_CHANGED, campaign_version, check_carriers, render_campaign
 from pabal.domain.campaign import CampaignState
 from pabal.domain.codes import Code, Refused
 from pabal.service.sending import approvals, campaign_files
-from pabal.service.sending.accept import choose_carrier
 from pabal.service.sending.campaign_files import Campaign
 
 
@@ -29,7 +28,7 @@ async def approve_campaign(request: PageRequest) -> Response:
         sending = await campaign_files.get_sending(request.context, campaign.id)
         if sending is None:
             raise Refused(Code.INVALID_STATE, "", FILE_CHANGED)
-        await choose_carrier(request.context, request.account_id, sending)
+        await check_carriers(request, campaign, sending)
         audit_entry = campaign_audit_entry(request, campaign, "approve")
         await approvals.approve(request.context, campaign, sending, request.user, audit_entry)
     except Refused as refused:

@@ -58,11 +58,11 @@ async def check_message(request: PageRequest) -> CampaignStart:
     Raises Refused.
     """
     typed = drafts.read_draft(request.fields)
-    kept = await kept_draft.keep(request, typed)
+    kept = await kept_draft.keep_on(request, typed)
     draft = await upgrade_if_long(request, typed)
     if problems := ad_problems(draft):
         raise Refused.from_problems(problems)
-    message = message_from_draft(draft)._replace(draft=kept.form)
+    message = message_from_draft(draft)._replace(draft=kept.form, page=kept.page)
     validator = await row_validation.create_validator(request.context, request.account_id, message)
     return CampaignStart(draft, message, validator)
 

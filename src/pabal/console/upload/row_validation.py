@@ -13,8 +13,9 @@ from pabal.checks.buttons import API_LINK_FIELDS
 from pabal.checks.forms import Form
 from pabal.checks.friendtalk import FRIENDTALK_TYPES, check_friendtalk_fields
 from pabal.checks.text_messages import check_text_message
+from pabal.console.send import upgrade
 from pabal.console.send.campaign_body import CampaignMessage
-from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, KINDS
+from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, KINDS, LMS
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import Columns, SheetRow
 from pabal.domain import text, variables
@@ -69,6 +70,8 @@ class RowValidator:
         self._problems = form.problems
         self.variables = self._find_variables()
         self.block_size = min(MAX_BLOCK_RECEIVERS, policy.max_receivers)
+        self.upgraded: RowValidator | None = None
+        """Validates those receivers whose SMS would be too long, where they get an LMS instead."""
 
     @property
     def product(self) -> Product:
@@ -168,6 +171,9 @@ async def create_validator(context: Context, account_id: int, message: CampaignM
     number = await opt_out_numbers.get_default(context, account_id) if message.fields.get("adFlag") else ""
     found = RowValidator(message, context.policy, context.world.now(), profile, design, number)
     found.check_message()
+    if await upgrade.is_wanted(context, account_id, message.kind):
+        longer = message._replace(kind=LMS)
+        found.upgraded = RowValidator(longer, context.policy, context.world.now(), None, None, number)
     return found
 
 
@@ -192,6 +198,8 @@ class FileValidation:
         self._skips_duplicates = skips_duplicates
         self._seen: dict[int, int] = {}
         self._blocks = 0
+        self._upgraded: list[Receiver] = []
+        """Receivers that get an LMS, until there are enough of them for a block."""
         self._is_ad = False
         self.columns = columns
         self.shared: str | None = None
@@ -209,10 +217,14 @@ class FileValidation:
         if self.columns is None and self._waiting:
             self.columns = sheet.find_columns(self._waiting.popleft(), self._validator.variables)
         size = self._validator.block_size
+        if len(self._upgraded) >= size:
+            return self._take_upgraded()
         if self._is_read or len(self._waiting) >= size:
             rows = [self._waiting.popleft() for _ in range(min(size, len(self._waiting)))]
             if rows:
                 return self._validate_part(rows)
+            if self._upgraded:
+                return self._take_upgraded()
             self._check_not_empty()
             return None
         return FileFindings(None, [], 0)
@@ -227,9 +239,17 @@ class FileValidation:
 
     def _validate_part(self, rows: list[SheetRow]) -> FileFindings:
         assert self.columns is not None
-        receivers, faults = self._validate_rows(rows, self.columns)
-        good, duplicates = self._drop_duplicates(rows, receivers, faults)
-        return FileFindings(self._to_block(good), sorted(faults), duplicates)
+        receivers, upgraded, faults = self._validate_rows(rows, self.columns)
+        good, duplicates = self._drop_duplicates(rows, dict(sorted((receivers | upgraded).items())), faults)
+        self._upgraded += [receiver for place, receiver in good.items() if place in upgraded]
+        usual = [receiver for place, receiver in good.items() if place not in upgraded]
+        return FileFindings(self._to_block(usual), sorted(faults), duplicates)
+
+    def _take_upgraded(self) -> FileFindings:
+        size = self._validator.block_size
+        block = self._to_block(self._upgraded[:size], is_upgraded=True)
+        del self._upgraded[:size]
+        return FileFindings(block, [], 0)
 
     def _check_not_empty(self) -> None:
         if self.columns is None:
@@ -244,8 +264,8 @@ class FileValidation:
 
     def _validate_rows(
         self, rows: Sequence[SheetRow], columns: Columns
-    ) -> tuple[dict[int, Receiver], list[InvalidRow]]:
-        """Return the valid receivers by index, and the invalid rows."""
+    ) -> tuple[dict[int, Receiver], dict[int, Receiver], list[InvalidRow]]:
+        """Return the valid receivers by index, those that get an LMS instead of an SMS, and the invalid rows."""
         given = {place: self._validator.row_to_receiver(row, columns) for place, row in enumerate(rows)}
         faults: list[InvalidRow] = []
         for place, row in enumerate(rows):
@@ -253,27 +273,49 @@ class FileValidation:
                 words = Text(f"수식 오류 {error} 가 있습니다.", f"A formula shows the error {error}.")
                 faults.append(InvalidRow(row.number, row.cells, tuple(words)))
                 del given[place]
+        too_long: dict[int, bodies.ReceiverBody] = {}
+        receivers = self._validate_given(self._validator, rows, given, too_long, faults)
+        longer = self._validator.upgraded
+        return receivers, self._validate_given(longer, rows, too_long, {}, faults) if longer else {}, faults
+
+    def _validate_given(
+        self,
+        validator: RowValidator,
+        rows: Sequence[SheetRow],
+        given: dict[int, bodies.ReceiverBody],
+        too_long: dict[int, bodies.ReceiverBody],
+        faults: list[InvalidRow],
+    ) -> dict[int, Receiver]:
+        """Return the valid receivers by index; those with too long a text go to `too_long` if it can be longer."""
         sentences: _Sentences = {}
         while given:
             order = list(given)
             try:
-                sending = self._validator.validate_receivers(list(given.values()))
+                sending = validator.validate_receivers(list(given.values()))
             except Refused as refused:
                 for index, problems in _problems_by_receiver(refused.problems).items():
-                    row = rows[order[index]]
-                    faults.append(InvalidRow(row.number, row.cells, _describe(problems, sentences)))
-                    del given[order[index]]
+                    one, row = given.pop(order[index]), rows[order[index]]
+                    if validator.upgraded and any(each.code is Code.CONTENT_TOO_LONG for each in problems):
+                        too_long[order[index]] = one
+                    else:
+                        faults.append(InvalidRow(row.number, row.cells, _describe(problems, sentences)))
                 continue
-            if self.shared is None or (sending.is_ad and not self._is_ad):  # a text of this part looks like one
-                self.shared, self._is_ad = encode_shared(sending), sending.is_ad
-            return dict(zip(order, sending.receivers, strict=True)), faults
-        return {}, faults
+            self._share(sending)
+            return dict(zip(order, sending.receivers, strict=True))
+        return {}
+
+    def _share(self, sending: Sending) -> None:
+        """Store what all receivers get: of the first valid one, or of the first whose text looks like an ad."""
+        if self.shared is None or (sending.is_ad and not self._is_ad):
+            if self._validator.upgraded:  # the blocks say who gets an LMS
+                sending = sending._replace(product=self._validator.product)
+            self.shared, self._is_ad = encode_shared(sending), sending.is_ad
 
     def _drop_duplicates(
         self, rows: Sequence[SheetRow], receivers: Mapping[int, Receiver], invalid_rows: list[InvalidRow]
-    ) -> tuple[list[Receiver], int]:
+    ) -> tuple[dict[int, Receiver], int]:
         """Return the receivers to send to, and the number of duplicates; skipped ones become invalid rows."""
-        good: list[Receiver] = []
+        good: dict[int, Receiver] = {}
         duplicates = 0
         for place, receiver in receivers.items():
             row = rows[place]
@@ -283,14 +325,15 @@ class FileValidation:
                 if self._skips_duplicates:
                     invalid_rows.append(InvalidRow(row.number, row.cells, tuple(describe_duplicate(first))))
                     continue
-            good.append(receiver)
+            good[place] = receiver
         return good, duplicates
 
-    def _to_block(self, receivers: Sequence[Receiver]) -> ReceiverBlock | None:
+    def _to_block(self, receivers: Sequence[Receiver], *, is_upgraded: bool = False) -> ReceiverBlock | None:
         if not receivers:
             return None
         self._blocks += 1
-        return ReceiverBlock(self._blocks, len(receivers), service.encode_receivers(receivers))
+        body = service.encode_receivers(receivers)
+        return ReceiverBlock(self._blocks, len(receivers), body, is_upgraded)
 
 
 def _problems_by_receiver(problems: Sequence[Problem]) -> dict[int, list[Problem]]:

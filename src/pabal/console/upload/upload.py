@@ -10,7 +10,7 @@ from pabal.console.send import draft as drafts
 from pabal.console.send import kept_draft
 from pabal.console.send import send as send_page
 from pabal.console.send.campaign_body import message_from_draft
-from pabal.console.send.cost import estimate_cost
+from pabal.console.send.cost import CostEstimate, dearest_fallback, estimate_cost
 from pabal.console.send.review import ad_problems
 from pabal.console.send.upgrade import upgrade_if_long
 from pabal.console.sheets import sheet, sheet_limits
@@ -29,8 +29,9 @@ from pabal.domain import dates
 from pabal.domain.campaign import MAX_NAME_CHARACTERS, CampaignState
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
-from pabal.domain.message import PRODUCT_BY_CODE
-from pabal.domain.sending import fill_buttons, fill_text
+from pabal.domain.message import PRODUCT_BY_CODE, Product
+from pabal.domain.sending import Sending, fill_buttons, fill_text
+from pabal.service.access import opt_out_numbers
 from pabal.service.sending import approvals, campaign_files
 from pabal.service.sending import campaigns as campaign_service
 from pabal.service.sending.accept import choose_carrier
@@ -54,6 +55,7 @@ class FirstMessage(NamedTuple):
     """The message as the first receiver of a checked file gets it."""
 
     receiver: str
+    product: Product
     subject: str
     content: str
     buttons: list[str]
@@ -62,12 +64,12 @@ class FirstMessage(NamedTuple):
 async def create_campaign(request: PageRequest) -> Response:
     """Store the message and show where to upload its file; or show the form with what is wrong."""
     typed = drafts.read_draft(request.fields)
-    kept = await kept_draft.keep(request, typed)
+    kept = await kept_draft.keep_on(request, typed)
     draft = await upgrade_if_long(request, typed)
     try:
         if problems := ad_problems(draft):
             raise Refused.from_problems(problems)
-        message = message_from_draft(draft)._replace(draft=kept.form)
+        message = message_from_draft(draft)._replace(draft=kept.form, page=kept.page)
         await row_validation.create_validator(request.context, request.account_id, message)
     except Refused as refused:
         return await send_page.show_refused(request, typed, refused)
@@ -119,7 +121,8 @@ async def send_campaign(request: PageRequest) -> Response:
             raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
     except Refused as refused:
         return await render_campaign(request, campaign, refused.problems)
-    await kept_draft.discard(request, (await load_message(request, campaign)).draft)
+    message = await load_message(request, campaign)
+    await kept_draft.end(request, message.draft, message.page)
     return request.redirect(f"{REQUESTS_PATH}/{campaign.id.hex()}")
 
 
@@ -152,8 +155,15 @@ async def _send_time(request: PageRequest, campaign: Campaign) -> Instant | None
     if sending is None:
         raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
     sending = apply_ad_hours(sending._replace(scheduled_at=send_at), policy, now)
-    await choose_carrier(request.context, request.account_id, sending)
+    await check_carriers(request, campaign, sending)
     return sending.scheduled_at
+
+
+async def check_carriers(request: PageRequest, campaign: Campaign, sending: Sending) -> None:
+    """Raise Refused where a campaign has no carrier, or may not be sent from its numbers."""
+    await choose_carrier(request.context, request.account_id, sending)
+    if campaign.upgraded:
+        await choose_carrier(request.context, request.account_id, sending._replace(product=Product.LMS))
 
 
 async def render_campaign(request: PageRequest, campaign: Campaign, problems: Sequence[Problem] = ()) -> Response:
@@ -200,7 +210,7 @@ async def render_campaign(request: PageRequest, campaign: Campaign, problems: Se
         scheduled=request.locale.format_timestamp(campaign.scheduled_at)[:16] if campaign.scheduled_at else "",
         state=campaign.state,
         product=product,
-        cost=estimate_cost(request.context.policy, product, campaign.receivers) if campaign.receivers else None,
+        cost=await _cost(request, campaign, product),
         phone_name=sheet.PHONE_NAMES[0],
         max_rows=sheet_limits.MAX_ROWS,
         max_megabytes=sheet_limits.MAX_FILE_BYTES // (1024 * 1024),
@@ -210,15 +220,30 @@ async def render_campaign(request: PageRequest, campaign: Campaign, problems: Se
     )
 
 
+async def _cost(request: PageRequest, campaign: Campaign, product: Product) -> CostEstimate | None:
+    """Return what a campaign is expected to cost; None where nobody can be sent to, or without prices."""
+    if not campaign.receivers:
+        return None
+    context = request.context
+    sending = await campaign_files.get_sending(context, campaign.id)
+    number = await opt_out_numbers.get_default(context, request.account_id) if sending and sending.is_ad else ""
+    messages = {product: campaign.receivers - campaign.upgraded}
+    if campaign.upgraded:
+        messages[Product.LMS] = campaign.upgraded
+    fallback = dearest_fallback(context.policy, sending, number) if sending else None
+    return estimate_cost(context.policy, messages, fallback)
+
+
 async def _first_message(request: PageRequest, campaign: Campaign) -> FirstMessage | None:
     """Return what the first receiver gets; None where nobody can be sent to."""
-    receiver = await campaign_files.get_first_receiver(request.context, campaign)
-    sending = await campaign_files.get_sending(request.context, campaign.id)
-    if receiver is None or sending is None:
+    found = await campaign_files.get_first_message(request.context, campaign)
+    if found is None:
         return None
+    sending, receiver = found
     names, values = sending.variables, receiver.values
     return FirstMessage(
         request.phone_number(receiver.phone),
+        sending.product,
         fill_text(sending.subject or "", names, values),
         fill_text(sending.content, names, values),
         [each.name for each in fill_buttons(sending.buttons, names, values)],

@@ -9,9 +9,14 @@ TEXTS = {
         "수신자가 많으면 CSV나 엑셀 파일로 올리세요. 위에 작성한 메시지를 발송합니다.",
         "For many receivers, upload a CSV or Excel file. The message written above is sent to them.",
     ),
-    "upload.title": Text("파일로 발송", "Send to a receiver file"),
+    "upload.title": Text("여러 명에게 발송", "Send to many receivers"),
     "upload.message": Text("발송할 메시지", "Message"),
     "upload.kind": Text("메시지 종류", "Message type"),
+    "upload.upgraded": Text("SMS {sms:,}명 · LMS {lms:,}명", "{sms:,} get an SMS · {lms:,} get an LMS"),
+    "upload.upgraded.about": Text(
+        "변수를 채운 문자가 SMS 길이(90바이트)를 넘는 수신자에게는 LMS로 발송합니다.",
+        "Receivers whose filled-in text is too long for SMS (90 bytes) get an LMS.",
+    ),
     "upload.subject": Text("제목", "Subject"),
     "upload.text": Text("내용", "Text"),
     "upload.file": Text("수신자 파일", "Receiver file"),
@@ -30,8 +35,8 @@ TEXTS = {
     "upload.again": Text("다른 파일 올리기", "Upload another file"),
     "upload.sending": Text("올리는 중: {percent}%", "Uploading: {percent} %"),
     "upload.failed": Text(
-        "파일을 올리지 못했습니다. 연결과 파일을 확인하고 다시 시도하세요.",
-        "The upload failed. Check the connection and the file, then try again.",
+        "파일을 올리지 못했습니다. 아무것도 발송되지 않았습니다. 연결과 파일을 확인하고 다시 시도하세요.",
+        "The upload failed. Nothing was sent. Check the connection and the file, then try again.",
     ),
     "upload.too_large": Text(
         "파일이 너무 큽니다. 나누어 올리세요.", "The file is too large. Split it into smaller files."
@@ -51,7 +56,7 @@ TEXTS = {
     ),
     "upload.refused": Text("이 파일은 사용할 수 없습니다.", "This file cannot be used."),
     "upload.result": Text("확인 결과", "Result"),
-    "upload.file_name": Text("파일", "File"),
+    "upload.file_name": Text("파일·그룹", "File or group"),
     "upload.good": Text("발송 가능", "Valid"),
     "upload.bad": Text("발송 불가", "Invalid"),
     "upload.duplicates": Text("중복된 번호", "Duplicate numbers"),

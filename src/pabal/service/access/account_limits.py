@@ -1,6 +1,6 @@
 """Sets the limits of accounts, and shows how much of them is used."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.domain.codes import Code, Problem, Refused, Text
@@ -9,10 +9,13 @@ from pabal.domain.limits import MAX_DUPLICATE_MINUTES, MAX_LIMIT, QUOTAS, Accoun
 from pabal.domain.price import HUNDREDTHS_PER_WON, format_won
 from pabal.service.context import Context
 from pabal.store import account_limits, accounts, audit_log
+from pabal.store.account_limits import LimitedAccount
 from pabal.store.audit_log import Actor, AuditEntry
 from pabal.store.engine.base import Tx
 
 FIELDS = AccountLimits._fields
+_Used = dict[tuple[Limit, Instant], int]
+"""How much is used of each limit, by the first instant of its period."""
 
 
 class LimitUse(NamedTuple):
@@ -21,10 +24,24 @@ class LimitUse(NamedTuple):
     limit: Limit
     value: str
     used: str
+    left: str
     percent: int
     resets_at: Instant | None
     is_near: bool = False
     """Whether its account must be told."""
+
+
+class AccountUse(NamedTuple):
+    """An account with limits, and how much of each is used."""
+
+    id: int
+    name: str
+    limits: list[LimitUse]
+
+    @property
+    def is_near(self) -> bool:
+        """Whether it is near one of them, or has reached it."""
+        return any(each.is_near for each in self.limits)
 
 
 def parse_limits(typed: Mapping[str, str]) -> AccountLimits:
@@ -86,6 +103,18 @@ async def change_limits(context: Context, account_id: int, limits: AccountLimits
 async def get_use(context: Context, account_id: int) -> list[LimitUse]:
     """Return how much of each of an account's limits is used; empty if it has none."""
     limits, used = await context.store.read(_read_use, account_id)
+    return _describe_use(context, limits, used)
+
+
+async def list_use(context: Context, after: int, count: int) -> list[AccountUse]:
+    """Return how much of their limits some accounts have used, by id, those with an id above `after`."""
+    found, used = await context.store.read(_read_limited, after, count)
+    return [
+        AccountUse(each.id, each.name, _describe_use(context, each.limits, used.get(each.id, {}))) for each in found
+    ]
+
+
+def _describe_use(context: Context, limits: AccountLimits, used: _Used) -> list[LimitUse]:
     now, zone = context.world.now(), context.policy.zone
     found = []
     for limit in Limit:
@@ -93,15 +122,29 @@ async def get_use(context: Context, account_id: int) -> list[LimitUse]:
         if value and limit in QUOTAS:
             period = limit.period(now, zone)
             amount = used.get((limit, period.start or 0), 0)
-            percent = amount * 100 // (value * HUNDREDTHS_PER_WON if is_money else value)
-            spent = format_won(amount) if is_money else f"{amount:,}"
+            whole = value * HUNDREDTHS_PER_WON if is_money else value
+            percent = amount * 100 // whole
+            spent, left = (
+                format_won(each) if is_money else f"{each:,}" for each in (amount, max(0, whole - amount))
+            )
             is_near = percent >= context.policy.near_percent
-            found.append(LimitUse(limit, f"{value:,}", spent, percent, period.end, is_near))
+            found.append(LimitUse(limit, f"{value:,}", spent, left, percent, period.end, is_near))
         elif value:
-            found.append(LimitUse(limit, f"{value:,}", "", 0, None))
+            found.append(LimitUse(limit, f"{value:,}", "", "", 0, None))
     return found
 
 
-def _read_use(tx: Tx, account_id: int) -> tuple[AccountLimits, dict[tuple[Limit, Instant], int]]:
-    usage = account_limits.list_usage(tx, account_id)
-    return account_limits.get(tx, account_id), {(each.limit, each.period): each.used for each in usage}
+def _read_use(tx: Tx, account_id: int) -> tuple[AccountLimits, _Used]:
+    return account_limits.get(tx, account_id), _read_used(tx, [account_id]).get(account_id, {})
+
+
+def _read_limited(tx: Tx, after: int, count: int) -> tuple[list[LimitedAccount], dict[int, _Used]]:
+    found = account_limits.list_limited(tx, after, count)
+    return found, _read_used(tx, [each.id for each in found])
+
+
+def _read_used(tx: Tx, account_ids: Sequence[int]) -> dict[int, _Used]:
+    used: dict[int, _Used] = {}
+    for each in account_limits.list_usage(tx, account_ids):
+        used.setdefault(each.account_id, {})[each.limit, each.period] = each.used
+    return used

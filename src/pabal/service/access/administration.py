@@ -16,7 +16,8 @@ from pabal.store.engine.base import Tx
 __all__ = [
     "Account", "AccountMembers", "ApiKey", "create_account", "create_key", "create_user", "get_account",
     "get_members",
-    "list_accounts", "reset_password", "revoke_key", "set_account_disabled", "set_key_rate", "set_user_disabled",
+    "list_accounts", "list_recent_keys", "reset_password", "revoke_key", "set_account_disabled", "set_key_rate",
+    "set_user_disabled",
 ]  # fmt: skip
 
 
@@ -30,6 +31,11 @@ class AccountMembers(NamedTuple):
 async def list_accounts(context: Context) -> list[Account]:
     """Return all accounts."""
     return await context.store.read(account_store.list_accounts)
+
+
+async def list_recent_keys(context: Context, count: int) -> list[ApiKey]:
+    """Return some keys of all accounts that can be used now, those that were used last first."""
+    return await context.store.read(account_store.list_recent_keys, context.world.now(), count)
 
 
 async def get_account(context: Context, account_id: int) -> Account:
@@ -95,9 +101,10 @@ async def create_key(
 ) -> None:
     """Store an API key, unless the account got another one since the form was opened.
 
-    Raises Refused(DUPLICATE).
+    Raises Refused: DUPLICATE, INVALID_STATE.
     """
-    await context.store.write(keys.store_key, account_id, key, new_key, newest_known_id, audit_entry)
+    most = context.policy.max_keys
+    await context.store.write(keys.store_key, account_id, key, new_key, newest_known_id, most, audit_entry)
 
 
 async def revoke_key(context: Context, account_id: int, key_id: int, audit_entry: AuditEntry) -> None:

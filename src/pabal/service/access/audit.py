@@ -3,6 +3,7 @@
 from pabal.service.context import Context
 from pabal.store import audit_log
 from pabal.store.audit_log import (
+    API_KEY_NAME,
     COMMAND_LINE_NAME,
     COMMAND_LINE_PREFIX,
     SIGN_IN_NAME,
@@ -12,6 +13,7 @@ from pabal.store.audit_log import (
 )
 
 __all__ = [
+    "API_KEY_NAME",
     "COMMAND_LINE_NAME",
     "COMMAND_LINE_PREFIX",
     "SIGN_IN_NAME",

@@ -98,7 +98,7 @@ def _rename(tx: Tx, account_id: int, group_id: int, name: str, audit_entry: Audi
 
 def _add_members(tx: Tx, account_id: int, group_id: int, contact_ids: Sequence[int]) -> int:
     own = [one for one in contact_ids if contacts.get(tx, account_id, one)]
-    return contact_groups.add_members(tx, group_id, own)
+    return contact_groups.add_members(tx, account_id, group_id, own)
 
 
 def _empty(tx: Tx, account_id: int, group_id: int) -> int:
@@ -108,7 +108,7 @@ def _empty(tx: Tx, account_id: int, group_id: int) -> int:
 def _delete_contacts(tx: Tx, account_id: int, group_id: int) -> int:
     members = contact_groups.list_members(tx, group_id, MEMBERS_BATCH)
     contacts.delete(tx, account_id, members)
-    contact_groups.remove_members(tx, group_id, members)  # who was deleted while being put into the group
+    contact_groups.remove_members(tx, group_id, members)  # whose contact is another account's or gone
     return len(members)
 
 

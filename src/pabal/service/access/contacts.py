@@ -168,7 +168,7 @@ def save_batch(
         )
     for group_id in batch.group_ids:
         if contact_groups.get(tx, batch.account_id, group_id):
-            contact_groups.add_members(tx, group_id, saved.ids.values())
+            contact_groups.add_members(tx, batch.account_id, group_id, saved.ids.values())
     if audit_entry and saved.added:
         audit_log.add(tx, audit_entry)
     return saved
@@ -209,7 +209,7 @@ def _update(
     before = set(contact_groups.groups_of(tx, [contact_id]).get(contact_id, []))
     own = {each.id for each in contact_groups.list_all(tx, account_id)}
     for group_id in own & set(group_ids) - before:
-        contact_groups.add_members(tx, group_id, [contact_id])
+        contact_groups.add_members(tx, account_id, group_id, [contact_id])
     for group_id in before - set(group_ids):
         contact_groups.remove_members(tx, group_id, [contact_id])
     audit_log.add(tx, audit_entry)

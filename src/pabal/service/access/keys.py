@@ -38,14 +38,18 @@ def issue(
     rate: int,
     expires_at: Instant | None = None,
     actor: Actor | None = None,
+    max_keys: int | None = None,
 ) -> str:
     """Create a key for an account, which is created if new, and return it; it is shown only here.
 
-    The audit log names `actor`, if there is one.
+    The audit log names `actor`, if there is one. Raises Refused(INVALID_STATE) where the account has `max_keys`.
     """
     now = world.now()
     key = new_api_key(world)
     account_id = accounts.ensure_account(tx, account, now)
+    if max_keys is not None:
+        accounts.lock(tx, account_id)
+        _check_room(tx, account_id, max_keys, now)
     limits = (" ".join(scopes), " ".join(allow), rate)
     key_id = accounts.add_key(tx, account_id, name, hash_key(key), *limits, now, expires_at)
     if actor:
@@ -70,18 +74,26 @@ KEY_CREATED_MEANWHILE = Text(
 
 
 def store_key(
-    tx: Tx, account_id: int, key: str, new_key: NewKey, newest_known_id: int, audit_entry: AuditEntry
+    tx: Tx,
+    account_id: int,
+    key: str,
+    new_key: NewKey,
+    newest_known_id: int,
+    max_keys: int,
+    audit_entry: AuditEntry,
 ) -> None:
     """Store a new key of an account, with an audit entry.
 
     `newest_known_id` is the newest key that the caller has seen, 0 for none: a form that is sent twice creates one
-    key, not a second one that nobody sees. Raises Refused(DUPLICATE) where there is a newer key.
+    key, not a second one that nobody sees. Raises Refused: DUPLICATE where there is a newer key, INVALID_STATE
+    where the account has `max_keys`.
     """
     accounts.lock(tx, account_id)
     if accounts.newest_key_id(tx, account_id) != newest_known_id:
         raise Refused(Code.DUPLICATE, "name", KEY_CREATED_MEANWHILE)
     name, scopes, allow, rate, expires_at = new_key
     hash, now = hash_key(key), audit_entry.created_at
+    _check_room(tx, account_id, max_keys, now)
     added = accounts.add_key(tx, account_id, name, hash, " ".join(scopes), " ".join(allow), rate, now, expires_at)
     audit_log.add(tx, audit_entry._replace(target=str(added)))
 
@@ -105,6 +117,16 @@ def set_rate(tx: Tx, account_id: int, key_id: int, rate: int, audit_entry: Audit
     if not accounts.set_key_rate(tx, account_id, key_id, rate):
         raise Refused(Code.NOT_FOUND)
     audit_log.add(tx, audit_entry)
+
+
+def _check_room(tx: Tx, account_id: int, max_keys: int, now: Instant) -> None:
+    """Raise Refused(INVALID_STATE) where an account can have no more keys; its row is locked."""
+    if accounts.count_usable_keys(tx, account_id, now) >= max_keys:
+        detail = Text(
+            f"계정마다 API 키를 {max_keys:,}개까지 쓸 수 있습니다(keys_per_account). 쓰지 않는 키를 폐기하세요.",
+            f"An account can have at most {max_keys:,} API keys (keys_per_account). Revoke one that is not used.",
+        )
+        raise Refused(Code.INVALID_STATE, "name", detail)
 
 
 class KeyCache:

@@ -9,7 +9,7 @@ from pabal.domain.dates import DAY, MINUTE, Instant
 from pabal.store import audit_log, sign_in_attempts, trusted_devices, users
 from pabal.store.audit_log import SIGN_IN_NAME, AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.sign_in_attempts import Subject
+from pabal.store.sign_in_attempts import Acquired, Subject
 from pabal.store.users import Credentials
 
 IpAddress = IPv4Address | IPv6Address
@@ -20,7 +20,7 @@ FREE_ATTEMPTS_PER_ADDRESS = 50
 """Failed sign-ins before the next ones have to wait, each time twice as long."""
 MAX_DELAY_MS = 15 * MINUTE
 MAX_DELAY_PER_NAME_MS = 1 * MINUTE
-"""Short, since anyone can cause it for everyone who uses a new browser."""
+"""Short, since anyone can cause it for everyone who uses a new browser; nobody waits longer for others."""
 MAX_FAILURES_OF_DEVICE = 10
 """A trusted device with this many failures in a row is trusted no longer."""
 DEVICE_LIFETIME_MS = 180 * DAY
@@ -74,7 +74,8 @@ def place_of(address: IpAddress | None) -> str:
 def admit(tx: Tx, attempt: SignInAttempt, now: Instant) -> Admission:
     """Count an attempt, as if it had failed, and find its user; or say until when it has to wait.
 
-    On a trusted device only its own failures count, so that nobody else can make its user wait.
+    On a trusted device only its own failures count, so that nobody else can make its user wait. Elsewhere, an
+    attempt that has to wait for failures of other networks gets a turn, which nobody can take away or put off.
     """
     found = users.get_by_name(tx, attempt.name)
     if found and attempt.device and trusted_devices.is_trusted(tx, attempt.device, found.user.id, now):
@@ -84,6 +85,8 @@ def admit(tx: Tx, attempt: SignInAttempt, now: Instant) -> Admission:
         trusted_devices.delete(tx, attempt.device, found.user.id)
     subjects = _subjects(attempt)
     blocked_until, used_up = sign_in_attempts.acquire(tx, subjects, now)
+    if blocked_until is not None:
+        blocked_until, used_up = _wait_for_turn(tx, attempt, subjects, now)
     return Admission(found, blocked_until, subjects, used_up)
 
 
@@ -170,6 +173,27 @@ def _subjects(attempt: SignInAttempt) -> list[Subject]:
         Subject(alone, FREE_ATTEMPTS_PER_NAME, MAX_DELAY_PER_NAME_MS, name_hash),
         Subject(address, FREE_ATTEMPTS_PER_ADDRESS, MAX_DELAY_MS),
     ]
+
+
+def _wait_for_turn(tx: Tx, attempt: SignInAttempt, subjects: Sequence[Subject], now: Instant) -> Acquired:
+    """Admit an attempt that has waited long enough for failures of its name elsewhere, or say until when it waits.
+
+    Each network has one turn for a name at a time: at the end of the delay of the name, as it was when the network
+    tried first. Failures of others after that do not put it off; those of the network itself still count.
+    """
+    both, alone, address = subjects
+    own = [both, alone._replace(free=_UNLIMITED), address]
+    own_until = sign_in_attempts.find_delay(tx, own, now)
+    name_until = sign_in_attempts.find_delay(tx, [alone], now)
+    if name_until is None:
+        return Acquired(own_until)
+    turn = Subject(hash_token(f"turn\n{attempt.name}\n{attempt.place}"), _UNLIMITED, 0, alone.name_hash)
+    turn_at = sign_in_attempts.reserve_turn(tx, turn, name_until, now)
+    if own_until is not None or turn_at > now:
+        return Acquired(max(turn_at, own_until or turn_at))
+    if not sign_in_attempts.take_turn(tx, turn):  # another attempt of the network has just used it
+        return Acquired(sign_in_attempts.reserve_turn(tx, turn, name_until, now))
+    return sign_in_attempts.acquire(tx, own, now)
 
 
 def _device_subject(device: bytes, name: str) -> Subject:

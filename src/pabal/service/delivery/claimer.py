@@ -1,6 +1,6 @@
 """Claims for one carrier: chooses the slot, and remembers watermarks and unconfirmed claims."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from pabal.carriers.base import Carrier
 from pabal.domain.dates import Instant
@@ -15,12 +15,13 @@ from pabal.service.delivery.claim import (
 )
 from pabal.service.delivery.finish import FinishResult
 from pabal.service.delivery.watermarks import Watermarks
+from pabal.service.queue_heads import read_heads
 from pabal.store import queue, slots
-from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
 from pabal.store.queue import Lane, LaneDue
 
 LOCKED_SLOT_PAUSE_S = 1.0
-"""How long to skip a slot whose due jobs are locked by another transaction."""
+"""How long to skip a slot whose due jobs are locked by another transaction, or whose node cannot be reached."""
 
 
 class Claimer:
@@ -40,9 +41,10 @@ class Claimer:
         self._skipped_until: dict[int, float] = {}
         """Slots with due jobs none of which could be claimed: other slots come first for a while."""
 
-    async def choose_slot(self) -> SlotChoice:
+    async def choose_slot(self, unsettled: Container[int] = ()) -> SlotChoice:
         """Return the slot to claim from; with a single slot nothing has to be read for that.
 
+        From `unsettled` slots nothing may be claimed, nor from those whose node cannot be reached.
         Raises StoreUnavailable.
         """
         here = self._context.slots
@@ -50,12 +52,13 @@ class Claimer:
             return SlotChoice(here.held[0], False, None)
         if not here.held:
             return SlotChoice(None, False, None)
-        if unconfirmed := [slot for slot, times in self._unconfirmed.items() if times and slot in here.held]:
-            return SlotChoice(unconfirmed[0], True, None)
         now, clock = self._context.world.now(), self._context.world.monotonic()
-        candidates = [slot for slot in here.held if self._skipped_until.get(slot, 0.0) <= clock]
+        usable = self._context.nodes.reachable(slot for slot in here.held if slot not in unsettled)
+        if unconfirmed := [slot for slot in usable if self._unconfirmed.get(slot)]:
+            return SlotChoice(unconfirmed[0], True, None)
+        candidates = [slot for slot in usable if self._skipped_until.get(slot, 0.0) <= clock]
         lanes = self._watermarks.lanes(candidates, now)
-        found = await self._context.store.read(queue.next_due_by_lane, self._carrier.name, lanes)
+        found = await read_heads(self._context, self._carrier.name, lanes)
         self._watermarks.record(lanes, found, now)
         self._context.fair_order.observe(self._carrier.name, here.held, found, now)
         now = self._context.world.now()
@@ -81,7 +84,11 @@ class Claimer:
             claimed = await self._context.store.write(
                 self._claim_in_tx, choice, limit, tuple(unconfirmed), claim_times, heads
             )
-        except StoreUnavailable:
+        except StoreUnavailable as error:
+            if isinstance(error, NodeUnavailable):
+                self._skipped_until[slot] = self._context.world.monotonic() + LOCKED_SLOT_PAUSE_S
+                if not error.is_uncertain:  # nothing was claimed
+                    raise
             # the leases of older claims have expired, so that their messages are due anyway
             oldest = self._context.world.now() - lease_duration_ms(self._carrier)
             self._unconfirmed[slot] = [at for at in (*unconfirmed, *claim_times) if at > oldest]

@@ -46,7 +46,7 @@ async def watch_clock(context: Context) -> None:
             to_repair_ms = max(to_repair_ms, -step_ms)
         if to_repair_ms:
             try:
-                for slot in context.slots.held:
+                for slot in context.nodes.reachable(context.slots.held):
                     await repair_slot(context, slot, context.slots.worker_id, to_repair_ms)
                 to_repair_ms = 0
             except StoreUnavailable:
@@ -60,8 +60,9 @@ async def repair_if_set_back(context: Context, slot: int, worker: bytes | None) 
 
     Raises SlotNotHeld, StoreUnavailable.
     """
-    newest = await context.store.read(due_times.newest_request_at)
-    ahead_ms = 0 if newest is None else newest - context.world.now()
+    now = context.world.now()
+    newest = await context.store.read(due_times.newest_request_at, now, slot)
+    ahead_ms = 0 if newest is None else newest - now
     if ahead_ms >= STEP_THRESHOLD_MS:
         await repair_slot(context, slot, worker, ahead_ms)
 

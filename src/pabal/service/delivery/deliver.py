@@ -15,7 +15,7 @@ from pabal.service.delivery.own_times import OwnTimes
 from pabal.service.delivery.reroute import Rerouter
 from pabal.service.delivery.submit import STORE_RETRY_DELAY_S, Submitter
 from pabal.service.delivery.window import Window
-from pabal.store.engine.base import StoreUnavailable
+from pabal.store.engine.base import NodeUnavailable, StoreUnavailable
 
 MAX_IDLE_S = 30.0
 """Longest pause when nothing is due and no other process adds to the queue."""
@@ -56,6 +56,8 @@ class Deliverer:
         while not self._is_stopping.is_set():
             try:
                 await self._step()
+            except NodeUnavailable:  # others go on, and the next step leaves it out
+                await asyncio.sleep(GATHER_PAUSE_S)
             except StoreUnavailable:
                 log.warning("store unavailable; retrying the claim", extra={"carrier": self._carrier.name})
                 await asyncio.sleep(STORE_RETRY_DELAY_S)
@@ -77,7 +79,7 @@ class Deliverer:
         self._wake_event.clear()
         if not self._breaker.is_failing:  # a carrier that takes nothing gets new messages first, not doubts again
             await self._own_times.place_due()
-        choice = await self._claimer.choose_slot()
+        choice = await self._claimer.choose_slot(self._submitter.unsettled_slots)
         if choice.slot is None:
             await self._idle(choice.next_due_at)
             return
@@ -114,7 +116,8 @@ class Deliverer:
         if pause_s > 0:
             await asyncio.sleep(max(pause_s, MIN_PAUSE_S))
             return False
-        if self._submitter.has_unsettled:
+        held, unsettled = self._context.slots.held, self._submitter.unsettled_slots
+        if held and all(slot in unsettled for slot in held):
             await _wait_for(STORE_RETRY_DELAY_S, self._is_stopping)
             return False
         return True

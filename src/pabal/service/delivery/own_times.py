@@ -14,8 +14,9 @@ from pabal.service.context import Context
 from pabal.service.delivery.deadline import store_deadlines
 from pabal.service.fair_order import ROOM_MS, LaneKey
 from pabal.service.policy import Policy
+from pabal.service.queue_heads import read_heads
 from pabal.service.sending.placement import WATCHED_BACK_MS
-from pabal.store import due_times, expiry, queue, requests
+from pabal.store import due_times, expiry, requests
 from pabal.store.due_times import DueJob, MovedJob
 from pabal.store.engine.base import Tx
 from pabal.store.queue import Lane
@@ -76,11 +77,11 @@ class OwnTimes:
     async def _look(self, now: Instant) -> bool:
         """Look through the lanes that lag, up to now; return whether that was all."""
         wanted = [(slot, lane, cursor.ready_at) for (slot, lane), cursor in self._cursors.items()]
-        found = await self._context.store.read(queue.next_due_by_lane, self._carrier, wanted)
+        found = await read_heads(self._context, self._carrier, wanted)
         waiting = [(slot, lane) for slot, lane, at in sorted(found, key=lambda each: each.at) if at <= now]
         batches = 0
         for slot, lane in self._cursors:
-            if (slot, lane) not in waiting:
+            if (slot, lane) not in waiting and self._context.nodes.is_reachable(slot):
                 self._advance(slot, lane, None, now)
         for slot, lane in waiting:
             after: _Cursor | None = self._cursors[slot, lane]

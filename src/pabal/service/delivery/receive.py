@@ -13,8 +13,9 @@ from pabal.service.context import Context
 from pabal.service.delivery import inbound, relay_opt_outs
 from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
-from pabal.store import receipts
-from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store import postponed_receipts, receipts
+from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
+from pabal.store.postponed_receipts import PostponedReceipt
 
 STORE_RETRY_DELAY_S = 1.0
 """Pause before trying again while the store is unavailable."""
@@ -68,11 +69,51 @@ async def store_receipts(context: Context, carrier: str, incoming: Sequence[Rece
     ):  # they match no message, and one of them would keep the others from being stored
         log.warning("receipts with an unusable reference", extra={"carrier": carrier})
         context.metrics.receipts_unmatched.add(len(incoming) - len(usable), carrier)
-    received = await context.store.write(receive, carrier, usable, context.policy, context.world.now())
+    try:
+        if context.nodes.lost:
+            await _store_by_node(context, carrier, usable)
+        else:
+            announce_received(context, carrier, await _write_received(context, carrier, usable))
+    except NodeUnavailable:
+        log.warning("node cannot be reached; storing its receipts for later", extra={"carrier": carrier})
+        await _store_by_node(context, carrier, usable)
     context.metrics.receipts.add(len(incoming), carrier)
+
+
+async def _write_received(context: Context, carrier: str, incoming: Sequence[Receipt]) -> ReceiveResult:
+    return await context.store.write(receive, carrier, incoming, context.policy, context.world.now())
+
+
+def announce_received(context: Context, carrier: str, received: ReceiveResult) -> None:
+    """Count the messages that receipts have ended, and wake the carriers of their fallbacks."""
     context.metrics.receipts_unmatched.add(received.unmatched, carrier)
     context.count_ended(received.finished.ended)
     context.wake(received.finished.carriers_to_wake)
+
+
+async def _store_by_node(context: Context, carrier: str, incoming: Sequence[Receipt]) -> None:
+    """Store receipts while a node cannot be reached: those of its messages for later, all others as usual.
+
+    The carrier must not be kept waiting for the lost node: it would soon report nothing more at all.
+    """
+    names = [name for each in incoming for name in (each.reference, each.in_doubt_reference) if name is not None]
+    messages = await context.store.read(receipts.find_held, carrier, names)
+    by_node: dict[str, list[PostponedReceipt]] = {}
+    arrived: dict[str, list[Receipt]] = {}
+    for each in incoming:
+        found = messages.get(each.reference) or messages.get(each.in_doubt_reference or "")
+        slot = identifiers.slot_of(found) if found else context.slots.numbers[0]
+        node = context.nodes.node_of(slot) if found else ""
+        arrived.setdefault(node, []).append(each)
+        kept = PostponedReceipt(slot, each.reference, each.outcome, each.in_doubt_reference, tidy_code(each.code))
+        by_node.setdefault(node, []).append(kept)
+    for node, some in arrived.items():
+        try:
+            if node in context.nodes.lost:
+                raise NodeUnavailable(node)
+            announce_received(context, carrier, await _write_received(context, carrier, some))
+        except NodeUnavailable:
+            await context.store.write(postponed_receipts.add, carrier, by_node[node], context.world.now())
 
 
 def build_inbox(context: Context, carrier: str) -> Inbox:

@@ -89,9 +89,10 @@ class Rerouter:
             and (target := routes.alternative_to(product, name, open_circuits))
             and self._may_move_to(target)
         }
-        for slot in self._context.slots.held:
+        reachable = self._context.nodes.reachable(self._context.slots.held)
+        for slot in reachable:
             await self._reroute_slot(slot, forward, only_untried=False)
-        for slot in self._context.slots.held:
+        for slot in reachable:
             await self._reroute_slot(slot, back, only_untried=True)
 
     def _may_move_to(self, target: str) -> bool:

@@ -3,10 +3,11 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from typing import Any
 
 from pabal.carriers.base import Busy, Carrier, Rejected, Unknown, Unmapped, Verdict
+from pabal.domain import identifiers
 from pabal.domain.message import Attempt, Outcome
 from pabal.service.context import Context
 from pabal.service.delivery.backpressure import Backpressure
@@ -47,13 +48,13 @@ class Submitter:
         self._backpressure = backpressure
         self._window = window
         self._tasks: set[asyncio.Task[None]] = set()
-        self._unsettled = 0
-        """How many batches of verdicts wait for a store that was unavailable."""
+        self._unsettled: Counter[int] = Counter()
+        """By slot, how many batches of verdicts wait for a store that was unavailable."""
 
     @property
-    def has_unsettled(self) -> bool:
-        """Whether verdicts wait for the store: until they are settled, nothing more may be claimed."""
-        return bool(self._unsettled)
+    def unsettled_slots(self) -> Collection[int]:
+        """Slots whose verdicts wait for the store: nothing more may be claimed there until they are settled."""
+        return self._unsettled
 
     def start(
         self, leased: list[tuple[Lease, Message, Request]], unmapped: Mapping[bytes, str | None]
@@ -137,8 +138,10 @@ class Submitter:
     async def _settle_late(self, answers: Sequence[AttemptVerdict]) -> None:
         """Store late answers, however long the store is unavailable."""
         context = self._context
+        slot = identifiers.slot_of(answers[0][0].message_id)
         while True:
             try:
+                context.nodes.check(slot)
                 finished = await context.store.write(
                     settle_late, self._carrier.name, answers, context.policy, context.world.now()
                 )
@@ -177,26 +180,29 @@ class Submitter:
             self._context.in_flight.remove(_key(attempt) for attempt, _ in verdicts.results)
 
     async def _settle_until_stored(self, verdicts: BatchVerdicts) -> None:
-        """Store verdicts, however long the store is unavailable; nothing more is claimed meanwhile.
+        """Store verdicts, however long the store is unavailable; nothing more is claimed from their slot meanwhile.
 
         The lease may have ended by then. As long as nobody claims, that does no harm: only a later claim
         would submit again what the carrier has accepted.
         """
         context, is_late = self._context, False
+        slot = identifiers.slot_of(verdicts.results[0][0].message_id)  # a batch is claimed from one slot
         try:
             while True:
                 try:
+                    context.nodes.check(slot)
                     now = context.world.now()
                     finished = await context.store.write(
                         settle, verdicts, context.policy, context.world.random(), now
                     )
                     return self.announce(finished)
                 except StoreUnavailable:
-                    self._unsettled += not is_late
+                    self._unsettled[slot] += not is_late
                     is_late = True
                     await asyncio.sleep(STORE_RETRY_DELAY_S)
         finally:
-            self._unsettled -= is_late
+            if is_late:
+                self._unsettled -= Counter([slot])  # keeps no slot without such batches
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

@@ -31,8 +31,10 @@ async def prepare_slot(context: Context, slot: int, worker: bytes | None = None,
     An orphaned slot's leases are released, for its last worker is dead. Otherwise its last worker may still settle
     them, whatever our clock says about their end. Jobs of carriers that are no longer configured go to others.
 
-    Raises SlotNotHeld when another worker has got the slot: it may have claimed from it since.
+    Raises SlotNotHeld when another worker has got the slot: it may have claimed from it since. Raises
+    StoreUnavailable, at once if the node of the slot is known to be lost.
     """
+    context.nodes.check(slot)
     await repair_if_set_back(context, slot, worker)
     for carrier in context.carriers.values():
         if is_orphaned:

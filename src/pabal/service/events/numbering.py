@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import logging
+from collections.abc import Mapping
 
 from pabal.domain.dates import MINUTE, Instant
 from pabal.service.context import Context
 from pabal.store import events
-from pabal.store.engine.base import StoreUnavailable
+from pabal.store.engine.base import NodeUnavailable, StoreUnavailable
 from pabal.store.events import NumberedBatch
 
 POLL_INTERVAL_S = 4.0
@@ -64,6 +65,20 @@ class Numberer:
         context = self._context
         now, held = context.world.now(), context.slots.held
         since = {slot: self._search_from(slot, now) for slot in held}
+        searched: list[int] = []
+        for slots in context.nodes.by_node(held):
+            try:
+                await self._number_slots({slot: since[slot] for slot in slots})
+            except NodeUnavailable:
+                continue
+            searched += slots
+        full = {slot: now for slot in searched if since[slot] == 0}
+        self._searched_fully_at = {
+            slot: at for slot, at in {**self._searched_fully_at, **full}.items() if slot in held
+        }
+
+    async def _number_slots(self, since: Mapping[int, Instant]) -> None:
+        context = self._context
         for slot in await context.store.read(events.slots_with_new, since):
             batch = NumberedBatch(frozenset(), True)
             while batch.has_more:
@@ -71,10 +86,6 @@ class Numberer:
                     events.number_some, slot, since[slot], context.world.now(), BATCH_ROWS
                 )
                 context.announce_numbered(batch.accounts)
-        full = {slot: now for slot, begin in since.items() if begin == 0}
-        self._searched_fully_at = {
-            slot: at for slot, at in {**self._searched_fully_at, **full}.items() if slot in held
-        }
 
     def _search_from(self, slot: int, now: Instant) -> Instant:
         """Return from when on to search; a slot that this process has just got is searched fully."""

@@ -1,7 +1,7 @@
 """Looks up messages and requests."""
 
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import NamedTuple, TypeVar
 
@@ -11,7 +11,7 @@ from pabal.domain.message import Status
 from pabal.service.context import Context
 from pabal.service.errors import RecordDamaged, describe_error
 from pabal.store import history, message_search, messages, requests
-from pabal.store.engine.base import ReadTimedOut, Tx, transaction
+from pabal.store.engine.base import NodeUnavailable, ReadTimedOut, Tx, transaction
 from pabal.store.history import MessageFilter, MessagePage, ReadMessages
 from pabal.store.message_search import SearchPage
 from pabal.store.messages import Message
@@ -19,6 +19,8 @@ from pabal.store.requests import Request
 
 T = TypeVar("T")
 
+MAX_PARTIAL_TRIES = 3
+"""How often a search is tried that leaves out lost nodes: each try may find another one lost."""
 MAX_TOTAL = 10_000
 """Messages beyond so many are not counted."""
 
@@ -47,6 +49,26 @@ class CursorPage(NamedTuple):
     is_capped: bool
     """Whether there are more than `total`."""
     page: SearchPage
+
+
+async def search_reachable(
+    context: Context, message_filter: MessageFilter, search: Callable[[MessageFilter], Awaitable[T]]
+) -> tuple[T, int]:
+    """Return what a search finds in the slots that can be reached, and how many others there are.
+
+    Raises NodeUnavailable where one node after the other is lost.
+    """
+    numbers = context.slots.numbers
+    for tries in range(1, MAX_PARTIAL_TRIES + 1):
+        reachable = tuple(context.nodes.reachable(numbers))
+        is_partial = len(reachable) < len(numbers)
+        wanted = message_filter._replace(slots=reachable) if is_partial else message_filter
+        try:
+            return await search(wanted), len(numbers) - len(reachable)
+        except NodeUnavailable:  # it was lost just now
+            if tries == MAX_PARTIAL_TRIES:
+                raise
+    raise AssertionError("a loop without an end")
 
 
 async def find_messages(

@@ -1,6 +1,6 @@
 """Accepts a send: stores its request, messages and jobs in one transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.domain import identifiers
@@ -16,13 +16,16 @@ from pabal.service.context import Context
 from pabal.service.fair_order import LaneKey
 from pabal.service.sending.duplicates import DuplicateGuard, build_guard, find_duplicates
 from pabal.service.sending.placement import WATCHED_BACK_MS, place_request
+from pabal.service.sending.slot_choice import choose_slot
 from pabal.store import audit_log, expiry, idempotency_keys, messages, opt_outs, queue, requests
 from pabal.store.audit_log import AuditEntry
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import NodeUnavailable, Tx, transaction
 from pabal.store.hash_keys import HashKeys
 from pabal.store.idempotency_keys import KeyedRequest, KeyId
 from pabal.world import new_request_id
 
+MAX_SLOT_TRIES = 3
+"""In how many slots a send is tried: one whose node was just lost is not known to be so."""
 WAKE_HORIZON_MS = 1 * MINUTE
 """Sends scheduled later than this wake no deliverer: each polls the queue more often by itself."""
 
@@ -105,25 +108,33 @@ async def accept_request(
 ) -> AcceptedRequest:
     """Store a send, requested with an API key if any, and return its request once it is durable.
 
-    An audit entry is stored with it, with the request as its target. Raises Refused: PRODUCT_NOT_AVAILABLE,
-    SENDER_NUMBER_NOT_REGISTERED, RATE_LIMITED or LIMIT_EXCEEDED for the account's limits, or DUPLICATE for a key
-    that was used for a different request, or for texts that were sent to the same numbers recently.
+    An audit entry is stored with it, with the request as its target.
+
+    Where the node of its slot cannot be reached, it gets another slot; not if it has an Idempotency-Key, which
+    decides the slot, nor if it may have been stored: then this raises NodeUnavailable.
+
+    Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED, RATE_LIMITED or LIMIT_EXCEEDED for the
+    account's limits, or DUPLICATE for a key that was used for a different request, or for texts that were sent to
+    the same numbers recently.
     """
-    new_request = await prepare_request(
-        context,
-        account_id,
-        sending,
-        idempotency_key,
-        key_id=key_id,
-        user_id=audit_entry.user_id if audit_entry else None,
-    )
-    if audit_entry:
-        new_request = new_request._replace(audit_entry=audit_entry._replace(target=new_request.request_id.hex()))
+    user_id = audit_entry.user_id if audit_entry else None
+
+    async def build() -> NewRequest:
+        found = await prepare_request(context, account_id, sending, idempotency_key, key_id=key_id, user_id=user_id)
+        if audit_entry is None:
+            return found
+        return found._replace(audit_entry=audit_entry._replace(target=found.request_id.hex()))
+
+    new_request = await build()
     charge = await context.limiter.charge(account_id, sending.product, len(new_request.messages))
     try:
-        accepted = await context.store.write(store_request, new_request)
+        new_request, accepted = await _store_where_reachable(context, new_request, build)
     except Refused:
         charge.refund()
+        raise
+    except NodeUnavailable as error:
+        if not error.is_uncertain:
+            charge.refund()
         raise
     if accepted.is_new:
         announce_request(context, sending.product, new_request, accepted)
@@ -131,6 +142,21 @@ async def accept_request(
     else:
         charge.refund()
     return accepted
+
+
+async def _store_where_reachable(
+    context: Context, new_request: NewRequest, build_another: Callable[[], Awaitable[NewRequest]]
+) -> tuple[NewRequest, AcceptedRequest]:
+    """Store a request, or another one like it in the next slot while nothing can have been stored."""
+    for _ in range(MAX_SLOT_TRIES - 1):
+        try:
+            context.nodes.check(identifiers.slot_of(new_request.request_id))
+            return new_request, await context.store.write(store_request, new_request)
+        except NodeUnavailable as error:
+            if error.is_uncertain or new_request.idempotency_key:
+                raise
+        new_request = await build_another()
+    return new_request, await context.store.write(store_request, new_request)
 
 
 async def prepare_request(
@@ -148,7 +174,8 @@ async def prepare_request(
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
     """
     carrier = await choose_carrier(context, account_id, sending)
-    request_id = new_request_id(context.world, _choose_slot(context, account_id, idempotency_key))
+    slot = choose_slot(context, account_id, idempotency_key.key if idempotency_key else None)
+    request_id = new_request_id(context.world, slot)
     now = identifiers.requested_at(request_id)  # read the clock once: "now" is the request's time
     scheduled_at = now if sending.scheduled_at is None else sending.scheduled_at
     rows = messages.build_rows(request_id, account_id, sending.product, sending.receivers)
@@ -305,7 +332,9 @@ async def find_accepted(context: Context, account_id: int, idempotency_key: Idem
     Raises Refused(DUPLICATE) where the key was used for a different request.
     """
     since = context.world.now() - context.policy.idempotency_ms
-    key_id = KeyId(_choose_slot(context, account_id, idempotency_key), account_id, idempotency_key.key)
+    slot = choose_slot(context, account_id, idempotency_key.key)
+    context.nodes.check(slot)
+    key_id = KeyId(slot, account_id, idempotency_key.key)
     earlier = (await context.store.read(idempotency_keys.find, [key_id])).get(key_id)
     return _check_same(earlier, idempotency_key) if earlier and earlier.created_at >= since else None
 
@@ -338,16 +367,6 @@ async def get_usable_template(context: Context, profile: Profile, code: str) -> 
             Code.TEMPLATE_NOT_APPROVED, "templateCode", template.suspension.label if template.suspension else None
         )
     return template.approved
-
-
-def _choose_slot(context: Context, account_id: int, idempotency_key: IdempotencyKey | None) -> int:
-    """Return the slot of a new request: its key's, or a random one."""
-    total = context.slots.total
-    if total == 1:
-        return 0
-    if idempotency_key is None:
-        return context.world.random_bits(identifiers.SLOT_BITS) % total
-    return identifiers.slot_of_key(account_id, idempotency_key.key, total)
 
 
 def build_ad_receivers(account_id: int, sending: Sending) -> list[AdReceiver]:

@@ -8,14 +8,19 @@ from pabal.domain.dates import Instant
 from pabal.domain.sending import Receiver, Sending, decode_shared
 from pabal.service.context import Context
 from pabal.service.errors import RecordDamaged, describe_error
-from pabal.service.sending.campaigns import begin_reading, decode_receivers, describe_problems
+from pabal.service.sending.campaigns import (
+    begin_reading,
+    decode_receivers,
+    describe_problems,
+    sending_of_block,
+)
 from pabal.store import campaigns
 from pabal.store.campaigns import Campaign, CampaignDraft, FileFindings, FileSummary, InvalidRow, ReceiverBlock
 from pabal.store.engine.base import Tx
 
 __all__ = [
     "Campaign", "CampaignDraft", "FileFindings", "FileSummary", "InvalidRow", "ReceiverBlock", "add_findings",
-    "begin_reading", "end_reading", "get_campaign", "get_first_receiver", "get_message", "get_sending",
+    "begin_reading", "end_reading", "get_campaign", "get_first_message", "get_message", "get_sending",
     "list_invalid_rows", "refuse_file",
 ]  # fmt: skip
 
@@ -60,10 +65,11 @@ async def get_sending(context: Context, campaign_id: bytes) -> Sending | None:
         raise RecordDamaged("request", campaign_id) from None
 
 
-async def get_first_receiver(context: Context, campaign: Campaign) -> Receiver | None:
-    """Return the first receiver of a checked campaign."""
+async def get_first_message(context: Context, campaign: Campaign) -> tuple[Sending, Receiver] | None:
+    """Return the first receiver of a checked campaign, and what that receiver gets; None where there is none."""
+    sending = await get_sending(context, campaign.id)
     block = await context.store.read(campaigns.next_block, campaign.id)
-    return decode_receivers(block)[0] if block else None
+    return (sending_of_block(sending, block), decode_receivers(block)[0]) if sending and block else None
 
 
 async def list_invalid_rows(context: Context, campaign: Campaign, after: int, limit: int) -> list[InvalidRow]:

@@ -9,9 +9,11 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from pabal.domain import identifiers
 from pabal.domain.campaign import UNSENT_STATES, CampaignState
 from pabal.domain.codes import LANGUAGES, Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
+from pabal.domain.message import Product
 from pabal.domain.sending import Receiver, Sending, decode_shared
 from pabal.service.context import Context
 from pabal.service.sending import accept, cancel, send_now
@@ -22,7 +24,7 @@ from pabal.store import audit_log, campaign_requests, campaigns
 from pabal.store.audit_log import AuditEntry
 from pabal.store.campaign_requests import CampaignProgress, CampaignRequest
 from pabal.store.campaigns import Campaign, CampaignDraft, ReceiverBlock
-from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
 
 IDLE_INTERVAL_S = 5.0
 BUSY_INTERVAL_S = 1.0
@@ -54,6 +56,11 @@ def decode_receivers(block: ReceiverBlock) -> list[Receiver]:
     ]
 
 
+def sending_of_block(sending: Sending, block: ReceiverBlock) -> Sending:
+    """Return what the receivers of a block get, given what all receivers of the campaign share."""
+    return sending._replace(product=Product.LMS) if block.is_upgraded else sending
+
+
 def describe_problems(problems: Sequence[Problem]) -> list[str]:
     """Return the messages of problems as they are stored: Korean and English in turn."""
     return [each.message(locale) for each in problems for locale in LANGUAGES]
@@ -82,17 +89,24 @@ async def advance_all(context: Context) -> bool:
     """Advance every campaign with work to do, update some progress, and say whether there was any."""
     at_work, is_progress_due = await context.store.read(_find_work, context.world.now())
     for campaign_id in at_work:
-        campaign = await context.store.read(campaigns.get, campaign_id)
-        if campaign is None:
-            continue
-        if campaign.state is CampaignState.CANCELLING:
-            await _cancel_requests(context, campaign)
-        if campaign.is_expedited:
-            await _expedite_requests(context, campaign)
-        if campaign.state is CampaignState.MAKING:
-            await _create_requests(context, campaign)
+        try:
+            await _advance(context, campaign_id)
+        except NodeUnavailable:  # others go on
+            log.warning("campaign waits for a lost node", extra={"campaign": campaign_id.hex()})
     updated = await update_progress(context) if is_progress_due or at_work else 0
     return bool(updated or at_work)
+
+
+async def _advance(context: Context, campaign_id: bytes) -> None:
+    campaign = await context.store.read(campaigns.get, campaign_id)
+    if campaign is None:
+        return
+    if campaign.state is CampaignState.CANCELLING:
+        await _cancel_requests(context, campaign)
+    if campaign.is_expedited:
+        await _expedite_requests(context, campaign)
+    if campaign.state is CampaignState.MAKING:
+        await _create_requests(context, campaign)
 
 
 async def create(context: Context, draft: CampaignDraft, audit_entry: AuditEntry) -> None:
@@ -262,6 +276,7 @@ async def _create_request(context: Context, campaign: Campaign, sending: Sending
     store's parts do not commit together.
     """
     receivers = decode_receivers(block)
+    sending = sending_of_block(sending, block)
     key = f"campaign {campaign.id.hex()} {block.number}"
     new_request = await accept.prepare_request(
         context,
@@ -273,9 +288,14 @@ async def _create_request(context: Context, campaign: Campaign, sending: Sending
     )
     charge = await context.limiter.charge(campaign.account_id, sending.product, len(receivers))
     try:
+        context.nodes.check(identifiers.slot_of(new_request.request_id))
         stored = await context.store.write(_store_request, campaign, block, new_request)
     except Refused:
         charge.refund()
+        raise
+    except NodeUnavailable as error:
+        if not error.is_uncertain:
+            charge.refund()
         raise
     if stored:
         accept.announce_request(context, sending.product, new_request, stored)

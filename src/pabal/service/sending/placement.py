@@ -2,14 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
 
 from pabal.domain.dates import SECOND, Instant
 from pabal.service.context import Context
 from pabal.service.fair_order import LaneKey
-from pabal.store import queue, slots
-from pabal.store.engine.base import StoreUnavailable, Tx
-from pabal.store.queue import Lane, LaneDue
+from pabal.service.queue_heads import read_heads
+from pabal.store import slots
+from pabal.store.engine.base import StoreUnavailable
+from pabal.store.queue import Lane
 
 REFRESH_AFTER_S = 0.5
 """How old the heads of slots may be before they are read again, in the background."""
@@ -57,20 +57,15 @@ def _refresh_heads(context: Context, key: LaneKey) -> None:
 async def _read_heads(context: Context, carrier: str) -> None:
     lanes = [
         (slot, lane, max(0, context.fair_order.head_of(LaneKey(carrier, slot, lane)) - HEAD_MARGIN_MS))
-        for slot in range(context.slots.total)
+        for slot in context.slots.numbers
         for lane in (Lane.SMALL, Lane.CAMPAIGN)
     ]
     now = context.world.now()
     with contextlib.suppress(StoreUnavailable):
-        found, holders = await context.store.read(_find_heads, carrier, lanes)
+        found = await read_heads(context, carrier, lanes)
+        holders = await context.store.read(slots.list_holders)
         slots_by_holder: dict[bytes | None, list[int]] = {}
         for slot, holder in holders:
             slots_by_holder.setdefault(holder, []).append(slot)
         for held in slots_by_holder.values():
             context.fair_order.observe(carrier, held, [each for each in found if each.slot in held], now)
-
-
-def _find_heads(
-    tx: Tx, carrier: str, lanes: Sequence[tuple[int, int, Instant]]
-) -> tuple[list[LaneDue], list[tuple[int, bytes | None]]]:
-    return queue.next_due_by_lane(tx, carrier, lanes), slots.list_holders(tx)

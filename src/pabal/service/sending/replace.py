@@ -13,7 +13,7 @@ from pabal.service.sending.accept import AcceptedRequest, IdempotencyKey, NewReq
 from pabal.service.sending.cancel import cancel
 from pabal.store import campaign_requests, messages, recent_texts, requests
 from pabal.store.audit_log import AuditEntry
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import NodeUnavailable, Tx, transaction
 from pabal.store.requests import Request
 
 NOT_WAITING = Text(
@@ -56,6 +56,10 @@ async def replace_request(
         stored = await context.store.write(_replace, Replacement(old_id, new, _texts_of(sending)))
     except Refused:
         charge.refund()
+        raise
+    except NodeUnavailable as error:
+        if not error.is_uncertain:
+            charge.refund()
         raise
     if stored.is_new:
         accept.announce_request(context, sending.product, new, stored)

@@ -31,7 +31,7 @@ class CannotMove(Exception):
 
 def list_carriers(tx: Tx, slots: Sequence[int], configured: Mapping[str, str], now: Instant) -> list[KnownCarrier]:
     """Return the configured carriers, and all others that were configured once or have messages."""
-    unknown = dict.fromkeys(queue_admin.carriers_in_queue(tx), "")
+    unknown = dict.fromkeys(queue_admin.carriers_in_queue(tx, slots), "")
     kinds = {**unknown, **carriers.get_kinds(tx), **configured}
     counts = {(each.carrier, each.lane): each.jobs for each in queue_admin.depths(tx, slots, kinds, now)}
     return [

@@ -79,7 +79,7 @@ class Expirer:
         if not 0 <= now - self._restarted_at < REWALK_MS:
             self._places, self._restarted_at = {}, now
         self._places = {key: place for key, place in self._places.items() if key[0] in slots}
-        for slot in slots:
+        for slot in context.nodes.reachable(slots):
             names = set(context.carriers)
             if is_full:
                 names.update(await context.store.read(queue_admin.carriers_with_jobs, slot))

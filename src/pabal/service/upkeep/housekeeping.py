@@ -124,7 +124,7 @@ async def run_housekeeping(context: Context) -> None:
 
 async def run_round(context: Context, *, is_full: bool = True) -> None:
     """End overdue messages, in small transactions; a full round does all other tasks as well."""
-    for slot in context.slots.held:
+    for slot in context.nodes.reachable(context.slots.held):
         names = set(context.carriers)
         if is_full:
             names.update(await context.store.read(queue_admin.carriers_with_jobs, slot))
@@ -151,7 +151,7 @@ async def _expire_all(context: Context, slot: int, carrier: str) -> None:
 
 
 async def _trim_simulators(context: Context) -> None:
-    slots, names = range(context.slots.total), list(context.carriers)
+    slots, names = context.slots.numbers, list(context.carriers)
     await _repeat_until_none(
         context, lambda tx: trim_simulator(tx, names, slots, context.policy, context.world.now())
     )
@@ -176,6 +176,9 @@ async def _run_global_tasks(context: Context) -> None:
     )
     await _repeat_until_none(
         context, lambda tx: receipts.delete_old_unmatched(tx, world.now() - UNMATCHED_RECEIPT_RETENTION_MS, BATCH)
+    )
+    await _repeat_until_none(
+        context, lambda tx: receipts.delete_old_turns(tx, world.now() - policy.retention_ms, BATCH)
     )
     await finish_long_messages(context)
     await _repeat_until_none(context, lambda tx: inbound.delete_old(tx, world.now() - policy.retention_ms, BATCH))

@@ -113,9 +113,12 @@ async def get_grouped_statistics(
 
 
 async def get_delivery_report(context: Context) -> DeliveryReport:
-    """Return the state of all carriers, of the queue and of the workers."""
+    """Return the state of all carriers, of the queue and of the workers, as far as nodes can be reached."""
     return await context.store.read(
-        _read_delivery, range(context.slots.total), list(context.carriers), context.world.now()
+        _read_delivery,
+        context.nodes.reachable(context.slots.numbers),
+        list(context.carriers),
+        context.world.now(),
     )
 
 

@@ -46,7 +46,9 @@ _CURSOR = "counted"
 
 
 async def update_statistics(context: Context, max_ms: int | None = None) -> None:
-    """Count the quarters that have changed, and the new ones."""
+    """Count the quarters that have changed, and the new ones; nothing while a node is lost."""
+    if context.nodes.lost:
+        return
     store, world = context.store, context.world
     begun = world.monotonic()
     known, since = await store.read(_read_progress, world.now())
@@ -95,8 +97,9 @@ async def _count_quarter(context: Context, quarter: Instant) -> None:
     begun, now = world.monotonic(), world.now()
     waiting = await _waiting(context, quarter)
     found: CountedGroups = {}
-    for since in range(quarter, quarter + QUARTER, SLICE_MS):
-        for group, counts in (await store.read(statistics.count_messages, since, since + SLICE_MS)).items():
+    step = QUARTER if context.nodes.is_distributed else SLICE_MS  # the nodes count it at the same time
+    for since in range(quarter, quarter + QUARTER, step):
+        for group, counts in (await store.read(statistics.count_messages, since, since + step)).items():
             found[group] = found[group].plus(counts) if group in found else counts
     took_ms = round((world.monotonic() - begun) * 1000)
     if found:

@@ -96,7 +96,8 @@ class WebhookDispatcher:
         return REFRESH_INTERVAL_S if self._context.slots.are_shared else MAX_IDLE_S
 
     def _is_ours(self, webhook: Webhook) -> bool:
-        return webhook.id % self._context.slots.total in self._context.slots.held
+        here = self._context.slots
+        return here.numbers[webhook.id % here.total] in here.held
 
     async def _find_accounts(self) -> set[int]:
         """Return the accounts with events that other processes have numbered since the last look."""
@@ -106,7 +107,10 @@ class WebhookDispatcher:
         self._looked_at = now
         accounts = {each.webhook.account_id for each in self._posters.values()}
         try:
-            found, self._seen = await context.store.read(events.find_accounts, accounts, self._seen or {})
+            reachable = context.nodes.reachable(context.slots.numbers) if context.nodes.lost else None
+            known = self._seen or {}
+            found, seen = await context.store.read(events.find_accounts, accounts, known, reachable)
+            self._seen = known | seen
         except StoreUnavailable:
             return set()  # they are found by the next look
         return found

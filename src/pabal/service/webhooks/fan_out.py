@@ -53,7 +53,8 @@ def read_batch(
     if stored is None:
         return None
     begin = known.reached if known and known.stored == stored else stored.positions
-    page = events.read_after(tx, webhook.account_id, begin, EVENTS_PER_BATCH, webhook.events)
+    reachable = context.nodes.reachable(context.slots.numbers) if context.nodes.lost else None
+    page = events.read_after(tx, webhook.account_id, begin, EVENTS_PER_BATCH, webhook.events, reachable)
     wanted = [each for each in page.events if webhook.wants(each.type, each.product)]
     if wanted and len(wanted) < MAX_ITEMS and not page.has_more:
         numbered_at = min(each.number for each in wanted) // NUMBERS_PER_MS
@@ -86,12 +87,12 @@ def make_body(type: EventType, timestamp: str, items: Sequence[bytes]) -> bytes:
 
 def _make_posts(tx: Tx, context: Context, wanted: Sequence[Event], timestamp: str) -> list[NewPost]:
     ends = [each for each in wanted if each.type is EventType.MESSAGE_RESULT]
-    others = [each.id for each in wanted if each.type is not EventType.MESSAGE_RESULT]
+    others = [each for each in wanted if each.type is not EventType.MESSAGE_RESULT]
     has_profiles = any(each.type is EventType.SENDER_AUTH for each in wanted)
     items = context.build_items(
         wanted,
         read_messages(tx, ends),
-        events.get_data(tx, others) if others else {},
+        events.get_data(tx, [each.id for each in others], {each.slot for each in others}) if others else {},
         read_sender_categories(tx, context) if has_profiles else {},
     )
     by_type: dict[EventType, list[tuple[bytes, bytes]]] = {}

@@ -22,6 +22,20 @@ class StoreUnavailable(Exception):
     """The store cannot do it now: nothing was committed, or that is not known. A retry may help."""
 
 
+class NodeUnavailable(StoreUnavailable):
+    """A node of a distributed store cannot be reached: what is on other nodes goes on.
+
+    `node` is its host and port, or empty where nobody said. `is_uncertain`: the transaction may have been
+    committed; otherwise it has changed nothing.
+    """
+
+    def __init__(self, node: str, reason: str = "", *, is_uncertain: bool = False) -> None:
+        because = f": {reason}" if reason else ""
+        super().__init__(f"the node {node or 'of a slot'} cannot be reached{because}")
+        self.node = node
+        self.is_uncertain = is_uncertain
+
+
 class ReadTimedOut(StoreUnavailable):
     """A search took longer than it may. The same search would again."""
 
@@ -32,6 +46,10 @@ class Tx(Protocol):
     @property
     def is_retry(self) -> bool:
         """Whether an earlier run may have been committed: the connection was lost during its commit."""
+
+    @property
+    def is_distributed(self) -> bool:
+        """Whether the slots are on several nodes, which each statement should name as few of as it can."""
 
     def execute(self, sql: str, args: Sequence[Value] = ()) -> int:
         """Execute a statement and return how many rows it changed."""
@@ -48,9 +66,10 @@ class Tx(Protocol):
         `{rows}` in the statement becomes a list of parenthesised placeholders, one for each row, and `{list}`
         one without parentheses, for rows of one value; `args` are the placeholders that stand before it.
         `(values {rows}) as v(id, lane)` names the columns `v.id` and `v.lane`.
-        Where rows begin with an id, a statement may name the slot that it is about by `slot {same_slot}`, for the
-        slot of all ids if they share one, and the months by `id {within}`: none of the ids lies outside. Beside a
-        join the latter would be wrong: it offers the planner a way to go through all that lies between.
+        Where rows begin with an id, or with a slot, a statement may name the slot that it is about by
+        `slot {same_slot}`, for the slot of all rows if they share one. Where they begin with an id, it may name the
+        months by `id {within}`: none of the ids lies outside. Beside a join that would be wrong: it offers the
+        planner a way to go through all that lies between.
         Returns what the statement returns.
         """
 
@@ -66,6 +85,13 @@ class Store(Protocol):
         """How often writes of this process have announced each topic; some of them may have been rolled back.
 
         It is replaced by another mapping, never changed.
+        """
+
+    @property
+    def lost_nodes(self) -> set[str]:
+        """The nodes of a distributed store, by host and port, that could not be reached when last tried.
+
+        Whoever reaches one again takes it out.
         """
 
     async def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:

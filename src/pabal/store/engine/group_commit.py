@@ -122,6 +122,7 @@ class GroupCommitStore(ABC):
         self._is_closed = False
         self.announced: Mapping[int, int] = {}
         self._announced_lock = threading.Lock()
+        self.lost_nodes: set[str] = set()
         self._new_writes: list[PendingWrite] = []
         self._waiting = 0
         self._timeouts = Timeouts(self.timeout_s, world) if self.timeout_s else None

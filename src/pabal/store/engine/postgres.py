@@ -10,9 +10,10 @@ from typing import Any, Concatenate, cast
 
 import psycopg
 from psycopg import errors
-from psycopg.conninfo import conninfo_to_dict
 
-from pabal.store.engine.base import P, ReadTimedOut, StoreUnavailable, T
+from pabal.store.engine.base import NodeUnavailable, P, ReadTimedOut, StoreUnavailable, T
+from pabal.store.engine.citus import USE_TWO_PHASES
+from pabal.store.engine.citus_errors import find_lost_node, unavailable
 from pabal.store.engine.group_commit import (
     SEARCH_CONNECTIONS,
     SEARCH_TIMEOUT_S,
@@ -22,47 +23,22 @@ from pabal.store.engine.group_commit import (
     WriteConnection,
     WriteResult,
 )
-from pabal.store.engine.postgres_tx import Connection, PostgresTx, adapt
+from pabal.store.engine.postgres_session import connect as connect
+from pabal.store.engine.postgres_session import describe_connect_error, is_distributed
+from pabal.store.engine.postgres_tx import Connection, PostgresTx
 from pabal.world import World
 
-CONNECT_TIMEOUT_S = 5
 TIMEOUT_S = 20.0
 """How long a caller waits: longer than for a lock. A commit waits for a replica as long as that is down."""
-MAX_PREPARED_STATEMENTS = 300
 MAX_RETRIES = 20
 """How often writes are retried after a conflict or a lost connection.
 
 Many writes share a transaction, so it conflicts more often than each would alone.
 """
 
-# All our statements are written for nested loops over indexes, as SQLite runs them: no other plan is better when
-# the tables are large, and a plan made while they were empty may stay in use for long. One generic plan serves all
-# arguments, because planning over two years of partitions takes longer than executing. Citus is an exception: it
-# must see the arguments to choose the shard.
-# A returned write must be durable, so synchronous_commit = off is overridden.
-_SESSION_SETTINGS = (
-    b"set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off;"
-    b" set enable_bitmapscan = off;"  # it loses the index order, so a claim would sort the whole queue
-    b" set lock_timeout = '10s';"
-    b" set idle_in_transaction_session_timeout = '10s';"  # a frozen or lost process must release its locks
-    b" set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3;"
-    b" set tcp_user_timeout = 15000;"
-    b" select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off';"
-    b" select set_config('plan_cache_mode', 'force_generic_plan', false)"
-    b" where not exists (select 1 from pg_extension where extname = 'citus')"
-)
 # A commit that writes nothing does not wait for replicas. A retry may find rows that are on this server alone, so
 # it writes a message: its commit then returns only when everything before it is replicated.
 _WAIT_FOR_REPLICAS = b"select pg_logical_emit_message(true, 'pabal', '')"
-_CONNECTION_OPTIONS: dict[str, Any] = {
-    "connect_timeout": CONNECT_TIMEOUT_S,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 15_000,
-    "application_name": "pabal",
-}
-
 BEGIN_READ = b"begin isolation level repeatable read read only"
 BEGIN_RELAXED = b"begin isolation level read committed"
 CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected)
@@ -107,8 +83,9 @@ class _PostgresConnection:
         if self._statement_timeout_s is not None:
             self._connection.execute(b"set statement_timeout = %d" % round(1000 * self._statement_timeout_s))
         self._open = contextlib.ExitStack()
+        has_nodes = is_distributed(self._connection)
         self._pipeline = self._open.enter_context(self._connection.pipeline())
-        self.tx = PostgresTx(self._connection, self._pipeline, self.announced)
+        self.tx = PostgresTx(self._connection, self._pipeline, self.announced, is_distributed=has_nodes)
 
     @property
     def is_lost(self) -> bool:
@@ -121,12 +98,16 @@ class _PostgresConnection:
         if self.is_lost:
             self.connect()
         self.has_begun = True
-        self.tx.is_retry = self.is_retry
+        self.tx.begin(is_retry=self.is_retry)
         self._send(self._begin)
 
     def commit(self) -> None:
         if self.is_retry:
             self._send(_WAIT_FOR_REPLICAS)
+        if self.tx.has_written:  # on Citus
+            if self.tx.needs_two_phases:
+                self._send(USE_TWO_PHASES)
+            self._pipeline.sync()  # what fails before the commit has changed nothing, and callers may try elsewhere
         self.is_committing = True
         said = self._send(b"commit")
         self._pipeline.sync()
@@ -224,7 +205,7 @@ class PostgresStore(GroupCommitStore):
         try:
             self._write_connections[0].connect()
         except psycopg.Error as error:
-            raise StoreUnavailable(_connect_error(error, address)) from None
+            raise StoreUnavailable(describe_connect_error(error, address)) from None
         super().__init__(
             world,
             self._write_connections,
@@ -281,7 +262,9 @@ class PostgresStore(GroupCommitStore):
             was_lost = connection.has_begun and connection.is_lost
             if not self._is_engine_failure(error) or isinstance(error, errors.ReadOnlySqlTransaction):
                 raise
-            raise (LostConnection if was_lost else StoreUnavailable)(type(error).__name__) from None
+            if was_lost:
+                raise LostConnection(type(error).__name__) from None
+            raise self._unavailable(error, is_uncertain=connection.is_committing) from None
         except BaseException:
             connection.abandon()
             raise
@@ -302,13 +285,21 @@ class PostgresStore(GroupCommitStore):
     def _recover(
         self, connection: WriteConnection, taken: list[PendingWrite], error: Exception
     ) -> list[WriteResult]:
-        """Retry the writes that may be retried until they are committed; the others fail with StoreUnavailable."""
+        """Retry the writes that may be retried until they are committed; the others fail with StoreUnavailable.
+
+        Where a node of Citus cannot be reached, each write gets a transaction of its own, so that those on other
+        nodes succeed.
+        """
         mine = cast(_PostgresConnection, connection)
         told: list[WriteResult] = []
         pending: deque[PendingWrite] = deque()
         for _ in range(MAX_RETRIES):
+            was_uncertain = mine.is_retry or mine.is_committing
             again, given_up = self._split_retryable(mine, taken, error)
-            told += _unavailable(given_up, error)
+            told += self._refuse(given_up, error, is_uncertain=was_uncertain)
+            if find_lost_node(error) is not None:
+                told += [result for write in again for result in self._commit_alone(mine, write)]
+                again = []
             pending.extendleft(reversed(again))
             try:
                 while pending:
@@ -318,9 +309,20 @@ class PostgresStore(GroupCommitStore):
                 return told
             except psycopg.Error as another:
                 error = another
+        was_uncertain = mine.is_retry or mine.is_committing
         mine.abandon()
         mine.is_retry = False
-        return told + _unavailable([*taken, *pending], error)
+        return told + self._refuse([*taken, *pending], error, is_uncertain=was_uncertain)
+
+    def _commit_alone(self, connection: _PostgresConnection, write: PendingWrite) -> list[WriteResult]:
+        """Return the result of a write in a transaction of its own; a first run that is in doubt stays so."""
+        is_retry, taken = connection.is_retry, list[PendingWrite]()
+        try:
+            return self._commit_batch(connection, deque([write]), taken)
+        except psycopg.Error as error:
+            found = self._recover(connection, taken, error)
+            connection.is_retry = is_retry
+            return found
 
     def _split_retryable(
         self, connection: _PostgresConnection, taken: list[PendingWrite], error: Exception
@@ -341,41 +343,27 @@ class PostgresStore(GroupCommitStore):
             return [], taken
         if isinstance(error, PIPELINE_CONFUSED):
             return taken, []
-        if connection.is_lost and connection.is_committing:
+        is_node_lost = find_lost_node(error) is not None
+        if is_node_lost and len(taken) == 1:
+            return [], taken
+        if is_node_lost and not connection.is_committing:
+            return taken, []
+        if (connection.is_lost or is_node_lost) and connection.is_committing:
             connection.is_retry = True
             again = [call for call in taken if call.options.retryable]
             return again, [call for call in taken if not call.options.retryable]
         was_lost = connection.is_lost and connection.has_begun
         return (taken, []) if was_lost or isinstance(error, CONFLICTS) else ([], taken)
 
+    def _refuse(self, calls: list[PendingWrite], error: Exception, *, is_uncertain: bool) -> list[WriteResult]:
+        if not calls:
+            return []
+        reason = self._unavailable(error, is_uncertain=is_uncertain)
+        return [WriteResult(call, None, reason) for call in calls]
 
-def _unavailable(calls: list[PendingWrite], error: Exception) -> list[WriteResult]:
-    away = StoreUnavailable(type(error).__name__)
-    return [WriteResult(call, None, away) for call in calls]
-
-
-def connect(address: str) -> Connection:
-    """Return a new connection in autocommit mode."""
-    given = conninfo_to_dict(address)
-    patience = {name: value for name, value in _CONNECTION_OPTIONS.items() if name not in given}
-    connection = psycopg.connect(
-        address, autocommit=True, cursor_factory=psycopg.RawCursor, client_encoding="utf8", **patience
-    )
-    try:
-        connection.prepared_max = MAX_PREPARED_STATEMENTS
-        adapt(connection)
-        connection.execute(_SESSION_SETTINGS)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _connect_error(error: psycopg.Error, address: str) -> str:
-    """Return why connecting failed, in one line and without the password."""
-    first, *_ = str(error).splitlines() or [type(error).__name__]
-    try:
-        password = conninfo_to_dict(address).get("password")
-    except psycopg.Error:
-        return "the address cannot be read"
-    return first.replace(str(password), "…") if password else first
+    def _unavailable(self, error: Exception, *, is_uncertain: bool) -> StoreUnavailable:
+        """Return what callers are told, and remember a node that cannot be reached."""
+        found = unavailable(error, is_uncertain=is_uncertain)
+        if isinstance(found, NodeUnavailable) and found.node:
+            self.lost_nodes.add(found.node)
+        return found

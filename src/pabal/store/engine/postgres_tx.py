@@ -16,6 +16,7 @@ from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 
 from pabal.domain import identifiers
 from pabal.store.engine.base import Row, Value, chunks, to_dialect
+from pabal.store.engine.citus import MARKER_TABLE, writes_to_workers
 
 MAX_ROWS_PER_STATEMENT = 5000
 """Rows per statement: they are sent as arrays, so the text is the same for any number of rows."""
@@ -38,6 +39,7 @@ DIALECT = {
     "and_slot": ", slot",
     "and_same_slot": " and r.slot = g.slot",
     "has_partitions": "1",
+    "is_distributed": f"to_regclass('{MARKER_TABLE}') is not null",
     "skip_locked": "for update skip locked",
     "or_fail": "",
     "as_big": "::bigint",  # without the cast, a column of nulls alone would be text
@@ -153,25 +155,49 @@ class PostgresTx:
         connection: Connection,
         pipeline: psycopg.Pipeline | None = None,
         announced: set[int] | None = None,
+        *,
+        is_distributed: bool = False,
     ) -> None:
         self._connection = connection
         self._pipeline = pipeline
         self._announced = set() if announced is None else announced
+        self.is_distributed = is_distributed
+        """Whether Citus distributes tables by slot: then a statement is about one slot, if it can be."""
+        self._written: set[bool] = set()
+        """Where it has written, on Citus: to distributed tables (True), to those of the coordinator (False)."""
         self.is_retry = False
 
     def announce(self, topic: int) -> None:
         self._announced.add(topic)
 
+    def begin(self, *, is_retry: bool) -> None:
+        """Forget the transaction before."""
+        self.is_retry = is_retry
+        self._written.clear()
+
+    @property
+    def has_written(self) -> bool:
+        """Whether it has written anything."""
+        return bool(self._written)
+
+    @property
+    def needs_two_phases(self) -> bool:
+        """Whether it has written on the coordinator and on a worker: else Citus commits one after the other."""
+        return len(self._written) == 2
+
     def execute(self, sql: str, args: Sequence[Value] = ()) -> int:
+        self._note_write(sql)
         cursor = self._connection.execute(_translate(sql), args, binary=True)
         if self._pipeline:
             self._pipeline.sync()
         return max(cursor.rowcount, 0)
 
     def fetch_all(self, sql: str, args: Sequence[Value] = ()) -> list[Row]:
+        self._note_write(sql)
         return self._synced(self._connection.execute(_translate(sql), args, binary=True)).fetchall()
 
     def fetch_one(self, sql: str, args: Sequence[Value] = ()) -> Row | None:
+        self._note_write(sql)
         return self._synced(self._connection.execute(_translate(sql), args, binary=True)).fetchone()
 
     def _synced(self, cursor: psycopg.Cursor[Row]) -> psycopg.Cursor[Row]:
@@ -183,23 +209,47 @@ class PostgresTx:
     def execute_many(self, sql: str, rows: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Row]:
         answer: list[Row] = []
         names_months, names_slot = "{within}" in sql, "{same_slot}" in sql
-        for chunk in chunks(rows, MAX_ROWS_PER_STATEMENT):
+        bounds_rows = names_slot and self.is_distributed and "{rows}" in sql
+        for chunk in self._chunks(rows, names_slot):
+            self._note_write(sql)
             columns = [_to_array(values) for values in zip(*chunk, strict=True)]
             slot = _shared_slot(columns[0]) if names_slot else None
             values: list[Any] = [*args, *columns]
             values += [] if slot is None else [slot]
-            values += [min(columns[0]), max(columns[0])] if names_months else []
-            statement, is_answered = _translate_for_rows(
-                sql, tuple(column.sql_type for column in columns), slot is not None
+            values += [min(columns[0]), max(columns[0])] if names_months or bounds_rows else []
+            statement, is_answered = translate_for_rows(
+                sql, tuple(column.sql_type for column in columns), slot is not None, bounds_rows
             )
             cursor = self._connection.execute(statement, values, binary=True)
             if is_answered:
                 answer += self._synced(cursor).fetchall()
         return answer
 
+    def _chunks(self, rows: Iterable[Sequence[Value]], names_slot: bool) -> Iterable[list[Sequence[Value]]]:
+        """Return the rows of each statement; on Citus those of one slot, which are on one shard."""
+        if not (names_slot and self.is_distributed):
+            return chunks(rows, MAX_ROWS_PER_STATEMENT)
+        return [chunk for some in _by_slot(rows) for chunk in chunks(some, MAX_ROWS_PER_STATEMENT)]
 
-def _shared_slot(ids: Sequence[bytes]) -> int | None:
-    """Return the slot that all ids share, or None."""
+    def _note_write(self, sql: str) -> None:
+        if self.is_distributed and (is_on_workers := writes_to_workers(sql)) is not None:
+            self._written.add(is_on_workers)
+
+
+def _by_slot(rows: Iterable[Sequence[Value]]) -> Iterable[list[Sequence[Value]]]:
+    """Return the rows of each slot, the lowest slot first, so that transactions lock in one order."""
+    found: dict[int, list[Sequence[Value]]] = {}
+    for row in rows:
+        assert isinstance(row[0], bytes | int)
+        slot = row[0] if isinstance(row[0], int) else identifiers.slot_of(row[0])
+        found.setdefault(slot, []).append(row)
+    return [found[slot] for slot in sorted(found)]
+
+
+def _shared_slot(ids: Sequence[Any]) -> int | None:
+    """Return the slot that all ids share, or that all rows begin with; or None."""
+    if isinstance(ids[0], int):
+        return ids[0] if len(set(ids)) == 1 else None
     first = identifiers.slot_of(ids[0])
     return first if all(one[6] << 4 | one[7] >> 4 == first for one in ids) else None
 
@@ -229,21 +279,27 @@ def _translate(sql: str) -> bytes:
 
 
 @lru_cache(maxsize=512)
-def _translate_for_rows(sql: str, kinds: tuple[str, ...], is_of_one_slot: bool) -> tuple[bytes, bool]:
+def translate_for_rows(
+    sql: str, kinds: tuple[str, ...], is_of_one_slot: bool, bounds_rows: bool
+) -> tuple[bytes, bool]:
     """Return a statement for many rows, with an array for each column, and whether it returns rows.
 
     Behind the arrays stands the slot, where there is one; and, since an array does not say to PostgreSQL which
     months it is about, the lowest and the highest id.
+
+    `bounds_rows`: a node of Citus sees how many rows there are, expects few in the slot, and would compare each of
+    them with each in the slot. Bounds, which all rows fit, make it expect few: it looks each of them up.
     """
     spelled, before = _number_placeholders(to_dialect(sql, DIALECT))
     arrays = [f"${before + number}::{kind}" for number, kind in enumerate(kinds, 1)]
     names = ", ".join(f"column{number}" for number in range(1, len(kinds) + 1))
-    spelled = spelled.replace("values {rows}", f"select * from unnest({', '.join(arrays)}) as u({names})")
+    after = before + len(kinds) + is_of_one_slot
+    bounds = f"between ${after + 1} and ${after + 2}"
+    rows = f"select * from unnest({', '.join(arrays)}) as u({names})"
+    spelled = spelled.replace("values {rows}", f"{rows} where column1 {bounds}" if bounds_rows else rows)
     spelled = spelled.replace("in ({list})", f"= any ({arrays[0]})")
-    after = before + len(kinds)
-    spelled = spelled.replace("{same_slot}", f"= ${after + 1}" if is_of_one_slot else "is not null")
-    after += is_of_one_slot
-    spelled = spelled.replace("{within}", f"between ${after + 1} and ${after + 2}")
+    spelled = spelled.replace("{same_slot}", f"= ${after}" if is_of_one_slot else "is not null")
+    spelled = spelled.replace("{within}", bounds)
     return spelled.encode(), _RETURNS_ROWS.match(sql) is not None
 
 

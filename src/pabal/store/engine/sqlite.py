@@ -60,6 +60,7 @@ DIALECT = {
     "and_slot": "",
     "and_same_slot": "",
     "has_partitions": "0",
+    "is_distributed": "false",
     "skip_locked": "",
     "or_fail": "or fail",  # without it SQLite copies every page a statement touches, in case it must undo it
     "as_big": "",
@@ -82,6 +83,7 @@ class SqliteTx:
     """A transaction on one connection."""
 
     is_retry = False
+    is_distributed = False
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection

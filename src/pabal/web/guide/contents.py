@@ -74,6 +74,7 @@ CHAPTERS = (
             "reference/simulator",
             "glossary",
             "promises",
+            "steps",
             "security",
         ),
     ),

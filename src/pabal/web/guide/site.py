@@ -28,7 +28,6 @@ _TEXTS = {
     "results": Text("검색 결과", "Results"),
     "nothing": Text("찾은 것이 없습니다. 다른 말로 찾아보세요.", "Nothing found. Try other words."),
     "interface": Text("API 문서", "Interface"),
-    "in_english": Text("(영문)", ""),
     "language": Text("English", "한국어"),
     "contents": Text("차례", "Contents"),
 }
@@ -75,13 +74,11 @@ async def show_index(request: Request) -> Response:
 
 
 async def show_page(request: Request) -> Response:
-    """Answer a page; one that exists in English only is answered in English."""
+    """Answer a page."""
     language, page = _language(request), request.path_params["page"]
     body = read_page(language, page)
     if body is None:
-        if language == "en" or read_page("en", page) is None:
-            raise HTTPException(404)
-        return RedirectResponse(f"{PREFIX}/en/{page}")
+        raise HTTPException(404)
     return _answer(language, page, title=read_title(language, page), body=body, query="", hits=None)
 
 
@@ -101,14 +98,11 @@ def _language(request: Request) -> str:
 
 
 def _answer(language: str, page: str, **values: Any) -> Response:
-    other = "en" if language == "ko" else "ko"
-    twin = page if page == "search" or read_page(other, page) is not None else "index"
     text = _templates.get_template("page.html").render(
         prefix=PREFIX,
         language=language,
-        other=other,
+        other="en" if language == "ko" else "ko",
         page=page,
-        twin=twin,
         chapters=_contents(language),
         texts={name: text.in_language(language) for name, text in _TEXTS.items()},
         max_characters=MAX_QUERY_CHARACTERS,
@@ -118,14 +112,11 @@ def _answer(language: str, page: str, **values: Any) -> Response:
 
 
 def _contents(language: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return every chapter with the address and title of its pages; a missing page is shown in English."""
-    note = _TEXTS["in_english"].in_language(language)
-    chapters = []
-    for chapter in CHAPTERS:
-        pages = []
-        for page in chapter.pages:
-            title = read_title(language, page)
-            shown = title or f"{read_title('en', page)} {note}".rstrip()
-            pages.append((f"{PREFIX}/{language if title else 'en'}/{page}", shown))
-        chapters.append((chapter.title.in_language(language), pages))
-    return chapters
+    """Return every chapter with the address and title of its pages."""
+    return [
+        (
+            chapter.title.in_language(language),
+            [(f"{PREFIX}/{language}/{page}", read_title(language, page) or page) for page in chapter.pages],
+        )
+        for chapter in CHAPTERS
+    ]

@@ -309,8 +309,9 @@ create table drafts (                    -- what a user has written in a form of
     user_id {big} not null references users (id),
     account_id {big} not null,
     form text not null,                  -- such as `send`
-    fields text not null,                -- what was typed, as a JSON object
+    fields text not null,                -- what was typed, as a JSON object; empty: nothing, it was sent
     changed_at {big} not null,
+    sent_page text not null,             -- the page that has sent it last: it keeps nothing any more; empty: none
     primary key (user_id, account_id, form)
 );
 create index drafts_by_account on drafts (account_id, user_id, form);
@@ -463,6 +464,21 @@ create table receipts (
 ) {clustered};
 create index receipts_unmatched on receipts (arrived_at) where message_id is null;
 create index receipts_by_parts on receipts (message_id) where parts > 1;
+
+create table receipt_turns (             -- messages in parts of which some are reported: whoever counts them takes turns
+    message_id {bytes} primary key
+) {clustered};
+
+create table postponed_receipts (        -- receipts whose message is on a node that cannot be reached
+    id {serial},
+    carrier text not null,
+    slot {small} not null,               -- of the message
+    reference text not null,
+    outcome {small} not null,
+    in_doubt_reference text,
+    code text,
+    arrived_at {big} not null
+);
 
 -- The outbox. What has happened is written here in the transaction that causes it, in one row for all that ended
 -- together; the holder of the slot numbers it in a later transaction, and only then it is read.
@@ -721,7 +737,8 @@ create table campaigns (                 -- files of receivers, validated, and t
     reason text not null,                -- why it was halted or its file refused, as a JSON array; empty: neither
     created_at {big} not null,
     changed_at {big} not null,
-    submitter_id {big}                   -- the user who has submitted it for approval; null: none was needed
+    submitter_id {big},                  -- the user who has submitted it for approval; null: none was needed
+    upgraded integer not null            -- how many valid receivers get an LMS, for an SMS would be too long
 ) {clustered};
 create index campaigns_by_account on campaigns (account_id, id);
 create index campaigns_by_state on campaigns (state, changed_at);
@@ -734,6 +751,7 @@ create table campaign_blocks (           -- valid receivers that are in no reque
     number integer not null,
     receivers integer not null,
     body text not null,                  -- a JSON array of number, values, reference
+    is_upgraded {small} not null,        -- 1: they get an LMS, for an SMS would be too long
     primary key (campaign_id, number)
 );
 
