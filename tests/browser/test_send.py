@@ -262,6 +262,25 @@ def test_test_message_is_sent_to_own_phone(env: BrowserEnvironment) -> None:
         expect(page.locator("[name=own_number]")).to_have_value("010-2000-0052")
 
 
+def test_preview_after_a_pressed_button_is_only_a_preview(env: BrowserEnvironment) -> None:
+    with env.signed_in() as page:
+        begin(page, "sms", "010-2000-0053")
+        page.locator("[name=sender]").fill(SENDER)
+        page.locator("[name=content]").fill("한 번만 시험")
+        page.locator("[name=own_number]").fill("010-2000-0054")
+        test = page.get_by_role("button", name="테스트 발송")
+        test.click()
+        expect(page.locator("#tested .good")).to_be_visible()
+        test.focus()
+        posted: list[str] = []
+        page.on("request", lambda request: posted.append(request.url) if request.method == "POST" else None)
+
+        with page.expect_response("**/console/send/*"):
+            page.evaluate("document.querySelector('#message').dispatchEvent(new Event('input', {bubbles: true}))")
+
+        assert [url.rpartition("/")[2] for url in posted] == ["look"]
+
+
 def test_clicking_open_tab_keeps_typed_text(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
         asked: list[str] = []

@@ -109,6 +109,8 @@
 
   document.addEventListener("htmx:configRequest", (event) => {
     const detail = event.detail;
+    // htmx posts a form to where the button leads that was pressed last: a preview would send.
+    if (detail.elt.matches("form[hx-post]")) detail.path = detail.elt.getAttribute("hx-post");
     if (detail.verb !== "post" || isQuiet(detail.elt)) return;
     detail.headers["X-Form-Id"] = idOf(detail.elt, detail.path, detail.formData);
   });
