@@ -2,6 +2,8 @@
 
 import re
 import socket
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +40,27 @@ def test_greetings_of_workers_are_korean_too(monkeypatch: pytest.MonkeyPatch) ->
 
     assert greet_worker("host:1") == "파발 워커 host:1이(가) 실행 중입니다. Ctrl-C로 멈춥니다."
     assert HANGUL.search(greet_workers(2))
+
+
+@pytest.mark.parametrize(
+    ("started_as", "path", "called"),
+    [
+        ("my venv/bin/pabal", "", "'my venv/bin/pabal'"),
+        ("bin/pabal", "", "bin/pabal"),
+        ("bin/pabal", "bin", "pabal"),
+        ("src/pabal/__main__.py", "", "pabal"),
+        ("gone/pabal", "", "pabal"),
+    ],
+)
+def test_commands_of_the_greeting_can_be_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started_as: str, path: str, called: str
+) -> None:
+    for folder in ("my venv/bin", "bin"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "pabal").touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / started_as), "serve"])
+    monkeypatch.setenv("PATH", str(tmp_path / path) if path else "")
+
+    assert f"`{called} key create --account first`" in greetings(FIRST)
+    assert f"`{called} user password admin`" in greetings(FIRST)

@@ -1,6 +1,11 @@
 """What the service prints when it is ready, in the language of the command line."""
 
+import os
+import shlex
+import shutil
 import socket
+import sys
+from pathlib import Path
 from typing import NamedTuple
 
 from pabal.domain.codes import Text
@@ -16,7 +21,7 @@ _FIRST = Text(
 
   account   {account}
   apiKey    {key}
-            (한 번만 보여 줍니다. `pabal key create --account {account}`로 더 만들 수 있습니다)
+            (한 번만 보여 줍니다. `{program} key create --account {account}`로 더 만들 수 있습니다)
   docs      {base}/docs
   guide     {base}/docs/guide
 """,
@@ -25,7 +30,7 @@ Pabal is running at {base}
 
   account   {account}
   apiKey    {key}
-            (shown only once; `pabal key create --account {account}` creates more)
+            (shown only once; `{program} key create --account {account}` creates more)
   docs      {base}/docs
   guide     {base}/docs/guide
 """,
@@ -35,21 +40,21 @@ _CONSOLE_LOGIN = Text(
   console   {base}/console
   user      {user}
   password  {password}
-            (한 번만 보여 줍니다. 잃어버리면 `pabal user password {user}`로 새로 만드세요)
+            (한 번만 보여 줍니다. 잃어버리면 `{program} user password {user}`로 새로 만드세요)
 """,
     """
   console   {base}/console
   user      {user}
   password  {password}
-            (shown only once; `pabal user password {user}` makes a new one)
+            (shown only once; `{program} user password {user}` makes a new one)
 """,
 )
 _COMMANDS = """
-  curl -s {base}/api/message/sendSMS.v1.0 -H 'apiKey: {key}' -H 'Content-Type: application/json' -d '{{"content":"#{{name}}님, 파발입니다.","sender":"02-1234-5678","receivers":[{{"phoneNumber":"010-1234-5678","templateData":{{"name":"홍길동"}}}}]}}'
+  curl -s -w '\\n' {base}/api/message/sendSMS.v1.0 -H 'apiKey: {key}' -H 'Content-Type: application/json' -d '{{"content":"#{{name}}님, 파발입니다.","sender":"02-1234-5678","receivers":[{{"phoneNumber":"010-1234-5678","templateData":{{"name":"홍길동"}}}}]}}'
 
-  curl -s {base}/api/message/list.v1.0 -H 'apiKey: {key}' -H 'Content-Type: application/json' -d '{{"receivers":"010-1234-5678"}}'
+  curl -s -w '\\n' {base}/api/message/list.v1.0 -H 'apiKey: {key}' -H 'Content-Type: application/json' -d '{{"receivers":"010-1234-5678"}}'
 
-  curl -s '{base}/api/simulator/phone.v1.0?phoneNumber=010-1234-5678' -H 'apiKey: {key}'
+  curl -s -w '\\n' '{base}/api/simulator/phone.v1.0?phoneNumber=010-1234-5678' -H 'apiKey: {key}'
 """
 _TRY_IT = Text(
     f"""
@@ -65,10 +70,10 @@ Nothing leaves this machine: the simulator receives every message. Stop with Ctr
 )
 _REAL_CARRIERS = Text(
     """
-다음 통신사로 발송합니다: {carriers}. `pabal doctor`로 점검하세요. Ctrl-C로 멈춥니다.
+다음 통신사로 발송합니다: {carriers}. `{program} doctor`로 점검하세요. Ctrl-C로 멈춥니다.
 """,
     """
-Messages are sent through: {carriers}. Check them with `pabal doctor`. Stop with Ctrl-C.
+Messages are sent through: {carriers}. Check them with `{program} doctor`. Stop with Ctrl-C.
 """,
 )
 _AGAIN = Text(
@@ -124,4 +129,13 @@ def greet_workers(count: int) -> str:
 
 
 def _in_language(text: Text, **values: object) -> str:
-    return text.in_language(choose_language()).format(**values)
+    return text.in_language(choose_language()).format(program=_program(), **values)
+
+
+def _program() -> str:
+    """Return how to call this program in the folder where it was started."""
+    found = shutil.which("pabal")
+    called = Path(sys.argv[0])
+    if called.name != "pabal" or not called.exists() or (found and called.samefile(found)):
+        return "pabal"
+    return shlex.quote(min(str(called.absolute()), os.path.relpath(called), key=len))
