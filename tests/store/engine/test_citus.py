@@ -19,12 +19,13 @@ from pabal.service.delivery.receive import receive
 from pabal.service.delivery.settle import BatchVerdicts, settle
 from pabal.service.policy import build_policy
 from pabal.settings.settings import load
-from pabal.store import idempotency_keys, messages, queue, queue_admin, slots
+from pabal.store import form_claims, idempotency_keys, messages, queue, queue_admin, slots
 from pabal.store.engine import citus_nodes
 from pabal.store.engine.base import Tx
 from pabal.store.engine.citus_nodes import SlotPlace, spread
 from pabal.store.engine.postgres import PostgresStore, connect
 from pabal.store.engine.postgres_tx import PostgresTx, translate_for_rows
+from pabal.store.form_claims import FormClaim
 from pabal.store.idempotency_keys import KeyedRequest, KeyId
 from tests.fixtures import citus
 from tests.fixtures.postgres_store import query_outside, run_scenario
@@ -132,6 +133,19 @@ if citus.is_available():  # else the summary says that it was not run
                 f"select count(*) from jobs_{place.shard} where slot = {slot}",
             )
             assert found == [(1,)]
+
+    def test_form_claims_are_on_the_coordinator_and_keys_are_on_the_nodes(address: str) -> None:
+        distributed = {row[0] for row in query_outside(address, "select logicalrelid::text from pg_dist_partition")}
+        assert "idempotency_keys" in distributed
+        assert "form_claims" not in distributed
+
+        async def scenario(store: PostgresStore) -> None:
+            before = prepared(address)
+            await store.write(form_claims.save, b"form", FormClaim(b"owner", NOON))
+            assert await store.read(form_claims.find, b"form") == FormClaim(b"owner", NOON)
+            assert prepared(address) == before  # no node takes part
+
+        run_scenario(address, scenario)
 
     def test_what_is_settled_commits_in_two_phases(address: str) -> None:
         async def scenario(store: PostgresStore) -> None:

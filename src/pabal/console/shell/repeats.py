@@ -18,7 +18,6 @@ ANSWER_LIFETIME_MS = 10 * MINUTE
 MAX_ANSWERS = 500
 MAX_ANSWER_BYTES = 256 * 1024
 MAX_ANSWERS_BYTES = 16 * 2**20
-NO_ACCOUNT = 0
 REFUSED_STATUS = 400
 FAILED_STATUS = 500
 
@@ -64,17 +63,17 @@ class RepeatedForms:
     async def _handle(
         self, key: str, request: PageRequest, handle: Callable[[PageRequest], Awaitable[Response]]
     ) -> Response:
-        account_id = (request.session.account_id if request.session else None) or NO_ACCOUNT
+        form = bytes.fromhex(key)
         if request.session is None:  # nobody has anything stored without signing in
             response = await handle(request)
-        elif await form_claims.claim(request.context, account_id, key, bytes.fromhex(key)):
+        elif await form_claims.claim(request.context, form):
             try:
                 response = await handle(request)
             except Refused:
-                await form_claims.release(request.context, account_id, key)
+                await form_claims.release(request.context, form)
                 raise
             if REFUSED_STATUS <= response.status_code < FAILED_STATUS:
-                await form_claims.release(request.context, account_id, key)
+                await form_claims.release(request.context, form)
         else:
             return request.render("shell/repeated.html", 409)
         if response.status_code < REFUSED_STATUS:

@@ -34,6 +34,7 @@ from pabal.store import (
     cursors,
     drafts,
     events,
+    form_claims,
     idempotency_keys,
     inbound,
     invites,
@@ -161,9 +162,9 @@ async def _run_global_tasks(context: Context) -> None:
     """Do the tasks that one process does for all workers."""
     policy, world = context.policy, context.world
     await cancel_deleted_profiles(context)
-    await _repeat_until_none(
-        context, lambda tx: idempotency_keys.delete_old(tx, world.now() - policy.idempotency_ms, BATCH)
-    )
+    forget_before = world.now() - policy.idempotency_ms
+    await _repeat_until_none(context, lambda tx: form_claims.delete_old(tx, forget_before, BATCH))
+    await _repeat_until_none(context, lambda tx: idempotency_keys.delete_old(tx, forget_before, BATCH))
     while await context.store.write(correct_some, policy, BATCH):
         pass
     await _repeat_until_none(

@@ -218,6 +218,13 @@ create table pending_sign_ins (          -- sign-ins with the right password, wh
 create index pending_sign_ins_by_user on pending_sign_ins (user_id);
 create index pending_sign_ins_by_expiry on pending_sign_ins (expires_at);
 
+create table form_claims (               -- forms of the console that were handled, or are being handled
+    form {bytes} primary key,            -- SHA-256 of the user, the page and the id of the form
+    owner {bytes} not null,              -- random; which call handles it
+    claimed_at {big} not null
+) {clustered};
+create index form_claims_by_age on form_claims (claimed_at);
+
 create table openid_identities (         -- who users are at an OpenID Connect provider
     issuer text not null,
     subject text not null,               -- the provider's id of a person
