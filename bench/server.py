@@ -3,11 +3,13 @@
 import contextlib
 import http.client
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +26,7 @@ ACCOUNT_LIMITS = (
     "--receivers-per-month=10000000000",
 )
 """Limits as operators set them; they are counted, but never reached."""
+_LAG_BUCKET = re.compile(r'^pabal_loop_lag_seconds_bucket\{le="([^"]+)"\} ([0-9.e+]+)$', re.MULTILINE)
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -50,6 +53,14 @@ class Server(NamedTuple):
     def resident_bytes(self) -> int:
         """Return its resident memory."""
         return self._memory("VmRSS:")
+
+    def loop_lag_p99_ms(self) -> float:
+        """Return by how much its event loop was late at most, 99 times of 100; a bound of its histogram."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics") as answer:
+            found = _LAG_BUCKET.findall(answer.read().decode())
+        counts = [(float(bound), float(count)) for bound, count in found]
+        total = counts[-1][1]
+        return next(bound for bound, count in counts if count >= total * 0.99) * 1000
 
     def _memory(self, field: str) -> int:
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
