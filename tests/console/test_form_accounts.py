@@ -191,3 +191,18 @@ def test_users_of_an_account_see_no_band(run_scenario: RunScenario) -> None:
         assert "대신해" not in (await owner.get("/console/send")).text
 
     run_scenario(scenario)
+
+
+def test_operator_without_account_is_asked_to_choose_one(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        operator, _ = await two_accounts(env)
+        chosen = await operator.get("/console/accounts")
+        await operator.submit("/console/accounts", account="")
+
+        asked = await operator.get("/console/accounts")
+
+        assert "<h1>계정 변경</h1>" in chosen.text
+        assert "<h1>계정 선택</h1>" in asked.text
+        assert '<a href="/console/accounts">계정 선택</a>' in asked.text
+
+    run_scenario(scenario)

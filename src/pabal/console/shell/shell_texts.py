@@ -22,6 +22,12 @@ TEXTS = {
     "menu_group.operate": Text("운영", "Operate"),
     "account": Text("계정", "Account"),
     "account.choose": Text("계정 변경", "Switch account"),
+    "account.choose_first": Text("계정 선택", "Choose an account"),
+    "account.choose.about": Text(
+        "내역과 설정을 볼 계정을 고르세요. 화면 위쪽의 계정 이름에서 언제든지 바꿀 수 있습니다.",
+        "Choose the account whose messages and settings you want to see. You can switch at any time by "
+        "the account's name at the top of the page.",
+    ),
     "sign_out": Text("로그아웃", "Sign out"),
     "language.ko": Text("한국어", "한국어"),
     "language.en": Text("English", "English"),
