@@ -6,7 +6,7 @@ import pytest
 
 from pabal.domain.campaign import UNSENT_STATES, CampaignState
 from pabal.domain.dates import SECOND
-from pabal.domain.message import Outcome
+from pabal.domain.message import Outcome, Product
 from pabal.service.sending import campaigns as service
 from pabal.service.sending.send_now import expedite
 from pabal.store import campaign_list, campaign_requests, campaigns, messages, queue, requests
@@ -180,18 +180,20 @@ def test_requests_in_progress_are_recounted_and_ended_ones_are_not(tx: Tx) -> No
 
     ids = [row[0] for row in tx.fetch_all("select id from messages order by id")]
     messages.mark_sending(tx, ids)
-    messages.finish(tx, [(ids[0], Outcome.DELIVERED), (ids[1], Outcome.SPAM)], NOON)
+    paid = messages.EndDetails("c", None, tuple((product, 950) for product in Product))
+    messages.finish(tx, [(ids[0], Outcome.DELIVERED)], NOON, lambda _: paid)
+    messages.finish(tx, [(ids[1], Outcome.SPAM)], NOON)
     progress, is_ended = campaign_requests.count_progress(tx, ACCOUNT, part.request_id, 2)
     campaign_requests.save_progress(tx, part, progress, is_ended, NOON + SECOND)
 
     spam = (FailureCount(Outcome.SPAM.number, 1),)
-    assert (progress, is_ended) == (CampaignProgress(completed=1, fail=1, failures=spam), True)
+    assert (progress, is_ended) == (CampaignProgress(completed=1, fail=1, cost=950, failures=spam), True)
     assert campaign_requests.sum_failures(tx, ONE) == spam
     assert campaign_requests.list_requests(tx, ONE)[0].progress == progress
     assert campaign_requests.find_due(tx, None, NOON + 10**9, 10) == []
     campaign_requests.save_progress(tx, part, CampaignProgress(), False, NOON + 2 * SECOND)
     assert campaign_requests.sum_progress(tx, [ONE, bytes(13)]) == {
-        ONE: (CampaignProgress(completed=1, fail=1), True)
+        ONE: (CampaignProgress(completed=1, fail=1, cost=950), True)
     }
     assert campaign_requests.campaigns_by_request(tx, [kept.request_id, bytes(13)]) == {kept.request_id: ONE}
 

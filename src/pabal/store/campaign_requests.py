@@ -10,6 +10,7 @@ from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Status
 from pabal.store import messages
 from pabal.store.engine.base import Row, Tx
+from pabal.store.messages import ResultCount
 
 MIN_COUNT_INTERVAL = 1 * SECOND
 MAX_COUNT_INTERVAL = 30 * SECOND
@@ -39,6 +40,8 @@ class CampaignProgress(NamedTuple):
     cancel: int = 0
     fallbacks: int = 0
     fallbacks_completed: int = 0
+    cost: int | None = None
+    """What those that ended have cost, fallbacks included, in hundredths of a won; None: no price is known."""
     failures: tuple[FailureCount, ...] = ()
     """By outcome, the most frequent first; of several requests together only where it was asked for."""
 
@@ -66,7 +69,7 @@ class CampaignRequest(NamedTuple):
 
 _COLUMNS = (
     "campaign_id, number, request_id, receivers, scheduled_at, is_ended,"
-    " waiting, sending, completed, fail, cancel, fallbacks, fallbacks_completed, failures"
+    " waiting, sending, completed, fail, cancel, fallbacks, fallbacks_completed, cost, failures"
 )
 
 
@@ -97,11 +100,14 @@ def sum_progress(tx: Tx, campaign_ids: Iterable[bytes]) -> dict[bytes, tuple[Cam
     """Return each campaign's progress as last counted, without reasons, and whether all its requests have ended."""
     rows = tx.execute_many(
         "select campaign_id, sum(waiting), sum(sending), sum(completed), sum(fail), sum(cancel), sum(fallbacks),"
-        " sum(fallbacks_completed), min(is_ended) from campaign_requests where campaign_id in ({list})"
+        " sum(fallbacks_completed), sum(cost), min(is_ended) from campaign_requests where campaign_id in ({list})"
         " group by campaign_id",
         [(one,) for one in campaign_ids],
     )
-    return {row[0]: (CampaignProgress._make((*map(int, row[1:8]), ())), bool(row[8])) for row in rows}
+    return {
+        row[0]: (CampaignProgress._make((*map(int, row[1:8]), messages.add_costs(row[8]), ())), bool(row[9]))
+        for row in rows
+    }
 
 
 def sum_failures(tx: Tx, campaign_id: bytes) -> tuple[FailureCount, ...]:
@@ -151,10 +157,11 @@ def count_progress(tx: Tx, account_id: int, request_id: bytes, receivers: int) -
     by_status = {status.code: _sum_of(own, status) for status in Status}
     found = CampaignProgress(
         **by_status,
-        fallbacks=sum(others.values()),
+        fallbacks=sum(each.messages for each in others.values()),
         fallbacks_completed=_sum_of(others, Status.COMPLETED),
+        cost=messages.add_costs(*(each.cost for counts in (own, others) for each in counts.values())),
         failures=_most_frequent_first(
-            FailureCount(outcome, own.get((Status.FAIL, outcome), 0), others.get((Status.FAIL, outcome), 0))
+            FailureCount(outcome, _failed(own, outcome), _failed(others, outcome))
             for outcome in {outcome for status, outcome in (*own, *others) if status is Status.FAIL}
         ),
     )
@@ -162,8 +169,12 @@ def count_progress(tx: Tx, account_id: int, request_id: bytes, receivers: int) -
     return found, moving == 0
 
 
-def _sum_of(counts: Mapping[tuple[Status, int], int], wanted: Status) -> int:
-    return sum(count for (status, _), count in counts.items() if status is wanted)
+def _sum_of(counts: Mapping[tuple[Status, int], ResultCount], wanted: Status) -> int:
+    return sum(each.messages for (status, _), each in counts.items() if status is wanted)
+
+
+def _failed(counts: Mapping[tuple[Status, int], ResultCount], outcome: int) -> int:
+    return counts[Status.FAIL, outcome].messages if (Status.FAIL, outcome) in counts else 0
 
 
 def _most_frequent_first(counts: Iterable[FailureCount]) -> tuple[FailureCount, ...]:
@@ -177,7 +188,7 @@ def save_progress(
     wait = min(max((now - request.scheduled_at) // 10, MIN_COUNT_INTERVAL), MAX_COUNT_INTERVAL)
     tx.execute(
         "update campaign_requests set waiting = ?, sending = ?, completed = ?, fail = ?, cancel = ?, fallbacks = ?,"
-        " fallbacks_completed = ?, failures = ?, is_ended = ?, count_at = ?"
+        " fallbacks_completed = ?, cost = ?, failures = ?, is_ended = ?, count_at = ?"
         " where campaign_id = ? and number = ? and is_ended = 0",
         (
             *progress[:-1],

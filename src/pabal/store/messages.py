@@ -252,21 +252,35 @@ def count_by_status(tx: Tx, account_id: int, low: bytes, high: bytes) -> dict[St
     return counts
 
 
-def count_by_result(tx: Tx, account_id: int, low: bytes, high: bytes) -> dict[tuple[Status, int], int]:
+class ResultCount(NamedTuple):
+    """How many messages have one result, and what they have cost; None: no price is known."""
+
+    messages: int
+    cost: int | None
+
+
+def count_by_result(tx: Tx, account_id: int, low: bytes, high: bytes) -> dict[tuple[Status, int], ResultCount]:
     """Return how many of the messages between two ids of one request have each status and outcome; 0: none.
 
     Damaged ones are counted as `count_by_status` does.
     """
     rows = tx.fetch_all(
-        "select status, coalesce(outcome, 0), count(*) from messages"
+        "select status, coalesce(outcome, 0), count(*), sum(cost) from messages"
         " where id between ? and ? and slot = ? and +account_id = ? group by status, coalesce(outcome, 0)",
         (low, high, identifiers.slot_of(low), account_id),
     )
-    counts: dict[tuple[Status, int], int] = {}
-    for number, outcome, count in rows:
+    counts: dict[tuple[Status, int], ResultCount] = {}
+    for number, outcome, count, cost in rows:
         key = (STATUS_BY_NUMBER.get(number, Status.FAIL), outcome)
-        counts[key] = counts.get(key, 0) + count
+        before = counts.get(key, ResultCount(0, None))
+        counts[key] = ResultCount(before.messages + count, add_costs(before.cost, cost))
     return counts
+
+
+def add_costs(*costs: int | None) -> int | None:
+    """Return the sum of those that are known, None where none is."""
+    known = [int(each) for each in costs if each is not None]
+    return sum(known) if known else None
 
 
 def is_stored(tx: Tx, account_id: int, message_id: bytes) -> bool:

@@ -27,6 +27,28 @@ PRICES = {"sms": Decimal("9.5"), "lms": Decimal(27), "alimTalk": Decimal(6)}
 PRICED: dict[str, CarrierSettings] = {"simulator": SimulatorSettings(name="simulator", prices=PRICES)}
 
 
+def test_campaign_shows_what_it_has_cost_and_is_expected_to_cost(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        settings = dataclasses.replace(settings_for(tmp_path), carriers=PRICED)
+        env = await build_environment(tmp_path, settings=settings)
+        browser = await signed_in_browser(env)
+        await browser.submit("/console/preferences", lms="1")
+        address = await upload_file(browser, MIXED)
+        await send_campaign(browser, address, name="봄")
+        page = address.replace("/send/upload", "/requests")
+
+        begun = page_text(await browser.get(page))
+        await env.wait(60)
+        ended = page_text(await browser.get(page))
+
+        assert "예상 비용 46원 (단문 문자 2건 19원 · 장문 문자 1건 27원)" in begun
+        assert " 비용 46원" in ended
+        assert "예상 비용" not in ended
+        await env.service.stop()
+
+    run_in_virtual_time(scenario())
+
+
 def test_file_shows_who_gets_an_lms_and_sends_it_so(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         call = await env.caller()

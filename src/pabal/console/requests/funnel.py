@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from pabal.console.send.cost import CostEstimate, estimate_cost
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.message import OUTCOME_BY_NUMBER, Status
+from pabal.domain.message import OUTCOME_BY_NUMBER, Product, Status
+from pabal.domain.price import format_won
 from pabal.service.sending.progress import CampaignProgress, SentItem
 
 HISTORY_PATH = "/console/history"
@@ -40,6 +42,10 @@ class Funnel(NamedTuple):
     steps: Sequence[FunnelStep]
     reasons: Sequence[FailureReason]
     has_fallbacks: bool
+    cost: str
+    """What it has cost so far, in won; empty: no price is known."""
+    expected: CostEstimate | None
+    """What it is expected to cost, where something is still to be sent."""
     all_messages: str
     failed_messages: str
     csv: str
@@ -84,6 +90,8 @@ def build_funnel(request: PageRequest, sent: SentItem) -> Funnel:
             for each in progress.failures
         ],
         has_fallbacks=progress.fallbacks > 0,
+        cost="" if progress.cost is None else format_won(progress.cost),
+        expected=None if sent.has_ended else estimate_cost(request.context.policy, _messages_to_send(sent)),
         all_messages=_messages(sent.id),
         failed_messages=_messages(sent.id, status=Status.FAIL.code) if progress.fail else "",
         csv=_messages(sent.id, ".csv"),
@@ -98,6 +106,12 @@ def format_share(count: int, total: int) -> str:
     tenths = round(1000 * count / total)
     tenths = min(tenths, 999) if count < total else tenths
     return f"{(max(tenths, 1) if count else 0) / 10:.1f}"
+
+
+def _messages_to_send(sent: SentItem) -> dict[Product, int]:
+    """Return how many messages of each product there are, without fallbacks."""
+    upgraded = sent.campaign.upgraded if sent.campaign else 0
+    return {sent.product: sent.total - upgraded} | ({Product.LMS: upgraded} if upgraded else {})
 
 
 def _open_fallbacks(progress: CampaignProgress) -> int:

@@ -98,6 +98,8 @@ TEXTS = {
     "funnel.fail": Text("도달하지 못함", "Not reached"),
     "funnel.open": Text("진행 중", "In progress"),
     "funnel.cancel": Text("취소", "Cancelled"),
+    "funnel.cost": Text("비용", "Cost"),
+    "funnel.cost_so_far": Text("지금까지의 비용", "Cost so far"),
     "funnel.reasons": Text("실패 사유", "Why messages failed"),
     "funnel.reason": Text("사유", "Reason"),
     "funnel.messages": Text("메시지", "Messages"),

@@ -785,6 +785,7 @@ create table campaign_requests (         -- the requests of a campaign and their
     cancel integer not null,
     fallbacks integer not null,          -- text messages sent in place of failed ones
     fallbacks_completed integer not null, -- how many of those were delivered
+    cost {big},                          -- of all, in hundredths of a won; null: no price is known
     failures text not null,              -- by outcome how many failed, and how many fallbacks, as JSON; empty: none
     primary key (campaign_id, number)
 );
