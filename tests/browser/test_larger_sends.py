@@ -30,7 +30,7 @@ def write(page: Page, content: str, receivers: str = "") -> None:
 
 
 def review(page: Page) -> None:
-    page.locator(".writing > .actions button.main").click()
+    page.locator("#review").click()
     expect(page.locator("#last-look")).to_be_visible()
 
 

@@ -32,7 +32,7 @@ def discard(page: Page) -> None:
 
 
 def review(page: Page) -> None:
-    page.locator(".writing > .actions button.main").click()
+    page.locator("#review").click()
 
 
 def abort(route: Route) -> None:

@@ -55,7 +55,7 @@ def begin(page: Page, kind: str, receivers: str) -> None:
 
 def send(page: Page) -> None:
     """Review the message and send it."""
-    page.locator(".writing > .actions button.main").click()
+    page.locator("#review").click()
     expect(page.locator("#last-look")).to_be_focused()
     page.locator("#send-it").click()
     page.wait_for_url("**/console/send/done/*")
@@ -87,7 +87,7 @@ def test_long_sms_is_changed_to_lms_and_sent(env: BrowserEnvironment, language: 
         expect(page.locator("[name=content]")).to_be_focused()
         page.locator("[name=subject]").fill("제목")
         expect(page.locator("#look .subject")).to_have_text("제목")
-        page.locator(".writing > .actions button.main").click()
+        page.locator("#review").click()
         expect(page.locator("#last-look")).to_be_focused()
         check_page(page, f"send-last-{language}-{screen}")
         page.locator("#send-it").click()
@@ -139,7 +139,7 @@ def test_mms_is_sent_with_image(env: BrowserEnvironment, language: str, screen: 
         expect(page.locator("#wrong-image")).to_be_empty()
         expect(page.locator("#look canvas")).to_have_attribute("width", "200")
         check_page(page, f"send-mms-{language}-{screen}")
-        page.locator(".writing > .actions button.main").click()
+        page.locator("#review").click()
         expect(page.locator("#last-look")).to_be_focused()
         expect(page.locator("#look canvas")).to_have_attribute("width", "200")
         page.locator("#send-it").click()
@@ -214,7 +214,7 @@ def test_focus_and_scroll_stay_when_form_parts_change(env: BrowserEnvironment, s
         assert page.evaluate("scrollY") == scrolled > 0
         page.locator("#button-remove-1").press("Enter")
         expect(page.locator("#button-add")).to_be_focused()
-        page.locator(".writing > .actions button.main").press("Enter")
+        page.locator("#review").press("Enter")
         expect(page.get_by_role("alert")).to_be_focused()
 
 
@@ -281,6 +281,21 @@ def test_preview_after_a_pressed_button_is_only_a_preview(env: BrowserEnvironmen
         assert [url.rpartition("/")[2] for url in posted] == ["look"]
 
 
+@pytest.mark.parametrize("screen", ["desktop", "phone"])
+def test_review_is_reached_without_scrolling(env: BrowserEnvironment, screen: str) -> None:
+    with env.signed_in(screen=screen) as page:
+        open_send_page(page)
+        expect(page.locator("#review")).to_be_in_viewport(ratio=1)
+
+        page.locator("[name=own_number]").focus()  # at the end of the form
+        expect(page.locator("#review")).to_be_in_viewport(ratio=1)
+        field, bar = page.locator("[name=own_number]").bounding_box(), page.locator(".finish").bounding_box()
+
+    assert field
+    assert bar
+    assert field["y"] + field["height"] <= bar["y"], "the bar covers what has the focus"
+
+
 def test_clicking_open_tab_keeps_typed_text(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
         asked: list[str] = []
@@ -319,7 +334,7 @@ def test_double_click_sends_once(env: BrowserEnvironment) -> None:
         begin(page, "sms", "010-2000-0061")
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("한 번만")
-        page.locator(".writing > .actions button.main").click()
+        page.locator("#review").click()
         page.locator("#send-it").dblclick()
         page.wait_for_url("**/console/send/done/*")
         arrived(page, "010-2000-0061")
@@ -333,7 +348,7 @@ def test_edit_after_review_requires_new_review(env: BrowserEnvironment) -> None:
         begin(page, "sms", "010-2000-0071")
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("처음")
-        page.locator(".writing > .actions button.main").click()
+        page.locator("#review").click()
         expect(page.locator("#send-it")).to_be_visible()
         page.locator("[name=content]").fill("나중")
         expect(page.locator("#send-it")).to_have_count(0)
@@ -348,7 +363,7 @@ def test_message_is_sent_without_javascript(env: BrowserEnvironment) -> None:
         page.locator("[name=receivers]").fill("010-2000-0081")
         page.locator("#to-sms").click()
         expect(page.locator("[name=content]")).to_have_value("스크립트 없이")
-        page.locator(".writing > .actions button.main").click()
+        page.locator("#review").click()
         page.locator("#send-it").click()
         expect(page).to_have_url(re.compile("/console/send/done/"))
         env.wait_until_final(page.url.rpartition("/")[2])
@@ -366,7 +381,7 @@ def test_typed_content_never_runs_as_script(env: BrowserEnvironment, shop: str) 
         page.locator("[name='buttons[0].mobileUrl']").fill(HOSTILE)
         expect(page.locator("#wrong-buttons-0-mobileUrl")).not_to_be_empty()
         expect(page.locator("#arriving")).to_contain_text("<script>")
-        page.locator(".writing > .actions button.main").click()
+        page.locator("#review").click()
         expect(page.get_by_role("alert")).to_be_visible()
 
     assert dialogs == []

@@ -46,7 +46,7 @@ class Steps:
         self.page.locator(f"[name='{name}']").first.select_option(index=place)
 
     def review_and_send(self) -> None:
-        self.click(".writing > .actions button.main")
+        self.click("#review")
         expect(self.page.locator("#last-look")).to_be_visible()
         self.click("#send-it")
         self.page.wait_for_url("**/console/send/done/*")

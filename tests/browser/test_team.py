@@ -20,7 +20,7 @@ def file(rows: str) -> FilePayload:
 
 def confirm(page: Page) -> None:
     """Review the message and send it."""
-    page.locator(".writing > .actions button.main").click()
+    page.locator("#review").click()
     expect(page.locator("#last-look")).to_be_visible()
     page.locator("#send-it").click()
     page.wait_for_url("**/console/send/done/*")

@@ -33,7 +33,9 @@ TEXTS = {
     "opt_outs.search": Text("검색", "Search"),
     "opt_outs.all": Text("전체 보기", "Show all"),
     "opt_outs.export": Text("전체 목록 CSV 내려받기", "Download all as CSV"),
+    "opt_outs.new": Text("번호 추가", "Add a number"),
     "opt_outs.file": Text("파일로 추가", "Add from a file"),
+    "opt_outs.choose_file": Text("파일", "File"),
     "opt_outs.columns": Text(
         "CSV나 Excel, {rows}행까지. 첫 행의 열 이름: 휴대폰번호, 발신번호(선택), 사유(선택).",
         "CSV or Excel, up to {rows} rows. Columns in the first row: phone, sender (optional), reason (optional).",
