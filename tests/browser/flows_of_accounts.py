@@ -1,4 +1,4 @@
-"""Flows of owners and operators: the team, one's own user, numbers, profiles, webhooks, erasure, and accounts."""
+"""Flows of owners: the team, keys, one's own user, numbers, profiles, webhooks, and personal data."""
 
 import base64
 import re
@@ -11,7 +11,7 @@ from pabal.domain import totp
 from pabal.domain.user import Role
 from tests.browser.flows_of_sending import form, row, write
 from tests.browser.steps import Case, Step, press_through_failures
-from tests.fixtures.web import sms_body, template_body
+from tests.fixtures.web import sms_body
 
 HOOK = "https://shop.example/hook"
 
@@ -44,6 +44,14 @@ def keep_keys(case: Case) -> Iterator[Step]:
     page.locator("tbody [name=rate]").first.fill(f"9{case.digits}")
     rate = page.locator("form[action='/console/keys/rate'] button").first
     yield Step("key.rate", rate, page.locator("td", has_text=re.compile(f"^9{case.digits}$")))
+    name = f"열쇠 {case.word}"
+    page.locator("details.new > summary").click()
+    page.locator("details.new [name=name]").fill(name)
+    yield Step("key.create", form(page, "/console/keys").locator("button"), page.locator("code.secret"))
+    page.locator(".card a.button").click()
+    revoke = row(page, name).locator("form[action='/console/keys/revoke']")
+    row(page, name).locator("details.ask").last.locator("summary").click()
+    yield Step("key.revoke", revoke.locator("button"), row(page, name).locator(".state.fail"))
 
 
 def keep_own_user(case: Case) -> Iterator[Step]:
@@ -117,22 +125,37 @@ def join_team(case: Case) -> Iterator[Step]:
     expect(row(page, name)).to_have_count(0)
 
 
-def approve_large_send(case: Case) -> Iterator[Step]:
-    """Approve what another user has written."""
-    page, text = case.page, f"승인 {case.word}"
+def decide_large_sends(case: Case) -> Iterator[Step]:
+    """Approve and refuse what another user has written, and withdraw what one has written oneself."""
+    page, approved, refused = case.page, f"승인 {case.word}", f"거절 {case.word}"
     set_threshold(case, "2")
     with case.env.signed_in(Role.SENDER, language=case.language, screen=case.screen) as there:
-        numbers = "\n".join(f"010-5800-{case.digits}0{number}" for number in range(3))
-        write(case._replace(page=there), text, numbers)
-        there.locator(".writing > .actions button.main").click()
-        there.locator("#send-it").click()
-        there.wait_for_url("**/console/send/upload/*")
+        for text in (approved, refused):
+            submit_large_send(case._replace(page=there), text)
     page.goto("/console/requests/approvals")
-    row(page, text).locator("a.button").click()
+    row(page, approved).locator("a.button").click()
     yield Step(
         "campaign.approve", page.locator("form[action$='/approve'] button"), page.locator("#progress"), "send"
     )
+    page.goto("/console/requests/approvals")
+    row(page, refused).locator("a.button").click()
+    refuse = page.locator("form[action$='/refuse']")
+    page.locator("details.ask", has=refuse).locator("summary").click()
+    refuse.locator("[name=comment]").fill("날짜를 확인하세요")
+    yield Step("campaign.refuse", refuse.locator("button"), page.get_by_text("날짜를 확인하세요"))
+    submit_large_send(case, f"철회 {case.word}")
+    withdraw = page.locator("form[action$='/withdraw'] button")
+    yield Step("campaign.withdraw", withdraw, page.locator("form[action$='/send']"))
     set_threshold(case, "")
+
+
+def submit_large_send(case: Case, text: str) -> None:
+    """Write to more receivers than one may send to alone, and ask for approval."""
+    numbers = "\n".join(f"010-5800-{case.digits}0{number}" for number in range(3))
+    write(case, text, numbers)
+    case.page.locator("#review").click()
+    case.page.locator("#send-it").click()
+    case.page.wait_for_url("**/console/send/upload/*")
 
 
 def set_threshold(case: Case, receivers: str) -> None:
@@ -144,6 +167,10 @@ def set_threshold(case: Case, receivers: str) -> None:
 
 def end_sessions(case: Case) -> Iterator[Step]:
     page = case.page
+    with case.env.signed_in():
+        page.goto("/console/me")
+        one = form(page, "/console/me/sessions/end").locator("button").first
+        yield Step("session.revoke", one, page.locator(".good"))
     with case.env.signed_in():
         page.goto("/console/me")
         page.locator("details.ask", has=form(page, "/console/me/sessions/others")).locator("summary").click()
@@ -197,6 +224,13 @@ def keep_webhooks(case: Case) -> Iterator[Step]:
     yield Step(
         "webhook.update", page.locator("form.card button.main"), page.locator(".facts", has_text="바꾼 설명")
     )
+    webhook = page.url.rpartition("/")[2].partition("?")[0]
+    yield Step(
+        "the test post",
+        page.locator("form[action$='/test'] button"),
+        page.locator("main > [role=status]"),
+        times=lambda: int(case.env.call("webhook/deliveries", webhookId=webhook)["totalCount"]),
+    )
     replay = page.locator("form[action$='/replay']")
     replay.locator("[name=since]").fill(time.strftime("%Y-%m-%dT%H:%M", time.gmtime(time.time())))
     yield Step("webhook.replay", replay.locator("button"), page.locator(".good"))
@@ -212,57 +246,15 @@ def keep_webhooks(case: Case) -> Iterator[Step]:
     yield Step("webhook.delete", delete.locator("button"), page.locator(".good"))
 
 
-def erase_number(case: Case) -> Iterator[Step]:
+def take_and_erase_number(case: Case) -> Iterator[Step]:
+    """Download what is stored about somebody, and erase it."""
     page, number = case.page, f"010-6969-{case.digits}22"
     case.env.wait_until_final(case.env.call("message/sendSMS", sms_body(number))["item"]["requestId"])
     page.goto("/console/privacy")
     page.locator("[name=number]").first.fill(number)
     form(page, "/console/privacy").locator("button").click()
+    export = form(page, "/console/privacy/export").locator("button")
+    expect(export).to_be_visible()
+    yield Step("privacy.export", export, page.locator("dl.facts"), "nothing", is_download=True)
     page.locator(".ask summary").click()
     yield Step("privacy.erase", page.locator("button.danger"), page.locator(".good"))
-
-
-def keep_accounts(case: Case) -> Iterator[Step]:
-    page, name = case.page, f"shop-{case.word}"
-    page.goto("/console/operate/accounts")
-    page.locator("main [name=name]").fill(name)
-    create = form(page, "/console/operate/accounts").locator("button")
-    yield Step("account.create", create, page.locator("h1, td", has_text=name).first)
-    page.goto("/console/operate/accounts")
-    page.get_by_role("link", name=name, exact=True).click()
-    limits = page.locator("form[action$='/limits']")
-    page.locator("details.new", has=limits).locator("summary").click()
-    limits.locator("[name=receivers_per_day]").fill("1000")
-    yield Step("account.limits", limits.locator("button"), page.locator("h1", has_text=name))
-    keys = page.locator("form[action$='/keys']")
-    page.locator("details.new", has=keys).locator("summary").click()
-    keys.locator("[name=name]").fill("매장")
-    yield Step("key.create", keys.locator("button"), page.locator("code.secret"))
-    page.locator(".card a.button").click()
-    revoke = page.locator("form[action$='/keys/revoke']")
-    page.locator("details.ask", has=revoke).locator("summary").click()
-    yield Step("key.revoke", revoke.locator("button"), page.locator("tbody .state.fail"))
-    users = page.locator("form[action$='/users']")
-    page.locator("details.new", has=users).locator("summary").click()
-    users.locator("[name=user]").fill(f"boss-{case.word}")
-    yield Step("user.create", users.locator("button"), page.locator("code.secret"))
-    page.locator(".card a.button").click()
-    states = page.locator("form[action$='/users/state']")
-    page.locator("details.ask", has=states).locator("summary").click()
-    yield Step("user.disable", states.locator("button"), page.locator("tbody .state.fail").nth(1))
-    disable = page.locator("form[action$='/state']:not([action*='users'])")
-    page.locator("details.ask", has=disable).locator("summary").click()
-    yield Step("account.disable", disable.locator("button"), page.locator("h1 .state.fail"))
-
-
-def review_templates(case: Case) -> Iterator[Step]:
-    page, code = case.page, f"V-{case.word}"
-    case.env.approve_channel("@network", "010-8888-3333")
-    (profile,) = case.env.call("sender/list", channelId="@network")["items"]
-    key = {"senderKey": profile["senderKey"], "templateCode": code}
-    case.env.call("template/create", template_body(profile["senderKey"], templateCode=code, name=f"보류 {code}"))
-    case.env.call("template/request", key)
-    page.goto("/console/operate/reviews")
-    page.get_by_role("link", name=f"보류 {code}").click()
-    page.locator("[name=comment]").fill("고쳐 주세요")
-    yield Step("template.reject", page.locator("[value=reject]"), page.locator(".good"))

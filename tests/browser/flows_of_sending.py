@@ -9,7 +9,7 @@ from playwright.sync_api import FilePayload, Locator, Page, expect
 from tests.browser.steps import Case, Step
 from tests.fixtures.browser import open_send_page
 from tests.fixtures.failing_network import Loss
-from tests.fixtures.web import SENDER, sms_body
+from tests.fixtures.web import SENDER, sms_body, template_body
 
 NOBODY = "010-0000-0001"
 
@@ -38,7 +38,7 @@ def write(case: Case, content: str, receivers: str = "") -> None:
 
 def confirmed(page: Page, action: str) -> Step:
     """Return the step of a send that was reviewed."""
-    page.locator(".writing > .actions button.main").click()
+    page.locator("#review").click()
     expect(page.locator("#last-look")).to_be_visible()
     return Step(
         action, page.locator("#send-it"), page.locator(".actions a[href*='/console/requests/']").first, "send"
@@ -89,12 +89,15 @@ def refuse_advertising(case: Case) -> Iterator[Step]:
     page = case.page
     page.goto("/console/opt-outs")
     add = form(page, "/console/opt-outs")
+    page.locator("details", has=add).locator("summary").click()
     add.locator("[name=phoneNumber]").fill(f"010-5300-{case.digits}01")
     add.locator("[name=reason]").fill("전화로 요청")
     yield Step("opt_out.add", add.locator("button"), page.locator(".good"))
     page.goto("/console/opt-outs")
+    imported = form(page, "/console/opt-outs/import")
+    page.locator("details", has=imported).locator("summary").click()
     page.locator("[name=file]").set_input_files(csv("opt-outs.csv", f"phone\n010-5300-{case.digits}02\n"))
-    yield Step("opt_out.import", form(page, "/console/opt-outs/import").locator("button"), page.locator(".good"))
+    yield Step("opt_out.import", imported.locator("button"), page.locator(".good"))
     page.goto("/console/opt-outs")
     removed = row(page, f"010-5300-{case.digits}01")
     removed.locator("summary").click()
@@ -120,7 +123,7 @@ def send_message(case: Case) -> Iterator[Step]:
     page.locator("[name=own_number]").fill(f"010-5400-{case.digits}02")
     test = page.locator("[formaction='/console/send/test']")
     yield Step("message.test", test, page.locator("#tested .good"), "send")
-    page.locator(".writing > .actions button.main").click()
+    page.locator("#review").click()
     expect(page.locator("#last-look")).to_be_visible()
     yield Step(
         "message.send", page.locator("#send-it"), page.locator("main a[href*='/console/requests/']").first, "send"
@@ -179,7 +182,7 @@ def change_schedule(case: Case) -> Iterator[Step]:
     edited, now, cancelled = (each["item"]["requestId"] for each in scheduled)
     page.goto(f"/console/send?edit={edited}")
     page.locator("[name=content]").fill(f"바꾼 말 {case.word}")
-    page.locator(".writing > .actions button.main").click()
+    page.locator("#review").click()
     expect(page.locator("#last-look")).to_be_visible()
     yield Step(
         "request.edit", page.locator("#send-it"), page.locator("main a[href*='/console/requests/']").first, "send"
@@ -199,7 +202,7 @@ def resend_failed(case: Case) -> Iterator[Step]:
     case.env.wait_until_final(failed)
     page.goto(f"/console/send?resend={failed}")
     page.locator("[name=content]").fill(f"다시 {case.word}")
-    page.locator(".writing > .actions button.main").click()
+    page.locator("#review").click()
     expect(page.locator("#last-look")).to_be_visible()
     yield Step(
         "message.send", page.locator("#send-it"), page.locator("main a[href*='/console/requests/']").first, "send"
@@ -221,3 +224,15 @@ def write_template(case: Case) -> Iterator[Step]:
     request = page.locator("form[action$='/request'] button")
     yield Step("template.request", request, page.locator(".state.inspecting"))
     assert re.search(r"/console/templates/\d+", page.url)
+    delete = page.locator("form[action$='/delete']")
+    page.goto(write_another_template(case, f"X-{case.word}"))
+    page.locator("details.ask", has=delete).locator("summary").click()
+    yield Step("template.delete", delete.locator("button"), page.locator("main a[href='/console/templates/new']"))
+
+
+def write_another_template(case: Case, code: str) -> str:
+    """Return the page of a template that was not submitted for review."""
+    (profile,) = case.env.call("sender/list", channelId="@network")["items"]
+    case.env.call("template/create", template_body(profile["senderKey"], templateCode=code, name=f"지울 {code}"))
+    case.page.goto("/console/templates")
+    return str(case.page.get_by_role("link", name=f"지울 {code}").get_attribute("href"))

@@ -1,14 +1,19 @@
 """The network fails in the middle of every flow: it is told, what was typed stays, and all is done once."""
 
+import contextlib
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
 
 from pabal.domain.user import Role
 from tests.browser import flows_of_accounts as accounts
+from tests.browser import flows_of_operators as operators
 from tests.browser import flows_of_sending as sending
 from tests.browser.steps import Behind, Case, Flow, run
+from tests.fakes.nhncloud import subprocess_server
 from tests.fixtures.browser import BrowserEnvironment
 from tests.fixtures.failing_network import failing_network
 from tests.fixtures.live import serving
@@ -27,17 +32,20 @@ FLOWS = (
     Flow("template", sending.write_template),
     Flow("team", accounts.keep_team),
     Flow("join", accounts.join_team),
-    Flow("approval", accounts.approve_large_send),
+    Flow("approval", accounts.decide_large_sends),
     Flow("keys", accounts.keep_keys),
     Flow("own-user", accounts.keep_own_user),
     Flow("sessions", accounts.end_sessions),
     Flow("numbers", accounts.keep_numbers),
     Flow("profile", accounts.register_profile),
     Flow("webhooks", accounts.keep_webhooks),
-    Flow("privacy", accounts.erase_number),
-    Flow("accounts", accounts.keep_accounts, Role.OPERATOR),
-    Flow("reviews", accounts.review_templates, Role.OPERATOR),
+    Flow("privacy", accounts.take_and_erase_number),
+    Flow("accounts", operators.keep_accounts, Role.OPERATOR),
+    Flow("reviews", operators.review_templates, Role.OPERATOR),
+    Flow("pending-numbers", operators.decide_numbers, Role.OPERATOR),
+    Flow("paused-webhooks", operators.resume_webhook, Role.OPERATOR),
 )
+MAPPINGS = Flow("mappings", operators.map_profile, Role.OPERATOR)
 WAYS = (("ko", "desktop"), ("en", "phone"), ("en", "desktop"), ("ko", "phone"))
 QUICK_WAYS = 2
 """Of these, each flow has one in the tests of every change, by turns."""
@@ -46,8 +54,27 @@ QUICK_WAYS = 2
 @pytest.fixture(scope="module")
 def network(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
     """A service, and the network between it and its browsers."""
+    with behind_network(browser, tmp_path_factory.mktemp("network"), owner_keys="true") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def network_with_relay(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
+    """The same, where the simulator sends everything, and a relay that is not used yet has a channel."""
+    folder = tmp_path_factory.mktemp("relay")
+    with subprocess_server.running() as relay:
+        tables = relay.settings().partition("[carriers")
+        routes = tables[0].replace(f'"{subprocess_server.RELAY}"', '"simulator"')
+        text = f'{routes}[carriers.simulator]\nkind = "simulator"\n{tables[1]}{tables[2]}'
+        (folder / "pabal.toml").write_text(text, encoding="utf-8")
+        with behind_network(browser, folder, config=folder / "pabal.toml") as found:
+            yield found
+
+
+@contextlib.contextmanager
+def behind_network(browser: Browser, folder: Path, **settings: Any) -> Iterator[Behind]:
     with (
-        serving(tmp_path_factory.mktemp("network") / "data", key_rate=0) as live,
+        serving(folder / "data", key_rate=0, **settings) as live,
         failing_network(live.base_url) as found,
     ):
         yield BrowserEnvironment(live, browser, found.base_url), found
@@ -72,3 +99,15 @@ def test_flow_goes_on_after_lost_requests_and_answers(
     env, failing = network
     with env.signed_in(flow.role, language=language, screen=screen, expects_failures=True) as page:
         run(flow, Case(env, failing, page, language, screen))
+
+
+@pytest.mark.parametrize(
+    ("language", "screen"),
+    [pytest.param(*way, marks=() if not place else pytest.mark.torture) for place, way in enumerate(WAYS)],
+)
+def test_mapping_to_a_relay_goes_on_after_lost_requests_and_answers(
+    network_with_relay: Behind, language: str, screen: str
+) -> None:
+    env, failing = network_with_relay
+    with env.signed_in(MAPPINGS.role, language=language, screen=screen, expects_failures=True) as page:
+        run(MAPPINGS, Case(env, failing, page, language, screen))

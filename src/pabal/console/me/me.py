@@ -65,7 +65,7 @@ async def end_session(request: PageRequest) -> Response:
     if len(word) == _HASH_CHARACTERS and set(word) <= set("0123456789abcdef"):
         audit_entry = request.own_audit_entry("session.revoke")
         await own_user.end_session(request.context, request.user, bytes.fromhex(word), audit_entry)
-    return request.redirect(ME_PATH)
+    return await render_me(request, notice="me.session.done")
 
 
 async def end_other_sessions(request: PageRequest) -> Response:

@@ -98,6 +98,7 @@ TEXTS = {
     "me.created_at": Text("로그인 시각", "Signed in at"),
     "me.session.this": Text("지금 이 브라우저", "This browser"),
     "me.session.end": Text("로그아웃", "Sign out"),
+    "me.session.done": Text("그 브라우저에서 로그아웃했습니다.", "That browser was signed out."),
     "me.sessions.end": Text("다른 브라우저 모두 로그아웃", "Sign out everywhere else"),
     "me.sessions.end.ask": Text(
         "이 브라우저를 뺀 모든 곳에서 로그아웃합니다.", "All browsers except this one are signed out."
