@@ -49,9 +49,10 @@ def keep_keys(case: Case) -> Iterator[Step]:
     page.locator("details.new [name=name]").fill(name)
     yield Step("key.create", form(page, "/console/keys").locator("button"), page.locator("code.secret"))
     page.locator(".card a.button").click()
-    revoke = row(page, name).locator("form[action='/console/keys/revoke']")
-    row(page, name).locator("details.ask").last.locator("summary").click()
-    yield Step("key.revoke", revoke.locator("button"), row(page, name).locator(".state.fail"))
+    replace = row(page, name).locator("form[action='/console/keys/replace'] button")
+    yield Step("key.create", replace, page.locator("code.secret"))
+    page.locator("details.ask summary").click()
+    yield Step("key.revoke", page.locator("button.danger"), row(page, name).locator(".state.fail"))
 
 
 def keep_own_user(case: Case) -> Iterator[Step]:

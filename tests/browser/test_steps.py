@@ -147,23 +147,23 @@ def invite_colleague(steps: Steps) -> None:
 
 def rotate_key(steps: Steps) -> None:
     steps.page.goto("/console/keys")
-    create_key(steps, "이전 키")
-    steps.count = 0
+    create_key(steps.page, "이전 키")
     steps.page.goto("/console")
     steps.open("/console/keys")
-    create_key(steps, "새 키")
-    old = steps.page.locator("tr", has_text="이전 키")
-    steps.click(old.locator("details.ask summary").last)
-    steps.click(old.locator("button.danger"))
-    expect(old.locator(".state.fail")).to_be_visible()
-
-
-def create_key(steps: Steps, name: str) -> None:
-    steps.click("details.new > summary")
-    steps.fill("name", name)
-    steps.click("form[action$='/keys'] button.main")
+    keys = steps.page.locator("tr", has_text="이전 키")
+    steps.click(keys.locator("form[action$='/replace'] button"))
     steps.click("button[data-copy]")
-    steps.click(".card a.button")
+    steps.click("details.ask summary")
+    steps.click("button.danger")
+    expect(keys).to_have_count(2)
+    expect(keys.last.locator(".state.fail")).to_be_visible()
+
+
+def create_key(page: Page, name: str) -> None:
+    page.locator("details.new > summary").click()
+    page.locator("[name=name]").fill(name)
+    page.locator("form[action$='/keys'] button.main").click()
+    expect(page.locator("code.secret")).to_be_visible()
 
 
 def see_cost(steps: Steps) -> None:

@@ -57,6 +57,7 @@ OPERATING = tuple(
         (ACCOUNT, accounts.show_account, "GET", ""),
         (f"{ACCOUNT}/state", accounts.set_account_state, "POST", ""),
         (f"{ACCOUNT}/keys", keys.create_key, "POST", ""),
+        (f"{ACCOUNT}/keys/replace", keys.replace_key, "POST", ""),
         (f"{ACCOUNT}/keys/revoke", keys.revoke_key, "POST", ""),
         (f"{ACCOUNT}/keys/rate", keys.set_key_rate, "POST", ""),
         (f"{ACCOUNT}/limits", limits.set_limits, "POST", ""),
@@ -320,6 +321,7 @@ PAGES = (
         Page(path, handle, OWNERS, "POST")
         for path, handle in (
             (own_keys.KEYS_PATH, own_keys.create_key),
+            (f"{own_keys.KEYS_PATH}/replace", own_keys.replace_key),
             (f"{own_keys.KEYS_PATH}/rate", own_keys.set_key_rate),
             (f"{own_keys.KEYS_PATH}/revoke", own_keys.revoke_key),
         )

@@ -42,6 +42,46 @@ def test_owner_creates_a_key_where_that_is_allowed(run_scenario: RunScenario) ->
     run_scenario(scenario, **ALLOWED)
 
 
+def test_owner_replaces_a_key_by_one_that_may_do_the_same(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        owner = await signed_in_browser(env)
+        await owner.submit(KEYS, **FORM | {"allow": "192.0.2.0/24"})
+
+        replaced = await owner.submit(f"{KEYS}/replace", key="1", after="1")
+        again = await owner.submit(f"{KEYS}/replace", key="1", after="1")
+        both = await env.store.read(accounts.list_keys)
+        await owner.submit(f"{KEYS}/revoke", key="1")
+        revoked = await owner.submit(f"{KEYS}/replace", key="1", after="2")
+
+        assert re.search(r"pb_[0-9A-Za-z]{40}", replaced.text)
+        assert f'action="{KEYS}/revoke"' in replaced.text
+        old, new = sorted(both)
+        assert old[3:7] == new[3:7], "name, permissions, addresses and rate"
+        assert (again.status, revoked.status) == (409, 404)
+        entries = await env.store.read(latest_entries, None, 2)
+        assert [(each.action, each.target) for each in entries] == [("key.revoke", "1"), ("key.create", "2")]
+
+    run_scenario(scenario, **ALLOWED)
+
+
+def test_owner_replaces_no_faster_key_than_the_account_may_have(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        await env.caller(rate=1000)
+        owner, operator = await signed_in_browser(env), await signed_in_browser(env, Role.OPERATOR)
+        account = f"/console/operate/accounts/{await account_id_of(env)}"
+
+        by_owner = await owner.submit(f"{KEYS}/replace", key="1", after="1")
+        by_operator = await operator.submit(f"{account}/keys/replace", key="1", after="1")
+
+        assert by_owner.status == 400
+        assert "#1: " in page_text(by_owner)
+        assert by_operator.status == 200
+        assert f'action="{account}/keys/revoke"' in by_operator.text
+        assert await rates(env) == [1000, 1000]
+
+    run_scenario(scenario, key_rate=50, **ALLOWED)
+
+
 def test_account_has_at_most_so_many_keys_that_can_be_used(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         await env.caller(expires_at=env.world.now() + HOUR)

@@ -86,6 +86,16 @@ TEXTS = {
     "key.new": Text("새 API 키 발급", "New API key"),
     "key.create": Text("API 키 발급", "Create API key"),
     "key.actions": Text("작업", "Actions"),
+    "key.replace": Text("교체", "Replace"),
+    "key.replace_one": Text("{id}번 키 교체", "Replace key {id}"),
+    "key.replace_what": Text(
+        "같은 권한의 새 키를 발급합니다. 이전 키는 폐기할 때까지 쓸 수 있습니다.",
+        "Creates a key that may do the same. The old one works until you revoke it.",
+    ),
+    "key.replaced": Text(
+        "{id}번 키와 같은 권한입니다. 새 키를 넣은 뒤 {id}번 키를 폐기하세요. 그때까지 둘 다 쓸 수 있습니다.",
+        "It may do the same as key {id}. Revoke key {id} once the new one is in use: until then, both work.",
+    ),
     "key.revoke": Text("폐기", "Revoke"),
     "key.revoke_one": Text("{id}번 키 폐기", "Revoke key {id}"),
     "key.revoke_what": Text(

@@ -1,13 +1,14 @@
 """Parses the form of a new API key."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from ipaddress import ip_network
 from zoneinfo import ZoneInfo
 
 from pabal.domain import dates
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.domain.dates import Instant
+from pabal.service.access.administration import ApiKey
 from pabal.service.access.keys import SCOPES, NewKey
 
 FIELDS = ("name", *(f"scope_{scope}" for scope in SCOPES), "expires", "allow", "rate")
@@ -60,6 +61,18 @@ def read_new_key(fields: Mapping[str, str], now: Instant, zone: ZoneInfo, max_ra
     if problems:
         raise Refused.from_problems(problems)
     return NewKey(name, scopes, allow, rate, expires_at)
+
+
+def find_replaced(keys: Iterable[ApiKey], key_id: int) -> tuple[ApiKey, NewKey]:
+    """Return a key that is to be replaced, and a new one that may do the same.
+
+    Raises Refused(NOT_FOUND) for one that is not there or revoked.
+    """
+    for each in keys:
+        if each.id == key_id and each.revoked_at is None:
+            allow = [str(network) for network in each.allow]
+            return each, NewKey(each.name, sorted(each.scopes), allow, each.rate, each.expires_at)
+    raise Refused(Code.NOT_FOUND)
 
 
 def read_rate(typed: str, max_rate: int = 0) -> int:

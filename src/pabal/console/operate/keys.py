@@ -1,4 +1,4 @@
-"""The operators' actions on API keys: create, revoke."""
+"""The operators' actions on API keys: create, replace, revoke."""
 
 from starlette.responses import Response
 
@@ -27,6 +27,33 @@ async def create_key(request: PageRequest) -> Response:
     back = f"/console/operate/accounts/{account.id}"
     return request.render(
         "operate/secret.html", account=account, back=back, secret=key, kind="key", name=new_key.name
+    )
+
+
+async def replace_key(request: PageRequest) -> Response:
+    """Create a key that may do the same as another one, and show it, once; the other is revoked from there.
+
+    Raises Refused(NOT_FOUND).
+    """
+    account = await find_account(request)
+    keys, _ = await administration.get_members(request.context, account.id)
+    old, new_key = key_form.find_replaced(keys, parse_id(request.field("key")))
+    key, newest_known_id = new_api_key(request.context.world), parse_id(request.field("after"))
+    audit_entry = request.audit_entry("key.create", account_id=account.id)
+    try:
+        await administration.create_key(request.context, account.id, key, new_key, newest_known_id, audit_entry)
+    except Refused as refused:
+        return await render_account(request, account, refused=refused)
+    back = f"/console/operate/accounts/{account.id}"
+    return request.render(
+        "operate/secret.html",
+        account=account,
+        back=back,
+        secret=key,
+        kind="key",
+        name=old.name,
+        replaced=old.id,
+        revoke_path=f"{back}/keys/revoke",
     )
 
 

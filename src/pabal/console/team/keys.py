@@ -45,6 +45,36 @@ async def create_key(request: PageRequest) -> Response:
     )
 
 
+async def replace_key(request: PageRequest) -> Response:
+    """Create a key that may do the same as another one, and show it, once; the other is revoked from there.
+
+    Raises Refused(NOT_FOUND), also for another account's key, and where only operators create keys.
+    """
+    if not _may_create(request):
+        raise Refused(Code.NOT_FOUND)
+    keys, _ = await administration.get_members(request.context, request.account_id)
+    old, new_key = key_form.find_replaced(keys, parse_id(request.field("key")) or 0)
+    try:
+        key_form.read_rate(str(new_key.rate), await _max_rate(request))
+        key, newest_known_id = new_api_key(request.context.world), parse_id(request.field("after")) or 0
+        await administration.create_key(
+            request.context, request.account_id, key, new_key, newest_known_id, request.audit_entry("key.create")
+        )
+    except Refused as refused:
+        return await _render(request, refused=refused, key_id=old.id)
+    account = await administration.get_account(request.context, request.account_id)
+    return request.render(
+        "operate/secret.html",
+        account=account,
+        back=KEYS_PATH,
+        secret=key,
+        kind="key",
+        name=old.name,
+        replaced=old.id,
+        revoke_path=f"{KEYS_PATH}/revoke",
+    )
+
+
 async def set_key_rate(request: PageRequest) -> Response:
     """Change how many requests a second a key may make.
 
