@@ -14,6 +14,9 @@ from tests.fixtures.store_modes import add_word
 from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
 
 NODE = "10.1.2.3:5432"
+TURNS_TO_DISPATCH = 3
+"""After so many turns of the event loop, a write that was begun is with the writers."""
+DISPATCH_TIMEOUT_S = 30.0
 REFUSED = f"connection to the remote node pabal@{NODE} failed with the following error: Connection refused"
 
 
@@ -79,6 +82,31 @@ def test_only_the_writes_of_a_lost_node_fail(address: str) -> None:
 
     run_together(address, scenario)
     assert sorted(stored_words(address)) == ["a", "c", "e"]
+
+
+def test_write_that_comes_while_those_of_a_lost_node_fail_is_not_forgotten(address: str) -> None:
+    late: list[asyncio.Task[int]] = []
+    runs: list[int] = []
+
+    async def scenario(store: PostgresStore) -> None:
+        loop = asyncio.get_running_loop()
+
+        async def write_late() -> None:
+            late.append(asyncio.create_task(store.write(add_word, "late")))
+            for _ in range(TURNS_TO_DISPATCH):
+                await asyncio.sleep(0)
+
+        def add_again(tx: Tx) -> None:
+            runs.append(add_word(tx, "a"))
+            if len(runs) == 2:  # alone; then the other one runs alone, and fails
+                asyncio.run_coroutine_threadsafe(write_late(), loop).result(DISPATCH_TIMEOUT_S)
+
+        await asyncio.gather(store.write(add_again), store.write(add_on_lost_node, "b"), return_exceptions=True)
+        await late[0]
+
+    run_scenario(address, scenario, writers=1)
+    assert len(runs) == 2
+    assert sorted(stored_words(address)) == ["a", "late"]
 
 
 def test_read_of_a_lost_node_fails_and_names_it(address: str) -> None:

@@ -315,12 +315,15 @@ class PostgresStore(GroupCommitStore):
         return told + self._refuse([*taken, *pending], error, is_uncertain=was_uncertain)
 
     def _commit_alone(self, connection: _PostgresConnection, write: PendingWrite) -> list[WriteResult]:
-        """Return the result of a write in a transaction of its own; a first run that is in doubt stays so."""
-        is_retry, taken = connection.is_retry, list[PendingWrite]()
+        """Return the result of a write in a transaction of its own; a first run that is in doubt stays so.
+
+        Nothing that was dispatched meanwhile joins it: it would be forgotten if this write fails.
+        """
+        is_retry = connection.is_retry
         try:
-            return self._commit_batch(connection, deque([write]), taken)
+            return self._commit_individually(connection, [write])
         except psycopg.Error as error:
-            found = self._recover(connection, taken, error)
+            found = self._recover(connection, [write], error)
             connection.is_retry = is_retry
             return found
 
