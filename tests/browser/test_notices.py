@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -23,15 +24,18 @@ in_each_way = pytest.mark.parametrize(
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def box() -> Mailbox:
     return Mailbox()
 
 
-@pytest.fixture(scope="module")
-def network(browser: Browser, box: Mailbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
-    """A service with a mail server, and the network between it and its browsers."""
-    folder = tmp_path_factory.mktemp("mails") / "data"
+@pytest.fixture
+def network(browser: Browser, box: Mailbox, tmp_path: Path) -> Iterator[Behind]:
+    """A service with a mail server, and the network between it and its browsers.
+
+    Each way has its own: a user can have an address confirmed once a minute.
+    """
+    folder = tmp_path / "data"
     with (
         mail_server_in_thread(box) as port,
         serving(

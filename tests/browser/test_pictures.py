@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 NAMES = ("message", "overview", "phone", "send")
 WIDTH = 1200
 """Wide enough for the menu beside the page."""
-HEIGHTS = {"message": 860, "overview": 760, "phone": 760, "send": 1180}
+HEIGHTS = {"message": 830, "overview": 760, "phone": 760, "send": 1180}
 """How much of a page its picture shows."""
 MAX_BYTES = 150_000
 RECEIVER = "010-1234-5678"
