@@ -29,7 +29,7 @@ ROUNDS = 3
 SHARES = (0.1, 0.5, 0.8)
 """Of the highest rate of the whole way, at which latencies are measured."""
 MEASURES = ("accept", "receipts", "callbacks", "latency", "kill")
-PEERS = ("kannel", "jasmin", "sqlite", "sqlite2", "postgres2")
+PEERS = ("kannel", "jasmin", "sqlite", "sqlite2", "sqlite3", "postgres2")
 DEFAULT_PEERS = tuple(each for each in PEERS if each != "jasmin")
 _WHOLE_ROWS = {
     "rate": "messages a second",
@@ -85,6 +85,7 @@ def _running_peers(env: BenchEnvironment, given: argparse.Namespace) -> Iterator
             "jasmin": lambda: Jasmin(given.jasmin.absolute()),
             "sqlite": lambda: Ours("SQLite", env, posts, 1),
             "sqlite2": lambda: Ours("SQLite", env, posts, 2),
+            "sqlite3": lambda: Ours("SQLite", env, posts, 3),
             "postgres2": lambda: Ours("PostgreSQL", stack.enter_context(postgres_environment(env)), posts, 2),
         }
         yield Bench(env, smsc, callbacks, given.messages), [found[name]() for name in given.peers]

@@ -270,7 +270,7 @@ class Service:
     def __init__(
         self, settings: Settings, context: Context, *, delivers: bool = True, link: socket.socket | None = None
     ) -> None:
-        """`link` leads to the other process, where one delivers and one does not on the same SQLite file."""
+        """`link` leads to other processes on the same SQLite file, of which one delivers."""
         self._settings = settings
         if link and not delivers:
             context = ring_for_events(context, link)
@@ -281,7 +281,8 @@ class Service:
         context.metrics.show_body_bytes("interface", bodies.max_bytes, lambda: bodies.held_bytes)
         self.pages = ServicePages(context, bodies)
         store, world = context.store, context.world
-        limiter = SharedRateLimiter(store, world) if settings.is_on_postgresql else RateLimiter(world)
+        has_others = settings.is_on_postgresql or link is not None
+        limiter = SharedRateLimiter(store, world) if has_others else RateLimiter(world)
         self._key_uses = KeyUses(store, world)
         guard = ApiGuard(KeyCache(context.setup.changes), limiter, settings.trusted_proxies, self._key_uses)
         self._api = Api(
@@ -350,8 +351,8 @@ async def build_service(
 ) -> Service:
     """Open the store, migrate it, and return the service on it.
 
-    `worker` is the name of this process among those of one store; `link` leads to the other one of two on SQLite,
-    of which the one that delivers holds the only slot.
+    `worker` is the name of this process among those of one store; `link` leads to the others on SQLite, of
+    which the one that delivers holds the only slot.
 
     Raises WrongCarriers if the store has messages that the configured carriers must not get, and BadSetting if the
     key that the store was encrypted with is not set.

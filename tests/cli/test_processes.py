@@ -34,16 +34,17 @@ def store() -> str:
 
 @pytest.fixture
 def ports() -> int:
-    """The first of two ports in a row that nobody listens on."""
+    """The first of three ports in a row that nobody listens on."""
     for _ in range(100):
         with closing(socket.create_server(("127.0.0.1", 0))) as taken:
             first = int(taken.getsockname()[1])
         try:
-            with closing(socket.create_server(("127.0.0.1", first + 1))):
-                return first
+            for port in (first + 1, first + 2):
+                socket.create_server(("127.0.0.1", port)).close()
+            return first
         except (OSError, OverflowError):
             continue
-    raise AssertionError("there are no two free ports in a row")
+    raise AssertionError("there are no three free ports in a row")
 
 
 @pytest.fixture
@@ -159,19 +160,20 @@ def test_workers_of_one_command_deliver_for_an_interface(tmp_path: Path, store: 
 
 
 @pytest.mark.slow
-def test_interface_and_delivery_are_two_processes_on_sqlite(tmp_path: Path, ports: int) -> None:
+@pytest.mark.parametrize("count", [2, 3])
+def test_interfaces_and_delivery_are_processes_on_sqlite(tmp_path: Path, ports: int, count: int) -> None:
     with (
-        serving(tmp_path / "two", "--processes", "2", work_port=ports, key_rate=0) as live,
+        serving(tmp_path / "data", "--processes", str(count), work_port=ports, key_rate=0) as live,
         live.client() as client,
     ):
         pids = children_of(live.process.pid)
         send_and_await_delivery(client)
 
         assert client.get("/readyz").status_code == 200
-        for port in (ports, ports + 1):
+        for port in range(ports, ports + count):
             with httpx.Client(base_url=f"http://127.0.0.1:{port}") as own:
                 assert "pabal_queue_jobs" in own.get("/metrics").text
-        assert len(pids) == 2
+        assert len(pids) == count
         assert live.stop() == 0
         assert not any(map(is_running, pids))
 
@@ -199,7 +201,7 @@ def test_no_other_command_serves_a_file_until_the_last_process_has_ended(tmp_pat
     ("words", "reason"),
     [
         (["work", "--processes", "2"], "`pabal work --processes 2` needs PostgreSQL"),
-        (["serve", "--processes", "3"], "with SQLite at most 2 processes can share the work"),
+        (["serve", "--processes", "4"], "with SQLite at most 3 processes can share the work"),
         (["serve", "--processes", "2", "--no-deliver"], "`pabal serve --no-deliver` needs PostgreSQL"),
     ],
 )

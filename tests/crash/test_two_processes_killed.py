@@ -1,4 +1,4 @@
-"""Interface and delivery as two processes on one SQLite file, either or both killed under load."""
+"""Interface and delivery as two or three processes on one SQLite file, one or all killed under load."""
 
 import asyncio
 import os
@@ -24,14 +24,17 @@ ANSWERS_AFTER_KILL = 30
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "victim",
+    ("victim", "count"),
     [
-        pytest.param("interface", marks=pytest.mark.torture),
-        "delivery",
-        pytest.param("all", marks=pytest.mark.torture),
+        pytest.param("interface", 2, marks=pytest.mark.torture),
+        ("delivery", 2),
+        pytest.param("all", 2, marks=pytest.mark.torture),
+        pytest.param("interface", 3, marks=pytest.mark.torture),
+        pytest.param("delivery", 3, marks=pytest.mark.torture),
+        pytest.param("all", 3, marks=pytest.mark.torture),
     ],
 )
-def test_nothing_is_lost_or_duplicated_when_processes_are_killed(victim: str, tmp_path: Path) -> None:
+def test_nothing_is_lost_or_duplicated_when_processes_are_killed(victim: str, count: int, tmp_path: Path) -> None:
     data = tmp_path / "data"
     log, rng = RequestLog(), Random(5)
     run("migrate", data=data)
@@ -39,13 +42,13 @@ def test_nothing_is_lost_or_duplicated_when_processes_are_killed(victim: str, tm
     status_checker.install(data)
 
     for _ in range(ROUNDS):
-        with serving(data, "--processes", "2") as live:
+        with serving(data, "--processes", str(count)) as live:
             answers = rng.randint(20, MAX_ANSWERS_BEFORE_KILL)
             killed = asyncio.run(_load_and_kill(live, victim, key, log, answers))
             assert victim == "all" or live.stop() == 0
             live.process.wait()
         wait_until(partial(list, map(is_running, killed)), lambda found: not any(found))
-    with serving(data, "--processes", "2") as live:
+    with serving(data, "--processes", str(count)) as live:
         asyncio.run(run_clients(live.base_url, key, log, clients=0))
         asyncio.run(wait_until_all_ended(data))
         assert live.stop() == 0
@@ -92,5 +95,4 @@ def _find_victims(live: LiveService, victim: str) -> list[int]:
         pid: ("--no-deliver" in Path(f"/proc/{pid}/cmdline").read_text().split("\0")) == (victim == "interface")
         for pid in children
     }
-    (found,) = [pid for pid in children if is_wanted[pid]]
-    return [found]
+    return [next(pid for pid in children if is_wanted[pid])]

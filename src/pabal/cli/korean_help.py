@@ -22,8 +22,8 @@ KOREAN_HELP = {
     "address to listen on (default: 127.0.0.1)": "접속을 받을 주소(기본값: 127.0.0.1)",
     "port to listen on (default: 8080)": "접속을 받을 포트(기본값: 8080)",
     "do not deliver; `pabal work` does it": "발송하지 않습니다. `pabal work`가 발송합니다",
-    "run this many processes, at most 2 on SQLite; 0: one for each core (default: 1)": (
-        "프로세스 수. SQLite에서는 최대 2. 0은 코어마다 하나(기본값: 1)"
+    "run this many processes, at most 3 on SQLite; 0: one for each core (default: 1)": (
+        "프로세스 수. SQLite에서는 최대 3. 0은 코어마다 하나(기본값: 1)"
     ),
     "port for health and metrics (default: none)": "상태 확인과 지표를 위한 포트(기본값: 없음)",
     "change nothing; fail if a migration is missing": "아무것도 바꾸지 않고, 빠진 마이그레이션이 있으면 실패합니다",

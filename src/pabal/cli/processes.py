@@ -22,8 +22,8 @@ from pabal.store.engine.base import Store
 
 NO_SOCKET = 0
 MAX_PORT = 65535
-MAX_ON_SQLITE = 2
-"""Processes on a SQLite file: one has the interface and one delivers."""
+MAX_ON_SQLITE = 3
+"""Processes on a SQLite file: one delivers, the others have the interface; more would wait for turns to write."""
 STOP_MARGIN_S = 10.0
 """A process stops within twice `stop_seconds` and this: first its connections, then what is in flight."""
 
@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--processes",
         type=int,
         metavar="N",
-        help="run this many processes, at most 2 on SQLite; 0: one for each core (default: 1)",
+        help="run this many processes, at most 3 on SQLite; 0: one for each core (default: 1)",
     )
     parser.add_argument("--child", type=int, nargs=4, help=argparse.SUPPRESS)
 
@@ -57,7 +57,7 @@ def serve_all(settings: Settings, words: Sequence[str], *, delivers: bool) -> in
 
 
 def _serve_on_sqlite(settings: Settings, words: Sequence[str], *, delivers: bool) -> int:
-    """Run the interface in one process, and delivery in another on the same file.
+    """Run delivery in one process, and the interface in the others on the same file.
 
     Raises CannotServe.
     """
@@ -68,7 +68,8 @@ def _serve_on_sqlite(settings: Settings, words: Sequence[str], *, delivers: bool
             f"with SQLite at most {MAX_ON_SQLITE} processes can share the work: choose `--processes"
             f" {MAX_ON_SQLITE}`, or set `store` to postgresql://…"
         )
-    if (settings.processes or count_cores()) < MAX_ON_SQLITE:
+    count = settings.processes or min(count_cores(), MAX_ON_SQLITE)
+    if count == 1:
         return serve.serve(settings)
     with contextlib.ExitStack() as sockets:
         try:
@@ -76,12 +77,12 @@ def _serve_on_sqlite(settings: Settings, words: Sequence[str], *, delivers: bool
         except AlreadyRunning as error:
             raise serve.CannotServe(str(error)) from None
         shared = sockets.enter_context(serve.listen(settings.host, settings.port))
-        own = _own_listeners(settings, MAX_ON_SQLITE, "work_port", sockets)
+        own = _own_listeners(settings, count, "work_port", sockets)
         pair = [sockets.enter_context(each) for each in socket.socketpair(type=socket.SOCK_DGRAM)]
         commands = [
-            _child_command([*words, "--no-deliver"], _Descriptors(shared, own[0], pair[0], lock)),
-            _child_command(words, _Descriptors(None, own[1], pair[1], lock)),
+            _child_command([*words, "--no-deliver"], _Descriptors(shared, each, pair[0], lock)) for each in own[:-1]
         ]
+        commands.append(_child_command(words, _Descriptors(None, own[-1], pair[1], lock)))
         return _run(_serve_all(settings, shared, commands, deliverers=1))
 
 

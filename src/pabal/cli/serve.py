@@ -74,7 +74,7 @@ class InheritedSockets(NamedTuple):
     own: int
     """Where this one alone serves health checks and metrics."""
     beside: int
-    """By which interface and delivery, as two processes on one SQLite file, wake each other."""
+    """By which the interfaces wake the process that delivers, on one SQLite file."""
     parent: int
     """By which it learns that its parent has died."""
 

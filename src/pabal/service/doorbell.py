@@ -1,4 +1,4 @@
-"""Wakes the process that delivers, where interface and delivery are two processes on one SQLite file.
+"""Wakes the process that delivers, where others on the same SQLite file have the interface.
 
 Nothing depends on it: the process that delivers looks by itself every few seconds. It only waits less.
 """

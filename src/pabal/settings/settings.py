@@ -152,8 +152,8 @@ class Settings(MailSettings, ClientSettings):
     )
     processes: int = setting(
         1,
-        "Processes that one `pabal serve` or `pabal work` runs; 0: one for each core. On SQLite at most 2: one has"
-        " the interface, and one delivers.",
+        "Processes that one `pabal serve` or `pabal work` runs; 0: one for each core. On SQLite at most 3: one"
+        " delivers, and the others have the interface.",
         min_value=0,
         max_value=64,
     )

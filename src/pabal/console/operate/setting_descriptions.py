@@ -162,11 +162,11 @@ KOREAN_DESCRIPTIONS = {
         "한 명령으로 여러 프로세스를 실행하면 차례로 다음 포트를 씁니다."
     ),
     (
-        "Processes that one `pabal serve` or `pabal work` runs; 0: one for each core. On SQLite at most 2: one has"
-        " the interface, and one delivers."
+        "Processes that one `pabal serve` or `pabal work` runs; 0: one for each core. On SQLite at most 3: one"
+        " delivers, and the others have the interface."
     ): (
         "pabal serve나 pabal work 명령 하나가 실행하는 프로세스 수입니다. 0이면 코어마다 하나씩 실행합니다. "
-        "SQLite에서는 최대 2입니다. 하나는 인터페이스를 맡고 하나는 메시지를 전송합니다."
+        "SQLite에서는 최대 3입니다. 하나는 메시지를 전송하고 나머지는 인터페이스를 맡습니다."
     ),
     "Hours to wait for the receipt of an SMS.": "SMS의 결과 보고를 몇 시간까지 기다릴지 정합니다.",
     "Hours to wait for the receipt of any other message.": "그 밖의 메시지는 몇 시간까지 기다릴지 정합니다.",
