@@ -82,7 +82,7 @@ def check_overload(folder: Path, sends_per_caller: int) -> None:
         closed = [each for each in attempts if each.status == 0]
         assert len(accepted) + len(refused) + len(closed) == len(attempts), {each.status for each in attempts}
         assert len(closed) <= MAX_CLOSED_SHARE * len(attempts)
-        assert len(accepted) >= MAX_CONNECTIONS // 2
+        assert len(accepted) >= MAX_WAITING_WRITES  # all others may be refused while these are committed
         assert refused
         assert {each.retry_after for each in refused} == {"1"}
         assert max(each.took_s for each in refused) < MAX_REFUSAL_S
