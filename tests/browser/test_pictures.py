@@ -14,7 +14,7 @@ WIDTH = 1200
 """Wide enough for the menu beside the page."""
 HEIGHTS = {"message": 830, "overview": 760, "phone": 760, "send": 1180}
 """How much of a page its picture shows."""
-MAX_BYTES = 150_000
+MAX_BYTES = 160_000
 RECEIVER = "010-1234-5678"
 NAMED = {"templateData": {"이름": "홍길동"}}
 
