@@ -1,5 +1,6 @@
 """Shared fixtures and the selection of tests by engine and by weight."""
 
+import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,8 @@ The transactions they use have tests of their own on every engine.
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a shell; children inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         postgres.choose_server_folder()
 

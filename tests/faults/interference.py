@@ -38,9 +38,12 @@ def _write_until_stopped(server: DedicatedServer, rng: Random, is_over: threadin
         while not is_over.wait(PAUSE_S):
             table, column = rng.choice([("jobs", "tries"), ("messages", "receiver")])
             newest = f"select id from {table} order by id desc limit {ROWS}"
-            for row in connection.execute(newest.encode()).fetchall():
-                connection.execute(f"update {table} set {column} = {column} where id = %s".encode(), row)
-            connection.commit()
+            try:
+                for row in connection.execute(newest.encode()).fetchall():
+                    connection.execute(f"update {table} set {column} = {column} where id = %s".encode(), row)
+                connection.commit()
+            except psycopg.errors.DeadlockDetected:  # on a machine that stood still for so long
+                connection.rollback()
 
 
 def count_in_log(server: DedicatedServer, text: str) -> int:

@@ -40,7 +40,10 @@ def test_what_arrives_is_shown_until_it_is_stopped(line: CallingLine) -> None:
         second = json.loads(process.stdout.readline())
         process.send_signal(signal.SIGINT)
 
-        assert process.wait(10) == 130
+        try:
+            assert process.wait(10) == 130
+        finally:
+            process.kill()  # or a failure would wait for it forever
     assert (first["content"], second["content"]) == ("하나", "둘")
 
 

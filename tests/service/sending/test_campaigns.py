@@ -84,7 +84,7 @@ def test_every_receiver_gets_one_message_and_progress_completes(run_scenario: Ru
         ]
         assert (await campaign_progress(env, campaign_id))._asdict() == {
             "waiting": 0, "sending": 0, "completed": 18, "fail": 0, "cancel": 0, "fallbacks": 0,
-            "fallbacks_completed": 0, "failures": (),
+            "fallbacks_completed": 0, "failures": (), "cost": None,
         }  # fmt: skip
         assert await count_rows(env, "campaign_blocks") == 0
         assert metric_value(env, "pabal_messages_accepted_total", product="sms") == 18
