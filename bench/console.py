@@ -25,7 +25,7 @@ CALL_INTERVAL_S = 0.02
 POLL_INTERVAL_S = 0.1
 BASELINE_S = 3.0
 TIMEOUT_S = 300.0
-_CSRF = re.compile(r'name="csrf" value="([0-9a-f]+)"')
+_CSRF = re.compile(r'name="csrf" value="([^"]+)"')
 _SEEN = re.compile(r'name="seen" value="([0-9]+)"')
 _MB = 1024 * 1024
 _COLUMNS = ("휴대폰번호", "이름", "금액", "지점")

@@ -10,12 +10,12 @@ from bench.sink import Figures
 from pabal.domain.dates import SECOND
 
 MESSAGES = 1_000_000
-RATE = 3000
+RATE = 5000
 """Of the carrier: messages a second."""
 RATE_TARGET = 0.95
 MEMORY_TARGET_MB = 200
 P99_TARGET_MS = 50.0
-DUE_AFTER_S = 240
+DUE_AFTER_S = 100
 """Enough to store all of them before."""
 CONNECTIONS, PAUSE_S = 4, 0.05
 LOAD_S = 60.0
