@@ -1,5 +1,7 @@
 """The operators' actions on API keys: create, replace, revoke."""
 
+from typing import NamedTuple
+
 from starlette.responses import Response
 
 from pabal.console.operate import key_form
@@ -7,7 +9,24 @@ from pabal.console.operate.accounts import find_account, parse_id, render_accoun
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.codes import Refused
 from pabal.service.access import administration
+from pabal.service.access.administration import Account
 from pabal.world import new_api_key
+
+
+class Replaced(NamedTuple):
+    """The key that a new one replaces, and where it is revoked."""
+
+    id: int
+    revoke_path: str
+
+
+def show_new_key(
+    request: PageRequest, account: Account, back: str, secret: str, name: str, replaced: Replaced | None = None
+) -> Response:
+    """Show a new API key, once; the one that it replaces is revoked from there."""
+    return request.render(
+        "operate/secret.html", account=account, back=back, secret=secret, kind="key", name=name, replaced=replaced
+    )
 
 
 async def create_key(request: PageRequest) -> Response:
@@ -25,9 +44,7 @@ async def create_key(request: PageRequest) -> Response:
     except Refused as refused:
         return await render_account(request, account, key_fields=typed, refused=refused)
     back = f"/console/operate/accounts/{account.id}"
-    return request.render(
-        "operate/secret.html", account=account, back=back, secret=key, kind="key", name=new_key.name
-    )
+    return show_new_key(request, account, back, key, new_key.name)
 
 
 async def replace_key(request: PageRequest) -> Response:
@@ -45,16 +62,7 @@ async def replace_key(request: PageRequest) -> Response:
     except Refused as refused:
         return await render_account(request, account, refused=refused)
     back = f"/console/operate/accounts/{account.id}"
-    return request.render(
-        "operate/secret.html",
-        account=account,
-        back=back,
-        secret=key,
-        kind="key",
-        name=old.name,
-        replaced=old.id,
-        revoke_path=f"{back}/keys/revoke",
-    )
+    return show_new_key(request, account, back, key, old.name, Replaced(old.id, f"{back}/keys/revoke"))
 
 
 async def set_key_rate(request: PageRequest) -> Response:

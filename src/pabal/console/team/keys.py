@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from pabal.console.operate import key_form
 from pabal.console.operate.accounts import blank_key, key_row
+from pabal.console.operate.keys import Replaced, show_new_key
 from pabal.console.shell.chosen import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.codes import Code, Refused
@@ -40,9 +41,7 @@ async def create_key(request: PageRequest) -> Response:
     except Refused as refused:
         return await _render(request, typed, refused)
     account = await administration.get_account(request.context, request.account_id)
-    return request.render(
-        "operate/secret.html", account=account, back=KEYS_PATH, secret=key, kind="key", name=new_key.name
-    )
+    return show_new_key(request, account, KEYS_PATH, key, new_key.name)
 
 
 async def replace_key(request: PageRequest) -> Response:
@@ -63,16 +62,8 @@ async def replace_key(request: PageRequest) -> Response:
     except Refused as refused:
         return await _render(request, refused=refused, key_id=old.id)
     account = await administration.get_account(request.context, request.account_id)
-    return request.render(
-        "operate/secret.html",
-        account=account,
-        back=KEYS_PATH,
-        secret=key,
-        kind="key",
-        name=old.name,
-        replaced=old.id,
-        revoke_path=f"{KEYS_PATH}/revoke",
-    )
+    replaced = Replaced(old.id, f"{KEYS_PATH}/revoke")
+    return show_new_key(request, account, KEYS_PATH, key, old.name, replaced)
 
 
 async def set_key_rate(request: PageRequest) -> Response:
