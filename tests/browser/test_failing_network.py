@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from pabal.domain.user import Role
 from tests.browser import flows_of_accounts as accounts
 from tests.browser import flows_of_operators as operators
 from tests.browser import flows_of_sending as sending
-from tests.browser.steps import Behind, Case, Flow, run
+from tests.browser.steps import Behind, Case, Flow, lose_answer, lose_request, run, try_again
 from tests.fakes.nhncloud import subprocess_server
 from tests.fixtures.browser import BrowserEnvironment
 from tests.fixtures.failing_network import failing_network
@@ -99,6 +99,26 @@ def test_flow_goes_on_after_lost_requests_and_answers(
     env, failing = network
     with env.signed_in(flow.role, language=language, screen=screen, expects_failures=True) as page:
         run(flow, Case(env, failing, page, language, screen))
+
+
+def test_poll_leaves_the_page_while_a_form_is_to_be_tried_again(network: Behind) -> None:
+    env, failing = network
+    with env.signed_in(expects_failures=True) as page:
+        case = Case(env, failing, page, "ko", "desktop")
+        accounts.set_threshold(case, "2")
+        accounts.submit_large_send(case, "다시 시도")
+        target = lose_request(case, page.locator("form[action$='/withdraw'] button"), "change")
+        lose_answer(case, target, "change")
+        with page.expect_response(lambda answer: answer.headers.get("hx-refresh") == "true"):
+            pass
+        with page.expect_response(lambda answer: answer.headers.get("hx-refresh") == "true"):
+            pass  # the page polls again, so it has dealt with the answer before
+        expect(page.locator("#failed")).to_be_visible()
+
+        try_again(case)
+
+        expect(page.locator("form[action$='/send']")).to_be_visible()
+        accounts.set_threshold(case, "")
 
 
 @pytest.mark.parametrize(

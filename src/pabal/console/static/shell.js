@@ -67,6 +67,11 @@
     // A preview or a poll that succeeds says nothing about the request that failed before it.
     if (detail.successful && (repeat === null || !isQuiet(detail.elt))) clear();
   });
+  // A poll opens the page anew when it has changed; not while a form is posted or is to be tried again.
+  document.addEventListener("htmx:beforeOnLoad", (event) => {
+    const reloads = event.detail.xhr.getResponseHeader("HX-Refresh") === "true";
+    if (reloads && (repeat || underWay) && isQuiet(event.detail.elt)) event.preventDefault();
+  });
   for (const name of ["htmx:sendError", "htmx:timeout"]) {
     document.addEventListener(name, (event) => {
       const detail = event.detail;
