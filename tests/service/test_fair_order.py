@@ -168,7 +168,7 @@ def test_scheduled_sends_never_get_an_earlier_time(run_scenario: RunScenario) ->
 def test_spread_of_scheduled_sends_is_bounded() -> None:
     order = FairOrder(RealWorld())
 
-    places = [order.place_later(1, LANE, 10_000, NOON) for _ in range(50)]
+    places = [order.place_later(1, LANE, 100_000, NOON) for _ in range(50)]
 
     assert places[0] == NOON
     assert places[-1] == NOON + MAX_SCHEDULED_SPREAD_MS
@@ -221,6 +221,20 @@ def test_job_whose_own_time_has_come_stands_at_the_head_behind_others_of_its_acc
     assert (retries[0], retries[-1], other) == (NOON - 5000, NOON - 4999, NOON - 5000)
     assert order.place_now(1, LANE, 1, NOON, is_shared=False) == NOON - 3998  # 40 receivers further back
     assert order.place_due(2, LANE, NOON - 6000, is_new=False) == NOON - 6000
+
+
+def test_jobs_that_keep_their_own_times_are_counted_once_and_hold_back_those_behind_them() -> None:
+    order = FairOrder(RealWorld())
+    order.observe("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    times = [NOON - 5000 + request * 50 for request in range(20) for _ in range(1000)]
+
+    places = [order.place_due(1, LANE, at, is_new=False) for at in times]
+    again = [order.place_due(1, LANE, at, is_new=False, is_again=True) for at in times]
+
+    assert places == times  # 1,000 receivers take 50 milliseconds, so nobody is moved
+    assert again == times
+    assert order.place_due(1, LANE, NOON, is_new=False) == NOON - 4000
+    assert order.place_due(2, LANE, NOON, is_new=False) == NOON - 5000
 
 
 def test_send_that_lacks_a_place_stands_behind_the_new_sends_of_its_account() -> None:

@@ -208,6 +208,7 @@ def test_claiming_and_settling_never_scan_the_queue(tx: Tx) -> None:
     queue_admin.find_unsent(explaining, SLOT, CARRIER, [1, 2], NOON, 10)
     queue_admin.reroute(explaining, [queue_admin.ReroutedJob(one, CARRIER) for one in found], NOON)
     due_times.find_later(explaining, SLOT, CARRIER, Lane.SMALL, (NOON - 1, b""), NOON, 50)
+    due_times.find_since(explaining, SLOT, CARRIER, Lane.SMALL, NOON - 1, NOON, 50)
     due_times.move(explaining, [due_times.MovedJob(one, NOON, NOON - 1) for one in found])
     requests.account_ids(explaining, [request_id(9999)])
     queue_admin.depths(explaining, [SLOT], [CARRIER], NOON)
@@ -221,6 +222,7 @@ def test_claim_uses_the_ready_index_in_its_order(tx: Tx) -> None:
 
     queue.find_due(explaining, SLOT, CARRIER, NOON, 50)
     queue.find_overdue(explaining, SLOT, CARRIER, NOON, 50)
+    due_times.find_since(explaining, SLOT, CARRIER, Lane.SMALL, NOON - 1, NOON, 50)
 
     assert explaining.uses("jobs_ready (carrier=? AND lane=? AND slot=? AND ready_at>? AND ready_at<?)")
     assert not any("TEMP B-TREE" in step or "Sort" in step for step, _ in explaining.plans)

@@ -19,8 +19,8 @@ RECEIVERS_PER_MS = 20
 """How many receivers of one account stand at the same millisecond; more than any carrier sends."""
 ROOM_MS = 1 * SECOND
 """How far in the past the first request of an empty lane stands, so that those that follow at once have a place."""
-MAX_SCHEDULED_SPREAD_MS = 10 * SECOND
-"""How far the sends of one account for one time are spread at most."""
+MAX_SCHEDULED_SPREAD_MS = 60 * SECOND
+"""How far the sends of one account for one time are spread at most: a good million receivers."""
 MAX_PLACES = 100_000
 HEAD_TTL_S = 2.0
 """How long a head that another process may move is believed."""
@@ -109,23 +109,26 @@ class FairOrder:
         self._remember((account_id, shared, scheduled_at), place + receivers / RECEIVERS_PER_MS)
         return min(int(place), scheduled_at + MAX_SCHEDULED_SPREAD_MS)
 
-    def place_due(self, account_id: int, key: LaneKey, due_at: Instant, *, is_new: bool) -> Instant:
+    def place_due(
+        self, account_id: int, key: LaneKey, due_at: Instant, *, is_new: bool, is_again: bool = False
+    ) -> Instant:
         """Return the place of a due job that has none yet: the head, or behind others of its account.
 
         A new send, which was accepted without knowing the head, stands behind the account's new sends. Others stand
         behind those that came due before, and the account's new sends one receiver further back for each. A job
-        keeps its time if that is earlier.
+        keeps its time if that is earlier; others stand behind it too, unless it `is_again`: it was counted before.
         """
         shared, head = self._shared(key), float(self.head_of(key))
         new, own = (account_id, shared, None), (account_id, shared, _OWN_TIMES)
         last_new = max(head, self._last.get(new, 0.0))
         place = last_new if is_new else max(head, self._last.get(own, 0.0))
-        if place >= due_at:
+        keeps_time = place >= due_at
+        if keeps_time and (is_new or is_again):
             return due_at
         if not is_new:
             self._remember(own, place + 1 / RECEIVERS_PER_MS)
         self._remember(new, last_new + 1 / RECEIVERS_PER_MS)
-        return int(place)
+        return due_at if keeps_time else int(place)
 
     def _shared(self, key: LaneKey) -> _SharedKey:
         return _SharedKey(key.carrier, self._first_slots.get(key.slot, key.slot), key.lane)

@@ -42,8 +42,23 @@ def find_later(
     """Return some jobs of a lane that are due later, in order of their times and ids."""
     rows = tx.fetch_all(
         "select id, ready_at, attempt, claimed_at is not null from jobs where slot = ? and carrier = ? and lane = ?"
-        " and ready_at >= ? and (ready_at > ? or id > ?) and ready_at <= ? order by ready_at, id limit ?",
-        (slot, carrier, lane, after[0], after[0], after[1], until, limit),
+        " and (ready_at, id) > (?, ?) and ready_at <= ? order by ready_at, id limit ?",
+        (slot, carrier, lane, *after, until, limit),
+    )
+    return [DueJob(*row)._replace(is_leased=bool(row[3])) for row in rows]
+
+
+def find_since(
+    tx: Tx, slot: int, carrier: str, lane: int, since: Instant, until: Instant, limit: int
+) -> list[DueJob]:
+    """Return some jobs of a lane that are due from an instant on, in order of their times.
+
+    There is no order by id: where very many have the same time, PostgreSQL would sort all of them.
+    """
+    rows = tx.fetch_all(
+        "select id, ready_at, attempt, claimed_at is not null from jobs where slot = ? and carrier = ? and lane = ?"
+        " and ready_at >= ? and ready_at <= ? order by ready_at limit ?",
+        (slot, carrier, lane, since, until, limit),
     )
     return [DueJob(*row)._replace(is_leased=bool(row[3])) for row in rows]
 

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, Rejected, Verdict
-from pabal.domain.dates import SECOND
+from pabal.domain.dates import SECOND, Instant
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.sending import Sending
+from pabal.service.delivery.own_times import BATCH, INTERVAL_S
 from pabal.service.sending.accept import accept
+from pabal.store.engine.base import Tx
 from tests.fixtures.campaigns import phones
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster
@@ -21,6 +23,7 @@ from tests.fixtures.service import (
     account_id_of,
     add_profile,
     alimtalk,
+    job_of,
     message_id_of,
     messages_of,
     run_scenario_with,
@@ -267,3 +270,43 @@ def test_deadline_holds_for_a_message_that_got_a_place_far_in_the_past(run_scena
         assert len([each for each in found if each.outcome is Outcome.EXPIRED]) >= 100
 
     run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+
+
+def test_places_are_given_to_all_of_very_many_that_are_due_at_one_time(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        overload = Overload(env, 20)
+        await env.wait(OVERLOAD_S)
+        at = env.world.now() + 1 * SECOND
+        for number in range(3):
+            await send_as(env, f"large{number}", sms(*phones(1000), scheduled_at=at))
+        assert await count_due(env, at) == 3000 > BATCH
+        await env.wait(1 + 2 * INTERVAL_S)
+        await overload.stop()
+
+        assert await count_due(env, at) == 0
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: slow_carrier()})
+
+
+def test_look_passes_very_many_that_keep_their_time(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        at = env.world.now() + 1 * SECOND
+        for number in range(3):
+            await send_as(env, f"large{number}", sms(*phones(1000), scheduled_at=at))
+        later = await send_as(env, "other", sms(*phones(20), scheduled_at=at + 5 * SECOND))
+        await env.wait(1 + 5 + 2 * INTERVAL_S)
+
+        job = await job_of(env, message_id_of(later))
+        assert job is not None
+        assert job[2] == at  # the head
+
+    run_scenario(scenario, carriers={DEFAULT_CARRIER: slow_carrier()})
+
+
+async def count_due(env: Environment, at: Instant) -> int:
+    def count(tx: Tx) -> int:
+        row = tx.fetch_one("select count(*) from jobs where ready_at = ?", (at,))
+        assert row is not None
+        return int(row[0])
+
+    return await env.store.read(count)

@@ -30,17 +30,8 @@ BUSY_INTERVAL_S = 0.1
 """How soon to go on where a look did not get to the end."""
 OVERLAP_MS = ROOM_MS + 2 * SECOND
 """How much of the clock's time is looked at again: a job is stored a little later than it is due."""
-BATCH = 1000
-"""Most jobs that one transaction looks at."""
-MAX_BATCHES = 10
-"""Most batches of one look, so that claims go on."""
-
-
-class _Cursor(NamedTuple):
-    """The last job of a lane that was looked at."""
-
-    ready_at: Instant
-    id: bytes = b""
+BATCH = 2000
+"""Most jobs that one transaction looks at, and about as many as one look does, so that claims go on."""
 
 
 class OwnTimes:
@@ -49,8 +40,10 @@ class OwnTimes:
     def __init__(self, context: Context, carrier: str) -> None:
         self._context = context
         self._carrier = carrier
-        self._cursors: dict[tuple[int, int], _Cursor] = {}
-        """By slot and lane, while the lane lags: before it, every job has a place."""
+        self._cursors: dict[tuple[int, int], Instant] = {}
+        """By slot and lane, while the lane lags: before this time, every job has a place."""
+        self._counted: dict[tuple[int, int], Instant] = {}
+        """The same, up to when jobs were looked at: jobs until then are not counted again."""
         self._look_at = 0.0
 
     async def place_due(self) -> None:
@@ -61,63 +54,71 @@ class OwnTimes:
         context, clock = self._context, self._context.world.monotonic()
         if clock < self._look_at or not context.slots.held:
             return
-        now, cursors = context.world.now(), dict[tuple[int, int], _Cursor]()
+        now, cursors = context.world.now(), dict[tuple[int, int], Instant]()
         for lane in (Lane.SMALL, Lane.CAMPAIGN):
             key = LaneKey(self._carrier, context.slots.held[0], lane)  # its slots have one head
             if context.fair_order.lag_ms(key, now) > MAX_LAG_MS:
-                head = _Cursor(context.fair_order.head_of(key))
+                head = context.fair_order.head_of(key)
                 for slot in context.slots.held:
                     known = self._cursors.get((slot, lane), head)
-                    cursors[slot, lane] = known if known.ready_at <= now else head  # else the clock was set back
+                    cursors[slot, lane] = known if known <= now else head  # else the clock was set back
         self._cursors = cursors
+        self._counted = {each: at for each, at in self._counted.items() if each in cursors and at <= now}
         if cursors:
             is_done = await self._look(now)
             self._look_at = clock + (INTERVAL_S if is_done else BUSY_INTERVAL_S)
 
     async def _look(self, now: Instant) -> bool:
         """Look through the lanes that lag, up to now; return whether that was all."""
-        wanted = [(slot, lane, cursor.ready_at) for (slot, lane), cursor in self._cursors.items()]
+        wanted = [(slot, lane, cursor) for (slot, lane), cursor in self._cursors.items()]
         found = await read_heads(self._context, self._carrier, wanted)
         waiting = [(slot, lane) for slot, lane, at in sorted(found, key=lambda each: each.at) if at <= now]
-        batches = 0
+        looked_at = 0
         for slot, lane in self._cursors:
             if (slot, lane) not in waiting and self._context.nodes.is_reachable(slot):
                 self._advance(slot, lane, None, now)
         for slot, lane in waiting:
-            after: _Cursor | None = self._cursors[slot, lane]
-            while after:
-                if batches == MAX_BATCHES:
+            since: Instant | None = self._cursors[slot, lane]
+            while since is not None:
+                if looked_at >= BATCH:
                     return False
-                batches += 1
-                after = await self._place_some(slot, lane, after, now)
-                self._advance(slot, lane, after, now)
+                count, since = await self._place_some(slot, lane, since, now)
+                looked_at += count
+                self._advance(slot, lane, since, now)
         return True
 
-    async def _place_some(self, slot: int, lane: int, after: _Cursor, now: Instant) -> _Cursor | None:
-        """Give places to some jobs of a lane; return where to go on, if anywhere."""
+    async def _place_some(self, slot: int, lane: int, since: Instant, now: Instant) -> tuple[int, Instant | None]:
+        """Give places to some jobs of a lane; return how many were looked at, and from when to go on, if at all."""
         context, key = self._context, LaneKey(self._carrier, slot, lane)
-        jobs, account_ids = await context.store.read(find_due, slot, self._carrier, lane, after, now, BATCH)
-        moved = []
+        found, account_ids = await context.store.read(find_due, slot, self._carrier, lane, since, now, BATCH)
+        jobs, go_on_at = _split(found)
+        counted, moved = self._counted.get((slot, lane), 0), []
         for job in jobs:
             account_id = account_ids.get(identifiers.request_id_of(job.id))
             if account_id is not None and lacks_place(job, now):
-                is_new = not is_at_own_time(job, now)
-                place = context.fair_order.place_due(account_id, key, job.ready_at, is_new=is_new)
+                is_new, is_again = not is_at_own_time(job, now), job.ready_at <= counted
+                place = context.fair_order.place_due(
+                    account_id, key, job.ready_at, is_new=is_new, is_again=is_again
+                )
                 if place < job.ready_at:
                     moved.append(MovedJob(job.id, job.ready_at, place))
+        if jobs:
+            self._counted[slot, lane] = max(counted, jobs[-1].ready_at)
         if moved:
             try:
                 await context.store.write(
                     run_if_held, slot, context.slots.worker_id, move_to_places, moved, context.policy, now
                 )
             except SlotNotHeld:
-                return None
-        return _after(jobs[-1], now) if len(jobs) == BATCH else None
+                return len(jobs), None
+        elif go_on_at is not None and jobs[-1].ready_at == go_on_at:
+            go_on_at += 1  # the others of so many at one time keep it like these
+        return len(jobs), go_on_at
 
-    def _advance(self, slot: int, lane: int, after: _Cursor | None, now: Instant) -> None:
+    def _advance(self, slot: int, lane: int, since: Instant | None, now: Instant) -> None:
         """Set from where on the next look goes on: what was stored late is looked at again."""
-        latest = _Cursor(now - OVERLAP_MS)
-        self._cursors[slot, lane] = max(self._cursors[slot, lane], min(after or latest, latest))
+        latest = now - OVERLAP_MS
+        self._cursors[slot, lane] = max(self._cursors[slot, lane], latest if since is None else min(since, latest))
 
 
 def is_at_own_time(job: DueJob, now: Instant) -> bool:
@@ -131,10 +132,10 @@ def lacks_place(job: DueJob, now: Instant) -> bool:
 
 
 def find_due(
-    tx: Tx, slot: int, carrier: str, lane: int, after: tuple[Instant, bytes], now: Instant, limit: int
+    tx: Tx, slot: int, carrier: str, lane: int, since: Instant, now: Instant, limit: int
 ) -> tuple[list[DueJob], dict[bytes, int]]:
-    """Return some due jobs of a lane after a place, and the accounts of the requests of those that lack one."""
-    jobs = due_times.find_later(tx, slot, carrier, lane, after, now, limit)
+    """Return some due jobs of a lane from a time on, and the accounts of the requests of those that lack a place."""
+    jobs = due_times.find_since(tx, slot, carrier, lane, since, now, limit)
     wanted = dict.fromkeys(identifiers.request_id_of(job.id) for job in jobs if lacks_place(job, now))
     return jobs, requests.account_ids(tx, wanted)
 
@@ -148,8 +149,9 @@ def move_to_places(tx: Tx, moved: Sequence[MovedJob], policy: Policy, now: Insta
     store_deadlines(tx, expiry.find_unwatched(tx, far_back), policy)
 
 
-def _after(job: DueJob, now: Instant) -> _Cursor:
-    """Return where to go on after a job; where it has a place, the others of its request have the same."""
-    request_id = identifiers.request_id_of(job.id)
-    last_id = job.id if lacks_place(job, now) else identifiers.message_id_range(request_id)[1]
-    return _Cursor(job.ready_at, last_id)
+def _split(found: Sequence[DueJob]) -> tuple[Sequence[DueJob], Instant | None]:
+    """Return what to look at of what was found, and from when to go on: the last time may have more jobs than these."""
+    if len(found) < BATCH:
+        return found, None
+    last = found[-1].ready_at
+    return [job for job in found if job.ready_at < last] or found, last
