@@ -6,7 +6,6 @@ new sends stand before all of them.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from pabal.domain import identifiers
 from pabal.domain.dates import SECOND, Instant
@@ -134,7 +133,7 @@ def lacks_place(job: DueJob, now: Instant) -> bool:
 def find_due(
     tx: Tx, slot: int, carrier: str, lane: int, since: Instant, now: Instant, limit: int
 ) -> tuple[list[DueJob], dict[bytes, int]]:
-    """Return some due jobs of a lane from a time on, and the accounts of the requests of those that lack a place."""
+    """Return some due jobs of a lane from a time on, and the accounts of the requests that lack a place."""
     jobs = due_times.find_since(tx, slot, carrier, lane, since, now, limit)
     wanted = dict.fromkeys(identifiers.request_id_of(job.id) for job in jobs if lacks_place(job, now))
     return jobs, requests.account_ids(tx, wanted)
@@ -150,7 +149,7 @@ def move_to_places(tx: Tx, moved: Sequence[MovedJob], policy: Policy, now: Insta
 
 
 def _split(found: Sequence[DueJob]) -> tuple[Sequence[DueJob], Instant | None]:
-    """Return what to look at of what was found, and from when to go on: the last time may have more jobs than these."""
+    """Return what to look at of what was found, and from when to go on: there may be more of the last time."""
     if len(found) < BATCH:
         return found, None
     last = found[-1].ready_at
