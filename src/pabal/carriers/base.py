@@ -10,7 +10,7 @@ from pabal.domain.codes import Code, Refused
 from pabal.domain.message import Attempt, Outcome, Product
 from pabal.domain.opt_out import OptOutChange
 
-DEFAULT_BATCH_SIZE = 500
+DEFAULT_BATCH_SIZE = 200
 """The most messages in one call of `submit`, unless a carrier sets its own limit."""
 
 

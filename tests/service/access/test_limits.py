@@ -9,6 +9,7 @@ import pytest
 
 from pabal.domain.dates import HOUR, SECOND
 from pabal.service.access.limits import MAX_BUCKETS, PREFETCH_TTL_MS, RateLimiter, SharedRateLimiter
+from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import migrate
 from pabal.world import RealWorld
 from tests.fixtures.cluster import Cluster, StoreProxy
@@ -127,6 +128,18 @@ def run_shared_scenario(folder: Path, scenario: Scenario, number: int) -> None:
             await store.close()
 
     run_in_virtual_time(whole())
+
+
+def test_request_is_not_refused_because_the_store_was_busy(tmp_path: Path) -> None:
+    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
+        def take_long(tx: Tx) -> None:
+            world.starts_at += 2 * PREFETCH_TTL_MS
+
+        _, result = await asyncio.gather(doors[0].write(take_long), limiters[0].take(1, 20_000))
+
+        assert result.is_allowed
+
+    run_shared_scenario(tmp_path, scenario, 1)
 
 
 async def ask_repeatedly(

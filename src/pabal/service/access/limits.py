@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pabal.domain.dates import SECOND, Instant
 from pabal.store import key_usage
-from pabal.store.engine.base import Store, Tx
+from pabal.store.engine.base import Store, Tx, transaction
 from pabal.store.key_usage import RateGrant
 from pabal.world import World
 
@@ -84,6 +84,7 @@ class SharedRateLimiter:
         finally:
             share.waiting_callers -= 1
 
+    @transaction(prompt=True)
     def _take_now(self, tx: Tx, key_id: int, rate: int, limit: int) -> RateGrant:
         return key_usage.take(tx, key_id, rate, limit, self._world.now())
 
@@ -93,6 +94,7 @@ class SharedRateLimiter:
             return
         limit = max(share.prefetch_size(rate), share.waiting_callers)
         grant = await self._store.write_relaxed(self._take_now, key_id, rate, limit)
+        now = self._world.now()  # a store that was busy for long must not make them look old
         share.tokens, share.filled_at, share.tokens_in_store = grant.granted, now, grant.left
         share.empty_until = now if grant.granted else grant.next_at
 

@@ -31,6 +31,7 @@ OVERLAP_MS = ROOM_MS + 2 * SECOND
 """How much of the clock's time is looked at again: a job is stored a little later than it is due."""
 BATCH = 2000
 """Most jobs that one transaction looks at, and about as many as one look does, so that claims go on."""
+MOVES_PER_WRITE = 500
 
 
 class OwnTimes:
@@ -105,14 +106,21 @@ class OwnTimes:
             self._counted[slot, lane] = max(counted, jobs[-1].ready_at)
         if moved:
             try:
-                await context.store.write(
-                    run_if_held, slot, context.slots.worker_id, move_to_places, moved, context.policy, now
-                )
+                await self._move(slot, moved, now)
             except SlotNotHeld:
                 return len(jobs), None
         elif go_on_at is not None and jobs[-1].ready_at == go_on_at:
             go_on_at += 1  # the others of so many at one time keep it like these
         return len(jobs), go_on_at
+
+    async def _move(self, slot: int, moved: Sequence[MovedJob], now: Instant) -> None:
+        """Move jobs, in writes between which single sends can be stored."""
+        context = self._context
+        for begin in range(0, len(moved), MOVES_PER_WRITE):
+            some = moved[begin : begin + MOVES_PER_WRITE]
+            await context.store.write(
+                run_if_held, slot, context.slots.worker_id, move_to_places, some, context.policy, now
+            )
 
     def _advance(self, slot: int, lane: int, since: Instant | None, now: Instant) -> None:
         """Set from where on the next look goes on: what was stored late is looked at again."""

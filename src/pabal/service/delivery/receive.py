@@ -17,6 +17,8 @@ from pabal.store import postponed_receipts, receipts
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
 from pabal.store.postponed_receipts import PostponedReceipt
 
+RECEIPTS_PER_WRITE = 200
+"""Single sends can be stored between these."""
 STORE_RETRY_DELAY_S = 1.0
 """Pause before trying again while the store is unavailable."""
 
@@ -73,15 +75,17 @@ async def store_receipts(context: Context, carrier: str, incoming: Sequence[Rece
         if context.nodes.lost:
             await _store_by_node(context, carrier, usable)
         else:
-            announce_received(context, carrier, await _write_received(context, carrier, usable))
+            parts = [usable[at : at + RECEIPTS_PER_WRITE] for at in range(0, len(usable), RECEIPTS_PER_WRITE)]
+            await asyncio.gather(*(_write_received(context, carrier, part) for part in parts))
     except NodeUnavailable:
         log.warning("node cannot be reached; storing its receipts for later", extra={"carrier": carrier})
         await _store_by_node(context, carrier, usable)
     context.metrics.receipts.add(len(incoming), carrier)
 
 
-async def _write_received(context: Context, carrier: str, incoming: Sequence[Receipt]) -> ReceiveResult:
-    return await context.store.write(receive, carrier, incoming, context.policy, context.world.now())
+async def _write_received(context: Context, carrier: str, incoming: Sequence[Receipt]) -> None:
+    received = await context.store.write(receive, carrier, incoming, context.policy, context.world.now())
+    announce_received(context, carrier, received)
 
 
 def announce_received(context: Context, carrier: str, received: ReceiveResult) -> None:
@@ -111,7 +115,7 @@ async def _store_by_node(context: Context, carrier: str, incoming: Sequence[Rece
         try:
             if node in context.nodes.lost:
                 raise NodeUnavailable(node)
-            announce_received(context, carrier, await _write_received(context, carrier, some))
+            await _write_received(context, carrier, some)
         except NodeUnavailable:
             await context.store.write(postponed_receipts.add, carrier, by_node[node], context.world.now())
 

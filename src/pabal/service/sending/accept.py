@@ -296,7 +296,7 @@ def _find_unwilling(tx: Tx, ads: Sequence[NewRequest]) -> set[AdReceiver]:
     return opt_outs.find(tx, keys, {one for each in ads for one in each.ad_receivers}) if keys else set()
 
 
-@transaction(retryable=True, batched_by=store_requests)
+@transaction(retryable=True, prompt=True, batched_by=store_requests)
 def store_request(tx: Tx, request: NewRequest) -> AcceptedRequest:
     """Store one request; the store batches concurrent calls through `store_requests`."""
     return store_requests(tx, [request])[0]

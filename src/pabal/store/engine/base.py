@@ -142,6 +142,7 @@ class TransactionOptions(NamedTuple):
     """The function that was decorated: wrappers share its options, but not its batch function."""
     urgent: bool = False
     background: bool = False
+    prompt: bool = False
 
 
 _DEFAULT_OPTIONS = TransactionOptions()
@@ -156,6 +157,7 @@ def transaction(
     search: bool = False,
     urgent: bool = False,
     background: bool = False,
+    prompt: bool = False,
     batched_by: BatchFunction | None = None,
 ) -> Callable[[T], T]:
     """Return a decorator that states how the store may run a work.
@@ -169,12 +171,16 @@ def transaction(
     - `background`: it reads for no caller that waits, and perhaps for long, so it has a connection of its own. On
       the connection that writes, it does not count as a commit.
     - `urgent`: it overtakes the writes that wait, and is not refused because of their number.
+    - `prompt`: a caller of the interface waits for it. It comes before writes that are not, and its commit does not
+      wait for those that take long.
     - `batched_by`: does many calls of this work, which takes one argument, at once. It raises where any of the
       calls would raise; then each call runs by itself.
     """
 
     def decorate(work: T) -> T:
-        options = TransactionOptions(retryable, exclusive, slow, search, batched_by, work, urgent, background)
+        options = TransactionOptions(
+            retryable, exclusive, slow, search, batched_by, work, urgent, background, prompt
+        )
         setattr(work, _OPTIONS_ATTRIBUTE, options)
         return work
 

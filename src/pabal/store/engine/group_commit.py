@@ -5,14 +5,14 @@ import contextlib
 import queue
 import threading
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Concatenate, NamedTuple, Protocol
 
-from pabal.store.engine.base import P, StoreUnavailable, T, TransactionOptions, Tx, options_of
+from pabal.store.engine.base import P, StoreUnavailable, T, Tx, options_of
 from pabal.store.engine.read_threads import ReadThreads
 from pabal.store.engine.timeouts import Timeouts
+from pabal.store.engine.write_queue import PendingWrite, WriteQueue
 from pabal.world import World
 
 MAX_WRITES_PER_COMMIT = 512
@@ -29,6 +29,8 @@ SEARCH_TIMEOUT_S = 5.0
 """How long a search may take by default."""
 MAX_COMMIT_S = 0.03
 """A commit takes in no further write once it has run this long, so that nobody waits behind a long queue."""
+MAX_PROMPT_COMMIT_S = 0.008
+"""A commit with a prompt write takes in no other that would make it longer than this, as far as is known."""
 
 
 class CommitStats(NamedTuple):
@@ -36,25 +38,6 @@ class CommitStats(NamedTuple):
 
     writes: int
     duration_s: float
-
-
-class PendingWrite(NamedTuple):
-    """A write that waits for its turn, and the future that its caller awaits."""
-
-    work: Callable[..., Any]
-    options: TransactionOptions
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    loop: asyncio.AbstractEventLoop
-    future: "asyncio.Future[Any]"
-
-    @property
-    def has_timed_out(self) -> bool:
-        """Whether its caller was told that it timed out; a write whose caller was cancelled still runs."""
-        return self.future.done() and not self.future.cancelled()
-
-    def run(self, tx: Tx) -> Any:
-        return self.work(tx, *self.args, **self.kwargs)
 
 
 class WriteResult(NamedTuple):
@@ -125,6 +108,8 @@ class GroupCommitStore(ABC):
         self.lost_nodes: set[str] = set()
         self._new_writes: list[PendingWrite] = []
         self._waiting = 0
+        self._durations_s: dict[object, float] = {}
+        """By the code of a work, how long it took last."""
         self._timeouts = Timeouts(self.timeout_s, world) if self.timeout_s else None
         self._dispatched: queue.SimpleQueue[list[PendingWrite] | None] = queue.SimpleQueue()
         self._readers = ReadThreads(world, readers, max_waiting, "pabal-read")
@@ -228,13 +213,13 @@ class GroupCommitStore(ABC):
         if self._world.has_threads:
             self._dispatched.put(writes)
             return
-        pending: deque[PendingWrite] = deque()
-        _queue(pending, writes)
+        pending = WriteQueue()
+        pending.add(writes)
         while pending:
             self._commit_next(self._connections[0], pending)
 
     def _run_writer(self, connection: WriteConnection) -> None:
-        pending: deque[PendingWrite] = deque()
+        pending = WriteQueue()
         is_open = True
         while is_open or pending:
             if is_open:
@@ -242,34 +227,31 @@ class GroupCommitStore(ABC):
             if pending:
                 self._commit_next(connection, pending)
 
-    def _collect(self, pending: deque[PendingWrite]) -> bool:
+    def _collect(self, pending: WriteQueue) -> bool:
         """Take in dispatched writes, waiting if there is nothing to do; say whether more may come."""
         with contextlib.suppress(queue.Empty):
             while True:
                 writes = self._dispatched.get(block=not pending)
                 if writes is None:
                     return False
-                _queue(pending, writes)
+                pending.add(writes)
         return True
 
-    def _take_in(self, pending: deque[PendingWrite]) -> None:
-        """Take in writes that were dispatched while the transaction waited for its begin."""
+    def _take_in(self, pending: WriteQueue) -> None:
+        """Take in writes that were dispatched while the transaction waited for its begin, or ran."""
         with contextlib.suppress(queue.Empty):
             while (writes := self._dispatched.get_nowait()) is not None:
-                _queue(pending, writes)
+                pending.add(writes)
             self._dispatched.put(None)  # it ends the thread
 
-    def _drop_timed_out(self, pending: deque[PendingWrite]) -> int:
+    def _drop_timed_out(self, pending: WriteQueue) -> int:
         """Drop writes whose callers were told that they timed out and may retry; return how many are left."""
-        timed_out = [write for write in pending if write.has_timed_out]
-        if timed_out:
-            remaining = [write for write in pending if not write.has_timed_out]
-            pending.clear()
-            pending.extend(remaining)
+        if timed_out := [write for write in pending if write.has_timed_out]:
+            pending.put_back([write for write in pending.pop_all() if not write.has_timed_out])
             self._deliver_results([WriteResult(write, None) for write in timed_out])
         return len(pending)
 
-    def _commit_next(self, connection: WriteConnection, pending: deque[PendingWrite]) -> None:
+    def _commit_next(self, connection: WriteConnection, pending: WriteQueue) -> None:
         """Commit writes from the front of the queue together, and give their callers the results."""
         if self._timeouts and not self._drop_timed_out(pending):
             return
@@ -292,30 +274,31 @@ class GroupCommitStore(ABC):
             topics.clear()
 
     def _commit_batch(
-        self, connection: WriteConnection, pending: deque[PendingWrite], taken: list[PendingWrite]
+        self, connection: WriteConnection, pending: WriteQueue, taken: list[PendingWrite]
     ) -> list[WriteResult]:
         """Return the results of writes from the front of the queue, all durable; adds those writes to `taken`."""
         return self._commit_together(connection, pending, taken) or self._commit_individually(connection, taken)
 
     def _commit_together(
-        self, connection: WriteConnection, pending: deque[PendingWrite], taken: list[PendingWrite]
+        self, connection: WriteConnection, pending: WriteQueue, taken: list[PendingWrite]
     ) -> list[WriteResult] | None:
         """Return the results of writes that all succeeded; None, with nothing committed, where one failed."""
         began = self._world.monotonic()
         results: list[WriteResult] = []
-        taken.append(pending.popleft())
+        taken.append(pending.pop())
         try:
             connection.begin()
         except self.engine_errors:
-            taken += pending  # all of them would fail for the same reason, after as long a wait
-            pending.clear()
+            taken += pending.pop_all()  # all of them would fail for the same reason, after as long a wait
             raise
         self._take_in(pending)
         try:
             results += self._run_batched(connection.tx, taken[0], pending, taken)
-            while self._may_join(taken, pending) and self._world.monotonic() - began < MAX_COMMIT_S:
-                taken.append(pending.popleft())
+            self._take_in(pending)
+            while self._may_join(taken, pending, self._world.monotonic() - began):
+                taken.append(pending.pop())
                 results += self._run_batched(connection.tx, taken[-1], pending, taken)
+                self._take_in(pending)
             connection.commit()
         except Exception as error:
             if self._is_engine_failure(error):
@@ -324,23 +307,32 @@ class GroupCommitStore(ABC):
             return None
         return results
 
-    @staticmethod
-    def _may_join(taken: list[PendingWrite], pending: deque[PendingWrite]) -> bool:
-        """Say whether the next write may share the transaction of those taken."""
-        if not pending or len(taken) >= MAX_WRITES_PER_COMMIT:
+    def _may_join(self, taken: list[PendingWrite], pending: WriteQueue, elapsed_s: float) -> bool:
+        """Say whether the next write may share the transaction of those taken, which has run this long."""
+        if not pending or len(taken) >= MAX_WRITES_PER_COMMIT or elapsed_s >= MAX_COMMIT_S:
             return False
-        return not taken[-1].options.exclusive and not pending[0].options.exclusive
+        if taken[-1].options.exclusive or pending.first.options.exclusive:
+            return False
+        if pending.first.is_prompt or not any(write.options.prompt for write in taken):
+            return True
+        is_short = elapsed_s + self._durations_s.get(_code_of(pending.first), 0.0) <= MAX_PROMPT_COMMIT_S
+        if not is_short:
+            pending.let_others_begin()
+        return is_short
 
     def _run_batched(
-        self, tx: Tx, first: PendingWrite, pending: deque[PendingWrite], taken: list[PendingWrite]
+        self, tx: Tx, first: PendingWrite, pending: WriteQueue, taken: list[PendingWrite]
     ) -> list[WriteResult]:
         """Return the result of a write, and of those behind it that its batch function can do with it."""
         batch_function = first.options.batched_by
         if batch_function is None:
-            return [WriteResult(first, first.run(tx))]
+            began = self._world.monotonic()
+            value = first.run(tx)
+            self._durations_s[_code_of(first)] = self._world.monotonic() - began
+            return [WriteResult(first, value)]
         batch = [first]
-        while pending and pending[0].work is first.work and len(batch) < MAX_BATCHED_WRITES:
-            batch.append(pending.popleft())
+        while pending and pending.first.work is first.work and len(batch) < MAX_BATCHED_WRITES:
+            batch.append(pending.pop())
         taken += batch[1:]
         values = batch_function(tx, [write.args[0] for write in batch])
         return [WriteResult(write, value) for write, value in zip(batch, values, strict=True)]
@@ -388,10 +380,6 @@ class GroupCommitStore(ABC):
                 write.future.set_exception(error)
 
 
-def _queue(pending: deque[PendingWrite], writes: Sequence[PendingWrite]) -> None:
-    """Add writes to those that wait: urgent ones in front, all others at the end."""
-    for write in writes:
-        if write.options.urgent:
-            pending.appendleft(write)
-        else:
-            pending.append(write)
+def _code_of(write: PendingWrite) -> object:
+    """Return what is the same for all writes of one work."""
+    return getattr(write.work, "__code__", None)

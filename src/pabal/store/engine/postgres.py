@@ -4,7 +4,6 @@ import contextlib
 import os
 import socket
 import threading
-from collections import deque
 from collections.abc import Callable
 from typing import Any, Concatenate, cast
 
@@ -19,13 +18,13 @@ from pabal.store.engine.group_commit import (
     SEARCH_TIMEOUT_S,
     CommitStats,
     GroupCommitStore,
-    PendingWrite,
     WriteConnection,
     WriteResult,
 )
 from pabal.store.engine.postgres_session import connect as connect
 from pabal.store.engine.postgres_session import describe_connect_error, is_distributed
 from pabal.store.engine.postgres_tx import Connection, PostgresTx
+from pabal.store.engine.write_queue import PendingWrite, WriteQueue
 from pabal.world import World
 
 TIMEOUT_S = 20.0
@@ -292,7 +291,7 @@ class PostgresStore(GroupCommitStore):
         """
         mine = cast(_PostgresConnection, connection)
         told: list[WriteResult] = []
-        pending: deque[PendingWrite] = deque()
+        pending = WriteQueue()
         for _ in range(MAX_RETRIES):
             was_uncertain = mine.is_retry or mine.is_committing
             again, given_up = self._split_retryable(mine, taken, error)
@@ -300,7 +299,7 @@ class PostgresStore(GroupCommitStore):
             if find_lost_node(error) is not None:
                 told += [result for write in again for result in self._commit_alone(mine, write)]
                 again = []
-            pending.extendleft(reversed(again))
+            pending.put_back(again)
             try:
                 while pending:
                     taken = []
@@ -312,7 +311,7 @@ class PostgresStore(GroupCommitStore):
         was_uncertain = mine.is_retry or mine.is_committing
         mine.abandon()
         mine.is_retry = False
-        return told + self._refuse([*taken, *pending], error, is_uncertain=was_uncertain)
+        return told + self._refuse([*taken, *pending.pop_all()], error, is_uncertain=was_uncertain)
 
     def _commit_alone(self, connection: _PostgresConnection, write: PendingWrite) -> list[WriteResult]:
         """Return the result of a write in a transaction of its own; a first run that is in doubt stays so.

@@ -26,11 +26,11 @@ from pabal.store.engine.group_commit import (
     SEARCH_TIMEOUT_S,
     CommitStats,
     GroupCommitStore,
-    PendingWrite,
     WriteConnection,
     WriteResult,
 )
 from pabal.store.engine.sqlite_scrub import Scrubber
+from pabal.store.engine.write_queue import PendingWrite
 from pabal.store.engine.write_turns import WriteTurns
 from pabal.world import World
 

@@ -1,0 +1,128 @@
+"""Writes that callers of the interface wait for do not wait for longer ones; those have their turn all the same."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from pabal.store.engine.base import Tx, options_of, transaction
+from pabal.store.engine.group_commit import MAX_PROMPT_COMMIT_S, CommitStats, GroupCommitStore
+from pabal.store.engine.sqlite import SqliteStore
+from pabal.store.engine.write_queue import PendingWrite, WriteQueue
+from tests.fixtures.store_modes import StoreMode, add_word, create_words_table
+from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
+
+
+class WorldOfLongWrites(VirtualWorld):
+    """A world whose clock goes on while a write runs."""
+
+    passed_s = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.passed_s
+
+
+@transaction(prompt=True)
+def add_prompt_word(tx: Tx, word: str) -> int:
+    return add_word(tx, word)
+
+
+@transaction(urgent=True)
+def add_urgent_word(tx: Tx, word: str) -> int:
+    return add_word(tx, word)
+
+
+def pending(loop: asyncio.AbstractEventLoop, work: Any, word: str) -> PendingWrite:
+    return PendingWrite(work, options_of(work), (word,), {}, loop, loop.create_future())
+
+
+def words(queue: WriteQueue) -> str:
+    return "".join(write.args[0] for write in queue.pop_all())
+
+
+def test_prompt_write_overtakes_those_that_wait(modes: StoreMode) -> None:
+    async def scenario(store: GroupCommitStore) -> None:
+        numbers = await asyncio.gather(
+            *(store.write(add_word, word) for word in "abc"), store.write(add_prompt_word, "prompt")
+        )
+
+        assert numbers == [2, 3, 4, 1]
+
+    modes.run(scenario)
+
+
+def test_prompt_write_is_committed_without_those_that_take_long(tmp_path: Path) -> None:
+    world, commits = WorldOfLongWrites(), list[CommitStats]()
+
+    def add_slowly(tx: Tx, word: str) -> int:
+        world.passed_s += 1.5 * MAX_PROMPT_COMMIT_S
+        return add_word(tx, word)
+
+    async def scenario() -> None:
+        store = SqliteStore(tmp_path / "kept.db", world, on_commit=commits.append)
+        await store.write(create_words_table)
+        await store.write(add_slowly, "a")
+        commits.clear()
+        short = [store.write(add_prompt_word, "b"), store.write(add_word, "c")]
+        numbers = await asyncio.gather(store.write(add_slowly, "d"), store.write(add_slowly, "e"), *short)
+        await store.close()
+
+        assert numbers == [3, 4, 2, 5]
+        assert [each.writes for each in commits] == [1, 3]
+
+    run_in_virtual_time(scenario())
+
+
+def test_prompt_write_shares_a_commit_with_short_ones(tmp_path: Path) -> None:
+    commits: list[CommitStats] = []
+
+    async def scenario() -> None:
+        store = SqliteStore(tmp_path / "kept.db", VirtualWorld(), on_commit=commits.append)
+        await store.write(create_words_table)
+        commits.clear()
+        await asyncio.gather(*(store.write(add_word, word) for word in "ab"), store.write(add_prompt_word, "c"))
+        await store.close()
+
+        assert [each.writes for each in commits] == [3]
+
+    run_in_virtual_time(scenario())
+
+
+def test_queue_has_urgent_writes_then_prompt_ones_then_others() -> None:
+    async def scenario() -> None:
+        loop, queue = asyncio.get_running_loop(), WriteQueue()
+        works = (add_word, add_prompt_word, add_urgent_word, add_word, add_prompt_word)
+        queue.add([pending(loop, work, word) for work, word in zip(works, "abcde", strict=True)])
+
+        assert len(queue) == 5
+        assert words(queue) == "cbead"
+        assert len(queue) == 0
+
+    run_in_virtual_time(scenario())
+
+
+def test_one_of_the_others_begins_after_they_had_to_wait() -> None:
+    async def scenario() -> None:
+        loop, queue = asyncio.get_running_loop(), WriteQueue()
+        queue.add(pending(loop, add_prompt_word, word) for word in "ab")
+        queue.add(pending(loop, add_word, word) for word in "cd")
+        queue.let_others_begin()
+
+        assert queue.pop().args == ("c",)
+        assert queue.first.args == ("a",)
+        assert words(queue) == "abd"
+
+    run_in_virtual_time(scenario())
+
+
+def test_writes_that_are_put_back_keep_their_order() -> None:
+    async def scenario() -> None:
+        loop, queue = asyncio.get_running_loop(), WriteQueue()
+        works = (add_word, add_prompt_word, add_word, add_prompt_word)
+        writes = [pending(loop, work, word) for work, word in zip(works, "abcd", strict=True)]
+        queue.add([pending(loop, add_word, "e"), pending(loop, add_prompt_word, "f")])
+
+        queue.put_back(writes)
+
+        assert words(queue) == "bdface"
+
+    run_in_virtual_time(scenario())
