@@ -223,7 +223,7 @@ def test_job_whose_own_time_has_come_stands_at_the_head_behind_others_of_its_acc
     assert order.place_due(2, LANE, NOON - 6000, is_new=False) == NOON - 6000
 
 
-def test_jobs_that_keep_their_own_times_are_counted_once_and_hold_back_those_behind_them() -> None:
+def test_jobs_that_keep_their_own_times_are_counted_once() -> None:
     order = FairOrder(RealWorld())
     order.observe("telco", [0], [(0, 0, NOON - 5000)], NOON)
     times = [NOON - 5000 + request * 50 for request in range(20) for _ in range(1000)]
