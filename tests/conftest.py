@@ -1,6 +1,7 @@
 """Shared fixtures and the selection of tests by engine and by weight."""
 
 import signal
+import zlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ EVERY_ENGINE_FILES = {
     "test_results.py",
 }
 """Files of SINGLE_ENGINE_FOLDERS that run on every engine all the same."""
+SERVICE_SHARE = 3
+"""Of so many tests of the service, one runs on every engine with each change."""
 SINGLE_ENGINE_FILES = {
     "test_deliver_retries.py",
     "test_doubts_at_absent_carriers.py",
@@ -99,7 +102,8 @@ def _is_redundant(item: pytest.Item) -> bool:
     """Tell whether similar tests cover nearly the same.
 
     These are pages in all but one language and screen, in Korean on a desktop or in English on a phone by turns;
-    pages, API calls, slow rules and kills on the other engine; and receipts of the other SMSC, apart from one.
+    pages, API calls, slow rules and kills on the other engine; two of three tests of the service on it, chosen by
+    their names; and receipts of the other SMSC, apart from one.
     """
     if item.path.name == "test_peers.py":
         return "[python-says" in item.name and "[python-says0" not in item.name
@@ -110,6 +114,7 @@ def _is_redundant(item: pytest.Item) -> bool:
     folders, file = set(item.path.parts), item.path.name
     is_single_engine = bool(SINGLE_ENGINE_FOLDERS & folders) and file not in EVERY_ENGINE_FILES
     is_single_engine |= bool({"service", "crash"} & folders) and file in SINGLE_ENGINE_FILES
+    is_single_engine |= "service" in folders and zlib.crc32(item.name.encode()) % SERVICE_SHARE != 0
     return is_single_engine and _engine_of(item) in AVAILABLE_ENGINES[1:]
 
 

@@ -108,7 +108,7 @@ def test_nothing_is_lost_or_duplicated_when_commits_are_cut(tmp_path: Path) -> N
         scenario.run(inject_faults)
 
 
-@pytest.mark.slow
+@pytest.mark.torture
 def test_callers_do_not_notice_an_interfering_writer(tmp_path: Path) -> None:
     with (
         dedicated_server(deadlock_timeout="10ms", log_line_prefix="%a ") as server,
