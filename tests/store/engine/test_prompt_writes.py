@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pabal.store.engine.base import Tx, options_of, transaction
-from pabal.store.engine.group_commit import MAX_PROMPT_COMMIT_S, CommitStats, GroupCommitStore
+from pabal.store.engine.group_commit import MAX_COMMIT_S, MAX_PROMPT_COMMIT_S, CommitStats, GroupCommitStore
 from pabal.store.engine.sqlite import SqliteStore
 from pabal.store.engine.write_queue import PendingWrite, WriteQueue
 from tests.fixtures.store_modes import StoreMode, add_word, create_words_table
@@ -100,16 +100,55 @@ def test_queue_has_urgent_writes_then_prompt_ones_then_others() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_one_of_the_others_begins_after_they_had_to_wait() -> None:
+def test_others_come_first_during_their_turn() -> None:
     async def scenario() -> None:
         loop, queue = asyncio.get_running_loop(), WriteQueue()
+        queue.begin_turn_of_others()
         queue.add(pending(loop, add_prompt_word, word) for word in "ab")
-        queue.add(pending(loop, add_word, word) for word in "cd")
-        queue.let_others_begin()
+        assert queue.first.args == ("a",)  # none waited when it began
+        queue.add(pending(loop, add_word, word) for word in "cde")
+        queue.begin_turn_of_others()
 
-        assert queue.pop().args == ("c",)
-        assert queue.first.args == ("a",)
-        assert words(queue) == "abd"
+        taken = [queue.pop().args[0], queue.pop().args[0]]
+        queue.end_turn_of_others()
+
+        assert taken == ["c", "d"]
+        assert words(queue) == "abe"
+
+    run_in_virtual_time(scenario())
+
+
+def test_turn_of_others_ends_with_the_last_of_them() -> None:
+    async def scenario() -> None:
+        loop, queue = asyncio.get_running_loop(), WriteQueue()
+        queue.add([pending(loop, add_prompt_word, "a"), pending(loop, add_word, "b")])
+        queue.begin_turn_of_others()
+
+        assert queue.pop().args == ("b",)
+        queue.add([pending(loop, add_word, "c")])
+        assert words(queue) == "ac"
+
+    run_in_virtual_time(scenario())
+
+
+def test_others_are_not_kept_waiting_by_prompt_writes_without_end(tmp_path: Path) -> None:
+    world, commits = WorldOfLongWrites(), list[CommitStats]()
+
+    @transaction(prompt=True)
+    def add_slowly(tx: Tx, word: str) -> int:
+        world.passed_s += MAX_COMMIT_S / 4
+        return add_word(tx, word)
+
+    async def scenario() -> None:
+        store = SqliteStore(tmp_path / "kept.db", world, on_commit=commits.append)
+        await store.write(create_words_table)
+        commits.clear()
+        prompt = [store.write(add_slowly, f"{number}") for number in range(40)]
+        numbers = await asyncio.gather(store.write(add_word, "other"), *prompt)
+        await store.close()
+
+        assert numbers[0] == 1 + commits[0].writes
+        assert len(commits) > 5
 
     run_in_virtual_time(scenario())
 

@@ -299,6 +299,8 @@ class GroupCommitStore(ABC):
                 taken.append(pending.pop())
                 results += self._run_batched(connection.tx, taken[-1], pending, taken)
                 self._take_in(pending)
+            if all(write.is_prompt for write in taken):
+                pending.begin_turn_of_others()
             connection.commit()
         except Exception as error:
             if self._is_engine_failure(error):
@@ -309,16 +311,15 @@ class GroupCommitStore(ABC):
 
     def _may_join(self, taken: list[PendingWrite], pending: WriteQueue, elapsed_s: float) -> bool:
         """Say whether the next write may share the transaction of those taken, which has run this long."""
+        if elapsed_s > MAX_PROMPT_COMMIT_S:
+            pending.end_turn_of_others()
         if not pending or len(taken) >= MAX_WRITES_PER_COMMIT or elapsed_s >= MAX_COMMIT_S:
             return False
         if taken[-1].options.exclusive or pending.first.options.exclusive:
             return False
         if pending.first.is_prompt or not any(write.options.prompt for write in taken):
             return True
-        is_short = elapsed_s + self._durations_s.get(_code_of(pending.first), 0.0) <= MAX_PROMPT_COMMIT_S
-        if not is_short:
-            pending.let_others_begin()
-        return is_short
+        return elapsed_s + self._durations_s.get(_code_of(pending.first), 0.0) <= MAX_PROMPT_COMMIT_S
 
     def _run_batched(
         self, tx: Tx, first: PendingWrite, pending: WriteQueue, taken: list[PendingWrite]

@@ -32,7 +32,7 @@ class PendingWrite(NamedTuple):
 
 
 class WriteQueue:
-    """Urgent writes, then prompt ones, then all others, which come first once after they had to wait."""
+    """Urgent writes, then prompt ones, then all others; those come first in their turn."""
 
     def __init__(self) -> None:
         self._prompt: deque[PendingWrite] = deque()
@@ -66,8 +66,8 @@ class WriteQueue:
     def pop(self) -> PendingWrite:
         """Take out the next write."""
         write = self._line.popleft()
-        if not write.is_prompt:
-            self._is_turn_of_others = False
+        if not self._others:
+            self.end_turn_of_others()
         return write
 
     def pop_all(self) -> list[PendingWrite]:
@@ -75,14 +75,17 @@ class WriteQueue:
         writes = list(self)
         self._prompt.clear()
         self._others.clear()
+        self.end_turn_of_others()
         return writes
 
-    def let_others_begin(self) -> None:
-        """Let one of those that are not prompt come next: prompt ones were committed without them."""
-        self._is_turn_of_others = True
+    def begin_turn_of_others(self) -> None:
+        """Let those come next that are not prompt, if any wait."""
+        self._is_turn_of_others = bool(self._others)
+
+    def end_turn_of_others(self) -> None:
+        """Let prompt writes come first again."""
+        self._is_turn_of_others = False
 
     @property
     def _line(self) -> deque[PendingWrite]:
-        if self._others and (self._is_turn_of_others or not self._prompt):
-            return self._others
-        return self._prompt
+        return self._others if self._is_turn_of_others or not self._prompt else self._prompt
