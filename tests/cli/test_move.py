@@ -312,6 +312,28 @@ def test_killed_move_is_continued(tmp_path: Path, source: Path, target: str) -> 
 
 
 @pytest.mark.slow
+def test_move_killed_after_its_file_was_renamed_is_continued(tmp_path: Path, source: Path, target: str) -> None:
+    tables = tables_of(source)
+    copy_first_rows(target, source)
+    words = command("move", str(source), data=tmp_path, store=target)
+    with psycopg.connect(target) as blocker:
+        blocker.execute("select * from unfinished_move")  # it cannot be dropped, which ends the move
+        with subprocess.Popen(**words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as moving:
+            (kept,) = wait_until(lambda: [*source.parent.glob("pabal.db.moved-*")], lambda found: len(found) == 1)
+            moving.send_signal(signal.SIGKILL)
+        query_outside(target, END_SESSIONS)
+
+    moved = run("move", str(source), data=tmp_path, store=target)
+    again = run("move", str(source), data=tmp_path, store=target)
+
+    assert (moved.returncode, moved.stderr) == (0, "")
+    assert kept.name in moved.stdout
+    assert count_rows(target, tables) == expected_rows(tables)
+    assert (again.returncode, again.stdout) == (2, "")
+    assert "pabal.db does not exist" in again.stderr
+
+
+@pytest.mark.slow
 def test_service_on_the_moved_store_goes_on_after_one_that_was_killed(tmp_path: Path, target: str) -> None:
     headers = {"Idempotency-Key": "order-1"}
     path = "/api/message/sendSMS.v1.0"

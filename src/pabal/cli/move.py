@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import dataclasses
 import functools
+import glob
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +30,8 @@ PROGRESS_INTERVAL_S = 5.0
 MOVE_GUIDE = "docs/how-to/postgresql.md"
 MOVE_ACTION = "store.move"
 """Its name in the audit log; the target is the number of moved rows."""
+RETIRED_SUFFIX = ".moved-"
+"""Followed by the time, in the name of a file that was moved."""
 KEYED_TABLE = "idempotency_keys"
 """Its slots are those of the target: by them a repeated request finds the answer to the first one."""
 
@@ -48,22 +51,39 @@ def add_commands(subparsers: Any) -> None:
 
 
 def _move(settings: Settings, given: argparse.Namespace) -> None:
-    file: Path = given.file
     if not settings.is_on_postgresql:
         raise CommandError(f"`store` must be the PostgreSQL database to move to: postgresql://…; see {MOVE_GUIDE}")
-    if not file.is_file():
-        raise CommandError(f"{file} does not exist, or is not a file; name the SQLite store, such as data/pabal.db")
+    file: Path = given.file if given.file.is_file() else _find_retired(settings, given.file)
     with _require_stopped(settings, file):
         with _report_errors(file), open_source(file) as source:
-            digests = asyncio.run(_move_all(settings, source))
-        kept_as = _retire(file, settings)
+            digests = asyncio.run(_copy_all(settings, source))
+            last_ids = source.last_ids()
+        # before a service may start in the database: whatever happens now, none can start in both
+        kept_as = _retire(file, settings) if file == given.file else file
+        rows = sum(digest.rows for digest in digests.values())
+        asyncio.run(_finish_move(settings, last_ids, rows))
     for name, digest in digests.items():
         print_message(f"{name}: {digest.rows:,} rows, checksum {digest.hex}")
-    rows = sum(digest.rows for digest in digests.values())
     print_message(
         f"moved {rows:,} rows of {len(digests)} tables to {settings.redacted_store}; every row was compared"
     )
     print_message(f"the SQLite store is {kept_as} now; delete it when you no longer need it")
+
+
+def _find_retired(settings: Settings, file: Path) -> Path:
+    """Return the new name of a store whose move was broken off after it was renamed."""
+    found = sorted(file.parent.glob(f"{glob.escape(file.name)}{RETIRED_SUFFIX}*"))
+    if not found or not asyncio.run(_is_unfinished(settings)):
+        raise CommandError(f"{file} does not exist, or is not a file; name the SQLite store, such as data/pabal.db")
+    return found[-1]
+
+
+async def _is_unfinished(settings: Settings) -> bool:
+    store = open_store(settings, WORLD)
+    try:
+        return await store.read(move_target.is_unfinished)
+    finally:
+        await store.close()
 
 
 @contextlib.contextmanager
@@ -86,7 +106,7 @@ def _report_errors(file: Path) -> Iterator[None]:
         raise CommandError(f"{file} was not moved: {error}; see {MOVE_GUIDE}") from None
 
 
-async def _move_all(settings: Settings, source: MoveSource) -> dict[str, TableDigest]:
+async def _copy_all(settings: Settings, source: MoveSource) -> dict[str, TableDigest]:
     """Copy and compare all tables; return their digests."""
     async with _open_target(settings) as target:
         if workers := await find_live_workers(target.store):
@@ -97,9 +117,12 @@ async def _move_all(settings: Settings, source: MoveSource) -> dict[str, TableDi
         )
         for table in tables:
             await _copy(source, target, table, progress.get(table.name))
-        digests = {table.name: await _compare(source, target, table) for table in tables}
-        await target.store.write(_finish, source.last_ids(), sum(each.rows for each in digests.values()))
-        return digests
+        return {table.name: await _compare(source, target, table) for table in tables}
+
+
+async def _finish_move(settings: Settings, last_ids: Mapping[str, int], rows: int) -> None:
+    async with _open_target(settings) as target:
+        await target.store.write(_finish, last_ids, rows)
 
 
 @transaction(retryable=True, exclusive=True)  # a retry finds a finished store, and adds no second entry
@@ -176,7 +199,7 @@ def _retire(file: Path, settings: Settings) -> Path:
     now = dates.format_timestamp(WORLD.now(), settings.zone).translate(
         {ord("-"): None, ord(":"): None, ord(" "): "-"}
     )
-    kept_as = file.with_name(f"{file.name}.moved-{now}")
+    kept_as = file.with_name(f"{file.name}{RETIRED_SUFFIX}{now}")
     try:
         sqlite_backup.retire(file.resolve(), kept_as.resolve())
     except (OSError, sqlite_backup.StoreInUse) as error:
