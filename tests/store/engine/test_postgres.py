@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from tests.fixtures.postgres_store import new_request, query_outside, row_counts
 from tests.fixtures.rows import request_id
 from tests.fixtures.store_modes import add_word, add_word_then_fail, create_words_table, list_words
 from tests.store.conftest import with_words
+
+TIMEOUT_S = 20.0
 
 
 def cut_all(address: str) -> None:
@@ -236,3 +239,41 @@ def test_execute_many_keeps_null_values(address: str) -> None:
         assert await store.read(look) == rows
 
     run_scenario(address, scenario)
+
+
+class Held:
+    """A write that has begun and waits until it is let go; its transaction sees nothing that is committed later."""
+
+    def __init__(self) -> None:
+        self._has_begun, self._may_end = threading.Event(), threading.Event()
+
+    def write(self, tx: Tx) -> None:
+        list_words(tx)
+        self._has_begun.set()
+        assert self._may_end.wait(TIMEOUT_S)
+
+    async def begin(self, store: PostgresStore) -> "asyncio.Future[None]":
+        task = asyncio.ensure_future(store.write(self.write))
+        assert await asyncio.to_thread(self._has_begun.wait, TIMEOUT_S)
+        return task
+
+    def let_go(self) -> None:
+        self._may_end.set()
+
+
+def test_write_sees_what_was_committed_before_it_though_a_transaction_was_open(address: str) -> None:
+    async def scenario(store: PostgresStore) -> None:
+        old, other = Held(), Held()
+        tasks = [await old.begin(store)]
+        await store.write(add_word, "committed")
+        tasks.append(await other.begin(store))  # so that only the old transaction's connection becomes free
+        later = asyncio.ensure_future(store.write(list_words))
+        await asyncio.sleep(0)  # it is dispatched
+        await asyncio.sleep(0)
+        old.let_go()
+
+        assert await asyncio.wait_for(later, TIMEOUT_S) == ["committed"]
+        other.let_go()
+        await asyncio.gather(*tasks)
+
+    run_scenario(address, scenario, writers=2)

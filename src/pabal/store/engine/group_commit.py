@@ -83,6 +83,8 @@ class GroupCommitStore(ABC):
     """What the engine raises."""
     statement_errors: tuple[type[Exception], ...]
     """Those engine errors that are bugs of ours: they are raised as they are, since a retry would not help."""
+    is_only_writer = False
+    """Whether nobody else commits while a transaction runs: then a write that joins it late sees all before it."""
     timeout_s: float | None = None
     """How long a caller waits at most, where the engine may stop answering without closing the connection."""
 
@@ -238,7 +240,7 @@ class GroupCommitStore(ABC):
         return True
 
     def _take_in(self, pending: WriteQueue) -> None:
-        """Take in writes that were dispatched while the transaction waited for its begin, or ran."""
+        """Take in writes that were dispatched while the transaction waited for its begin."""
         with contextlib.suppress(queue.Empty):
             while (writes := self._dispatched.get_nowait()) is not None:
                 pending.add(writes)
@@ -294,11 +296,9 @@ class GroupCommitStore(ABC):
         self._take_in(pending)
         try:
             results += self._run_batched(connection.tx, taken[0], pending, taken)
-            self._take_in(pending)
             while self._may_join(taken, pending, self._world.monotonic() - began):
                 taken.append(pending.pop())
                 results += self._run_batched(connection.tx, taken[-1], pending, taken)
-                self._take_in(pending)
             if all(write.is_prompt for write in taken):
                 pending.begin_turn_of_others()
             connection.commit()
@@ -311,6 +311,8 @@ class GroupCommitStore(ABC):
 
     def _may_join(self, taken: list[PendingWrite], pending: WriteQueue, elapsed_s: float) -> bool:
         """Say whether the next write may share the transaction of those taken, which has run this long."""
+        if self.is_only_writer:  # else they could miss what was committed after this transaction began
+            self._take_in(pending)
         if elapsed_s > MAX_PROMPT_COMMIT_S:
             pending.end_turn_of_others()
         if not pending or len(taken) >= MAX_WRITES_PER_COMMIT or elapsed_s >= MAX_COMMIT_S:

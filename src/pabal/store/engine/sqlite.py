@@ -171,6 +171,7 @@ class SqliteStore(GroupCommitStore):
 
     engine_errors = apsw.Error
     statement_errors = STATEMENT_ERRORS
+    is_only_writer = True
 
     def __init__(
         self,
