@@ -25,6 +25,7 @@ class PendingWrite(NamedTuple):
 
     @property
     def is_prompt(self) -> bool:
+        """Whether it goes before the others."""
         return self.options.prompt or self.options.urgent
 
     def run(self, tx: Tx) -> Any:
