@@ -38,6 +38,57 @@ def test_who_waits_comes_before_the_last_writer(tmp_path: Path) -> None:
     second.close()
 
 
+def test_turn_is_awaited_while_another_waits_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "pabal.db"
+    first, second = WriteTurns(path), WriteTurns(path)
+    first.take()
+    was_awaited = first.is_awaited()
+    waiting = threading.Thread(target=second.take)
+    waiting.start()
+    _wait_until_gate_is_closed(path)
+
+    assert not was_awaited
+    assert first.is_awaited()
+
+    first.give()
+    waiting.join()
+    assert not second.is_awaited()
+    second.give()
+    first.close()
+    second.close()
+
+
+def test_commit_takes_in_nothing_more_while_another_process_waits(tmp_path: Path) -> None:
+    path, order = tmp_path / "pabal.db", list[str]()
+    other = WriteTurns(path)
+
+    def write_elsewhere() -> None:
+        other.take()
+        order.append("other process")
+        other.give()
+
+    waiting = threading.Thread(target=write_elsewhere)
+
+    def let_the_other_wait(tx: Tx) -> None:
+        order.append("first")
+        waiting.start()
+        _wait_until_gate_is_closed(path)
+
+    def write_more(tx: Tx) -> None:
+        order.append("second")
+
+    async def scenario() -> None:
+        store = SqliteStore(path, RealWorld(), is_shared=True)
+        await asyncio.gather(store.write(let_the_other_wait), store.write(write_more))
+        await store.close()
+
+    asyncio.run(scenario())
+    waiting.join()
+
+    assert order == ["first", "other process", "second"]
+    other.close()
+
+
 def test_two_writers_of_one_file_lose_nothing(tmp_path: Path) -> None:
     async def scenario() -> tuple[int, int]:
         stores = [SqliteStore(tmp_path / "pabal.db", RealWorld(), is_shared=True) for _ in range(2)]

@@ -64,6 +64,9 @@ class WriteConnection(Protocol):
 
     def rollback(self) -> None: ...
 
+    def is_awaited(self) -> bool:
+        """Say whether others cannot write before the transaction ends, and wait for that."""
+
     def savepoint(self) -> None:
         """Set the savepoint."""
 
@@ -296,7 +299,7 @@ class GroupCommitStore(ABC):
         self._take_in(pending)
         try:
             results += self._run_batched(connection.tx, taken[0], pending, taken)
-            while self._may_join(taken, pending, self._world.monotonic() - began):
+            while self._may_join(connection, taken, pending, self._world.monotonic() - began):
                 taken.append(pending.pop())
                 results += self._run_batched(connection.tx, taken[-1], pending, taken)
             if all(write.is_prompt for write in taken):
@@ -309,7 +312,9 @@ class GroupCommitStore(ABC):
             return None
         return results
 
-    def _may_join(self, taken: list[PendingWrite], pending: WriteQueue, elapsed_s: float) -> bool:
+    def _may_join(
+        self, connection: WriteConnection, taken: list[PendingWrite], pending: WriteQueue, elapsed_s: float
+    ) -> bool:
         """Say whether the next write may share the transaction of those taken, which has run this long."""
         if self.is_only_writer:  # else they could miss what was committed after this transaction began
             self._take_in(pending)
@@ -319,8 +324,10 @@ class GroupCommitStore(ABC):
             return False
         if taken[-1].options.exclusive or pending.first.options.exclusive:
             return False
-        if pending.first.is_prompt or not any(write.options.prompt for write in taken):
+        if pending.first.is_prompt:
             return True
+        if not any(write.options.prompt for write in taken):
+            return not connection.is_awaited()
         return elapsed_s + self._durations_s.get(_code_of(pending.first), 0.0) <= MAX_PROMPT_COMMIT_S
 
     def _run_batched(

@@ -118,6 +118,9 @@ class _PostgresConnection:
         self._send(b"rollback")
         self._pipeline.sync()
 
+    def is_awaited(self) -> bool:
+        return False  # others write at the same time
+
     def savepoint(self) -> None:
         self._send(b"savepoint one")
 

@@ -140,6 +140,9 @@ class _SqliteWriter:
         self._connection.execute("rollback")
         self._end_turn()
 
+    def is_awaited(self) -> bool:
+        return self._turns is not None and self._turns.is_awaited()
+
     def savepoint(self) -> None:
         self._connection.execute("savepoint one")
 

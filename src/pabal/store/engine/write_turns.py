@@ -22,6 +22,15 @@ class WriteTurns:
         _lock(self._turn)
         fcntl.flock(self._gate, fcntl.LOCK_UN)
 
+    def is_awaited(self) -> bool:
+        """Say whether another process waits for the turn, which this one has."""
+        try:
+            fcntl.flock(self._gate, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        fcntl.flock(self._gate, fcntl.LOCK_UN)
+        return False
+
     def give(self) -> None:
         """Let the other process write; without effect where it is not this one's turn."""
         fcntl.flock(self._turn, fcntl.LOCK_UN)
