@@ -28,6 +28,8 @@ CAMPAIGN_PAUSE_S = 30.0
 """How often a campaign tries again after its account has reached a limit."""
 EXHAUSTED_TTL_S = 1.0
 """How long a limit that was found exhausted is not looked up again."""
+_NO_PERIOD = dates.Period(0, 0)
+"""That of a rate, which is not counted in a period."""
 
 log = logging.getLogger("pabal.limits")
 
@@ -59,6 +61,9 @@ class _Share:
 
     def __init__(self, limit: Limit) -> None:
         self.limit = limit
+        self.is_rate = limit is Limit.PER_SECOND
+        self.last_period: dates.Period | None = None
+        """The day or month of the last send: to find it costs more than all the rest."""
         self.value = 0
         self.period: Instant = 0
         self.held = 0
@@ -70,11 +75,23 @@ class _Share:
         """Whether too little was left when it was last looked up."""
 
 
+class _Charged(NamedTuple):
+    """A limit that counts for the sends of one product."""
+
+    share: _Share
+    value: int
+    per_receiver: int
+    """How much each receiver takes of it."""
+
+
 class _AccountShares:
     """The shares of one account."""
 
     def __init__(self) -> None:
         self.by_limit = {limit: _Share(limit) for limit in Limit}
+        self.limits: AccountLimits = NO_LIMITS
+        self.charged: dict[int, list[_Charged]] = {}
+        """What counts under these limits, by the number of a product."""
         self.waiting = 0
         """Receivers of sends that wait for a share."""
         self.refill_lock = asyncio.Lock()
@@ -104,8 +121,6 @@ class AccountLimiter:
             changes, account_limits.get, lambda account_id, _: account_id, MAX_CACHED_ACCOUNTS
         )
         self._shares: OrderedDict[int, _AccountShares] = OrderedDict()
-        self._periods: dict[Limit, dates.Period] = {}
-        """The day and the month of the last send: to find them costs more than all the rest."""
 
     async def limits_of(self, account_id: int) -> AccountLimits:
         """Return the limits of an account, at most about a second old."""
@@ -117,7 +132,7 @@ class AccountLimiter:
         Raises Refused: RATE_LIMITED, LIMIT_EXCEEDED. Raises StoreUnavailable.
         """
         limits = await self.limits_of(account_id)
-        if not limits.has_any:
+        if not limits.has_any or not receivers:
             return NO_CHARGE
         account = self._shares.get(account_id)
         if account is None:
@@ -125,7 +140,7 @@ class AccountLimiter:
         wants = self._wants(account, limits, product, receivers)
         account.waiting += receivers
         try:
-            if any(not self._covers(want) for want in wants):
+            if not self._covers_all(wants):
                 async with account.refill_lock:
                     await self._refill(account_id, account, wants)
             for want in wants:
@@ -164,36 +179,50 @@ class AccountLimiter:
         self, account: _AccountShares, limits: AccountLimits, product: Product, receivers: int
     ) -> list[_Want]:
         now = self._world.now()
+        if account.limits is not limits:
+            account.limits, account.charged = limits, {}
+        charged = account.charged.get(product.number)
+        if charged is None:
+            charged = account.charged[product.number] = self._find_charged(account, limits, product)
+        return [
+            _Want(share, value, self._period_of(share, now), receivers * per_receiver)
+            for share, value, per_receiver in charged
+        ]
+
+    def _find_charged(self, account: _AccountShares, limits: AccountLimits, product: Product) -> list[_Charged]:
         found = []
         for limit, share in account.by_limit.items():
-            value, amount = limits.get(limit), receivers
+            value, per_receiver = limits.get(limit), 1
             if limit is Limit.BUDGET:
                 value *= HUNDREDTHS_PER_WON
-                amount *= self._policy.first_price_of(product) or 0
-            if value and amount:
-                period = dates.Period(0, 0) if limit is Limit.PER_SECOND else self._period_of(limit, now)
-                found.append(_Want(share, value, period, amount))
+                per_receiver = self._policy.first_price_of(product) or 0
+            if value and per_receiver:
+                found.append(_Charged(share, value, per_receiver))
         return found
 
-    def _period_of(self, limit: Limit, now: Instant) -> dates.Period:
-        period = self._periods.get(limit)
+    def _period_of(self, share: _Share, now: Instant) -> dates.Period:
+        if share.is_rate:
+            return _NO_PERIOD
+        period = share.last_period
         if period is None or not period.contains(now):
-            period = self._periods[limit] = limit.period(now, self._policy.zone)
+            period = share.last_period = share.limit.period(now, self._policy.zone)
         return period
 
-    def _covers(self, want: _Want) -> bool:
+    def _covers_all(self, wants: Sequence[_Want]) -> bool:
         """Say whether this process has reserved enough, and may still use it."""
-        share = want.share
-        if share.limit is Limit.PER_SECOND and self._world.monotonic() - share.checked_at >= RATE_SHARE_TTL_S:
-            return False
-        return share.held >= want.amount and share.value == want.value and share.period == want.period.start
+        for share, value, period, amount in wants:
+            if share.held < amount or share.value != value or share.period != period.start:
+                return False
+            if share.is_rate and self._world.monotonic() - share.checked_at >= RATE_SHARE_TTL_S:
+                return False
+        return True
 
     async def _refill(self, account_id: int, account: _AccountShares, wants: Sequence[_Want]) -> None:
         """Reserve what the shares lack; when this returns, all of them cover what is wanted.
 
         Raises Refused: RATE_LIMITED, LIMIT_EXCEEDED.
         """
-        while lacking := [want for want in wants if not self._covers(want)]:
+        while lacking := [want for want in wants if not self._covers_all([want])]:
             for want in lacking:
                 if want.share.limit is Limit.PER_SECOND:
                     await self._refill_rate(account_id, account, want)

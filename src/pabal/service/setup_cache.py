@@ -27,6 +27,8 @@ class Snapshot(NamedTuple):
     """Changes of all processes, by bucket of accounts."""
     announced: Mapping[int, int]
     """Changes of this process, which it knows of at once."""
+    number: int
+    """Counts up; equal for the same snapshot."""
 
     def version_of(self, account_id: int) -> tuple[int, int]:
         """Return what is different after each change of an account's set-up."""
@@ -40,7 +42,7 @@ class SetupChanges:
     def __init__(self, store: Store, world: World) -> None:
         self.store = store
         self.world = world
-        self._snapshot = Snapshot({}, store.announced)
+        self._snapshot = Snapshot({}, store.announced, 0)
         self._counted_at = float("-inf")
         self._refreshing: asyncio.Task[None] | None = None
 
@@ -70,10 +72,10 @@ class SetupChanges:
             await asyncio.gather(self._refreshing, return_exceptions=True)
 
     def _with_announced(self) -> Snapshot:
-        announced = self.store.announced
-        if self._snapshot.announced is not announced:
-            self._snapshot = Snapshot(self._snapshot.counted, announced)
-        return self._snapshot
+        announced, known = self.store.announced, self._snapshot
+        if known.announced is not announced:
+            known = self._snapshot = Snapshot(known.counted, announced, known.number + 1)
+        return known
 
     def _refresh(self) -> "asyncio.Task[None]":
         if self._refreshing is None:
@@ -85,7 +87,7 @@ class SetupChanges:
         began_at = self.world.monotonic()
         counted = await self.store.read(setup_changes.count_all)
         if counted != self._snapshot.counted:
-            self._snapshot = Snapshot(counted, self._snapshot.announced)
+            self._snapshot = Snapshot(counted, self._snapshot.announced, self._snapshot.number + 1)
         self._counted_at = began_at
 
     def _on_refreshed(self, task: "asyncio.Task[None]") -> None:
@@ -93,12 +95,27 @@ class SetupChanges:
         _retrieve_error(task)
 
 
-class _Entry(NamedTuple, Generic[V]):
-    value: V
-    account_id: int
-    version: tuple[int, int]
-    """That of its account before the value was read."""
-    read_at: float
+class _Entry(Generic[V]):
+    """A row that was read at a time, and at a snapshot from before."""
+
+    __slots__ = ("_account_id", "_number", "_version", "read_at", "value")
+
+    def __init__(self, value: V, account_id: int, snapshot: Snapshot, read_at: float) -> None:
+        self.value = value
+        self.read_at = read_at
+        self._account_id = account_id
+        self._version = snapshot.version_of(account_id)
+        self._number = snapshot.number
+
+    def is_valid(self, snapshot: Snapshot, now_s: float) -> bool:
+        """Say whether its account's set-up is still the same; most often nobody's has changed at all."""
+        if now_s - self.read_at >= MAX_ENTRY_AGE_S:
+            return False
+        if self._number != snapshot.number:
+            if self._version != snapshot.version_of(self._account_id):
+                return False
+            self._number = snapshot.number
+        return True
 
 
 class _Read(NamedTuple, Generic[V]):
@@ -139,7 +156,7 @@ class SetupCache(Generic[K, V]):
             return None
         now_s = self._world.monotonic()
         snapshot = self._changes.get_snapshot(now_s)
-        return entry.value if snapshot and _is_valid(entry, snapshot, now_s) else None
+        return entry.value if snapshot and entry.is_valid(snapshot, now_s) else None
 
     async def get(self, key: K) -> V | None:
         """Return the row of a key, None where there is none.
@@ -152,7 +169,7 @@ class SetupCache(Generic[K, V]):
     async def _get_stored(self, key: K) -> V | None:
         snapshot = await self._changes.wait_for_snapshot()
         entry = self._entries.get(key)
-        if entry and _is_valid(entry, snapshot, self._world.monotonic()):
+        if entry and entry.is_valid(snapshot, self._world.monotonic()):
             return entry.value
         running = self._reads.get(key)
         if running and running.snapshot is snapshot:  # else something has changed since it began
@@ -169,8 +186,7 @@ class SetupCache(Generic[K, V]):
         value = await self._changes.store.read(self._read, key)
         self._entries.pop(key, None)
         if value is not None and self._is_cached(value):
-            account_id = self._account_of(key, value)
-            self._entries[key] = _Entry(value, account_id, snapshot.version_of(account_id), read_at)
+            self._entries[key] = _Entry(value, self._account_of(key, value), snapshot, read_at)
             if len(self._entries) > self._max_entries:
                 self._entries.popitem(last=False)
         return value
@@ -180,11 +196,6 @@ class SetupCache(Generic[K, V]):
         if running and running.task is task:
             del self._reads[key]
         _retrieve_error(task)
-
-
-def _is_valid(entry: _Entry[Any], snapshot: Snapshot, now_s: float) -> bool:
-    is_recent = now_s - entry.read_at < MAX_ENTRY_AGE_S
-    return is_recent and entry.version == snapshot.version_of(entry.account_id)
 
 
 def _retrieve_error(task: "asyncio.Task[Any]") -> None:
