@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from pabal.checks.fields import (
@@ -28,6 +29,8 @@ _NO_OPT_OUT_NUMBER = Text(
     "광고 문자에는 무료 수신거부 번호(080)가 필요합니다.",
     "An advertisement needs a free number for opting out (080).",
 )
+
+_values_of = attrgetter("values")
 
 
 def check_text_message(
@@ -94,10 +97,7 @@ def _mark_advertisement(form: Form[Any], content: str, default_number: str) -> s
 
 
 def _looks_like_ad(content: str, subject: str | None, names: Sequence[str], receivers: Sequence[Receiver]) -> bool:
-    return any(
-        advertising.looks_like_ad(each, names, (receiver.values for receiver in receivers))
-        for each in (content, subject)
-    )
+    return any(advertising.looks_like_ad(each, names, map(_values_of, receivers)) for each in (content, subject))
 
 
 def make_text_cleaner(product: Product, policy: Policy) -> Callable[[str], str]:

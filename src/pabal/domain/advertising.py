@@ -12,7 +12,8 @@ OPT_OUT_WORD = "무료거부"
 """Word before the number for opting out, which a caller of the number does not pay for."""
 MAX_START_PIECES = 8
 """The label of a text must be in so many literals and variables at its start."""
-_LABEL_STARTS = frozenset(label[0] for label in AD_LABELS)
+_LABEL_STARTS = frozenset(label[:size] for label in AD_LABELS for size in range(LABEL_CHARACTERS))
+"""What a label begins with; also the empty text."""
 _OPT_OUT = re.compile(r"무료 {0,3}(?:수신 {0,3})?거부[^\w#]{0,5}[0-9](?:[- ]?[0-9]){7,11}")
 
 
@@ -41,11 +42,10 @@ def looks_like_ad(template: str | None, names: Sequence[str], values: Iterable[S
     """Say whether a text begins with a label for any receiver; `values` are those of each receiver's variables."""
     if not template:
         return False
-    pieces = variables.split(template)[:MAX_START_PIECES]
-    if begins_like_ad(pieces[0]):
-        return True
-    if len(pieces) == 1 or not any(label.startswith(pieces[0]) for label in AD_LABELS):
-        return False
+    pieces = variables.split(template)
+    if pieces[0] not in _LABEL_STARTS:
+        return begins_like_ad(pieces[0])
+    pieces = pieces[:MAX_START_PIECES]
     places = [names.index(piece) if number % 2 else None for number, piece in enumerate(pieces)]
     return any(begins_like_ad(_fill_start(pieces, places, each)) for each in values)
 
@@ -55,6 +55,6 @@ def _fill_start(pieces: Sequence[str], places: Sequence[int | None], values: Seq
     start = ""
     for place, piece in zip(places, pieces, strict=True):
         start += piece if place is None else values[place][:LABEL_CHARACTERS]
-        if start and (start[0] not in _LABEL_STARTS or len(start) >= LABEL_CHARACTERS):
+        if start not in _LABEL_STARTS:
             break
     return start
