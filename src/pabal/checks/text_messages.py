@@ -114,7 +114,7 @@ def make_value_cleaner(product: Product, policy: Policy) -> Callable[[Sequence[s
 
 
 def _replaces(product: Product, policy: Policy) -> bool:
-    return product.is_text and policy.replaces_unsupported_characters
+    return policy.replaces_unsupported_characters and product.is_text
 
 
 def make_text_checker(

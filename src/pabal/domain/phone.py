@@ -37,6 +37,8 @@ def parse_mobile(spelling: str) -> str:
 
     Raises Refused(INVALID_PHONE_NUMBER).
     """
+    if _MOBILE.fullmatch(spelling):
+        return spelling
     usual = _USUAL.fullmatch(spelling)
     digits = "0" + "".join(usual.groups()) if usual else _digits(spelling)
     if not _MOBILE.fullmatch(digits):

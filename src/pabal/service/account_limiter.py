@@ -124,7 +124,7 @@ class AccountLimiter:
 
     async def limits_of(self, account_id: int) -> AccountLimits:
         """Return the limits of an account, at most about a second old."""
-        return await self._limits.get(account_id) or NO_LIMITS
+        return self._limits.get_cached(account_id) or await self._limits.get(account_id) or NO_LIMITS
 
     async def charge(self, account_id: int, product: Product, receivers: int) -> Charge:
         """Take a send from its account's limits: from all of them, or from none.

@@ -30,7 +30,8 @@ class AccountSetup:
 
     async def is_approved_number(self, account_id: int, number: str) -> bool:
         """Say whether an account may send from a number."""
-        return await self._numbers.get((account_id, number)) is NumberState.APPROVED
+        key = (account_id, number)
+        return (self._numbers.get_cached(key) or await self._numbers.get(key)) is NumberState.APPROVED
 
     async def get_profile(self, account_id: int, sender_key: str) -> Profile | None:
         """Return an account's profile with this key, in any state."""

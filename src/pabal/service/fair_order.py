@@ -94,12 +94,13 @@ class FairOrder:
         While other processes may serve the lane, only a head that was seen just now is believed.
         """
         shared = self._shared(key)
-        head, is_empty, _ = self._heads.get(shared, (now, True, 0.0))
-        if is_shared and (is_empty or not self.is_fresh(key, HEAD_TTL_S)):
+        head, is_empty, seen_at = self._heads.get(shared, (now, True, 0.0))
+        if is_shared and (is_empty or self._world.monotonic() - seen_at > HEAD_TTL_S):
             head, is_empty = now, True
         first = head - ROOM_MS if is_empty else head
-        place = min(float(now), max(float(first), self._last.get((account_id, shared, None), 0.0)))
-        self._remember((account_id, shared, None), place + receivers / RECEIVERS_PER_MS)
+        last = (account_id, shared, None)
+        place = min(float(now), max(float(first), self._last.get(last, 0.0)))
+        self._remember(last, place + receivers / RECEIVERS_PER_MS)
         return int(place)
 
     def place_later(self, account_id: int, key: LaneKey, receivers: int, scheduled_at: Instant) -> Instant:

@@ -25,34 +25,34 @@ from pabal.service.sending.dry_run import dry_run, fill_texts
 from pabal.web.envelope import build_warning
 
 
-async def send_sms(call: ApiCall) -> dict[str, Any]:
+def send_sms(call: ApiCall) -> Awaitable[dict[str, Any]]:
     """Send an SMS to each receiver."""
-    return await _send(call, partial(_check_text_message, Product.SMS))
+    return _send(call, partial(_check_text_message, Product.SMS))
 
 
-async def send_lms(call: ApiCall) -> dict[str, Any]:
+def send_lms(call: ApiCall) -> Awaitable[dict[str, Any]]:
     """Send an LMS to each receiver."""
-    return await _send(call, partial(_check_text_message, Product.LMS))
+    return _send(call, partial(_check_text_message, Product.LMS))
 
 
-async def send_mms(call: ApiCall) -> dict[str, Any]:
+def send_mms(call: ApiCall) -> Awaitable[dict[str, Any]]:
     """Send an MMS to each receiver."""
-    return await _send(call, partial(_check_text_message, Product.MMS))
+    return _send(call, partial(_check_text_message, Product.MMS))
 
 
-async def send_alimtalk(call: ApiCall) -> dict[str, Any]:
+def send_alimtalk(call: ApiCall) -> Awaitable[dict[str, Any]]:
     """Send an Alimtalk to each receiver."""
-    return await _send(call, check_alimtalk)
+    return _send(call, check_alimtalk)
 
 
-async def send_friendtalk(call: ApiCall) -> dict[str, Any]:
+def send_friendtalk(call: ApiCall) -> Awaitable[dict[str, Any]]:
     """Send a friend talk to each receiver."""
-    return await _send(call, check_friendtalk)
+    return _send(call, check_friendtalk)
 
 
-async def send_brand_message(call: ApiCall) -> dict[str, Any]:
+def send_brand_message(call: ApiCall) -> Awaitable[dict[str, Any]]:
     """Send a brand message to each receiver."""
-    return await _send(call, check_brand_message)
+    return _send(call, check_brand_message)
 
 
 async def cancel_request(call: ApiCall) -> dict[str, Any]:

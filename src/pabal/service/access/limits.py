@@ -70,16 +70,17 @@ class SharedRateLimiter:
 
         Raises StoreUnavailable.
         """
-        share = self._shares.get(key_id)
+        share, now = self._shares.get(key_id), self._world.now()
         if share is None:
             share = self._shares[key_id] = _BucketShare()
             if len(self._shares) > MAX_BUCKETS:
                 self._shares.popitem(last=False)
+        if share.has_tokens(now):
+            return share.spend(rate, now)
         share.waiting_callers += 1
         try:
-            if not share.has_tokens(self._world.now()):
-                async with share.refill_lock:
-                    await self._refill(share, key_id, rate)
+            async with share.refill_lock:
+                await self._refill(share, key_id, rate)
             return share.spend(rate, self._world.now())
         finally:
             share.waiting_callers -= 1

@@ -1,6 +1,7 @@
 """Accepts a send: stores its request, messages and jobs in one transaction."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from pabal.domain import identifiers
@@ -117,18 +118,13 @@ async def accept_request(
     account's limits, or DUPLICATE for a key that was used for a different request, or for texts that were sent to
     the same numbers recently.
     """
-    user_id = audit_entry.user_id if audit_entry else None
-
-    async def build() -> NewRequest:
-        found = await prepare_request(context, account_id, sending, idempotency_key, key_id=key_id, user_id=user_id)
-        if audit_entry is None:
-            return found
-        return found._replace(audit_entry=audit_entry._replace(target=found.request_id.hex()))
-
-    new_request = await build()
+    prepare = partial(
+        prepare_request, context, account_id, sending, idempotency_key, audit_entry=audit_entry, key_id=key_id
+    )
+    new_request = await prepare()
     charge = await context.limiter.charge(account_id, sending.product, len(new_request.messages))
     try:
-        new_request, accepted = await _store_where_reachable(context, new_request, build)
+        new_request, accepted = await _store_where_reachable(context, new_request, prepare)
     except Refused:
         charge.refund()
         raise
@@ -145,7 +141,7 @@ async def accept_request(
 
 
 async def _store_where_reachable(
-    context: Context, new_request: NewRequest, build_another: Callable[[], Awaitable[NewRequest]]
+    context: Context, new_request: NewRequest, prepare_another: Callable[[], Awaitable[NewRequest]]
 ) -> tuple[NewRequest, AcceptedRequest]:
     """Store a request, or another one like it in the next slot while nothing can have been stored."""
     for _ in range(MAX_SLOT_TRIES - 1):
@@ -155,7 +151,7 @@ async def _store_where_reachable(
         except NodeUnavailable as error:
             if error.is_uncertain or new_request.idempotency_key:
                 raise
-        new_request = await build_another()
+        new_request = await prepare_another()
     return new_request, await context.store.write(store_request, new_request)
 
 
@@ -165,12 +161,14 @@ async def prepare_request(
     sending: Sending,
     idempotency_key: IdempotencyKey | None = None,
     *,
+    audit_entry: AuditEntry | None = None,
     drops_duplicates: bool | None = None,
     key_id: int | None = None,
     user_id: int | None = None,
 ) -> NewRequest:
     """Return all rows of a send, requested with an API key or by a user; `drops_duplicates` replaces the setting.
 
+    An audit entry gets the request as its target, and says which user.
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
     """
     carrier = await choose_carrier(context, account_id, sending)
@@ -179,10 +177,11 @@ async def prepare_request(
     now = identifiers.requested_at(request_id)  # read the clock once: "now" is the request's time
     scheduled_at = now if sending.scheduled_at is None else sending.scheduled_at
     rows = messages.build_rows(request_id, account_id, sending.product, sending.receivers)
-    few = rows if len(rows) <= SMALL_RECEIVERS else ()
+    few, lane = rows if len(rows) <= SMALL_RECEIVERS else (), sending.lane
     limits = await context.limiter.limits_of(account_id)
-    lane = LaneKey(carrier, identifiers.slot_of(request_id), sending.lane)
-    ready_at = place_request(context, account_id, lane, len(rows), now, scheduled_at)
+    ready_at = place_request(context, account_id, LaneKey(carrier, slot, lane), len(rows), now, scheduled_at)
+    if audit_entry:
+        audit_entry, user_id = audit_entry._replace(target=request_id.hex()), audit_entry.user_id
     return NewRequest(
         request_id,
         account_id,
@@ -190,12 +189,13 @@ async def prepare_request(
         rows,
         sending.image,
         carrier,
-        sending.lane,
+        lane,
         scheduled_at,
         now,
         idempotency_key,
         now - context.policy.idempotency_ms,
-        [queue.NewJob(*row[:2], carrier, sending.lane, ready_at) for row in few],
+        [queue.NewJob(row[0], slot, carrier, lane, ready_at) for row in few],
+        audit_entry,
         duplicate_guard=build_guard(account_id, sending, limits, context.policy, now, is_dropping=drops_duplicates),
         ad_receivers=build_ad_receivers(account_id, sending),
         hash_keys=context.policy.hash_keys,

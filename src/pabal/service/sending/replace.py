@@ -49,8 +49,7 @@ async def replace_request(
         raise Refused(Code.REQUEST_NOT_FOUND, "requestId")
     if await context.store.read(campaign_requests.campaigns_by_request, [old_id]):
         raise Refused(Code.INVALID_STATE, "", NOT_WAITING)
-    new = await accept.prepare_request(context, account_id, sending, idempotency_key, user_id=audit_entry.user_id)
-    new = new._replace(audit_entry=audit_entry._replace(target=new.request_id.hex()))
+    new = await accept.prepare_request(context, account_id, sending, idempotency_key, audit_entry=audit_entry)
     charge = await context.limiter.charge(account_id, sending.product, len(new.messages))
     try:
         stored = await context.store.write(_replace, Replacement(old_id, new, _texts_of(sending)))
