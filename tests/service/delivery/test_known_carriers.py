@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from pabal.carriers.base import NotSent
 from pabal.domain.dates import HOUR
 from pabal.domain.message import Product, Status
 from pabal.service.delivery.known_carriers import register_carriers
+from pabal.service.delivery.take_over import BATCH
 from pabal.service.upkeep.housekeeping import FULL_ROUND_EVERY, ROUND_INTERVAL_S
 from tests.fixtures.service import (
     FakeCarrier,
@@ -150,3 +153,23 @@ def test_open_circuit_does_not_send_real_messages_to_a_simulator(tmp_path: Path)
     )
 
     assert sim.ids == []
+
+
+def test_log_tells_once_how_many_jobs_go_to_other_carriers(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    receivers = [f"010{number:08}" for number in range(BATCH + 100)]
+    gone, telco = offline(FakeCarrier("gone")), offline(FakeCarrier("telco"))
+
+    async def leave_messages(env: Environment) -> None:
+        await register(env)
+        await send(env, sms(*receivers))
+
+    async def start(env: Environment) -> None:
+        await env.wait(1)
+
+    run_scenario_with(tmp_path, leave_messages, {"gone": gone}, {"sms": ["gone"]})
+    run_scenario_with(tmp_path, start, {"telco": telco}, {"sms": ["telco"]}, VirtualWorld(1, LATER))
+
+    told = [each for each in caplog.records if "its jobs go to other carriers" in each.message]
+    assert [(each.carrier, each.jobs) for each in told] == [("gone", BATCH + 100)]  # type: ignore[attr-defined]

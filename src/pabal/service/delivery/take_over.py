@@ -19,6 +19,8 @@ from pabal.store.slots import mark_prepared, run_if_held
 
 BATCH = 500
 """Most messages that one transaction takes over."""
+PROGRESS_INTERVAL_S = 10.0
+"""How often the log tells how many jobs have gone to other carriers."""
 MAX_LEASES = 20_000
 """Most messages that the last worker of a slot can have in flight: twice the largest window of a carrier."""
 
@@ -54,7 +56,9 @@ async def reassign_unknown_carriers(
     Raises SlotNotHeld.
     """
     for name in await context.store.read(queue_admin.carriers_with_jobs, slot):
-        reassigned = 0 if name in context.carriers else BATCH
+        if name in context.carriers:
+            continue
+        jobs, told_at, reassigned = 0, context.world.monotonic(), BATCH
         while reassigned:
             finished, reassigned = await context.store.write(
                 run_if_held,
@@ -70,11 +74,14 @@ async def reassign_unknown_carriers(
                 kinds=context.kinds,
             )
             context.count_ended(finished.ended)
-            if reassigned:
+            jobs += reassigned
+            is_time = context.world.monotonic() - told_at >= PROGRESS_INTERVAL_S
+            if jobs and (is_time or not reassigned):
                 log.warning(
                     "carrier is not configured; its jobs go to other carriers",
-                    extra={"carrier": name, "jobs": reassigned},
+                    extra={"carrier": name, "jobs": jobs},
                 )
+                told_at = context.world.monotonic()
 
 
 def reassign_jobs(
