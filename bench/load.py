@@ -195,8 +195,13 @@ async def _load(plan: LoadPlan) -> LoadResult:
     state = _LoadState(plan, loop.create_future())
     before_s = time.process_time()
     for _ in range(plan.connections):
-        async with asyncio.timeout(CONNECT_TIMEOUT_S):
-            await loop.create_connection(lambda: _Connection(state), "127.0.0.1", plan.port)
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                await loop.create_connection(lambda: _Connection(state), "127.0.0.1", plan.port)
+        except ConnectionRefusedError:
+            if not state.all:
+                raise
+            state.close_one()  # the server was killed while the first connections sent already
     async with asyncio.timeout(plan.warm_up_s + plan.seconds + GRACE_S):
         await state.done
     return LoadResult(
