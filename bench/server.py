@@ -72,8 +72,10 @@ class Server(NamedTuple):
 class BenchEnvironment:
     """A temporary directory with the stores of the benchmarks, and their peak memory."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, processes: int = 1) -> None:
         self.root = root
+        self.processes = processes
+        """How many processes `pabal serve` starts on SQLite, in the benchmarks that heed it."""
         self.key = ""
         self.peaks: dict[str, int] = {}
         """The peak resident memory of the service, by benchmark."""

@@ -88,7 +88,7 @@ def measure_whole(bench: Bench, peer: Peer, *, has_callbacks: bool = False) -> W
     if figures.submits != bench.messages or figures.duplicates:
         raise BenchmarkFailed(f"{peer.name}: {figures.submits} submits, {figures.duplicates} of them twice")
     return Whole(
-        _rate(ends, bench.messages), percentile(seen.latencies_s, 0.99) * 1000, cpu_us, outside_us, peak_mb
+        rate_of(ends, bench.messages), percentile(seen.latencies_s, 0.99) * 1000, cpu_us, outside_us, peak_mb
     )
 
 
@@ -148,7 +148,7 @@ def _wait_for_rest(smsc: Sink, accepted: int) -> None:
             seen, since = figures.submits, time.perf_counter()
 
 
-def _rate(ends: Sequence[tuple[float, int]], messages: int) -> float:
+def rate_of(ends: Sequence[tuple[float, int]], messages: int) -> float:
     """Return how many a second there were between the edges."""
     edge = messages * EDGE_SHARE
     total, begins_at, begins_with = 0, 0.0, 0

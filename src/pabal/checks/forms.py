@@ -63,7 +63,7 @@ class Form(Generic[B]):
         if value is None or value == "":
             self.add(Problem(Code.MISSING_PARAMETER, field))
             return cast(T, None)  # never used: `raise_problems` raises
-        return self._parse(field, value, parse)  # type: ignore[return-value]
+        return cast(T, self._parse(field, value, parse))
 
     def read_optional(self, field: str, parse: Callable[[Any], T]) -> T | None:
         """Return an optional field, parsed; None if it is absent or wrong."""

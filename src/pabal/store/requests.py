@@ -114,7 +114,7 @@ def build_row(
         sending.subject,
         sending.content,
         msgspec.json.encode(sending.variables).decode() if sending.variables else None,
-        encode_buttons(sending.buttons) if sending.buttons else None,
+        encode_buttons(sending.buttons),
         int(sending.image is not None),
         sending.image_link,
         int(sending.is_ad),
