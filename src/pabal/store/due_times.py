@@ -45,7 +45,7 @@ def find_later(
         " and (ready_at, id) > (?, ?) and ready_at <= ? order by ready_at, id limit ?",
         (slot, carrier, lane, *after, until, limit),
     )
-    return [DueJob(*row)._replace(is_leased=bool(row[3])) for row in rows]
+    return [DueJob(one, at, attempt, bool(is_leased)) for one, at, attempt, is_leased in rows]
 
 
 def find_since(
@@ -60,7 +60,7 @@ def find_since(
         " and ready_at >= ? and ready_at <= ? order by ready_at limit ?",
         (slot, carrier, lane, since, until, limit),
     )
-    return [DueJob(*row)._replace(is_leased=bool(row[3])) for row in rows]
+    return [DueJob(one, at, attempt, bool(is_leased)) for one, at, attempt, is_leased in rows]
 
 
 def set_all(tx: Tx, ids: Iterable[bytes], ready_at: Instant) -> None:

@@ -44,16 +44,34 @@ class LateJob(NamedTuple):
     lost_attempt: int | None = None
 
 
+class WaitingJobs(NamedTuple):
+    """Some jobs that wait in a lane."""
+
+    request_ids: list[bytes]
+    """The requests that they are of."""
+    last: QueuePlace | None
+    """The last one of them, if there may be more."""
+
+
 def find_waiting(
     tx: Tx, slot: int, carrier: str, lane: int, after: QueuePlace, until: Instant, limit: int
-) -> list[QueuePlace]:
-    """Return the places of jobs in a lane that were due by `until`, in order, after a place."""
-    rows = tx.fetch_all(
+) -> WaitingJobs:
+    """Return which jobs of a lane were due by `until`, the first `limit` after a place.
+
+    They are counted by request where they are: a campaign has thousands of them.
+    """
+    jobs = (
         "select ready_at, id from jobs where slot = ? and carrier = ? and lane = ?"
-        " and ready_at >= ? and ready_at <= ? and (ready_at, id) > (?, ?) order by ready_at, id limit ?",
-        (slot, carrier, lane, after.ready_at, until, *after, limit),
+        " and ready_at >= ? and ready_at <= ? and (ready_at, id) > (?, ?) order by ready_at, id limit ?"
     )
-    return [QueuePlace(*row) for row in rows]
+    args = (slot, carrier, lane, after.ready_at, until, *after)
+    rows = tx.fetch_all(
+        f"select substr(id, 1, {identifiers.REQUEST_ID_BYTES:d}), count(*) from ({jobs}) as g group by 1",
+        (*args, limit),
+    )
+    is_full = sum(count for _, count in rows) >= limit
+    last = tx.fetch_one(f"{jobs} offset ?", (*args, 1, limit - 1)) if is_full else None
+    return WaitingJobs([request_id for request_id, _ in rows], QueuePlace(*last) if last else None)
 
 
 def find_unwatched(tx: Tx, request_ids: Iterable[bytes]) -> list[UnwatchedRequest]:

@@ -5,7 +5,9 @@ accepted where nobody knew the head of its lane. While a lane never runs empty, 
 new sends stand before all of them.
 """
 
+import asyncio
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pabal.domain import identifiers
 from pabal.domain.dates import SECOND, Instant
@@ -32,6 +34,20 @@ OVERLAP_MS = ROOM_MS + 2 * SECOND
 BATCH = 2000
 """Most jobs that one transaction looks at, and about as many as one look does, so that claims go on."""
 MOVES_PER_WRITE = 500
+PLACES_PER_TURN = 250
+"""Jobs that get a place in one turn of the event loop: about a millisecond."""
+
+
+class DuePage(NamedTuple):
+    """What a look at some due jobs of a lane has found."""
+
+    placeless: list[tuple[DueJob, int]]
+    """Those that lack a place, each with its account."""
+    looked_at: int
+    last_at: Instant
+    """The time of the last one looked at."""
+    go_on_at: Instant | None
+    """From when on there may be more."""
 
 
 class OwnTimes:
@@ -90,28 +106,28 @@ class OwnTimes:
     async def _place_some(self, slot: int, lane: int, since: Instant, now: Instant) -> tuple[int, Instant | None]:
         """Give places to some jobs of a lane; return how many were looked at, and from when to go on, if at all."""
         context, key = self._context, LaneKey(self._carrier, slot, lane)
-        found, account_ids = await context.store.read(find_due, slot, self._carrier, lane, since, now, BATCH)
-        jobs, go_on_at = _split(found)
-        counted, moved = self._counted.get((slot, lane), 0), []
-        for job in jobs:
-            account_id = account_ids.get(identifiers.request_id_of(job.id))
-            if account_id is not None and lacks_place(job, now):
+        page = await context.store.read(find_due, slot, self._carrier, lane, since, now, BATCH)
+        counted, go_on_at, moved = self._counted.get((slot, lane), 0), page.go_on_at, list[MovedJob]()
+        for begin in range(0, len(page.placeless), PLACES_PER_TURN):
+            if begin:
+                await asyncio.sleep(0)  # others get their turn
+            for job, account_id in page.placeless[begin : begin + PLACES_PER_TURN]:
                 is_new, is_again = not is_at_own_time(job, now), job.ready_at <= counted
                 place = context.fair_order.place_due(
                     account_id, key, job.ready_at, is_new=is_new, is_again=is_again
                 )
                 if place < job.ready_at:
                     moved.append(MovedJob(job.id, job.ready_at, place))
-        if jobs:
-            self._counted[slot, lane] = max(counted, jobs[-1].ready_at)
+        if page.looked_at:
+            self._counted[slot, lane] = max(counted, page.last_at)
         if moved:
             try:
                 await self._move(slot, moved, now)
             except SlotNotHeld:
-                return len(jobs), None
-        elif go_on_at is not None and jobs[-1].ready_at == go_on_at:
+                return page.looked_at, None
+        elif go_on_at is not None and page.last_at == go_on_at:
             go_on_at += 1  # the others of so many at one time keep it like these
-        return len(jobs), go_on_at
+        return page.looked_at, go_on_at
 
     async def _move(self, slot: int, moved: Sequence[MovedJob], now: Instant) -> None:
         """Move jobs, in writes between which single sends can be stored."""
@@ -138,13 +154,17 @@ def lacks_place(job: DueJob, now: Instant) -> bool:
     return is_at_own_time(job, now) or job.ready_at >= identifiers.requested_at(job.id) - ROOM_MS
 
 
-def find_due(
-    tx: Tx, slot: int, carrier: str, lane: int, since: Instant, now: Instant, limit: int
-) -> tuple[list[DueJob], dict[bytes, int]]:
-    """Return some due jobs of a lane from a time on, and the accounts of the requests that lack a place."""
-    jobs = due_times.find_since(tx, slot, carrier, lane, since, now, limit)
-    wanted = dict.fromkeys(identifiers.request_id_of(job.id) for job in jobs if lacks_place(job, now))
-    return jobs, requests.account_ids(tx, wanted)
+def find_due(tx: Tx, slot: int, carrier: str, lane: int, since: Instant, now: Instant, limit: int) -> DuePage:
+    """Look at some due jobs of a lane from a time on."""
+    jobs, go_on_at = _split(due_times.find_since(tx, slot, carrier, lane, since, now, limit), limit)
+    placeless = [job for job in jobs if lacks_place(job, now)]
+    account_ids = requests.account_ids(tx, dict.fromkeys(identifiers.request_id_of(job.id) for job in placeless))
+    found = [
+        (job, account_id)
+        for job in placeless
+        if (account_id := account_ids.get(identifiers.request_id_of(job.id))) is not None
+    ]
+    return DuePage(found, len(jobs), jobs[-1].ready_at if jobs else since, go_on_at)
 
 
 def move_to_places(tx: Tx, moved: Sequence[MovedJob], policy: Policy, now: Instant) -> None:
@@ -156,9 +176,9 @@ def move_to_places(tx: Tx, moved: Sequence[MovedJob], policy: Policy, now: Insta
     store_deadlines(tx, expiry.find_unwatched(tx, far_back), policy)
 
 
-def _split(found: Sequence[DueJob]) -> tuple[Sequence[DueJob], Instant | None]:
+def _split(found: Sequence[DueJob], limit: int) -> tuple[Sequence[DueJob], Instant | None]:
     """Return what to look at of what was found, and from when to go on: there may be more of the last time."""
-    if len(found) < BATCH:
+    if len(found) < limit:
         return found, None
     last = found[-1].ready_at
     return [job for job in found if job.ready_at < last] or found, last

@@ -8,7 +8,6 @@ those requests are looked at again, when their deadline has passed.
 from collections.abc import Collection, Container, Iterable, Sequence
 from typing import NamedTuple
 
-from pabal.domain import identifiers
 from pabal.domain.dates import MINUTE, SECOND, Instant
 from pabal.domain.message import Outcome
 from pabal.service.context import Context
@@ -45,10 +44,11 @@ LaneKey = tuple[int, str, int]
 
 
 class LanePage(NamedTuple):
-    """Jobs that wait in a lane, in order, and the requests of them that nobody watches."""
+    """The requests of some jobs that wait in a lane and that nobody watches."""
 
-    places: list[QueuePlace]
     unwatched: list[UnwatchedRequest]
+    last: QueuePlace | None
+    """The last one of those jobs, if there may be more."""
 
 
 class EndedMessages(NamedTuple):
@@ -101,15 +101,15 @@ class Expirer:
         """Store the deadlines of requests whose messages wait in a lane, from where the last walk ended."""
         context = self._context
         for number in range(1, self._max_pages + 1):
-            places, unwatched = page
+            unwatched, last = page
             for begin in range(0, len(unwatched), MARK_BATCH):
                 await context.store.write(store_deadlines, unwatched[begin : begin + MARK_BATCH], context.policy)
-            if len(places) < self._page:
+            if last is None:
                 self._places[key] = QueuePlace(max(0, until - OVERLAP_MS))
                 return
-            self._places[key] = places[-1]
+            self._places[key] = last
             if number < self._max_pages:
-                page = await context.store.read(find_unwatched, key, places[-1], until, self._page)
+                page = await context.store.read(find_unwatched, key, last, until, self._page)
 
     async def _end_late_requests(self, slot: int) -> None:
         context = self._context
@@ -142,10 +142,9 @@ def look_at_slot(
 
 @transaction(background=True)
 def find_unwatched(tx: Tx, key: LaneKey, after: QueuePlace, until: Instant, limit: int) -> LanePage:
-    """Return a page of jobs that were due by `until`, and the requests of them that nobody watches."""
-    places = expiry.find_waiting(tx, *key, after, until, limit)
-    request_ids = dict.fromkeys(identifiers.request_id_of(one) for _, one in places)
-    return LanePage(places, expiry.find_unwatched(tx, request_ids) if request_ids else [])
+    """Look at a page of jobs that were due by `until`, and return which requests of them nobody watches."""
+    waiting = expiry.find_waiting(tx, *key, after, until, limit)
+    return LanePage(expiry.find_unwatched(tx, waiting.request_ids), waiting.last)
 
 
 def expire_request(
