@@ -1,7 +1,7 @@
 """Scrubbing zeroes unused bytes of pages, and nothing else."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from random import Random
 
@@ -61,6 +61,25 @@ def test_scrubbing_gives_way_to_a_writer(connection: apsw.Connection, tmp_path: 
     assert scrub_pages(tmp_path / "a.db", 1, MANY) is None
 
     connection.execute("commit")
+
+
+def test_others_write_whenever_scrubbing_does_not_hold_them(connection: apsw.Connection, tmp_path: Path) -> None:
+    connection.execute("update t set b = hex(a)")
+    held = 0
+
+    @contextmanager
+    def hold() -> Iterator[None]:
+        nonlocal held
+        held += 1
+        connection.execute("insert into t values (?, 'meanwhile')", (held.to_bytes(2, "big"),))  # waits for nobody
+        yield
+
+    assert scrub_pages(tmp_path / "a.db", 1, MANY, hold) == 1
+
+    assert held > 1
+    assert WORD not in (tmp_path / "a.db").read_bytes()
+    assert connection.execute("pragma integrity_check").fetchall() == [("ok",)]
+    assert connection.execute("select count(*) from t where b = 'meanwhile'").fetchall() == [(held,)]
 
 
 def test_scrubbing_gives_way_to_a_reader_of_an_old_version(connection: apsw.Connection, tmp_path: Path) -> None:

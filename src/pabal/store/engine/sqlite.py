@@ -124,12 +124,15 @@ class _SqliteWriter:
     def __init__(self, connection: apsw.Connection, turns: WriteTurns | None) -> None:
         self._connection = connection
         self._turns = turns
+        self._lock = threading.Lock()
+        """Held from the begin of a transaction to its end, and while scrubbing keeps writers waiting."""
+        self._is_in_turn = False
         self.tx = SqliteTx(connection)
         self.announced = self.tx.announced
 
     def begin(self) -> None:
-        if self._turns:
-            self._turns.take()
+        self._take_turn()
+        self._is_in_turn = True
         self._connection.execute("begin immediate")
 
     def commit(self) -> None:
@@ -164,9 +167,30 @@ class _SqliteWriter:
         if self._turns:
             self._turns.close()
 
-    def _end_turn(self) -> None:
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[None]:
+        """Keep this process and others from writing while the block runs; for another thread than the writer's."""
+        self._take_turn()
+        try:
+            yield
+        finally:
+            self._give_turn()
+
+    def _take_turn(self) -> None:
+        self._lock.acquire()
+        if self._turns:
+            self._turns.take()
+
+    def _give_turn(self) -> None:
         if self._turns:
             self._turns.give()
+        self._lock.release()
+
+    def _end_turn(self) -> None:
+        """Give the turn away, if a transaction has it."""
+        if self._is_in_turn:
+            self._is_in_turn = False
+            self._give_turn()
 
 
 class SqliteStore(GroupCommitStore):
@@ -194,12 +218,12 @@ class SqliteStore(GroupCommitStore):
         self._is_durable = is_durable
         self._local = threading.local()
         self._readers_open: list[apsw.Connection] = []
-        self._scrubber = Scrubber(path)
         self._data_version: int | None = None
         try:
             self._writer = _SqliteWriter(self._connect(), WriteTurns(path) if is_shared else None)
         except apsw.Error as error:
             raise StoreUnavailable(type(error).__name__) from error
+        self._scrubber = Scrubber(path, hold=self._writer.hold)
         super().__init__(
             world,
             [self._writer],

@@ -6,6 +6,8 @@ stay in the gap of the first page, where no later delete finds them.
 
 import contextlib
 import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +17,19 @@ VFS_NAME = "pabal-scrub"
 BUSY_TIMEOUT_MS = 200
 """How long to wait for other connections; meanwhile others wait for us, so it is tried again later instead."""
 SCRUBBED_PAGES = 2000
+"""Pages that one run looks at."""
+ZEROED_PAGES = 200
 """Pages whose unused bytes are zeroed at a time: writers wait for that."""
-TRUNCATE_TIMEOUT_MS = 200
+TRUNCATE_TIMEOUT_MS = 20
 """How long truncating the log waits for readers; writers wait as long, so it is tried again later instead."""
 MAX_PAGES = 2**24
 """Larger files are left alone: in these, a page of overflowing text could look like a page with rows."""
 _HEADER_BYTES = {2: 12, 5: 12, 10: 8, 13: 8}
 """The size of a page's header by its first byte, for the four types of page with rows."""
 _FILE_HEADER_BYTES = 100
+
+Hold = Callable[[], AbstractContextManager[object]]
+"""Keeps the writers of this service waiting while the block runs, so that they need not look again and again."""
 
 
 class _ScrubVfs(apsw.VFS):
@@ -45,9 +52,12 @@ class _ScrubVfs(apsw.VFS):
 class Scrubber:
     """Scrubs a file part by part, and rests while nobody writes to it."""
 
-    def __init__(self, path: Path, pages_at_a_time: int = SCRUBBED_PAGES) -> None:
+    def __init__(
+        self, path: Path, pages_at_a_time: int = SCRUBBED_PAGES, hold: Hold = contextlib.nullcontext
+    ) -> None:
         self._path = path
         self._pages_at_a_time = pages_at_a_time
+        self._hold = hold
         self._log = path.with_name(f"{path.name}-wal")
         self._watcher: apsw.Connection | None = None
         self._lock = threading.Lock()
@@ -74,7 +84,7 @@ class Scrubber:
     def _scrub(self, before: int) -> bool:
         if self._next_page == 1:
             self._pass_version = before
-        next_page = scrub_pages(self._path, self._next_page, self._pages_at_a_time)
+        next_page = scrub_pages(self._path, self._next_page, self._pages_at_a_time, self._hold)
         if self._read_version() != self._pass_version:
             self._pass_version = None
         if next_page is not None:
@@ -88,8 +98,10 @@ class Scrubber:
         if not self._log.exists() or not self._log.stat().st_size:
             return True
         with contextlib.closing(apsw.Connection(str(self._path))) as connection:
+            _fold_log(connection)
             connection.set_busy_timeout(TRUNCATE_TIMEOUT_MS)
-            row = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+            with self._hold():
+                row = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
         return row is not None and row[0] == 0
 
     def _read_version(self) -> int:
@@ -101,11 +113,11 @@ class Scrubber:
         return version
 
 
-def scrub_pages(path: Path, first: int, count: int) -> int | None:
+def scrub_pages(path: Path, first: int, count: int, hold: Hold = contextlib.nullcontext) -> int | None:
     """Zero the unused bytes of `count` pages, and return the page to go on with: 1 after the last one.
 
-    Returns None where nothing could be done, because others use the file. Nobody may write a page meanwhile, so
-    the write lock is held, and the log is folded into the file before. Readers do not look at unused bytes.
+    Returns None where nothing could be done, because others use the file. Pages are looked at while others write,
+    which leaves those to a later pass that change meanwhile. Readers do not look at unused bytes.
     """
     vfs = _ScrubVfs()
     try:
@@ -113,27 +125,71 @@ def scrub_pages(path: Path, first: int, count: int) -> int | None:
             contextlib.closing(apsw.Connection(str(path))) as helper,
             contextlib.closing(apsw.Connection(str(path), vfs=VFS_NAME)) as connection,
         ):
-            helper.execute("pragma wal_checkpoint(passive)").fetchall()  # most of it, while others write
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-            connection.execute("begin immediate")
-            busy, in_log, folded = helper.execute("pragma wal_checkpoint(passive)").fetchone() or (1, 0, 0)
-            if busy or in_log != folded:
+            _fold_log(helper)  # most of it, while others write
+            if not _zero_gaps(connection, helper, vfs, (), hold):
                 return None
-            size, total = connection.pragma("page_size"), connection.pragma("page_count")
-            assert isinstance(size, int)
+            size, total = _page_size(connection), connection.pragma("page_count")
             assert isinstance(total, int)
             if total >= MAX_PAGES:
                 return None
             after = min(first + count, total + 1)
-            if _zero_gaps(vfs.main_file, size, first, after):
-                vfs.main_file.xSync(apsw.SQLITE_SYNC_NORMAL)
-            connection.execute("rollback")
+            filled = [number for number in range(first, after) if _read_gap(vfs.main_file, size, number)]
+            for begin in range(0, len(filled), ZEROED_PAGES):
+                if not _zero_gaps(connection, helper, vfs, filled[begin : begin + ZEROED_PAGES], hold):
+                    return None
             return after if after <= total else 1
     except apsw.BusyError:
         return None
     finally:
         vfs.main_file = None
         vfs.unregister()
+
+
+def _fold_log(connection: apsw.Connection) -> bool:
+    """Fold the log into the file as far as possible while others write; return whether that was all of it."""
+    busy, in_log, folded = connection.execute("pragma wal_checkpoint(passive)").fetchone() or (1, 0, 0)
+    return not busy and in_log == folded
+
+
+def _zero_gaps(
+    connection: apsw.Connection, helper: apsw.Connection, vfs: _ScrubVfs, numbers: Sequence[int], hold: Hold
+) -> bool:
+    """Zero the gaps of pages that have any bytes in them; say no where others use the file.
+
+    Nobody may write a page meanwhile, so the write lock is held, and the log is folded into the file before.
+    """
+    with hold():
+        connection.execute("begin immediate")
+        try:
+            if not _fold_log(helper):
+                return False
+            if _zero_gaps_of(vfs.main_file, _page_size(connection), numbers):
+                vfs.main_file.xSync(apsw.SQLITE_SYNC_NORMAL)
+        finally:
+            connection.execute("rollback")
+    return True
+
+
+def _zero_gaps_of(file: Any, size: int, numbers: Iterable[int]) -> int:
+    """Zero the gaps of pages that have any bytes in them; return how many."""
+    gaps = [(number, gap) for number in numbers if (gap := _read_gap(file, size, number))]
+    for number, (begin, end) in gaps:
+        file.xWrite(bytes(end - begin), (number - 1) * size + begin)
+    return len(gaps)
+
+
+def _read_gap(file: Any, size: int, number: int) -> tuple[int, int] | None:
+    """Return where the unused bytes of a page begin and end, None if they are zero."""
+    page = file.xRead(size, (number - 1) * size)
+    begin, end = find_gap(page, number) if len(page) == size else (0, 0)
+    return (begin, end) if page[begin:end].strip(b"\0") else None
+
+
+def _page_size(connection: apsw.Connection) -> int:
+    size = connection.pragma("page_size")
+    assert isinstance(size, int)
+    return size
 
 
 def find_gap(page: bytes, number: int) -> tuple[int, int]:
@@ -149,16 +205,3 @@ def find_gap(page: bytes, number: int) -> tuple[int, int]:
     content = int.from_bytes(page[start + 5 : start + 7], "big") or 65536
     begin = start + header + 2 * cells
     return (begin, content) if begin < content <= len(page) else (0, 0)
-
-
-def _zero_gaps(file: Any, size: int, first: int, after: int) -> int:
-    """Zero the gaps of pages that have any bytes in them; return how many."""
-    zeroed = 0
-    for number in range(first, after):
-        offset = (number - 1) * size
-        page = file.xRead(size, offset)
-        begin, end = find_gap(page, number) if len(page) == size else (0, 0)
-        if page[begin:end].strip(b"\0"):
-            file.xWrite(bytes(end - begin), offset + begin)
-            zeroed += 1
-    return zeroed
