@@ -33,6 +33,16 @@ class NoticePolicy(NamedTuple):
     """Where users open the console, without a slash at the end."""
 
 
+class _NoKeys:
+    """Stands for the operator's keys where nothing is stored."""
+
+    def seal(self, secret: bytes, context: str) -> bytes:
+        raise AssertionError("this process has no keys")
+
+    def open(self, stored: bytes, context: str) -> bytes:
+        raise AssertionError("this process has no keys")
+
+
 class Policy(NamedTuple):
     """Routes, time zone, limits and periods; periods are in milliseconds."""
 
@@ -77,6 +87,10 @@ class Policy(NamedTuple):
     """The carriers that deliver friend talk as brand messages."""
     break_glass_operator: str = ""
     """The operator who alone may sign in with a password; empty: every user may."""
+
+    def without_keys(self) -> "Policy":
+        """Return the same for another process that stores nothing: it gets no keys."""
+        return self._replace(hash_keys=HashKeys(_NoKeys()))
 
     def sends_as_brand(self, product: Product) -> bool:
         """Say whether the first carrier of friend talk delivers it as a brand message, which is advertising."""

@@ -19,6 +19,8 @@ from pabal.settings.settings import Settings
 MAX_FILE_CHECKS = 4
 """Files of campaigns that one process checks at the same time; each may take 150 MB."""
 MAX_FILE_CHECKS_PER_ACCOUNT = 2
+MAX_FILE_PROCESSES = 2
+"""Of these, how many have a process of their own, which takes 60 MB."""
 FILES_BUSY = Text(
     "다른 파일을 확인하고 있습니다. 그 확인이 끝난 뒤 파일을 다시 올리세요.",
     "Other files are being checked. Upload the file again when they are done.",
@@ -68,6 +70,7 @@ class Site:
         self.password_threads = WorkerThreads(context.world, "passwords")
         """For passwords alone, so that nobody's file delays a sign-in."""
         self.file_checks = ConcurrencyLimit(MAX_FILE_CHECKS, MAX_FILE_CHECKS_PER_ACCOUNT, FILES_BUSY)
+        self.file_processes = asyncio.Semaphore(MAX_FILE_PROCESSES)
         self.provider_calls = ConcurrencyLimit(MAX_PROVIDER_CALLS, MAX_PROVIDER_CALLS_PER_NETWORK, PROVIDER_BUSY)
         self.assets = assets.load()
         self._templates = {language: load_templates(texts, language) for language in LANGUAGES}

@@ -1,16 +1,17 @@
 """The file of a campaign: it is uploaded, validated row by row, and its invalid rows can be downloaded."""
 
 from collections.abc import AsyncIterator
-from typing import BinaryIO
 
 from starlette.responses import Response, StreamingResponse
 
 from pabal.console.history import export
 from pabal.console.sheets import sheet, sheet_limits
+from pabal.console.shell.multipart import File
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload import file_columns
 from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry, get_campaign, load_validator
-from pabal.console.upload.row_validation import FileValidation, RowValidator
+from pabal.console.upload.file_process import FileCheck, open_validation
+from pabal.console.upload.row_validation import RowValidator
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.dates import MINUTE, Instant
 from pabal.service.sending import campaign_files
@@ -51,7 +52,7 @@ async def receive_file(request: PageRequest) -> Response:
     if file.size_bytes > sheet_limits.MAX_FILE_BYTES:
         raise Refused(Code.PAYLOAD_TOO_LARGE, "file", _TOO_LARGE)
     with request.site.file_checks.hold(request.account_id):
-        await _validate_file(request, campaign, validator, file.name, file.stream)
+        await _validate_file(request, campaign, validator, file)
     return request.redirect(f"{UPLOAD_PATH}/{campaign.id.hex()}")
 
 
@@ -79,16 +80,14 @@ def is_stale(campaign: Campaign, now: Instant) -> bool:
     return campaign.changed_at < now - STALE_AFTER
 
 
-async def _validate_file(
-    request: PageRequest, campaign: Campaign, validator: RowValidator, name: str, content: BinaryIO
-) -> None:
+async def _validate_file(request: PageRequest, campaign: Campaign, validator: RowValidator, file: File) -> None:
     """Read a file to its end, storing the result part by part."""
-    context, threads = request.context, request.site.threads
+    context = request.context
     skips_duplicates = bool(request.field("once"))
     started_at = await campaign_files.begin_reading(
         context,
         campaign,
-        name[:MAX_FILE_NAME_CHARACTERS],
+        file.name[:MAX_FILE_NAME_CHARACTERS],
         skips_duplicates,
         request.now - STALE_AFTER,
         campaign_audit_entry(request, campaign, "file"),
@@ -101,24 +100,22 @@ async def _validate_file(
         return max(request.now, changed_at + 1)
 
     try:
-        head = await threads.run(file_columns.read_head, content, validator.variables)
+        head = await request.site.threads.run(file_columns.read_head, file.stream, validator.variables)
         columns = file_columns.read_columns(request.fields, head, validator.variables)
-        rows = await threads.run(sheet.read_rows, content)
-        validation = FileValidation(
-            rows, validator, skips_duplicates=skips_duplicates, columns=columns, has_names=head.has_names
-        )
-        while (findings := await threads.run(validation.validate_next_rows)) is not None:
-            if await request.http.is_disconnected():
-                raise Refused(Code.INVALID_STATE, "", FILE_ABANDONED)
-            now = next_change()
-            has_found = findings.block is not None or findings.invalid_rows
-            if not has_found and now < changed_at + PROGRESS_INTERVAL:
-                continue  # it only read blank rows
-            if not await campaign_files.add_findings(context, campaign, findings, changed_at, now):
-                raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
-            changed_at = now
-        found = validation.columns
-        summary = FileSummary(validation.shared, found.names if found else (), found.unused if found else ())
+        check = FileCheck(validator, columns, head.has_names, skips_duplicates)
+        async with open_validation(request.site, file, check) as validation:
+            while (findings := await validation.validate_next_rows()) is not None:
+                if await request.http.is_disconnected():
+                    raise Refused(Code.INVALID_STATE, "", FILE_ABANDONED)
+                now = next_change()
+                has_found = findings.block is not None or findings.invalid_rows
+                if not has_found and now < changed_at + PROGRESS_INTERVAL:
+                    continue  # it only read blank rows
+                if not await campaign_files.add_findings(context, campaign, findings, changed_at, now):
+                    raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
+                changed_at = now
+            found = validation.columns
+            summary = FileSummary(validation.shared, found.names if found else (), found.unused if found else ())
         await campaign_files.end_reading(context, campaign, summary, changed_at, next_change())
     except Refused as refused:
         await campaign_files.refuse_file(context, campaign, refused.problems, changed_at, next_change())

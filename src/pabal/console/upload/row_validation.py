@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import msgspec
@@ -72,6 +73,13 @@ class RowValidator:
         self.block_size = min(MAX_BLOCK_RECEIVERS, policy.max_receivers)
         self.upgraded: RowValidator | None = None
         """Validates those receivers whose SMS would be too long, where they get an LMS instead."""
+
+    def without_keys(self) -> "RowValidator":
+        """Return the same for another process, which gets no keys."""
+        found = copy(self)
+        found._policy = self._policy.without_keys()
+        found.upgraded = self.upgraded.without_keys() if self.upgraded else None
+        return found
 
     @property
     def product(self) -> Product:
