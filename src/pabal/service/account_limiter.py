@@ -245,6 +245,7 @@ class AccountLimiter:
         share.held += grant.granted
         share.value, share.checked_at = want.value, self._world.monotonic()
 
+    @transaction(prompt=True)
     def _reserve_rate(self, tx: Tx, account_id: int, rate: int, need: int, waiting: int) -> RateShare:
         return account_limits.reserve_rate(
             tx, account_id, rate, need, waiting, self._policy.max_receivers, self._world.now()
@@ -333,7 +334,7 @@ def _describe_rate(rate: int) -> Text:
     )
 
 
-@transaction(exclusive=True)
+@transaction(exclusive=True, prompt=True)
 def reserve_and_record(tx: Tx, account_id: int, asked: Sequence[QuotaWant], now: Instant) -> list[QuotaGrant]:
     """Reserve shares of an account's limits, and record those that it comes near by that."""
     grants = account_limits.reserve(tx, account_id, asked)
