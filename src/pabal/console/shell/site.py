@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -70,7 +71,8 @@ class Site:
         self.password_threads = WorkerThreads(context.world, "passwords")
         """For passwords alone, so that nobody's file delays a sign-in."""
         self.file_checks = ConcurrencyLimit(MAX_FILE_CHECKS, MAX_FILE_CHECKS_PER_ACCOUNT, FILES_BUSY)
-        self.file_processes = asyncio.Semaphore(MAX_FILE_PROCESSES)
+        can_have_processes = context.world.has_threads and os.name == "posix"
+        self.file_processes = asyncio.Semaphore(MAX_FILE_PROCESSES if can_have_processes else 0)
         self.provider_calls = ConcurrencyLimit(MAX_PROVIDER_CALLS, MAX_PROVIDER_CALLS_PER_NETWORK, PROVIDER_BUSY)
         self.assets = assets.load()
         self._templates = {language: load_templates(texts, language) for language in LANGUAGES}

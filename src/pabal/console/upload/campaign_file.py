@@ -82,7 +82,7 @@ def is_stale(campaign: Campaign, now: Instant) -> bool:
 
 async def _validate_file(request: PageRequest, campaign: Campaign, validator: RowValidator, file: File) -> None:
     """Read a file to its end, storing the result part by part."""
-    context = request.context
+    context, site = request.context, request.site
     skips_duplicates = bool(request.field("once"))
     started_at = await campaign_files.begin_reading(
         context,
@@ -100,10 +100,10 @@ async def _validate_file(request: PageRequest, campaign: Campaign, validator: Ro
         return max(request.now, changed_at + 1)
 
     try:
-        head = await request.site.threads.run(file_columns.read_head, file.stream, validator.variables)
+        head = await site.threads.run(file_columns.read_head, file.stream, validator.variables)
         columns = file_columns.read_columns(request.fields, head, validator.variables)
         check = FileCheck(validator, columns, head.has_names, skips_duplicates)
-        async with open_validation(request.site, file, check) as validation:
+        async with open_validation(site.threads, site.file_processes, file, check) as validation:
             while (findings := await validation.validate_next_rows()) is not None:
                 if await request.http.is_disconnected():
                     raise Refused(Code.INVALID_STATE, "", FILE_ABANDONED)

@@ -15,7 +15,6 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import Columns
 from pabal.console.shell.multipart import File
-from pabal.console.shell.site import Site
 from pabal.console.upload.row_validation import FileValidation, RowValidator
 from pabal.domain.codes import Code, Problem, Refused, Text
 from pabal.service.access.passwords import WorkerThreads
@@ -73,16 +72,17 @@ class PartwiseValidation(Protocol):
 
 
 @contextlib.asynccontextmanager
-async def open_validation(site: Site, file: File, check: FileCheck) -> AsyncIterator[PartwiseValidation]:
-    """Validate a file while the block runs: a large one in a process, if there are not too many.
+async def open_validation(
+    threads: WorkerThreads, processes: asyncio.Semaphore, file: File, check: FileCheck
+) -> AsyncIterator[PartwiseValidation]:
+    """Validate a file while the block runs: a large one in a process, if one may be started.
 
     Raises Refused.
     """
-    is_large = file.size_bytes > MAX_THREAD_BYTES and site.context.world.has_threads and os.name == "posix"
-    if not is_large or site.file_processes.locked():
-        yield _ThreadValidation(site.threads, await site.threads.run(check.open, file.stream))
+    if file.size_bytes <= MAX_THREAD_BYTES or processes.locked():
+        yield _ThreadValidation(threads, await threads.run(check.open, file.stream))
         return
-    async with site.file_processes:
+    async with processes:
         process = await _start(check, file.stream.fileno())
         try:
             yield _ProcessValidation(process)
