@@ -188,6 +188,8 @@ class Carrier(Protocol):
     """The most messages that may be submitted without a verdict."""
     batch_size: int = DEFAULT_BATCH_SIZE
     """The most messages in one call of `submit`."""
+    campaign_batch_size: int = DEFAULT_BATCH_SIZE // 2
+    """The most of them that are of campaigns: single sends wait while these are stored."""
     max_resends: int = 1
     """How often a message in doubt is submitted again; after that it waits for its receipt."""
     can_look_up: bool = False

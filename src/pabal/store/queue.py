@@ -144,15 +144,17 @@ def find_due(
     since: tuple[Instant, Instant] = (0, 0),
     *,
     other_slots: int = 0,
+    max_of_campaigns: int | None = None,
 ) -> list[bytes]:
     """Return the ids of jobs to send now: small sends first, with a share reserved for campaigns.
 
     Jobs due before `since`, by lane, are not looked for. Campaigns also get what small sends leave, unless small
     sends wait in `other_slots`: then campaigns get a share of what is claimed, but enough that the claims of all
-    these slots together reach the limit.
+    these slots together reach the limit. Of campaigns there are at most `max_of_campaigns`.
     """
     small = _find_due_in_lane(tx, slot, carrier, Lane.SMALL, since[Lane.SMALL], now, limit)
-    campaign = _find_due_in_lane(tx, slot, carrier, Lane.CAMPAIGN, since[Lane.CAMPAIGN], now, limit)
+    most = limit if max_of_campaigns is None else min(limit, max_of_campaigns)
+    campaign = _find_due_in_lane(tx, slot, carrier, Lane.CAMPAIGN, since[Lane.CAMPAIGN], now, most)
     share = limit // CAMPAIGN_SHARE or int(is_campaigns_turn(now))
     if other_slots:
         share = min(share, max(1, limit // (other_slots + 1), len(small) // (CAMPAIGN_SHARE - 1)))

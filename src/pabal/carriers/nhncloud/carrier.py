@@ -48,7 +48,7 @@ class NhnCloudCarrier(Carrier):
     """NHN Cloud Notification."""
 
     can_look_up = True
-    batch_size = MAX_RECIPIENTS
+    batch_size = campaign_batch_size = MAX_RECIPIENTS
     timeout_s = TIMEOUT_S
 
     def __init__(

@@ -44,7 +44,7 @@ class SolapiCarrier(Carrier):
     """Solapi."""
 
     can_look_up = True
-    batch_size = MAX_MESSAGES
+    batch_size = campaign_batch_size = MAX_MESSAGES
     timeout_s = TIMEOUT_S
 
     def __init__(

@@ -49,6 +49,8 @@ class ClaimRequest(NamedTuple):
     """How often a message in doubt is submitted again; after that it waits for a receipt."""
     can_look_up: bool = False
     """Whether the carrier can find out about messages in doubt."""
+    max_of_campaigns: int | None = None
+    """How many of the messages may be of campaigns; None: all."""
     other_small_slots: int = 0
     unconfirmed: Sequence[Instant] = ()
     """When own claims were made whose commit was never confirmed: their messages were never submitted."""
@@ -118,6 +120,7 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
         max(0, request.limit - len(unsubmitted)),
         request.watermarks,
         other_slots=request.other_small_slots,
+        max_of_campaigns=request.max_of_campaigns,
     )
     stored = messages.get(tx, due)
     shared = requests.get(tx, {identifiers.request_id_of(message_id) for message_id in due})
@@ -156,7 +159,9 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
     unmapped: Mapping[bytes, str | None] = {}
     if request.is_one_of_relays:
         leased, unmapped = apply_mappings(tx, carrier, leased)
-    return ClaimedBatch(leased, finished, cancelled, len(due) == request.limit, next_due_at, unmapped)
+    of_campaigns = sum(lease.lane == Lane.CAMPAIGN for lease in leases)
+    is_full = len(due) == request.limit or of_campaigns == request.max_of_campaigns
+    return ClaimedBatch(leased, finished, cancelled, is_full, next_due_at, unmapped)
 
 
 def _find_unsubmitted(tx: Tx, request: ClaimRequest) -> list[bytes]:

@@ -137,6 +137,7 @@ class Claimer:
             lease_duration_ms(carrier),
             carrier.max_resends,
             carrier.can_look_up,
+            carrier.campaign_batch_size,
             choice.other_small_slots,
             unconfirmed,
             self._watermarks.for_slot(slot),

@@ -17,7 +17,7 @@ from pabal.store import postponed_receipts, receipts
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
 from pabal.store.postponed_receipts import PostponedReceipt
 
-RECEIPTS_PER_WRITE = 200
+RECEIPTS_PER_WRITE = 100
 """Single sends can be stored between these."""
 STORE_RETRY_DELAY_S = 1.0
 """Pause before trying again while the store is unavailable."""
