@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
@@ -155,6 +156,29 @@ def test_process_ends_with_its_request(content: BinaryIO, check: FileCheck) -> N
 
     assert len(seen) == 1
     assert list_processes() == []
+
+
+def test_file_is_validated_in_a_thread_where_no_process_can_be_started(
+    content: BinaryIO, check: FileCheck, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = 0
+
+    async def scenario() -> None:
+        nonlocal found
+        file, before = as_upload(content, large_file()), resource.getrlimit(resource.RLIMIT_NOFILE)
+        threads = WorkerThreads(RealWorld())
+        resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")), before[1]))
+        try:
+            async with open_validation(threads, asyncio.Semaphore(1), file, check) as validation:
+                while (findings := await validation.validate_next_rows()) is not None:
+                    found += findings.block.receivers if findings.block else 0
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+    asyncio.run(scenario())
+
+    assert caplog.messages == ["no process for a file; it is checked in a thread"]
+    assert found == ROWS - ROWS // BAD_EVERY
 
 
 def test_process_gets_no_keys(check: FileCheck) -> None:

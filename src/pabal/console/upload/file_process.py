@@ -75,21 +75,21 @@ class PartwiseValidation(Protocol):
 async def open_validation(
     threads: WorkerThreads, processes: asyncio.Semaphore, file: File, check: FileCheck
 ) -> AsyncIterator[PartwiseValidation]:
-    """Validate a file while the block runs: a large one in a process, if one may be started.
+    """Validate a file while the block runs: a large one in a process, if one can be started.
 
     Raises Refused.
     """
-    if file.size_bytes <= MAX_THREAD_BYTES or processes.locked():
-        yield _ThreadValidation(threads, await threads.run(check.open, file.stream))
-        return
-    async with processes:
-        process = await _start(check, file.stream.fileno())
-        try:
-            yield _ProcessValidation(process)
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+    if file.size_bytes > MAX_THREAD_BYTES and not processes.locked():
+        async with processes:
+            if process := await _start(check, file.stream.fileno()):
+                try:
+                    yield _ProcessValidation(process)
+                finally:
+                    with contextlib.suppress(ProcessLookupError):
+                        process.kill()
+                    await process.wait()
+                return
+    yield _ThreadValidation(threads, await threads.run(check.open, file.stream))
 
 
 class _ThreadValidation:
@@ -137,19 +137,23 @@ class _ProcessValidation:
         return await self._process.wait()
 
 
-async def _start(check: FileCheck, content: int) -> asyncio.subprocess.Process:
-    """Start a process that validates the file of this descriptor."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-P",
-        "-c",
-        _COMMAND,
-        str(content),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        pass_fds=(content,),
-        start_new_session=True,  # Ctrl-C is for the parent, which ends it
-    )
+async def _start(check: FileCheck, content: int) -> asyncio.subprocess.Process | None:
+    """Start a process that validates the file of this descriptor; None: the system has no room for it."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",
+            "-c",
+            _COMMAND,
+            str(content),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            pass_fds=(content,),
+            start_new_session=True,  # Ctrl-C is for the parent, which ends it
+        )
+    except OSError as error:
+        log.warning("no process for a file; it is checked in a thread", extra=describe_error(error))
+        return None
     assert process.stdin is not None
     process.stdin.write(pickle.dumps(check._replace(validator=check.validator.without_keys())))
     process.stdin.close()

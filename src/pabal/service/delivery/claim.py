@@ -159,9 +159,13 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
     unmapped: Mapping[bytes, str | None] = {}
     if request.is_one_of_relays:
         leased, unmapped = apply_mappings(tx, carrier, leased)
+    return ClaimedBatch(leased, finished, cancelled, _is_full(request, due, leases), next_due_at, unmapped)
+
+
+def _is_full(request: ClaimRequest, due: Sequence[bytes], leases: Sequence[Lease]) -> bool:
+    """Say whether a claim has reached a limit, so that there may be more."""
     of_campaigns = sum(lease.lane == Lane.CAMPAIGN for lease in leases)
-    is_full = len(due) == request.limit or of_campaigns == request.max_of_campaigns
-    return ClaimedBatch(leased, finished, cancelled, is_full, next_due_at, unmapped)
+    return len(due) == request.limit or of_campaigns == request.max_of_campaigns
 
 
 def _find_unsubmitted(tx: Tx, request: ClaimRequest) -> list[bytes]:
