@@ -71,6 +71,8 @@ async def store_receipts(context: Context, carrier: str, incoming: Sequence[Rece
     ):  # they match no message, and one of them would keep the others from being stored
         log.warning("receipts with an unusable reference", extra={"carrier": carrier})
         context.metrics.receipts_unmatched.add(len(incoming) - len(usable), carrier)
+    # a repeated one would match no message any more after the write of the first, which counts
+    usable = list({each.reference: each for each in reversed(usable)}.values())[::-1]
     try:
         if context.nodes.lost:
             await _store_by_node(context, carrier, usable)
