@@ -167,7 +167,8 @@ def test_file_is_validated_in_a_thread_where_no_process_can_be_started(
         nonlocal found
         file, before = as_upload(content, large_file()), resource.getrlimit(resource.RLIMIT_NOFILE)
         threads = WorkerThreads(RealWorld())
-        resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")), before[1]))
+        os.close(lowest_free := os.dup(content.fileno()))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free, before[1]))  # no pipe can be opened
         try:
             async with open_validation(threads, asyncio.Semaphore(1), file, check) as validation:
                 while (findings := await validation.validate_next_rows()) is not None:
