@@ -171,6 +171,7 @@ def test_file_is_validated_in_a_thread_where_no_process_can_be_started(
         resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free, before[1]))  # no pipe can be opened
         try:
             async with open_validation(threads, asyncio.Semaphore(1), file, check) as validation:
+                resource.setrlimit(resource.RLIMIT_NOFILE, before)
                 while (findings := await validation.validate_next_rows()) is not None:
                     found += findings.block.receivers if findings.block else 0
         finally:
