@@ -21,7 +21,7 @@ MAX_FILE_CHECKS = 4
 """Files of campaigns that one process checks at the same time; each may take 150 MB."""
 MAX_FILE_CHECKS_PER_ACCOUNT = 2
 MAX_FILE_PROCESSES = 2
-"""Of these, how many have a process of their own, which takes 60 MB."""
+"""Of these, how many have a process of their own, which takes 55 MB with 100,000 rows."""
 FILES_BUSY = Text(
     "다른 파일을 확인하고 있습니다. 그 확인이 끝난 뒤 파일을 다시 올리세요.",
     "Other files are being checked. Upload the file again when they are done.",

@@ -183,10 +183,8 @@ def main() -> None:
     """Validate the file of a descriptor as standard input says, and write the answers to standard output."""
     os.nice(NICENESS)
     check: FileCheck = pickle.load(sys.stdin.buffer)  # noqa: S301  of our own parent
-    with (
-        os.fdopen(int(sys.argv[1]), "rb") as content,
-        contextlib.suppress(BrokenPipeError),
-    ):  # nobody waits any more
+    # the pipe breaks where the service has gone, and nobody waits any more
+    with os.fdopen(int(sys.argv[1]), "rb") as content, contextlib.suppress(BrokenPipeError):
         for answer in _validate(check, content):
             encoded = pickle.dumps(answer)
             sys.stdout.buffer.write(len(encoded).to_bytes(_LENGTH_BYTES, "big") + encoded)
