@@ -6,7 +6,7 @@ import pytest
 
 from pabal.carriers.base import Accepted
 from pabal.carriers.smpp import pdu, protocol
-from pabal.carriers.smpp.receipts import MAX_RECEIPTS_PER_BATCH, MAX_WAITING_DELIVERS
+from pabal.carriers.smpp.receipts import BATCH_DELAY_S, MAX_RECEIPTS_PER_BATCH, MAX_WAITING_DELIVERS
 from tests.carriers.smpp.receipts_fixture import SlowReceiptStore
 from tests.fakes.pipes import WIRE_BYTES
 from tests.fakes.smsc.scripted import ScriptedSmsc, frames, receipt
@@ -50,6 +50,21 @@ def test_flood_of_receipts_is_read_no_faster_than_stored() -> None:
             assert [each.reference for each in slow.stored] == [f"{number:05}" for number in range(FLOOD)]
             assert max(map(len, slow.asked)) <= MAX_RECEIPTS_PER_BATCH
             assert len(smsc.connections) == 1
+
+    run_in_virtual_time(scenario())
+
+
+def test_full_batches_of_receipts_do_not_wait_for_more() -> None:
+    async def scenario() -> None:
+        smsc = ScriptedSmsc()
+        async with running_carrier(smsc) as runner:
+            smsc.open_connection.transport.write(flood(1))
+            await wait_until(lambda: len(runner.received) == 1)
+            began_at = asyncio.get_running_loop().time()
+            smsc.open_connection.transport.write(flood(4 * MAX_RECEIPTS_PER_BATCH))
+            await wait_until(lambda: len(runner.received) == 1 + 4 * MAX_RECEIPTS_PER_BATCH)
+
+            assert asyncio.get_running_loop().time() - began_at < 2 * BATCH_DELAY_S
 
     run_in_virtual_time(scenario())
 

@@ -14,7 +14,7 @@ from pabal.settings.carriers import SmppSettings
 
 MAX_RECEIPTS_PER_BATCH = 1000
 BATCH_DELAY_S = 0.1
-"""Pause before receipts are stored, so that they are stored in batches."""
+"""Pause before receipts are stored, so that they are stored in batches; a full batch does not wait."""
 MAX_WAITING_DELIVERS = 5000
 """With more deliver_sm waiting than this, their sessions stop reading."""
 
@@ -51,7 +51,8 @@ class ReceiptQueue:
         """Store receipts and inbound messages and acknowledge them, until cancelled."""
         while True:
             await self._has_waiting.wait()
-            await asyncio.sleep(BATCH_DELAY_S)
+            if len(self._waiting) < MAX_RECEIPTS_PER_BATCH:
+                await asyncio.sleep(BATCH_DELAY_S)
             batch = self._waiting[:MAX_RECEIPTS_PER_BATCH]
             parsed = [(session, deliver.sequence, self._parse(deliver)) for session, deliver in batch]
             receipts = [each.receipt for _, _, each in parsed if each.receipt]
