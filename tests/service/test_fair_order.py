@@ -223,6 +223,16 @@ def test_job_whose_own_time_has_come_stands_at_the_head_behind_others_of_its_acc
     assert order.place_due(2, LANE, NOON - 6000, is_new=False) == NOON - 6000
 
 
+def test_jobs_that_get_a_place_together_count_as_so_many() -> None:
+    order = FairOrder(RealWorld())
+    order.observe("telco", [0], [(0, 0, NOON - 5000)], NOON)
+
+    assert order.place_due(1, LANE, NOON, 100, is_new=False) == NOON - 5000
+    assert order.place_due(1, LANE, NOON, is_new=False) == NOON - 4995
+    assert order.place_due(2, LANE, NOON, 100, is_new=True) == NOON - 5000
+    assert order.place_due(2, LANE, NOON, is_new=True) == NOON - 4995
+
+
 def test_jobs_that_keep_their_own_times_are_counted_once() -> None:
     order = FairOrder(RealWorld())
     order.observe("telco", [0], [(0, 0, NOON - 5000)], NOON)

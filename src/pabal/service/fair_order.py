@@ -111,13 +111,20 @@ class FairOrder:
         return min(int(place), scheduled_at + MAX_SCHEDULED_SPREAD_MS)
 
     def place_due(
-        self, account_id: int, key: LaneKey, due_at: Instant, *, is_new: bool, is_again: bool = False
+        self,
+        account_id: int,
+        key: LaneKey,
+        due_at: Instant,
+        jobs: int = 1,
+        *,
+        is_new: bool,
+        is_again: bool = False,
     ) -> Instant:
-        """Return the place of a due job that has none yet: the head, or behind others of its account.
+        """Return the place of some due jobs that have none yet: the head, or behind others of their account.
 
         A new send, which was accepted without knowing the head, stands behind the account's new sends. Others stand
-        behind those that came due before, and the account's new sends one receiver further back for each. A job
-        keeps its time if that is earlier; others stand behind it too, unless it `is_again`: it was counted before.
+        behind those that came due before, and the account's new sends one receiver further back for each. Jobs keep
+        their time if that is earlier; others stand behind them too, unless it `is_again`: they were counted before.
         """
         shared, head = self._shared(key), float(self.head_of(key))
         new, own = (account_id, shared, None), (account_id, shared, _OWN_TIMES)
@@ -127,8 +134,8 @@ class FairOrder:
         if keeps_time and (is_new or is_again):
             return due_at
         if not is_new:
-            self._remember(own, place + 1 / RECEIVERS_PER_MS)
-        self._remember(new, last_new + 1 / RECEIVERS_PER_MS)
+            self._remember(own, place + jobs / RECEIVERS_PER_MS)
+        self._remember(new, last_new + jobs / RECEIVERS_PER_MS)
         return due_at if keeps_time else int(place)
 
     def _shared(self, key: LaneKey) -> _SharedKey:

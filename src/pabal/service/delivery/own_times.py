@@ -34,15 +34,26 @@ OVERLAP_MS = ROOM_MS + 2 * SECOND
 BATCH = 2000
 """Most jobs that one transaction looks at, and about as many as one look does, so that claims go on."""
 MOVES_PER_WRITE = 500
+MAX_JOBS_PER_PLACE = 100
+"""Jobs of one request that get a place together; those of another account do not wait long behind them."""
 PLACES_PER_TURN = 250
-"""Jobs that get a place in one turn of the event loop: about a millisecond."""
+"""Places that are found in one turn of the event loop: about a millisecond."""
+
+
+class PlacelessJobs(NamedTuple):
+    """Jobs of one request that stand at the same time and lack a place."""
+
+    account_id: int
+    ready_at: Instant
+    is_new: bool
+    """Whether it is the time of a send that knew of no other; else it is their own."""
+    ids: list[bytes]
 
 
 class DuePage(NamedTuple):
     """What a look at some due jobs of a lane has found."""
 
-    placeless: list[tuple[DueJob, int]]
-    """Those that lack a place, each with its account."""
+    placeless: list[PlacelessJobs]
     looked_at: int
     last_at: Instant
     """The time of the last one looked at."""
@@ -111,13 +122,12 @@ class OwnTimes:
         for begin in range(0, len(page.placeless), PLACES_PER_TURN):
             if begin:
                 await asyncio.sleep(0)  # others get their turn
-            for job, account_id in page.placeless[begin : begin + PLACES_PER_TURN]:
-                is_new, is_again = not is_at_own_time(job, now), job.ready_at <= counted
+            for account_id, ready_at, is_new, ids in page.placeless[begin : begin + PLACES_PER_TURN]:
                 place = context.fair_order.place_due(
-                    account_id, key, job.ready_at, is_new=is_new, is_again=is_again
+                    account_id, key, ready_at, len(ids), is_new=is_new, is_again=ready_at <= counted
                 )
-                if place < job.ready_at:
-                    moved.append(MovedJob(job.id, job.ready_at, place))
+                if place < ready_at:
+                    moved += [MovedJob(one, ready_at, place) for one in ids]
         if page.looked_at:
             self._counted[slot, lane] = max(counted, page.last_at)
         if moved:
@@ -144,27 +154,42 @@ class OwnTimes:
         self._cursors[slot, lane] = max(self._cursors[slot, lane], latest if since is None else min(since, latest))
 
 
-def is_at_own_time(job: DueJob, now: Instant) -> bool:
-    """Say whether a job was due later than its request; or earlier, where the clock was set back meanwhile."""
-    return job.attempt > 0 or not job.ready_at <= identifiers.requested_at(job.id) <= now
+class _SameTime(NamedTuple):
+    """What jobs of one request have in common that stand at the same time."""
 
+    request_id: bytes
+    ready_at: Instant
+    was_tried: bool
 
-def lacks_place(job: DueJob, now: Instant) -> bool:
-    """Say whether a job stands at a time of the clock: its own, or that of a send that knew of no other."""
-    return is_at_own_time(job, now) or job.ready_at >= identifiers.requested_at(job.id) - ROOM_MS
+    def is_own(self, now: Instant) -> bool:
+        """Say whether they were due later than their request; or earlier, where the clock was set back meanwhile."""
+        return self.was_tried or not self.ready_at <= identifiers.requested_at(self.request_id) <= now
+
+    def is_of_clock(self, now: Instant) -> bool:
+        """Say whether they stand at a time of the clock: their own, or that of a send that knew of no other."""
+        return self.is_own(now) or self.ready_at >= identifiers.requested_at(self.request_id) - ROOM_MS
 
 
 def find_due(tx: Tx, slot: int, carrier: str, lane: int, since: Instant, now: Instant, limit: int) -> DuePage:
     """Look at some due jobs of a lane from a time on."""
     jobs, go_on_at = _split(due_times.find_since(tx, slot, carrier, lane, since, now, limit), limit)
-    placeless = [job for job in jobs if lacks_place(job, now)]
-    account_ids = requests.account_ids(tx, dict.fromkeys(identifiers.request_id_of(job.id) for job in placeless))
-    found = [
-        (job, account_id)
-        for job in placeless
-        if (account_id := account_ids.get(identifiers.request_id_of(job.id))) is not None
+    groups: dict[_SameTime, list[bytes]] = {}
+    for one, ready_at, attempt, _ in jobs:
+        groups.setdefault(_SameTime(identifiers.request_id_of(one), ready_at, attempt > 0), []).append(one)
+    found = [(same, ids) for same, ids in groups.items() if same.is_of_clock(now)]
+    account_ids = requests.account_ids(tx, dict.fromkeys(same.request_id for same, _ in found))
+    placeless = [
+        PlacelessJobs(
+            account_ids[same.request_id],
+            same.ready_at,
+            not same.is_own(now),
+            ids[begin : begin + MAX_JOBS_PER_PLACE],
+        )
+        for same, ids in found
+        if same.request_id in account_ids
+        for begin in range(0, len(ids), MAX_JOBS_PER_PLACE)
     ]
-    return DuePage(found, len(jobs), jobs[-1].ready_at if jobs else since, go_on_at)
+    return DuePage(placeless, len(jobs), jobs[-1].ready_at if jobs else since, go_on_at)
 
 
 def move_to_places(tx: Tx, moved: Sequence[MovedJob], policy: Policy, now: Instant) -> None:
