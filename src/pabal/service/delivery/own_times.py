@@ -162,7 +162,7 @@ class _SameTime(NamedTuple):
     was_tried: bool
 
     def is_own(self, now: Instant) -> bool:
-        """Say whether they were due later than their request; or earlier, where the clock was set back meanwhile."""
+        """Say whether they were due later than their request; or earlier, where the clock was set back since."""
         return self.was_tried or not self.ready_at <= identifiers.requested_at(self.request_id) <= now
 
     def is_of_clock(self, now: Instant) -> bool:
