@@ -120,7 +120,7 @@ def test_job_of_a_dead_worker_is_due_again_and_its_late_verdict_is_ignored(tx: T
     before = job_state(tx, one)
 
     assert queue.still_leased(tx, [(one, 1)]) == {}
-    assert queue.await_receipts(tx, [queue.AcceptedJob(one, 1, "late", NOON)]) == set()
+    queue.await_receipts(tx, [queue.AcceptedJob(one, 1, "late", NOON)])
     assert queue.retry_later(tx, [queue.RetriedJob(one, 1, NOON, "another", 0)]) == set()
 
     assert job_state(tx, one) == before
@@ -131,8 +131,8 @@ def test_verdict_counts_once(tx: Tx) -> None:
     one = add_job(tx, 1)
     claim_jobs(tx, one)
 
-    assert queue.await_receipts(tx, [queue.AcceptedJob(one, 1, "r1", NOON + HOUR)]) == {one}
-    assert queue.await_receipts(tx, [queue.AcceptedJob(one, 1, "r2", NOON + HOUR)]) == set()
+    queue.await_receipts(tx, [queue.AcceptedJob(one, 1, "r1", NOON + HOUR)])
+    queue.await_receipts(tx, [queue.AcceptedJob(one, 1, "r2", NOON + HOUR)])
     assert queue.retry_later(tx, [queue.RetriedJob(one, 1, NOON, CARRIER, 1)]) == set()
     assert queue.still_leased(tx, [(one, 1)]) == {}
     assert job_state(tx, one) == (CARRIER, Lane.AWAITING_RECEIPT, NOON + HOUR, 1, 0, "r1")

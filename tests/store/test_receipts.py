@@ -23,11 +23,11 @@ def stored_references(tx: Tx) -> int:
 def test_receipt_after_the_answer_matches_its_message(tx: Tx) -> None:
     assert receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1), ExpectedReceipt("r2", OTHER, 1)]) == []
 
-    assert receipts.record(tx, CARRIER, [("r2", BAD)], NOON) == ([(OTHER, BAD)], [])
+    assert receipts.record(tx, CARRIER, [("r2", BAD)], NOON)[:2] == ([(OTHER, BAD)], [])
 
 
 def test_receipt_before_the_answer_is_stored_until_the_answer(tx: Tx) -> None:
-    assert receipts.record(tx, CARRIER, [("r1", BAD)], NOON) == ([], ["r1"])
+    assert receipts.record(tx, CARRIER, [("r1", BAD)], NOON)[:2] == ([], ["r1"])
 
     assert receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1), ExpectedReceipt("r2", OTHER, 1)]) == [
         (ONE, BAD)
@@ -38,13 +38,25 @@ def test_first_of_two_receipts_counts(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1)])
     receipts.record(tx, CARRIER, [("r1", GOOD)], NOON)
 
-    assert receipts.record(tx, CARRIER, [("r1", BAD)], NOON + 1) == ([(ONE, GOOD)], [])
+    assert receipts.record(tx, CARRIER, [("r1", BAD)], NOON + 1)[:2] == ([], ["r1"])
+
+
+def test_reference_is_taken_with_the_receipt_that_ends_its_message(tx: Tx) -> None:
+    receipts.record(tx, CARRIER, [("early", GOOD)], NOON)
+    expected = [ExpectedReceipt("r1", ONE, 1), *(ExpectedReceipt(each, OTHER, 2) for each in "ab")]
+    receipts.expect(tx, CARRIER, expected)
+
+    matched = receipts.record(tx, CARRIER, [(each, GOOD) for each in ("a", "r1", "early", "b")], NOON)
+
+    assert sorted(matched.ended) == [(ONE, GOOD), (OTHER, GOOD)]
+    assert matched.taken == {"r1": ONE}  # the parts of a message end together
+    assert stored_references(tx) == 3
 
 
 def test_first_of_two_receipts_in_one_batch_counts(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1)])
 
-    assert receipts.record(tx, CARRIER, [("r1", BAD), ("r1", GOOD), ("r1", GOOD)], NOON) == ([(ONE, BAD)], [])
+    assert receipts.record(tx, CARRIER, [("r1", BAD), ("r1", GOOD), ("r1", GOOD)], NOON)[:2] == ([(ONE, BAD)], [])
 
 
 def test_first_of_two_receipts_before_the_answer_counts(tx: Tx) -> None:
@@ -57,27 +69,27 @@ def test_first_of_two_receipts_before_the_answer_counts(tx: Tx) -> None:
 def test_reference_given_twice_belongs_to_the_later_message(tx: Tx) -> None:
     assert receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1), ExpectedReceipt("r1", OTHER, 1)]) == []
 
-    assert receipts.record(tx, CARRIER, [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
+    assert receipts.record(tx, CARRIER, [("r1", GOOD)], NOON)[:2] == ([(OTHER, GOOD)], [])
 
 
 def test_same_reference_at_two_carriers_is_not_shared(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1)])
     receipts.expect(tx, "another", [ExpectedReceipt("r1", OTHER, 1)])
 
-    assert receipts.record(tx, "another", [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
+    assert receipts.record(tx, "another", [("r1", GOOD)], NOON)[:2] == ([(OTHER, GOOD)], [])
 
 
 def test_many_receipts_at_once_are_all_matched(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [ExpectedReceipt(f"r{number}", message_id(number), 1) for number in range(250)])
 
-    matched, unmatched = receipts.record(tx, CARRIER, [(f"r{number}", GOOD) for number in range(300)], NOON)
+    matched, unmatched, _ = receipts.record(tx, CARRIER, [(f"r{number}", GOOD) for number in range(300)], NOON)
 
     assert sorted(matched) == [(message_id(number), GOOD) for number in range(250)]
     assert sorted(unmatched) == [f"r{number}" for number in range(250, 300)]
 
 
 def test_no_receipts_give_no_matches(tx: Tx) -> None:
-    assert receipts.record(tx, CARRIER, [], NOON) == ([], [])
+    assert receipts.record(tx, CARRIER, [], NOON)[:2] == ([], [])
     assert receipts.expect(tx, CARRIER, []) == []
 
 
@@ -86,7 +98,7 @@ def test_references_of_ended_messages_are_deleted(tx: Tx) -> None:
 
     receipts.delete(tx, [EndedReference(CARRIER, "r1", ONE), EndedReference("another", "r2", OTHER)])
 
-    assert receipts.record(tx, CARRIER, [("r1", GOOD), ("r2", GOOD)], NOON) == ([(OTHER, GOOD)], ["r1"])
+    assert receipts.record(tx, CARRIER, [("r1", GOOD), ("r2", GOOD)], NOON)[:2] == ([(OTHER, GOOD)], ["r1"])
 
 
 def test_reference_reused_for_another_message_is_not_deleted(tx: Tx) -> None:
@@ -97,7 +109,7 @@ def test_reference_reused_for_another_message_is_not_deleted(tx: Tx) -> None:
     receipts.delete(tx, [EndedReference(CARRIER, "r1", ONE), EndedReference(CARRIER, "stray", ONE)])
 
     assert stored_references(tx) == 2
-    assert receipts.record(tx, CARRIER, [("r1", GOOD)], NOON) == ([(OTHER, GOOD)], [])
+    assert receipts.record(tx, CARRIER, [("r1", GOOD)], NOON)[:2] == ([(OTHER, GOOD)], [])
 
 
 def test_only_unmatched_receipts_are_deleted_by_reference(tx: Tx) -> None:
@@ -137,9 +149,9 @@ def test_multipart_message_is_delivered_when_every_part_is(tx: Tx) -> None:
         == []
     )
 
-    assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON) == ([], [])
-    assert receipts.record(tx, CARRIER, [("r", GOOD), ("a", GOOD)], NOON) == ([(OTHER, GOOD)], [])
-    assert receipts.record(tx, CARRIER, [("c", GOOD)], NOON) == ([(ONE, GOOD)], [])
+    assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON)[:2] == ([], [])
+    assert receipts.record(tx, CARRIER, [("r", GOOD), ("a", GOOD)], NOON)[:2] == ([(OTHER, GOOD)], [])
+    assert receipts.record(tx, CARRIER, [("c", GOOD)], NOON)[:2] == ([(ONE, GOOD)], [])
 
 
 def test_receipts_of_all_parts_may_arrive_at_once(tx: Tx) -> None:
@@ -154,7 +166,7 @@ def test_receipts_of_all_parts_may_arrive_at_once(tx: Tx) -> None:
         ],
     )
 
-    ended, unmatched = receipts.record(tx, CARRIER, [(each, GOOD) for each in "adbc"], NOON)
+    ended, unmatched, _ = receipts.record(tx, CARRIER, [(each, GOOD) for each in "adbc"], NOON)
 
     assert (sorted(ended), unmatched) == ([(ONE, GOOD), (OTHER, GOOD)], [])
 
@@ -179,13 +191,13 @@ def test_failed_part_among_delivered_ones_fails_the_message(tx: Tx) -> None:
         tx, CARRIER, [ExpectedReceipt("a", ONE, 3), ExpectedReceipt("b", ONE, 3), ExpectedReceipt("c", ONE, 3)]
     )
 
-    assert receipts.record(tx, CARRIER, [("a", GOOD), ("b", BAD), ("c", GOOD)], NOON) == ([(ONE, BAD)], [])
+    assert receipts.record(tx, CARRIER, [("a", GOOD), ("b", BAD), ("c", GOOD)], NOON)[:2] == ([(ONE, BAD)], [])
 
 
 def test_part_receipts_before_the_answer_are_stored_until_the_answer(tx: Tx) -> None:
-    assert receipts.record(tx, CARRIER, [("a", GOOD)], NOON) == ([], ["a"])
+    assert receipts.record(tx, CARRIER, [("a", GOOD)], NOON)[:2] == ([], ["a"])
     assert receipts.expect(tx, CARRIER, [ExpectedReceipt("a", ONE, 2), ExpectedReceipt("b", ONE, 2)]) == []
-    assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON) == ([(ONE, GOOD)], [])
+    assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON)[:2] == ([(ONE, GOOD)], [])
 
     receipts.record(tx, CARRIER, [("c", GOOD), ("d", GOOD)], NOON)
     assert receipts.expect(tx, CARRIER, [ExpectedReceipt("c", OTHER, 2), ExpectedReceipt("d", OTHER, 2)]) == [
@@ -205,10 +217,10 @@ def test_repeated_receipt_of_a_part_counts_once(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [ExpectedReceipt("a", ONE, 2), ExpectedReceipt("b", ONE, 2)])
 
     for _ in range(3):
-        assert receipts.record(tx, CARRIER, [("a", GOOD), ("a", GOOD)], NOON) == ([], [])
+        assert receipts.record(tx, CARRIER, [("a", GOOD), ("a", GOOD)], NOON)[:2] == ([], [])
 
-    assert receipts.record(tx, CARRIER, [("a", BAD)], NOON) == ([], [])  # the first receipt counts
-    assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON) == ([(ONE, GOOD)], [])
+    assert receipts.record(tx, CARRIER, [("a", BAD)], NOON)[:2] == ([], [])  # the first receipt counts
+    assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON)[:2] == ([(ONE, GOOD)], [])
 
 
 def test_parts_of_many_messages_are_counted_separately(tx: Tx) -> None:
@@ -217,7 +229,7 @@ def test_parts_of_many_messages_are_counted_separately(tx: Tx) -> None:
     ]
     receipts.expect(tx, CARRIER, expected)
 
-    ended, unmatched = receipts.record(tx, CARRIER, [(each, GOOD) for each, _, _ in expected[:-1]], NOON)
+    ended, unmatched, _ = receipts.record(tx, CARRIER, [(each, GOOD) for each, _, _ in expected[:-1]], NOON)
 
     assert sorted(ended) == [(message_id(number), GOOD) for number in range(119)]
     assert unmatched == []

@@ -240,17 +240,16 @@ def postpone(tx: Tx, ids: Iterable[bytes], ready_at: Instant) -> None:
     )
 
 
-def await_receipts(tx: Tx, accepted: Iterable[AcceptedJob]) -> set[bytes]:
-    """Let accepted jobs wait for their receipts; return the ids of those that still have that attempt."""
-    rows = tx.execute_many(
+def await_receipts(tx: Tx, accepted: Iterable[AcceptedJob]) -> None:
+    """Let accepted jobs wait for their receipts, if they still have that attempt."""
+    tx.execute_many(
         f"update jobs set lane = {Lane.AWAITING_RECEIPT:d}, claimed_at = null,"
         " reference = v.reference, ready_at = v.wait_until"
         " from (values {rows}) as v(id, attempt, reference, wait_until)"
         " where jobs.id = v.id and jobs.attempt = v.attempt and jobs.claimed_at is not null"
-        " and jobs.slot {same_slot} returning jobs.id",
+        " and jobs.slot {same_slot}",
         accepted,
     )
-    return {row[0] for row in rows}
 
 
 def retry_later(tx: Tx, retries: Iterable[RetriedJob]) -> set[bytes]:

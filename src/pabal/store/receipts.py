@@ -49,6 +49,8 @@ class MatchedReceipts(NamedTuple):
 
     ended: list[tuple[bytes, Outcome]]
     unmatched: list[str]
+    taken: dict[str, bytes]
+    """References that are deleted already, because nothing more is expected for them, and their messages."""
 
 
 def expect(tx: Tx, carrier: str, accepted: Iterable[ExpectedReceipt]) -> list[tuple[bytes, Outcome]]:
@@ -77,6 +79,8 @@ def record(
     codes: Mapping[str, str | None] = _NO_CODES,
 ) -> MatchedReceipts:
     """Record receipts, with the carrier's own codes by reference; the first one for a reference counts."""
+    outcomes = dict(reversed(list(receipts)))
+    taken = _take(tx, carrier, outcomes)
     rows = tx.execute_many(
         "insert into receipts (carrier, arrived_at, reference, outcome, code)"
         " select ?, ?, v.reference, v.outcome, v.code"
@@ -88,13 +92,16 @@ def record(
         " returning message_id, outcome, parts, reference",
         [
             (reference, outcome.number, codes.get(reference))
-            for reference, outcome in dict(reversed(list(receipts))).items()
+            for reference, outcome in outcomes.items()
+            if reference not in taken
         ],
         (carrier, now),
     )
     return MatchedReceipts(
-        ended=_ended(tx, [_PartOutcome(*row[:3]) for row in rows if row[0] is not None]),
+        ended=[(one, outcomes[reference]) for reference, one in taken.items()]
+        + _ended(tx, [_PartOutcome(*row[:3]) for row in rows if row[0] is not None]),
         unmatched=[row[3] for row in rows if row[0] is None],
+        taken=taken,
     )
 
 
@@ -149,6 +156,17 @@ def delete_old_unmatched(tx: Tx, before: Instant, limit: int) -> int:
         (before, limit),
     )
     return len(rows)
+
+
+def _take(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, bytes]:
+    """Delete the references of messages that were sent in one part, which their receipts end; return both."""
+    rows = tx.execute_many(
+        "delete from receipts where carrier = ? and parts = 1 and message_id is not null and outcome is null"
+        " and reference in ({list}) returning reference, message_id",
+        [(reference,) for reference in references],
+        (carrier,),
+    )
+    return dict(rows)
 
 
 def _ended(tx: Tx, rows: Sequence[_PartOutcome]) -> list[tuple[bytes, Outcome]]:

@@ -192,7 +192,8 @@ def test_store_of_the_first_version_keeps_its_rows(empty: Tx) -> None:
         ("r2", None, 1000, None),
     ]
     assert empty.fetch_all("select weight from jobs") == [(1,)]
-    assert receipts.record(empty, CARRIER, [("r1", Outcome.DELIVERED)], NOON) == ([(one, Outcome.DELIVERED)], [])
+    matched = receipts.record(empty, CARRIER, [("r1", Outcome.DELIVERED)], NOON)
+    assert matched.ended == [(one, Outcome.DELIVERED)]
     assert queue.find_overdue(empty, 0, CARRIER, NOON + HOUR, 10) == [(one, "r1")]
     assert carrier_states.list_all(empty) == []
 

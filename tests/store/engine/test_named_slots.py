@@ -82,13 +82,11 @@ def test_one_settle_may_span_several_slots(tx: Tx) -> None:
 
     leases = queue.claim(tx, ids, NOON, NOON + HOUR)
     messages.mark_sending(tx, ids)
-    taken = queue.await_receipts(
-        tx, [queue.AcceptedJob(lease.id, lease.attempt, "r", NOON + HOUR) for lease in leases]
-    )
+    queue.await_receipts(tx, [queue.AcceptedJob(lease.id, lease.attempt, "r", NOON + HOUR) for lease in leases])
     dropped = queue.remove(tx, ids)
     ended = messages.finish(tx, [(ids[0], Outcome.DELIVERED), (ids[1], Outcome.TIMED_OUT)], NOON)
 
-    assert taken == {row[0] for row in dropped} == set(ids)
+    assert {(row.id, row.references) for row in dropped} == {(one, "r") for one in ids}
     assert sorted(one for one, _ in ended) == ids[:2]
     found = messages.get(tx, ids)
     assert [found[one].status for one in ids] == [Status.COMPLETED, Status.FAIL, Status.SENDING]

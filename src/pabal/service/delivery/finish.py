@@ -1,6 +1,6 @@
 """Ends messages, each only once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from types import MappingProxyType
 
 from pabal.domain.dates import Instant
@@ -25,11 +25,12 @@ def finish(
     policy: Policy,
     now: Instant,
     decided: Mapping[bytes, str | None] = _NOTHING_DECIDED,
+    deleted: Container[str] = (),
 ) -> FinishResult:
     """End messages, each only once, and add the fallbacks of those that failed.
 
-    `decided` has the messages that their carrier's answer has ended, each with the carrier's own code, if any. The
-    codes of receipts are in the store.
+    `decided` has the messages that their carrier's answer or receipt has ended, each with the carrier's own code,
+    if any. The codes of other receipts are in the store. References in `deleted` are deleted already.
     """
     if not ended:
         return FinishResult([], set())
@@ -42,6 +43,7 @@ def finish(
             for one, carrier, references in removed
             if references is not None
             for reference in references.split(queue.REFERENCE_SEPARATOR)
+            if reference not in deleted
         ],
     )
     by_receipt = {each.message_id: each.code for each in codes if each.outcome == outcomes[each.message_id].number}

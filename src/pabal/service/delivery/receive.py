@@ -41,7 +41,7 @@ def receive(tx: Tx, carrier: str, incoming: Sequence[Receipt], policy: Policy, n
     """
     codes = {each.reference: tidy_code(each.code) for each in reversed(incoming)}
     pairs = [(each.reference, each.outcome) for each in incoming]
-    ended, unmatched = receipts.record(tx, carrier, pairs, now, codes)
+    ended, unmatched, taken = receipts.record(tx, carrier, pairs, now, codes)
     unknown = {each.reference: each for each in reversed(incoming) if each.in_doubt_reference is not None}
     in_doubt = [each for one in unmatched if (each := unknown.get(one))]
     held = receipts.find_held(tx, carrier, [str(each.in_doubt_reference) for each in in_doubt])
@@ -54,10 +54,16 @@ def receive(tx: Tx, carrier: str, incoming: Sequence[Receipt], policy: Policy, n
         if each.in_doubt_reference is not None and each.reference in early
     ]
     names_codes = {str(each.in_doubt_reference): codes[each.reference] for each in reversed(in_doubt)}
-    receipts.record(tx, carrier, names, now, names_codes)
+    named = receipts.record(tx, carrier, names, now, names_codes)  # one may have been held this very moment
+    ended += named.ended
     ended += [(held[str(each.in_doubt_reference)], each.outcome) for each in found]
-    decided = {held[str(each.in_doubt_reference)]: codes[each.reference] for each in found}
-    return ReceiveResult(finish(tx, ended, policy, now, decided), len(unmatched) - len(found))
+    decided = {
+        **{one: codes[reference] for reference, one in taken.items()},
+        **{one: names_codes[reference] for reference, one in named.taken.items()},
+        **{held[str(each.in_doubt_reference)]: codes[each.reference] for each in found},
+    }
+    finished = finish(tx, ended, policy, now, decided, taken | named.taken)
+    return ReceiveResult(finished, len(unmatched) - len(found))
 
 
 async def store_receipts(context: Context, carrier: str, incoming: Sequence[Receipt]) -> None:
