@@ -107,6 +107,7 @@ def test_created_key_works_in_a_real_request(env: BrowserEnvironment, language: 
         made = page.locator("tr", has_text="매장")
         made.locator("details.ask", has=page.locator("button.danger")).locator("summary").click()
         made.locator("details[open] button.danger").click()
+        expect(made.locator("button.danger")).to_have_count(0)  # else the form is still on its way
         expect(page.locator("tbody .state.fail").first).to_be_visible()
         page.goto("/console/operate/settings")
         check_page(page, f"operate-settings-{language}-{screen}")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import islice
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 Value = bytes | str | int | float | None
@@ -205,13 +206,8 @@ def options_of(work: Any) -> TransactionOptions:
 
 def chunks(rows: Iterable[Sequence[Value]], size: int = MAX_ROWS_PER_STATEMENT) -> Iterator[list[Sequence[Value]]]:
     """Yield the rows in lists of at most `size`."""
-    chunk: list[Sequence[Value]] = []
-    for row in rows:
-        chunk.append(row)
-        if len(chunk) == size:
-            yield chunk
-            chunk = []
-    if chunk:
+    rows = iter(rows)
+    while chunk := list(islice(rows, size)):
         yield chunk
 
 

@@ -5,6 +5,7 @@ import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ class SqliteTx:
                 size = LIST_SIZES[bisect_left(LIST_SIZES, len(chunk))]
                 chunk += [chunk[-1]] * (size - len(chunk))
             statement = expand_placeholders(sql, len(chunk), len(chunk[0]))
-            values = [*args, *(value for row in chunk for value in row)]
+            values = [*args, *chain.from_iterable(chunk)]
             answer += self._connection.execute(statement, values).fetchall()
         return answer
 
