@@ -73,9 +73,9 @@ lint-layers: $(DEV)
 	@echo "Checking the layers"
 	@$(call quietly,$(BIN)/lint-imports)
 
-torture: $(PEERS) $(GENERATORS) postgres chromium ## Run the slow tests and those that take minutes
-	@echo "Running the slow and the torture tests"
-	@PABAL_TORTURE=1 $(PYTEST) -m "torture or slow" $(ARGS)
+torture: $(PEERS) $(GENERATORS) postgres chromium ## Run the tests that `make test` leaves out, and longer kills
+	@echo "Running the torture tests"
+	@PABAL_TORTURE=1 $(PYTEST) -m torture $(ARGS)
 
 bench: $(DEV) postgres ## Run the benchmarks; ARGS="accept history" runs some of them
 	@echo "Running the benchmarks"

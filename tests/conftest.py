@@ -1,5 +1,6 @@
 """Shared fixtures and the selection of tests by engine and by weight."""
 
+import os
 import signal
 import zlib
 from collections.abc import Awaitable, Callable
@@ -29,6 +30,9 @@ EVERY_ENGINE_FILES = {
     "test_results.py",
 }
 """Files of SINGLE_ENGINE_FOLDERS that run on every engine all the same."""
+GROWING_FOLDERS = {"crash", "faults", "hostile", "sim"}
+GROWING_FILES = {"test_schemathesis.py"}
+"""What `make torture` repeats although `make test` runs it: it tries more there."""
 SERVICE_SHARE = 3
 """Of so many tests of the service, one runs on every engine with each change."""
 SINGLE_ENGINE_FILES = {
@@ -86,7 +90,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for each in items:
         if SLOW_FOLDERS & set(each.path.parts) and _uses_store(each):
             each.add_marker(pytest.mark.slow)
-        if _is_redundant(each):
+        if _is_redundant(each) or (os.environ.get("PABAL_TORTURE") and _grows(each)):
             each.add_marker(pytest.mark.torture)
     repeated = [each for each in on_others if not _uses_store(each)]
     config.hook.pytest_deselected(items=repeated)
@@ -116,6 +120,11 @@ def _is_redundant(item: pytest.Item) -> bool:
     is_single_engine |= bool({"service", "crash"} & folders) and file in SINGLE_ENGINE_FILES
     is_single_engine |= "service" in folders and zlib.crc32(item.name.encode()) % SERVICE_SHARE != 0
     return is_single_engine and _engine_of(item) in AVAILABLE_ENGINES[1:]
+
+
+def _grows(item: pytest.Item) -> bool:
+    """Tell whether a test tries more in `make torture`."""
+    return bool(GROWING_FOLDERS & set(item.path.parts)) or item.path.name in GROWING_FILES
 
 
 def _uses_store(item: pytest.Item) -> bool:

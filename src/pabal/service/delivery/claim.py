@@ -151,8 +151,7 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
     finished = finished.joined(unwanted)
     chosen = [message_id for message_id in chosen if message_id not in held_back]
     leases = queue.claim(tx, chosen, now, now + request.lease_ms)
-    if counts:
-        leases = [lease._replace(is_in_doubt=counts.get(lease.id, NO_DOUBT).here > 0) for lease in leases]
+    leases = [lease._replace(is_in_doubt=counts.get(lease.id, NO_DOUBT).here > 0) for lease in leases]
     messages.mark_submitted(tx, [lease.id for lease in leases], now)
     next_due_at = None if leases else queue.next_due_at(tx, slot, carrier, (Lane.SMALL, Lane.CAMPAIGN))
     dated = {one: each._replace(expires_at=deadline_of(each, policy)) for one, each in shared.items()}
