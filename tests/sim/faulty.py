@@ -102,6 +102,10 @@ class FaultyStore:
     def lost_nodes(self) -> set[str]:
         return self._inner.lost_nodes
 
+    @property
+    def refused_at(self) -> float:
+        return self._inner.refused_at
+
     async def scrub(self) -> bool:
         return await self._inner.scrub()
 

@@ -14,12 +14,13 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from pabal.app import build_service
 from pabal.domain.codes import Code
-from pabal.store import accounts, webhooks
-from pabal.store.engine.base import StoreUnavailable
+from pabal.store import accounts, cursors, webhooks
+from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.web.endpoint import Endpoint
 from pabal.web.endpoints import ENDPOINTS
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster_scenario
+from tests.fixtures.engines import sqlite_only
 from tests.fixtures.virtual import Caller, Environment, VirtualWorld, open_store, settings_for
 from tests.fixtures.web import FailingStore, RunScenario, call_ok, read_metrics, sms_body
 from tests.fixtures.webhook_calls import create as create_webhook
@@ -73,6 +74,33 @@ def test_service_that_cannot_write_is_not_ready(run_scenario: RunScenario, tmp_p
         assert (answer.status, answer.result) == (503, "SERVICE_UNAVAILABLE")
 
     run_scenario(scenario, world=world, store=store)
+
+
+@sqlite_only
+def test_service_that_can_write_little_on_a_full_disk_is_not_ready(run_scenario: RunScenario) -> None:
+    def limit_pages(tx: Tx, limit: int | None) -> None:
+        (pages,) = tx.fetch_one("pragma page_count") or (0,)
+        tx.fetch_all(f"pragma max_page_count = {limit or pages}")
+
+    async def scenario(env: Environment) -> None:
+        call, visit = await env.caller(), Caller(env.service, None)
+        large = sms_body(*(f"0101234{number:04}" for number in range(1000)))
+        await env.store.write(limit_pages, None)
+        before = await visit("/readyz")
+        refused = await call("message/sendSMS", large)
+        await env.store.write(cursors.write_probe, "small enough", env.world.now())
+        await env.wait(1)
+
+        full = await visit("/readyz")
+        await env.store.write(limit_pages, 1_000_000)
+        await env.wait(2)
+        mended = await visit("/readyz")
+
+        assert (before.status, refused.status, refused.result) == (200, 503, "SERVICE_UNAVAILABLE")
+        assert (full.status, full.result, mended.status) == (503, "SERVICE_UNAVAILABLE", 200)
+        assert (await call("message/sendSMS", large)).status == 200
+
+    run_scenario(scenario)
 
 
 def test_service_that_is_stopping_is_not_ready(run_scenario: RunScenario) -> None:

@@ -30,6 +30,8 @@ PROBE_INTERVAL_S = 1.0
 """Minimum interval between test writes for /readyz, which needs no key."""
 PROBE_TIMEOUT_S = 2.0
 """Timeout of a test write; a store that does not answer in time is not ready."""
+REFUSAL_INTERVAL_S = 2.0
+"""How long the service is not ready after the store refused a write: a full disk may take a test write."""
 RETRY_AFTER_S = "1"
 """Retry-After of refusals that a repeat may overcome."""
 _TEMPORARY = (Code.RATE_LIMITED, Code.SERVICE_UNAVAILABLE)
@@ -113,7 +115,7 @@ class ServicePages:
         return self._succeed({"status": "ready"} | ({"lostNodes": nodes.lost} if nodes.lost else {}), request)
 
     async def _probe_store(self) -> bool:
-        """Return whether the store can write; a full disk can still be read."""
+        """Return whether the store can write, and did not refuse it just now; a full disk can still be read."""
         try:
             async with asyncio.timeout(PROBE_TIMEOUT_S):
                 await self._context.store.write(
@@ -121,7 +123,7 @@ class ServicePages:
                 )
         except (StoreUnavailable, TimeoutError):
             return False
-        return True
+        return self._context.world.monotonic() - self._context.store.refused_at >= REFUSAL_INTERVAL_S
 
     async def show_metrics(self, request: Request) -> Response:
         """Answer the metrics in Prometheus text format."""

@@ -95,6 +95,10 @@ class Store(Protocol):
         Whoever reaches one again takes it out.
         """
 
+    @property
+    def refused_at(self) -> float:
+        """When the engine refused a write of this process last, on the monotonic clock; not because of one node."""
+
     async def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` in a transaction and return its result once it is durable.
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import queue
 import threading
 from abc import ABC, abstractmethod
@@ -9,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Concatenate, NamedTuple, Protocol
 
-from pabal.store.engine.base import P, StoreUnavailable, T, Tx, options_of
+from pabal.store.engine.base import NodeUnavailable, P, StoreUnavailable, T, Tx, options_of
 from pabal.store.engine.read_threads import ReadThreads
 from pabal.store.engine.timeouts import Timeouts
 from pabal.store.engine.write_queue import PendingWrite, WriteQueue
@@ -111,6 +112,7 @@ class GroupCommitStore(ABC):
         self.announced: Mapping[int, int] = {}
         self._announced_lock = threading.Lock()
         self.lost_nodes: set[str] = set()
+        self.refused_at = -math.inf
         self._new_writes: list[PendingWrite] = []
         self._waiting = 0
         self._durations_s: dict[object, float] = {}
@@ -388,6 +390,8 @@ class GroupCommitStore(ABC):
                 write.future.set_result(value)
             else:
                 write.future.set_exception(error)
+                if isinstance(error, StoreUnavailable) and not isinstance(error, NodeUnavailable):
+                    self.refused_at = self._world.monotonic()
 
 
 def _code_of(write: PendingWrite) -> object:
