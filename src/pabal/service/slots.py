@@ -6,6 +6,8 @@ HOUSEKEEPING_SLOT = 0
 """Its holder does what one process does for all workers."""
 RESULT_POLLING_SLOT = 0
 """Its holder polls carriers' results for all workers."""
+NOBODY = b""
+"""The id of no worker."""
 
 
 class Slots:
@@ -28,3 +30,11 @@ class Slots:
     def are_shared(self) -> bool:
         """Whether other processes may deliver as well."""
         return bool(self.worker)
+
+    @property
+    def holder(self) -> bytes | None:
+        """Who must hold a slot when a transaction changes its jobs; None: the only process, which has all slots.
+
+        A worker that was evicted, or paused until others took its slots, changes nothing that way.
+        """
+        return (self.worker_id or NOBODY) if self.are_shared else None

@@ -126,8 +126,8 @@ class Claimer:
         """
         carrier, slot = self._carrier, choice.slot
         assert slot is not None
-        now, here = self._context.world.now(), self._context.slots
-        if here.are_shared and (here.worker_id is None or not slots.is_held(tx, slot, here.worker_id)):
+        now, holder = self._context.world.now(), self._context.slots.holder
+        if holder is not None and not slots.is_held(tx, slot, holder):
             return ClaimedBatch([], FinishResult([], set()), 0, False, None)
         claim_times.append(now)
         request = ClaimRequest(

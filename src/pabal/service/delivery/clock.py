@@ -47,7 +47,7 @@ async def watch_clock(context: Context) -> None:
         if to_repair_ms:
             try:
                 for slot in context.nodes.reachable(context.slots.held):
-                    await repair_slot(context, slot, context.slots.worker_id, to_repair_ms)
+                    await repair_slot(context, slot, context.slots.holder, to_repair_ms)
                 to_repair_ms = 0
             except StoreUnavailable:
                 log.warning("store unavailable; repairing the queue again in a moment")

@@ -145,7 +145,7 @@ class OwnTimes:
         for begin in range(0, len(moved), MOVES_PER_WRITE):
             some = moved[begin : begin + MOVES_PER_WRITE]
             await context.store.write(
-                run_if_held, slot, context.slots.worker_id, move_to_places, some, context.policy, now
+                run_if_held, slot, context.slots.holder, move_to_places, some, context.policy, now
             )
 
     def _advance(self, slot: int, lane: int, since: Instant | None, now: Instant) -> None:

@@ -12,6 +12,7 @@ from pabal.service.context import Context
 from pabal.service.delivery.claim import check_leases, lease_duration_ms
 from pabal.store import queue_admin
 from pabal.store.engine.base import Tx
+from pabal.store.slots import SlotNotHeld, run_if_held
 
 REROUTE_BATCH = 500
 """Most messages that one transaction reroutes."""
@@ -105,15 +106,21 @@ class Rerouter:
         max_doubts = 0 if carrier.can_look_up else carrier.max_resends
         rules = DoubtRules(max_doubts, context.in_flight, lease_duration_ms(carrier))
         while rerouted == REROUTE_BATCH:
-            rerouted = await context.store.write(
-                reroute_due,
-                carrier.name,
-                targets,
-                slot,
-                rules,
-                context.world.now(),
-                only_untried=only_untried,
-            )
+            try:
+                rerouted = await context.store.write(
+                    run_if_held,
+                    slot,
+                    context.slots.holder,
+                    reroute_due,
+                    carrier.name,
+                    targets,
+                    slot,
+                    rules,
+                    context.world.now(),
+                    only_untried=only_untried,
+                )
+            except SlotNotHeld:  # its worker may have them in flight
+                return
             if rerouted:
                 log.warning(
                     "carrier circuit is open; messages rerouted to other carriers",

@@ -5,6 +5,7 @@ order in which its messages were due: the deadline of a request whose messages w
 those requests are looked at again, when their deadline has passed.
 """
 
+import contextlib
 from collections.abc import Collection, Container, Iterable, Sequence
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from pabal.store.attempts import UNKNOWN, EndedAttempt
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.expiry import LateJob, QueuePlace, UnwatchedRequest
 from pabal.store.queue import Lane
+from pabal.store.slots import SlotNotHeld, run_if_held
 
 PATIENCE_MS = 20 * SECOND
 """A message waits if it has been due for this long; lifetimes are longer."""
@@ -95,7 +97,8 @@ class Expirer:
         for key, page in zip(lanes, pages, strict=True):
             await self._walk(key, page, until)
         if has_late or any(page.unwatched for page in pages):
-            await self._end_late_requests(slot)
+            with contextlib.suppress(SlotNotHeld):  # another worker has just got it
+                await self._end_late_requests(slot)
 
     async def _walk(self, key: LaneKey, page: LanePage, until: Instant) -> None:
         """Store the deadlines of requests whose messages wait in a lane, from where the last walk ended."""
@@ -112,6 +115,7 @@ class Expirer:
                 page = await context.store.read(find_unwatched, key, last, until, self._page)
 
     async def _end_late_requests(self, slot: int) -> None:
+        """End what is late. Raises SlotNotHeld: another worker may have it in flight."""
         context = self._context
         can_look_up = frozenset(name for name, each in context.carriers.items() if each.can_look_up)
         while late := await context.store.read(expiry.find_late_requests, slot, context.world.now(), REQUEST_BATCH):
@@ -119,6 +123,9 @@ class Expirer:
                 after: bytes | None = b""
                 while after is not None:
                     finished, after = await context.store.write(
+                        run_if_held,
+                        slot,
+                        context.slots.holder,
                         expire_request,
                         request_id,
                         after,

@@ -133,7 +133,7 @@ async def run_round(context: Context, *, is_full: bool = True) -> None:
             await _expire_all(context, slot, name)
         if is_full:
             with contextlib.suppress(SlotNotHeld):  # another worker has just got it
-                await reassign_unknown_carriers(context, slot, context.slots.worker_id, is_orphaned=False)
+                await reassign_unknown_carriers(context, slot, context.slots.holder, is_orphaned=False)
     if HOUSEKEEPING_SLOT in context.slots.held:
         await _trim_simulators(context)
         if is_full:
