@@ -127,6 +127,19 @@ def test_chosen_columns_of_a_pasted_table_are_used_if_there_are_as_many() -> Non
     assert [each.phone_number for each in other.entries] == ["010-1111-2222"]
 
 
+def test_columns_of_a_pasted_table_are_chosen_unless_there_are_too_many_choices() -> None:
+    names = [f"n{number}" for number in range(60)]
+    line = "010-1111-2222\t" + "\t".join(names)
+    usual = read_receivers(line, names[:20], 9, skips_duplicates=True)
+    large = read_receivers(line, names, 9, skips_duplicates=True)
+    wide = read_receivers("\t".join(["010-1111-2222", *names * 20]), names[:2], 9, skips_duplicates=True)
+
+    assert len(usual.columns) == 61
+    assert (large.columns, wide.columns) == ([], [])
+    assert large.entries[0].values == dict(zip(names, names, strict=True))
+    assert wide.entries[0].values == {"n0": "n0", "n1": "n1"}
+
+
 def test_pasted_table_is_mapped_on_the_page_and_sent_as_shown(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         browser = await signed_in_browser(env)

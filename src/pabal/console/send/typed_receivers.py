@@ -22,6 +22,12 @@ SURPLUS_VALUES = Text(
     "변수보다 값이 많습니다. 쉼표가 든 값은 큰따옴표로 묶으세요.",
     "There are more values than variables. Put a value that holds a comma in double quotes.",
 )
+MAX_CHOICE_CHARACTERS = 100_000
+"""Most characters in the lists of variables, one for each column; beyond, columns go by name or order alone."""
+COLUMN_CHARACTERS = 100
+"""What a column has beside its list."""
+OPTION_CHARACTERS = 30
+"""What a variable in a list has beside its name."""
 _DIGIT = re.compile(r"[0-9]", re.ASCII)
 
 
@@ -135,9 +141,15 @@ def _find_columns(rows: Sequence[str], variables: Sequence[str], chosen: Sequenc
             [row[each][:MAX_SAMPLE_CHARACTERS] for row in shown if each < len(row)],
             PHONE if each == place else f"{FIELD}{names[each]}" if names.get(each) in variables else IGNORE,
         )
-        for each in range(width)
+        for each in (range(width) if _offers_choice(width, variables) else ())
     ]
-    return _Table(place, names, most, has_head, columns if width > 1 else ())
+    return _Table(place, names, most, has_head, columns)
+
+
+def _offers_choice(width: int, variables: Sequence[str]) -> bool:
+    """Say whether the page lets users choose what each of so many columns holds."""
+    listed = sum(OPTION_CHARACTERS + len(name) for name in variables)
+    return width > 1 and width * (COLUMN_CHARACTERS + listed) <= MAX_CHOICE_CHARACTERS
 
 
 def _find_phone(head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:

@@ -65,7 +65,7 @@ def read_sheet(file: BinaryIO) -> Iterator[list[ExcelRow]]:
     styles = _Styles()
     if parts.styles is not None and parts.styles in package:
         package.parse(parts.styles, styles)
-    rows = _Rows(strings.found, styles.formats, is_1904=book.is_1904)
+    rows = _Rows(strings, styles.formats, is_1904=book.is_1904)
     for _ in package.parse_chunks(sheet, rows, MAX_UNPACKED_BYTES):
         yield rows.take()
 
@@ -190,20 +190,30 @@ class _CellText:
             self._pieces.append(text)
 
     def take(self) -> str:
+        """Return the text, in which codes may stand for characters."""
         taken = "".join(self._pieces)
         self._pieces.clear()
         self._characters = 0
         self._is_hint = False
-        return _ESCAPED.sub(_unescape, taken) if "_x" in taken else taken
+        return taken
 
 
 class _SharedStrings:
     """The texts that cells refer to by number."""
 
     def __init__(self) -> None:
-        self.found: list[str] = []
+        self._found: list[str] = []
+        self._unescaped: dict[int, str] = {}
         self._current = _CellText()
         self.text = self._current.text
+
+    def get(self, place: int) -> str:
+        """Return a text; it is unescaped when a cell refers to it first."""
+        if place >= len(self._found):
+            raise excel_unreadable()
+        if place not in self._unescaped:
+            self._unescaped[place] = _unescape(self._found[place])
+        return self._unescaped[place]
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         self._current.start(local_name(name))
@@ -212,15 +222,15 @@ class _SharedStrings:
         tag = local_name(name)
         self._current.end(tag)
         if tag == "si":
-            if len(self.found) >= MAX_SHARED_STRINGS:
+            if len(self._found) >= MAX_SHARED_STRINGS:
                 raise excel_too_large()
-            self.found.append(self._current.take())
+            self._found.append(self._current.take())
 
 
 class _Rows:
     """The rows of a sheet; formulas count by their last value."""
 
-    def __init__(self, strings: list[str], formats: list[NumberFormat], *, is_1904: bool) -> None:
+    def __init__(self, strings: _SharedStrings, formats: list[NumberFormat], *, is_1904: bool) -> None:
         self._strings = strings
         self._formats = formats
         self._is_1904 = is_1904
@@ -286,13 +296,10 @@ class _Rows:
             number_format = self._formats[style] if style < len(self._formats) else NumberFormat.PLAIN
             return show_number(value, number_format, is_1904=self._is_1904)
         if kind == "s":
-            place = _parse_number(value)
-            if place >= len(self._strings):
-                raise excel_unreadable()
-            return self._strings[place]
+            return self._strings.get(_parse_number(value))
         if kind == "b":
             return str(value.strip() not in ("0", "false"))
-        return show_iso_date(value) if kind == "d" else value
+        return show_iso_date(value) if kind == "d" else _unescape(value)
 
 
 def _parse_column(letters: str) -> int:
@@ -311,7 +318,17 @@ def _parse_number(spelled: str) -> int:
     return int(digits)
 
 
-def _unescape(found: re.Match[str]) -> str:
-    character = int(found[1], 16)
-    is_character = character and not 0xD800 <= character <= 0xDFFF
-    return chr(character) if is_character else found[0]
+def _unescape(text: str) -> str:
+    """Return a text with characters in place of their codes; each code is looked at once, however often it occurs."""
+    if "_x" not in text:
+        return text
+    pieces = _ESCAPED.split(text)
+    characters = {code: _character(code) for code in set(pieces[1::2])}
+    pieces[1::2] = [characters[code] for code in pieces[1::2]]
+    return "".join(pieces)
+
+
+def _character(code: str) -> str:
+    number = int(code, 16)
+    is_character = number and not 0xD800 <= number <= 0xDFFF
+    return chr(number) if is_character else f"_x{code}_"
