@@ -1,7 +1,8 @@
 """The cache of accounts' set-up: a change here is seen at once, one elsewhere within a second."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import signal
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -242,5 +243,40 @@ def test_nothing_older_is_used_while_the_store_is_unavailable(tmp_path: Path) ->
         processes.failing.error = None
 
         assert await processes.get() == "approved"
+
+    run(tmp_path, scenario)
+
+
+@pytest.fixture
+def alarm() -> Iterator[None]:
+    """Ends a test that does not let the event loop go on: no timeout of the loop would."""
+
+    def fail(number: int, frame: object) -> None:
+        raise AssertionError("the event loop does not go on")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.setitimer(signal.ITIMER_REAL, 20)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("alarm")
+def test_caller_at_the_end_of_a_read_that_took_long_waits_for_the_next(tmp_path: Path) -> None:
+    async def scenario(processes: Processes) -> None:
+        may_return = processes.here.may_return
+        may_return.clear()
+        first = asyncio.create_task(processes.get())
+        await asyncio.sleep(2 * MAX_AGE_S)
+
+        async def call_in_the_same_turn() -> str | None:
+            await may_return.wait()
+            return await processes.get()
+
+        second = asyncio.create_task(call_in_the_same_turn())
+        await asyncio.sleep(0)
+        may_return.set()
+
+        assert [await first, await second] == ["approved", "approved"]
 
     run(tmp_path, scenario)

@@ -78,7 +78,7 @@ class SetupChanges:
         return known
 
     def _refresh(self) -> "asyncio.Task[None]":
-        if self._refreshing is None:
+        if self._refreshing is None or self._refreshing.done():  # to wait for the latter would change nothing
             self._refreshing = asyncio.get_running_loop().create_task(self._read_counts())
             self._refreshing.add_done_callback(self._on_refreshed)
         return self._refreshing
@@ -91,7 +91,8 @@ class SetupChanges:
         self._counted_at = began_at
 
     def _on_refreshed(self, task: "asyncio.Task[None]") -> None:
-        self._refreshing = None
+        if self._refreshing is task:
+            self._refreshing = None
         _retrieve_error(task)
 
 
