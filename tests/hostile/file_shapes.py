@@ -13,6 +13,7 @@ from tests.fixtures.sheets import MAIN, PARTS, excel_with, sheet_xml
 from tests.hostile.shapes import Genes
 
 _CHUNK_BYTES = 64 * 1024
+_HEAD_BYTES = 1000
 _PHONES = {
     "spelled": "+82 10-{:04}-{:04}",
     "lost zero": "10{:04}{:04}",
@@ -110,12 +111,13 @@ def plain_csv(count: int) -> bytes:
 
 
 def decode_csv(raw: bytes) -> object:
-    """Decode a CSV file with the standard library, as far as it can be."""
+    """Decode a CSV file with the standard library, as far as it can be, into the cells that it has."""
+    delimiter = max(",;\t", key=lambda each: raw[:_HEAD_BYTES].count(each.encode()))
     for encoding in (
         ("utf-16",) if raw[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else ("utf-8-sig", "cp949")
     ):
         try:
-            return list(csv.reader(io.TextIOWrapper(io.BytesIO(raw), encoding, newline="")))
+            return list(csv.reader(io.TextIOWrapper(io.BytesIO(raw), encoding, newline=""), delimiter=delimiter))
         except (UnicodeDecodeError, csv.Error):
             continue
     return None

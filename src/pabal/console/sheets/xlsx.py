@@ -319,7 +319,7 @@ def _parse_number(spelled: str) -> int:
 
 
 def _unescape(text: str) -> str:
-    """Return a text with characters in place of their codes; each code is looked at once, however often it occurs."""
+    """Return a text with characters in place of their codes; a code is looked up once."""
     if "_x" not in text:
         return text
     pieces = _ESCAPED.split(text)
