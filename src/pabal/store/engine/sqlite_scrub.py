@@ -183,7 +183,7 @@ def _read_gap(file: Any, size: int, number: int) -> tuple[int, int] | None:
     """Return where the unused bytes of a page begin and end, None if they are zero."""
     page = file.xRead(size, (number - 1) * size)
     begin, end = find_gap(page, number) if len(page) == size else (0, 0)
-    return (begin, end) if page[begin:end].strip(b"\0") else None
+    return (begin, end) if page[begin:end] != bytes(end - begin) else None
 
 
 def _page_size(connection: apsw.Connection) -> int:
