@@ -33,7 +33,7 @@ EVERY_ENGINE_FILES = {
 GROWING_FOLDERS = {"crash", "faults", "hostile", "sim"}
 GROWING_FILES = {"test_schemathesis.py"}
 """What `make torture` repeats although `make test` runs it: it tries more there."""
-SERVICE_SHARE = 3
+SERVICE_SHARE = 6
 """Of so many tests of the service, one runs on every engine with each change."""
 SINGLE_ENGINE_FILES = {
     "test_deliver_retries.py",
@@ -106,7 +106,7 @@ def _is_redundant(item: pytest.Item) -> bool:
     """Tell whether similar tests cover nearly the same.
 
     These are pages in all but one language and screen, in Korean on a desktop or in English on a phone by turns;
-    pages, API calls, slow rules and kills on the other engine; two of three tests of the service on it, chosen by
+    pages, API calls, slow rules and kills on the other engine; five of six tests of the service on it, chosen by
     their names; and receipts of the other SMSC, apart from one.
     """
     if item.path.name == "test_peers.py":

@@ -13,7 +13,7 @@ from tests.crash.test_smsc_killed import count_unsent, read_smsc_log, statuses, 
 from tests.fakes.smsc.peer import running_peer
 from tests.fixtures.smpp_live import send, serve_with_smsc, wait_until
 
-KILLS = 6 if os.environ.get("PABAL_TORTURE") else 2
+KILLS = 6 if os.environ.get("PABAL_TORTURE") else 1
 WINDOW = 50
 CAMPAIGN = 1000
 SUBMITS_BEFORE_KILL = 400

@@ -20,7 +20,7 @@ from tests.fakes.smsc.peer import Peer, PeerEvent, running_peer
 from tests.fixtures.live import LiveService
 from tests.fixtures.smpp_live import SENDER, serve_with_smsc, wait_until
 
-KILLS = 6 if os.environ.get("PABAL_TORTURE") else 2
+KILLS = 6 if os.environ.get("PABAL_TORTURE") else 1
 WINDOW = 50
 CLIENTS = 4
 SINGLES = 75

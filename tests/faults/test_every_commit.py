@@ -12,7 +12,7 @@ from tests.fixtures.virtual import Caller, Environment
 from tests.sim.one_fault import OneFault
 from tests.sim.promises import check_promises
 
-STEP = 5 if os.environ.get("PABAL_TORTURE") else 120
+STEP = 8 if os.environ.get("PABAL_TORTURE") else 200
 """One of every STEP commits is cut."""
 MAX_COMMITS = 10_000
 

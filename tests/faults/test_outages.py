@@ -1,6 +1,7 @@
 """A service whose PostgreSQL is stopped, disconnected or full: it is unavailable, then recovers."""
 
 import asyncio
+import os
 from pathlib import Path
 from random import Random
 
@@ -15,10 +16,11 @@ from tests.faults.servers import PASSWORD, dedicated_folder, dedicated_server
 from tests.fixtures.cutting_proxy import Cut, cutting_proxy
 from tests.fixtures.live import run
 
+IS_TORTURE = bool(os.environ.get("PABAL_TORTURE"))
 STOPS = 2
 COLLISIONS = 2
-CUTS = 10
-COMMITS, CUT_SHARE = 800, 0.03
+CUTS = 10 if IS_TORTURE else 3
+COMMITS, CUT_SHARE = 800 if IS_TORTURE else 250, 0.03
 
 
 async def wait_until_unavailable(scenario: FaultScenario) -> None:

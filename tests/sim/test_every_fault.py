@@ -10,7 +10,7 @@ from tests.sim.simulation import FAULTS
 
 READ_FAULTS = ("unavailable-before", "crash-before")
 CARRIER_FAULTS = ("raise", "hang", "crash-before", "crash-after")
-GROUPS = 10
+GROUPS = 20
 """The number of tests that the calls are divided into."""
 
 

@@ -57,13 +57,13 @@ def test_a_campaign_is_delivered_by_a_slow_carrier_that_has_no_rate_configured(r
     async def scenario(env: Environment) -> None:
         requests = [
             await send(env, sms(*(f"010{20_000_000 + campaign * 500 + number}" for number in range(500))))
-            for campaign in range(20)
+            for campaign in range(5)
         ]
 
-        await env.wait(1200)
+        await env.wait(300)
 
         outcomes = [outcome for request_id in requests for outcome in await outcomes_of(env, request_id)]
-        assert outcomes == [(Status.COMPLETED, Outcome.DELIVERED)] * 10_000
+        assert outcomes == [(Status.COMPLETED, Outcome.DELIVERED)] * 2_500
         assert len(carrier.submitted) < 3 * len(outcomes)
 
     run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
