@@ -21,7 +21,7 @@ from tests.fakes.nhncloud.subprocess_server import ServerProcess
 from tests.fixtures import status_checker
 from tests.fixtures.live import run, serving
 
-KILLS = 6 if os.environ.get("PABAL_TORTURE") else 1
+KILLS = 6 if os.environ.get("PABAL_TORTURE") else 2
 CAMPAIGNS, CAMPAIGN = 3, 400
 SINGLES = 30
 MESSAGES_PER_RUN = 2 * (CAMPAIGNS * CAMPAIGN + SINGLES)
