@@ -211,8 +211,11 @@ class _SharedStrings:
         """Return a text; it is unescaped when a cell refers to it first."""
         if place >= len(self._found):
             raise excel_unreadable()
+        text = self._found[place]
+        if "_x" not in text:  # most of them: these need no second place in memory
+            return text
         if place not in self._unescaped:
-            self._unescaped[place] = _unescape(self._found[place])
+            self._unescaped[place] = _unescape(text)
         return self._unescaped[place]
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
