@@ -20,6 +20,8 @@ class InFlight:
         self._own: set[AttemptKey] = set()
         self.begun = 0
         """How many attempts this process has begun so far."""
+        self.begun_small = 0
+        """How many of these were of small sends."""
         self._of_others: dict[AttemptKey, float] = {}
         """Attempts of workers that released their slot, and until when on the monotonic clock they may settle."""
 
@@ -32,11 +34,12 @@ class InFlight:
     def __len__(self) -> int:
         return len(self._own)
 
-    def add(self, attempts: Iterable[AttemptKey]) -> None:
-        """Add attempts that begin."""
+    def add(self, attempts: Iterable[AttemptKey], small: int = 0) -> None:
+        """Add attempts that begin, of which so many are of small sends."""
         before = len(self._own)
         self._own.update(attempts)
         self.begun += len(self._own) - before
+        self.begun_small += small
 
     def remove(self, attempts: Iterable[AttemptKey]) -> None:
         """Remove attempts that are settled or given up."""

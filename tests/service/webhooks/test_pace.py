@@ -9,7 +9,8 @@ from typing import Any
 from pabal.service.webhooks.dispatch import MIN_REFRESH_PAUSE_S
 from pabal.service.webhooks.pace import (
     BUSY_IN_FLIGHT,
-    EVENTS_PER_MESSAGE,
+    EVENTS_PER_CAMPAIGN,
+    EVENTS_PER_SMALL,
     IDLE_AFTER_S,
     MAX_LAG_MS,
     MAX_POSTS,
@@ -19,8 +20,10 @@ from pabal.service.webhooks.pace import (
     PostWindow,
 )
 from pabal.service.webhooks.schedule import MAX_IN_FLIGHT
+from tests.fixtures.delivery import accept_without_receipt
+from tests.fixtures.endpoints import FakeEndpoints, add_webhook
 from tests.fixtures.interruptible_store import InterruptibleStore
-from tests.fixtures.service import RunScenario
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, send, sms
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 
 
@@ -78,7 +81,7 @@ def test_turns_are_free_unless_delivery_is_busy(run_scenario: RunScenario) -> No
     run_scenario(scenario)
 
 
-def test_each_message_pays_for_a_part_of_an_event(run_scenario: RunScenario) -> None:
+def test_each_message_of_a_campaign_pays_for_a_part_of_an_event(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         pace, world = PostPace(env.context), env.world
         env.context.in_flight.add([(number.to_bytes(16, "big"), 1) for number in range(BUSY_IN_FLIGHT)])
@@ -93,6 +96,39 @@ def test_each_message_pays_for_a_part_of_an_event(run_scenario: RunScenario) -> 
         assert world.monotonic() - began <= 4 * STEP_S
 
     run_scenario(scenario)
+
+
+def test_small_sends_pay_for_all_their_events(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        pace, world = PostPace(env.context), env.world
+        began = world.monotonic()
+        for round_number in range(20):
+            attempts = [(number.to_bytes(16, "big"), round_number) for number in range(400)]
+            env.context.in_flight.add(attempts, small=len(attempts))
+            await pace.wait(0)
+            pace.count(round(400 * EVENTS_PER_SMALL))
+
+        assert world.monotonic() == began
+
+    run_scenario(scenario)
+
+
+def test_results_of_small_sends_are_posted_while_more_are_delivered(run_scenario: RunScenario) -> None:
+    endpoints = FakeEndpoints()
+    carrier = FakeCarrier(answer=accept_without_receipt, delay_s=0.5, window=1000)
+
+    async def scenario(env: Environment) -> None:
+        await add_webhook(env)
+        sent: list[bytes] = []
+        for _ in range(24):
+            sent += [await send(env, sms()) for _ in range(2 * BUSY_IN_FLIGHT)]
+            await env.wait(0.25)
+            assert len(env.context.in_flight) >= BUSY_IN_FLIGHT
+
+        ended_for_two_seconds = len(sent) - round(2.5 / 0.25) * 2 * BUSY_IN_FLIGHT
+        assert len(endpoints.event_ids()) >= ended_for_two_seconds
+
+    run_scenario(scenario, poster=endpoints, carriers={DEFAULT_CARRIER: carrier})
 
 
 def test_nobody_waits_for_delivery_that_is_over(run_scenario: RunScenario) -> None:
@@ -140,7 +176,7 @@ def test_delivery_that_pauses_for_a_moment_stays_first(run_scenario: RunScenario
         await waiting
 
         messages = 5 * BUSY_IN_FLIGHT
-        assert world.monotonic() - began >= 1 - messages * EVENTS_PER_MESSAGE / MIN_EVENTS_PER_S
+        assert world.monotonic() - began >= 1 - messages * EVENTS_PER_CAMPAIGN / MIN_EVENTS_PER_S
 
     run_scenario(scenario)
 

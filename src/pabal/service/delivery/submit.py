@@ -9,6 +9,7 @@ from typing import Any
 from pabal.carriers.base import Busy, Carrier, Rejected, Unknown, Unmapped, Verdict
 from pabal.domain import identifiers
 from pabal.domain.message import Attempt, Outcome
+from pabal.domain.sending import SMALL_RECEIVERS
 from pabal.service.context import Context
 from pabal.service.delivery.backpressure import Backpressure
 from pabal.service.delivery.circuit_breaker import CircuitBreaker
@@ -76,7 +77,8 @@ class Submitter:
         cost = self._carrier.cost(attempts) if self._carrier.rate else 0
         self._window.add(len(leased), cost)
         self._context.rate_use.add(self._carrier.name, cost)
-        self._context.in_flight.add((lease.id, lease.attempt) for lease, _, _ in leased)
+        small = sum(request.total <= SMALL_RECEIVERS for _, _, request in leased)
+        self._context.in_flight.add(((lease.id, lease.attempt) for lease, _, _ in leased), small)
         return self._spawn(self._submit(attempts, unsendable, cost))
 
     async def drain(self, give_up_at: float) -> None:

@@ -8,8 +8,10 @@ from pabal.service.webhooks.schedule import MAX_IN_FLIGHT
 
 BUSY_IN_FLIGHT = 50
 """From so many messages in flight on, this process is busy with delivery."""
-EVENTS_PER_MESSAGE = 0.15
-"""Events that become posts then for each message that is submitted, which takes about twice as long."""
+EVENTS_PER_SMALL = 1.25
+"""Events that become posts then for each message of a small send that is submitted: more than it has."""
+EVENTS_PER_CAMPAIGN = 0.15
+"""Events that become posts then for each message of a campaign: posting more would slow it down."""
 MIN_EVENTS_PER_S = 100
 """Events that become posts then in any case, for example while a carrier does not answer."""
 MAX_LAG_MS = 1 * MINUTE
@@ -31,7 +33,8 @@ class PostPace:
         self._debt = 0.0
         """Events that became posts too early, as long as delivery is busy."""
         self._paid_at = 0.0
-        self._paid_for = 0
+        self._paid_for = 0.0
+        """Events that were paid for by messages so far."""
         self._busy_at = 0.0
         """When delivery was last seen to be busy."""
         self.in_flight = 0
@@ -63,10 +66,11 @@ class PostPace:
 
     def _pay(self) -> float:
         """Return what is left of the debt, which messages and time have paid for since the last call."""
-        now, begun = self._context.world.monotonic(), self._context.in_flight.begun
-        paid = (begun - self._paid_for) * EVENTS_PER_MESSAGE + (now - self._paid_at) * MIN_EVENTS_PER_S
+        now, sent = self._context.world.monotonic(), self._context.in_flight
+        earned = sent.begun_small * EVENTS_PER_SMALL + (sent.begun - sent.begun_small) * EVENTS_PER_CAMPAIGN
+        paid = earned - self._paid_for + (now - self._paid_at) * MIN_EVENTS_PER_S
         self._debt = max(0.0, self._debt - paid)
-        self._paid_at, self._paid_for = now, begun
+        self._paid_at, self._paid_for = now, earned
         return self._debt
 
     def _is_busy(self) -> bool:
