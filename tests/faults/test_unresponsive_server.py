@@ -9,7 +9,7 @@ import pytest
 
 from pabal.service.sending import accept
 from pabal.service.sending.accept import AcceptedRequest
-from pabal.store.engine.base import StoreUnavailable, Tx, transaction
+from pabal.store.engine.base import Priority, StoreUnavailable, Tx, transaction
 from pabal.store.engine.group_commit import CLOSE_TIMEOUT_S
 from pabal.store.engine.postgres import PostgresStore
 from tests.faults.clients import wait_until
@@ -124,7 +124,7 @@ def test_writes_beyond_the_queue_limit_fail_at_once(server: DedicatedServer) -> 
 
 
 def test_slow_transaction_has_no_timeout(server: DedicatedServer) -> None:
-    @transaction(slow=True)
+    @transaction(priority=Priority.PATIENT)
     def sleep(tx: Tx) -> str:
         tx.fetch_all("select pg_sleep(0.5)")
         return "done"

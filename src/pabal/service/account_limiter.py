@@ -19,7 +19,7 @@ from pabal.service.policy import Policy
 from pabal.service.setup_cache import SetupCache, SetupChanges
 from pabal.store import account_limits, events, notices
 from pabal.store.account_limits import QuotaGrant, QuotaReturn, QuotaWant, RateShare
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Priority, Tx, transaction
 
 MAX_CACHED_ACCOUNTS = 10_000
 RATE_SHARE_TTL_S = 1.0
@@ -245,7 +245,7 @@ class AccountLimiter:
         share.held += grant.granted
         share.value, share.checked_at = want.value, self._world.monotonic()
 
-    @transaction(prompt=True)
+    @transaction(priority=Priority.PROMPT)
     def _reserve_rate(self, tx: Tx, account_id: int, rate: int, need: int, waiting: int) -> RateShare:
         return account_limits.reserve_rate(
             tx, account_id, rate, need, waiting, self._policy.max_receivers, self._world.now()
@@ -334,7 +334,7 @@ def _describe_rate(rate: int) -> Text:
     )
 
 
-@transaction(exclusive=True, prompt=True)
+@transaction(exclusive=True, priority=Priority.PROMPT)
 def reserve_and_record(tx: Tx, account_id: int, asked: Sequence[QuotaWant], now: Instant) -> list[QuotaGrant]:
     """Reserve shares of an account's limits, and record those that it comes near by that."""
     grants = account_limits.reserve(tx, account_id, asked)

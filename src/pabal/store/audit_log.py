@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from pabal.domain.dates import Instant
-from pabal.store.engine.base import Tx, Value, transaction
+from pabal.store.engine.base import Reader, Tx, Value, transaction
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ class ListedEntry(NamedTuple):
     entry: AuditEntry
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def find(tx: Tx, account_id: int | None, actor: str, before: int | None, limit: int) -> list[ListedEntry]:
     """Return entries, newest first, of one account or all, and of one actor or, without a name, all."""
     conditions: list[tuple[str, Value]] = []

@@ -21,7 +21,7 @@ from pabal.domain.event import (
     make_event_id,
 )
 from pabal.store.damage import read_rows
-from pabal.store.engine.base import Row, Tx, transaction
+from pabal.store.engine.base import Reader, Row, Tx, transaction
 
 DEFAULT_SLOT = 0
 """The slot of events that are not about a message."""
@@ -139,7 +139,7 @@ def record_many(
     _add(tx, slot, [PACKED.pack(row[0], account_id, type.number, 0) for row in added], now)
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def slots_with_new(tx: Tx, since: Mapping[int, Instant]) -> list[int]:
     """Return which of these slots have events without numbers that were recorded at this instant or later."""
     return [
@@ -237,7 +237,7 @@ def read_after(
     return EventPage(found, reached, has_more)
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def find_accounts(
     tx: Tx, accounts: Iterable[int], positions: Positions, slots: Collection[int] | None = None
 ) -> tuple[set[int], dict[int, int]]:
@@ -302,7 +302,7 @@ def delete_old(tx: Tx, account_id: int, slot: int, until: int, limit: int) -> in
     return len(rows)
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def has_old(tx: Tx, slot: int, before: Instant, deleted: int) -> bool:
     """Say whether a slot may have events of days before an instant, beyond those known to be deleted."""
     return _old_until(tx, slot, before) > deleted

@@ -8,7 +8,7 @@ from pabal.domain.dates import DAY, Period
 from pabal.domain.message import Outcome, Product, Status
 from pabal.store import requests
 from pabal.store.damage import read_rows
-from pabal.store.engine.base import Row, Tx, Value, transaction
+from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
 from pabal.store.messages import COLUMNS, Message, from_row
 from pabal.store.requests import Request
 
@@ -57,7 +57,7 @@ class MessagePage(NamedTuple):
     """Whether there are more than `total`: they were not counted further."""
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def find(
     tx: Tx,
     wanted: MessageFilter,

@@ -8,7 +8,7 @@ import msgspec
 from pabal.domain.dates import Instant
 from pabal.domain.notice import MailState
 from pabal.store import notice_settings
-from pabal.store.engine.base import Row, Tx, transaction
+from pabal.store.engine.base import Reader, Row, Tx, transaction
 
 MAX_ITEMS = 20
 """Notices that a mail names; further ones are counted."""
@@ -179,7 +179,7 @@ def next_due_at(tx: Tx) -> Instant | None:
     return row[0] if row else None
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def count_waiting(tx: Tx) -> OutboxCounts:
     """Return how many mails wait or are being sent."""
     row = tx.fetch_one(

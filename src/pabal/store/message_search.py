@@ -8,7 +8,7 @@ from pabal.domain import identifiers
 from pabal.domain.dates import Instant, Period
 from pabal.domain.message import Product
 from pabal.store import campaign_requests, history
-from pabal.store.engine.base import Row, Tx, Value, transaction
+from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
 from pabal.store.history import MessageFilter, in_period, in_slots, read_messages, request_period, where_clause
 from pabal.store.messages import COLUMNS, Message
 from pabal.store.requests import Request
@@ -46,7 +46,7 @@ class _MessageRange(NamedTuple):
     last: int
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def search(tx: Tx, wanted: MessageFilter, before: bytes, limit: int) -> SearchPage:
     """Return up to `limit` matching messages before an id.
 

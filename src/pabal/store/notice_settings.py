@@ -7,7 +7,7 @@ from pabal.domain.codes import LANGUAGES
 from pabal.domain.dates import DAY, Instant
 from pabal.domain.notice import NOTICE_KIND_BY_CODE, NoticeKind, usual_kinds
 from pabal.domain.user import ROLE_BY_CODE, Role
-from pabal.store.engine.base import Row, Tx, transaction
+from pabal.store.engine.base import Reader, Row, Tx, transaction
 
 ASK_PERIOD_MS = 1 * DAY
 """The period in which confirmation mails are counted."""
@@ -80,7 +80,7 @@ def clear_failure(tx: Tx, user_id: int) -> None:
     )
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def list_recipients(tx: Tx) -> list[Recipient]:
     """Return every active user with a confirmed address."""
     rows = tx.fetch_all(

@@ -8,7 +8,7 @@ import msgspec
 from pabal.domain.dates import Instant
 from pabal.domain.notice import NOTICE_KIND_BY_CODE, NoticeKind
 from pabal.store.damage import read_rows
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
@@ -41,7 +41,7 @@ def add(
         )
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def has_any(tx: Tx) -> bool:
     """Say whether notices wait."""
     return tx.fetch_one("select 1 from notices limit 1") is not None

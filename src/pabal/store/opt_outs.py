@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pabal.domain.dates import Instant
 from pabal.domain.opt_out import EVERY_SENDER, SOURCE_BY_NUMBER, AdReceiver, OptOut, OptOutSource, hash_number
 from pabal.store import hash_keys
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Priority, Tx, transaction
 from pabal.store.hash_keys import HashKeys
 
 REHASHED_ROWS = 1000
@@ -149,7 +149,7 @@ def erase(tx: Tx, keys: HashKeys, account_id: int, phone: str) -> None:
         )
 
 
-@transaction(exclusive=True, slow=True)
+@transaction(exclusive=True, priority=Priority.PATIENT)
 def hash_again(tx: Tx, key: bytes, stored: bytes) -> tuple[int, int]:
     """Hash all numbers with a new key, stored as `stored`; return how many opt-outs stay, and how many are gone.
 

@@ -8,7 +8,7 @@ from pabal.domain.event import EventType
 from pabal.domain.profile import AUTH_STATUS_BY_CODE, AuthStatus, Profile
 from pabal.domain.suspension import Suspension, parse_suspension
 from pabal.store import events, setup_changes
-from pabal.store.engine.base import Row, Tx, Value, transaction
+from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
 
 _COLUMNS = (
     "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at,"
@@ -170,7 +170,7 @@ def from_event(data: Mapping[str, Any]) -> Profile:
     return _from_row(tuple(data.get(each) for each in _FIELDS))
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def find(tx: Tx, wanted: ProfileFilter, page: int, page_size: int) -> tuple[int, list[Profile]]:
     """Return how many profiles match, and a page of them, newest first."""
     conditions: list[tuple[str, Value]] = [("account_id = ?", wanted.account_id)]

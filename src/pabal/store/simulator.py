@@ -10,7 +10,7 @@ from pabal.domain.message import OUTCOME_BY_NUMBER
 from pabal.domain.simulated_message import DueReceipt, SimulatedMessage
 from pabal.domain.template_parts import decode_parts, encode_parts
 from pabal.store.damage import read_rows
-from pabal.store.engine.base import Row, Tx, transaction
+from pabal.store.engine.base import Reader, Row, Tx, transaction
 
 RECENT_MESSAGES = 2000
 """How many of the newest messages of all accounts decide which phones are in use."""
@@ -110,7 +110,7 @@ def delete_receipts(tx: Tx, carrier: str, receipts: Iterable[DueReceipt]) -> Non
     )
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def list_on_phone(
     tx: Tx, account_id: int, phone: str, now: Instant, page: int, page_size: int
 ) -> tuple[int, list[SimulatedMessage]]:
@@ -150,7 +150,7 @@ def _from_row(account_id: int, phone: str, row: Row) -> SimulatedMessage:
     )
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def list_recent_phones(tx: Tx, account_id: int, now: Instant, limit: int) -> list[str]:
     """Return the phones that received something from an account lately, the latest first."""
     rows = tx.fetch_all(

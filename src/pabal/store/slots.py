@@ -5,7 +5,7 @@ from typing import Concatenate, NamedTuple
 
 from pabal.domain.dates import Instant
 from pabal.store.engine import citus_nodes
-from pabal.store.engine.base import P, T, Tx, transaction
+from pabal.store.engine.base import P, Priority, T, Tx, transaction
 
 
 class SlotNotHeld(Exception):
@@ -90,7 +90,7 @@ def _add(tx: Tx, numbers: Iterable[int]) -> None:
     )
 
 
-@transaction(exclusive=True, urgent=True)
+@transaction(exclusive=True, priority=Priority.URGENT)
 def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
     """Register a worker."""
     tx.execute(
@@ -100,7 +100,7 @@ def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
     )
 
 
-@transaction(exclusive=True, urgent=True)
+@transaction(exclusive=True, priority=Priority.URGENT)
 def heartbeat(
     tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]], now: Instant, rates: str = ""
 ) -> SlotAssignment | None:
@@ -145,7 +145,7 @@ def mark_prepared(tx: Tx, slot: int) -> None:
     tx.execute("update slots set is_orphaned = 0 where slot = ?", (slot,))
 
 
-@transaction(exclusive=True, urgent=True)
+@transaction(exclusive=True, priority=Priority.URGENT)
 def unregister(tx: Tx, worker: bytes) -> None:
     """Unregister a worker and free its slots; unprepared ones stay orphaned."""
     tx.execute("update slots set worker_id = null where worker_id = ?", (worker,))

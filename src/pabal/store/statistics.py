@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from pabal.domain import identifiers
 from pabal.domain.dates import MINUTE, Instant, Period, month_of
 from pabal.domain.message import Outcome, Product, Status
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 
 QUARTER = 15 * MINUTE
 """A quarter of an hour: days begin with one in every time zone."""
@@ -102,7 +102,7 @@ def quarter_start(at: Instant) -> Instant:
     return at - at % QUARTER
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def first_request_at(tx: Tx, since: Instant, until: Instant) -> Instant | None:
     """Return when the first message in a period was requested."""
     row = tx.fetch_one(
@@ -111,7 +111,7 @@ def first_request_at(tx: Tx, since: Instant, until: Instant) -> Instant | None:
     return identifiers.requested_at(row[0]) if row else None
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def queue_digest(tx: Tx, since: Instant, until: Instant) -> str:
     """Return a digest of the jobs of messages requested in a period; empty where all have ended.
 
@@ -124,7 +124,7 @@ def queue_digest(tx: Tx, since: Instant, until: Instant) -> str:
     return f"{jobs} {attempts} {times}" if jobs else ""
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def count_messages(tx: Tx, since: Instant, until: Instant) -> CountedGroups:
     """Return the messages requested in a period, counted by group; each request is looked up once."""
     low, high = _bounds(since, until)
@@ -240,7 +240,7 @@ class AccountFailures(NamedTuple):
     failed: int
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def count_failures(tx: Tx, since: Instant) -> list[AccountFailures]:
     """Return how the messages requested since an instant have ended, by account.
 

@@ -13,7 +13,7 @@ from pabal.domain.suspension import Suspension, parse_suspension
 from pabal.domain.template import TEMPLATE_STATUS_BY_CODE, Template, TemplateContent, TemplateStatus
 from pabal.domain.template_parts import parts_from_fields, to_fields
 from pabal.store import events, notices, setup_changes
-from pabal.store.engine.base import Row, Tx, Value, transaction
+from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
 
 _COLUMNS = (
     "t.id", "t.account_id", "t.profile_id", "p.sender_key", "p.channel_id", "t.code", "t.design", "t.in_use",
@@ -170,7 +170,7 @@ def delete(tx: Tx, template_id: int) -> None:
     setup_changes.record_changed(tx, deleted)
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def find(tx: Tx, wanted: TemplateFilter, page: int, page_size: int) -> tuple[int, list[Template]]:
     """Return how many templates match, and a page of them, newest first."""
     conditions: list[tuple[str, Value]] = [("t.account_id = ?", wanted.account_id)]

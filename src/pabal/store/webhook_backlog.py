@@ -6,7 +6,7 @@ from pabal.domain.dates import Instant
 from pabal.domain.event import EVENT_ID_BYTES, Positions, lowest_number
 from pabal.domain.webhook import Webhook
 from pabal.store import webhook_posts
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 
 
 class BacklogCut(NamedTuple):
@@ -16,7 +16,7 @@ class BacklogCut(NamedTuple):
     dropped: int
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def count(tx: Tx, webhook: Webhook, limit: int) -> int:
     """Return how many events wait for an endpoint, in posts or not, counted up to about a limit."""
     row = tx.fetch_one(
@@ -30,7 +30,7 @@ def count(tx: Tx, webhook: Webhook, limit: int) -> int:
     return total
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def plan_cut(tx: Tx, webhook: Webhook, positions: Positions, before: Instant, max_events: int) -> BacklogCut | None:
     """Return how to cut a backlog behind these positions to events since an instant, and to a number of events.
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pabal.store.engine.base import (
+    Priority,
     StoreUnavailable,
     Tx,
     transaction,
@@ -183,7 +184,7 @@ def test_writes_beyond_the_queue_limit_fail_at_once(tmp_path: Path) -> None:
     StoreMode(tmp_path / "kept.db", INLINE).run(scenario, max_waiting=3)
 
 
-@transaction(exclusive=True, urgent=True)
+@transaction(exclusive=True, priority=Priority.URGENT)
 def add_urgent_word(tx: Tx, word: str) -> int:
     return add_word(tx, word)
 

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from pabal.store.engine.base import Tx, options_of, transaction
+from pabal.store.engine.base import Priority, Tx, options_of, transaction
 from pabal.store.engine.group_commit import MAX_COMMIT_S, MAX_PROMPT_COMMIT_S, CommitStats, GroupCommitStore
 from pabal.store.engine.sqlite import SqliteStore
 from pabal.store.engine.write_queue import PendingWrite, WriteQueue
@@ -21,12 +21,12 @@ class WorldOfLongWrites(VirtualWorld):
         return super().monotonic() + self.passed_s
 
 
-@transaction(prompt=True)
+@transaction(priority=Priority.PROMPT)
 def add_prompt_word(tx: Tx, word: str) -> int:
     return add_word(tx, word)
 
 
-@transaction(urgent=True)
+@transaction(priority=Priority.URGENT)
 def add_urgent_word(tx: Tx, word: str) -> int:
     return add_word(tx, word)
 
@@ -134,7 +134,7 @@ def test_turn_of_others_ends_with_the_last_of_them() -> None:
 def test_others_are_not_kept_waiting_by_prompt_writes_without_end(tmp_path: Path) -> None:
     world, commits = WorldOfLongWrites(), list[CommitStats]()
 
-    @transaction(prompt=True)
+    @transaction(priority=Priority.PROMPT)
     def add_slowly(tx: Tx, word: str) -> int:
         world.passed_s += MAX_COMMIT_S / 4
         return add_word(tx, word)

@@ -10,7 +10,7 @@ import pytest
 
 from pabal.service.upkeep.expire import find_unwatched
 from pabal.service.upkeep.reports import queue_depths
-from pabal.store.engine.base import ReadTimedOut, StoreUnavailable, Tx, options_of, transaction
+from pabal.store.engine.base import Reader, ReadTimedOut, StoreUnavailable, Tx, options_of, transaction
 from pabal.store.engine.group_commit import GroupCommitStore
 from pabal.store.engine.read_threads import ReadThreads
 from pabal.store.engine.timeouts import TIMED_OUT
@@ -95,7 +95,7 @@ def test_many_concurrent_reads_all_return(modes: StoreMode) -> None:
 def test_searches_do_not_delay_other_reads(modes: StoreMode) -> None:
     begun, ended = threading.Barrier(3), threading.Event()
 
-    @transaction(search=True)
+    @transaction(reader=Reader.SEARCHES)
     def search(tx: Tx) -> bool:
         begun.wait(10)
         return ended.wait(10)
@@ -117,12 +117,12 @@ def test_searches_do_not_delay_other_reads(modes: StoreMode) -> None:
 def test_background_reads_delay_neither_other_reads_nor_searches(modes: StoreMode) -> None:
     begun, ended = threading.Event(), threading.Event()
 
-    @transaction(background=True)
+    @transaction(reader=Reader.BACKGROUND)
     def count(tx: Tx) -> bool:
         begun.set()
         return ended.wait(10)
 
-    @transaction(search=True)
+    @transaction(reader=Reader.SEARCHES)
     def search(tx: Tx) -> list[str]:
         return list_words(tx)
 
@@ -141,19 +141,19 @@ def test_background_reads_delay_neither_other_reads_nor_searches(modes: StoreMod
 
 @pytest.mark.parametrize("work", [count_messages, first_request_at, queue_digest, find_unwatched, queue_depths])
 def test_counts_and_walks_are_read_in_the_background(work: Any) -> None:
-    assert options_of(work).background
+    assert options_of(work).reader is Reader.BACKGROUND
 
 
 @pytest.mark.parametrize("modes", [THREADS], indirect=True)
 def test_search_beyond_its_time_is_stopped_and_the_next_one_works(modes: StoreMode) -> None:
-    @transaction(search=True)
+    @transaction(reader=Reader.SEARCHES)
     def count_for_long(tx: Tx) -> object:
         return tx.fetch_one(
             "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000000)"
             " select count(*) from n"
         )
 
-    @transaction(search=True)
+    @transaction(reader=Reader.SEARCHES)
     def search_words(tx: Tx) -> list[str]:
         return list_words(tx)
 

@@ -4,14 +4,14 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pabal.store.engine.base import TransactionOptions, Tx, options_of, transaction
+from pabal.store.engine.base import Priority, TransactionOptions, Tx, options_of, transaction
 
 
 def do_all(tx: Tx, arguments: Sequence[int]) -> list[int]:
     return [do_one(tx, each) for each in arguments]
 
 
-@transaction(retryable=True, slow=True, batched_by=do_all)
+@transaction(retryable=True, priority=Priority.PATIENT, batched_by=do_all)
 def do_one(tx: Tx, argument: int) -> int:
     return argument + 1
 
@@ -23,9 +23,9 @@ def do_alone(tx: Tx) -> None: ...
 def do_plain(tx: Tx) -> None: ...
 
 
-def flags(work: Any) -> tuple[bool, bool, bool]:
+def flags(work: Any) -> tuple[bool, bool, Priority]:
     options = options_of(work)
-    return options.retryable, options.exclusive, options.slow
+    return options.retryable, options.exclusive, options.priority
 
 
 def logged(work: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,8 +44,10 @@ class Wrapper:
 
 
 def test_decorator_states_the_options_of_a_transaction() -> None:
-    assert options_of(do_one) == TransactionOptions(True, False, True, batched_by=do_all, work=do_one)
-    assert flags(do_alone) == (False, True, False)
+    assert options_of(do_one) == TransactionOptions(
+        Priority.PATIENT, retryable=True, batched_by=do_all, work=do_one
+    )
+    assert flags(do_alone) == (False, True, Priority.NORMAL)
 
 
 def test_function_without_decorator_has_no_options() -> None:
@@ -63,8 +65,8 @@ def test_options_are_visible_through_wrappers() -> None:
         Wrapper(do_one),
         Wrapper(functools.partial(do_one, argument=1)),
     ):
-        assert flags(wrapped) == (True, False, True)
-    assert flags(functools.partial(do_alone)) == (False, True, False)
+        assert flags(wrapped) == (True, False, Priority.PATIENT)
+    assert flags(functools.partial(do_alone)) == (False, True, Priority.NORMAL)
 
 
 def test_wrapper_is_not_left_out_by_the_batch_function() -> None:

@@ -15,7 +15,7 @@ from pabal.store.contacts import AddressBook as AddressBook  # for pages, which 
 from pabal.store.contacts import ContactPage as ContactPage
 from pabal.store.contacts import Place as Place
 from pabal.store.contacts import SavedContacts
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.hash_keys import HashKeys
 
 SAVE_BATCH = 500
@@ -178,7 +178,7 @@ def _read_book(tx: Tx, account_id: int) -> tuple[AddressBook, list[ContactGroup]
     return contacts.get_book(tx, account_id), contact_groups.list_all(tx, account_id)
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _search(
     tx: Tx, keys: HashKeys, account_id: int, typed: str, group: ContactGroup | None, after: Place, limit: int
 ) -> ListedContacts:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pabal.domain.dates import SECOND, Instant
 from pabal.store import key_usage
-from pabal.store.engine.base import Store, Tx, transaction
+from pabal.store.engine.base import Priority, Store, Tx, transaction
 from pabal.store.key_usage import RateGrant
 from pabal.world import World
 
@@ -85,7 +85,7 @@ class SharedRateLimiter:
         finally:
             share.waiting_callers -= 1
 
-    @transaction(prompt=True)
+    @transaction(priority=Priority.PROMPT)
     def _take_now(self, tx: Tx, key_id: int, rate: int, limit: int) -> RateGrant:
         return key_usage.take(tx, key_id, rate, limit, self._world.now())
 

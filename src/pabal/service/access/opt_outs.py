@@ -11,7 +11,7 @@ from pabal.service.context import Context
 from pabal.service.policy import Policy
 from pabal.store import audit_log, events, opt_out_changes, opt_outs
 from pabal.store.audit_log import AuditEntry
-from pabal.store.engine.base import Store, Tx, transaction
+from pabal.store.engine.base import Reader, Store, Tx, transaction
 from pabal.store.events import NewEvent
 from pabal.store.hash_keys import HashKeys
 from pabal.store.opt_outs import NewOptOuts as NewOptOuts
@@ -89,7 +89,7 @@ async def remove_one(context: Context, account_id: int, opt_out_id: int, audit_e
     return await context.store.write(_remove_one, account_id, opt_out_id, audit_entry)
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _list_page(
     tx: Tx, keys: HashKeys, account_id: int, phone: str | None, sender: str | None, page: int, page_size: int
 ) -> tuple[int, list[OptOut]]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from pabal.domain.event import Event, EventType, Positions
 from pabal.service.context import Context
 from pabal.store import events, history, messages
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.history import ReadMessages
 
 _RESULTS = (EventType.MESSAGE_RESULT,)
@@ -31,7 +31,7 @@ async def read_results(
         return await context.store.read(_read_results, account_id, positions, limit)
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _read_results(tx: Tx, account_id: int, positions: Positions | None, limit: int) -> ResultPage | None:
     if positions is not None and events.is_expired(tx, positions):
         return None

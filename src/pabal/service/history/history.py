@@ -11,7 +11,7 @@ from pabal.domain.message import Status
 from pabal.service.context import Context
 from pabal.service.errors import RecordDamaged, describe_error
 from pabal.store import history, message_search, messages, requests
-from pabal.store.engine.base import NodeUnavailable, ReadTimedOut, Tx, transaction
+from pabal.store.engine.base import NodeUnavailable, Reader, ReadTimedOut, Tx, transaction
 from pabal.store.history import MessageFilter, MessagePage, ReadMessages
 from pabal.store.message_search import SearchPage
 from pabal.store.messages import Message
@@ -99,7 +99,7 @@ async def find_messages_before(
         return await context.store.read(_read_before, message_filter, before, limit, known_total)
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _read_before(
     tx: Tx, message_filter: MessageFilter, before: bytes, limit: int, known_total: int | None
 ) -> CursorPage:
@@ -175,7 +175,7 @@ async def get_request_details(
     return await context.store.read(_read_request_details, account_id, request_id, page, page_size)
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _read_request_details(tx: Tx, account_id: int, request_id: bytes, page: int, page_size: int) -> RequestDetails:
     if requests.account_ids(tx, [request_id]).get(request_id) != account_id:
         raise Refused(Code.REQUEST_NOT_FOUND, "requestId")

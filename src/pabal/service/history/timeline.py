@@ -9,7 +9,7 @@ from pabal.service.errors import RecordDamaged
 from pabal.service.history.history import take_search_turn
 from pabal.service.sending import compose
 from pabal.store import accounts, campaigns, message_search, messages, requests, timeline
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.history import MessageFilter
 from pabal.store.message_search import NEWEST, SearchPage
 from pabal.store.messages import Message
@@ -78,7 +78,7 @@ async def get_timeline(context: Context, account_id: int, message_id: bytes) -> 
     return await context.store.read(_read_timeline, account_id, message_id)
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _search(tx: Tx, message_filter: MessageFilter, before: bytes, limit: int) -> SearchPage:
     """Search; the id of a campaign finds its messages, although they belong to its requests."""
     named = message_filter.request_id
@@ -87,7 +87,7 @@ def _search(tx: Tx, message_filter: MessageFilter, before: bytes, limit: int) ->
     return message_search.search(tx, message_filter, before, limit)
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _search_deliveries(tx: Tx, message_filter: MessageFilter, before: bytes, limit: int) -> DeliveredPage:
     page = _search(tx, message_filter, before, limit)
     key_ids = timeline.get_key_ids(tx, {request.id for _, request in page.found})

@@ -18,7 +18,7 @@ from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store import alerts, carrier_states, events, notices, statistics, webhooks
 from pabal.store.alerts import Alert
 from pabal.store.carrier_states import CarrierState
-from pabal.store.engine.base import StoreUnavailable, Tx, transaction
+from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
 from pabal.store.statistics import AccountFailures, quarter_start
 
 CHECK_INTERVAL_S = 15.0
@@ -180,11 +180,11 @@ def _turn_off(tx: Tx, subjects: Sequence[str]) -> None:
             alerts.put(tx, NoticeKind.FAILURE, subject, before._replace(is_on=False))
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def _read_carriers(tx: Tx) -> tuple[list[CarrierState], dict[str, Alert]]:
     return carrier_states.list_all(tx), alerts.list_of_kind(tx, NoticeKind.CARRIER)
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def _read_failures(tx: Tx, since: Instant) -> tuple[list[AccountFailures], dict[str, Alert]]:
     return statistics.count_failures(tx, since), alerts.list_of_kind(tx, NoticeKind.FAILURE)

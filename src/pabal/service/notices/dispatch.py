@@ -12,7 +12,7 @@ from pabal.service.notices.fan_out import fan_out
 from pabal.service.notices.schedule import DOUBT_DELAY_MS, LEASE_MARGIN_MS, LIFETIME_MS, retry_delay_ms
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store import mail_servers, mails, notice_settings, notices
-from pabal.store.engine.base import StoreUnavailable, Tx, transaction
+from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
 from pabal.store.mail_servers import MailServer
 from pabal.store.mails import ClaimedMail
 
@@ -144,7 +144,7 @@ def record_server(tx: Tx, name: str, result: MailResult, random: float, now: Ins
     )
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def _is_due(tx: Tx, server: str, now: Instant) -> bool:
     """Say whether a mail is due, and the server is to be tried again."""
     due_at = mails.next_due_at(tx)

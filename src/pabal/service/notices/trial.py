@@ -9,7 +9,7 @@ from pabal.service.context import Context
 from pabal.service.notices.compose import compose_test
 from pabal.service.notices.dispatch import MAIL_ID_BITS, record_server
 from pabal.store import mail_servers, mails, notice_settings
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.mail_servers import MailServer as MailServer  # for pages, which do not import the store
 from pabal.store.mails import FailedMail as FailedMail
 from pabal.store.mails import OutboxCounts
@@ -38,7 +38,7 @@ async def get_report(context: Context) -> MailReport | None:
     return await context.store.read(read_report, context.mailer.name) if context.has_mail else None
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def read_report(tx: Tx, server: str) -> MailReport:
     """Return how sending mails to a server goes."""
     return MailReport(mail_servers.get(tx, server), mails.count_waiting(tx), mails.list_failed(tx, MAX_FAILED))

@@ -20,7 +20,7 @@ from pabal.service.sending.placement import WATCHED_BACK_MS, place_request
 from pabal.service.sending.slot_choice import choose_slot
 from pabal.store import audit_log, expiry, idempotency_keys, messages, opt_outs, queue, requests
 from pabal.store.audit_log import AuditEntry
-from pabal.store.engine.base import NodeUnavailable, Tx, transaction
+from pabal.store.engine.base import NodeUnavailable, Priority, Tx, transaction
 from pabal.store.hash_keys import HashKeys
 from pabal.store.idempotency_keys import KeyedRequest, KeyId
 from pabal.world import new_request_id
@@ -296,7 +296,7 @@ def _find_unwilling(tx: Tx, ads: Sequence[NewRequest]) -> set[AdReceiver]:
     return opt_outs.find(tx, keys, {one for each in ads for one in each.ad_receivers}) if keys else set()
 
 
-@transaction(retryable=True, prompt=True, batched_by=store_requests)
+@transaction(retryable=True, priority=Priority.PROMPT, batched_by=store_requests)
 def store_request(tx: Tx, request: NewRequest) -> AcceptedRequest:
     """Store one request; the store batches concurrent calls through `store_requests`."""
     return store_requests(tx, [request])[0]

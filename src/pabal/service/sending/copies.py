@@ -11,7 +11,7 @@ from pabal.domain.message import Outcome, Status
 from pabal.service.context import Context
 from pabal.store import campaign_requests, campaigns, messages, requests
 from pabal.store.campaigns import InvalidRow
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.messages import Message as Message  # for pages, which do not import the store
 from pabal.store.requests import Request as Request
 
@@ -118,7 +118,7 @@ def _read_failed(
     return request.variables, found, last
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _read_request(
     tx: Tx, account_id: int, request_id: bytes, limit: int, only: Status | None
 ) -> RequestCopy | None:
@@ -134,7 +134,7 @@ def _read_request(
     return RequestCopy(request, image, found[:limit], len(found) > limit)
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _read_campaign(tx: Tx, account_id: int, campaign_id: bytes, limit: int) -> CampaignCopy | None:
     if campaigns.get_account_id(tx, campaign_id) != account_id:
         return None
@@ -152,7 +152,7 @@ def _read_campaign(tx: Tx, account_id: int, campaign_id: bytes, limit: int) -> C
     return CampaignCopy(campaigns.get_body(tx, campaign_id), failed[:limit], variables, len(failed) > limit)
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _read_rest(tx: Tx, account_id: int, campaign_id: bytes, limit: int) -> RestCopy | None:
     campaign = campaigns.get(tx, campaign_id)
     if campaign is None or campaign.account_id != account_id or not campaign.state.is_sent:

@@ -15,7 +15,7 @@ from pabal.store import campaign_list, campaign_requests, campaigns, requests, u
 from pabal.store.campaign_requests import CampaignProgress as CampaignProgress  # for pages
 from pabal.store.campaign_requests import CampaignRequest
 from pabal.store.campaigns import Campaign
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.requests import Request as Request
 
 SCAN_BATCH_REQUESTS = 200
@@ -172,7 +172,7 @@ async def campaign_of_request(context: Context, request_id: bytes) -> bytes | No
     return (await context.store.read(campaign_requests.campaigns_by_request, [request_id])).get(request_id)
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _read_page(tx: Tx, account_id: int, before: bytes, limit: int, wanted: SentFilter, now: Instant) -> SentPage:
     """Return a page: both kinds are scanned as far as they were complete, and what fits is counted."""
     before = min(before, wanted.until_id)
@@ -245,7 +245,7 @@ def _count_unsent(tx: Tx, account_id: int) -> UnsentCounts:
     )
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _read_unsent(tx: Tx, account_id: int, before: bytes, limit: int, is_to_approve: bool) -> SentPage:
     ids, readable = campaign_list.list_unsent(tx, account_id, before, limit + 1, is_to_approve=is_to_approve)
     shown = [_campaign_item(readable[one], CampaignProgress(), True) for one in ids[:limit] if one in readable]

@@ -9,7 +9,7 @@ from pabal.domain.dates import Instant
 from pabal.service.delivery.claim import hold_in_doubt
 from pabal.service.policy import Policy
 from pabal.store import campaigns, messages, queue, queue_admin
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Priority, Tx, transaction
 
 BATCH = 500
 """How many jobs are read at a time."""
@@ -28,7 +28,7 @@ class CancelAfterRestoreResult(NamedTuple):
     """How many campaigns were halted until someone resumes them."""
 
 
-@transaction(slow=True)
+@transaction(priority=Priority.PATIENT)
 def cancel_after_restore(tx: Tx, policy: Policy, now: Instant) -> CancelAfterRestoreResult:
     """Cancel due messages, which may have been sent since the backup was made.
 

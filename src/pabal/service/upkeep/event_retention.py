@@ -3,7 +3,7 @@
 from pabal.domain.dates import Instant
 from pabal.service.context import Context
 from pabal.store import events
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 
 BATCH = 500
 """Most events that one transaction deletes."""
@@ -40,6 +40,6 @@ class EventRetention:
         self._deleted[slot] = until
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def _next_account(tx: Tx, slot: int, after: int) -> int | None:
     return events.next_account(tx, slot, after)

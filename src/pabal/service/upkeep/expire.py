@@ -19,7 +19,7 @@ from pabal.service.delivery.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.store import attempts, expiry, messages, queue_admin
 from pabal.store.attempts import UNKNOWN, EndedAttempt
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.expiry import LateJob, QueuePlace, UnwatchedRequest
 from pabal.store.queue import Lane
 from pabal.store.slots import SlotNotHeld, run_if_held
@@ -138,7 +138,7 @@ class Expirer:
                     context.wake(finished.carriers_to_wake)
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def look_at_slot(
     tx: Tx, slot: int, begin: Iterable[tuple[LaneKey, QueuePlace]], until: Instant, now: Instant, limit: int
 ) -> tuple[list[LanePage], bool]:
@@ -147,7 +147,7 @@ def look_at_slot(
     return pages, bool(expiry.find_late_requests(tx, slot, now, 1))
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def find_unwatched(tx: Tx, key: LaneKey, after: QueuePlace, until: Instant, limit: int) -> LanePage:
     """Look at a page of jobs that were due by `until`, and return which requests of them nobody watches."""
     waiting = expiry.find_waiting(tx, *key, after, until, limit)

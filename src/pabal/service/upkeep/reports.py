@@ -24,7 +24,7 @@ from pabal.store import (
 from pabal.store import slots as slot_store
 from pabal.store.carrier_latencies import MinuteLatency
 from pabal.store.carrier_states import CarrierState
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.queue_admin import QueueDepth
 from pabal.store.slots import Worker, WorkerState
 from pabal.store.statistics import GroupCounts, PeriodCounts, StatisticsKey
@@ -127,7 +127,7 @@ async def get_latencies(context: Context, since: Instant) -> list[MinuteLatency]
     return await context.store.read(_read_latencies, since)
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def queue_depths(tx: Tx, slots: Sequence[int], configured: Iterable[str], now: Instant) -> list[QueueDepth]:
     """Return the depth of every lane of the configured carriers, and of others that the store knows."""
     configured = list(configured)
@@ -148,7 +148,7 @@ class StoreFigures(NamedTuple):
     is_mail_server_failing: bool
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def store_figures(
     tx: Tx, slots: Sequence[int], configured: Iterable[str], mail_server: str, now: Instant
 ) -> StoreFigures:
@@ -163,14 +163,14 @@ def store_figures(
     )
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _read_account_report(tx: Tx, account_id: int, periods: list[Period], together: Period) -> AccountReport:
     counted = statistics.count_by_account(tx, account_id, periods)
     by_product = statistics.list_groups(tx, account_id, [together], ["product"], len(Product))
     return AccountReport(counted, by_product, carrier_states.list_all(tx), statistics.counted_as_of(tx))
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _read_grouped(
     tx: Tx, account_id: int, periods: list[Period], columns: list[str], most: int, before: Sequence[Period]
 ) -> GroupedStatistics:
@@ -191,7 +191,7 @@ def _read_names(tx: Tx, account_id: int, columns: list[str], rows: list[PeriodCo
     )
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _read_delivery(tx: Tx, slots: Sequence[int], names: list[str], now: Instant) -> DeliveryReport:
     return DeliveryReport(
         carrier_states.list_all(tx),
@@ -202,6 +202,6 @@ def _read_delivery(tx: Tx, slots: Sequence[int], names: list[str], now: Instant)
     )
 
 
-@transaction(search=True)
+@transaction(reader=Reader.SEARCHES)
 def _read_latencies(tx: Tx, since: Instant) -> list[MinuteLatency]:
     return carrier_latencies.list_since(tx, since)

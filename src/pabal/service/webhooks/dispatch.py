@@ -10,7 +10,7 @@ from pabal.service.errors import describe_error
 from pabal.service.webhooks.endpoint import EndpointPoster
 from pabal.service.webhooks.pace import PostPace
 from pabal.store import events, webhooks
-from pabal.store.engine.base import StoreUnavailable, Tx, transaction
+from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
 
 REFRESH_INTERVAL_S = 5.0
 """How often to look for webhooks that were added or changed by other processes."""
@@ -130,12 +130,12 @@ async def _run(poster: EndpointPoster) -> None:
         await asyncio.sleep(RESTART_DELAY_S)
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def _list_enabled(tx: Tx) -> list[Webhook]:
     return webhooks.list_enabled(tx)
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def _last_positions(tx: Tx) -> dict[int, int]:
     return events.last_positions(tx)
 

@@ -22,7 +22,7 @@ from pabal.service.webhooks.schedule import (
     retry_delay_ms,
 )
 from pabal.store import webhook_backlog, webhook_posts, webhooks
-from pabal.store.engine.base import StoreUnavailable, Tx, transaction
+from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
 from pabal.store.webhook_posts import MAX_INSTANT, Delivery, WebhookPost, WebhookProgress
 from pabal.webhooks.poster import PostResult
 
@@ -272,7 +272,7 @@ class EndpointPoster:
         )
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def _read_due(tx: Tx, webhook_id: int, until: Instant, room: int, in_flight: frozenset[bytes]) -> DuePosts:
     return DuePosts(
         webhook_posts.list_due(tx, webhook_id, until, room, in_flight),

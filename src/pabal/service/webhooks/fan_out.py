@@ -12,7 +12,7 @@ from pabal.service.events.results import read_messages
 from pabal.service.relay.categories import read_sender_categories
 from pabal.service.webhooks.schedule import MAX_BODY_BYTES, MAX_ITEMS, MAX_WAIT_MS
 from pabal.store import events, webhook_posts
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.webhook_posts import WebhookPost, WebhookProgress
 
 EVENTS_PER_BATCH = 4 * MAX_ITEMS
@@ -41,7 +41,7 @@ class PostBatch(NamedTuple):
     """How long the first of the events has waited, where there are more."""
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def read_batch(
     tx: Tx, context: Context, webhook: Webhook, known: PostBatch | None, now: Instant
 ) -> PostBatch | None:

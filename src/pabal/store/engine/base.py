@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum, IntEnum
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
@@ -135,19 +136,39 @@ BatchFunction = Callable[[Tx, Sequence[Any]], Sequence[Any]]
 """Does many calls of a work at once: takes the argument of each, and returns the result of each."""
 
 
+class Priority(IntEnum):
+    """Which writes come first, and how long their callers wait."""
+
+    PATIENT = 0
+    """Its caller waits for as long as it takes, without a timeout."""
+    NORMAL = 1
+    PROMPT = 2
+    """A caller of the API waits for it: it comes before others, and its commit does not wait for long ones."""
+    URGENT = 3
+    """It overtakes the writes that wait, and is not refused because of their number."""
+
+
+class Reader(Enum):
+    """Which connections a work reads on."""
+
+    CALLS = "calls"
+    """Those that every call needs."""
+    SEARCHES = "searches"
+    """It reads an amount that callers decide, so it has connections of its own and a time limit."""
+    BACKGROUND = "background"
+    """It reads for no caller that waits, perhaps for long. On the writing connection it counts as no commit."""
+
+
 class TransactionOptions(NamedTuple):
     """How the store may run a work."""
 
+    priority: Priority = Priority.NORMAL
+    reader: Reader = Reader.CALLS
     retryable: bool = False
     exclusive: bool = False
-    slow: bool = False
-    search: bool = False
     batched_by: BatchFunction | None = None
     work: Any = None
     """The function that was decorated: wrappers share its options, but not its batch function."""
-    urgent: bool = False
-    background: bool = False
-    prompt: bool = False
 
 
 _DEFAULT_OPTIONS = TransactionOptions()
@@ -156,36 +177,25 @@ _OPTIONS_ATTRIBUTE = "_transaction_options"
 
 def transaction(
     *,
+    priority: Priority = Priority.NORMAL,
+    reader: Reader = Reader.CALLS,
     retryable: bool = False,
     exclusive: bool = False,
-    slow: bool = False,
-    search: bool = False,
-    urgent: bool = False,
-    background: bool = False,
-    prompt: bool = False,
     batched_by: BatchFunction | None = None,
 ) -> Callable[[T], T]:
     """Return a decorator that states how the store may run a work.
 
+    - `priority`: which writes come first, and how long their callers wait.
+    - `reader`: on which connections it reads. A search raises ReadTimedOut.
     - `retryable`: it may run again when nobody knows whether its commit succeeded. Where `Tx.is_retry`, the work
       looks for the rows of its first run, and returns what that run would have returned.
     - `exclusive`: it gets a transaction of its own, because it may wait for others, or fail because of them.
-    - `slow`: its caller waits for as long as it takes, without a timeout.
-    - `search`: it reads an amount that callers decide, so it has connections of its own and a time limit: it cannot
-      delay the reads that every call needs. Raises ReadTimedOut.
-    - `background`: it reads for no caller that waits, and perhaps for long, so it has a connection of its own. On
-      the connection that writes, it does not count as a commit.
-    - `urgent`: it overtakes the writes that wait, and is not refused because of their number.
-    - `prompt`: a caller of the interface waits for it. It comes before writes that are not, and its commit does not
-      wait for those that take long.
     - `batched_by`: does many calls of this work, which takes one argument, at once. It raises where any of the
       calls would raise; then each call runs by itself.
     """
 
     def decorate(work: T) -> T:
-        options = TransactionOptions(
-            retryable, exclusive, slow, search, batched_by, work, urgent, background, prompt
-        )
+        options = TransactionOptions(priority, reader, retryable, exclusive, batched_by, work)
         setattr(work, _OPTIONS_ATTRIBUTE, options)
         return work
 

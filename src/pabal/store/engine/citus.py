@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Priority, Tx, transaction
 
 DISTRIBUTED_TABLES = (
     "requests",
@@ -49,7 +49,7 @@ def writes_to_workers(sql: str) -> bool | None:
     return target[1] in DISTRIBUTED_TABLES if target else None
 
 
-@transaction(exclusive=True, slow=True)
+@transaction(exclusive=True, priority=Priority.PATIENT)
 def distribute(tx: Tx) -> list[str]:
     """Distribute the tables that are not distributed yet, with their rows, and return their names.
 

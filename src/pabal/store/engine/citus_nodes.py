@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from pabal.domain import identifiers
-from pabal.store.engine.base import Row, Tx, transaction
+from pabal.store.engine.base import Reader, Row, Tx, transaction
 
 SLOT_NUMBERS = range(1 << identifiers.SLOT_BITS)
 """Every number that a slot can have."""
@@ -39,7 +39,7 @@ def is_distributed(tx: Tx) -> bool:
     return tx.fetch_one("select 1 where {is_distributed}") is not None
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def find_places(tx: Tx, slots: Collection[int] = SLOT_NUMBERS) -> dict[int, SlotPlace]:
     """Return where each slot is; nothing where the store is not distributed. Asks the coordinator alone."""
     if not slots or not is_distributed(tx):
@@ -55,7 +55,7 @@ def find_places(tx: Tx, slots: Collection[int] = SLOT_NUMBERS) -> dict[int, Slot
     return {slot: SlotPlace(shard, node) for slot, shard, node in rows if slot in slots}
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def probe(tx: Tx, slot: int) -> None:
     """Read something of a slot. Raises NodeUnavailable, in the store, where its node cannot be reached."""
     tx.fetch_one("select 1 from jobs where slot = ? and id = ?", (slot, b""))

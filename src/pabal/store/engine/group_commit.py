@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Concatenate, NamedTuple, Protocol
 
-from pabal.store.engine.base import NodeUnavailable, P, StoreUnavailable, T, Tx, options_of
+from pabal.store.engine.base import NodeUnavailable, P, Priority, Reader, StoreUnavailable, T, Tx, options_of
 from pabal.store.engine.read_threads import ReadThreads
 from pabal.store.engine.timeouts import Timeouts
 from pabal.store.engine.write_queue import PendingWrite, WriteQueue
@@ -132,7 +132,7 @@ class GroupCommitStore(ABC):
 
     async def write(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         options = options_of(work)
-        if self._is_closed or (self._waiting >= self._max_waiting and not options.urgent):
+        if self._is_closed or (self._waiting >= self._max_waiting and options.priority is not Priority.URGENT):
             raise StoreUnavailable("closed" if self._is_closed else "too many are waiting")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -140,21 +140,20 @@ class GroupCommitStore(ABC):
         if len(self._new_writes) == 1:
             loop.call_soon(self._dispatch)
         self._waiting += 1
-        if self._timeouts and not options.slow:
+        if self._timeouts and options.priority is not Priority.PATIENT:
             self._timeouts.add(loop, future)
         return await future
 
     async def read(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._check_open()
         options = options_of(work)
-        if options.search:
+        if options.reader is Reader.SEARCHES:
             job = partial(self._read, work, args, kwargs, self._search_timeout_s)
             return await self._searchers.run(job, MAX_SEARCH_WAIT_S)
-        if options.background:
+        if options.reader is Reader.BACKGROUND:
             return await self._background_reader.run(partial(self._read, work, args, kwargs, None), None)
-        return await self._readers.run(
-            partial(self._read, work, args, kwargs, None), None if options.slow else self.timeout_s
-        )
+        limit_s = None if options.priority is Priority.PATIENT else self.timeout_s
+        return await self._readers.run(partial(self._read, work, args, kwargs, None), limit_s)
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -269,7 +268,7 @@ class GroupCommitStore(ABC):
         except self.engine_errors as error:
             results = self._recover(connection, taken, error)
         self._count_announced(connection.announced)
-        if len(results) != 1 or not results[0].write.options.background:
+        if len(results) != 1 or results[0].write.options.reader is not Reader.BACKGROUND:
             self._on_commit(CommitStats(len(results), self._world.monotonic() - began))
         self._deliver_results(results)
 
@@ -328,7 +327,7 @@ class GroupCommitStore(ABC):
             return False
         if pending.first.is_prompt:
             return True
-        if not any(write.options.prompt for write in taken):
+        if not any(write.options.priority is Priority.PROMPT for write in taken):
             return not connection.is_awaited()
         return elapsed_s + self._durations_s.get(_code_of(pending.first), 0.0) <= MAX_PROMPT_COMMIT_S
 

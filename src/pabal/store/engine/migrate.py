@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pabal.domain.dates import Instant
 from pabal.store.engine import partitions
-from pabal.store.engine.base import Tx, transaction
+from pabal.store.engine.base import Priority, Tx, transaction
 
 SCHEMA_FOLDERS: list[Traversable] = [resources.files("pabal.store.engine").joinpath("schema")]
 """Where the numbered SQL files are; tests add a folder with a migration of their own."""
@@ -49,7 +49,7 @@ def all_migrations() -> list[Migration]:
     return sorted(found)
 
 
-@transaction(retryable=True, slow=True)  # a retry finds the migrations applied
+@transaction(retryable=True, priority=Priority.PATIENT)  # a retry finds the migrations applied
 def migrate(tx: Tx, now: Instant) -> list[str]:
     """Apply missing migrations and return their names; create the partitions of the next months.
 

@@ -7,7 +7,7 @@ import msgspec
 
 from pabal.domain.dates import Instant
 from pabal.store.engine import partitions
-from pabal.store.engine.base import Row, Tx, transaction
+from pabal.store.engine.base import Priority, Row, Tx, transaction
 from pabal.store.engine.move_source import MovedTable, TableDigest, row_bytes
 
 PROGRESS_TABLE = "unfinished_move"
@@ -46,7 +46,7 @@ def is_unfinished(tx: Tx) -> bool:
     return tx.fetch_one("select 1 from {tables} as t where t.name = ?", (PROGRESS_TABLE,)) is not None
 
 
-@transaction(retryable=True, exclusive=True, slow=True)  # a retry finds what it has begun
+@transaction(retryable=True, exclusive=True, priority=Priority.PATIENT)  # a retry finds what it has begun
 def begin(tx: Tx, identity: bytes, tables: Sequence[MovedTable], since: Instant | None, now: Instant) -> Progress:
     """Prepare an empty store for the rows of another one; return how far an earlier move of the same one has come.
 

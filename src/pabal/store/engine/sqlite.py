@@ -12,6 +12,7 @@ from typing import Any
 import apsw
 
 from pabal.store.engine.base import (
+    Reader,
     ReadTimedOut,
     StoreUnavailable,
     T,
@@ -311,7 +312,7 @@ class SqliteStore(GroupCommitStore):
         return [WriteResult(call, None, away) for call in taken]
 
 
-@transaction(background=True)
+@transaction(reader=Reader.BACKGROUND)
 def _read_data_version(tx: SqliteTx) -> int:
     """Return a number that changes when another connection than this one commits."""
     row = tx.fetch_one("pragma data_version")

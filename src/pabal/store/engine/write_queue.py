@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from pabal.store.engine.base import TransactionOptions, Tx
+from pabal.store.engine.base import Priority, TransactionOptions, Tx
 
 
 class PendingWrite(NamedTuple):
@@ -26,7 +26,7 @@ class PendingWrite(NamedTuple):
     @property
     def is_prompt(self) -> bool:
         """Whether it goes before the others."""
-        return self.options.prompt or self.options.urgent
+        return self.options.priority >= Priority.PROMPT
 
     def run(self, tx: Tx) -> Any:
         return self.work(tx, *self.args, **self.kwargs)
@@ -54,7 +54,7 @@ class WriteQueue:
 
     def add(self, writes: Iterable[PendingWrite]) -> None:
         for write in writes:
-            if write.options.urgent:
+            if write.options.priority is Priority.URGENT:
                 self._prompt.appendleft(write)
             else:
                 (self._prompt if write.is_prompt else self._others).append(write)
