@@ -89,8 +89,8 @@ soak: $(DEV) postgres ## Load both engines for 20 minutes; ARGS="--minutes 5 --e
 	@echo "Soaking"
 	@$(BIN)/python -m bench.soak $(ARGS)
 
-docs: $(DEV) ## Generate the reference pages from the code, and the site from all pages
-	@echo "Generating the reference pages and the site"
+docs: $(DEV) ## Generate the reference pages and the synchronous client from the code
+	@echo "Generating the reference pages and the synchronous client"
 	@$(BIN)/python -m docs.generate
 
 SCREENSHOTS := tests/browser/screenshots/pictures
@@ -101,7 +101,6 @@ pictures: $(PEERS) chromium ## Take the pictures of the documents again, in a br
 	@mkdir -p docs/images docs/ko/images
 	@cp $(SCREENSHOTS)/en/*.png docs/images/
 	@cp $(SCREENSHOTS)/ko/*.png docs/ko/images/
-	@$(BIN)/python -m docs.generate
 
 # Strict: a package that the vulnerability database does not answer for is a failure, not a pass.
 PIP_AUDIT = $(AUDIT_BIN)/pip-audit --strict --require-hashes --disable-pip --progress-spinner off
@@ -132,12 +131,12 @@ sbom: $(AUDIT) ## Write the software bill of materials: runtime dependencies and
 
 # The time of the last commit, so that the same commit always gives the same files.
 EPOCH = $(shell git log -1 --format=%ct 2>/dev/null || echo 1700000000)
-BUILD = import sys; from flit_core import buildapi as b; b.build_wheel(sys.argv[1]); b.build_sdist(sys.argv[1])
+BUILD = import build_backend as b; b.build_wheel("dist"); b.build_sdist("dist")
 
 dist: $(RUNTIME) ## Build wheel, sdist, bill of materials and notes in dist/, and try them in empty environments
 	@echo "Building the wheel and the sdist"
 	@rm -rf dist && mkdir dist
-	@SOURCE_DATE_EPOCH=$(EPOCH) $(BIN)/python -c '$(BUILD)' dist
+	@SOURCE_DATE_EPOCH=$(EPOCH) PYTHONPATH=deploy/release $(BIN)/python -c '$(BUILD)'
 	@echo "Trying them in empty environments"
 	@$(BIN)/python tests/deploy/try_distribution.py dist
 	@$(MAKE) --no-print-directory sbom

@@ -1,4 +1,4 @@
-"""Generates the reference of docs/ and docs/ko/, the site of all pages, and the synchronous client."""
+"""Generates the reference of docs/ and docs/ko/, and the synchronous client."""
 
 import argparse
 import sys
@@ -7,7 +7,6 @@ from pathlib import Path
 
 from docs.generate.endpoints_page import endpoints_page
 from docs.generate.errors_page import errors_page
-from docs.generate.guide import SITE, guide_pages, guide_pictures
 from docs.generate.result_codes_page import result_codes_page
 from docs.generate.settings_page import settings_page
 from docs.generate.sync_client import SYNC_CLIENT, sync_client
@@ -30,42 +29,29 @@ def pages() -> dict[str, str]:
     }
 
 
-def main(argv: Sequence[str] | None = None, folder: Path = DOCS, site: Path = SITE) -> int:
-    """Write the pages, or with --check only compare them; return the exit status.
-
-    The site is rendered from the pages in docs/, after the reference was written.
-    """
-    parser = argparse.ArgumentParser(description="Write the reference from the code, and the site from the pages.")
+def main(argv: Sequence[str] | None = None, folder: Path = DOCS) -> int:
+    """Write the pages and the client, or with --check only compare them; return the exit status."""
+    parser = argparse.ArgumentParser(description="Write the reference and the synchronous client from the code.")
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is out of date")
     is_check = parser.parse_args(argv).check
-    stale = _write(folder, _encode(pages()), is_check)
-    stale += _write(SYNC_CLIENT.parent, _encode({SYNC_CLIENT.name: sync_client()}), is_check)
-    rendered = _encode(guide_pages()) | guide_pictures()
-    stale += _write(site, rendered, is_check)
-    for left_over in sorted({*site.glob("*")} - {site / name for name in rendered}):
-        stale.append(left_over.name)
-        if not is_check:
-            left_over.unlink()
+    stale = _write(folder, pages(), is_check)
+    stale += _write(SYNC_CLIENT.parent, {SYNC_CLIENT.name: sync_client()}, is_check)
     if is_check and stale:
         print(f"out of date: {', '.join(stale)}; run `make docs`", file=sys.stderr)
         return 1
     return 0
 
 
-def _encode(texts: Mapping[str, str]) -> dict[str, bytes]:
-    return {name: text.encode() for name, text in texts.items()}
-
-
-def _write(folder: Path, contents: Mapping[str, bytes], is_check: bool) -> list[str]:
+def _write(folder: Path, contents: Mapping[str, str], is_check: bool) -> list[str]:
     """Write what differs, unless it is only a check; return the names of what differed."""
     stale = []
     for name, content in contents.items():
         path = folder / name
-        if path.exists() and path.read_bytes() == content:
+        if path.exists() and path.read_text(encoding="utf-8") == content:
             continue
         stale.append(name)
         if not is_check:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            path.write_text(content, encoding="utf-8")
             print(f"wrote {name}")
     return stale

@@ -12,7 +12,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 LOCK = ROOT / "requirements.lock"
 BODY = b'{"content": "hello", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}'
-PATHS = ("/readyz", "/openapi.json", "/docs", "/docs/guide", "/console/login", "/metrics")
+PATHS = (
+    "/readyz",
+    "/openapi.json",
+    "/docs",
+    "/docs/guide/ko/how-to/webhooks",
+    "/docs/guide/images/ko/send.png",
+    "/console/login",
+    "/metrics",
+)
 MAX_GREETING_LINES = 100
 TIMEOUT_S = 60
 
@@ -60,7 +68,7 @@ def _use(greeting: str) -> None:
     for path in PATHS:
         with urllib.request.urlopen(base + path, timeout=TIMEOUT_S) as answer:
             assert answer.status == 200, path
-            found = answer.read().decode()
+            found = answer.read().decode("utf-8", "replace")
         for asset in re.findall(r'"(/console/static/[^"]+)"', found):
             with urllib.request.urlopen(base + asset, timeout=TIMEOUT_S) as file:
                 assert file.read(), asset

@@ -40,16 +40,16 @@ def test_check_fails_for_a_stale_page_and_changes_nothing(
     page.parent.mkdir(parents=True)
     page.write_text("stale", encoding="utf-8")
 
-    assert generate.main(["--check"], tmp_path, tmp_path / "site") == 1
+    assert generate.main(["--check"], tmp_path) == 1
 
     assert "ko/reference/errors.md" in capsys.readouterr().err
     assert page.read_text(encoding="utf-8") == "stale"
 
 
 def test_generated_pages_pass_the_check(tmp_path: Path) -> None:
-    assert generate.main([], tmp_path, tmp_path / "site") == 0
+    assert generate.main([], tmp_path) == 0
 
-    assert generate.main(["--check"], tmp_path, tmp_path / "site") == 0
+    assert generate.main(["--check"], tmp_path) == 0
 
 
 @pytest.mark.parametrize("number", [f"0100000000{last}" for last in range(1, 9)])

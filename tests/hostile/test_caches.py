@@ -97,11 +97,14 @@ KEYED_BY_US = {
     "pabal.web.api_document.schemas._schemas_with_defaults",
     "pabal.web.api_document.schemas.build_schemas",
     "pabal.web.openapi.encode_document",
-    "pabal.web.guide.library._pages",
-    "pabal.web.guide.library._pictures",
-    "pabal.web.guide.library._sections",
+    "pabal.web.guide.documents._files",
+    "pabal.web.guide.documents._pages_by_file",
+    "pabal.web.guide.documents._pictures",
+    "pabal.web.guide.documents.read_texts",
+    "pabal.web.guide.rendering._render",
+    "pabal.web.guide.search._sections",
 }
-"""Caches keyed by our own types, numbers, statements and languages only."""
+"""Caches keyed by our own types, numbers, statements, languages and documents only."""
 
 
 def test_every_cache_is_known() -> None:

@@ -1,1 +1,1 @@
-"""The documents for users as a site with a search, at /docs/guide: rendered at build time, served offline."""
+"""The documents for users as a site with a search, at /docs/guide: rendered when asked for, served offline."""

@@ -1,4 +1,7 @@
-"""Answers the pages of the guide, their stylesheet and pictures, and the search."""
+"""Answers the pages of the guide, their stylesheet and pictures, and the search.
+
+What reads files, renders or searches is no coroutine, so that it runs in a thread.
+"""
 
 from importlib import resources
 from typing import Any
@@ -12,9 +15,10 @@ from starlette.routing import Route
 from pabal.checks.locale import choose_language
 from pabal.domain.codes import LANGUAGES, Text
 from pabal.web.guide.contents import CHAPTERS
-from pabal.web.guide.library import MAX_QUERY_CHARACTERS, read_page, read_picture, read_title, search
+from pabal.web.guide.documents import find_picture, read_title
+from pabal.web.guide.rendering import PREFIX, render_page
+from pabal.web.guide.search import MAX_QUERY_CHARACTERS, search
 
-PREFIX = "/docs/guide"
 CACHE_S = 300
 """How long a browser may keep a page: a new version may change it."""
 _HEADERS = {
@@ -41,7 +45,7 @@ def guide_routes() -> list[Route]:
     return [
         Route(PREFIX, show_start),
         Route(f"{PREFIX}/style.css", show_style),
-        Route(f"{PREFIX}/images/{{name}}", show_picture),
+        Route(f"{PREFIX}/images/{{language}}/{{name}}", show_picture),
         Route(f"{PREFIX}/{{language}}", show_index),
         Route(f"{PREFIX}/{{language}}/search", show_results),
         Route(f"{PREFIX}/{{language}}/{{page:path}}", show_page),
@@ -54,18 +58,20 @@ async def show_start(request: Request) -> Response:
     return RedirectResponse(f"{PREFIX}/{choose_language(header)}/index", headers={"vary": "accept-language"})
 
 
-async def show_style(request: Request) -> Response:
+def show_style(request: Request) -> Response:
     """Answer the stylesheet."""
     style = (resources.files(__package__) / "style.css").read_text(encoding="utf-8")
     return Response(style, media_type="text/css", headers={"cache-control": _HEADERS["cache-control"]})
 
 
-async def show_picture(request: Request) -> Response:
+def show_picture(request: Request) -> Response:
     """Answer a picture."""
-    picture = read_picture(request.path_params["name"])
+    picture = find_picture(_language(request), request.path_params["name"])
     if picture is None:
         raise HTTPException(404)
-    return Response(picture, media_type="image/png", headers={"cache-control": _HEADERS["cache-control"]})
+    return Response(
+        picture.read_bytes(), media_type="image/png", headers={"cache-control": _HEADERS["cache-control"]}
+    )
 
 
 async def show_index(request: Request) -> Response:
@@ -73,16 +79,16 @@ async def show_index(request: Request) -> Response:
     return RedirectResponse(f"{PREFIX}/{_language(request)}/index")
 
 
-async def show_page(request: Request) -> Response:
+def show_page(request: Request) -> Response:
     """Answer a page."""
     language, page = _language(request), request.path_params["page"]
-    body = read_page(language, page)
+    body = render_page(language, page)
     if body is None:
         raise HTTPException(404)
     return _answer(language, page, title=read_title(language, page), body=body, query="", hits=None)
 
 
-async def show_results(request: Request) -> Response:
+def show_results(request: Request) -> Response:
     """Answer what a search finds."""
     language = _language(request)
     query = request.query_params.get("q", "").strip()[:MAX_QUERY_CHARACTERS]

@@ -1,0 +1,96 @@
+"""Finds the documents for users: their files, titles and pictures."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+from pabal.domain.codes import LANGUAGES
+from pabal.web.guide.contents import CHAPTERS
+
+_SHIPPED = Path(__file__).parent / "shipped"
+"""Where the build of the wheel puts README.md, README.ko.md, SECURITY.md and docs/."""
+ROOT = (_SHIPPED if _SHIPPED.is_dir() else Path(__file__).parents[4]).resolve()
+"""Else the package runs in a checkout, whose own documents are shown."""
+_FILES_BY_PAGE = {
+    "en/index": "README.md",
+    "ko/index": "README.ko.md",
+    "en/security": "SECURITY.md",
+}
+"""Pages that are not in docs/, where the forges look for them."""
+_TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+_COMMENT = re.compile(r"^<!--.*-->\n", re.MULTILINE)
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_TABLE_RULE = re.compile(r"^\|(?: --- \|)+$", re.MULTILINE)
+_COLUMN = re.compile(r"\\?\|")
+_MARKS = re.compile(r"^```\w*$|`|\*\*", re.MULTILINE)
+
+
+def find_page(language: str, page: str) -> Path | None:
+    """Return the file of a page; None if there is no such page in this language."""
+    return _files().get(f"{language}/{page}")
+
+
+def find_page_of(file: Path) -> str | None:
+    """Return the page of a file, such as `ko/how-to/idempotency`; None if it is not on the site."""
+    return _pages_by_file().get(file)
+
+
+def find_picture(language: str, name: str) -> Path | None:
+    """Return the file of a picture; None if there is no such picture in this language."""
+    return _pictures().get(f"{language}/{name}")
+
+
+def picture_address(file: Path) -> str:
+    """Return the language and the name of a picture: those of docs/ko/images/ are Korean."""
+    return f"{'ko' if file.parents[1].name == 'ko' else 'en'}/{file.name}"
+
+
+@cache
+def read_texts(language: str) -> dict[str, str]:
+    """Return the Markdown of every page of a language, without comments."""
+    files = {page: path for page in _pages() if (path := find_page(language, page))}
+    return {page: _COMMENT.sub("", path.read_text(encoding="utf-8")) for page, path in files.items()}
+
+
+def read_title(language: str, page: str) -> str | None:
+    """Return the heading of a page; None if there is no such page in this language."""
+    text = read_texts(language).get(page)
+    heading = _TITLE.search(text) if text is not None else None
+    return plain_text(heading[1]) if heading else None
+
+
+def plain_text(markdown: str) -> str:
+    """Return what a reader sees of a piece of Markdown, on one line."""
+    unlinked = _TABLE_RULE.sub("", _LINK.sub(r"\1", markdown))
+    return " ".join(_MARKS.sub("", _COLUMN.sub(" ", unlinked)).split())
+
+
+def make_anchor(heading: str) -> str:
+    """Return the anchor of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def _pages() -> list[str]:
+    return [page for chapter in CHAPTERS for page in chapter.pages]
+
+
+@cache
+def _files() -> dict[str, Path]:
+    """Return the file of every page that exists, such as `ko/how-to/idempotency`."""
+    folders = {"en": "docs", "ko": "docs/ko"}
+    files = {
+        f"{language}/{page}": ROOT / _FILES_BY_PAGE.get(f"{language}/{page}", f"{folders[language]}/{page}.md")
+        for language in LANGUAGES
+        for page in _pages()
+    }
+    return {page: path for page, path in files.items() if path.is_file()}
+
+
+@cache
+def _pages_by_file() -> dict[Path, str]:
+    return {path: page for page, path in _files().items()}
+
+
+@cache
+def _pictures() -> dict[str, Path]:
+    return {picture_address(path): path for path in ROOT.glob("docs/**/images/*.png")}
