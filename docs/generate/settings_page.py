@@ -1,23 +1,16 @@
 """The reference of the settings."""
 
 import dataclasses
-import inspect
 from collections.abc import Iterable
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from docs.generate.markdown import GENERATED_NOTE, join_lines, make_table
-from pabal.console.operate.setting_descriptions import KOREAN_DESCRIPTIONS
 from pabal.domain.codes import Text
-from pabal.settings.carriers import (
-    CARRIER_KINDS,
-    CarrierSettings,
-    NhnCloudSettings,
-    SimulatorSettings,
-    SmppSettings,
-    SolapiSettings,
-)
+from pabal.settings.carrier_tables import CARRIER_KINDS
+from pabal.settings.carriers import CarrierSettings, SimulatorSettings, SmppSettings
 from pabal.settings.environment import ENVIRONMENT_PREFIX
 from pabal.settings.field import fields, format_value
+from pabal.settings.relays import NhnCloudSettings, SolapiSettings
 from pabal.settings.settings import FILE_ONLY, Settings, describe_settings
 
 HEAD = Text(
@@ -47,9 +40,9 @@ IN_FILE_ONLY = Text("파일에서만", "in the file only")
 REQUIRED = Text("필수", "required")
 CARRIERS = Text(
     """
-## 통신사
+## 발송 경로
 
-통신사는 파일의 표 `[carriers.NAME]`입니다. `kind`는 {kinds}입니다. `password` 같은 비밀 값은 환경 변수의 이름인
+발송 경로는 파일의 표 `[carriers.NAME]`입니다. `kind`는 {kinds}입니다. `password` 같은 비밀 값은 환경 변수의 이름인
 `password_env`나, 비밀 값만 들어 있는 파일의 경로인 `password_file`로도 줄 수 있습니다. 로그와 `pabal settings`는
 비밀 값을 보여 주지 않습니다.
 """,
@@ -63,11 +56,11 @@ such as `password` can also be given as `password_env`, the name of an environme
 """,
 )
 ROUTES = Text(
-    """## 발송 경로
+    """## 발송 순서
 
-표 `[routes]`는 메시지 종류마다 시도할 통신사를 순서대로 적습니다. 파일에 통신사도 경로도 없으면 시뮬레이터가 모든
-메시지를 맡습니다. 있으면, 경로가 없는 메시지 종류는 `PRODUCT_NOT_AVAILABLE`로 거절합니다. 쓸 수 있는 것은 `email`과
-`push`를 뺀 [메시지 종류](result-codes.md#메시지-종류)입니다.
+표 `[routes]`는 메시지 종류마다 시도할 발송 경로를 순서대로 적습니다. 파일에 발송 경로도 순서도 없으면 시뮬레이터가
+모든 메시지를 맡습니다. 있으면, 순서를 적지 않은 메시지 종류는 `PRODUCT_NOT_AVAILABLE`로 거절합니다. 쓸 수 있는 것은
+`email`과 `push`를 뺀 [메시지 종류](result-codes.md#메시지-종류)입니다.
 """,
     """## Routes
 
@@ -85,11 +78,19 @@ window = 500
 [routes]
 sms = ["phones"]
 ```"""
-KOREAN_KINDS: dict[type[CarrierSettings], str] = {
-    SimulatorSettings: "내장 시뮬레이터입니다.",
-    SmppSettings: "SMPP 3.4 인터페이스가 있는 통신사나 문자 중계사입니다.",
-    NhnCloudSettings: "중계사 NHN Cloud: SMS와 KakaoTalk Bizmessage 서비스입니다.",
-    SolapiSettings: "중계사 솔라피입니다.",
+ABOUT: dict[type[CarrierSettings], Text] = {
+    SimulatorSettings: Text("내장 시뮬레이터입니다.", "The built-in simulator."),
+    SmppSettings: Text(
+        "SMPP 3.4로 접속하는 이동통신사나 문자 중계사입니다.", "A network operator or aggregator with SMPP 3.4."
+    ),
+    NhnCloudSettings: Text(
+        "중계사 NHN Cloud: SMS와 KakaoTalk Bizmessage 서비스입니다.",
+        "NHN Cloud Notification: SMS for texts, KakaoTalk Bizmessage for Alimtalk and friend talk.",
+    ),
+    SolapiSettings: Text(
+        "중계사 솔라피입니다.",
+        "Solapi: texts, Alimtalk and brand messages, each message of a call with its own text.",
+    ),
 }
 
 
@@ -100,7 +101,7 @@ def settings_page(language: str) -> str:
         in_environment = name not in FILE_ONLY
         in_file = IN_FILE_ONLY.in_language(language)
         variable = f"`{ENVIRONMENT_PREFIX}{name.upper()}`" if in_environment else in_file
-        described = f"{_describe(meaning, language)}{_limits(Settings, name, language)}"
+        described = f"{meaning.in_language(language)}{_limits(Settings, name, language)}"
         rows.append((f"`{name}`", variable, f"`{default}`" if default else "", described))
     return join_lines(
         [
@@ -114,10 +115,6 @@ def settings_page(language: str) -> str:
     )
 
 
-def _describe(meaning: str, language: str) -> str:
-    return KOREAN_DESCRIPTIONS[meaning] if language == "ko" else meaning
-
-
 def _either(words: Iterable[str], language: str) -> str:
     return (" 또는 " if language == "ko" else " or ").join(f"`{word}`" for word in words)
 
@@ -126,13 +123,12 @@ def _carrier_settings(kind: str, settings_type: type[CarrierSettings], language:
     """Return the settings of a kind of carrier."""
     carried = ", ".join(f"`{product.code}`" for product in settings_type.products)
     rows = [
-        (f"`{name}`", _default(each, language), _describe(each.metadata["help"], language) + limits)
+        (f"`{name}`", _default(each, language), each.metadata["help"].in_language(language) + limits)
         for name, each in fields(settings_type).items()
         for limits in [_limits(settings_type, name, language)]
     ]
-    is_korean = language == "ko"
-    about = KOREAN_KINDS[settings_type] if is_korean else inspect.getdoc(settings_type)
-    products = f"메시지 종류: {carried}." if is_korean else f"Products: {carried}."
+    about = ABOUT[settings_type].in_language(language)
+    products = Text(f"메시지 종류: {carried}.", f"Products: {carried}.").in_language(language)
     return [f"### {kind}", "", f"{about} {products}", "", *make_table(CARRIER_COLUMNS[language], rows), ""]
 
 

@@ -39,16 +39,11 @@ from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
 from pabal.service.slots import Slots
 from pabal.service.upkeep.nodes import watch_nodes
 from pabal.service.work import BackgroundWork, run_forever
-from pabal.settings.carriers import (
-    CarrierSettings,
-    NhnCloudSettings,
-    SimulatorSettings,
-    SmppSettings,
-    SolapiSettings,
-)
+from pabal.settings.carrier_tables import find_unrouted
+from pabal.settings.carriers import CarrierSettings, SimulatorSettings, SmppSettings
 from pabal.settings.data_directory import create_folder
 from pabal.settings.field import BadSetting
-from pabal.settings.routes import find_unrouted
+from pabal.settings.relays import NhnCloudSettings, SolapiSettings
 from pabal.settings.settings import Settings
 from pabal.store import requests
 from pabal.store import slots as kept_slots

@@ -8,7 +8,7 @@ from pabal.carriers.base import Carrier
 from pabal.carriers.relay.dependencies import Dependencies
 from pabal.carriers.solapi.carrier import SolapiCarrier
 from pabal.carriers.solapi.client import SolapiClient
-from pabal.settings.carriers import SolapiSettings
+from pabal.settings.relays import SolapiSettings
 from pabal.world import World
 from tests.carriers.conformance import (
     BUSY_NUMBER,

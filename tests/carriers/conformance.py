@@ -14,7 +14,8 @@ from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu, ShortMessage
 from pabal.domain.image import Image
 from pabal.domain.simulated_message import SimulatedMessage
-from pabal.settings.carriers import NhnCloudSettings, SimulatorSettings, SmppSettings
+from pabal.settings.carriers import SimulatorSettings, SmppSettings
+from pabal.settings.relays import NhnCloudSettings
 from pabal.world import World
 from tests.carriers.test_simulator import InMemorySimulatorStore
 from tests.fakes.nhncloud.server import FakeNhnCloud, FakeNhnCloudTransport

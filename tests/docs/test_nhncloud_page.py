@@ -8,7 +8,7 @@ import pytest
 from docs import generate
 from pabal.carriers.nhncloud import codes
 from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome
-from pabal.settings.carriers import NhnCloudSettings
+from pabal.settings.relays import NhnCloudSettings
 from pabal.settings.settings import load
 
 PAGE = (generate.FOLDER.parent / "how-to" / "nhncloud.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import pytest
 from docs import generate
 from pabal.carriers.solapi import codes
 from pabal.domain.message import OUTCOME_BY_NUMBER
-from pabal.settings.carriers import SolapiSettings
+from pabal.settings.relays import SolapiSettings
 from pabal.settings.settings import load
 
 PAGE = (generate.FOLDER.parent / "how-to" / "solapi.md").read_text(encoding="utf-8")

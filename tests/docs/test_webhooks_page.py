@@ -16,7 +16,7 @@ import pytest
 from docs import generate
 from pabal.domain.event import EventType
 from pabal.settings.settings import load
-from pabal.settings.webhooks import AllowedEndpoint
+from pabal.settings.webhook_settings import AllowedEndpoint
 from pabal.web.api_document.example_answers import post_example
 from pabal.webhooks.signing import format_secret, sign
 from pabal.world import RealWorld

@@ -7,15 +7,10 @@ from typing import Any
 import pytest
 
 from pabal.domain.message import Outcome, Product
-from pabal.settings.carriers import (
-    CARRIER_KINDS,
-    SENDABLE,
-    NhnCloudSettings,
-    SimulatorSettings,
-    SmppSettings,
-    SolapiSettings,
-)
+from pabal.settings.carrier_tables import CARRIER_KINDS
+from pabal.settings.carriers import SENDABLE, SimulatorSettings, SmppSettings
 from pabal.settings.field import fields
+from pabal.settings.relays import NhnCloudSettings, SolapiSettings
 from tests.fixtures.carrier_settings import KEYS, LONG_SECRET, REQUIRED, SECRET, read, refusal, table, telco
 
 EXAMPLES: dict[str, dict[str, tuple[str, Any]]] = {
@@ -139,7 +134,7 @@ def test_carrier_has_its_kind_and_the_name_of_its_table(tmp_path: Path) -> None:
 
 @in_every_kind
 def test_every_setting_says_what_it_means(kind: str) -> None:
-    assert all(each.metadata["help"].endswith(".") for each in fields(CARRIER_KINDS[kind]).values())
+    assert all(each.metadata["help"].en.endswith(".") for each in fields(CARRIER_KINDS[kind]).values())
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in REQUIRED.items() for name in names])

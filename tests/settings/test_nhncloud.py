@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from pabal.domain.message import Product
-from pabal.settings.carriers import KAKAO_PRODUCTS, MIN_SIGNATURE_LENGTH, TEXT_PRODUCTS, NhnCloudSettings
+from pabal.settings.carriers import KAKAO_PRODUCTS, TEXT_PRODUCTS
 from pabal.settings.field import BadSetting, fields
+from pabal.settings.relays import MIN_SIGNATURE_LENGTH, NhnCloudSettings
 from pabal.settings.settings import Settings, describe_settings, load
 
 SECRETS: dict[str, Any] = {

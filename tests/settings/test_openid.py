@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pabal.settings.field import SECRET_IS_SET, BadSetting
-from pabal.settings.openid import is_safe_url
+from pabal.settings.openid_settings import is_safe_url
 from pabal.settings.settings import describe_settings, load
 
 ISSUER: dict[str, Any] = {"openid_issuer": "https://login.example", "openid_client_id": "pabal"}

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from pabal.settings.carrier_tables import describe_carrier as described_carrier
 from pabal.settings.carriers import SENDABLE, SimulatorSettings, SmppSettings
-from pabal.settings.carriers import describe_carrier as described_carrier
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import FIELDS, FILE_ONLY, Settings, describe_settings, load
 
@@ -379,7 +379,7 @@ def test_every_setting_is_described_with_its_value_and_meaning(tmp_path: Path) -
 
     of_carriers = [row for each in settings.carriers.values() for row in described_carrier(each)]
     assert set(rows) == {*FIELDS, *(name for name, _, _ in of_carriers)}
-    assert all(meaning.endswith(".") for _, meaning in rows.values())
+    assert all(meaning.en.endswith(".") for _, meaning in rows.values())
     assert rows["port"][0] == "8080"
     assert rows["always_ok"][0] == "false"
     assert rows["zone"][0] == "Asia/Seoul"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pabal.settings.carriers import describe_carrier
+from pabal.settings.carrier_tables import describe_carrier
 from pabal.settings.field import SECRET_IS_SET
 from tests.fixtures.carrier_settings import refusal, table, telco
 

@@ -7,7 +7,7 @@ import pytest
 
 from pabal.settings.field import SECRET_IS_SET, BadSetting
 from pabal.settings.settings import describe_settings, load
-from pabal.settings.webhooks import MAX_KEYS, AllowedEndpoint
+from pabal.settings.webhook_settings import MAX_KEYS, AllowedEndpoint
 
 KEY = bytes(range(224, 256))
 SPELLING = base64.b64encode(KEY).decode()

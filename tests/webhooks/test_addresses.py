@@ -6,7 +6,7 @@ import pytest
 
 from pabal.domain.codes import Code, Refused
 from pabal.domain.webhook import MAX_URL_CHARACTERS
-from pabal.settings.webhooks import AllowedEndpoint
+from pabal.settings.webhook_settings import AllowedEndpoint
 from pabal.webhooks.addresses import AddressRules, WebhookUrl, parse_url
 
 PUBLIC = (

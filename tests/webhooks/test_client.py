@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pabal.settings.field import BadSetting
-from pabal.settings.webhooks import AllowedEndpoint
+from pabal.settings.webhook_settings import AllowedEndpoint
 from pabal.webhooks.addresses import AddressRules
 from pabal.webhooks.client import WebhookClient
 from pabal.webhooks.exchange import READ_BYTES

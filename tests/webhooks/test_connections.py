@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pabal.settings.field import BadSetting
-from pabal.settings.webhooks import AllowedEndpoint
+from pabal.settings.webhook_settings import AllowedEndpoint
 from pabal.webhooks.addresses import AddressRules
 from pabal.webhooks.client import MAX_LOOKUPS_PER_ACCOUNT, RESOLVED_S, WebhookClient
 from pabal.webhooks.poster import PostError

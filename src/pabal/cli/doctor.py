@@ -31,10 +31,10 @@ from pabal.service.delivery.heartbeat import find_live_workers
 from pabal.service.metrics import Metrics
 from pabal.service.upkeep import abandoned_jobs
 from pabal.service.webhooks import encrypt
+from pabal.settings.carrier_tables import find_unrouted
 from pabal.settings.carriers import SENDABLE, TEXT_PRODUCTS
 from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.field import BadSetting
-from pabal.settings.routes import find_unrouted
 from pabal.settings.settings import Settings
 from pabal.store import accounts, carrier_states, numbers, queue_admin, slots, webhook_posts, webhooks
 from pabal.store.engine import citus_nodes, requirements, sqlite_backup

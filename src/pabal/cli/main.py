@@ -33,7 +33,6 @@ from pabal.cli.command import WORLD, CommandError, add_command, current_actor
 from pabal.cli.doctor import diagnose, pending_migrations
 from pabal.cli.korean_help import translate_help
 from pabal.cli.translate import t
-from pabal.console.operate.setting_descriptions import KOREAN_DESCRIPTIONS
 from pabal.domain.codes import Refused, Text
 from pabal.service.delivery.known_carriers import WrongCarriers
 from pabal.settings.environment import choose_language
@@ -203,9 +202,8 @@ def _check_schema(settings: Settings) -> int:
 
 
 def _settings(settings: Settings, given: argparse.Namespace) -> None:
-    translations = KOREAN_DESCRIPTIONS if choose_language() == "ko" else {}
     for name, value, meaning in describe_settings(settings):
-        print(f"{name} = {value}\n    {translations.get(meaning, meaning)}")
+        print(f"{name} = {value}\n    {meaning.in_language(choose_language())}")
 
 
 def _doctor(settings: Settings, given: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from pabal.service.access.hash_keys import KeyState
 from pabal.service.metrics import Metrics
 from pabal.service.webhooks.encrypt import EncryptionState, encrypt_all
 from pabal.settings.settings import Settings
-from pabal.settings.webhooks import KEY_BYTES
+from pabal.settings.webhook_settings import KEY_BYTES
 from pabal.store import audit_log
 from pabal.store.audit_log import AuditEntry
 from pabal.store.engine.base import Store

@@ -14,7 +14,7 @@ import msgspec
 from pabal.openid import id_token
 from pabal.openid.flow import Flow
 from pabal.openid.id_token import Expected, UnknownKey
-from pabal.settings.openid import is_safe_url
+from pabal.settings.openid_settings import is_safe_url
 from pabal.world import World
 
 if TYPE_CHECKING:

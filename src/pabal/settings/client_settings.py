@@ -17,9 +17,13 @@ class ClientSettings:
     """Which service to call, and with which key."""
 
     url: str = setting(
-        "http://127.0.0.1:8080", "Address of the service that `pabal send`, `history`, `phone` and `status` call."
+        "http://127.0.0.1:8080",
+        "`pabal send`, `history`, `phone`, `status`가 호출하는 서비스의 주소입니다.",
+        "Address of the service that `pabal send`, `history`, `phone` and `status` call.",
     )
-    api_key: str = setting("", "API key that these commands call it with.", is_secret=True)
+    api_key: str = setting(
+        "", "이 명령들이 쓰는 API 키입니다.", "API key that these commands call it with.", is_secret=True
+    )
 
 
 CLIENT_FIELDS = fields(ClientSettings)

@@ -11,6 +11,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo
 
+from pabal.domain.codes import Text
 from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome, Status
 
 SECRET_IS_SET = "(set)"
@@ -25,16 +26,17 @@ class BadSetting(Exception):
 
 def setting(
     default: Any,
-    help: str,
+    ko: str,
+    en: str,
     *,
     min_value: int | None = None,
     max_value: int | None = None,
     max_length: int | None = None,
     is_secret: bool = False,
 ) -> Any:
-    """Declare a setting with its default, meaning and limits; a default of `...` makes it required."""
+    """Declare a setting with its default, meaning in both languages and limits; `...` makes it required."""
     metadata = {
-        "help": help,
+        "help": Text(ko, en),
         "min_value": min_value,
         "max_value": max_value,
         "max_length": max_length,

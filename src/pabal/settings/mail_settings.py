@@ -16,45 +16,88 @@ MAX_PASSWORD_FILE_BYTES = 10_000
 class MailSettings:
     """The mail server, and the thresholds of notices."""
 
-    smtp_host: str = setting("", "Mail server (SMTP) for notices to users of the console; empty: no mails.")
+    smtp_host: str = setting(
+        "",
+        "콘솔 사용자에게 알림을 보낼 메일 서버(SMTP)입니다. 비우면 메일을 보내지 않습니다.",
+        "Mail server (SMTP) for notices to users of the console; empty: no mails.",
+    )
     smtp_port: int = setting(
-        587, "Port of the mail server: 587 with starttls, 465 with tls.", min_value=1, max_value=65535
+        587,
+        "메일 서버의 포트입니다. starttls는 587, tls는 465를 씁니다.",
+        "Port of the mail server: 587 with starttls, 465 with tls.",
+        min_value=1,
+        max_value=65535,
     )
     smtp_tls: Literal["starttls", "tls", "none"] = setting(
         "starttls",
-        "How the connection to the mail server is encrypted: starttls and tls refuse to go on without it and check"
-        " the certificate; none is for a server on the same machine.",
+        "메일 서버 연결의 암호화 방식입니다. starttls와 tls는 암호화하지 못하면 보내지 않고 인증서를"
+        " 확인하며, none은 같은 장비의 서버에 씁니다.",
+        "How the connection to the mail server is encrypted: starttls and tls refuse to go on without it"
+        " and check the certificate; none is for a server on the same machine.",
     )
     smtp_tls_ca: Path | None = setting(
-        None, "PEM file of authorities that the mail server's certificate may be from, instead of the system's."
+        None,
+        "메일 서버의 인증서를 발급한 인증 기관의 PEM 파일입니다. 설정하면 시스템의 인증 기관 대신 씁니다.",
+        "PEM file of authorities that the mail server's certificate may be from, instead of the system's.",
     )
-    smtp_user: str = setting("", "User name at the mail server; empty: it asks for none.", max_length=256)
-    smtp_password: str = setting("", "Password at the mail server.", is_secret=True)
-    smtp_password_file: Path | None = setting(None, "File with that password.")
-    smtp_sender: str = setting("", "Address that mails come from, such as pabal@example.com.")
+    smtp_user: str = setting(
+        "",
+        "메일 서버의 사용자 이름입니다. 서버가 요구하지 않으면 비워 둡니다.",
+        "User name at the mail server; empty: it asks for none.",
+        max_length=256,
+    )
+    smtp_password: str = setting("", "메일 서버의 비밀번호입니다.", "Password at the mail server.", is_secret=True)
+    smtp_password_file: Path | None = setting(None, "그 비밀번호를 담은 파일입니다.", "File with that password.")
+    smtp_sender: str = setting(
+        "",
+        "메일을 보내는 주소입니다(예: pabal@example.com).",
+        "Address that mails come from, such as pabal@example.com.",
+    )
     smtp_timeout_seconds: int = setting(
-        30, "How long handing one mail to the mail server may take.", min_value=1, max_value=300
+        30,
+        "메일 한 통을 메일 서버에 넘기는 제한 시간(초)입니다.",
+        "How long handing one mail to the mail server may take.",
+        min_value=1,
+        max_value=300,
     )
     public_url: str = setting(
-        "", "Address at which users open the console, such as https://pabal.example.com, for the links in mails."
+        "",
+        "사용자가 콘솔을 여는 주소입니다. 메일의 링크에 씁니다(예: https://pabal.example.com).",
+        "Address at which users open the console, such as https://pabal.example.com, for the links in mails.",
     )
     mail_pause_minutes: int = setting(
         10,
+        "한 사용자에게 같은 종류의 메일을 보내는 최소 간격(분)입니다. 그동안 생긴 일은 다음 메일에 모읍니다.",
         "Least time between two mails of one kind to one user; what happens meanwhile is in the next one.",
         min_value=0,
         max_value=1440,
     )
     notice_failure_percent: int = setting(
-        20, "Percentage of failed messages in an hour from which an account is told.", min_value=1, max_value=100
+        20,
+        "한 시간 동안의 실패율이 이 퍼센트 이상이면 계정에 알립니다.",
+        "Percentage of failed messages in an hour from which an account is told.",
+        min_value=1,
+        max_value=100,
     )
     notice_failure_messages: int = setting(
-        100, "Messages that must have ended in that hour before an account is told.", min_value=1
+        100,
+        "그 한 시간에 종료된 메시지가 이보다 적으면 실패율을 알리지 않습니다.",
+        "Messages that must have ended in that hour before an account is told.",
+        min_value=1,
     )
     notice_carrier_seconds: int = setting(
-        60, "How long a carrier must be down before users are told.", min_value=0, max_value=86_400
+        60,
+        "발송 경로 장애가 이 시간(초) 동안 이어지면 사용자에게 알립니다.",
+        "How long a carrier must be down before users are told.",
+        min_value=0,
+        max_value=86_400,
     )
     notice_quota_percent: int = setting(
-        70, "Percentage of a limit at which an account is told; it is told again at 100.", min_value=1, max_value=99
+        70,
+        "한도를 이 퍼센트만큼 쓰면 계정에 알립니다. 100퍼센트에서 다시 알립니다.",
+        "Percentage of a limit at which an account is told; it is told again at 100.",
+        min_value=1,
+        max_value=99,
     )
 
     @property

@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 from pabal.domain.codes import Code, Refused, Text
 from pabal.domain.webhook import MAX_URL_CHARACTERS
-from pabal.settings.webhooks import AllowedEndpoint
+from pabal.settings.webhook_settings import AllowedEndpoint
 
 IpAddress = IPv4Address | IPv6Address
 IpNetwork = IPv4Network | IPv6Network

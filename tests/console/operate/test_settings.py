@@ -5,11 +5,12 @@ import html
 import re
 
 from pabal.console.app import build_console
-from pabal.console.operate.setting_descriptions import KOREAN_DESCRIPTIONS
 from pabal.domain.codes import LANGUAGES
 from pabal.domain.user import Role
-from pabal.settings.carriers import CARRIER_KINDS, CarrierSettings, NhnCloudSettings, SmppSettings
+from pabal.settings.carrier_tables import CARRIER_KINDS
+from pabal.settings.carriers import CarrierSettings, SmppSettings
 from pabal.settings.field import fields
+from pabal.settings.relays import NhnCloudSettings
 from pabal.settings.settings import FIELDS, Settings, load
 from tests.fixtures.console import Browser, make_user, sign_in
 from tests.fixtures.virtual import Environment
@@ -51,17 +52,17 @@ def test_setting_descriptions_follow_page_language(run_scenario: RunScenario) ->
             await operator.submit("/console/language", language=language)
             shown = await operator.get("/console/operate/settings")
             told = [html.unescape(each) for each in DESCRIPTION.findall(shown.text)]
-            helps = [each.metadata["help"] for some in declared for each in some.values()]
+            helps = [each.metadata["help"].in_language(language) for some in declared for each in some.values()]
 
             assert f'<html lang="{language}">' in shown.text
-            assert told == (helps if language == "en" else [KOREAN_DESCRIPTIONS[help] for help in helps])
+            assert told == helps
 
     run_scenario(scenario)
 
 
-def test_every_setting_description_has_exactly_one_korean_text() -> None:
+def test_every_setting_is_described_by_sentences_in_both_languages() -> None:
     shapes: list[type] = [Settings, *CARRIER_KINDS.values()]
-    helps = {each.metadata["help"] for shape in shapes for each in fields(shape).values()}
+    helps = [each.metadata["help"] for shape in shapes for each in fields(shape).values()]
 
-    assert set(KOREAN_DESCRIPTIONS) == helps
-    assert [ko for ko in KOREAN_DESCRIPTIONS.values() if not re.search("[가-힣].*[.]$", ko)] == []
+    assert [ko for ko, _ in helps if not re.search("[가-힣].*[.]$", ko)] == []
+    assert [en for _, en in helps if re.search("[가-힣]", en) or not en.endswith(".")] == []

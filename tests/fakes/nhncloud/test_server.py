@@ -15,7 +15,7 @@ import httpx
 import msgspec
 import pytest
 
-from pabal.settings.carriers import read_carriers
+from pabal.settings.carrier_tables import read_carriers
 from tests.fakes.nhncloud.answers import Reply, Request
 from tests.fakes.nhncloud.calling import Caller, alimtalk_body, result_code, sms_body
 from tests.fakes.nhncloud.server import FakeNhnCloud, FakeNhnCloudServer, serving

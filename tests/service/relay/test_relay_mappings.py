@@ -12,7 +12,7 @@ from pabal.carriers.solapi.provider import SolapiProvider
 from pabal.domain.codes import Code, Refused
 from pabal.service.history.timeline import get_timeline
 from pabal.service.relay import mappings
-from pabal.settings.carriers import SolapiSettings
+from pabal.settings.relays import SolapiSettings
 from pabal.store import profile_mappings
 from pabal.store.audit_log import AuditEntry
 from pabal.store.profile_mappings import ProfileMapping

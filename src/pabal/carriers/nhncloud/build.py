@@ -3,7 +3,7 @@
 from pabal.carriers.nhncloud.carrier import Dependencies, NhnCloudCarrier
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.nhncloud.provider import NhnCloudProvider
-from pabal.settings.carriers import NhnCloudSettings
+from pabal.settings.relays import NhnCloudSettings
 
 
 def build(settings: NhnCloudSettings, dependencies: Dependencies) -> NhnCloudCarrier:

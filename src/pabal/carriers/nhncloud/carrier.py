@@ -35,7 +35,7 @@ from pabal.carriers.relay.submission import Submission
 from pabal.carriers.relay.unanswered import UnansweredMessages
 from pabal.domain.message import Attempt, Outcome
 from pabal.domain.opt_out import OptOutChange
-from pabal.settings.carriers import NhnCloudSettings
+from pabal.settings.relays import NhnCloudSettings
 
 TIMEOUT_S = 40.0
 TIMEOUT_MARGIN_S = 2.0

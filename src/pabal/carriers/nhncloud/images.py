@@ -11,7 +11,7 @@ from pabal.carriers.relay.dependencies import LoadImage
 from pabal.domain.brand.message import BrandMessage
 from pabal.domain.image import measure_px
 from pabal.domain.message import Product
-from pabal.settings.carriers import NHN_CLOUD_MAX_MMS_PX
+from pabal.settings.relays import NHN_CLOUD_MAX_MMS_PX
 from pabal.world import World
 
 MAX_CACHED = 1000

@@ -23,7 +23,8 @@ from pabal.domain import dates
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import MINUTE, Instant
 from pabal.domain.message import Product
-from pabal.settings.carriers import TEXT_PRODUCTS, NhnCloudSettings
+from pabal.settings.carriers import TEXT_PRODUCTS
+from pabal.settings.relays import NhnCloudSettings
 from pabal.world import World
 
 PAGE_SIZE = 1000

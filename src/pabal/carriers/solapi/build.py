@@ -4,7 +4,7 @@ from pabal.carriers.relay.dependencies import Dependencies
 from pabal.carriers.solapi.carrier import SolapiCarrier
 from pabal.carriers.solapi.client import SolapiClient
 from pabal.carriers.solapi.provider import SolapiProvider
-from pabal.settings.carriers import SolapiSettings
+from pabal.settings.relays import SolapiSettings
 
 
 def build(settings: SolapiSettings, dependencies: Dependencies) -> SolapiCarrier:

@@ -30,7 +30,7 @@ from pabal.carriers.solapi.preparation import Preparation
 from pabal.carriers.solapi.results import SolapiResults
 from pabal.carriers.solapi.sender import SolapiSender
 from pabal.domain.message import Attempt
-from pabal.settings.carriers import SolapiSettings
+from pabal.settings.relays import SolapiSettings
 
 TIMEOUT_S = 40.0
 TIMEOUT_MARGIN_S = 2.0

@@ -17,7 +17,7 @@ from pabal.carriers.solapi.wire import ListedMessage
 from pabal.domain import identifiers
 from pabal.domain.codes import Code, Refused
 from pabal.domain.dates import MINUTE, Instant
-from pabal.settings.carriers import SolapiSettings
+from pabal.settings.relays import SolapiSettings
 from pabal.world import World
 
 WEBHOOK_POLL_S = 60.0

@@ -2,7 +2,6 @@
 
 from starlette.responses import Response
 
-from pabal.console.operate.setting_descriptions import KOREAN_DESCRIPTIONS
 from pabal.console.shell.page_request import PageRequest
 from pabal.settings import settings as settings_module
 from pabal.settings.field import SECRET_IS_SET
@@ -10,13 +9,12 @@ from pabal.settings.field import SECRET_IS_SET
 
 async def show_settings(request: PageRequest) -> Response:
     """Show every setting with its value; of a secret only whether it is set."""
-    is_korean = request.locale.language == "ko"
     rows = [
         (
             name,
             request.t("settings.set") if value == SECRET_IS_SET else value,
-            KOREAN_DESCRIPTIONS[description] if is_korean else description,
+            meaning.in_language(request.locale.language),
         )
-        for name, value, description in settings_module.describe_settings(request.site.settings)
+        for name, value, meaning in settings_module.describe_settings(request.site.settings)
     ]
     return request.render("operate/settings.html", rows=rows)

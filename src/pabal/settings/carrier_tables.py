@@ -1,0 +1,144 @@
+"""Reads the tables of carriers and routes in the TOML file."""
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pabal.domain.codes import Text
+from pabal.domain.message import PRODUCT_BY_CODE
+from pabal.domain.route import SIMULATOR_KIND
+from pabal.settings.carriers import SENDABLE, CarrierSettings, SimulatorSettings, SmppSettings, check_product
+from pabal.settings.field import BadSetting, convert, fields, show_value, suggest
+from pabal.settings.relays import NhnCloudSettings, SolapiSettings
+
+RENAMED = {"patience_seconds": "failover_seconds", "answer_seconds": "timeout_seconds"}
+"""Old names, so that an operator who upgrades learns the new ones."""
+CARRIER_KINDS: Mapping[str, type[CarrierSettings]] = {
+    "simulator": SimulatorSettings,
+    "smpp": SmppSettings,
+    "nhncloud": NhnCloudSettings,
+    "solapi": SolapiSettings,
+}
+
+
+def read_carriers(table: Any, environment: Mapping[str, str]) -> dict[str, CarrierSettings]:
+    """Return the carriers of a `[carriers]` table; `environment` holds the secrets that `…_env` keys name.
+
+    Raises BadSetting.
+    """
+    if not isinstance(table, dict) or not all(isinstance(each, dict) for each in table.values()):
+        raise BadSetting("carriers: write a table [carriers.NAME] for each carrier")
+    return {name: _read_carrier(name, given, environment) for name, given in table.items()}
+
+
+def secrets_in_environment(carriers: Mapping[str, Any]) -> set[str]:
+    """Return the environment variables that a `[carriers]` table reads secrets from."""
+    return {
+        value
+        for given in carriers.values()
+        if isinstance(given, dict)
+        for key, value in given.items()
+        if key.endswith("_env") and isinstance(value, str)
+    }
+
+
+def describe_carrier(carrier: CarrierSettings) -> list[tuple[str, str, Text]]:
+    """Return name, value and meaning of a carrier's settings; of a secret only whether it is set."""
+    return [
+        (f"carriers.{carrier.name}.{name}", show_value(each, getattr(carrier, name)), each.metadata["help"])
+        for name, each in fields(type(carrier)).items()
+    ]
+
+
+def _read_carrier(name: str, given: Mapping[str, Any], environment: Mapping[str, str]) -> CarrierSettings:
+    shape = CARRIER_KINDS.get(str(given.get("kind")))
+    if shape is None:
+        raise BadSetting(f"carriers.{name}: kind must be one of {', '.join(CARRIER_KINDS)}")
+    known = fields(shape)
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        place = f"carriers.{name}.{key}"
+        target, value = _resolve_secret(key, value, place, known, environment)
+        if key == "kind":
+            continue
+        if target not in known:
+            hint = f"; it is now {RENAMED[key]}" if key in RENAMED else suggest(key, known)
+            raise BadSetting(f"{place}: no such setting{hint}")
+        if target in found:
+            raise BadSetting(f"{place}: {target} is given twice")
+        if isinstance(value, str) and type(known[target].default) is int:
+            raise BadSetting(f"{place}: {value!r} is not a whole number")
+        found[target] = convert(shape, target, place, value)
+    for product in found.get("prices", {}):
+        check_product(product, f"carriers.{name}.prices.{product}", shape.products)
+    for key, each in known.items():
+        if (
+            each.default is dataclasses.MISSING
+            and each.default_factory is dataclasses.MISSING
+            and not found.get(key)
+        ):
+            raise BadSetting(f"carriers.{name}.{key}: is required ({each.metadata['help']})")
+    return shape(name=name, **found)
+
+
+def _resolve_secret(
+    key: str, value: Any, place: str, known: Mapping[str, Any], environment: Mapping[str, str]
+) -> tuple[str, Any]:
+    """Return the setting that a key means and its value; read a secret from its variable or file."""
+    target, _, where = key.rpartition("_")
+    if where not in ("env", "file") or target not in known or not known[target].metadata["is_secret"]:
+        return key, value
+    if where == "env":
+        if not isinstance(value, str) or value not in environment:
+            raise BadSetting(f"{place}: names an environment variable that is not set")
+        return target, environment[value]
+    try:
+        return target, Path(value).read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError, TypeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise BadSetting(f"{place}: cannot be read ({reason})") from None
+
+
+def read_routes(table: Any) -> dict[str, list[str]]:
+    """Return the routes of the TOML file.
+
+    Raises BadSetting.
+    """
+    if not isinstance(table, dict):
+        raise BadSetting("routes: write a table [routes]")
+    for product, carriers in table.items():
+        check_product(product, f"routes.{product}")
+        if not isinstance(carriers, list) or not carriers or not all(isinstance(c, str) for c in carriers):
+            raise BadSetting(f"routes.{product}: write a list of carriers")
+        if len(set(carriers)) < len(carriers):  # the next carrier of a route is looked up by name
+            raise BadSetting(f"routes.{product}: name each carrier once")
+    return dict(table)
+
+
+def routes_to(carrier: str) -> dict[str, list[str]]:
+    """Return the routes that send everything by one carrier."""
+    return {product.code: [carrier] for product in SENDABLE}
+
+
+def find_unrouted(routes: Mapping[str, list[str]], carriers: Mapping[str, CarrierSettings]) -> list[str]:
+    """Return the carriers that no route names, so that nothing is sent through them."""
+    used = {name for names in routes.values() for name in names}
+    return [name for name in carriers if name not in used]
+
+
+def check_routes(routes: Mapping[str, list[str]], carriers: Mapping[str, CarrierSettings]) -> None:
+    """Raise BadSetting unless every route names carriers that can send its product."""
+    for product, names in routes.items():
+        for name in names:
+            if name not in carriers:
+                raise BadSetting(f"routes.{product}: there is no carrier {name!r} in [carriers]")
+            if PRODUCT_BY_CODE[product] not in carriers[name].products:
+                sendable = ", ".join(each.code for each in carriers[name].products)
+                raise BadSetting(
+                    f"routes.{product}: {name} is of kind {carriers[name].kind}, which sends only {sendable}"
+                )
+        if len({carriers[name].kind == SIMULATOR_KIND for name in names}) > 1:
+            raise BadSetting(
+                f"routes.{product}: a simulator delivers nothing, so it cannot share a route with real carriers"
+            )
