@@ -35,7 +35,7 @@ quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers torture bench bench-peers soak docs
+.PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers lint-docs torture bench bench-peers soak docs
 .PHONY: pictures audit sbom dist lock format clean
 
 help: ## Show this help
@@ -57,17 +57,22 @@ check: lint postgres ## Check format, lint, types and layers, then run the quick
 	@echo "Running the quick tests"
 	@$(PYTEST) -q -p no:schemathesis -m "not slow and not torture" $(SLOW) $(ARGS)
 
-lint: lint-style lint-types lint-layers
+lint: lint-style lint-docs lint-types lint-layers
 
 lint-style: $(DEV)
 	@echo "Checking the format"
 	@$(BIN)/ruff format --check --quiet .
 	@echo "Linting"
 	@$(BIN)/ruff check --quiet .
+	@$(BIN)/python -m tools.lint style
+
+lint-docs: $(DEV)
+	@echo "Checking the documents"
+	@$(BIN)/python -m tools.lint documents
 
 lint-types: $(DEV)
 	@echo "Checking the types"
-	@$(BIN)/mypy --no-error-summary $(wildcard src tests bench)
+	@$(BIN)/mypy --no-error-summary $(wildcard src tests bench tools)
 
 lint-layers: $(DEV)
 	@echo "Checking the layers"

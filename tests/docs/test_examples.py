@@ -1,6 +1,6 @@
 """Executes the examples of the documents that callers follow, as written, on a running service.
 
-A Korean page has the code of its English twin, which `test_korean.py` checks.
+A Korean page has the code of its English twin, which `tools/lint/korean.py` checks.
 """
 
 import os

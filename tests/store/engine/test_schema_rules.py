@@ -1,7 +1,5 @@
 """Old and new versions share one store: rules for migrations and for statements."""
 
-import re
-
 import pytest
 
 from pabal.store.engine.migrate import Migration, all_migrations
@@ -14,10 +12,8 @@ from tests.fixtures.schema_rules import (
     WRITES_SHARED_TABLE,
     find_violations,
 )
-from tests.test_style import NAMES, texts
 
 OF_THE_TESTS = Migration(second_step.NUMBER, second_step.NAME, second_step.SQL)
-BY_POSITION = re.compile(r"\binsert\s+(?:\{or_fail\}\s+)?into\s+\w+\s+(?:values|select)\b", re.IGNORECASE)
 
 
 @pytest.mark.parametrize(
@@ -71,13 +67,3 @@ def test_exception_covers_its_paragraph_and_needs_a_reason() -> None:
     assert find_violations("-- exception: nobody reads it.\ndrop table a;\n\ndrop table b;") == [
         ("drop table b", ONLY_ADDS)
     ]
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("store/")])
-def test_inserts_name_their_columns(name: str) -> None:
-    assert [text for text in texts(name) if BY_POSITION.search(text)] == [], "a new column would break it"
-
-
-def test_insert_by_position_is_detected() -> None:
-    assert BY_POSITION.search("insert {or_fail} into jobs values (?, ?)")
-    assert not BY_POSITION.search("insert into jobs (id) values (?)")

@@ -1,0 +1,1 @@
+"""Checks of style and documents that ruff does not know."""
