@@ -5,8 +5,8 @@ import random
 import msgspec
 
 from bench.fill import REQUEST_RECEIVERS, TEXT, regular_receiver
-from pabal.domain import dates
-from pabal.domain.dates import HOUR
+from pabal.domain.base import dates
+from pabal.domain.base.dates import HOUR
 from pabal.service.policy import Policy
 from tests.fakes.nhncloud.channel import SENDER_KEY, TEMPLATE_CODE
 

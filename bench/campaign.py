@@ -18,7 +18,7 @@ from bench.fill import (
     with_store,
 )
 from bench.server import BenchEnvironment, report_progress
-from pabal.domain.dates import HOUR
+from pabal.domain.base.dates import HOUR
 from pabal.service.sending.accept import NewRequest
 from pabal.store.engine.base import Store
 

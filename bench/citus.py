@@ -7,10 +7,10 @@ from bench.deliver import measure_delivery
 from bench.figures import Figure
 from bench.fill import REQUEST_RECEIVERS, WORLD, fill, with_store
 from bench.server import SETTINGS_FILE, BenchEnvironment, report_progress
-from pabal.store import slots
-from pabal.store.engine import citus as distribution
 from pabal.store.engine.base import Store
+from pabal.store.engine.citus import distribution as distribution
 from pabal.store.engine.migrate import migrate
+from pabal.store.queue import slots
 from tests.fixtures import citus
 
 TARGET = 0.5

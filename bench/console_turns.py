@@ -6,8 +6,9 @@ from typing import Any
 
 from pabal.app import Service
 from pabal.console.pages import MESSAGE_BYTES, PICTURE_BYTES
-from pabal.domain.user import Role
-from pabal.service.access import passwords, users
+from pabal.domain.users.user import Role
+from pabal.service.access.sign_in import passwords
+from pabal.service.access.users import users
 from pabal.service.context import Context
 from tests.fixtures.console import PASSWORD, Browser
 from tests.hostile import file_shapes, form_shapes, shapes

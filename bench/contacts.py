@@ -9,10 +9,10 @@ from bench.database import PostgresEnvironment, postgres_environment
 from bench.figures import Figure, format_ms, median_of
 from bench.fill import WORLD, with_store
 from bench.server import BenchEnvironment, report_progress
-from pabal.domain.contact import ContactEntry, parse_search
-from pabal.store import contact_groups, contacts
-from pabal.store.contacts import Place
+from pabal.domain.people.contact import ContactEntry, parse_search
 from pabal.store.engine.base import Store, Tx
+from pabal.store.people import contact_groups, contacts
+from pabal.store.people.contacts import Place
 
 TARGET = 1.5
 MANY, FEW = 1_000_000, 10_000

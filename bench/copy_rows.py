@@ -5,7 +5,7 @@ from typing import Any
 
 import psycopg
 
-from pabal.domain.message import Status
+from pabal.domain.sends.message import Status
 from pabal.service.sending.accept import NewRequest
 
 _REQUESTS = (

@@ -11,14 +11,14 @@ from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_sto
 from bench.server import BenchEnvironment, BenchmarkFailed, report_progress
 from bench.store_reader import open_reader, wait_until_queue_is_empty
 from pabal.carriers.base import DEFAULT_BATCH_SIZE, Accepted, Receipt
-from pabal.domain.dates import MINUTE, SECOND, Instant
-from pabal.domain.message import Outcome
-from pabal.service.delivery.claim import ClaimRequest, claim
-from pabal.service.delivery.receive import receive
-from pabal.service.delivery.settle import BatchVerdicts, settle
+from pabal.domain.base.dates import MINUTE, SECOND, Instant
+from pabal.domain.sends.message import Outcome
+from pabal.service.delivery.claiming.claim_tx import ClaimRequest, claim
+from pabal.service.delivery.outcome.settle import BatchVerdicts, settle
+from pabal.service.delivery.receiving.receive import receive
 from pabal.service.sending.compose import build_attempt
-from pabal.store import slots
 from pabal.store.engine.base import Store
+from pabal.store.queue import slots
 
 TARGET = 0.3
 MESSAGES = 100_000

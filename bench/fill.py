@@ -9,16 +9,17 @@ from typing import TypeVar
 
 from bench.store_reader import settings_of
 from pabal.app import open_store
-from pabal.domain import identifiers
-from pabal.domain.dates import HOUR, Instant
-from pabal.domain.message import Product
-from pabal.domain.sending import Receiver, Sending
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import HOUR, Instant
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.sending import Receiver, Sending
 from pabal.service.policy import Policy, build_policy
 from pabal.service.sending.accept import NewRequest, store_request
 from pabal.settings.settings import load
-from pabal.store import messages, requests, slots
 from pabal.store.engine.base import Store
-from pabal.store.engine.sqlite import SqliteStore
+from pabal.store.engine.sqlite.sqlite_store import SqliteStore
+from pabal.store.messages import messages, requests
+from pabal.store.queue import slots
 from pabal.world import RealWorld
 
 T = TypeVar("T")

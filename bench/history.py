@@ -8,8 +8,8 @@ from bench.figures import Figure, format_ms, median_of
 from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, fill, with_store
 from bench.server import BenchEnvironment, report_progress
 from pabal.carriers.base import DEFAULT_BATCH_SIZE
-from pabal.domain.dates import HOUR, MINUTE
-from pabal.service.delivery.claim import ClaimRequest, claim
+from pabal.domain.base.dates import HOUR, MINUTE
+from pabal.service.delivery.claiming.claim_tx import ClaimRequest, claim
 from pabal.store.engine.base import Store
 
 TARGET = 1.5

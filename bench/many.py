@@ -9,7 +9,7 @@ from bench.fill import REQUEST_RECEIVERS, fill
 from bench.peers.measure import CONNECTIONS, MESSAGES, rate_of
 from bench.server import BenchEnvironment, report_progress
 from bench.sink import Sink
-from pabal.domain.dates import DAY
+from pabal.domain.base.dates import DAY
 
 TARGET = 1.3
 MANY, FEW = 10_000_000, 10_000

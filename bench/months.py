@@ -15,12 +15,12 @@ from bench.figures import Figure, format_ms, median_of
 from bench.fill import REQUEST_RECEIVERS, SENDER, TEXT, WORLD, regular_receiver, slots_of
 from bench.server import SETTINGS_FILE, BenchEnvironment, BenchmarkFailed, report_progress
 from bench.store_reader import settings_of
-from pabal.domain import identifiers
-from pabal.domain.dates import DAY, SECOND, Instant
-from pabal.domain.message import Outcome, Product, Status
-from pabal.store.engine import partitions
-from pabal.store.engine.postgres import connect
-from pabal.store.engine.postgres_tx import PostgresTx
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import DAY, SECOND, Instant
+from pabal.domain.sends.message import Outcome, Product, Status
+from pabal.store.engine.postgres import partitions
+from pabal.store.engine.postgres.postgres_store import connect
+from pabal.store.engine.postgres.postgres_tx import PostgresTx
 
 TARGET = 1.5
 MANY, FEW = 10_000_000, 100_000

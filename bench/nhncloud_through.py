@@ -11,8 +11,8 @@ from bench.figures import Figure, median_of
 from bench.fill import REQUEST_RECEIVERS, WORLD, with_store
 from bench.server import SETTINGS_FILE, BenchEnvironment, BenchmarkFailed, Server, report_progress
 from bench.store_reader import open_reader
-from pabal.domain import identifiers
-from pabal.domain.dates import SECOND
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import SECOND
 from tests.fakes.nhncloud import channel, subprocess_server
 from tests.fakes.nhncloud.subprocess_server import RELAY, ServerProcess
 

@@ -15,12 +15,12 @@ from bench.fill import CARRIER, POLICY, REQUEST_RECEIVERS, WORLD, build_new_requ
 from bench.server import BenchEnvironment, BenchmarkFailed, report_progress
 from bench.store_reader import settings_of
 from pabal.carriers.base import DEFAULT_BATCH_SIZE
-from pabal.domain.dates import MINUTE
-from pabal.service.delivery.claim import ClaimRequest, claim
-from pabal.service.delivery.watermarks import Watermarks
-from pabal.store import queue, slots
+from pabal.domain.base.dates import MINUTE
+from pabal.service.delivery.claiming.claim_tx import ClaimRequest, claim
+from pabal.service.delivery.claiming.watermarks import Watermarks
 from pabal.store.engine.base import Store
-from pabal.store.engine.postgres import PostgresStore
+from pabal.store.engine.postgres.postgres_store import PostgresStore
+from pabal.store.queue import queue, slots
 
 TARGET = 1.5
 MANY, FEW = 1_000_000, 10_000

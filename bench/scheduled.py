@@ -7,7 +7,7 @@ from bench.figures import Figure, percentile
 from bench.fill import REQUEST_RECEIVERS, WORLD, fill
 from bench.server import BenchEnvironment, BenchmarkFailed, report_progress
 from bench.sink import Figures
-from pabal.domain.dates import SECOND
+from pabal.domain.base.dates import SECOND
 
 MESSAGES = 1_000_000
 RATE = 5000

@@ -10,11 +10,11 @@ from bench.figures import Figure, percentile
 from bench.server import BenchEnvironment, report_progress
 from bench.store_reader import settings_of
 from pabal.app import Service, build_service
-from pabal.domain.message import Product
-from pabal.domain.sending import Receiver, Sending
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.sending import Receiver, Sending
 from pabal.service.sending.accept import accept
 from pabal.settings.carriers import SimulatorSettings
-from pabal.store import accounts
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 
 RATE = 500

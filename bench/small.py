@@ -14,7 +14,7 @@ from bench.figures import Figure, percentile
 from bench.fill import REQUEST_RECEIVERS, WORLD, fill
 from bench.server import BenchEnvironment, BenchmarkFailed, Server, report_progress
 from bench.store_reader import open_reader
-from pabal.domain import identifiers
+from pabal.domain.base import identifiers
 
 FAR_END_TARGET_S = 1.0
 ACCEPT_TARGET_MS = 25.0

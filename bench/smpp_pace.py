@@ -11,9 +11,9 @@ from bench.fill import REQUEST_RECEIVERS
 from bench.server import BenchEnvironment, BenchmarkFailed, Server, report_progress
 from bench.sink import Sink
 from bench.store_reader import open_reader
-from pabal.domain import identifiers
-from pabal.domain.dates import SECOND
-from pabal.store import queue
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import SECOND
+from pabal.store.queue import queue
 
 RATE = 50
 RATED_REQUESTS, RATED_RECEIVERS = 2, 750

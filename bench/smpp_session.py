@@ -15,7 +15,7 @@ from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.session import BindRequest, SmppSession
 from pabal.carriers.smpp.submit_group import SubmitGroup
 from pabal.carriers.smpp.submits import SubmitWriter
-from pabal.domain.message import Attempt, Product
+from pabal.domain.sends.message import Attempt, Product
 from pabal.settings.carriers import SmppSettings
 
 TARGET = 50_000

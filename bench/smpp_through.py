@@ -8,8 +8,8 @@ from bench.figures import Figure, median_of
 from bench.server import BenchEnvironment, BenchmarkFailed, Server, report_progress
 from bench.sink import Sink
 from bench.store_reader import open_reader, wait_until_queue_is_empty
-from pabal.domain import identifiers
-from pabal.domain.dates import SECOND
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import SECOND
 
 TARGET_RATE = 3000
 TARGET_SHARE = 0.5

@@ -16,7 +16,7 @@ from bench.server import BenchEnvironment, report_progress
 from pabal.app import Service, build_context
 from pabal.service.metrics import Metrics
 from pabal.settings.settings import load
-from pabal.store.engine.sqlite import SqliteStore
+from pabal.store.engine.sqlite.sqlite_store import SqliteStore
 from pabal.world import RealWorld
 from tests.fixtures.virtual import Caller
 from tests.fixtures.web import friendtalk_body, register_channel, sms_body

@@ -11,12 +11,13 @@ from bench.fill import REQUEST_RECEIVERS, WORLD, fill, with_store
 from bench.server import SETTINGS_FILE, BenchEnvironment, BenchmarkFailed, report_progress
 from bench.store_reader import open_reader
 from bench.webhook_sink import AUTHORITY, WebhookSink, running_webhook_sink
-from pabal.domain.dates import SECOND, Instant
-from pabal.domain.event import EventType
-from pabal.domain.webhook import secret_context
-from pabal.store import accounts, webhooks
+from pabal.domain.base.dates import SECOND, Instant
+from pabal.domain.events.event import EventType
+from pabal.domain.events.webhook import secret_context
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from pabal.store.webhooks import NewWebhook
+from pabal.store.events import webhooks
+from pabal.store.events.webhooks import NewWebhook
 from pabal.webhooks.secrets import SecretBox
 
 TARGET_DELIVERY = 0.9

@@ -13,7 +13,7 @@ from bench.figures import Figure, median_of
 from bench.fill import REQUEST_RECEIVERS, WORLD, build_new_request, campaigns, slots_of
 from bench.server import BenchEnvironment, BenchmarkFailed, report_progress
 from bench.store_reader import open_reader
-from pabal.domain.dates import SECOND
+from pabal.domain.base.dates import SECOND
 
 TARGET_RATE = 1.0
 TARGET_CPU = 1.2

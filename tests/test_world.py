@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from pabal.domain import identifiers
+from pabal.domain.base import identifiers
 from pabal.world import RealWorld, new_api_key, new_request_id, new_sender_key, new_token
 from tests.fixtures.virtual import NOON
 

@@ -4,7 +4,7 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 KOREAN_TEXTS = Path(__file__).parent / "endpoints.ko.toml"
 """What the code says in English of endpoints, objects and fields, and the same in Korean."""

@@ -8,13 +8,13 @@ import msgspec
 
 from docs.generate.endpoint_words import WORDS, translate
 from docs.generate.markdown import GENERATED_NOTE, join_lines, link_code, link_codes, make_anchor, make_table
-from pabal.domain.codes import Code
+from pabal.domain.base.codes import Code
 from pabal.models.answers import Envelope
 from pabal.models.schema_names import SCHEMA_NAMES
 from pabal.models.webhook_posts import POSTS
 from pabal.web.api_document.schemas import build_schemas
-from pabal.web.endpoint import COMMON_CODES, Endpoint
-from pabal.web.endpoints import ENDPOINTS
+from pabal.web.endpoints.endpoint import COMMON_CODES, Endpoint
+from pabal.web.endpoints.endpoints import ENDPOINTS
 
 Schema = dict[str, Any]
 

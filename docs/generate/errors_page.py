@@ -1,9 +1,9 @@
 """The reference of the result codes of calls."""
 
 from docs.generate.markdown import GENERATED_NOTE, join_lines, link_code, make_anchor, make_table
-from pabal.domain.codes import Code
-from pabal.web.endpoint import COMMON_CODES
-from pabal.web.endpoints import ENDPOINTS
+from pabal.domain.base.codes import Code
+from pabal.web.endpoints.endpoint import COMMON_CODES
+from pabal.web.endpoints.endpoints import ENDPOINTS
 
 ENGLISH_HEAD = [
     "# Errors",

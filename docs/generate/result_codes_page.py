@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from docs.generate.markdown import GENERATED_NOTE, join_lines, make_table
-from pabal.domain.codes import Text
-from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.base.codes import Text
+from pabal.domain.sends.message import Outcome, Product, Status
 
 # Outcomes that Pabal decides; all others come from carriers.
 OWN_OUTCOMES = {

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from docs.generate.markdown import GENERATED_NOTE, join_lines, make_table
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 from pabal.settings.carrier_tables import CARRIER_KINDS
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings, SmppSettings
 from pabal.settings.environment import ENVIRONMENT_PREFIX

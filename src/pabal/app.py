@@ -9,26 +9,25 @@ from collections.abc import Awaitable, Callable, Mapping
 from importlib import resources
 from pathlib import Path
 
+from pabal.answers.event_items import event_item_builder
 from pabal.carriers.base import Carrier
 from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp.carrier import SmppCarrier
-from pabal.checks.event_items import event_item_builder
-from pabal.checks.locale import Locale
-from pabal.domain.category import Category, InvalidCategoryTable, parse_categories
-from pabal.domain.codes import LANGUAGES
+from pabal.checks.body.locale import Locale
+from pabal.domain.base.codes import LANGUAGES
+from pabal.domain.kakao.category import Category, InvalidCategoryTable, parse_categories
 from pabal.mail.build import make_mailer_factory
 from pabal.mail.mailer import Mailer
 from pabal.openid.provider import ClientRegistration, OpenIdProvider
-from pabal.service.access import hash_keys
-from pabal.service.access.body_budget import BodyBudget
-from pabal.service.access.key_uses import KeyUses
-from pabal.service.access.keys import KeyCache
-from pabal.service.access.limits import RateLimiter, SharedRateLimiter
+from pabal.service.access.contacts import hash_keys
+from pabal.service.access.keys.body_budget import BodyBudget
+from pabal.service.access.keys.key_uses import KeyUses
+from pabal.service.access.keys.keys import KeyCache
+from pabal.service.access.keys.limits import RateLimiter, SharedRateLimiter
 from pabal.service.account_limiter import AccountLimiter
 from pabal.service.account_setup import AccountSetup
 from pabal.service.context import Context
-from pabal.service.delivery.known_carriers import register_carriers
-from pabal.service.doorbell import answer_doorbell, ring_for_events
+from pabal.service.delivery.carrier.known_carriers import register_carriers
 from pabal.service.fair_order import FairOrder
 from pabal.service.loop_lag import watch_loop_lag
 from pabal.service.metrics import Metrics
@@ -38,6 +37,7 @@ from pabal.service.setup_cache import SetupChanges
 from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
 from pabal.service.slots import Slots
 from pabal.service.upkeep.nodes import watch_nodes
+from pabal.service.wake_socket import answer_doorbell, ring_for_events
 from pabal.service.work import BackgroundWork, run_forever
 from pabal.settings.carrier_tables import find_unrouted
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings, SmppSettings
@@ -45,15 +45,15 @@ from pabal.settings.data_directory import create_folder
 from pabal.settings.field import BadSetting
 from pabal.settings.relays import NhnCloudSettings, SolapiSettings
 from pabal.settings.settings import Settings
-from pabal.store import requests
-from pabal.store import slots as kept_slots
 from pabal.store.engine.base import Store, StoreUnavailable
-from pabal.store.engine.group_commit import CommitStats
+from pabal.store.engine.commit.group_commit import CommitStats
 from pabal.store.engine.migrate import migrate, pending
 from pabal.store.engine.move_target import is_unfinished
-from pabal.store.engine.sqlite import SqliteStore
-from pabal.web.api import Api, AsgiApp, Receive, Scope, Send
-from pabal.web.guard import ApiGuard
+from pabal.store.engine.sqlite.sqlite_store import SqliteStore
+from pabal.store.messages import requests
+from pabal.store.queue import slots as kept_slots
+from pabal.web.http.api import Api, AsgiApp, Receive, Scope, Send
+from pabal.web.http.guard import ApiGuard
 from pabal.web.pages import ServicePages
 from pabal.webhooks.addresses import AddressRules
 from pabal.webhooks.poster import Poster
@@ -88,7 +88,9 @@ def open_store(
             metrics.commit_writes.observe(stats.writes)
 
     if settings.is_on_postgresql:
-        from pabal.store.engine.postgres import PostgresStore  # costs the start of the embedded store 0.2 s
+        from pabal.store.engine.postgres.postgres_store import (
+            PostgresStore,  # costs the start of the embedded store 0.2 s
+        )
 
         return PostgresStore(
             settings.store,

@@ -6,8 +6,8 @@ import sys
 from typing import Any, TextIO
 from zoneinfo import ZoneInfo
 
-from pabal.domain import dates
-from pabal.domain.dates import Instant
+from pabal.domain.base import dates
+from pabal.domain.base.dates import Instant
 
 _STANDARD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 

@@ -6,8 +6,8 @@ import string
 import time
 from typing import Protocol
 
-from pabal.domain import identifiers
-from pabal.domain.dates import Instant
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import Instant
 
 KEY_PREFIX = "pb_"
 KEY_CHARACTERS = 40

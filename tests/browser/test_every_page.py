@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from pabal.console.pages import PAGES
 from pabal.console.shell.page_request import OPENID_CALLBACK
-from pabal.domain.user import Role
+from pabal.domain.users.user import Role
 from tests.browser.test_console import FIRST_PAGE_BYTES
 from tests.fixtures.browser import BrowserEnvironment, downloaded_bytes, find_violations, open_send_page
 from tests.fixtures.live import serving

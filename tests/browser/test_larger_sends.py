@@ -9,8 +9,8 @@ from random import Random
 import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
-from pabal.domain.image import MAX_IMAGE_BYTES
-from pabal.domain.user import Role
+from pabal.domain.content.image import MAX_IMAGE_BYTES
+from pabal.domain.users.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page
 from tests.fixtures.web import SENDER
 

@@ -12,8 +12,8 @@ from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu, ShortMessage
-from pabal.domain.image import Image
-from pabal.domain.simulated_message import SimulatedMessage
+from pabal.domain.content.image import Image
+from pabal.domain.sends.simulated_message import SimulatedMessage
 from pabal.settings.carriers import SimulatorSettings, SmppSettings
 from pabal.settings.relays import NhnCloudSettings
 from pabal.world import World

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from pabal.carriers.base import Accepted, Carrier, Receipt, Unknown, Verdict
 from pabal.domain.brand.message import BrandMessage, BrandType
-from pabal.domain.message import Attempt, Product
+from pabal.domain.sends.message import Attempt, Product
 from tests.carriers.conformance import SENDER_KEY, TEMPLATE_CODE, Adapter
 from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import VirtualWorld

@@ -8,7 +8,7 @@ import pytest
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.carriers.pace import CLOCK_TOLERANCE_S
-from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.sends.message import Outcome, Product, Status
 from tests.carriers.adapters import ADAPTERS
 from tests.carriers.conformance import BUSY_NUMBER, REJECTED_NUMBER, Adapter
 from tests.carriers.harness import (

@@ -13,7 +13,7 @@ from pabal.carriers.smpp.verdict import DEFAULT_VERDICT, VERDICTS, verdict_for_s
 from pabal.carriers.solapi import codes as solapi_codes
 from pabal.carriers.solapi import results as solapi_results
 from pabal.carriers.solapi.wire import OWN_ID, ListedMessage
-from pabal.domain.message import Outcome
+from pabal.domain.sends.message import Outcome
 from tests.carriers.smpp.test_receipt import receipt
 
 

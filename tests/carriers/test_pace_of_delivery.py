@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.pace import MAX_CATCH_UP_S, TICK_S
-from pabal.domain import identifiers
-from pabal.domain.dates import SECOND
-from pabal.domain.message import Outcome, Status
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import SECOND
+from pabal.domain.sends.message import Outcome, Status
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.engine.base import Tx
 from tests.carriers.pace_fixture import max_within

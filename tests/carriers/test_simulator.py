@@ -9,14 +9,14 @@ import pytest
 
 from pabal.carriers.base import Accepted, Busy, Carrier, Receipt, Rejected
 from pabal.carriers.simulator import MAX_RECEIPTS_PER_BATCH, Simulator, outcome_for
-from pabal.domain.button import Button
-from pabal.domain.dates import SECOND, Instant
-from pabal.domain.message import Attempt, Outcome, Product, Status
-from pabal.domain.profile import Registration
-from pabal.domain.simulated_message import TOKEN_KIND, DueReceipt, SimulatedMessage
-from pabal.domain.template import ReviewDecision, TemplateContent
+from pabal.domain.base.dates import SECOND, Instant
+from pabal.domain.content.button import Button
+from pabal.domain.kakao.profile import Registration
+from pabal.domain.kakao.template import ReviewDecision, TemplateContent
+from pabal.domain.sends.message import Attempt, Outcome, Product, Status
+from pabal.domain.sends.simulated_message import TOKEN_KIND, DueReceipt, SimulatedMessage
 from pabal.settings.carriers import SimulatorSettings
-from pabal.store import simulator as simulator_module
+from pabal.store.queue import simulator as simulator_module
 from tests.fixtures.service import (
     PHONE,
     RunScenario,

@@ -1,8 +1,8 @@
 import pytest
 
-from pabal.checks.buttons import API_FIELDS, parse_buttons, to_api_fields
-from pabal.domain.button import MAX_BUTTONS, Button
-from pabal.domain.codes import Refused
+from pabal.checks.body.buttons import API_FIELDS, parse_buttons, to_api_fields
+from pabal.domain.base.codes import Refused
+from pabal.domain.content.button import MAX_BUTTONS, Button
 from pabal.models.answers import ButtonItem
 from pabal.models.bodies import TemplateButtonBody
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pabal.checks.forms import parse_json_object
-from pabal.domain.codes import Code, Refused
+from pabal.checks.body.forms import parse_json_object
+from pabal.domain.base.codes import Code, Refused
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@ import gc
 
 import pytest
 
-from pabal.checks.forms import Form
-from pabal.checks.receivers import accept_unchanged, check_receivers
-from pabal.domain.codes import Code, Problem, Refused
+from pabal.checks.body.forms import Form
+from pabal.checks.sends.receivers import accept_unchanged, check_receivers
+from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.models import bodies
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pabal.domain.sender_number import NumberState
-from pabal.store import numbers
+from pabal.domain.people.sender_number import NumberState
+from pabal.store.accounts import numbers
 from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pabal.domain.suspension import Suspension
+from pabal.domain.kakao.suspension import Suspension
 from pabal.service.context import Context
-from pabal.store import profiles
+from pabal.store.kakao import profiles
 from tests.fakes.nhncloud import channel
 from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
 from tests.fixtures.cli import CommandLine, CommandResult

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pabal.settings.environment import choose_language, get_user_name
-from pabal.store import audit_log
+from pabal.store.accounts import audit_log
 from tests.fixtures.cli import CommandLine, add_template_under_review
 
 ME = f"command line: {pwd.getpwuid(os.getuid()).pw_name}"

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from pabal.cli.main import main
-from pabal.store import accounts
-from pabal.store.engine import sqlite_backup
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import all_migrations
+from pabal.store.engine.sqlite import sqlite_backup
 from tests.fixtures.cli import CommandLine
 from tests.fixtures.rows import sms, store_request
 

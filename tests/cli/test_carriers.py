@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from pabal.domain.message import Product
-from pabal.domain.sending import Receiver, Sending
-from pabal.service.delivery.known_carriers import register_carriers
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.sending import Receiver, Sending
+from pabal.service.delivery.carrier.known_carriers import register_carriers
 from pabal.service.sending.accept import accept
-from pabal.store import accounts, queue_admin
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
+from pabal.store.queue import queue_admin
 from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine, CommandResult
 

@@ -11,15 +11,17 @@ from pathlib import Path
 import apsw
 import pytest
 
-from pabal.cli.doctor_machine import check_disk, compare_clocks, explain_store
-from pabal.domain.sender_number import NumberState
+from pabal.cli.doctor.machine import check_disk, compare_clocks, explain_store
+from pabal.domain.people.sender_number import NumberState
 from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import load
-from pabal.store import carrier_states, numbers, queue, webhook_posts, webhooks
-from pabal.store.carrier_states import CarrierState
+from pabal.store.accounts import numbers
 from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import all_migrations
-from pabal.store.webhook_posts import Delivery
+from pabal.store.events import webhook_posts, webhooks
+from pabal.store.events.webhook_posts import Delivery
+from pabal.store.queue import carrier_states, queue
+from pabal.store.queue.carrier_states import CarrierState
 from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine
 from tests.fixtures.virtual import NOON

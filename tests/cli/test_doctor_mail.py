@@ -2,12 +2,13 @@
 
 import pytest
 
-from pabal.domain.user import Role
+from pabal.domain.users.user import Role
 from pabal.mail.mailer import MailOutcome, MailResult
 from pabal.service.notices.dispatch import record_server
-from pabal.store import mails, users
 from pabal.store.engine.base import Tx
-from pabal.store.mails import NewMail
+from pabal.store.events import mails
+from pabal.store.events.mails import NewMail
+from pabal.store.users import users
 from tests.fixtures.cli import CommandLine
 from tests.fixtures.mailers import MAIL_SETTINGS, RecordingMailer, confirm_directly
 from tests.fixtures.virtual import NOON

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pabal.cli.doctor_workers import check_workers, clock_difference_ms
-from pabal.cli.finding import Finding
-from pabal.store import queue, slots
+from pabal.cli.doctor.finding import Finding
+from pabal.cli.doctor.workers import check_workers, clock_difference_ms
 from pabal.store.engine.base import Store
-from pabal.store.engine.postgres import PostgresStore
+from pabal.store.engine.postgres.postgres_store import PostgresStore
+from pabal.store.queue import queue, slots
 from pabal.world import RealWorld
 from tests.fixtures import postgres
 from tests.fixtures.cli import CommandLine

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pabal.cli.greeting import FirstCredentials, greet_worker, greet_workers, greeting
+from pabal.cli.serving.greeting import FirstCredentials, greet_worker, greet_workers, greeting
 from pabal.settings.settings import load
 
 FIRST = FirstCredentials("pb_key", "secret")

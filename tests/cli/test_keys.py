@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from pabal.service.access.keys import hash_key
-from pabal.store import accounts
+from pabal.service.access.keys.keys import hash_key
+from pabal.store.accounts import accounts
 from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine
 

@@ -7,7 +7,7 @@ import pytest
 
 from pabal.cli import main
 from pabal.cli.calling.parser import NEEDS_SERVER
-from pabal.cli.korean_help import KOREAN_HELP
+from pabal.cli.shared.korean_help import KOREAN_HELP
 from tests.fixtures.cli import CommandLine
 
 

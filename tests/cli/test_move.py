@@ -15,14 +15,14 @@ import apsw
 import psycopg
 import pytest
 
-from pabal.cli.command import current_actor
-from pabal.domain import identifiers
+from pabal.cli.shared.command import current_actor
+from pabal.domain.base import identifiers
 from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import load
-from pabal.store import slots
 from pabal.store.engine import move_target
 from pabal.store.engine.move_source import LEFT_OUT, MovedTable, open_source
-from pabal.store.engine.postgres import PostgresStore
+from pabal.store.engine.postgres.postgres_store import PostgresStore
+from pabal.store.queue import slots
 from pabal.world import RealWorld
 from tests.fixtures import postgres
 from tests.fixtures.cli import CommandLine

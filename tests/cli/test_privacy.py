@@ -2,11 +2,11 @@
 
 import json
 
-from pabal.domain.message import Product
-from pabal.domain.sending import Receiver, Sending
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.sending import Receiver, Sending
 from pabal.service.context import Context
 from pabal.service.sending.accept import accept
-from pabal.store import accounts
+from pabal.store.accounts import accounts
 from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine
 

@@ -14,8 +14,8 @@ import httpx
 import pytest
 
 from pabal.cli.main import main
-from pabal.cli.supervise import ChildCommand, supervise
-from pabal.domain.message import Outcome
+from pabal.cli.serving.supervise import ChildCommand, supervise
+from pabal.domain.sends.message import Outcome
 from tests.fixtures import postgres
 from tests.fixtures.live import LiveService, run, serving, wait_until, working
 from tests.fixtures.postgres_store import query_outside

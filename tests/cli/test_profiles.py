@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.store import templates as kept_templates
+from pabal.store.kakao import templates as kept_templates
 from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine, add_profile, add_template_under_review
 

@@ -5,17 +5,18 @@ from pathlib import Path
 import apsw
 import pytest
 
-from pabal.domain.dates import HOUR, Instant
-from pabal.domain.message import Status
+from pabal.domain.base.dates import HOUR, Instant
+from pabal.domain.sends.message import Status
 from pabal.service.policy import build_policy
 from pabal.service.upkeep.housekeeping import expire_overdue
 from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import load
-from pabal.store import accounts, messages
-from pabal.store import queue as job_queue
-from pabal.store.engine import sqlite_backup
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import all_migrations, split_statements
+from pabal.store.engine.sqlite import sqlite_backup
+from pabal.store.messages import messages
+from pabal.store.queue import queue as job_queue
 from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine, count_by_status
 from tests.fixtures.rows import CARRIER, message_id, sms, store_request

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from pabal.cli.calling.progress import format_bar
-from pabal.cli.table import format_table
-from pabal.domain.codes import Text
+from pabal.cli.shared.table import format_table
+from pabal.domain.base.codes import Text
 from tests.fixtures.cli import CommandLine
 from tests.fixtures.live import command
 

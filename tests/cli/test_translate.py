@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import pabal.cli
-from pabal.cli import doctor, doctor_machine
-from pabal.cli.privacy import NOT_COVERED
-from pabal.cli.translate import KOREAN, t
-from pabal.domain.codes import Text
-from pabal.store.engine import citus_nodes
+from pabal.cli.doctor import doctor, machine
+from pabal.cli.manage.privacy import NOT_COVERED
+from pabal.cli.shared.translate import KOREAN, t
+from pabal.domain.base.codes import Text
 from pabal.store.engine.base import NodeUnavailable
+from pabal.store.engine.citus import citus_nodes
 from tests.fixtures.cli import CommandLine
 
 SRC = Path(pabal.cli.__file__).parents[1]
@@ -84,8 +84,8 @@ def test_every_message_has_a_translation() -> None:
     [
         *doctor.CARRIER_REMEDIES.values(),
         *doctor.CARRIER_WORDS.values(),
-        *doctor_machine.STORE_REMEDIES.values(),
-        doctor_machine.UNKNOWN_STORE_REMEDY,
+        *machine.STORE_REMEDIES.values(),
+        machine.UNKNOWN_STORE_REMEDY,
         doctor.UNCONFIGURED_REMEDY,
         doctor.PAUSED_REMEDY,
         citus_nodes.UNREACHABLE_REMEDY,
@@ -103,7 +103,7 @@ def test_every_message_has_a_translation() -> None:
         "02-1234-5678 is not pending for acme; see `pabal number list`",
         "Pabal answers at port 8080 of 127.0.0.1",
         "nothing answers at port 8080 of 127.0.0.1, though a service is running",
-        doctor_machine._OTHER_SETTINGS,
+        machine._OTHER_SETTINGS,
         "a Pabal with other data answers at port 8080 of 127.0.0.1",
         "another program, not Pabal, answers at port 8080 of 127.0.0.1",
         "the clock of the worker a:1 is about 5 s ahead of the database's",
@@ -187,7 +187,7 @@ def test_settings_are_described_in_korean(new_command_line: CommandLine, korean:
 
 def test_words_of_findings_have_one_width() -> None:
     from pabal.cli.main import OK, WRONG
-    from pabal.cli.table import measure
+    from pabal.cli.shared.table import measure
 
     texts: list[Text] = [OK, WRONG]
     assert {measure(each.in_language(language)) for each in texts for language in ("ko", "en")} == {5}

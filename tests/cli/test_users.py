@@ -5,9 +5,9 @@ import subprocess
 
 import pytest
 
-from pabal.service.access import passwords, throttle
-from pabal.store import openid_identities, second_factors, users
-from pabal.store.openid_identities import Identity
+from pabal.service.access.sign_in import passwords, throttle
+from pabal.store.users import openid_identities, second_factors, users
+from pabal.store.users.openid_identities import Identity
 from tests.fixtures.cli import CommandLine
 from tests.fixtures.live import command
 

@@ -9,10 +9,10 @@ from pabal.client import errors, operations
 from pabal.client.async_client import AsyncClient
 from pabal.client.operations import Operation
 from pabal.client.sync_client import Client
-from pabal.domain.codes import Code
+from pabal.domain.base.codes import Code
 from pabal.models.answers import Envelope
-from pabal.web.endpoint import Endpoint
-from pabal.web.endpoints import ENDPOINTS
+from pabal.web.endpoints.endpoint import Endpoint
+from pabal.web.endpoints.endpoints import ENDPOINTS
 
 each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.operation_id)
 

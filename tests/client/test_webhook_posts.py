@@ -7,7 +7,7 @@ import pytest
 import standardwebhooks
 
 from pabal.client import InvalidPostError, read_post
-from pabal.domain.event import EventType
+from pabal.domain.events.event import EventType
 from pabal.models.webhook_posts import POSTS, MessageResultPost, OtherPost
 from pabal.web.api_document.example_answers import post_example
 from pabal.webhooks.signing import format_secret, sign

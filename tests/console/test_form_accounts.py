@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from pabal.console.pages import PAGES
-from pabal.domain.user import Role
-from pabal.store import accounts, numbers
+from pabal.domain.users.user import Role
+from pabal.store.accounts import accounts, numbers
 from tests.console.test_roles import every_path, things
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser

@@ -10,12 +10,13 @@ import pytest
 from pabal.carriers.base import InboundMessage
 from pabal.console.history.filters import FIELDS as SEARCH_FIELDS
 from pabal.console.manage.template_form import FIELDS as TEMPLATE_FIELDS
-from pabal.domain.sender_number import NumberState
-from pabal.domain.user import Role
-from pabal.service.delivery.inbound import store_messages
-from pabal.store import numbers, profile_mappings
+from pabal.domain.people.sender_number import NumberState
+from pabal.domain.users.user import Role
+from pabal.service.delivery.receiving.inbound import store_messages
+from pabal.store.accounts import numbers
 from pabal.store.engine.base import Tx
-from pabal.store.profile_mappings import ProfileMapping
+from pabal.store.kakao import profile_mappings
+from pabal.store.kakao.profile_mappings import ProfileMapping
 from tests.console.test_roles import SECRET, every_path, things
 from tests.fixtures.brand_bodies import card_of_feed, typed_body
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser

@@ -9,8 +9,8 @@ from pabal.console.pages import PAGES
 from pabal.console.shell import assets
 from pabal.console.shell.menu import MENU_GROUPS
 from pabal.console.texts import TEXTS
-from pabal.domain.codes import LANGUAGES
-from pabal.domain.message import Outcome, Status
+from pabal.domain.base.codes import LANGUAGES
+from pabal.domain.sends.message import Outcome, Status
 
 FOLDER = Path(advice.__file__).parents[1]
 SOURCES = [file for file in (*FOLDER.rglob("*.py"), *FOLDER.rglob("*.html")) if not file.stem.endswith("texts")]

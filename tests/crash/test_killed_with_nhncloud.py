@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from pabal.app import open_store
-from pabal.domain.message import Status
+from pabal.domain.sends.message import Status
 from pabal.settings.settings import load
 from pabal.world import RealWorld
 from tests.crash.clients import wait_until_idle

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from pabal.domain.message import Status
+from pabal.domain.sends.message import Status
 from tests.crash.test_smsc_killed import count_unsent, read_smsc_log, statuses, wait_for_all_receipts
 from tests.fakes.smsc.peer import running_peer
 from tests.fixtures.smpp_live import send, serve_with_smsc, wait_until

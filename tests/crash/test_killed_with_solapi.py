@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.message import Status
+from pabal.domain.sends.message import Status
 from tests.crash.test_killed_with_nhncloud import (
     ACCOUNT,
     CAMPAIGN,

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from pabal.app import open_store
-from pabal.domain.notice import NoticeKind
-from pabal.domain.user import Role
-from pabal.service.access import users
+from pabal.domain.events.notice import NoticeKind
+from pabal.domain.users.user import Role
+from pabal.service.access.users import users
 from pabal.settings.settings import load
-from pabal.store import notices
 from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import migrate
+from pabal.store.events import notices
 from pabal.world import RealWorld
 from tests.fixtures.live import LiveService, serving
 from tests.fixtures.mail_servers import Mailbox, serving_mail, serving_script

@@ -15,7 +15,7 @@ import apsw
 import httpx
 import pytest
 
-from pabal.domain.message import Status
+from pabal.domain.sends.message import Status
 from tests.fakes.smsc.peer import Peer, PeerEvent, running_peer
 from tests.fixtures.live import LiveService
 from tests.fixtures.smpp_live import SENDER, serve_with_smsc, wait_until

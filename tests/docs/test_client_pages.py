@@ -8,7 +8,7 @@ import pytest
 
 from docs import generate
 from pabal.client import Client
-from pabal.domain.event import EventType
+from pabal.domain.events.event import EventType
 from pabal.testing.account import TemporaryAccount
 from pabal.testing.plugin import pabal, pabal_service
 from pabal.web.api_document.example_answers import post_example

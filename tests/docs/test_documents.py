@@ -5,7 +5,7 @@ import re
 import pytest
 
 from docs import generate
-from pabal.domain.codes import Code
+from pabal.domain.base.codes import Code
 from tools.lint.documents import metric_names
 
 

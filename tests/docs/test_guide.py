@@ -9,7 +9,7 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from pabal.domain.codes import LANGUAGES
+from pabal.domain.base.codes import LANGUAGES
 from pabal.web.guide.contents import CHAPTERS
 from pabal.web.guide.documents import ROOT, read_title
 from pabal.web.guide.rendering import PREFIX, render_page

@@ -7,7 +7,7 @@ import pytest
 
 from docs import generate
 from pabal.carriers.nhncloud import codes
-from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome
+from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Outcome
 from pabal.settings.relays import NhnCloudSettings
 from pabal.settings.settings import load
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from docs import generate
-from pabal.domain.sender_number import NumberState
-from pabal.domain.template import TemplateContent
+from pabal.domain.kakao.template import TemplateContent
+from pabal.domain.people.sender_number import NumberState
 from pabal.service.context import Context
 from pabal.service.relay import templates
 from pabal.service.relay.templates import TemplateRef
-from pabal.store import accounts, numbers
+from pabal.store.accounts import accounts, numbers
 from tests.fixtures.cli import WORLD, CommandLine, add_profile
 
 PAGES = (

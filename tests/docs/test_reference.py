@@ -9,7 +9,7 @@ from docs import generate
 from docs.generate.endpoint_words import KOREAN_TEXTS, read_korean_texts
 from docs.generate.endpoints_page import list_texts
 from pabal.carriers.simulator import outcome_for
-from pabal.domain.message import Attempt, Product
+from pabal.domain.sends.message import Attempt, Product
 
 SIMULATORS = [generate.FOLDER / "simulator.md", generate.DOCS / "ko" / "reference" / "simulator.md"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from docs import generate
 from pabal.carriers.solapi import codes
-from pabal.domain.message import OUTCOME_BY_NUMBER
+from pabal.domain.sends.message import OUTCOME_BY_NUMBER
 from pabal.settings.relays import SolapiSettings
 from pabal.settings.settings import load
 

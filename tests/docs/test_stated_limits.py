@@ -8,14 +8,14 @@ from docs import generate
 from pabal.client.exchange import Retries
 from pabal.console.history import export
 from pabal.console.sheets import sheet_limits
-from pabal.domain import contact
-from pabal.domain.dates import DAY
+from pabal.domain.base.dates import DAY
+from pabal.domain.people import contact
 from pabal.service.upkeep import housekeeping
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS
 from pabal.service.webhooks import schedule
 from pabal.settings.settings import Settings
-from pabal.store import webhook_posts
-from pabal.store.engine import postgres
+from pabal.store.engine.postgres import postgres_store
+from pabal.store.events import webhook_posts
 from pabal.webhooks.client import POST_TIMEOUT_S
 
 MIB = 1024 * 1024
@@ -32,7 +32,7 @@ class Stated(NamedTuple):
 
 
 STATED = (
-    Stated("postgresql", "up to twenty times", "최대 스무 번", postgres.MAX_RETRIES, 20),
+    Stated("postgresql", "up to twenty times", "최대 스무 번", postgres_store.MAX_RETRIES, 20),
     Stated("python-client", "five times in all", "처음을 포함해 최대 다섯 번", Retries().attempts, 5),
     Stated("behind-a-proxy", "by default 8 MiB", "기본 8 MiB", Settings().max_body_bytes, 8 * MIB),
     Stated("behind-a-proxy", "up to 32 MiB", "32 MiB까지", sheet_limits.MAX_FILE_BYTES, 32 * MIB),

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from docs import generate
-from pabal.domain.event import EventType
+from pabal.domain.events.event import EventType
 from pabal.settings.settings import load
 from pabal.settings.webhook_settings import AllowedEndpoint
 from pabal.web.api_document.example_answers import post_example

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pabal.domain import advertising
-from pabal.domain.text import LMS_MAX_BYTES
+from pabal.domain.content import advertising
+from pabal.domain.content.text import LMS_MAX_BYTES
 
 NUMBER = "0801234567"
 

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.domain.button import (
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.content.button import (
     DEFAULT_NAMES,
     FRIENDTALK_BUTTON_TYPES,
     LINK_FIELDS,
@@ -15,7 +16,6 @@ from pabal.domain.button import (
     links_of,
     parse_buttons,
 )
-from pabal.domain.codes import Code, Refused
 
 Fields = dict[str, str | int | None]
 

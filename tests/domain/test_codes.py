@@ -1,6 +1,6 @@
 import pytest
 
-from pabal.domain.codes import LANGUAGES, MAX_PROBLEMS, Code, Problem, Refused, Text
+from pabal.domain.base.codes import LANGUAGES, MAX_PROBLEMS, Code, Problem, Refused, Text
 
 # The table of result codes in the specification.
 HTTP_STATUS = {

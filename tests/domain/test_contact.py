@@ -2,9 +2,9 @@
 
 import pytest
 
-from pabal.domain import contact
-from pabal.domain.codes import Code, Refused
-from pabal.domain.contact import ContactEntry, ContactSearch
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.people import contact
+from pabal.domain.people.contact import ContactEntry, ContactSearch
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.domain.event import (
+from pabal.domain.events.event import (
     MAX_CURSOR_CHARACTERS,
     EventType,
     decode_positions,

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pabal.domain import text, variables
-from pabal.domain.button import Button
-from pabal.domain.codes import Code, Refused
-from pabal.domain.filled import ButtonChecker, ByteLengthChecker, LengthChecker, compose_within
-from pabal.domain.sending import fill_buttons, fill_text
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.content import text, variables
+from pabal.domain.content.button import Button
+from pabal.domain.sends.filled import ButtonChecker, ByteLengthChecker, LengthChecker, compose_within
+from pabal.domain.sends.sending import fill_buttons, fill_text
 
 _PIECES = st.text(st.sampled_from("가나뷁각ㄱaZ 1é₩\u0301\u0327\u11a8\u1100\u1161\u09beÅệ"), max_size=12)
 _LINK_PIECES = st.sampled_from(["#{a}", "#{b}", "https://", "http:", "//", "java", "script:", "x", " ", ":"])

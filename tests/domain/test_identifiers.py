@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.domain import identifiers
+from pabal.domain.base import identifiers
 
 instants = st.integers(0, 2**48 - 1)
 slots = st.integers(0, 2**identifiers.SLOT_BITS - 1)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.domain.codes import Code, Refused
-from pabal.domain.image import MAX_IMAGE_BYTES, Image, check_size_px, measure_px, parse_image
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.content.image import MAX_IMAGE_BYTES, Image, check_size_px, measure_px, parse_image
 
 MAGIC = b"\xff\xd8\xff"
 JPEG = MAGIC + b"\xe0\x00\x10JFIF\x00\x01"

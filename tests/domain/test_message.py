@@ -1,7 +1,7 @@
 import pytest
 
-from pabal.domain import message
-from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.sends import message
+from pabal.domain.sends.message import Outcome, Product, Status
 
 PRODUCTS = [
     "sms",

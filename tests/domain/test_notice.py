@@ -2,9 +2,9 @@
 
 import pytest
 
-from pabal.domain.codes import Code, Refused
-from pabal.domain.notice import NoticeKind, parse_address, usual_kinds
-from pabal.domain.user import Role
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.events.notice import NoticeKind, parse_address, usual_kinds
+from pabal.domain.users.user import Role
 
 
 @pytest.mark.parametrize(

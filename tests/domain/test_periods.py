@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.domain import dates
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import DAY, HOUR, MINUTE, Instant, Period
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import DAY, HOUR, MINUTE, Instant, Period
 
 SEOUL = ZoneInfo("Asia/Seoul")
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.domain import phone
-from pabal.domain.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.people import phone
 
 mobile_digits = st.from_regex(re.compile(r"01(?:0[0-9]{8}|[16789][0-9]{7,8})", re.ASCII), fullmatch=True)
 sender_digits = st.one_of(

@@ -1,7 +1,7 @@
 import pytest
 
-from pabal.domain.message import Outcome, Product
-from pabal.domain.price import CarrierPrices, Prices, format_won
+from pabal.domain.sends.message import Outcome, Product
+from pabal.domain.sends.price import CarrierPrices, Prices, format_won
 
 PRICES = Prices(
     {

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.domain import profile
-from pabal.domain.codes import Code, Refused
-from pabal.domain.profile import AUTH_STATUS_BY_CODE, AuthStatus, parse_channel_id
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.kakao import profile
+from pabal.domain.kakao.profile import AUTH_STATUS_BY_CODE, AuthStatus, parse_channel_id
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pabal.domain import qr_code
-from pabal.domain.qr_code import Matrix
+from pabal.domain.users import qr_code
+from pabal.domain.users.qr_code import Matrix
 
 FORMATS = ("111011111000100", "111001011110011", "111110110101010", "111100010011101",
            "110011000101111", "110001100011000", "110110001000001", "110100101110110")  # fmt: skip

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.domain import retry
+from pabal.domain.sends import retry
 
 chances = st.floats(0, 1, exclude_max=True)
 

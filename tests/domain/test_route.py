@@ -1,8 +1,8 @@
 import pytest
 
-from pabal.domain.message import Product
-from pabal.domain.price import CarrierPrices, Prices
-from pabal.domain.route import Routes
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.price import CarrierPrices, Prices
+from pabal.domain.sends.route import Routes
 
 ROUTES = Routes({"sms": ["telco", "backup", "last"], "alimTalk": ["relay"]})
 

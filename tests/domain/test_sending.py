@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.domain import sending
-from pabal.domain.button import Button, decode_buttons, encode_buttons
-from pabal.domain.codes import Code, Refused
-from pabal.domain.message import Product
-from pabal.domain.sending import Receiver, Sending
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.content.button import Button, decode_buttons, encode_buttons
+from pabal.domain.sends import sending
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.sending import Receiver, Sending
 
 WEB = "https://example.com/"
 optional_text = st.none() | st.text(st.characters(exclude_categories=["Cs"]))

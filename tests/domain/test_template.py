@@ -1,9 +1,9 @@
 import pytest
 
-from pabal.domain import template
-from pabal.domain.button import Button
-from pabal.domain.codes import Code, Refused
-from pabal.domain.template import (
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.content.button import Button
+from pabal.domain.kakao import template
+from pabal.domain.kakao.template import (
     DELETABLE_STATUSES,
     EDITABLE_STATUSES,
     TEMPLATE_STATUS_BY_CODE,

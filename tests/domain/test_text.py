@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.domain import text
-from pabal.domain.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.content import text
 
 SYLLABLES = "".join(map(chr, range(0xAC00, 0xD7A4)))
 CARRIED = "".join(c for i in range(0x10000) if text.is_supported(c := chr(i)))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.domain import totp
+from pabal.domain.users import totp
 
 SECRET = b"12345678901234567890"
 

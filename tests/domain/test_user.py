@@ -2,9 +2,9 @@
 
 import pytest
 
-from pabal.domain import user
-from pabal.domain.codes import Code, Refused
-from pabal.domain.user import Role
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.users import user
+from pabal.domain.users.user import Role
 
 
 @pytest.mark.parametrize(

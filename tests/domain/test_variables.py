@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.domain import variables
-from pabal.domain.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.content import variables
 
 variable_names = st.text(st.characters(exclude_characters="{}", exclude_categories=["Cs"]), min_size=1)
 literals = st.text(st.characters(exclude_characters="#", exclude_categories=["Cs"]))

@@ -7,9 +7,9 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from pabal.domain.identifiers import MESSAGE_ID_BYTES
-from pabal.domain.message import Status
-from pabal.store import events
+from pabal.domain.base.identifiers import MESSAGE_ID_BYTES
+from pabal.domain.sends.message import Status
+from pabal.store.events import events
 from tests.crash.clients import RequestLog
 from tests.fixtures import status_checker
 

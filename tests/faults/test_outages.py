@@ -8,7 +8,7 @@ from random import Random
 import psycopg
 import pytest
 
-from pabal.store.engine.postgres import TIMEOUT_S
+from pabal.store.engine.postgres.postgres_store import TIMEOUT_S
 from tests.faults.clients import wait_until, wait_until_ready
 from tests.faults.interference import count_in_log, interfering_writers
 from tests.faults.scenarios import ANSWERS_BETWEEN_FAULTS, FaultScenario, under_load

@@ -14,12 +14,15 @@ import pytest
 import pabal
 from pabal.carriers.smpp import pdu
 from pabal.carriers.smpp.pdu import Address
-from pabal.checks import locale
+from pabal.checks.body import locale
 from pabal.console.shell import page_request
-from pabal.domain import dates, filled, phone, variables
-from pabal.domain.codes import Refused
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Refused
+from pabal.domain.content import variables
+from pabal.domain.people import phone
+from pabal.domain.sends import filled
 from pabal.service.setup_cache import SetupCache
-from pabal.web import api
+from pabal.web.http import api
 from tests.fixtures.console import Browser
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import RunScenario, alimtalk_body, friendtalk_body, set_up_sender, sms_body
@@ -30,31 +33,31 @@ MAX_KEPT_CHARACTERS = 4096
 SEOUL = ZoneInfo("Asia/Seoul")
 
 HOSTILE_CALLS: dict[str, list[Callable[[], object]]] = {
-    "pabal.domain.phone._parse_short_sender": [
+    "pabal.domain.people.phone._parse_short_sender": [
         lambda: phone.parse_sender("02-123-4567" + " " * LONG),
         lambda: phone.parse_sender(" " * LONG + "02-123-4567"),
         lambda: phone.parse_sender("02-" + " " * LONG + "123-4567"),
         lambda: phone.parse_sender("0" * LONG),
     ],
-    "pabal.checks.locale._choose_language": [
+    "pabal.checks.body.locale._choose_language": [
         lambda: locale.choose_language(b"en" + b" " * LONG),
         lambda: locale.choose_language(b"en;q=" + b"0" * LONG),
         lambda: locale.choose_language(b"x" * LONG),
     ],
-    "pabal.web.api._parse_short_media_type": [
+    "pabal.web.http.api._parse_short_media_type": [
         lambda: api._parse_media_type(b"application/json;" + b" " * LONG),
         lambda: api._parse_media_type(b"x" * LONG),
     ],
-    "pabal.domain.dates._minute": [
+    "pabal.domain.base.dates._minute": [
         lambda: dates.parse_send_date("2026-11-15 12:00" + " " * LONG, 0, SEOUL, 60),
         lambda: dates.parse_send_date("2" * LONG, 0, SEOUL, 60),
     ],
-    "pabal.domain.variables._split_and_keep": [
+    "pabal.domain.content.variables._split_and_keep": [
         lambda: variables.split("x" * LONG),
         lambda: variables.find_names("#{a}" * LONG),
         lambda: variables.find_names("#{" + "a" * LONG + "}"),
     ],
-    "pabal.domain.filled._make_and_keep": [
+    "pabal.domain.sends.filled._make_and_keep": [
         lambda: filled.get_byte_length_checker("x" * LONG, (), 90),
         lambda: filled.get_byte_length_checker("x", ("a" * LONG,), 90),
     ],
@@ -70,33 +73,33 @@ HOSTILE_CALLS: dict[str, list[Callable[[], object]]] = {
 """Caches whose keys come from outside, and calls that try to make them keep a long text."""
 
 KEYED_BY_US = {
-    "pabal.cli.translate._patterns",
-    "pabal.checks.forms._field_types",
-    "pabal.checks.forms._inner_type",
-    "pabal.checks.forms._is_struct",
-    "pabal.checks.forms.create_decoder",
-    "pabal.checks.forms.plain_type",
-    "pabal.checks.large_bodies._outline",
-    "pabal.checks.large_bodies._outline_receiver",
-    "pabal.checks.unknown_fields._known_fields",
-    "pabal.checks.unknown_fields._pairs_of_fields",
-    "pabal.checks.unknown_fields.closed_type",
+    "pabal.cli.shared.translate._patterns",
+    "pabal.checks.body.forms._field_types",
+    "pabal.checks.body.forms._inner_type",
+    "pabal.checks.body.forms._is_struct",
+    "pabal.checks.body.forms.create_decoder",
+    "pabal.checks.body.forms.plain_type",
+    "pabal.checks.body.large_bodies._outline",
+    "pabal.checks.body.large_bodies._outline_receiver",
+    "pabal.checks.body.unknown_fields._known_fields",
+    "pabal.checks.body.unknown_fields._pairs_of_fields",
+    "pabal.checks.body.unknown_fields.closed_type",
     "pabal.console.shell.assets.load",
     "pabal.console.shell.rendering.load_templates",
-    "pabal.domain.dates._second",
-    "pabal.domain.price.Prices.costs_of",
-    "pabal.service.access.passwords._hasher",
-    "pabal.service.access.passwords._unmatchable_hash",
+    "pabal.domain.base.dates._second",
+    "pabal.domain.sends.price.Prices.costs_of",
+    "pabal.service.access.sign_in.passwords._hasher",
+    "pabal.service.access.sign_in.passwords._unmatchable_hash",
     "pabal.settings.field._type_hints",
     "pabal.store.engine.base.expand_placeholders",
-    "pabal.store.engine.citus.writes_to_workers",
-    "pabal.store.engine.postgres_tx._integers",
-    "pabal.store.engine.postgres_tx._translate",
-    "pabal.store.engine.postgres_tx.translate_for_rows",
-    "pabal.store.engine.sqlite._to_dialect",
+    "pabal.store.engine.citus.distribution.writes_to_workers",
+    "pabal.store.engine.postgres.postgres_tx._integers",
+    "pabal.store.engine.postgres.postgres_tx._translate",
+    "pabal.store.engine.postgres.postgres_tx.translate_for_rows",
+    "pabal.store.engine.sqlite.sqlite_store._to_dialect",
     "pabal.web.api_document.schemas._schemas_with_defaults",
     "pabal.web.api_document.schemas.build_schemas",
-    "pabal.web.openapi.encode_document",
+    "pabal.web.api_document.openapi.encode_document",
     "pabal.web.guide.documents._files",
     "pabal.web.guide.documents._pages_by_file",
     "pabal.web.guide.documents._pictures",

@@ -5,8 +5,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pabal.domain import button, image, opt_out, profile, sending, template, template_parts, text, webhook
 from pabal.domain.brand import limits
+from pabal.domain.content import button, image, text
+from pabal.domain.events import webhook
+from pabal.domain.kakao import profile, template, template_parts
+from pabal.domain.people import opt_out
+from pabal.domain.sends import sending
 from tests.fixtures.full_bodies import FULL_BODIES, replace_value
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import JPEG_MAGIC, RunScenario, approve_template, receivers_of, register_channel

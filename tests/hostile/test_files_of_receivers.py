@@ -9,7 +9,7 @@ import pytest
 
 from pabal.console.sheets import sheet, sheet_limits, xlsx, xlsx_package
 from pabal.console.sheets.sheet import SheetRow
-from pabal.domain.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused
 from tests.fixtures.sheets import MAIN, PARTS, excel_of, excel_with, sheet_xml
 
 pytestmark = pytest.mark.slow

@@ -7,15 +7,19 @@ from zoneinfo import ZoneInfo
 import pytest
 from msgspec import Struct
 
+from pabal.answers import inbound as inbound_checks
 from pabal.carriers.smpp import encoding, inbound, pdu, protocol, receipt
-from pabal.checks import forms, message_cursor
-from pabal.checks import inbound as inbound_checks
+from pabal.checks import message_cursor
 from pabal.checks import webhooks as webhook_checks
-from pabal.checks.addresses import get_caller_address
-from pabal.checks.locale import choose_language
-from pabal.domain import dates, event, identifiers, phone, text, variables
-from pabal.domain.codes import LANGUAGES, MAX_PROBLEMS, Code, Refused
-from pabal.web.endpoints import ENDPOINTS
+from pabal.checks.body import forms
+from pabal.checks.body.addresses import get_caller_address
+from pabal.checks.body.locale import choose_language
+from pabal.domain.base import dates, identifiers
+from pabal.domain.base.codes import LANGUAGES, MAX_PROBLEMS, Code, Refused
+from pabal.domain.content import text, variables
+from pabal.domain.events import event
+from pabal.domain.people import phone
+from pabal.web.endpoints.endpoints import ENDPOINTS
 from tests.fixtures.console import Browser
 from tests.fixtures.full_bodies import FULL_BODIES
 from tests.fixtures.virtual import Environment

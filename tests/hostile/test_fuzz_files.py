@@ -12,8 +12,8 @@ from starlette.datastructures import Headers
 from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell import multipart
-from pabal.domain.codes import Code, Problem, Refused
-from pabal.domain.image import MAX_IMAGE_BYTES, parse_image
+from pabal.domain.base.codes import Code, Problem, Refused
+from pabal.domain.content.image import MAX_IMAGE_BYTES, parse_image
 from tests.fixtures.sheets import PARTS, excel, excel_of, excel_with
 from tests.hostile.mutate import ROUNDS, mutations
 

@@ -7,7 +7,7 @@ from typing import Any
 from pabal.carriers.base import OnReceipts, ReadBody, Receipt
 from pabal.console.pages import PAGES
 from pabal.console.shell.middleware import MAX_HELD_BYTES_PER_CALLER
-from pabal.domain.message import Outcome, Status
+from pabal.domain.sends.message import Outcome, Status
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.delivery import reference_of
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, metric_value, outcomes_of, send, sms

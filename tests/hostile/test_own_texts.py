@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pabal.domain.text import MAX_INPUT_CHARACTERS
+from pabal.domain.content.text import MAX_INPUT_CHARACTERS
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     NO_USER,

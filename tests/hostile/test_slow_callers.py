@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pabal.web.connections import MIN_EXTRA_CONNECTIONS
-from pabal.web.protocol import MAX_PIPELINED
+from pabal.web.http.connections import MIN_EXTRA_CONNECTIONS
+from pabal.web.http.protocol import MAX_PIPELINED
 from tests.fixtures.live import LiveService, run, serving, wait_until
 from tests.fixtures.raw_http import (
     RawConnection,

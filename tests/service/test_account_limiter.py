@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from pabal.domain.campaign import CampaignState
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import DAY, HOUR, SECOND
-from pabal.domain.event import EventType
-from pabal.domain.limits import AccountLimits
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import DAY, HOUR, SECOND
+from pabal.domain.events.event import EventType
+from pabal.domain.sends.campaign import CampaignState
+from pabal.domain.sends.limits import AccountLimits
 from pabal.service.account_limiter import CAMPAIGN_PAUSE_S
 from pabal.service.sending.accept import IdempotencyKey, accept
-from pabal.store import account_limits, events
+from pabal.store.accounts import account_limits
 from pabal.store.engine.base import StoreUnavailable
+from pabal.store.events import events
 from tests.fixtures.campaigns import campaign_parts, checked_campaign, get_campaign, phones, start_campaign
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster

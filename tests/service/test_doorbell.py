@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pabal.app import build_context, open_store
-from pabal.service.doorbell import Doorbell, RemoteEvent, answer_doorbell, ring_for_events
 from pabal.service.metrics import Metrics
-from pabal.service.sending.campaigns import WAKE_EVENT
+from pabal.service.sending.campaigns.campaigns import WAKE_EVENT
+from pabal.service.wake_socket import Doorbell, RemoteEvent, answer_doorbell, ring_for_events
 from pabal.world import RealWorld
 from tests.fixtures.virtual import settings_for
 

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from pabal.domain.dates import MINUTE
-from pabal.domain.message import Outcome
-from pabal.domain.sending import Sending
+from pabal.domain.base.dates import MINUTE
+from pabal.domain.sends.message import Outcome
+from pabal.domain.sends.sending import Sending
 from pabal.service.fair_order import MAX_SCHEDULED_SPREAD_MS, ROOM_MS, FairOrder, LaneKey
 from pabal.service.sending.accept import accept
 from pabal.world import RealWorld

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pabal.domain.message import Product
+from pabal.domain.sends.message import Product
 from pabal.service.policy import Policy, build_policy
 from tests.fixtures.carrier_settings import read
 

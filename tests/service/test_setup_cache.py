@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pabal.service.setup_cache import MAX_AGE_S, MAX_ENTRY_AGE_S, SetupCache, SetupChanges
-from pabal.store import accounts, numbers
+from pabal.store.accounts import accounts, numbers
 from pabal.store.engine.base import Store, StoreUnavailable, Tx
 from pabal.store.engine.migrate import migrate
 from tests.fixtures.counting_store import CountingStore

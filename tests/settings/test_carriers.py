@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.message import Outcome, Product
+from pabal.domain.sends.message import Outcome, Product
 from pabal.settings.carrier_tables import CARRIER_KINDS
 from pabal.settings.carriers import SENDABLE, SimulatorSettings, SmppSettings
 from pabal.settings.field import fields

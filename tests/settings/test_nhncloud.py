@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.message import Product
+from pabal.domain.sends.message import Product
 from pabal.settings.carriers import KAKAO_PRODUCTS, TEXT_PRODUCTS
 from pabal.settings.field import BadSetting, fields
 from pabal.settings.relays import MIN_SIGNATURE_LENGTH, NhnCloudSettings

@@ -5,8 +5,8 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import cast
 
-from pabal.domain import identifiers
-from pabal.domain.message import Outcome, Status
+from pabal.domain.base import identifiers
+from pabal.domain.sends.message import Outcome, Status
 from tests.sim import promises
 from tests.sim.cluster_simulation import ClusterSimulation
 from tests.sim.promises import FinalState

@@ -8,9 +8,9 @@ from random import Random
 from typing import Any
 
 from pabal.carriers.base import Carrier
-from pabal.domain.dates import MINUTE, SECOND
-from pabal.service.delivery.settle import settle
-from pabal.store import slots as slot_store
+from pabal.domain.base.dates import MINUTE, SECOND
+from pabal.service.delivery.outcome.settle import settle
+from pabal.store.queue import slots as slot_store
 from tests.fixtures.cluster import Cluster, Process, create_task
 from tests.fixtures.virtual import NOON, ApiResponse, Caller, VirtualLoop, VirtualWorld, open_store
 from tests.sim.planted import PlantedBug

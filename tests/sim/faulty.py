@@ -22,12 +22,12 @@ from pabal.carriers.base import (
 )
 from pabal.carriers.provider import ProfileProvider
 from pabal.carriers.simulator import REJECTED_TEMPLATE_WORD
-from pabal.domain import identifiers
-from pabal.domain.dates import Instant
-from pabal.domain.image import Image
-from pabal.domain.message import Attempt, Outcome, Product
-from pabal.domain.profile import Registration
-from pabal.domain.template import ReviewDecision, TemplateContent
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import Instant
+from pabal.domain.content.image import Image
+from pabal.domain.kakao.profile import Registration
+from pabal.domain.kakao.template import ReviewDecision, TemplateContent
+from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.store.engine.base import P, Store, StoreUnavailable, T
 from pabal.world import World
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 from pabal.carriers.base import Carrier, Verdict
-from pabal.domain.message import Attempt
+from pabal.domain.sends.message import Attempt
 from tests.fixtures.virtual import Caller, Environment, VirtualWorld
 from tests.sim.faulty import Crash, FaultPlan, UnreliableCarrier
 from tests.sim.simulation import SENDER_KEY, TEXT, ClientRequest, Simulation

@@ -5,15 +5,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pabal.domain.dates import Instant
-from pabal.service.delivery.finish import FinishResult
-from pabal.service.delivery.receive import receive
-from pabal.service.delivery.settle import BatchVerdicts, settle
-from pabal.service.in_flight import InFlight
+from pabal.domain.base.dates import Instant
+from pabal.service.delivery.outcome.finish import FinishResult
+from pabal.service.delivery.outcome.settle import BatchVerdicts, settle
+from pabal.service.delivery.receiving.receive import receive
+from pabal.service.open_attempts import InFlight
 from pabal.service.policy import Policy
 from pabal.service.upkeep.housekeeping import expire_overdue
-from pabal.store import erasures
 from pabal.store.engine.base import Tx
+from pabal.store.people import erasures
 from pabal.world import World
 
 SPLIT_PAUSE_S = 0.5

@@ -5,9 +5,9 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pabal.domain import identifiers
-from pabal.domain.dates import HOUR, Instant
-from pabal.domain.message import (
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import HOUR, Instant
+from pabal.domain.sends.message import (
     OUTCOME_BY_NUMBER,
     PRODUCT_BY_NUMBER,
     STATUS_BY_NUMBER,

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pabal.domain.message import Status
+from pabal.domain.sends.message import Status
 from pabal.webhooks.poster import PostError, PostResult
 from tests.fixtures import status_checker
 from tests.fixtures.virtual import Caller

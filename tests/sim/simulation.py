@@ -8,17 +8,19 @@ from random import Random
 from typing import Any
 
 from pabal.carriers.base import Carrier
-from pabal.domain.dates import Instant, format_timestamp
-from pabal.domain.event import EventType
-from pabal.domain.template import TemplateContent, TemplateStatus
-from pabal.domain.webhook import secret_context
-from pabal.service.access import keys
+from pabal.domain.base.dates import Instant, format_timestamp
+from pabal.domain.events.event import EventType
+from pabal.domain.events.webhook import secret_context
+from pabal.domain.kakao.template import TemplateContent, TemplateStatus
+from pabal.service.access.keys import keys
 from pabal.settings.carriers import SENDABLE, SimulatorSettings
 from pabal.settings.settings import load
-from pabal.store import accounts, profiles, templates, webhooks
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.engine.migrate import migrate
-from pabal.store.webhooks import NewWebhook
+from pabal.store.events import webhooks
+from pabal.store.events.webhooks import NewWebhook
+from pabal.store.kakao import profiles, templates
 from pabal.webhooks.secrets import SecretBox
 from tests.fixtures import status_checker
 from tests.fixtures.virtual import (

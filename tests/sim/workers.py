@@ -8,8 +8,8 @@ from typing import Any, Concatenate
 
 from pabal.carriers.base import Accepted, OnReceipts, OnVerdicts, Receipt, Unknown, Verdict
 from pabal.carriers.pace import Pacer
-from pabal.domain.dates import SECOND, Instant
-from pabal.domain.message import Attempt
+from pabal.domain.base.dates import SECOND, Instant
+from pabal.domain.sends.message import Attempt
 from pabal.store.engine.base import P, Store, T, Tx
 from tests.fixtures.cluster import StoreProxy
 from tests.fixtures.virtual import VirtualWorld

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pabal.store.engine.base import Tx
-from pabal.store.engine.postgres import connect
-from pabal.store.engine.postgres_tx import PostgresTx
-from pabal.store.engine.sqlite import SqliteTx
+from pabal.store.engine.postgres.postgres_store import connect
+from pabal.store.engine.postgres.postgres_tx import PostgresTx
+from pabal.store.engine.sqlite.sqlite_store import SqliteTx
 from tests.fixtures import postgres, sqlite_template
 from tests.fixtures.cutting_proxy import SOCKET, CuttingProxy, cutting_proxy
 from tests.fixtures.engines import AVAILABLE_ENGINES, empty_database

@@ -1,9 +1,9 @@
 """Limits of accounts in the store: shares are reserved within the limit, and rates by a bucket in debt or not."""
 
-from pabal.domain.dates import DAY, SECOND
-from pabal.domain.limits import NO_LIMITS, AccountLimits, Limit
-from pabal.store import account_limits, accounts
-from pabal.store.account_limits import QuotaGrant, QuotaReturn, QuotaWant
+from pabal.domain.base.dates import DAY, SECOND
+from pabal.domain.sends.limits import NO_LIMITS, AccountLimits, Limit
+from pabal.store.accounts import account_limits, accounts
+from pabal.store.accounts.account_limits import QuotaGrant, QuotaReturn, QuotaWant
 from pabal.store.engine.base import Tx
 from tests.fixtures.virtual import NOON
 

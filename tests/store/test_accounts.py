@@ -2,7 +2,7 @@
 
 from ipaddress import ip_network
 
-from pabal.store import accounts, numbers
+from pabal.store.accounts import accounts, numbers
 from pabal.store.engine.base import Tx
 from tests.fixtures.rows import ExplainingTx
 from tests.fixtures.virtual import NOON

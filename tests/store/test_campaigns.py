@@ -4,22 +4,24 @@ import json
 
 import pytest
 
-from pabal.domain.campaign import UNSENT_STATES, CampaignState
-from pabal.domain.dates import SECOND
-from pabal.domain.message import Outcome, Product
-from pabal.service.sending import campaigns as service
+from pabal.domain.base.dates import SECOND
+from pabal.domain.sends.campaign import UNSENT_STATES, CampaignState
+from pabal.domain.sends.message import Outcome, Product
+from pabal.service.sending.campaigns import campaigns as service
 from pabal.service.sending.send_now import expedite
-from pabal.store import campaign_list, campaign_requests, campaigns, messages, queue, requests
-from pabal.store.campaign_requests import (
+from pabal.store.campaigns import campaign_list, campaigns
+from pabal.store.campaigns.campaigns import CampaignDraft, FileFindings, FileSummary, InvalidRow, ReceiverBlock
+from pabal.store.engine.base import Tx
+from pabal.store.engine.postgres.postgres_store import PostgresStore
+from pabal.store.messages import campaign_requests, messages, requests
+from pabal.store.messages.campaign_requests import (
     MAX_COUNT_INTERVAL,
     MIN_COUNT_INTERVAL,
     CampaignProgress,
     CampaignRequest,
     FailureCount,
 )
-from pabal.store.campaigns import CampaignDraft, FileFindings, FileSummary, InvalidRow, ReceiverBlock
-from pabal.store.engine.base import Tx
-from pabal.store.engine.postgres import PostgresStore
+from pabal.store.queue import queue
 from tests.fixtures.postgres_store import new_request, query_outside, run_scenario
 from tests.fixtures.rows import ACCOUNT, ExplainingTx, request_id
 from tests.fixtures.virtual import NOON

@@ -1,9 +1,9 @@
 """Response times of carriers are stored by minute, and read from one on."""
 
-from pabal.domain.dates import MINUTE
-from pabal.store import carrier_latencies
-from pabal.store.carrier_latencies import MinuteLatency
+from pabal.domain.base.dates import MINUTE
 from pabal.store.engine.base import Tx
+from pabal.store.queue import carrier_latencies
+from pabal.store.queue.carrier_latencies import MinuteLatency
 from tests.fixtures.virtual import NOON
 
 

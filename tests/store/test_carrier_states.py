@@ -1,9 +1,9 @@
 """The last known state of each carrier."""
 
-from pabal.domain.dates import MINUTE, SECOND
-from pabal.store import carrier_states, slots
-from pabal.store.carrier_states import CarrierState
+from pabal.domain.base.dates import MINUTE, SECOND
 from pabal.store.engine.base import Tx
+from pabal.store.queue import carrier_states, slots
+from pabal.store.queue.carrier_states import CarrierState
 from tests.fixtures.virtual import NOON
 
 

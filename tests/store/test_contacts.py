@@ -2,10 +2,11 @@
 
 import pytest
 
-from pabal.domain.contact import ContactEntry, ContactSearch, parse_search
-from pabal.store import accounts, contact_groups, contacts
-from pabal.store.contacts import Place
+from pabal.domain.people.contact import ContactEntry, ContactSearch, parse_search
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
+from pabal.store.people import contact_groups, contacts
+from pabal.store.people.contacts import Place
 from tests.fixtures.rows import ExplainingTx
 from tests.fixtures.virtual import NOON
 

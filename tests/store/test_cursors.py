@@ -1,8 +1,8 @@
 """Cursors: how far housekeeping has come, and test writes of processes."""
 
-from pabal.domain.dates import DAY
-from pabal.store import cursors
+from pabal.domain.base.dates import DAY
 from pabal.store.engine.base import Tx
+from pabal.store.queue import cursors
 from tests.fixtures.virtual import NOON
 
 

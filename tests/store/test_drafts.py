@@ -1,9 +1,11 @@
 """Drafts: one for each form of a user and account, the newest of them, erasable by account."""
 
-from pabal.domain.user import Role
-from pabal.store import accounts, drafts, users
-from pabal.store.drafts import DraftKey
+from pabal.domain.users.user import Role
+from pabal.store.accounts import accounts
+from pabal.store.campaigns import drafts
+from pabal.store.campaigns.drafts import DraftKey
 from pabal.store.engine.base import Tx
+from pabal.store.users import users
 
 
 def make_users(tx: Tx) -> tuple[int, int]:

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from pabal.domain import identifiers
-from pabal.domain.dates import DAY
-from pabal.domain.event import Event, EventType, lowest_number
-from pabal.domain.message import Outcome, Product
-from pabal.store import events, messages
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import DAY
+from pabal.domain.events.event import Event, EventType, lowest_number
+from pabal.domain.sends.message import Outcome, Product
 from pabal.store.engine.base import Tx
-from pabal.store.events import MAX_EVENTS_AT_ONCE, MAX_EVENTS_PER_ROW, MessageEnd, NumberedBatch
+from pabal.store.events import events
+from pabal.store.events.events import MAX_EVENTS_AT_ONCE, MAX_EVENTS_PER_ROW, MessageEnd, NumberedBatch
+from pabal.store.messages import messages
 from tests.fixtures.rows import ACCOUNT, PHONE, ExplainingTx, message_id, sms, store_request
 from tests.fixtures.virtual import NOON
 

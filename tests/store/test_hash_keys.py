@@ -2,11 +2,12 @@
 
 import pytest
 
-from pabal.domain.opt_out import AdReceiver, OptOutSource
-from pabal.store import accounts, hash_keys, opt_outs
+from pabal.domain.people.opt_out import AdReceiver, OptOutSource
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from pabal.store.hash_keys import HashKeys
-from pabal.store.opt_outs import NewOptOuts, OptOutEntry
+from pabal.store.people import hash_keys, opt_outs
+from pabal.store.people.hash_keys import HashKeys
+from pabal.store.people.opt_outs import NewOptOuts, OptOutEntry
 from pabal.webhooks.secrets import PLAIN, SecretBox, UnreadableSecret
 from pabal.world import RealWorld
 from tests.fixtures.rows import PHONE

@@ -2,12 +2,14 @@
 
 import pytest
 
-from pabal.domain.dates import DAY, HOUR, MINUTE, Period
-from pabal.domain.message import Outcome, Product, Status
-from pabal.domain.sending import Receiver, Sending
-from pabal.store import accounts, history, messages, profiles
+from pabal.domain.base.dates import DAY, HOUR, MINUTE, Period
+from pabal.domain.sends.message import Outcome, Product, Status
+from pabal.domain.sends.sending import Receiver, Sending
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from pabal.store.history import MessageFilter
+from pabal.store.kakao import profiles
+from pabal.store.messages import history, messages
+from pabal.store.messages.history import MessageFilter
 from tests.fixtures.rows import ACCOUNT, PHONE, ExplainingTx, message_id, sms, store_many_requests, store_request
 from tests.fixtures.virtual import NOON
 

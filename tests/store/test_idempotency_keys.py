@@ -1,8 +1,8 @@
 """Idempotency keys: their answers are found until they expire."""
 
-from pabal.store import idempotency_keys
 from pabal.store.engine.base import Tx
-from pabal.store.idempotency_keys import KeyedRequest, KeyId
+from pabal.store.messages import idempotency_keys
+from pabal.store.messages.idempotency_keys import KeyedRequest, KeyId
 from tests.fixtures.rows import ExplainingTx, request_id
 from tests.fixtures.virtual import NOON
 

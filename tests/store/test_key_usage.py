@@ -4,8 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pabal.domain.dates import HOUR, SECOND
-from pabal.store import key_usage
+from pabal.domain.base.dates import HOUR, SECOND
+from pabal.store.accounts import key_usage
 from pabal.store.engine.base import Tx
 from tests.fixtures.virtual import NOON
 

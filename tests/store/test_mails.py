@@ -2,13 +2,15 @@
 
 import pytest
 
-from pabal.domain.notice import CONFIRMATION, NoticeKind
-from pabal.domain.user import Role
-from pabal.store import accounts, alerts, mail_servers, mails, notice_settings, notices, users
-from pabal.store.alerts import Alert
+from pabal.domain.events.notice import CONFIRMATION, NoticeKind
+from pabal.domain.users.user import Role
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from pabal.store.mails import MAX_ITEMS, ClaimedMail, NewMail
-from pabal.store.notice_settings import NoticeSettings, Recipient
+from pabal.store.events import alerts, mail_servers, mails, notice_settings, notices
+from pabal.store.events.alerts import Alert
+from pabal.store.events.mails import MAX_ITEMS, ClaimedMail, NewMail
+from pabal.store.events.notice_settings import NoticeSettings, Recipient
+from pabal.store.users import users
 from tests.fixtures.virtual import NOON
 
 LEASE_MS = 60_000

@@ -4,15 +4,15 @@ from random import Random
 
 import pytest
 
-from pabal.domain import identifiers
-from pabal.domain.dates import Period
-from pabal.domain.message import Outcome, Product, Status
-from pabal.domain.sending import Fallback
-from pabal.store import campaign_requests, history, message_search, messages
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import Period
+from pabal.domain.sends.message import Outcome, Product, Status
+from pabal.domain.sends.sending import Fallback
 from pabal.store.engine.base import Tx
-from pabal.store.history import MessageFilter
-from pabal.store.message_search import NEWEST
-from pabal.store.messages import Message
+from pabal.store.messages import campaign_requests, history, message_search, messages
+from pabal.store.messages.history import MessageFilter
+from pabal.store.messages.message_search import NEWEST
+from pabal.store.messages.messages import Message
 from tests.fixtures.rows import ACCOUNT, ExplainingTx, message_id, sms, store_request
 from tests.fixtures.virtual import NOON
 

@@ -1,10 +1,10 @@
 """Stored messages: one row per receiver, which ends only once."""
 
-from pabal.domain.message import Outcome, Product, Status
-from pabal.domain.sending import Receiver
-from pabal.store import messages
+from pabal.domain.sends.message import Outcome, Product, Status
+from pabal.domain.sends.sending import Receiver
 from pabal.store.engine.base import Tx
-from pabal.store.messages import Message
+from pabal.store.messages import messages
+from pabal.store.messages.messages import Message
 from tests.fixtures.rows import (
     ACCOUNT,
     PHONE,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pabal.domain.sender_number import NumberState
-from pabal.store import accounts, numbers
+from pabal.domain.people.sender_number import NumberState
+from pabal.store.accounts import accounts, numbers
 from pabal.store.engine.base import Tx
 from tests.fixtures.virtual import NOON
 

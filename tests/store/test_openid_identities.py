@@ -1,10 +1,11 @@
 """Identities of users at OpenID Connect providers, and answers that were used, on both engines."""
 
-from pabal.domain.user import Role
-from pabal.store import accounts, openid_identities, sign_in_attempts, users
+from pabal.domain.users.user import Role
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from pabal.store.openid_identities import Identity
-from pabal.store.sign_in_attempts import FORGET_MS, Subject
+from pabal.store.users import openid_identities, sign_in_attempts, users
+from pabal.store.users.openid_identities import Identity
+from pabal.store.users.sign_in_attempts import FORGET_MS, Subject
 from tests.fixtures.virtual import NOON
 
 KIM, LEE = Identity("https://login.example", "1"), Identity("https://login.example", "2")

@@ -1,10 +1,11 @@
 """Opt-outs in the store: hashes of numbers, found by index, kept when a number is erased."""
 
-from pabal.domain.opt_out import AdReceiver, OptOutSource
-from pabal.store import accounts, opt_outs
+from pabal.domain.people.opt_out import AdReceiver, OptOutSource
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from pabal.store.hash_keys import HashKeys
-from pabal.store.opt_outs import NewOptOuts, OptOutEntry
+from pabal.store.people import opt_outs
+from pabal.store.people.hash_keys import HashKeys
+from pabal.store.people.opt_outs import NewOptOuts, OptOutEntry
 from pabal.webhooks.secrets import SecretBox
 from pabal.world import RealWorld
 from tests.fixtures.rows import PHONE, ExplainingTx

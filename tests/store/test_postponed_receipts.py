@@ -1,9 +1,9 @@
 """Receipts that wait for a node: each is kept with its slot until it is processed."""
 
-from pabal.domain.message import Outcome
-from pabal.store import postponed_receipts
+from pabal.domain.sends.message import Outcome
 from pabal.store.engine.base import Tx
-from pabal.store.postponed_receipts import PostponedReceipt
+from pabal.store.queue import postponed_receipts
+from pabal.store.queue.postponed_receipts import PostponedReceipt
 from tests.fixtures.rows import CARRIER
 from tests.fixtures.virtual import NOON
 

@@ -4,13 +4,14 @@ import json
 
 import pytest
 
-from pabal.domain.dates import HOUR, MINUTE
-from pabal.domain.event import EventType
-from pabal.domain.profile import AuthStatus, Profile
-from pabal.domain.suspension import Suspension
-from pabal.store import accounts, profiles
+from pabal.domain.base.dates import HOUR, MINUTE
+from pabal.domain.events.event import EventType
+from pabal.domain.kakao.profile import AuthStatus, Profile
+from pabal.domain.kakao.suspension import Suspension
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from pabal.store.profiles import ProfileFilter
+from pabal.store.kakao import profiles
+from pabal.store.kakao.profiles import ProfileFilter
 from tests.fixtures.rows import PHONE, ExplainingTx
 from tests.fixtures.store_modes import CONSTRAINT_ERRORS
 from tests.fixtures.virtual import NOON

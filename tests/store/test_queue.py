@@ -2,10 +2,10 @@
 
 import pytest
 
-from pabal.domain.dates import HOUR
-from pabal.store import attempts, doubts, queue
+from pabal.domain.base.dates import HOUR
 from pabal.store.engine.base import Tx
-from pabal.store.queue import Lane, Lease
+from pabal.store.queue import attempts, doubts, queue
+from pabal.store.queue.queue import Lane, Lease
 from tests.fixtures.jobs import LEASE, SLOT, add_job, claim_jobs, find_due, job_state
 from tests.fixtures.rows import (
     CARRIER,

@@ -1,11 +1,12 @@
 """Administration of the queue: released leases, rerouting, depths, and the indexes that it all uses."""
 
-from pabal.domain.dates import HOUR, SECOND
-from pabal.domain.message import Product
-from pabal.store import attempts, doubts, due_times, messages, queue, queue_admin, requests
+from pabal.domain.base.dates import HOUR, SECOND
+from pabal.domain.sends.message import Product
 from pabal.store.engine.base import Tx
-from pabal.store.queue import Lane
-from pabal.store.queue_admin import QueueDepth
+from pabal.store.messages import messages, requests
+from pabal.store.queue import attempts, doubts, due_times, queue, queue_admin
+from pabal.store.queue.queue import Lane
+from pabal.store.queue.queue_admin import QueueDepth
 from tests.fixtures.jobs import LEASE, SLOT, add_job, claim_jobs, find_due, job_state
 from tests.fixtures.rows import (
     CARRIER,

@@ -2,11 +2,11 @@
 
 import pytest
 
-from pabal.domain.dates import HOUR
-from pabal.domain.message import Outcome
-from pabal.store import receipts
+from pabal.domain.base.dates import HOUR
+from pabal.domain.sends.message import Outcome
 from pabal.store.engine.base import Tx
-from pabal.store.receipts import EndedReference, ExpectedReceipt
+from pabal.store.queue import receipts
+from pabal.store.queue.receipts import EndedReference, ExpectedReceipt
 from tests.fixtures.rows import CARRIER, ExplainingTx, message_id
 from tests.fixtures.virtual import NOON
 

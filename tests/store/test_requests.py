@@ -1,12 +1,16 @@
 """Send requests: their stored fields, and what remains after they are blanked."""
 
-from pabal.domain.button import Button
-from pabal.domain.dates import HOUR
-from pabal.domain.image import Image
-from pabal.domain.message import Outcome, Product, Status
-from pabal.domain.sending import Fallback, Receiver, Sending
-from pabal.store import accounts, attempts, erasures, messages, profiles, requests
+from pabal.domain.base.dates import HOUR
+from pabal.domain.content.button import Button
+from pabal.domain.content.image import Image
+from pabal.domain.sends.message import Outcome, Product, Status
+from pabal.domain.sends.sending import Fallback, Receiver, Sending
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
+from pabal.store.kakao import profiles
+from pabal.store.messages import messages, requests
+from pabal.store.people import erasures
+from pabal.store.queue import attempts
 from tests.fixtures.rows import (
     CARRIER,
     PHONE,

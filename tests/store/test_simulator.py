@@ -1,12 +1,12 @@
 """The simulator's rows: messages on its phones, and pending receipts."""
 
-from pabal.domain import identifiers
-from pabal.domain.button import Button
-from pabal.domain.dates import MINUTE, SECOND
-from pabal.domain.message import Outcome
-from pabal.domain.simulated_message import TOKEN_KIND, SimulatedMessage
-from pabal.store import simulator
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import MINUTE, SECOND
+from pabal.domain.content.button import Button
+from pabal.domain.sends.message import Outcome
+from pabal.domain.sends.simulated_message import TOKEN_KIND, SimulatedMessage
 from pabal.store.engine.base import Tx
+from pabal.store.queue import simulator
 from tests.fixtures.rows import CARRIER, PHONE, ExplainingTx, message_id
 from tests.fixtures.virtual import NOON
 

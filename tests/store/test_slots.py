@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pabal.store import slots
 from pabal.store.engine.base import Tx
-from pabal.store.engine.postgres import PostgresStore
-from pabal.store.slots import SlotAssignment, Worker, WorkerState
+from pabal.store.engine.postgres.postgres_store import PostgresStore
+from pabal.store.queue import slots
+from pabal.store.queue.slots import SlotAssignment, Worker, WorkerState
 from tests.fixtures import postgres
 from tests.fixtures.postgres_store import run_scenario
 from tests.fixtures.virtual import NOON

@@ -2,14 +2,15 @@
 
 from zoneinfo import ZoneInfo
 
-from pabal.domain import identifiers
-from pabal.domain.dates import DAY, HOUR, MINUTE, Period, month_of
-from pabal.domain.message import Outcome, Product
-from pabal.domain.sending import Fallback
-from pabal.store import messages, queue, statistics
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import DAY, HOUR, MINUTE, Period, month_of
+from pabal.domain.sends.message import Outcome, Product
+from pabal.domain.sends.sending import Fallback
 from pabal.store.engine.base import Tx
-from pabal.store.messages import EndDetails
-from pabal.store.statistics import QUARTER, CountedQuarter, GroupCounts, StatisticsGroup
+from pabal.store.messages import messages, statistics
+from pabal.store.messages.messages import EndDetails
+from pabal.store.messages.statistics import QUARTER, CountedQuarter, GroupCounts, StatisticsGroup
+from pabal.store.queue import queue
 from tests.fixtures.rows import ACCOUNT, ExplainingTx, sms, store_many_requests, store_request
 from tests.fixtures.virtual import NOON
 

@@ -1,9 +1,12 @@
 """Invitations, second factors, sign-ins that wait for a code, and rates of keys, on both engines."""
 
-from pabal.domain.user import Role
-from pabal.store import accounts, drafts, invites, pending_sign_ins, recent_texts, second_factors, sessions, users
-from pabal.store.drafts import DraftKey
+from pabal.domain.users.user import Role
+from pabal.store.accounts import accounts
+from pabal.store.campaigns import drafts
+from pabal.store.campaigns.drafts import DraftKey
 from pabal.store.engine.base import Tx
+from pabal.store.messages import recent_texts
+from pabal.store.users import invites, pending_sign_ins, second_factors, sessions, users
 from tests.fixtures.virtual import NOON
 
 

@@ -4,14 +4,15 @@ import json
 
 import pytest
 
-from pabal.domain.button import Button
-from pabal.domain.event import EventType
-from pabal.domain.image import Image
-from pabal.domain.suspension import Suspension
-from pabal.domain.template import Template, TemplateContent, TemplateStatus
-from pabal.store import accounts, profiles, templates
+from pabal.domain.content.button import Button
+from pabal.domain.content.image import Image
+from pabal.domain.events.event import EventType
+from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.template import Template, TemplateContent, TemplateStatus
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from pabal.store.templates import TemplateFilter
+from pabal.store.kakao import profiles, templates
+from pabal.store.kakao.templates import TemplateFilter
 from tests.fixtures.rows import PHONE, ExplainingTx
 from tests.fixtures.store_modes import CONSTRAINT_ERRORS
 from tests.fixtures.virtual import NOON

@@ -1,7 +1,7 @@
 """What is stored about deliveries: read for many messages at once, the same as for each."""
 
-from pabal.store import messages, timeline
 from pabal.store.engine.base import Tx
+from pabal.store.messages import messages, timeline
 from tests.fixtures.rows import message_id, request_id, sms, store_request
 from tests.fixtures.virtual import NOON
 

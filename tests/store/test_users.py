@@ -2,12 +2,13 @@
 
 import pytest
 
-from pabal.domain.user import Role
-from pabal.store import accounts, audit_log, sessions, sign_in_attempts, trusted_devices, users
-from pabal.store.audit_log import AuditEntry
+from pabal.domain.users.user import Role
+from pabal.store.accounts import accounts, audit_log
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.sign_in_attempts import FORGET_MS, Subject
-from pabal.store.trusted_devices import MAX_DEVICES_PER_USER
+from pabal.store.users import sessions, sign_in_attempts, trusted_devices, users
+from pabal.store.users.sign_in_attempts import FORGET_MS, Subject
+from pabal.store.users.trusted_devices import MAX_DEVICES_PER_USER
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.virtual import NOON
 

@@ -4,12 +4,13 @@ import json
 
 import pytest
 
-from pabal.domain.event import EventType, format_event_id, lowest_number
-from pabal.store import accounts, events, webhook_backlog, webhook_posts, webhooks
+from pabal.domain.events.event import EventType, format_event_id, lowest_number
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from pabal.store.events import MessageEnd
-from pabal.store.webhook_posts import MAX_DELIVERIES, Delivery, WebhookPost, WebhookProgress, pack_body
-from pabal.store.webhooks import NewWebhook
+from pabal.store.events import events, webhook_backlog, webhook_posts, webhooks
+from pabal.store.events.events import MessageEnd
+from pabal.store.events.webhook_posts import MAX_DELIVERIES, Delivery, WebhookPost, WebhookProgress, pack_body
+from pabal.store.events.webhooks import NewWebhook
 from tests.fixtures.rows import ExplainingTx
 from tests.fixtures.virtual import NOON
 

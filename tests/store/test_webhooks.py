@@ -2,13 +2,15 @@
 
 import pytest
 
-from pabal.domain.dates import MINUTE
-from pabal.domain.event import EventType
-from pabal.domain.message import Product
-from pabal.domain.webhook import Webhook, WebhookState
-from pabal.store import accounts, events, sessions, webhook_posts, webhooks
+from pabal.domain.base.dates import MINUTE
+from pabal.domain.events.event import EventType
+from pabal.domain.events.webhook import Webhook, WebhookState
+from pabal.domain.sends.message import Product
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from pabal.store.webhooks import SUCCESS_PRECISION_MS, NewWebhook
+from pabal.store.events import events, webhook_posts, webhooks
+from pabal.store.events.webhooks import SUCCESS_PRECISION_MS, NewWebhook
+from pabal.store.users import sessions
 from tests.fixtures.rows import ExplainingTx
 from tests.fixtures.virtual import NOON
 

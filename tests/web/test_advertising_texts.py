@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from pabal.service.access import opt_out_numbers
-from pabal.store import accounts
-from pabal.store.audit_log import AuditEntry
+from pabal.service.access.accounts import opt_out_numbers
+from pabal.store.accounts import accounts
+from pabal.store.accounts.audit_log import AuditEntry
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     FALLBACK,

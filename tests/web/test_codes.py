@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pabal.domain.codes import LANGUAGES, Code
-from pabal.domain.limits import AccountLimits
-from pabal.store import account_limits, accounts
+from pabal.domain.base.codes import LANGUAGES, Code
+from pabal.domain.sends.limits import AccountLimits
+from pabal.store.accounts import account_limits, accounts
 from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.virtual import ApiResponse, Caller, Environment, open_store
 from tests.fixtures.web import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.web.connections import MAX_DEFAULT_CONNECTIONS, MIN_CONNECTIONS, RESERVED_FILES, max_connections_for
+from pabal.web.http.connections import MAX_DEFAULT_CONNECTIONS, MIN_CONNECTIONS, RESERVED_FILES, max_connections_for
 
 
 @pytest.mark.parametrize(

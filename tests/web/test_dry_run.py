@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.limits import AccountLimits
+from pabal.domain.sends.limits import AccountLimits
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
-from pabal.store import account_limits, accounts
-from pabal.web.endpoints import ENDPOINTS
+from pabal.store.accounts import account_limits, accounts
+from pabal.web.endpoints.endpoints import ENDPOINTS
 from tests.fixtures.virtual import Environment, build_environment, run_in_virtual_time, settings_for
 from tests.fixtures.web import (
     PHONE,

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from pabal.web.endpoint import Endpoint
-from pabal.web.endpoints import ENDPOINTS
+from pabal.web.endpoints.endpoint import Endpoint
+from pabal.web.endpoints.endpoints import ENDPOINTS
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     RunScenario,

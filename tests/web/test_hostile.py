@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from pabal.checks import forms
-from pabal.checks.large_bodies import MAX_VALUES_BYTES, parse_large_json
+from pabal.checks.body import forms
+from pabal.checks.body.large_bodies import MAX_VALUES_BYTES, parse_large_json
 from pabal.models import bodies
 from pabal.settings.settings import load
-from pabal.store import accounts
-from pabal.web.endpoint import Endpoint
-from pabal.web.endpoints import ENDPOINTS
-from pabal.web.protocol import MAX_HEAD_BYTES
+from pabal.store.accounts import accounts
+from pabal.web.endpoints.endpoint import Endpoint
+from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.http.protocol import MAX_HEAD_BYTES
 from tests.fixtures.full_bodies import FULL_BODIES
 from tests.fixtures.live import serving
 from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, open_store, run_in_virtual_time

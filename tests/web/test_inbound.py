@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from pabal.carriers.base import InboundMessage
-from pabal.service.delivery.inbound import store_messages
-from pabal.store import accounts, numbers
+from pabal.service.delivery.receiving.inbound import store_messages
+from pabal.store.accounts import accounts, numbers
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import RunScenario
 

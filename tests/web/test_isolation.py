@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal.carriers.base import InboundMessage
-from pabal.domain.event import format_cursor
-from pabal.domain.sender_number import NumberState
-from pabal.service.delivery.inbound import store_messages
-from pabal.store import accounts, numbers
-from pabal.web.endpoints import ENDPOINTS
+from pabal.domain.events.event import format_cursor
+from pabal.domain.people.sender_number import NumberState
+from pabal.service.delivery.receiving.inbound import store_messages
+from pabal.store.accounts import accounts, numbers
+from pabal.web.endpoints.endpoints import ENDPOINTS
 from tests.fixtures.brand_bodies import brand_body
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import (

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pabal.store import accounts
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import StoreUnavailable
-from pabal.web.endpoints import ENDPOINTS
+from pabal.web.endpoints.endpoints import ENDPOINTS
 from tests.fixtures.planted import (
     ADMIN,
     RECEIVER,

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from pabal.web.openapi import build_document
+from pabal.web.api_document.openapi import build_document
 
 NAMES = Path(__file__).parent / "openapi_names.json"
 """The document without descriptions: paths, operation ids, schemas, fields and codes."""

@@ -7,20 +7,20 @@ import jsonschema_rs
 import msgspec
 import pytest
 
-from pabal.checks import forms
-from pabal.checks.friendtalk import FRIENDTALK_TYPES
-from pabal.checks.statistics import Interval
-from pabal.checks.unknown_fields import closed_type
+from pabal.answers.statistics import Interval
+from pabal.checks.body import forms
+from pabal.checks.body.unknown_fields import closed_type
+from pabal.checks.sends.friendtalk import FRIENDTALK_TYPES
 from pabal.checks.webhooks import EVENT_CHOICES, PRODUCT_CHOICES
 from pabal.models.constraints import CONSTRAINTS
 from pabal.models.descriptions import DESCRIPTIONS
 from pabal.models.schema_names import SCHEMA_NAMES
 from pabal.models.webhook_posts import POSTS
 from pabal.web.api_document.example_bodies import EXAMPLE_BODIES
+from pabal.web.api_document.openapi import build_document, encode_document
 from pabal.web.api_document.schemas import build_schemas
-from pabal.web.endpoint import Endpoint
-from pabal.web.endpoints import ENDPOINTS
-from pabal.web.openapi import build_document, encode_document
+from pabal.web.endpoints.endpoint import Endpoint
+from pabal.web.endpoints.endpoints import ENDPOINTS
 from tests.fixtures.full_bodies import bodies_of, replace_value, value_paths
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import RunScenario, approve_template, call_ok, register_channel

@@ -13,11 +13,13 @@ from prometheus_client.parser import text_string_to_metric_families
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from pabal.app import build_service
-from pabal.domain.codes import Code
-from pabal.store import accounts, cursors, webhooks
+from pabal.domain.base.codes import Code
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import StoreUnavailable, Tx
-from pabal.web.endpoint import Endpoint
-from pabal.web.endpoints import ENDPOINTS
+from pabal.store.events import webhooks
+from pabal.store.queue import cursors
+from pabal.web.endpoints.endpoint import Endpoint
+from pabal.web.endpoints.endpoints import ENDPOINTS
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster_scenario
 from tests.fixtures.engines import sqlite_only

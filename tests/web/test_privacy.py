@@ -1,6 +1,6 @@
 """Export and erasure of what is stored about one phone number, by the interface."""
 
-from pabal.store.audit_log import AuditEntry
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import RunScenario, call_ok, channel_body, list_messages, sms_body

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.dates import DAY
-from pabal.domain.event import format_cursor, lowest_number
+from pabal.domain.base.dates import DAY
+from pabal.domain.events.event import format_cursor, lowest_number
 from pabal.service.upkeep.event_retention import EventRetention
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster

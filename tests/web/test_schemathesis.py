@@ -20,7 +20,7 @@ from schemathesis.checks import (
 )
 from schemathesis.config import GenerationConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
 
-from pabal.web import openapi
+from pabal.web.api_document import openapi
 from tests.fixtures.live import LiveService, serving
 from tests.fixtures.web import CATEGORY, PHONE, SENDER, TEMPLATE_CATEGORY, channel_body, encode_jpeg, template_body
 

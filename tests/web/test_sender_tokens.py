@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pabal.store import profiles
+from pabal.store.kakao import profiles
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     RunScenario,

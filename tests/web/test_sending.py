@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pabal.store import accounts, numbers, profiles
+from pabal.store.accounts import accounts, numbers
+from pabal.store.kakao import profiles
 from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, run_in_virtual_time
 from tests.fixtures.web import (
     BUTTON,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.template import ReviewDecision
+from pabal.domain.kakao.template import ReviewDecision
 from pabal.service.relay import templates
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (

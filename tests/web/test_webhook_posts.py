@@ -4,10 +4,10 @@ import base64
 
 import pytest
 
-from pabal.domain.webhook import secret_context
+from pabal.domain.events.webhook import secret_context
 from pabal.service.webhooks.manage import REPLAY_PAUSE_S
 from pabal.service.webhooks.trial import TEST_PAUSE_S
-from pabal.store import webhooks
+from pabal.store.events import webhooks
 from pabal.webhooks.poster import PostError, PostResult
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import RunScenario, call_ok

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.dates import DAY
-from pabal.domain.webhook import MAX_WEBHOOKS
-from pabal.store import webhook_posts, webhooks
+from pabal.domain.base.dates import DAY
+from pabal.domain.events.webhook import MAX_WEBHOOKS
 from pabal.store.engine.base import Tx
-from pabal.store.webhook_posts import WebhookPost, pack_body
+from pabal.store.events import webhook_posts, webhooks
+from pabal.store.events.webhook_posts import WebhookPost, pack_body
 from tests.fixtures.virtual import NOON, ApiResponse, Environment
 from tests.fixtures.web import RunScenario, call_ok
 from tests.fixtures.webhook_calls import HOOK, URL, create, get_only, poster_of, stored, verify

@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
-from pabal.domain.codes import Code, Refused
-from pabal.domain.webhook import MAX_URL_CHARACTERS
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.events.webhook import MAX_URL_CHARACTERS
 from pabal.settings.webhook_settings import AllowedEndpoint
 from pabal.webhooks.addresses import AddressRules, WebhookUrl, parse_url
 

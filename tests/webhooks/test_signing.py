@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import standardwebhooks
 
-from pabal.domain.dates import SECOND
+from pabal.domain.base.dates import SECOND
 from pabal.webhooks import signing
 from pabal.world import RealWorld
 from tests.fakes.webhooks.receiver import Receiver, running_receiver

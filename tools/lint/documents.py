@@ -12,12 +12,12 @@ from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from docs import generate
 from pabal.carriers.smpp.protocol import STATUS_NAMES
 from pabal.cli import main
-from pabal.domain.codes import Code
-from pabal.domain.field_warning import WarningCode
+from pabal.domain.base.codes import Code
+from pabal.domain.sends.field_warning import WarningCode
 from pabal.service.metrics import Metrics
 from pabal.settings.environment import ENVIRONMENT_PREFIX
 from pabal.settings.settings import FIELDS
-from pabal.web.endpoints import ENDPOINT_BY_PATH
+from pabal.web.endpoints.endpoints import ENDPOINT_BY_PATH
 
 VARIABLES = {f"{ENVIRONMENT_PREFIX}{each.upper()}" for each in FIELDS}
 OTHER_VARIABLES = {"PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS"}

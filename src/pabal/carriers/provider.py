@@ -2,12 +2,12 @@
 
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from pabal.domain.category import Category
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.image import Image
-from pabal.domain.profile import Registration
-from pabal.domain.suspension import Suspension
-from pabal.domain.template import ReviewDecision, TemplateContent, TemplateStatus
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.content.image import Image
+from pabal.domain.kakao.category import Category
+from pabal.domain.kakao.profile import Registration
+from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.template import ReviewDecision, TemplateContent, TemplateStatus
 
 
 class ProviderUnavailable(Refused):

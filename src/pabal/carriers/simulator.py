@@ -17,15 +17,16 @@ from pabal.carriers.base import (
 )
 from pabal.carriers.pace import Pacer
 from pabal.carriers.provider import ProfileProvider
-from pabal.domain import phone, retry
+from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.brand.message import Targeting
-from pabal.domain.dates import SECOND, Instant
-from pabal.domain.image import Image
-from pabal.domain.message import Attempt, Outcome, Product
-from pabal.domain.profile import Registration
-from pabal.domain.route import SIMULATOR_KIND
-from pabal.domain.simulated_message import TOKEN_KIND, DueReceipt, SimulatedMessage
-from pabal.domain.template import ReviewDecision, TemplateContent
+from pabal.domain.content.image import Image
+from pabal.domain.kakao.profile import Registration
+from pabal.domain.kakao.template import ReviewDecision, TemplateContent
+from pabal.domain.people import phone
+from pabal.domain.sends import retry
+from pabal.domain.sends.message import Attempt, Outcome, Product
+from pabal.domain.sends.route import SIMULATOR_KIND
+from pabal.domain.sends.simulated_message import TOKEN_KIND, DueReceipt, SimulatedMessage
 from pabal.settings.carriers import SimulatorSettings
 from pabal.world import World
 

@@ -3,8 +3,8 @@
 import re
 from typing import NamedTuple
 
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.identifiers import MESSAGE_ID_BYTES
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.identifiers import MESSAGE_ID_BYTES
 
 _CURSOR = re.compile(r"[0-9a-f]{44}", re.ASCII)
 _PAGE_BYTES = 4

@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from pabal.checks.forms import Form
-from pabal.checks.locale import Locale
-from pabal.domain import phone
-from pabal.domain.codes import MAX_PROBLEMS, Code, Problem, Refused, Text
-from pabal.domain.opt_out import EVERY_SENDER, MAX_PHONE_NUMBERS, OptOut, to_record
+from pabal.checks.body.forms import Form
+from pabal.checks.body.locale import Locale
+from pabal.domain.base.codes import MAX_PROBLEMS, Code, Problem, Refused, Text
+from pabal.domain.people import phone
+from pabal.domain.people.opt_out import EVERY_SENDER, MAX_PHONE_NUMBERS, OptOut, to_record
 from pabal.models.opt_outs import OptOutItem
 
 _ONE_OF_BOTH = Text("phoneNumber와 phoneNumbers 중 하나만 보내세요.", "Send phoneNumber or phoneNumbers, not both.")

@@ -1,8 +1,8 @@
 """Registers and approves sender profiles from the body of a call."""
 
-from pabal.checks.call import ApiCall
-from pabal.domain import phone
-from pabal.domain.profile import Profile, Registration, parse_channel_id
+from pabal.checks.body.call import ApiCall
+from pabal.domain.kakao.profile import Profile, Registration, parse_channel_id
+from pabal.domain.people import phone
 from pabal.service.relay import profiles
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pabal.checks.buttons import API_FIELDS
-from pabal.checks.fields import clean_template, parse_web_link, read_buttons, read_image_field
-from pabal.checks.forms import Form
-from pabal.domain import button, text, variables
-from pabal.domain.button import Button
-from pabal.domain.codes import Code, Problem, Refused, Text
-from pabal.domain.image import JPEG, Image, parse_image
-from pabal.domain.template_parts import (
+from pabal.checks.body.buttons import API_FIELDS
+from pabal.checks.body.fields import clean_template, parse_web_link, read_buttons, read_image_field
+from pabal.checks.body.forms import Form
+from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.content import button, text, variables
+from pabal.domain.content.button import Button
+from pabal.domain.content.image import JPEG, Image, parse_image
+from pabal.domain.kakao.template_parts import (
     MAX_BUTTONS_WITH_QUICK_REPLIES,
     MAX_HEADER_CHARACTERS,
     MAX_ITEM_CHARACTERS,

@@ -2,16 +2,22 @@
 
 from collections.abc import Sequence
 
-from pabal.checks.call import ApiCall
-from pabal.checks.choices import one_of
-from pabal.checks.fields import check_shared_text, clean_template, parse_web_link, read_buttons, read_image_field
-from pabal.checks.forms import Form
+from pabal.checks.body.call import ApiCall
+from pabal.checks.body.choices import one_of
+from pabal.checks.body.fields import (
+    check_shared_text,
+    clean_template,
+    parse_web_link,
+    read_buttons,
+    read_image_field,
+)
+from pabal.checks.body.forms import Form
 from pabal.checks.template_parts import NO_VARIABLES, read_parts, read_thumbnail
-from pabal.domain import button, text, variables
-from pabal.domain.button import Button
-from pabal.domain.codes import Code, Problem, Refused, Text
-from pabal.domain.image import Image
-from pabal.domain.template import (
+from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.content import button, text, variables
+from pabal.domain.content.button import Button
+from pabal.domain.content.image import Image
+from pabal.domain.kakao.template import (
     EMPHASIS_TYPES,
     MAX_CONTENT_CHARACTERS,
     MAX_EMPHASIS_CHARACTERS,
@@ -22,7 +28,7 @@ from pabal.domain.template import (
     TemplateContent,
     parse_code,
 )
-from pabal.domain.template_parts import MAX_CONTENT_CHARACTERS_WITH_ITEMS
+from pabal.domain.kakao.template_parts import MAX_CONTENT_CHARACTERS_WITH_ITEMS
 from pabal.models.bodies import ButtonBody, WriteTemplate
 from pabal.service.relay import templates
 from pabal.service.relay.templates import TemplateRef

@@ -5,22 +5,23 @@ from typing import Any, TypeVar
 
 from msgspec import UNSET
 
-from pabal.checks.call import ApiCall
-from pabal.checks.forms import Form
-from pabal.checks.locale import Locale
-from pabal.domain import dates, text
-from pabal.domain.codes import Code, Problem, Refused, Text
-from pabal.domain.dates import DAY, Instant
-from pabal.domain.event import EventType, format_event_id
-from pabal.domain.message import PRODUCT_BY_CODE, Product
-from pabal.domain.webhook import MAX_DESCRIPTION_CHARACTERS, MAX_ID_DIGITS, MAX_REPLAY, ORDERED_EVENTS
+from pabal.checks.body.call import ApiCall
+from pabal.checks.body.forms import Form
+from pabal.checks.body.locale import Locale
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.base.dates import DAY, Instant
+from pabal.domain.content import text
+from pabal.domain.events.event import EventType, format_event_id
+from pabal.domain.events.webhook import MAX_DESCRIPTION_CHARACTERS, MAX_ID_DIGITS, MAX_REPLAY, ORDERED_EVENTS
+from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
 from pabal.models.answers import LabelledValue
 from pabal.models.webhooks import DeliveryItem, WebhookItem, WebhookTestItem
 from pabal.service.webhooks.manage import ListedWebhook, WebhookFields
 from pabal.service.webhooks.posting import decode_answer, format_post_id
 from pabal.service.webhooks.trial import describe_error
 from pabal.settings.carriers import SENDABLE
-from pabal.store.webhook_posts import Delivery
+from pabal.store.events.webhook_posts import Delivery
 from pabal.webhooks.addresses import parse_url
 from pabal.webhooks.poster import PostError, PostResult
 

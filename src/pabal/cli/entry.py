@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from pabal.cli.calling import parser
-from pabal.cli.translate import t
+from pabal.cli.shared.translate import t
 
 NEEDS_SERVER = "this needs the service, which is not installed here; install it with: pip install 'pabal[server]'"
 

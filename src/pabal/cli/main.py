@@ -9,40 +9,37 @@ from typing import Any
 
 from pabal import __version__
 from pabal.app import NotMigrated, open_store
-from pabal.cli import (
-    backup,
+from pabal.cli.calling import parser as calling
+from pabal.cli.data import backup, move, restore
+from pabal.cli.doctor.doctor import diagnose, pending_migrations
+from pabal.cli.manage import (
+    accounts,
     carriers,
-    crash,
     keys,
-    manage,
     mappings,
-    move,
     numbers,
     opt_outs,
     privacy,
-    processes,
-    restore,
     secrets,
-    serve,
     users,
     webhooks,
 )
-from pabal.cli.argument_parser import ArgumentParser
-from pabal.cli.calling import parser as calling
-from pabal.cli.command import WORLD, CommandError, add_command, current_actor
-from pabal.cli.doctor import diagnose, pending_migrations
-from pabal.cli.korean_help import translate_help
-from pabal.cli.translate import t
-from pabal.domain.codes import Refused, Text
-from pabal.service.delivery.known_carriers import WrongCarriers
+from pabal.cli.serving import crash, processes, serve
+from pabal.cli.shared.argument_parser import ArgumentParser
+from pabal.cli.shared.command import WORLD, CommandError, add_command, current_actor
+from pabal.cli.shared.korean_help import translate_help
+from pabal.cli.shared.translate import t
+from pabal.domain.base.codes import Refused, Text
+from pabal.service.delivery.carrier.known_carriers import WrongCarriers
 from pabal.settings.environment import choose_language
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings, describe_settings, load
-from pabal.store import audit_log, slots
-from pabal.store.audit_log import AuditEntry
-from pabal.store.engine import citus
+from pabal.store.accounts import audit_log
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.engine.citus import distribution
 from pabal.store.engine.migrate import UnsupportedSchema, migrate
+from pabal.store.queue import slots
 from pabal.webhooks.secrets import UnreadableSecret
 
 UP_TO_DATE = "the schema is up to date"
@@ -73,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         NotMigrated,
         UnsupportedSchema,
         WrongCarriers,
-        citus.NoCitus,
+        distribution.NoCitus,
         serve.CannotServe,
     ) as error:
         print(f"pabal: {t(str(error))}", file=sys.stderr)
@@ -104,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     restore.add_commands(subparsers)
     move.add_commands(subparsers)
     keys.add_commands(subparsers)
-    manage.add_commands(subparsers)
+    accounts.add_commands(subparsers)
     numbers.add_commands(subparsers)
     opt_outs.add_commands(subparsers)
     mappings.add_commands(subparsers)
@@ -167,7 +164,7 @@ def _migrate(settings: Settings, given: argparse.Namespace) -> int:
         store = open_store(settings, WORLD)
         try:
             lines = [f"applied {name}" for name in await store.write(_migrate_audited)]
-            tables = await store.write(citus.distribute) if given.citus else []
+            tables = await store.write(distribution.distribute) if given.citus else []
             await store.write(slots.ensure_slots, settings.store_slots)
             if given.citus:
                 await store.write(slots.spread_slots)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from pabal.domain.codes import Code
+from pabal.domain.base.codes import Code
 from pabal.models.answers import Envelope, ErrorItem
 
 

@@ -8,7 +8,7 @@ import msgspec
 from pabal import __version__
 from pabal.client.errors import ApiError, NoAnswerError, PabalError, RateLimitedError, TemporaryError, error_of
 from pabal.client.operations import Operation
-from pabal.domain.codes import Code
+from pabal.domain.base.codes import Code
 from pabal.models.answers import Envelope
 from pabal.world import World
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from pabal.client.errors import InvalidPostError
-from pabal.domain.dates import SECOND
+from pabal.domain.base.dates import SECOND
 from pabal.models.webhook_posts import KnownPost, OtherPost
 from pabal.world import RealWorld
 

@@ -16,7 +16,7 @@ from pabal.console.shell.middleware import HEADERS, Middleware
 from pabal.console.shell.page import menu_items, roles_by_page
 from pabal.console.shell.site import Site
 from pabal.console.texts import TEXTS
-from pabal.domain.codes import Code
+from pabal.domain.base.codes import Code
 from pabal.service.context import Context
 from pabal.settings.settings import Settings
 

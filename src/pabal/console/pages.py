@@ -4,20 +4,10 @@ from pabal.console.contacts import address_book, contact_import, groups, inbound
 from pabal.console.history import codes, export, history
 from pabal.console.manage import numbers, privacy, profiles, send_preferences, templates, webhooks
 from pabal.console.me import me, notices
-from pabal.console.operate import (
-    accounts,
-    audit,
-    keys,
-    limits,
-    mail,
-    mappings,
-    paused_webhooks,
-    pending_numbers,
-    quotas,
-    reviews,
-    settings,
-    status,
-)
+from pabal.console.operate.accounts import accounts, keys, limits, quotas
+from pabal.console.operate.carriers import mappings, status
+from pabal.console.operate.system import audit, mail, settings
+from pabal.console.operate.waiting import paused_webhooks, pending_numbers, reviews
 from pabal.console.overview import overview, statistics, statistics_export, statistics_file
 from pabal.console.phone import phone
 from pabal.console.requests import requests, sent

@@ -11,18 +11,10 @@ from pabal.console.manage import (
     webhooks_texts,
 )
 from pabal.console.me import me_texts, notices_texts
-from pabal.console.operate import (
-    accounts_texts,
-    audit_texts,
-    mail_texts,
-    mappings_texts,
-    paused_webhooks_texts,
-    pending_numbers_texts,
-    quotas_texts,
-    reviews_texts,
-    settings_texts,
-    status_texts,
-)
+from pabal.console.operate.accounts import accounts_texts, quotas_texts
+from pabal.console.operate.carriers import mappings_texts, status_texts
+from pabal.console.operate.system import audit_texts, mail_texts, settings_texts
+from pabal.console.operate.waiting import paused_webhooks_texts, pending_numbers_texts, reviews_texts
 from pabal.console.overview import overview_texts, statistics_texts
 from pabal.console.phone import phone_texts
 from pabal.console.requests import requests_texts

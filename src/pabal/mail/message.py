@@ -7,7 +7,7 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime
 
-from pabal.domain.dates import SECOND, Instant
+from pabal.domain.base.dates import SECOND, Instant
 from pabal.mail.mailer import Mail
 
 SENDER_NAME = "Pabal"

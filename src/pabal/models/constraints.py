@@ -6,13 +6,17 @@ the limit. So they are no part of the types that bodies are decoded to.
 
 from typing import Any
 
-from pabal.domain import button, event, image, opt_out, phone, profile, sending, template, template_parts, text
-from pabal.domain import webhook as webhooks
+from pabal.domain.base.identifiers import MESSAGE_ID_BYTES, REQUEST_ID_BYTES
 from pabal.domain.brand import limits as brand
 from pabal.domain.brand.buttons import BUTTON_TYPES
 from pabal.domain.brand.message import BrandType, Targeting
-from pabal.domain.identifiers import MESSAGE_ID_BYTES, REQUEST_ID_BYTES
-from pabal.domain.message import Product, Status
+from pabal.domain.content import button, image, text
+from pabal.domain.events import event
+from pabal.domain.events import webhook as webhooks
+from pabal.domain.kakao import profile, template, template_parts
+from pabal.domain.people import opt_out, phone
+from pabal.domain.sends import sending
+from pabal.domain.sends.message import Product, Status
 from pabal.models.bodies import MAX_PAGE, MAX_PAGE_SIZE
 from pabal.models.results import MAX_RESULTS
 

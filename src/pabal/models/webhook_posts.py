@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from pabal.domain.event import EventType
+from pabal.domain.events.event import EventType
 from pabal.models.answers import SenderItem, TemplateItem
 from pabal.models.inbound import InboundItem
 from pabal.models.opt_outs import OptOutItem

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import msgspec
 
-from pabal.domain.dates import MINUTE, Instant
+from pabal.domain.base.dates import MINUTE, Instant
 
 FLOW_LIFETIME_MS = 10 * MINUTE
 """How long somebody may take at the provider."""

@@ -6,20 +6,21 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pabal.domain import dates
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.dates import SECOND, Instant
-from pabal.domain.event import EventType
-from pabal.domain.limits import NO_LIMITS, QUOTAS, AccountLimits, Limit
-from pabal.domain.message import Product
-from pabal.domain.notice import NoticeKind
-from pabal.domain.price import HUNDREDTHS_PER_WON, format_won
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import SECOND, Instant
+from pabal.domain.events.event import EventType
+from pabal.domain.events.notice import NoticeKind
+from pabal.domain.sends.limits import NO_LIMITS, QUOTAS, AccountLimits, Limit
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.price import HUNDREDTHS_PER_WON, format_won
 from pabal.service.metrics import Metrics
 from pabal.service.policy import Policy
 from pabal.service.setup_cache import SetupCache, SetupChanges
-from pabal.store import account_limits, events, notices
-from pabal.store.account_limits import QuotaGrant, QuotaReturn, QuotaWant, RateShare
+from pabal.store.accounts import account_limits
+from pabal.store.accounts.account_limits import QuotaGrant, QuotaReturn, QuotaWant, RateShare
 from pabal.store.engine.base import Priority, Tx, transaction
+from pabal.store.events import events, notices
 
 MAX_CACHED_ACCOUNTS = 10_000
 RATE_SHARE_TTL_S = 1.0

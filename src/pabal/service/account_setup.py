@@ -1,11 +1,12 @@
 """What sends of accounts are checked against: sender numbers, sender profiles and templates, cached."""
 
-from pabal.domain.profile import Profile
-from pabal.domain.sender_number import NumberState
-from pabal.domain.template import Template
+from pabal.domain.kakao.profile import Profile
+from pabal.domain.kakao.template import Template
+from pabal.domain.people.sender_number import NumberState
 from pabal.service.setup_cache import SetupCache, SetupChanges
-from pabal.store import numbers, profiles, templates
+from pabal.store.accounts import numbers
 from pabal.store.engine.base import Tx
+from pabal.store.kakao import profiles, templates
 
 MAX_CACHED_NUMBERS = 10_000
 MAX_CACHED_PROFILES = 10_000

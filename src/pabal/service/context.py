@@ -8,26 +8,26 @@ from typing import NamedTuple
 
 from pabal.carriers.base import Carrier
 from pabal.carriers.provider import ProfileProvider, RelayProvider
-from pabal.domain.category import Category
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.event import Event
-from pabal.domain.message import Outcome, Product
-from pabal.domain.profile import Profile
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.events.event import Event
+from pabal.domain.kakao.category import Category
+from pabal.domain.kakao.profile import Profile
+from pabal.domain.sends.message import Outcome, Product
 from pabal.mail.mailer import Mailer
 from pabal.openid.provider import OpenIdProvider
 from pabal.service.account_limiter import AccountLimiter
 from pabal.service.account_setup import AccountSetup
 from pabal.service.fair_order import FairOrder
-from pabal.service.in_flight import InFlight
 from pabal.service.metrics import Metrics
 from pabal.service.nodes import Nodes
+from pabal.service.open_attempts import InFlight
 from pabal.service.policy import Policy
 from pabal.service.rate_use import RateUse
 from pabal.service.searches import Searches
 from pabal.service.slots import Slots
 from pabal.store.engine.base import Store
-from pabal.store.events import EventData
-from pabal.store.history import ReadMessages
+from pabal.store.events.events import EventData
+from pabal.store.messages.history import ReadMessages
 from pabal.webhooks.addresses import AddressRules
 from pabal.webhooks.poster import Poster
 from pabal.webhooks.secrets import SecretBox

@@ -11,8 +11,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pabal.domain.dates import SECOND, Instant
-from pabal.store.queue import Lane
+from pabal.domain.base.dates import SECOND, Instant
+from pabal.store.queue.queue import Lane
 from pabal.world import World
 
 RECEIVERS_PER_MS = 20

@@ -12,10 +12,10 @@ from prometheus_client import (
 )
 from prometheus_client.core import CounterMetricFamily
 
-from pabal.domain.message import Outcome, Product
-from pabal.store.carrier_states import CarrierState
-from pabal.store.queue_admin import QueueDepth
-from pabal.store.slots import Worker
+from pabal.domain.sends.message import Outcome, Product
+from pabal.store.queue.carrier_states import CarrierState
+from pabal.store.queue.queue_admin import QueueDepth
+from pabal.store.queue.slots import Worker
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 RESPONSE_BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 30.0, 60.0)

@@ -4,9 +4,9 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from pabal.store.engine import citus_nodes
 from pabal.store.engine.base import NodeUnavailable, Store, StoreUnavailable
-from pabal.store.engine.citus_nodes import SlotPlace
+from pabal.store.engine.citus import citus_nodes
+from pabal.store.engine.citus.citus_nodes import SlotPlace
 
 PROBE_INTERVAL_S = 1.0
 """How often to probe a node that cannot be reached."""

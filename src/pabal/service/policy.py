@@ -5,13 +5,13 @@ from decimal import Decimal
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from pabal.domain.dates import DAY, HOUR, MINUTE, SECOND
-from pabal.domain.message import PRODUCT_BY_CODE, Product
-from pabal.domain.price import CarrierPrices, Hundredths, Prices
-from pabal.domain.route import Routes
+from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND
+from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
+from pabal.domain.sends.price import CarrierPrices, Hundredths, Prices
+from pabal.domain.sends.route import Routes
 from pabal.settings.carriers import CarrierSettings
 from pabal.settings.settings import Settings
-from pabal.store.hash_keys import HashKeys
+from pabal.store.people.hash_keys import HashKeys
 from pabal.webhooks.secrets import SecretBox
 from pabal.world import RealWorld
 

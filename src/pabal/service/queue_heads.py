@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from pabal.domain.dates import Instant
+from pabal.domain.base.dates import Instant
 from pabal.service.context import Context
-from pabal.store import queue
 from pabal.store.engine.base import NodeUnavailable, Tx
-from pabal.store.queue import LaneDue
+from pabal.store.queue import queue
+from pabal.store.queue.queue import LaneDue
 
 SlotLane = tuple[int, int, Instant]
 """A slot, a lane, and from when on to look."""

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from pabal.store import setup_changes
+from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Store, Tx
 from pabal.world import World
 

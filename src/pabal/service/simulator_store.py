@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from pabal.domain.dates import Instant
-from pabal.domain.simulated_message import DueReceipt, SimulatedMessage
+from pabal.domain.base.dates import Instant
+from pabal.domain.sends.simulated_message import DueReceipt, SimulatedMessage
 from pabal.service.slots import RESULT_POLLING_SLOT, Slots
-from pabal.store import cursors, simulator
 from pabal.store.engine.base import Store
+from pabal.store.queue import cursors, simulator
 
 
 class StoredSimulatorState:

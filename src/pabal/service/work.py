@@ -5,18 +5,18 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from pabal.service.context import Context
-from pabal.service.delivery.clock import watch_clock
+from pabal.service.delivery.carrier.clock import watch_clock
 from pabal.service.delivery.deliver import Deliverer
-from pabal.service.delivery.heartbeat import SlotHolder
-from pabal.service.delivery.receive import run_carrier
-from pabal.service.delivery.take_over import prepare_slot
+from pabal.service.delivery.receiving.receive import run_carrier
+from pabal.service.delivery.workers.heartbeat import SlotHolder
+from pabal.service.delivery.workers.take_over import prepare_slot
 from pabal.service.errors import describe_error
 from pabal.service.events.numbering import run_numbering
 from pabal.service.notices.alerts import run_alerts
 from pabal.service.notices.dispatch import MailDispatcher
 from pabal.service.relay.opt_out_sync import run_opt_out_sync
 from pabal.service.relay.sync import run_sync
-from pabal.service.sending.campaigns import run_campaigns
+from pabal.service.sending.campaigns.campaigns import run_campaigns
 from pabal.service.upkeep.housekeeping import run_housekeeping
 from pabal.service.upkeep.other_processes import watch_other_processes
 from pabal.service.webhooks.dispatch import WebhookDispatcher

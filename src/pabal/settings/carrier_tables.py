@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pabal.domain.codes import Text
-from pabal.domain.message import PRODUCT_BY_CODE
-from pabal.domain.route import SIMULATOR_KIND
+from pabal.domain.base.codes import Text
+from pabal.domain.sends.message import PRODUCT_BY_CODE
+from pabal.domain.sends.route import SIMULATOR_KIND
 from pabal.settings.carriers import SENDABLE, CarrierSettings, SimulatorSettings, SmppSettings, check_product
 from pabal.settings.field import BadSetting, convert, fields, show_value, suggest
 from pabal.settings.relays import NhnCloudSettings, SolapiSettings

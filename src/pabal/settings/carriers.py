@@ -6,8 +6,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
-from pabal.domain.message import PRODUCT_BY_CODE, Outcome, Product
-from pabal.domain.route import SIMULATOR_KIND
+from pabal.domain.sends.message import PRODUCT_BY_CODE, Outcome, Product
+from pabal.domain.sends.route import SIMULATOR_KIND
 from pabal.settings.field import BadSetting, setting, suggest
 
 SENDABLE = tuple(product for product in Product if product not in (Product.EMAIL, Product.PUSH))

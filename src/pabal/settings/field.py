@@ -11,8 +11,8 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo
 
-from pabal.domain.codes import Text
-from pabal.domain.message import OUTCOME_BY_NUMBER, Outcome, Status
+from pabal.domain.base.codes import Text
+from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Outcome, Status
 
 SECRET_IS_SET = "(set)"
 """Shown instead of a secret."""

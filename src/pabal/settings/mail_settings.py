@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pabal.domain.codes import Refused
-from pabal.domain.notice import parse_address
+from pabal.domain.base.codes import Refused
+from pabal.domain.events.notice import parse_address
 from pabal.settings.field import BadSetting, setting
 
 MAX_PASSWORD_FILE_BYTES = 10_000

@@ -5,8 +5,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pabal.domain import user
-from pabal.domain.codes import Refused
+from pabal.domain.base.codes import Refused
+from pabal.domain.users import user
 from pabal.settings.field import BadSetting, setting
 
 MAX_ISSUER_CHARACTERS = 500

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pabal.domain.message import Product
+from pabal.domain.sends.message import Product
 from pabal.settings.carriers import KAKAO_PRODUCTS, TEXT_PRODUCTS, CarrierSettings
 from pabal.settings.field import BadSetting, setting
 

@@ -5,9 +5,9 @@ from decimal import Decimal
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-from pabal.domain import phone
-from pabal.domain.codes import Refused
-from pabal.domain.sending import MAX_EXPIRE_MINUTES
+from pabal.domain.base.codes import Refused
+from pabal.domain.people import phone
+from pabal.domain.sends.sending import MAX_EXPIRE_MINUTES
 from pabal.settings.carriers import check_product
 from pabal.settings.field import BadSetting, setting
 

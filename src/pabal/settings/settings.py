@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pabal.domain.codes import Text
-from pabal.domain.route import SIMULATOR_KIND
+from pabal.domain.base.codes import Text
+from pabal.domain.sends.route import SIMULATOR_KIND
 from pabal.settings.carrier_tables import (
     check_routes,
     describe_carrier,

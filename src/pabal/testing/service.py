@@ -13,8 +13,8 @@ from typing import Any, Self, TypeVar
 import uvicorn
 
 from pabal.app import Service, build_service
-from pabal.cli.serve import new_event_loop, server_config
-from pabal.service.access import keys
+from pabal.cli.serving.serve import new_event_loop, server_config
+from pabal.service.access.keys import keys
 from pabal.settings.settings import load
 from pabal.world import RealWorld
 

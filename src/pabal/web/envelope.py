@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from pabal.checks.locale import Locale
-from pabal.domain import dates
-from pabal.domain.codes import Code, Problem
-from pabal.domain.dates import Instant
-from pabal.domain.field_warning import FieldWarning
+from pabal.checks.body.locale import Locale
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Code, Problem
+from pabal.domain.base.dates import Instant
+from pabal.domain.sends.field_warning import FieldWarning
 from pabal.models.answers import ErrorItem, WarningItem
 
 CONTENT_TYPE = b"application/json;charset=UTF-8"

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from starlette.requests import ClientDisconnect, Request
 
 from pabal.carriers.base import Receipt
-from pabal.domain.codes import Code, Refused
-from pabal.service.access.body_budget import BodyBudget, HeldBody
+from pabal.domain.base.codes import Code, Refused
+from pabal.service.access.keys.body_budget import BodyBudget, HeldBody
 from pabal.service.context import Context
-from pabal.service.delivery.receive import build_inbox, store_receipts
+from pabal.service.delivery.receiving.receive import build_inbox, store_receipts
 
 MAX_WEBHOOK_BYTES = 8 * 2**20
 

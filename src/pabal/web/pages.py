@@ -12,15 +12,16 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from pabal.checks.locale import Locale, choose_language
-from pabal.domain.codes import Code, Problem, Refused
-from pabal.service.access.body_budget import BodyBudget
+from pabal.checks.body.locale import Locale, choose_language
+from pabal.domain.base.codes import Code, Problem, Refused
+from pabal.service.access.keys.body_budget import BodyBudget
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.service.upkeep.reports import store_figures
-from pabal.store import cursors
 from pabal.store.engine.base import StoreUnavailable
-from pabal.web import envelope, hooks, openapi
+from pabal.store.queue import cursors
+from pabal.web import envelope, hooks
+from pabal.web.api_document import openapi
 from pabal.web.guide.site import guide_routes
 
 log = logging.getLogger("pabal.web")

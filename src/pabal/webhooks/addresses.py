@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.webhook import MAX_URL_CHARACTERS
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.events.webhook import MAX_URL_CHARACTERS
 from pabal.settings.webhook_settings import AllowedEndpoint
 
 IpAddress = IPv4Address | IPv6Address

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
-from pabal.domain.codes import Refused
+from pabal.domain.base.codes import Refused
 from pabal.settings.field import BadSetting
 from pabal.webhooks.addresses import AddressRules, WebhookUrl, parse_url
 from pabal.webhooks.connections import PinnedConnections

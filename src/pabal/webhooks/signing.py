@@ -5,7 +5,7 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 
-from pabal.domain.dates import DAY, SECOND, Instant
+from pabal.domain.base.dates import DAY, SECOND, Instant
 from pabal.world import World
 
 SECRET_PREFIX = "whsec_"

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from pabal.carriers.relay.opt_out_reader import FIRST_READ_S, READ_INTERVAL_S
-from pabal.service.access import opt_out_numbers
+from pabal.service.access.accounts import opt_out_numbers
 from pabal.service.relay.opt_out_sync import INTERVAL_S
-from pabal.store import accounts
-from pabal.store.audit_log import AuditEntry
+from pabal.store.accounts import accounts
+from pabal.store.accounts.audit_log import AuditEntry
 from tests.carriers.nhncloud.test_results import SIGNATURE, tell
 from tests.fixtures.nhncloud import OPT_OUT, NhnCloudFixture, run_scenario, with_channel
 from tests.fixtures.service import count_rows

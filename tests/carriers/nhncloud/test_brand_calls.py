@@ -7,8 +7,8 @@ import pytest
 from pabal.carriers.nhncloud.brand_calls import as_sent, is_deliverable, match_rows
 from pabal.carriers.nhncloud.calls import ProductEndpoint, endpoint_of, group_into_calls
 from pabal.domain.brand.message import BrandAttachment, BrandMessage, BrandType, Coupon, Targeting
-from pabal.domain.button import Button
-from pabal.domain.message import Attempt, Product
+from pabal.domain.content.button import Button
+from pabal.domain.sends.message import Attempt, Product
 from tests.fixtures.nhncloud import SENDER_KEY, attempt
 
 BRAND = BrandMessage(BrandType.TEXT)

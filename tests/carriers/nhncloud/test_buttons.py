@@ -3,7 +3,7 @@
 import pytest
 
 from pabal.carriers.nhncloud import buttons
-from pabal.domain.button import DEFAULT_NAMES, Button
+from pabal.domain.content.button import DEFAULT_NAMES, Button
 
 KEPT: list[Button] = [
     Button("webLink", "보기", mobile_url="https://m.example", pc_url="https://example"),

@@ -13,8 +13,8 @@ from pabal.carriers.nhncloud.calls import (
     endpoint_of,
     group_into_calls,
 )
-from pabal.domain.button import Button
-from pabal.domain.message import Attempt, Product
+from pabal.domain.content.button import Button
+from pabal.domain.sends.message import Attempt, Product
 
 SENDER, KEY = "0212345678", "5e" * 20
 

@@ -6,7 +6,7 @@ from pabal.carriers.base import Busy, Declined, NotSent, Rejected, Unknown, Verd
 from pabal.carriers.nhncloud import codes
 from pabal.carriers.nhncloud.client import TOO_LARGE
 from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of, outcome_of_row, verdict_for
-from pabal.domain.message import Outcome
+from pabal.domain.sends.message import Outcome
 
 NO_NUMBER = Rejected(Outcome.NUMBER_NOT_ASSIGNED)
 REFUSED = Rejected(Outcome.REFUSED_BY_RECEIVER)

@@ -4,8 +4,8 @@ import asyncio
 
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.nhncloud.images import ImageUploads
-from pabal.domain.image import Image
-from pabal.domain.message import Product
+from pabal.domain.content.image import Image
+from pabal.domain.sends.message import Product
 from tests.carriers.conformance import virtual_clock
 from tests.fakes.nhncloud.calling import JPEG, Caller, result_code, sms_body
 from tests.fakes.nhncloud.server import FakeNhnCloud

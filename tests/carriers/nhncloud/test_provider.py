@@ -10,7 +10,7 @@ import pytest
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.nhncloud.provider import MAX_PAGES, NhnCloudProvider
 from pabal.carriers.provider import ProviderOutcomeUnknown, RemoteProfile
-from pabal.domain.codes import Refused
+from pabal.domain.base.codes import Refused
 
 FINE = {"resultCode": 0, "resultMessage": "SUCCESS", "isSuccessful": True}
 PAGE = 2

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pabal.store import carrier_states
+from pabal.store.queue import carrier_states
 from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, outcomes_for
 from tests.fixtures.nhncloud import RELAY, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
 from tests.fixtures.service import FakeCarrier, metric_value

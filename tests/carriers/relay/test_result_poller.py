@@ -9,8 +9,8 @@ import pytest
 from pabal.carriers.base import Receipt
 from pabal.carriers.relay.http import ErrorAnswer
 from pabal.carriers.relay.result_poller import ResultPoller, ResultSource
-from pabal.domain.dates import Instant
-from pabal.domain.message import Outcome
+from pabal.domain.base.dates import Instant
+from pabal.domain.sends.message import Outcome
 from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
 
 CALL_S = 3.0

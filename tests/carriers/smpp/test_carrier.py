@@ -10,8 +10,8 @@ from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.carrier import TIMEOUT_MARGIN_S, TIMEOUT_S, SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.carriers.smpp.verdict import VERDICTS, verdict_for_status
-from pabal.domain import identifiers
-from pabal.domain.message import Outcome
+from pabal.domain.base import identifiers
+from pabal.domain.sends.message import Outcome
 from pabal.settings.field import BadSetting
 from tests.fakes.smsc.scripted import (
     SUBMIT_SM_RESP,

@@ -11,7 +11,7 @@ import pytest
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
-from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.sends.message import Outcome, Product, Status
 from tests.fakes.smsc.scripted import (
     SUBMIT_SM_RESP,
     ScriptedSmsc,

@@ -12,7 +12,7 @@ from pabal.carriers.smpp.encoding import (
     encode_text,
     split_segments,
 )
-from pabal.domain.text import is_supported
+from pabal.domain.content.text import is_supported
 
 GSM_CHARACTERS = GSM_7.replace("\x1b", "") + "".join(GSM_7_EXTENSION)
 CARRIED = "".join(c for i in range(0x10000) if is_supported(c := chr(i)))

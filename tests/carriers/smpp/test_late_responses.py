@@ -8,7 +8,7 @@ from pabal.carriers.base import Accepted, Busy, Rejected, Unknown, Verdict
 from pabal.carriers.smpp import late, protocol
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.submit_group import LateMessage
-from pabal.domain.message import Attempt, Outcome
+from pabal.domain.sends.message import Attempt, Outcome
 from tests.fakes.smsc.scripted import ScriptedSmsc, SmscConnection, accept, no_response, respond_with_status
 from tests.fixtures.smpp import LONG, PARTS, attempt, attempts, running_carrier
 from tests.fixtures.virtual import run_in_virtual_time

@@ -9,8 +9,8 @@ import pytest
 from pabal.carriers.base import Accepted, Receipt
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.pdu import Address, Pdu, ShortMessage
-from pabal.domain import identifiers
-from pabal.domain.message import Outcome
+from pabal.domain.base import identifiers
+from pabal.domain.sends.message import Outcome
 from tests.carriers.smpp.receipts_fixture import SlowReceiptStore
 from tests.fakes.smsc.scripted import INTERMEDIATE, SUBMIT_SM_RESP, ScriptedSmsc, SmscConnection, receipt
 from tests.fixtures.smpp import PHONE, CarrierRunner, attempt, running_carrier, wait_until

@@ -8,7 +8,7 @@ import pytest
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.carriers.smpp import protocol
 from pabal.carriers.smpp.carrier import SEGMENT_RETRY_DELAY_S, TIMEOUT_MARGIN_S, TIMEOUT_S
-from pabal.domain.message import Outcome
+from pabal.domain.sends.message import Outcome
 from tests.fakes.smsc.scripted import ScriptedSmsc, accept, in_sequence, no_response, respond_with_status
 from tests.fixtures.smpp import (
     LONG,

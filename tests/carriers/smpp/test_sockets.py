@@ -15,7 +15,7 @@ from pabal.carriers.base import Accepted, Receipt
 from pabal.carriers.smpp import protocol
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
-from pabal.domain.message import Outcome
+from pabal.domain.sends.message import Outcome
 from pabal.world import RealWorld
 from tests.fakes.smsc.scripted import ScriptedSmsc, SmscConnection, accept, receipt
 from tests.fixtures.smpp import attempts, smpp_settings

@@ -6,8 +6,8 @@ import pytest
 
 from pabal.carriers.base import Accepted
 from pabal.carriers.smpp import pdu, protocol
-from pabal.domain import identifiers
-from pabal.domain.message import Attempt, Product
+from pabal.domain.base import identifiers
+from pabal.domain.sends.message import Attempt, Product
 from tests.fakes.smsc.scripted import ScriptedSmsc
 from tests.fixtures.smpp import LONG, PARTS, PHONE, SENDER, attempt, kinds, running_carrier
 from tests.fixtures.verdicts import submit

@@ -10,8 +10,8 @@ import pytest
 from pabal.carriers.solapi.brand import NotAtSolapi
 from pabal.carriers.solapi.calls import encode
 from pabal.domain.brand.message import BrandAttachment, BrandMessage, BrandType, Targeting
-from pabal.domain.button import Button
-from pabal.domain.message import Attempt, Product
+from pabal.domain.content.button import Button
+from pabal.domain.sends.message import Attempt, Product
 from tests.carriers.nhncloud.delivery_fixture import outcomes_for
 from tests.fakes.solapi.channel import SENDER_KEY
 from tests.fakes.solapi.judge import Judge, judging, serving_in_a_thread

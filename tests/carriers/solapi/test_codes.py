@@ -5,7 +5,7 @@ import pytest
 from pabal.carriers.base import Busy, Declined, Rejected, Verdict
 from pabal.carriers.solapi.client import SolapiError
 from pabal.carriers.solapi.codes import CallError, call_error_of, is_pending, outcome_of, verdict_for
-from pabal.domain.message import Outcome
+from pabal.domain.sends.message import Outcome
 
 
 @pytest.mark.parametrize(

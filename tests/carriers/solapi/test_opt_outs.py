@@ -4,9 +4,9 @@ from pathlib import Path
 
 from pabal.carriers.relay.opt_out_reader import FIRST_READ_S, OVERLAP_MS, READ_INTERVAL_S
 from pabal.carriers.solapi.opt_outs import PAGE_SIZE
-from pabal.domain.message import Product
-from pabal.domain.sender_number import NumberState
-from pabal.store import accounts, numbers
+from pabal.domain.people.sender_number import NumberState
+from pabal.domain.sends.message import Product
+from pabal.store.accounts import accounts, numbers
 from tests.fixtures.solapi import SENDER, SolapiFixture, run_scenario
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, describe_outcome, get_message, sms_body

@@ -9,12 +9,12 @@ import pytest
 from pabal.carriers.provider import ProviderOutcomeUnknown, ProviderUnavailable
 from pabal.carriers.solapi.client import SolapiClient
 from pabal.carriers.solapi.provider import SolapiProvider
-from pabal.domain.button import Button
-from pabal.domain.codes import Code, Refused
-from pabal.domain.image import Image
-from pabal.domain.profile import Registration
-from pabal.domain.suspension import Suspension
-from pabal.domain.template import ReviewDecision, TemplateContent, TemplateStatus
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.content.button import Button
+from pabal.domain.content.image import Image
+from pabal.domain.kakao.profile import Registration
+from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.template import ReviewDecision, TemplateContent, TemplateStatus
 from tests.carriers.conformance import virtual_clock
 from tests.carriers.nhncloud.delivery_fixture import outcomes_for
 from tests.fakes.nhncloud.server import FakeNhnCloudTransport

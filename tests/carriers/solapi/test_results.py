@@ -12,8 +12,8 @@ import pytest
 
 from pabal.carriers.base import Accepted, Receipt
 from pabal.carriers.solapi.carrier import SolapiCarrier
-from pabal.domain.codes import Code, Refused
-from pabal.domain.message import Attempt, Outcome, Product
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.store.engine.migrate import migrate
 from tests.fixtures.solapi import SENDER, SolapiFixture, run_scenario
 from tests.fixtures.verdicts import submit

@@ -13,7 +13,7 @@ import pytest
 
 from pabal.cli.calling.history import since_yesterday
 from pabal.client import ListMessages
-from pabal.domain.dates import HOUR
+from pabal.domain.base.dates import HOUR
 from pabal.world import RealWorld
 from tests.fixtures.calling import SENDER, CallingLine
 from tests.fixtures.live import wait_until

@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from pabal.console.contacts.address_book import SHOWN_GROUPS
-from pabal.domain.user import Role
-from pabal.store import contact_groups
+from pabal.domain.users.user import Role
+from pabal.store.people import contact_groups
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_upload import page_text

@@ -5,7 +5,7 @@ import io
 import pytest
 from openpyxl import Workbook
 
-from pabal.service.access.contacts import SAVE_BATCH
+from pabal.service.access.contacts.contacts import SAVE_BATCH
 from tests.console.contacts.test_address_book import CONTACTS, listed, make_group
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_upload import page_text

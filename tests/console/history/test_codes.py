@@ -2,9 +2,9 @@
 
 import re
 
-from pabal.domain.codes import Code
-from pabal.domain.message import Outcome
-from pabal.domain.user import Role
+from pabal.domain.base.codes import Code
+from pabal.domain.sends.message import Outcome
+from pabal.domain.users.user import Role
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import RunScenario

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pabal.console.history.export import limit_rows
-from pabal.domain.user import Role
+from pabal.domain.users.user import Role
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.delivery import disconnected_carrier
 from tests.fixtures.virtual import Caller, Environment

@@ -2,10 +2,10 @@
 
 import pytest
 
-from pabal.domain.sender_number import NumberState
-from pabal.domain.user import Role
-from pabal.service.access.numbers import MAX_PENDING_NUMBERS, MAX_SENDER_NUMBERS
-from pabal.store import accounts, numbers
+from pabal.domain.people.sender_number import NumberState
+from pabal.domain.users.user import Role
+from pabal.service.access.accounts.numbers import MAX_PENDING_NUMBERS, MAX_SENDER_NUMBERS
+from pabal.store.accounts import accounts, numbers
 from pabal.store.engine.base import Tx
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import signed_in_browser

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from pabal.domain.user import Role
+from pabal.domain.users.user import Role
 from pabal.service.upkeep import privacy
-from pabal.store import accounts
+from pabal.store.accounts import accounts
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_upload import upload_file

@@ -5,11 +5,11 @@ import re
 import pytest
 
 from pabal.console.manage.category_choices import category_choices, split_levels
-from pabal.domain.category import Category
-from pabal.domain.profile import MAX_TOKENS_PER_HOUR, MAX_WRONG_TOKENS
-from pabal.domain.suspension import Suspension
-from pabal.domain.user import Role
-from pabal.store import profiles
+from pabal.domain.kakao.category import Category
+from pabal.domain.kakao.profile import MAX_TOKENS_PER_HOUR, MAX_WRONG_TOKENS
+from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.users.user import Role
+from pabal.store.kakao import profiles
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.virtual import Environment

@@ -3,9 +3,9 @@
 import pytest
 
 from pabal.console.manage.template_form import THUMBNAIL
-from pabal.domain.image import MAX_IMAGE_BYTES
-from pabal.domain.user import Role
-from pabal.store import templates as kept_templates
+from pabal.domain.content.image import MAX_IMAGE_BYTES
+from pabal.domain.users.user import Role
+from pabal.store.kakao import templates as kept_templates
 from tests.console.manage.test_templates import form_fields, only_template, save, set_up_sender
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.virtual import Environment

@@ -1,8 +1,8 @@
 """Templates are saved and sent to review by one button."""
 
 from pabal.console.manage.template_form import FIELDS
-from pabal.domain.user import Role
-from pabal.store import templates as kept_templates
+from pabal.domain.users.user import Role
+from pabal.store.kakao import templates as kept_templates
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.virtual import Environment

@@ -4,10 +4,10 @@ import re
 from typing import Any
 
 from pabal.console.manage.template_form import FIELDS
-from pabal.domain.user import Role
-from pabal.store import profiles
-from pabal.store import templates as kept_templates
-from pabal.store.templates import TemplateFilter
+from pabal.domain.users.user import Role
+from pabal.store.kakao import profiles
+from pabal.store.kakao import templates as kept_templates
+from pabal.store.kakao.templates import TemplateFilter
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.virtual import Environment

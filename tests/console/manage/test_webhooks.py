@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from pabal.console.manage.webhooks import SHOWN_DELIVERIES
-from pabal.domain.dates import HOUR
-from pabal.domain.user import Role
-from pabal.store import webhooks
+from pabal.domain.base.dates import HOUR
+from pabal.domain.users.user import Role
+from pabal.store.events import webhooks
 from pabal.webhooks.poster import PostError, PostResult
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, signed_in_browser

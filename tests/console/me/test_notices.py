@@ -4,11 +4,12 @@ import re
 
 import pytest
 
-from pabal.domain.notice import NoticeKind
-from pabal.domain.user import Role
+from pabal.domain.events.notice import NoticeKind
+from pabal.domain.users.user import Role
 from pabal.service.notices.own_notices import ASK_PAUSE_MS, CONFIRM_LIFETIME_MS, MAX_ASKS
-from pabal.store import mails, notices, users
 from pabal.store.engine.base import Tx
+from pabal.store.events import mails, notices
+from pabal.store.users import users
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, make_user, sign_in, signed_in_browser
 from tests.fixtures.console_upload import page_text

@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from pabal.domain import totp
-from pabal.domain.user import Role
-from pabal.service.access import factor_secrets
-from pabal.service.access.sign_in import CODE_TIMEOUT_MS
-from pabal.service.access.two_factor import MAX_WRONG_CODES
-from pabal.store import second_factors, users
+from pabal.domain.users import totp
+from pabal.domain.users.user import Role
+from pabal.service.access.sign_in import factor_secrets
+from pabal.service.access.sign_in.sign_in import CODE_TIMEOUT_MS
+from pabal.service.access.sign_in.two_factor import MAX_WRONG_CODES
+from pabal.store.users import second_factors, users
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, sign_in, signed_in_browser
 from tests.fixtures.console_upload import page_text

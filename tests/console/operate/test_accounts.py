@@ -2,8 +2,9 @@
 
 import pytest
 
-from pabal.domain.user import Role
-from pabal.store import accounts, users
+from pabal.domain.users.user import Role
+from pabal.store.accounts import accounts
+from pabal.store.users import users
 from tests.fixtures.console import PASSWORD, Browser, make_user, sign_in, signed_in_browser
 from tests.fixtures.console_operate import ALL_SCOPES, HOSTILE, audit_lines, operator_and_account, shown_secret
 from tests.fixtures.virtual import Caller, Environment

@@ -7,9 +7,9 @@ from typing import Concatenate
 
 import pabal
 from pabal.console.texts import TEXTS
-from pabal.domain.user import Role
-from pabal.store import accounts, audit_log
-from pabal.store.audit_log import AuditEntry, run_audited
+from pabal.domain.users.user import Role
+from pabal.store.accounts import accounts, audit_log
+from pabal.store.accounts.audit_log import AuditEntry, run_audited
 from pabal.store.engine.base import StoreUnavailable, Tx
 from tests.console.manage.test_profiles import CELLPHONE
 from tests.console.manage.test_templates import form_fields

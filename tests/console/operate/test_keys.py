@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from pabal.store import accounts
+from pabal.store.accounts import accounts
 from tests.fixtures.console_operate import ALL_SCOPES, HOSTILE, audit_lines, operator_and_account, shown_secret
 from tests.fixtures.virtual import NOON, Caller, Environment
 from tests.fixtures.web import RunScenario, call_ok, sms_body

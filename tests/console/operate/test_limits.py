@@ -1,8 +1,8 @@
 """The limits of accounts in the console: set by operators, audited, shown to owners."""
 
-from pabal.domain.limits import AccountLimits
-from pabal.domain.user import Role
-from pabal.store import account_limits, accounts
+from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.users.user import Role
+from pabal.store.accounts import account_limits, accounts
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_operate import audit_lines, operator_and_account
 from tests.fixtures.virtual import Environment

@@ -1,6 +1,6 @@
 """The operators' page of the mail server."""
 
-from pabal.domain.user import Role
+from pabal.domain.users.user import Role
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_upload import page_text
 from tests.fixtures.mailers import ADDRESS, MAIL_SETTINGS, UNAVAILABLE, RecordingMailer, confirm_directly

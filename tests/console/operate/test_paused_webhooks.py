@@ -1,8 +1,8 @@
 """The operators' page of paused webhooks: what fails, since when, and a button that resumes it."""
 
-from pabal.domain.dates import HOUR, MINUTE
-from pabal.store import webhooks
+from pabal.domain.base.dates import HOUR, MINUTE
 from pabal.store.engine.base import Tx
+from pabal.store.events import webhooks
 from tests.fixtures.console_operate import HOSTILE, audit_lines, operator_and_account
 from tests.fixtures.virtual import NOON, Environment
 from tests.fixtures.web import RunScenario, call_ok

@@ -2,12 +2,13 @@
 
 import re
 
-from pabal.console.operate.quotas import ACCOUNTS_PER_PAGE
-from pabal.domain.limits import AccountLimits
-from pabal.domain.user import Role
-from pabal.store import account_limits, accounts, carrier_states, slots
-from pabal.store.carrier_states import CarrierState
+from pabal.console.operate.accounts.quotas import ACCOUNTS_PER_PAGE
+from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.users.user import Role
+from pabal.store.accounts import account_limits, accounts
 from pabal.store.engine.base import Tx
+from pabal.store.queue import carrier_states, slots
+from pabal.store.queue.carrier_states import CarrierState
 from tests.fixtures.console import PageResponse, signed_in_browser
 from tests.fixtures.console_operate import operator_and_account
 from tests.fixtures.virtual import NOON, Environment

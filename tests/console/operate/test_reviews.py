@@ -2,7 +2,7 @@
 
 import re
 
-from pabal.domain.user import Role
+from pabal.domain.users.user import Role
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_operate import audit_lines, operator_and_account
 from tests.fixtures.virtual import Caller, Environment

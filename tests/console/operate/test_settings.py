@@ -5,8 +5,8 @@ import html
 import re
 
 from pabal.console.app import build_console
-from pabal.domain.codes import LANGUAGES
-from pabal.domain.user import Role
+from pabal.domain.base.codes import LANGUAGES
+from pabal.domain.users.user import Role
 from pabal.settings.carrier_tables import CARRIER_KINDS
 from pabal.settings.carriers import CarrierSettings, SmppSettings
 from pabal.settings.field import fields

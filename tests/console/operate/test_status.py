@@ -2,12 +2,12 @@
 
 import re
 
-from pabal.domain.dates import MINUTE
+from pabal.domain.base.dates import MINUTE
 from pabal.service.metrics import RESPONSE_BOUNDS_S
-from pabal.store import carrier_latencies, carrier_states, slots
-from pabal.store.carrier_latencies import MinuteLatency
-from pabal.store.carrier_states import CarrierState
 from pabal.store.engine.base import Tx
+from pabal.store.queue import carrier_latencies, carrier_states, slots
+from pabal.store.queue.carrier_latencies import MinuteLatency
+from pabal.store.queue.carrier_states import CarrierState
 from tests.fixtures.console_operate import HOSTILE, operator_and_account
 from tests.fixtures.service import FakeCarrier
 from tests.fixtures.virtual import NOON, Environment

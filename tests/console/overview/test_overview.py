@@ -10,9 +10,9 @@ import pytest
 from pabal.console.overview import charts
 from pabal.console.overview.charts import BAR_LENGTH
 from pabal.console.overview.figures import StateCounts
-from pabal.domain.user import Role
-from pabal.store import carrier_states, slots
-from pabal.store.carrier_states import CarrierState
+from pabal.domain.users.user import Role
+from pabal.store.queue import carrier_states, slots
+from pabal.store.queue.carrier_states import CarrierState
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.virtual import NOON, Environment
 from tests.fixtures.web import (

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from pabal.console.requests.funnel import format_share
-from pabal.domain.user import Role
-from pabal.service.sending import progress
+from pabal.domain.users.user import Role
+from pabal.service.sending.campaigns import progress
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_send import form, send, talk

@@ -2,10 +2,10 @@
 
 import re
 
-from pabal.domain.dates import HOUR
-from pabal.domain.user import Role
-from pabal.service.sending import progress as follow
-from pabal.store import campaign_requests
+from pabal.domain.base.dates import HOUR
+from pabal.domain.users.user import Role
+from pabal.service.sending.campaigns import progress as follow
+from pabal.store.messages import campaign_requests
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_send import form, send

@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from pabal.console.send.cost import estimate_cost
-from pabal.domain.message import Product
+from pabal.domain.sends.message import Product
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_send import errors, form, preview, review, send, talk

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from pabal.domain.user import Role
-from pabal.service.sending import drafts
+from pabal.domain.users.user import Role
+from pabal.service.sending.drafts import drafts
 from pabal.service.upkeep.housekeeping import run_round
-from pabal.store import accounts
+from pabal.store.accounts import accounts
 from tests.console.contacts.test_address_book import make_group
 from tests.fixtures.console import Browser, PageResponse, make_user, sign_in, signed_in_browser
 from tests.fixtures.console_send import IMAGE, form, hidden_fields, preview, review, send, talk

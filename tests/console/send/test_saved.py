@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.campaign import CampaignState
-from pabal.domain.message import Status
-from pabal.domain.user import Role
-from pabal.service.sending import saved_texts
+from pabal.domain.sends.campaign import CampaignState
+from pabal.domain.sends.message import Status
+from pabal.domain.users.user import Role
+from pabal.service.sending.drafts import saved_texts
 from tests.console.contacts.test_address_book import make_group
 from tests.console.send.test_drafts import typed_text
 from tests.fixtures.console import PageResponse, signed_in_browser

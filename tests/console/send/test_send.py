@@ -3,8 +3,9 @@
 import re
 from typing import Any
 
-from pabal.domain.user import Role
-from pabal.store import numbers, requests
+from pabal.domain.users.user import Role
+from pabal.store.accounts import numbers
+from pabal.store.messages import requests
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_send import (

@@ -7,7 +7,7 @@ import pytest
 
 from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.sheets.sheet import SheetRow
-from pabal.domain.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.sheets import MAIN, excel, excel_of
 

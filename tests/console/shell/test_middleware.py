@@ -10,8 +10,8 @@ from pabal.console.pages import PAGES
 from pabal.console.shell import assets
 from pabal.console.shell.middleware import HEADERS
 from pabal.console.shell.page_request import HOME, safe_redirect_path
-from pabal.domain.user import Role
-from pabal.service.access.throttle import FREE_ATTEMPTS_PER_NAME_AND_ADDRESS
+from pabal.domain.users.user import Role
+from pabal.service.access.sign_in.throttle import FREE_ATTEMPTS_PER_NAME_AND_ADDRESS
 from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.console import PASSWORD, Browser, make_user, sign_in, signed_in_browser
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store

@@ -2,8 +2,8 @@
 
 import re
 
-from pabal.domain.user import Role
-from pabal.store import accounts
+from pabal.domain.users.user import Role
+from pabal.store.accounts import accounts
 from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, sign_in, signed_in_browser
 from tests.fixtures.console_send import form
 from tests.fixtures.virtual import Environment

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from pabal.domain import totp
-from pabal.domain.user import Role
+from pabal.domain.users import totp
+from pabal.domain.users.user import Role
 from pabal.openid.flow import FLOW_LIFETIME_MS
-from pabal.service.access.provider_sign_in import WAY
+from pabal.service.access.users.provider_sign_in import WAY
 from pabal.service.upkeep.housekeeping import run_round
-from pabal.store.audit_log import SIGN_IN_NAME
+from pabal.store.accounts.audit_log import SIGN_IN_NAME
 from tests.console.me.test_two_factor import enable
 from tests.fakes.openid.provider import FakeOpenIdProvider
 from tests.fixtures.audit import latest_entries

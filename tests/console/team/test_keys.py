@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.dates import HOUR
-from pabal.domain.limits import AccountLimits
-from pabal.domain.user import Role
-from pabal.service.access.key_uses import WRITE_INTERVAL_S
-from pabal.store import account_limits, accounts
+from pabal.domain.base.dates import HOUR
+from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.users.user import Role
+from pabal.service.access.keys.key_uses import WRITE_INTERVAL_S
+from pabal.store.accounts import account_limits, accounts
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_upload import page_text

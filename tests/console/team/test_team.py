@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from pabal.domain.user import Role
-from pabal.service.access import users as user_service
-from pabal.service.access.team import INVITE_LIFETIME_MS, MAX_OPEN_INVITES
-from pabal.service.access.throttle import FREE_ATTEMPTS_PER_NAME_AND_ADDRESS
+from pabal.domain.users.user import Role
+from pabal.service.access.sign_in.throttle import FREE_ATTEMPTS_PER_NAME_AND_ADDRESS
+from pabal.service.access.users import users as user_service
+from pabal.service.access.users.team import INVITE_LIFETIME_MS, MAX_OPEN_INVITES
 from pabal.service.upkeep.housekeeping import run_round
-from pabal.store import users
+from pabal.store.users import users
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, sign_in, signed_in_browser
 from tests.fixtures.console_upload import page_text

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from pabal.domain.campaign import CampaignState
-from pabal.domain.user import Role
+from pabal.domain.sends.campaign import CampaignState
+from pabal.domain.users.user import Role
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, make_user, sign_in, signed_in_browser
 from tests.fixtures.console_send import form, hidden_fields, review, send

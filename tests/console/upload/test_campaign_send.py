@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from pabal.domain.campaign import CampaignState
-from pabal.domain.codes import Code
-from pabal.domain.dates import HOUR
-from pabal.domain.user import Role
-from pabal.service.sending import campaigns as service
-from pabal.store import campaigns, requests
+from pabal.domain.base.codes import Code
+from pabal.domain.base.dates import HOUR
+from pabal.domain.sends.campaign import CampaignState
+from pabal.domain.users.user import Role
+from pabal.service.sending.campaigns import campaigns as service
+from pabal.store.campaigns import campaigns
 from pabal.store.engine.base import StoreUnavailable
+from pabal.store.messages import requests
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_send import IMAGE, form, talk

@@ -16,13 +16,13 @@ from pabal.console.upload.row_validation import (
     RowValidator,
     create_validator,
 )
-from pabal.domain.campaign import CampaignState
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.sending import Sending
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.sends.campaign import CampaignState
+from pabal.domain.sends.sending import Sending
 from pabal.models import bodies
-from pabal.service.access import passwords
-from pabal.service.access.passwords import MAX_WAITING, MAX_WORKER_THREADS, WorkerThreads
-from pabal.service.sending.campaign_files import FileFindings
+from pabal.service.access.sign_in import passwords
+from pabal.service.access.sign_in.passwords import MAX_WAITING, MAX_WORKER_THREADS, WorkerThreads
+from pabal.service.sending.campaigns.campaign_files import FileFindings
 from pabal.world import RealWorld
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_upload import LIST, create_campaign, get_campaign

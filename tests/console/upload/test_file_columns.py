@@ -8,7 +8,7 @@ import pytest
 from pabal.console.send.typed_receivers import read_receivers
 from pabal.console.sheets import mapping
 from pabal.console.upload import file_columns
-from pabal.domain.codes import Refused
+from pabal.domain.base.codes import Refused
 from tests.fixtures.console import PageResponse, signed_in_browser
 from tests.fixtures.console_send import form, preview, preview_text, send
 from tests.fixtures.console_upload import create_campaign, get_campaign, page_text, send_campaign

@@ -23,10 +23,10 @@ from pabal.console.upload.file_process import (
     open_validation,
 )
 from pabal.console.upload.row_validation import RowValidator
-from pabal.domain.codes import Code, Refused
-from pabal.service.access.passwords import WorkerThreads
+from pabal.domain.base.codes import Code, Refused
+from pabal.service.access.sign_in.passwords import WorkerThreads
 from pabal.service.policy import build_policy
-from pabal.service.sending.campaign_files import FileFindings
+from pabal.service.sending.campaigns.campaign_files import FileFindings
 from pabal.world import RealWorld
 from tests.fixtures.virtual import NOON, settings_for
 

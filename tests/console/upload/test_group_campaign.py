@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.campaign import CampaignState
+from pabal.domain.sends.campaign import CampaignState
 from pabal.service.upkeep import privacy
-from pabal.store import drafts
+from pabal.store.campaigns import drafts
 from tests.console.contacts.test_address_book import CONTACTS, add, make_group
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_send import errors, form

@@ -8,10 +8,10 @@ from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import read_draft
 from pabal.console.sheets.sheet import SheetRow
 from pabal.console.upload.row_validation import FileValidation, create_validator
-from pabal.domain.campaign import CampaignState
+from pabal.domain.sends.campaign import CampaignState
 from pabal.service.upkeep import privacy
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
-from pabal.store import campaigns
+from pabal.store.campaigns import campaigns
 from tests.console.contacts.test_address_book import CONTACTS, add, make_group
 from tests.console.upload.test_group_campaign import begin
 from tests.fixtures.console import signed_in_browser

@@ -7,9 +7,9 @@ import pytest
 from openpyxl import Workbook
 
 from pabal.console.sheets.sheet_limits import MAX_FILE_BYTES
-from pabal.domain.campaign import CampaignState
-from pabal.domain.user import Role
-from pabal.store import campaigns
+from pabal.domain.sends.campaign import CampaignState
+from pabal.domain.users.user import Role
+from pabal.store.campaigns import campaigns
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_upload import (
     LIST,

@@ -1,9 +1,9 @@
 """A sender profile with templates, in the fake NHN Cloud and in our store."""
 
-from pabal.domain.profile import AuthStatus
-from pabal.domain.template import TemplateContent, TemplateStatus
-from pabal.store import profiles, templates
+from pabal.domain.kakao.profile import AuthStatus
+from pabal.domain.kakao.template import TemplateContent, TemplateStatus
 from pabal.store.engine.base import Tx
+from pabal.store.kakao import profiles, templates
 from tests.fakes.nhncloud.server import FakeNhnCloud
 from tests.fakes.nhncloud.state import Profile
 

@@ -13,7 +13,7 @@ import httpx
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
-from pabal.domain.dates import Instant
+from pabal.domain.base.dates import Instant
 
 ISSUER = "https://login.example"
 CLIENT_ID, CLIENT_SECRET = "pabal", "s3cret/+:%"

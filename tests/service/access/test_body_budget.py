@@ -2,8 +2,8 @@
 
 import pytest
 
-from pabal.domain.codes import Code, Refused
-from pabal.service.access.body_budget import BodyBudget
+from pabal.domain.base.codes import Code, Refused
+from pabal.service.access.keys.body_budget import BodyBudget
 
 
 def test_caller_beyond_its_share_is_refused_and_others_are_not() -> None:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from pabal.domain.dates import DAY, HOUR
-from pabal.service.access import form_claims
+from pabal.domain.base.dates import DAY, HOUR
+from pabal.service.access.sign_in import form_idempotency
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster
 from tests.fixtures.nodes import NODES, NodedStore
@@ -17,29 +17,29 @@ FORM, OTHER = b"f" * 32, b"o" * 32
 
 def test_form_is_claimed_once_until_it_is_released(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
-        assert await form_claims.claim(env.context, FORM)
-        assert not await form_claims.claim(env.context, FORM)
-        assert await form_claims.claim(env.context, OTHER)
+        assert await form_idempotency.claim(env.context, FORM)
+        assert not await form_idempotency.claim(env.context, FORM)
+        assert await form_idempotency.claim(env.context, OTHER)
 
-        await form_claims.release(env.context, FORM)
+        await form_idempotency.release(env.context, FORM)
 
-        assert await form_claims.claim(env.context, FORM)
-        assert not await form_claims.claim(env.context, OTHER)
+        assert await form_idempotency.claim(env.context, FORM)
+        assert not await form_idempotency.claim(env.context, OTHER)
 
     run_scenario(scenario)
 
 
 def test_claim_is_valid_for_a_day_and_deleted_then(run_scenario: RunScenario) -> None:
     async def begin(env: Environment) -> None:
-        assert await form_claims.claim(env.context, FORM)
-        assert await form_claims.claim(env.context, OTHER)
+        assert await form_idempotency.claim(env.context, FORM)
+        assert await form_idempotency.claim(env.context, OTHER)
 
     async def nearly_a_day_later(env: Environment) -> None:
         await env.wait(1)
-        assert not await form_claims.claim(env.context, FORM)
+        assert not await form_idempotency.claim(env.context, FORM)
 
     async def a_day_later(env: Environment) -> None:
-        assert await form_claims.claim(env.context, FORM)
+        assert await form_idempotency.claim(env.context, FORM)
         await env.wait(1)
         assert await count_rows(env, "form_claims") == 1  # the one that is new
 
@@ -55,10 +55,10 @@ def test_forms_are_claimed_while_no_node_can_be_reached(tmp_path: Path) -> None:
         await cluster.wait(REBALANCE_S)
         store.lost.update(NODES)
 
-        assert await form_claims.claim(process.env.context, FORM)
-        assert not await form_claims.claim(process.env.context, FORM)
-        await form_claims.release(process.env.context, FORM)
+        assert await form_idempotency.claim(process.env.context, FORM)
+        assert not await form_idempotency.claim(process.env.context, FORM)
+        await form_idempotency.release(process.env.context, FORM)
 
-        assert await form_claims.claim(process.env.context, FORM)
+        assert await form_idempotency.claim(process.env.context, FORM)
 
     run_cluster(tmp_path, scenario, carriers=fake_carriers())

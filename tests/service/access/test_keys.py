@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import SECOND
-from pabal.service.access import keys
-from pabal.service.access.keys import KeyCache, hash_key
-from pabal.store import accounts
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import SECOND
+from pabal.service.access.keys import keys
+from pabal.service.access.keys.keys import KeyCache, hash_key
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from tests.fixtures.service import RunScenario
 from tests.fixtures.virtual import NOON, Environment, open_store

@@ -2,15 +2,14 @@
 
 import pytest
 
-from pabal.domain.codes import Code, Refused
-from pabal.domain.user import Role
-from pabal.service.access import passwords, sign_in, users
-from pabal.service.access.sign_in import (
-    IDLE_TIMEOUT_MS,
-    SESSION_LIFETIME_MS,
-)
-from pabal.store import accounts, webhooks
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.users.user import Role
+from pabal.service.access.sign_in import passwords, sign_in
+from pabal.service.access.sign_in.sign_in import IDLE_TIMEOUT_MS, SESSION_LIFETIME_MS
+from pabal.service.access.users import users
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
+from pabal.store.events import webhooks
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.endpoints import add_webhook
 from tests.fixtures.password_hashes import quick_hash

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.codes import Code, Refused
-from pabal.service.access import users
-from pabal.service.access.throttle import (
+from pabal.domain.base.codes import Code, Refused
+from pabal.service.access.sign_in.throttle import (
     FREE_ATTEMPTS_PER_ADDRESS,
     FREE_ATTEMPTS_PER_NAME,
     FREE_ATTEMPTS_PER_NAME_AND_ADDRESS,
     MAX_DELAY_PER_NAME_MS,
     MAX_FAILURES_OF_DEVICE,
 )
+from pabal.service.access.users import users
 from pabal.store.engine.base import Tx
-from pabal.store.sign_in_attempts import TURN_MS
+from pabal.store.users.sign_in_attempts import TURN_MS
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.password_hashes import quick_hash
 from tests.fixtures.service import RunScenario

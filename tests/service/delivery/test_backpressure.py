@@ -5,8 +5,8 @@ from collections import deque
 import pytest
 
 from pabal.carriers.base import DEFAULT_BATCH_SIZE, Accepted, Busy, Verdict
-from pabal.domain.message import Attempt, Outcome, Status
-from pabal.service.delivery.backpressure import PAUSE_S, Backpressure
+from pabal.domain.sends.message import Attempt, Outcome, Status
+from pabal.service.delivery.carrier.backpressure import PAUSE_S, Backpressure
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, outcomes_of, send, sms
 from tests.fixtures.virtual import Environment, VirtualWorld, run_in_virtual_time

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Receipt, Rejected, Unknown, Verdict
-from pabal.domain.carrier_code import MAX_CODE_CHARACTERS, tidy_code
-from pabal.domain.message import Outcome
-from pabal.service.delivery.receive import store_receipts
+from pabal.domain.sends.carrier_code import MAX_CODE_CHARACTERS, tidy_code
+from pabal.domain.sends.message import Outcome
+from pabal.service.delivery.receiving.receive import store_receipts
 from pabal.store.engine.base import Tx
 from tests.fixtures.delivery import reference_of
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, answer_in_order, send, sms

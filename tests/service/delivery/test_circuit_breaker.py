@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
-from pabal.domain.message import Outcome
-from pabal.service.delivery.circuit_breaker import OPEN_S, CarrierStatus, CircuitBreaker
+from pabal.domain.sends.message import Outcome
+from pabal.service.delivery.carrier.circuit_breaker import OPEN_S, CarrierStatus, CircuitBreaker
 from tests.fixtures.service import FakeCarrier
 from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
 

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.domain.dates import MINUTE
-from pabal.service.delivery.claim import ClaimRequest, SlotChoice, choose_slot, claim
-from pabal.store.queue import Lane
+from pabal.domain.base.dates import MINUTE
+from pabal.service.delivery.claiming.claim_tx import ClaimRequest, SlotChoice, choose_slot, claim
+from pabal.store.queue.queue import Lane
 from tests.fixtures.campaigns import phones
 from tests.fixtures.delivery import disconnected_carrier
 from tests.fixtures.service import DEFAULT_CARRIER, RunScenario, send, sms

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Accepted, Busy
-from pabal.domain.dates import HOUR, SECOND
-from pabal.domain.message import Outcome, Status
-from pabal.service.delivery.clock import CHECK_INTERVAL_S
+from pabal.domain.base.dates import HOUR, SECOND
+from pabal.domain.sends.message import Outcome, Status
+from pabal.service.delivery.carrier.clock import CHECK_INTERVAL_S
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster
 from tests.fixtures.delivery import accept_without_receipt

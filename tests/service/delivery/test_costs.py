@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pabal.carriers.base import Accepted, Declined, Rejected, Verdict
-from pabal.domain.message import Attempt, Outcome
+from pabal.domain.sends.message import Attempt, Outcome
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.engine.base import Tx
 from tests.fixtures.delivery import disconnected_carrier, reference_of

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from pabal.carriers.base import Accepted, Rejected, Verdict
-from pabal.domain.message import Attempt, Outcome, Status
-from pabal.domain.sending import Receiver
+from pabal.domain.sends.message import Attempt, Outcome, Status
+from pabal.domain.sends.sending import Receiver
 from pabal.store.engine.base import Tx
 from tests.fixtures.service import (
     DEFAULT_CARRIER,

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, Rejected, Unknown, Verdict
-from pabal.domain.dates import HOUR, SECOND
-from pabal.domain.message import Attempt, Outcome, Product, Status
-from pabal.domain.sending import Receiver
-from pabal.service.delivery.claim import LEASE_MARGIN_MS, lease_duration_ms
-from pabal.service.delivery.settle import BatchVerdicts, settle
-from pabal.store import queue
+from pabal.domain.base.dates import HOUR, SECOND
+from pabal.domain.sends.message import Attempt, Outcome, Product, Status
+from pabal.domain.sends.sending import Receiver
+from pabal.service.delivery.claiming.claim_tx import LEASE_MARGIN_MS, lease_duration_ms
+from pabal.service.delivery.outcome.settle import BatchVerdicts, settle
+from pabal.store.queue import queue
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.service import (
     DEFAULT_CARRIER,

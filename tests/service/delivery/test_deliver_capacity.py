@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.sends.message import Outcome, Product, Status
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.service import (
     DEFAULT_CARRIER,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, Rejected, Unknown, Verdict
-from pabal.domain import retry
-from pabal.domain.message import Outcome, Status
+from pabal.domain.sends import retry
+from pabal.domain.sends.message import Outcome, Status
 from pabal.service.delivery.deliver import OFFLINE_CHECK_INTERVAL_S
 from pabal.store.engine.base import Tx
 from tests.fixtures.delivery import accept_without_receipt, disconnected_carrier

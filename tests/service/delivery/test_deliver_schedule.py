@@ -1,8 +1,8 @@
 """Schedules: nothing is sent early, advertisements wait for the morning, deleted profiles send nothing."""
 
 from pabal.carriers.base import Busy
-from pabal.domain.dates import SECOND
-from pabal.domain.message import Outcome, Status
+from pabal.domain.base.dates import SECOND
+from pabal.domain.sends.message import Outcome, Status
 from pabal.service.relay.profiles import delete
 from pabal.service.sending.cancel import cancel_request
 from tests.fixtures.delivery import accept_without_receipt, at, disconnected_carrier, friendtalk_ad

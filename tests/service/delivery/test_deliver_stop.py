@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from pabal.domain.dates import SECOND
-from pabal.domain.message import Status
+from pabal.domain.base.dates import SECOND
+from pabal.domain.sends.message import Status
 from pabal.store.engine.base import Tx
 from tests.fixtures.delivery import accept_without_receipt, disconnected_carrier
 from tests.fixtures.service import (

@@ -3,9 +3,9 @@
 import pytest
 
 from pabal.carriers.base import NotSent, Unknown, Verdict
-from pabal.domain.dates import HOUR, MINUTE, Instant
-from pabal.domain.message import Attempt, Outcome, Status
-from pabal.service.delivery.claim import ClaimRequest, claim
+from pabal.domain.base.dates import HOUR, MINUTE, Instant
+from pabal.domain.sends.message import Attempt, Outcome, Status
+from pabal.service.delivery.claiming.claim_tx import ClaimRequest, claim
 from tests.fixtures.delivery import disconnected_carrier
 from tests.fixtures.service import (
     DEFAULT_CARRIER,

@@ -4,11 +4,11 @@ import dataclasses
 from collections import Counter
 from pathlib import Path
 
-from pabal.domain.dates import MINUTE
-from pabal.domain.message import Outcome, Status
-from pabal.service.delivery.reroute import reroute_due
+from pabal.domain.base.dates import MINUTE
+from pabal.domain.sends.message import Outcome, Status
+from pabal.service.delivery.claiming.reroute import reroute_due
 from pabal.service.slots import NOBODY, Slots
-from pabal.service.upkeep.expire import expire_request
+from pabal.service.upkeep.deadline_sweep import expire_request
 from tests.fixtures.circuit_breaker import SMS_TO_BOTH, accept, answer_busy, two_carriers
 from tests.fixtures.cluster import Cluster, Process, run_scenario
 from tests.fixtures.service import FakeCarrier, outcomes_of, send, sms

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, NotSent, Rejected, Unknown, Verdict
-from pabal.domain.dates import MINUTE, SECOND, Instant
-from pabal.domain.message import Attempt, Outcome, Product, Status
-from pabal.service.delivery.claim import ClaimRequest, claim
+from pabal.domain.base.dates import MINUTE, SECOND, Instant
+from pabal.domain.sends.message import Attempt, Outcome, Product, Status
+from pabal.service.delivery.claiming.claim_tx import ClaimRequest, claim
 from pabal.service.sending.send_now import send_now
-from pabal.service.upkeep.expire import Expirer, expire_request
+from pabal.service.upkeep.deadline_sweep import Expirer, expire_request
 from pabal.service.upkeep.housekeeping import ROUND_INTERVAL_S
-from pabal.store import requests
+from pabal.store.messages import requests
 from tests.fixtures.delivery import at, disconnected_carrier, friendtalk_ad, reference_of
 from tests.fixtures.service import (
     DEFAULT_CARRIER,

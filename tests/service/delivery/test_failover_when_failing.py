@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, NotSent, Unknown, Verdict
-from pabal.domain.message import Outcome, Product, Status
-from pabal.service.delivery.circuit_breaker import OPEN_S
+from pabal.domain.sends.message import Outcome, Product, Status
+from pabal.service.delivery.carrier.circuit_breaker import OPEN_S
 from pabal.service.delivery.deliver import PROBE_INTERVAL_S
 from tests.fixtures.circuit_breaker import (
     SMS_TO_BOTH,

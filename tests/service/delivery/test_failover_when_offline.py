@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Rejected, Unknown
-from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.service.delivery.deliver import OFFLINE_CHECK_INTERVAL_S
 from tests.fixtures.circuit_breaker import SMS_TO_BOTH, accept, two_carriers
 from tests.fixtures.service import (

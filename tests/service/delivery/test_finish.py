@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, Rejected, Verdict
-from pabal.domain.button import Button
-from pabal.domain.dates import HOUR, MINUTE, SECOND
-from pabal.domain.message import Attempt, Outcome, Product, Status
-from pabal.domain.sending import Fallback, Receiver
-from pabal.service.delivery.finish import finish
+from pabal.domain.base.dates import HOUR, MINUTE, SECOND
+from pabal.domain.content.button import Button
+from pabal.domain.sends.message import Attempt, Outcome, Product, Status
+from pabal.domain.sends.sending import Fallback, Receiver
+from pabal.service.delivery.outcome.finish import finish
 from pabal.service.relay.profiles import delete
 from pabal.service.sending import compose
-from pabal.store import requests
+from pabal.store.messages import requests
 from tests.fixtures.delivery import accept_without_receipt, at
 from tests.fixtures.service import (
     DEFAULT_CARRIER,

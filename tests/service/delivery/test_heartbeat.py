@@ -5,13 +5,13 @@ from collections import Counter
 from pathlib import Path
 
 from pabal.carriers.base import Rejected
-from pabal.domain import identifiers
-from pabal.domain.message import Outcome, Status
+from pabal.domain.base import identifiers
+from pabal.domain.sends.message import Outcome, Status
 from pabal.service.delivery.deliver import POLL_INTERVAL_S
-from pabal.service.delivery.heartbeat import HEARTBEAT_INTERVAL_S, MAX_MISSED_HEARTBEATS
-from pabal.store import queue, queue_admin
+from pabal.service.delivery.workers.heartbeat import HEARTBEAT_INTERVAL_S, MAX_MISSED_HEARTBEATS
 from pabal.store.engine.base import Tx
-from pabal.store.slots import SlotAssignment
+from pabal.store.queue import queue, queue_admin
+from pabal.store.queue.slots import SlotAssignment
 from tests.fixtures.cluster import Cluster, Process, run_scenario
 from tests.fixtures.service import count_rows, message_id_of, outcomes_of, send, sms
 from tests.fixtures.slot_sharing import (

@@ -6,19 +6,22 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import InboundMessage, InboundPart
-from pabal.domain.dates import DAY
-from pabal.domain.event import EventType
-from pabal.domain.inbound import MAX_CONTENT_CHARACTERS
-from pabal.domain.message import Outcome, Status
-from pabal.domain.opt_out import is_opt_out_text
-from pabal.domain.sender_number import NumberState
-from pabal.service.delivery import inbound as receiver
-from pabal.service.delivery.receive import build_inbox
+from pabal.domain.base.dates import DAY
+from pabal.domain.events.event import EventType
+from pabal.domain.people.inbound import MAX_CONTENT_CHARACTERS
+from pabal.domain.people.opt_out import is_opt_out_text
+from pabal.domain.people.sender_number import NumberState
+from pabal.domain.sends.message import Outcome, Status
+from pabal.service.delivery.receiving import inbound as receiver
+from pabal.service.delivery.receiving.receive import build_inbox
 from pabal.service.history.inbound import NEWEST
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.housekeeping import run_round
-from pabal.store import events, inbound, numbers, opt_outs
+from pabal.store.accounts import numbers
 from pabal.store.engine.base import Tx
+from pabal.store.events import events
+from pabal.store.messages import inbound
+from pabal.store.people import opt_outs
 from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import (
     DEFAULT_CARRIER,

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, OnVerdicts, Rejected, Unknown, Verdict
-from pabal.domain.message import Attempt, Outcome, Status
-from pabal.service.delivery.settle import LATE_ANSWER_WAIT_MS
-from pabal.store.queue import Lane
+from pabal.domain.sends.message import Attempt, Outcome, Status
+from pabal.service.delivery.outcome.settle import LATE_ANSWER_WAIT_MS
+from pabal.store.queue.queue import Lane
 from tests.fixtures.delivery import accept_without_receipt, leave_in_doubt, recorded_attempts
 from tests.fixtures.service import (
     DEFAULT_CARRIER,

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, Carrier, Declined, NotSent, Rejected, Unknown, Verdict
-from pabal.domain.dates import HOUR, MINUTE, SECOND
-from pabal.domain.message import Outcome, Status
-from pabal.domain.retry import MAX_DELAY_MS, MAX_TRIES
-from pabal.service.delivery.claim import lease_duration_ms
-from pabal.service.delivery.settle import MAX_LOOKUPS
+from pabal.domain.base.dates import HOUR, MINUTE, SECOND
+from pabal.domain.sends.message import Outcome, Status
+from pabal.domain.sends.retry import MAX_DELAY_MS, MAX_TRIES
+from pabal.service.delivery.claiming.claim_tx import lease_duration_ms
+from pabal.service.delivery.outcome.settle import MAX_LOOKUPS
 from tests.fixtures import cluster
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.delivery import accept_without_receipt, recorded_attempts

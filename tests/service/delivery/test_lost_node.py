@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Accepted
-from pabal.domain import identifiers
-from pabal.domain.message import Outcome, Status
-from pabal.service.sending.accept import IdempotencyKey, accept, find_accepted
-from pabal.service.sending.slot_choice import choose_slot
-from pabal.store import postponed_receipts
+from pabal.domain.base import identifiers
+from pabal.domain.sends.message import Outcome, Status
+from pabal.service.sending.accept import IdempotencyKey, accept, choose_slot, find_accepted
 from pabal.store.engine.base import NodeUnavailable
+from pabal.store.queue import postponed_receipts
 from tests.fixtures.campaigns import campaign_parts, checked_campaign, phones, start_campaign
 from tests.fixtures.cluster import Cluster, Process, run_scenario
 from tests.fixtures.nodes import NODES, NodedStore, node_of

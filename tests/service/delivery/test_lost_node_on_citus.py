@@ -8,10 +8,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from pabal.domain import identifiers
-from pabal.domain.message import Outcome
-from pabal.store import postponed_receipts
+from pabal.domain.base import identifiers
+from pabal.domain.sends.message import Outcome
 from pabal.store.engine.base import NodeUnavailable
+from pabal.store.queue import postponed_receipts
 from tests.fixtures import citus, postgres
 from tests.fixtures.cluster import Cluster, Process, run_scenario
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier

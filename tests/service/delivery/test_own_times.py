@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, Rejected, Verdict
-from pabal.domain.dates import SECOND, Instant
-from pabal.domain.message import Attempt, Outcome, Product
-from pabal.domain.sending import Sending
-from pabal.service.delivery.own_times import BATCH, INTERVAL_S
+from pabal.domain.base.dates import SECOND, Instant
+from pabal.domain.sends.message import Attempt, Outcome, Product
+from pabal.domain.sends.sending import Sending
+from pabal.service.delivery.claiming.requeue_due import BATCH, INTERVAL_S
 from pabal.service.sending.accept import accept
 from pabal.store.engine.base import Tx
 from tests.fixtures.campaigns import phones

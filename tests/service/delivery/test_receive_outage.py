@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from pabal.carriers.base import Accepted
-from pabal.domain.message import Attempt, Outcome, Status
+from pabal.domain.sends.message import Attempt, Outcome, Status
 from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.delivery import reference_of
 from tests.fixtures.interruptible_store import InterruptibleStore

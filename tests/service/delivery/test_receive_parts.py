@@ -3,7 +3,7 @@
 import pytest
 
 from pabal.carriers.base import Accepted
-from pabal.domain.message import Outcome, Product, Status
+from pabal.domain.sends.message import Outcome, Product, Status
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
     FakeCarrier,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.message import Outcome, Status
+from pabal.domain.sends.message import Outcome, Status
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.service import (
     DEFAULT_CARRIER,

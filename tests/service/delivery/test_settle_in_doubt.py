@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Accepted, Unknown
-from pabal.domain.dates import SECOND
-from pabal.domain.message import Outcome, Status
-from pabal.service.delivery.claim import lease_duration_ms
+from pabal.domain.base.dates import SECOND
+from pabal.domain.sends.message import Outcome, Status
+from pabal.service.delivery.claiming.claim_tx import lease_duration_ms
 from pabal.service.upkeep.housekeeping import UNMATCHED_RECEIPT_RETENTION_MS
-from pabal.store.queue import Lane
+from pabal.store.queue.queue import Lane
 from tests.fixtures.delivery import (
     OmitsFirstVerdict,
     accept_without_receipt,

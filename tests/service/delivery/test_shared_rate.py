@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from pabal.domain import identifiers
-from pabal.domain.dates import SECOND
-from pabal.service.delivery.rate_shares import RECLAIM_S
-from pabal.service.delivery.window import MAX_BACKLOG_S
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import SECOND
+from pabal.service.delivery.carrier.in_flight_limit import MAX_BACKLOG_S
+from pabal.service.delivery.carrier.rate_shares import RECLAIM_S
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.settings.settings import Settings
 from pabal.store.engine.base import Tx
-from pabal.store.queue import CAMPAIGN_SHARE
+from pabal.store.queue.queue import CAMPAIGN_SHARE
 from tests.fixtures.cluster import Cluster, Process, run_scenario
 from tests.fixtures.service import DEFAULT_CARRIER, message_id_of, send, sms
 from tests.fixtures.slot_sharing import REBALANCE_S, SLOTS

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pabal.domain import identifiers
+from pabal.domain.base import identifiers
 from pabal.service.delivery.deliver import POLL_INTERVAL_S
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.service.upkeep.housekeeping import FULL_ROUND_EVERY, ROUND_INTERVAL_S

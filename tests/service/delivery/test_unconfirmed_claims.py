@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pabal.carriers.base import Accepted
-from pabal.domain.message import Outcome, Status
-from pabal.service.delivery.claim import ClaimedBatch
-from pabal.service.delivery.settle import settle
+from pabal.domain.sends.message import Outcome, Status
+from pabal.service.delivery.claiming.claim_tx import ClaimedBatch
+from pabal.service.delivery.outcome.settle import settle
 from pabal.store.engine.base import Store, StoreUnavailable
 from tests.fixtures.service import DEFAULT_CARRIER, PHONE, FakeCarrier, RunScenario, outcomes_of, send, sms
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store

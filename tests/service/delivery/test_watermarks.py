@@ -1,7 +1,12 @@
 """Jobs below a watermark are not searched again until the watermarks are reset."""
 
-from pabal.service.delivery.watermarks import HEADS_KEPT_MS, RESET_INTERVAL_MS, SAFETY_MARGIN_MS, Watermarks
-from pabal.store.queue import Lane
+from pabal.service.delivery.claiming.watermarks import (
+    HEADS_KEPT_MS,
+    RESET_INTERVAL_MS,
+    SAFETY_MARGIN_MS,
+    Watermarks,
+)
+from pabal.store.queue.queue import Lane
 from tests.fixtures.virtual import NOON
 
 

@@ -3,14 +3,14 @@
 from collections import Counter
 from pathlib import Path
 
-from pabal.domain.dates import DAY, MINUTE
-from pabal.domain.event import Event, EventType
-from pabal.domain.message import Outcome
+from pabal.domain.base.dates import DAY, MINUTE
+from pabal.domain.events.event import Event, EventType
+from pabal.domain.sends.message import Outcome
 from pabal.service.events.numbering import GATHER_PAUSE_S, POLL_INTERVAL_S
 from pabal.service.sending.cancel import cancel_request
 from pabal.service.upkeep.other_processes import CHECK_INTERVAL_S
-from pabal.store import events
 from pabal.store.engine.base import Store
+from pabal.store.events import events
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster
 from tests.fixtures.delivery import reference_of

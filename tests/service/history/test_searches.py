@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused
 from pabal.service import searches
 from pabal.service.history import history, timeline
 from pabal.service.searches import LARGE_TOTAL, TOTAL_TTL_S, Searches
 from pabal.store.engine.base import ReadTimedOut, Store
-from pabal.store.history import MessageFilter
+from pabal.store.messages.history import MessageFilter
 from tests.fixtures.virtual import Environment, VirtualWorld, run_in_virtual_time
 from tests.fixtures.web import RunScenario
 

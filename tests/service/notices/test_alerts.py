@@ -3,13 +3,13 @@
 from collections import Counter
 from typing import Any
 
-from pabal.domain.event import EventType
-from pabal.domain.notice import NoticeKind
+from pabal.domain.events.event import EventType
+from pabal.domain.events.notice import NoticeKind
 from pabal.service.notices.alerts import check_failures
 from pabal.service.upkeep.statistics import update_statistics
-from pabal.store import events, notices
 from pabal.store.engine.base import Tx
-from pabal.store.notices import Notice
+from pabal.store.events import events, notices
+from pabal.store.events.notices import Notice
 from tests.fixtures.endpoints import FakeEndpoints, add_webhook
 from tests.fixtures.service import FakeCarrier, RunScenario, account_id_of
 from tests.fixtures.virtual import Environment

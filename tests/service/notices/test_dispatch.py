@@ -4,14 +4,15 @@ import asyncio
 
 import pytest
 
-from pabal.domain.limits import AccountLimits
-from pabal.domain.notice import NoticeKind
-from pabal.domain.template import TemplateStatus
-from pabal.domain.user import Role
+from pabal.domain.events.notice import NoticeKind
+from pabal.domain.kakao.template import TemplateStatus
+from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.users.user import Role
 from pabal.mail.mailer import Mail, MailResult
 from pabal.service.setup_cache import MAX_AGE_S
-from pabal.store import account_limits, mail_servers, mails, notices
+from pabal.store.accounts import account_limits
 from pabal.store.engine.base import Tx
+from pabal.store.events import mail_servers, mails, notices
 from tests.fixtures.campaigns import checked_campaign, phones, start_campaign
 from tests.fixtures.console import make_user
 from tests.fixtures.mailers import (

@@ -6,14 +6,14 @@ from typing import NamedTuple
 import pytest
 
 from pabal.carriers.provider import ProfileProvider
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import DAY
-from pabal.domain.image import Image
-from pabal.domain.profile import AuthStatus, Profile, Registration
-from pabal.domain.template import ReviewDecision, TemplateContent
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import DAY
+from pabal.domain.content.image import Image
+from pabal.domain.kakao.profile import AuthStatus, Profile, Registration
+from pabal.domain.kakao.template import ReviewDecision, TemplateContent
 from pabal.service.relay.profiles import authenticate, delete, register
-from pabal.store import profiles
 from pabal.store.engine.base import Tx
+from pabal.store.kakao import profiles
 from tests.fixtures.service import DEFAULT_CARRIER, PHONE, FakeCarrier, RunScenario, account_id_of
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from pabal.store import accounts, profiles, templates
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
+from pabal.store.kakao import profiles, templates
 from tests.fixtures.relay import (
     CHANNEL,
     SYNC_ROUND_S,

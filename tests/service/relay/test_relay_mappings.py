@@ -9,13 +9,13 @@ from pabal.carriers.relay.dependencies import Dependencies
 from pabal.carriers.solapi.carrier import SolapiCarrier
 from pabal.carriers.solapi.client import SolapiClient
 from pabal.carriers.solapi.provider import SolapiProvider
-from pabal.domain.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused
 from pabal.service.history.timeline import get_timeline
 from pabal.service.relay import mappings
 from pabal.settings.relays import SolapiSettings
-from pabal.store import profile_mappings
-from pabal.store.audit_log import AuditEntry
-from pabal.store.profile_mappings import ProfileMapping
+from pabal.store.accounts.audit_log import AuditEntry
+from pabal.store.kakao import profile_mappings
+from pabal.store.kakao.profile_mappings import ProfileMapping
 from tests.carriers.conformance import InMemoryCursor, virtual_clock
 from tests.fakes.nhncloud import channel
 from tests.fakes.nhncloud.channel import CHANNEL, SENDER_KEY, TEMPLATE

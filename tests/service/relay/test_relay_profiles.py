@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from pabal.app import build_context
-from pabal.domain.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused
 from pabal.service.metrics import Metrics
 from pabal.service.relay import categories, profiles
 from pabal.service.relay.sync import run_sync
 from pabal.service.slots import Slots
 from pabal.settings.settings import load
-from pabal.store import accounts
-from pabal.store import profiles as kept_profiles
+from pabal.store.accounts import accounts
+from pabal.store.kakao import profiles as kept_profiles
 from tests.fixtures.relay import (
     CARRIER,
     CHANNEL,

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.codes import Code, Refused
-from pabal.domain.template import ReviewDecision
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.kakao.template import ReviewDecision
 from pabal.service.relay import templates
 from tests.fixtures.relay import (
     CHANNEL,

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.codes import Code, Refused
-from pabal.domain.image import Image
-from pabal.domain.profile import Registration
-from pabal.domain.template import ReviewDecision, Template, TemplateContent, TemplateStatus
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.content.image import Image
+from pabal.domain.kakao.profile import Registration
+from pabal.domain.kakao.template import ReviewDecision, Template, TemplateContent, TemplateStatus
 from pabal.service.relay import templates
 from pabal.service.relay.templates import TemplateRef
-from pabal.store import templates as kept
+from pabal.store.kakao import templates as kept
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, account_id_of, add_profile
 from tests.fixtures.virtual import Environment
 

@@ -7,22 +7,18 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.codes import Code, Refused
-from pabal.domain.identifiers import requested_at
-from pabal.domain.message import Product, Status
-from pabal.domain.sender_number import NumberState
-from pabal.domain.sending import Fallback, Receiver
-from pabal.domain.template import TemplateContent, TemplateStatus
-from pabal.service.sending.accept import (
-    WAKE_HORIZON_MS,
-    IdempotencyKey,
-    accept,
-    find_accepted,
-    get_usable_profile,
-    get_usable_template,
-)
-from pabal.store import numbers, profiles, requests, templates
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.identifiers import requested_at
+from pabal.domain.kakao.template import TemplateContent, TemplateStatus
+from pabal.domain.people.sender_number import NumberState
+from pabal.domain.sends.message import Product, Status
+from pabal.domain.sends.sending import Fallback, Receiver
+from pabal.service.sending.accept import IdempotencyKey, accept, find_accepted
+from pabal.service.sending.preconditions import WAKE_HORIZON_MS, get_usable_profile, get_usable_template
+from pabal.store.accounts import numbers
 from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.kakao import profiles, templates
+from pabal.store.messages import requests
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
     PHONE,

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from pabal.carriers.base import Rejected
-from pabal.domain.codes import Refused
-from pabal.domain.limits import AccountLimits, Limit
-from pabal.domain.message import Outcome
+from pabal.domain.base.codes import Refused
+from pabal.domain.sends.limits import AccountLimits, Limit
+from pabal.domain.sends.message import Outcome
 from pabal.service.sending.cancel import cancel_request
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
-from pabal.store import account_limits
+from pabal.store.accounts import account_limits
 from tests.fixtures.service import FakeCarrier, account_id_of, add_profile, alimtalk, count_rows, send, sms
 from tests.fixtures.virtual import NOON, Environment, build_environment, run_in_virtual_time, settings_for
 

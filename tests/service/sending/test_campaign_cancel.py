@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from pabal.carriers.base import Accepted
-from pabal.domain.campaign import CampaignState
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import HOUR
-from pabal.domain.message import Outcome, Product, Status
-from pabal.domain.sending import Sending
-from pabal.service.sending import campaigns as service
-from pabal.store import campaigns
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import HOUR
+from pabal.domain.sends.campaign import CampaignState
+from pabal.domain.sends.message import Outcome, Product, Status
+from pabal.domain.sends.sending import Sending
+from pabal.service.sending.campaigns import campaigns as service
+from pabal.store.campaigns import campaigns
 from tests.fixtures.campaigns import (
     audit_entry,
     campaign_parts,

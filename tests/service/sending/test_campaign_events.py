@@ -1,8 +1,8 @@
 """A campaign that is finished is told of once, with its counts."""
 
-from pabal.domain.event import EventType
-from pabal.service.sending import campaigns as service
-from pabal.store import events
+from pabal.domain.events.event import EventType
+from pabal.service.sending.campaigns import campaigns as service
+from pabal.store.events import events
 from tests.fixtures.campaigns import audit_entry, checked_campaign, get_campaign, phones, start_campaign
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, account_id_of, later

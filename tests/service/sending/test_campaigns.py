@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Accepted, Rejected
-from pabal.domain.button import Button
-from pabal.domain.campaign import CampaignState
-from pabal.domain.codes import Code
-from pabal.domain.dates import DAY
-from pabal.domain.image import Image
-from pabal.domain.message import Outcome, Product
-from pabal.domain.sending import Sending, decode_shared, encode_shared
+from pabal.domain.base.codes import Code
+from pabal.domain.base.dates import DAY
+from pabal.domain.content.button import Button
+from pabal.domain.content.image import Image
+from pabal.domain.sends.campaign import CampaignState
+from pabal.domain.sends.message import Outcome, Product
+from pabal.domain.sends.sending import Sending, decode_shared, encode_shared
 from pabal.service.relay.profiles import delete
-from pabal.service.sending import campaigns as service
+from pabal.service.sending.campaigns import campaigns as service
 from pabal.service.upkeep import housekeeping
 from pabal.service.upkeep.cancel_after_restore import HALT_REASON, cancel_after_restore
-from pabal.store import campaigns
+from pabal.store.campaigns import campaigns
 from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.campaigns import (

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from pabal.carriers.base import Accepted, Busy
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import DAY, HOUR
-from pabal.domain.message import Outcome, Status
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import DAY, HOUR
+from pabal.domain.sends.message import Outcome, Status
 from pabal.service.relay.profiles import delete
 from pabal.service.sending.accept import accept
 from pabal.service.sending.cancel import SWEEP_BATCH_REQUESTS, CancelResult, cancel_request

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.campaign import CampaignState
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import HOUR, MINUTE
-from pabal.domain.image import Image
-from pabal.domain.limits import AccountLimits
-from pabal.domain.message import Outcome, Product, Status
-from pabal.domain.sending import Receiver, Sending
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import HOUR, MINUTE
+from pabal.domain.content.image import Image
+from pabal.domain.sends.campaign import CampaignState
+from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.message import Outcome, Product, Status
+from pabal.domain.sends.sending import Receiver, Sending
 from pabal.service.sending.accept import IdempotencyKey, accept
 from pabal.service.upkeep.housekeeping import run_round
-from pabal.store import account_limits
+from pabal.store.accounts import account_limits
 from tests.fixtures.campaigns import checked_campaign, get_campaign, phones, start_campaign
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster

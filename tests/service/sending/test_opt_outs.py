@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Busy, Rejected, Unknown, Verdict
-from pabal.domain.dates import HOUR
-from pabal.domain.limits import AccountLimits, Limit
-from pabal.domain.message import Attempt, Outcome, Product, Status
-from pabal.domain.sending import Fallback, Receiver, Sending
-from pabal.service.access import opt_outs
-from pabal.service.access.opt_outs import NewOptOuts, OptOutEntry, OptOutSource
+from pabal.domain.base.dates import HOUR
+from pabal.domain.sends.limits import AccountLimits, Limit
+from pabal.domain.sends.message import Attempt, Outcome, Product, Status
+from pabal.domain.sends.sending import Fallback, Receiver, Sending
+from pabal.service.access.contacts import opt_outs
+from pabal.service.access.contacts.opt_outs import NewOptOuts, OptOutEntry, OptOutSource
 from pabal.service.sending.accept import accept_request
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.settings.carriers import SimulatorSettings
-from pabal.store import account_limits
+from pabal.store.accounts import account_limits
 from pabal.store.engine.base import Tx
 from tests.fixtures.campaigns import checked_campaign, phones, start_campaign
 from tests.fixtures.service import (

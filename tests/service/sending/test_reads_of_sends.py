@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.codes import Code
-from pabal.domain.limits import AccountLimits
-from pabal.domain.suspension import Suspension
+from pabal.domain.base.codes import Code
+from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.sends.limits import AccountLimits
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings, SmppSettings
 from pabal.settings.settings import Settings
-from pabal.store import account_limits, accounts, numbers, profiles, templates
+from pabal.store.accounts import account_limits, accounts, numbers
 from pabal.store.engine.base import Store, Tx
+from pabal.store.kakao import profiles, templates
 from tests.fixtures.brand_bodies import brand_body
 from tests.fixtures.counting_store import CountingStore
 from tests.fixtures.virtual import (

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from pabal.carriers.base import Accepted
-from pabal.domain.codes import Code, Refused
-from pabal.domain.message import Status
-from pabal.domain.sending import Sending
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.sends.message import Status
+from pabal.domain.sends.sending import Sending
 from pabal.service.sending.accept import IdempotencyKey
 from pabal.service.sending.cancel import cancel_request
 from pabal.service.sending.replace import replace_request
 from pabal.service.sending.send_now import send_now
-from pabal.store.audit_log import AuditEntry
+from pabal.store.accounts.audit_log import AuditEntry
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
     PHONE,

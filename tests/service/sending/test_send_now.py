@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from pabal.carriers.base import Accepted
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import HOUR
-from pabal.domain.message import Product, Status
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import HOUR
+from pabal.domain.sends.message import Product, Status
 from pabal.service.sending.accept import accept
 from pabal.service.sending.cancel import cancel_request
 from pabal.service.sending.send_now import Expedited, send_now
-from pabal.store import requests
+from pabal.store.messages import requests
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
     PHONE,

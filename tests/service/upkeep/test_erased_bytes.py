@@ -3,11 +3,11 @@
 import re
 from pathlib import Path
 
-from pabal.domain.dates import DAY
-from pabal.domain.message import Product
-from pabal.domain.sending import Receiver
+from pabal.domain.base.dates import DAY
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.sending import Receiver
 from pabal.service.upkeep.housekeeping import run_round
-from pabal.store.engine import sqlite_backup
+from pabal.store.engine.sqlite import sqlite_backup
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.service import RunScenario, send, sms
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld

@@ -5,18 +5,19 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Accepted, Busy
-from pabal.domain.dates import DAY, HOUR, MINUTE, SECOND
-from pabal.domain.image import Image
-from pabal.domain.message import Outcome, Product, Status
-from pabal.domain.profile import Registration
-from pabal.domain.sending import Receiver
+from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND
+from pabal.domain.content.image import Image
+from pabal.domain.kakao.profile import Registration
+from pabal.domain.sends.message import Outcome, Product, Status
+from pabal.domain.sends.sending import Receiver
 from pabal.service.history import history
 from pabal.service.relay.profiles import register
 from pabal.service.sending.accept import IdempotencyKey, accept, find_accepted
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.service.upkeep.retention import ERASE_BATCH
-from pabal.store import cursors, requests
-from pabal.store.history import MessageFilter
+from pabal.store.messages import requests
+from pabal.store.messages.history import MessageFilter
+from pabal.store.queue import cursors
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.service import (
     DEFAULT_CARRIER,

@@ -2,12 +2,12 @@
 
 import pytest
 
-from pabal.domain.dates import MINUTE
+from pabal.domain.base.dates import MINUTE
 from pabal.service.metrics import RESPONSE_BOUNDS_S
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.service.upkeep.latency import LATENCY_RETENTION_MS, LatencyReporter, add_up, find_percentiles
-from pabal.store import carrier_latencies
-from pabal.store.carrier_latencies import MinuteLatency
+from pabal.store.queue import carrier_latencies
+from pabal.store.queue.carrier_latencies import MinuteLatency
 from tests.fixtures.service import RunScenario
 from tests.fixtures.virtual import NOON, Environment
 from tests.fixtures.web import AdjustableWorld, world_at_noon

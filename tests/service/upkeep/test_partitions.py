@@ -1,10 +1,10 @@
 """Monthly partitions over time: created ahead, dropped when their retention ends."""
 
-from pabal.domain.dates import DAY, MINUTE, Period
-from pabal.domain.message import Status
+from pabal.domain.base.dates import DAY, MINUTE, Period
+from pabal.domain.sends.message import Status
 from pabal.service.upkeep.partitions import maintain_partitions
-from pabal.store import messages, requests, statistics
-from pabal.store.engine import partitions
+from pabal.store.engine.postgres import partitions
+from pabal.store.messages import messages, requests, statistics
 from tests.fixtures.engines import partitioned_only
 from tests.fixtures.service import RunScenario, account_id_of, message_id_of, messages_of, send, sms
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld

@@ -7,19 +7,20 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.campaign import CampaignState
-from pabal.domain.dates import DAY, MINUTE
-from pabal.domain.message import Outcome, Status
-from pabal.domain.profile import Registration
-from pabal.domain.sending import Receiver
+from pabal.domain.base.dates import DAY, MINUTE
+from pabal.domain.kakao.profile import Registration
+from pabal.domain.sends.campaign import CampaignState
+from pabal.domain.sends.message import Outcome, Status
+from pabal.domain.sends.sending import Receiver
 from pabal.service.relay.profiles import register
 from pabal.service.sending.accept import accept
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.housekeeping import run_round
-from pabal.store import campaigns, requests
-from pabal.store.audit_log import AuditEntry
-from pabal.store.campaigns import CampaignDraft, FileFindings, InvalidRow, ReceiverBlock
+from pabal.store.accounts.audit_log import AuditEntry
+from pabal.store.campaigns import campaigns
+from pabal.store.campaigns.campaigns import CampaignDraft, FileFindings, InvalidRow, ReceiverBlock
 from pabal.store.engine.base import Tx
+from pabal.store.messages import requests
 from tests.fixtures.campaigns import checked_campaign, get_campaign, phones, start_campaign
 from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import (

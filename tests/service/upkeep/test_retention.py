@@ -4,11 +4,11 @@ import logging
 
 import pytest
 
-from pabal.domain.dates import DAY, MINUTE
-from pabal.domain.message import Outcome, Status
-from pabal.domain.sending import Receiver
+from pabal.domain.base.dates import DAY, MINUTE
+from pabal.domain.sends.message import Outcome, Status
+from pabal.domain.sends.sending import Receiver
 from pabal.service.upkeep.housekeeping import run_round
-from pabal.store import erasures
+from pabal.store.people import erasures
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.service import (
     DEFAULT_CARRIER,

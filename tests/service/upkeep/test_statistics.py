@@ -5,8 +5,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from pabal.carriers.base import Accepted, Rejected, Verdict
-from pabal.domain.dates import DAY, HOUR, MINUTE, Period, month_of
-from pabal.domain.message import PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Outcome
+from pabal.domain.base.dates import DAY, HOUR, MINUTE, Period, month_of
+from pabal.domain.sends.message import PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Outcome
 from pabal.service.sending.accept import accept
 from pabal.service.sending.cancel import cancel_request
 from pabal.service.upkeep.housekeeping import run_round
@@ -18,9 +18,9 @@ from pabal.service.upkeep.statistics import (
     bound_groups,
     update_statistics,
 )
-from pabal.store import statistics
 from pabal.store.engine.base import Tx
-from pabal.store.statistics import (
+from pabal.store.messages import statistics
+from pabal.store.messages.statistics import (
     OPEN_PREFIX,
     OTHER_KEYS,
     OTHERS,

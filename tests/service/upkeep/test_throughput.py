@@ -1,8 +1,8 @@
 """Throughput of carriers, measured every ten seconds."""
 
 from pabal.carriers.base import Accepted, Busy
-from pabal.store import carrier_states
-from pabal.store.carrier_states import CarrierState
+from pabal.store.queue import carrier_states
+from pabal.store.queue.carrier_states import CarrierState
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, send, sms
 from tests.fixtures.virtual import Environment
 

@@ -5,12 +5,12 @@ from collections import Counter
 
 import pytest
 
-from pabal.domain.dates import SECOND
-from pabal.domain.event import EventType
-from pabal.domain.message import Product
-from pabal.domain.sending import Receiver
+from pabal.domain.base.dates import SECOND
+from pabal.domain.events.event import EventType
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.sending import Receiver
 from pabal.service.webhooks.schedule import MAX_IN_FLIGHT, MAX_ITEMS
-from pabal.store import events, webhook_posts, webhooks
+from pabal.store.events import events, webhook_posts, webhooks
 from pabal.webhooks.signing import sign
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.endpoints import SECRET, URL, FakeEndpoints, add_webhook, get_webhook

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pabal.domain.dates import DAY, HOUR
-from pabal.domain.webhook import WebhookState
+from pabal.domain.base.dates import DAY, HOUR
+from pabal.domain.events.webhook import WebhookState
 from pabal.service.upkeep.privacy import erase
 from pabal.service.webhooks.schedule import MAX_IN_FLIGHT, MAX_TRIES, retry_delay_ms
-from pabal.store import webhook_backlog, webhook_posts
 from pabal.store.engine.base import Store
+from pabal.store.events import webhook_backlog, webhook_posts
 from pabal.webhooks.poster import PostResult
 from pabal.webhooks.secrets import AES_256_GCM
 from tests.fixtures.delivery import accept_without_receipt

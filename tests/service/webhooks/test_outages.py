@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.event import EventType
+from pabal.domain.events.event import EventType
 from pabal.service.webhooks.fan_out import store_batch
-from pabal.store import events
+from pabal.store.events import events
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.endpoints import FakeEndpoints, add_webhook
 from tests.fixtures.interruptible_store import InterruptibleStore

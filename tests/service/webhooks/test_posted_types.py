@@ -5,15 +5,15 @@ import json
 import msgspec
 
 from pabal.carriers.base import InboundMessage
-from pabal.domain.event import EVENT_TYPE_BY_CODE, EventType
-from pabal.domain.limits import AccountLimits
-from pabal.domain.sender_number import NumberState
-from pabal.domain.webhook import ORDERED_EVENTS
+from pabal.domain.events.event import EVENT_TYPE_BY_CODE, EventType
+from pabal.domain.events.webhook import ORDERED_EVENTS
+from pabal.domain.people.sender_number import NumberState
+from pabal.domain.sends.limits import AccountLimits
 from pabal.models.webhook_posts import POSTS
-from pabal.service.delivery import inbound
+from pabal.service.delivery.receiving import inbound
 from pabal.service.notices.alerts import CarrierChange, record_carrier
 from pabal.service.setup_cache import MAX_AGE_S
-from pabal.store import account_limits, numbers
+from pabal.store.accounts import account_limits, numbers
 from tests.fixtures.campaigns import checked_campaign, phones, start_campaign
 from tests.fixtures.endpoints import FakeEndpoints, add_webhook
 from tests.fixtures.service import DEFAULT_CARRIER, PHONE, SENDER, RunScenario, account_id_of

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.event import EVENT_ID_PREFIX
-from pabal.domain.template import ReviewDecision
+from pabal.domain.events.event import EVENT_ID_PREFIX
+from pabal.domain.kakao.template import ReviewDecision
 from pabal.service.relay import lookup, profiles
 from pabal.service.upkeep import privacy
-from pabal.store import accounts, templates
-from pabal.store import profiles as stored_profiles
-from pabal.store.audit_log import AuditEntry
+from pabal.store.accounts import accounts
+from pabal.store.accounts.audit_log import AuditEntry
+from pabal.store.kakao import profiles as stored_profiles
+from pabal.store.kakao import templates
 from tests.fixtures import relay, web
 from tests.fixtures.relay import CARRIER, CHANNEL, SYNC_ROUND_S, RelayEnvironment, connected_caller
 from tests.fixtures.service import RunScenario

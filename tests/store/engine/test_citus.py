@@ -11,22 +11,24 @@ import psycopg
 import pytest
 
 from pabal.carriers.base import Accepted, Receipt
-from pabal.domain import identifiers
-from pabal.domain.dates import MINUTE
-from pabal.domain.message import Attempt, Outcome, Product
-from pabal.service.delivery.claim import ClaimRequest, claim
-from pabal.service.delivery.receive import receive
-from pabal.service.delivery.settle import BatchVerdicts, settle
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import MINUTE
+from pabal.domain.sends.message import Attempt, Outcome, Product
+from pabal.service.delivery.claiming.claim_tx import ClaimRequest, claim
+from pabal.service.delivery.outcome.settle import BatchVerdicts, settle
+from pabal.service.delivery.receiving.receive import receive
 from pabal.service.policy import build_policy
 from pabal.settings.settings import load
-from pabal.store import form_claims, idempotency_keys, messages, queue, queue_admin, slots
-from pabal.store.engine import citus_nodes
 from pabal.store.engine.base import Tx
-from pabal.store.engine.citus_nodes import SlotPlace, spread
-from pabal.store.engine.postgres import PostgresStore, connect
-from pabal.store.engine.postgres_tx import PostgresTx, translate_for_rows
-from pabal.store.form_claims import FormClaim
-from pabal.store.idempotency_keys import KeyedRequest, KeyId
+from pabal.store.engine.citus import citus_nodes
+from pabal.store.engine.citus.citus_nodes import SlotPlace, spread
+from pabal.store.engine.postgres.postgres_store import PostgresStore, connect
+from pabal.store.engine.postgres.postgres_tx import PostgresTx, translate_for_rows
+from pabal.store.messages import idempotency_keys, messages
+from pabal.store.messages.idempotency_keys import KeyedRequest, KeyId
+from pabal.store.queue import queue, queue_admin, slots
+from pabal.store.users import form_idempotency
+from pabal.store.users.form_idempotency import FormClaim
 from tests.fixtures import citus
 from tests.fixtures.postgres_store import query_outside, run_scenario
 from tests.fixtures.rows import ACCOUNT, CARRIER, ExplainingTx, add_request, sms
@@ -141,8 +143,8 @@ if citus.is_available():  # else the summary says that it was not run
 
         async def scenario(store: PostgresStore) -> None:
             before = prepared(address)
-            await store.write(form_claims.save, b"form", FormClaim(b"owner", NOON))
-            assert await store.read(form_claims.find, b"form") == FormClaim(b"owner", NOON)
+            await store.write(form_idempotency.save, b"form", FormClaim(b"owner", NOON))
+            assert await store.read(form_idempotency.find, b"form") == FormClaim(b"owner", NOON)
             assert prepared(address) == before  # no node takes part
 
         run_scenario(address, scenario)

@@ -6,21 +6,23 @@ import threading
 import psycopg
 import pytest
 
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import HOUR
-from pabal.domain.message import Outcome
-from pabal.domain.profile import MAX_TOKENS_PER_HOUR, Registration
-from pabal.domain.sender_number import NumberState
-from pabal.service.access import numbers as sender_numbers
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import HOUR
+from pabal.domain.kakao.profile import MAX_TOKENS_PER_HOUR, Registration
+from pabal.domain.people.sender_number import NumberState
+from pabal.domain.sends.message import Outcome
+from pabal.service.access.accounts import numbers as sender_numbers
 from pabal.service.relay.profiles import _register
 from pabal.service.sending import accept
 from pabal.service.sending.accept import AcceptedRequest, NewRequest
-from pabal.store import accounts, idempotency_keys, numbers, receipts
-from pabal.store.audit_log import AuditEntry
+from pabal.store.accounts import accounts, numbers
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import StoreUnavailable, Tx
-from pabal.store.engine.postgres import MAX_RETRIES, PostgresStore
-from pabal.store.idempotency_keys import KeyId
-from pabal.store.receipts import ExpectedReceipt, MatchedReceipts
+from pabal.store.engine.postgres.postgres_store import MAX_RETRIES, PostgresStore
+from pabal.store.messages import idempotency_keys
+from pabal.store.messages.idempotency_keys import KeyId
+from pabal.store.queue import receipts
+from pabal.store.queue.receipts import ExpectedReceipt, MatchedReceipts
 from pabal.world import RealWorld
 from tests.fixtures.postgres_store import new_request, query_outside, row_counts, run_scenario, stored_words
 from tests.fixtures.rows import ACCOUNT, CARRIER, message_id

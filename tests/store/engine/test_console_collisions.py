@@ -7,19 +7,22 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.contact import ContactEntry
-from pabal.domain.dates import HOUR
-from pabal.domain.message import Status
-from pabal.domain.user import Role
-from pabal.service.access import contact_groups as group_service
-from pabal.service.access import team
+from pabal.domain.base.dates import HOUR
+from pabal.domain.people.contact import ContactEntry
+from pabal.domain.sends.message import Status
+from pabal.domain.users.user import Role
+from pabal.service.access.contacts import contact_groups as group_service
+from pabal.service.access.users import team
 from pabal.service.sending import accept, replace
 from pabal.service.sending.accept import AcceptedRequest, NewRequest
 from pabal.service.sending.replace import Replacement
-from pabal.store import accounts, contact_groups, contacts, invites, requests, second_factors, users
-from pabal.store.audit_log import AuditEntry
+from pabal.store.accounts import accounts
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.engine.postgres import PostgresStore
+from pabal.store.engine.postgres.postgres_store import PostgresStore
+from pabal.store.messages import requests
+from pabal.store.people import contact_groups, contacts
+from pabal.store.users import invites, second_factors, users
 from pabal.world import RealWorld
 from tests.fixtures.cutting_proxy import Cut, CuttingProxy
 from tests.fixtures.postgres_store import new_request, query_outside, run_scenario

@@ -11,11 +11,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from pabal.domain.dates import HOUR
-from pabal.domain.message import Outcome
-from pabal.domain.simulated_message import DueReceipt
-from pabal.store import carrier_states, queue, receipts, simulator, slots
-from pabal.store.engine import partitions
+from pabal.domain.base.dates import HOUR
+from pabal.domain.sends.message import Outcome
+from pabal.domain.sends.simulated_message import DueReceipt
 from pabal.store.engine.base import Store, Tx
 from pabal.store.engine.migrate import (
     SchemaTooNew,
@@ -25,9 +23,11 @@ from pabal.store.engine.migrate import (
     pending,
     split_statements,
 )
-from pabal.store.engine.postgres import PostgresStore, connect
-from pabal.store.engine.postgres_tx import PostgresTx
-from pabal.store.engine.sqlite import SqliteStore, SqliteTx
+from pabal.store.engine.postgres import partitions
+from pabal.store.engine.postgres.postgres_store import PostgresStore, connect
+from pabal.store.engine.postgres.postgres_tx import PostgresTx
+from pabal.store.engine.sqlite.sqlite_store import SqliteStore, SqliteTx
+from pabal.store.queue import carrier_states, queue, receipts, simulator, slots
 from pabal.world import RealWorld
 from tests.fixtures import citus, postgres
 from tests.fixtures.rows import CARRIER, message_id, store_request

@@ -5,26 +5,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from pabal.domain import identifiers
-from pabal.domain.dates import HOUR
-from pabal.domain.message import Outcome, Status
-from pabal.store import (
-    campaign_requests,
-    history,
-    idempotency_keys,
-    message_search,
-    messages,
-    queue,
-    queue_admin,
-    requests,
-)
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import HOUR
+from pabal.domain.sends.message import Outcome, Status
 from pabal.store.engine.base import Tx
-from pabal.store.engine.postgres import connect
-from pabal.store.engine.postgres_tx import PostgresTx
-from pabal.store.engine.sqlite import SqliteTx
-from pabal.store.history import MessageFilter
-from pabal.store.idempotency_keys import KeyedRequest, KeyId
-from pabal.store.message_search import NEWEST
+from pabal.store.engine.postgres.postgres_store import connect
+from pabal.store.engine.postgres.postgres_tx import PostgresTx
+from pabal.store.engine.sqlite.sqlite_store import SqliteTx
+from pabal.store.messages import campaign_requests, history, idempotency_keys, message_search, messages, requests
+from pabal.store.messages.history import MessageFilter
+from pabal.store.messages.idempotency_keys import KeyedRequest, KeyId
+from pabal.store.messages.message_search import NEWEST
+from pabal.store.queue import queue, queue_admin
 from tests.fixtures import sqlite_template
 from tests.fixtures.engines import AVAILABLE_ENGINES, ENGINES, empty_database
 from tests.fixtures.rows import ACCOUNT, CARRIER, PHONE, add_request, sms

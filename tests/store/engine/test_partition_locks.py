@@ -3,9 +3,9 @@
 import psycopg
 import pytest
 
-from pabal.store.engine import partitions
 from pabal.store.engine.base import StoreUnavailable
-from pabal.store.engine.postgres import PostgresStore
+from pabal.store.engine.postgres import partitions
+from pabal.store.engine.postgres.postgres_store import PostgresStore
 from tests.fixtures.postgres_store import query_outside, run_scenario
 from tests.fixtures.rows import store_request
 

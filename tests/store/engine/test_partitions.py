@@ -2,15 +2,16 @@
 
 import pytest
 
-from pabal.domain import identifiers
-from pabal.domain.dates import DAY, HOUR, Instant, Period
-from pabal.domain.image import Image
-from pabal.domain.message import Outcome
-from pabal.store import attempts, history, messages, queue, requests, statistics
-from pabal.store.engine import partitions
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import DAY, HOUR, Instant, Period
+from pabal.domain.content.image import Image
+from pabal.domain.sends.message import Outcome
 from pabal.store.engine.base import Tx
-from pabal.store.history import MessageFilter
-from pabal.store.statistics import CountedQuarter
+from pabal.store.engine.postgres import partitions
+from pabal.store.messages import history, messages, requests, statistics
+from pabal.store.messages.history import MessageFilter
+from pabal.store.messages.statistics import CountedQuarter
+from pabal.store.queue import attempts, queue
 from tests.fixtures.engines import partitioned_only
 from tests.fixtures.rows import ACCOUNT, CARRIER, PHONE, ExplainingTx, message_id, request_id, sms, store_request
 from tests.fixtures.virtual import NOON

@@ -8,21 +8,24 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal.carriers.base import Accepted, Receipt
-from pabal.domain.codes import Refused
-from pabal.domain.message import Attempt, Outcome, Product
-from pabal.domain.simulated_message import SimulatedMessage
-from pabal.service.delivery import claim, receive, settle
+from pabal.domain.base.codes import Refused
+from pabal.domain.sends.message import Attempt, Outcome, Product
+from pabal.domain.sends.simulated_message import SimulatedMessage
+from pabal.service.delivery.claiming import claim_tx
+from pabal.service.delivery.outcome import settle
+from pabal.service.delivery.receiving import receive
 from pabal.service.policy import build_policy
 from pabal.service.relay import profiles
 from pabal.service.sending import accept, cancel
 from pabal.service.upkeep import housekeeping
 from pabal.settings.settings import load
-from pabal.store import accounts, simulator
-from pabal.store import profiles as kept_profiles
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import StoreUnavailable, Tx, transaction
 from pabal.store.engine.migrate import migrate, pending
-from pabal.store.engine.postgres import PostgresStore, connect
-from pabal.store.engine.postgres_tx import PostgresTx
+from pabal.store.engine.postgres.postgres_store import PostgresStore, connect
+from pabal.store.engine.postgres.postgres_tx import PostgresTx
+from pabal.store.kakao import profiles as kept_profiles
+from pabal.store.queue import simulator
 from tests.fixtures import postgres
 from tests.fixtures.cutting_proxy import Cut, CuttingProxy
 from tests.fixtures.postgres_store import new_request, query_outside, run_scenario
@@ -49,7 +52,7 @@ def accepted(tx: Tx) -> None:
 
 
 def claimed(tx: Tx) -> Any:
-    return claim.claim(tx, claim.ClaimRequest(0, CARRIER, 10, LEASE), POLICY, NOON)
+    return claim_tx.claim(tx, claim_tx.ClaimRequest(0, CARRIER, 10, LEASE), POLICY, NOON)
 
 
 def settled(tx: Tx) -> Any:

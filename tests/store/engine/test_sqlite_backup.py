@@ -6,11 +6,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from pabal.store.engine import sqlite_backup
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.engine.migrate import migrate
-from pabal.store.engine.sqlite import SqliteTx
-from pabal.store.engine.sqlite_backup import PAGES_PER_STEP, NotAStore
+from pabal.store.engine.sqlite import sqlite_backup
+from pabal.store.engine.sqlite.sqlite_backup import PAGES_PER_STEP, NotAStore
+from pabal.store.engine.sqlite.sqlite_store import SqliteTx
 from tests.fixtures.virtual import NOON
 
 PAGE_BYTES = 4096

@@ -8,7 +8,7 @@ from random import Random
 import apsw
 import pytest
 
-from pabal.store.engine.sqlite_scrub import Scrubber, find_gap, scrub_pages
+from pabal.store.engine.sqlite.sqlite_scrub import Scrubber, find_gap, scrub_pages
 
 WORD = b"CANARY"
 MANY = 10**6

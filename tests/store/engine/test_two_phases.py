@@ -5,16 +5,16 @@ from collections.abc import Iterator
 import pytest
 
 from pabal.carriers.base import Accepted, Receipt
-from pabal.domain.dates import MINUTE
-from pabal.domain.message import Attempt, Outcome, Product
-from pabal.service.delivery.claim import ClaimRequest, claim
-from pabal.service.delivery.receive import receive
-from pabal.service.delivery.settle import BatchVerdicts, settle
+from pabal.domain.base.dates import MINUTE
+from pabal.domain.sends.message import Attempt, Outcome, Product
+from pabal.service.delivery.claiming.claim_tx import ClaimRequest, claim
+from pabal.service.delivery.outcome.settle import BatchVerdicts, settle
+from pabal.service.delivery.receiving.receive import receive
 from pabal.service.policy import build_policy
 from pabal.settings.settings import load
-from pabal.store.engine.citus import DISTRIBUTED_TABLES, writes_to_workers
-from pabal.store.engine.postgres import connect
-from pabal.store.engine.postgres_tx import PostgresTx
+from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES, writes_to_workers
+from pabal.store.engine.postgres.postgres_store import connect
+from pabal.store.engine.postgres.postgres_tx import PostgresTx
 from tests.fixtures import postgres
 from tests.fixtures.rows import CARRIER, store_request
 from tests.fixtures.virtual import NOON

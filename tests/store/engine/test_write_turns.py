@@ -6,8 +6,8 @@ import threading
 from pathlib import Path
 
 from pabal.store.engine.base import Tx
-from pabal.store.engine.sqlite import SqliteStore
-from pabal.store.engine.write_turns import WriteTurns
+from pabal.store.engine.sqlite.sqlite_store import SqliteStore
+from pabal.store.engine.sqlite.write_lock import WriteTurns
 from pabal.world import RealWorld
 
 WRITES = 200

@@ -9,10 +9,11 @@ from pabal.carriers.nhncloud.client import NhnCloudClient, expect_documented_sha
 from pabal.carriers.nhncloud.lookup import SEOUL
 from pabal.carriers.relay.http import ErrorAnswer, NoResponse, NotProcessed, Throttled
 from pabal.carriers.relay.opt_out_reader import OptOutList
-from pabal.domain import dates, phone
-from pabal.domain.codes import Refused
-from pabal.domain.dates import Instant
-from pabal.domain.opt_out import OptOutChange
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Refused
+from pabal.domain.base.dates import Instant
+from pabal.domain.people import phone
+from pabal.domain.people.opt_out import OptOutChange
 
 OPT_OUT_EVENT = "UNSUBSCRIBE"
 """The event of the webhook (SMS ko/webhook.md, "광고 문자 수신 번호 등록")."""

@@ -9,7 +9,7 @@ from pabal.carriers.relay.brand import is_by_template as is_by_template
 from pabal.carriers.relay.brand import is_deliverable as is_deliverable
 from pabal.domain.brand.buttons import from_button
 from pabal.domain.brand.message import BrandImage, encode_brand, to_documented
-from pabal.domain.message import Attempt
+from pabal.domain.sends.message import Attempt
 
 FREE_FORM_PATH = "freestyle-messages"
 TEMPLATE_PATH = "basic-messages"

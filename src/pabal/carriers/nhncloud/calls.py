@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from pabal.carriers.nhncloud import brand_calls, template_parts
 from pabal.carriers.nhncloud.buttons import all_to_remote
-from pabal.domain import advertising, identifiers
-from pabal.domain.message import Attempt, Product
-from pabal.domain.text import AD_LABEL
+from pabal.domain.base import identifiers
+from pabal.domain.content import advertising
+from pabal.domain.content.text import AD_LABEL
+from pabal.domain.sends.message import Attempt, Product
 
 MAX_RECIPIENTS = 1000
 """The most recipients of one call."""

@@ -33,8 +33,8 @@ from pabal.carriers.relay.dependencies import Dependencies as Dependencies
 from pabal.carriers.relay.opt_out_reader import OptOutReader
 from pabal.carriers.relay.submission import Submission
 from pabal.carriers.relay.unanswered import UnansweredMessages
-from pabal.domain.message import Attempt, Outcome
-from pabal.domain.opt_out import OptOutChange
+from pabal.domain.people.opt_out import OptOutChange
+from pabal.domain.sends.message import Attempt, Outcome
 from pabal.settings.relays import NhnCloudSettings
 
 TIMEOUT_S = 40.0

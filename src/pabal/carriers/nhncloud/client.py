@@ -16,7 +16,7 @@ from pabal.carriers.relay.http import NoResponse as NoResponse
 from pabal.carriers.relay.http import NotProcessed as NotProcessed
 from pabal.carriers.relay.http import Throttled as Throttled
 from pabal.carriers.relay.http import expect_documented_shape as expect_documented_shape
-from pabal.domain.dates import Instant
+from pabal.domain.base.dates import Instant
 
 MAX_MESSAGE_CHARACTERS = 200
 """How much of an error message is passed on."""

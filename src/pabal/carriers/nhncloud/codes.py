@@ -6,7 +6,7 @@ from typing import Any
 
 from pabal.carriers.base import Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.carriers.nhncloud.client import TOO_LARGE
-from pabal.domain.message import Outcome
+from pabal.domain.sends.message import Outcome
 
 DUPLICATE_CALL = -1005
 """KakaoTalk Bizmessage: the idempotency key was used within the last ten minutes."""

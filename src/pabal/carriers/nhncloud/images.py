@@ -9,8 +9,8 @@ from pabal.carriers.nhncloud.client import NhnCloudClient, UploadFile, expect_do
 from pabal.carriers.relay.dependencies import ImageNotSupported as ImageNotSupported
 from pabal.carriers.relay.dependencies import LoadImage
 from pabal.domain.brand.message import BrandMessage
-from pabal.domain.image import measure_px
-from pabal.domain.message import Product
+from pabal.domain.content.image import measure_px
+from pabal.domain.sends.message import Product
 from pabal.settings.relays import NHN_CLOUD_MAX_MMS_PX
 from pabal.world import World
 

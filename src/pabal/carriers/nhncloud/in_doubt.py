@@ -10,7 +10,7 @@ from pabal.carriers.nhncloud.connection import Connection
 from pabal.carriers.nhncloud.lookup import MessageLookup
 from pabal.carriers.relay.submission import Submission
 from pabal.carriers.relay.unanswered import UnansweredMessages
-from pabal.domain.message import Attempt, Outcome
+from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
 LIST_LAG_S = 20.0

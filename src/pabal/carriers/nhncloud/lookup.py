@@ -8,9 +8,9 @@ from pabal.carriers.base import Accepted, Rejected, Verdict
 from pabal.carriers.nhncloud.calls import ProductEndpoint, group_by_request, may_share_call
 from pabal.carriers.nhncloud.client import NhnCloudClient, expect_documented_shape
 from pabal.carriers.nhncloud.codes import outcome_of_row, own_code_of
-from pabal.domain import dates, identifiers
-from pabal.domain.dates import DAY, Instant
-from pabal.domain.message import Attempt, Outcome
+from pabal.domain.base import dates, identifiers
+from pabal.domain.base.dates import DAY, Instant
+from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
 SEOUL = ZoneInfo("Asia/Seoul")

@@ -19,8 +19,8 @@ from pabal.carriers.nhncloud.client import (
 from pabal.carriers.nhncloud.lookup import SEOUL
 from pabal.carriers.relay.notices import Notices
 from pabal.carriers.relay.quotas import PROBE_INTERVAL_S
-from pabal.domain import dates
-from pabal.domain.dates import SECOND
+from pabal.domain.base import dates
+from pabal.domain.base.dates import SECOND
 from pabal.world import World
 
 READ_INTERVAL_S = 60.0

@@ -17,12 +17,12 @@ from pabal.carriers.nhncloud.refusals import (
 from pabal.carriers.nhncloud.templates import NhnTemplate, UploadedImage
 from pabal.carriers.provider import RelayProvider, RemoteCategories, RemoteProfile, RemoteTemplate
 from pabal.carriers.relay.refusals import ALREADY_REGISTERED, OTHER_IN_REVIEW
-from pabal.domain.category import Category
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.image import JPEG, Image
-from pabal.domain.profile import Registration
-from pabal.domain.suspension import Suspension
-from pabal.domain.template import ReviewDecision, TemplateContent, TemplateStatus
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.content.image import JPEG, Image
+from pabal.domain.kakao.category import Category
+from pabal.domain.kakao.profile import Registration
+from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.template import ReviewDecision, TemplateContent, TemplateStatus
 
 T = TypeVar("T")
 

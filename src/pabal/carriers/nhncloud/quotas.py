@@ -6,8 +6,8 @@ from pabal.carriers.nhncloud.lookup import SEOUL
 from pabal.carriers.nhncloud.profile_quotas import ProfileQuotas
 from pabal.carriers.relay.notices import Notices
 from pabal.carriers.relay.quotas import Quotas
-from pabal.domain import dates
-from pabal.domain.dates import SECOND
+from pabal.domain.base import dates
+from pabal.domain.base.dates import SECOND
 from pabal.world import World
 
 THROTTLED_S = 60.0

@@ -7,7 +7,7 @@ from pabal.carriers.nhncloud.client import ErrorResponse
 from pabal.carriers.relay import refusals
 from pabal.carriers.relay.http import ErrorAnswer
 from pabal.carriers.relay.refusals import outcome_unknown as outcome_unknown
-from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text
 
 T = TypeVar("T")
 

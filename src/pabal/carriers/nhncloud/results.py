@@ -19,10 +19,10 @@ from pabal.carriers.relay.result_poller import (
     ResultPoller,
     ResultSource,
 )
-from pabal.domain import dates
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import MINUTE, Instant
-from pabal.domain.message import Product
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import MINUTE, Instant
+from pabal.domain.sends.message import Product
 from pabal.settings.carriers import TEXT_PRODUCTS
 from pabal.settings.relays import NhnCloudSettings
 from pabal.world import World

@@ -30,7 +30,7 @@ from pabal.carriers.pace import Pacer
 from pabal.carriers.relay.call_queue import CallQueue
 from pabal.carriers.relay.submission import Submission
 from pabal.carriers.relay.unanswered import UnansweredMessages
-from pabal.domain.message import Attempt, Outcome
+from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
 MIN_CALL_S = 1.0

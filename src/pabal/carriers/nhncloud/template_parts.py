@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pabal.carriers.nhncloud import buttons
-from pabal.domain.button import Button
-from pabal.domain.template_parts import (
+from pabal.domain.content.button import Button
+from pabal.domain.kakao.template_parts import (
     QUICK_REPLY_TYPES,
     ItemEntry,
     ItemHighlight,

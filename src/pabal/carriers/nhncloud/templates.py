@@ -7,10 +7,10 @@ import msgspec
 
 from pabal.carriers.nhncloud import buttons, template_parts
 from pabal.carriers.provider import RemoteTemplate
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.suspension import Suspension
-from pabal.domain.template import TemplateContent, TemplateStatus
-from pabal.domain.template_parts import NO_PARTS
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.template import TemplateContent, TemplateStatus
+from pabal.domain.kakao.template_parts import NO_PARTS
 
 _MESSAGE_TYPES = {"basic": "BA", "extraInfo": "EX", "channelAddition": "AD", "mixed": "MI"}
 _EMPHASIS_TYPES = {"none": "NONE", "text": "TEXT", "image": "IMAGE", "itemList": "ITEM_LIST"}

@@ -4,7 +4,7 @@ from pabal.domain.brand import rules
 from pabal.domain.brand.buttons import check_own_buttons
 from pabal.domain.brand.message import BrandMessage, BrandType, Targeting
 from pabal.domain.brand.report import Report
-from pabal.domain.message import Attempt, Product
+from pabal.domain.sends.message import Attempt, Product
 
 CHAT_BUBBLE_TYPES = {
     BrandType.TEXT: "TEXT",

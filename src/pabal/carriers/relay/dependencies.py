@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pabal.carriers.base import OnAnomaly
 from pabal.carriers.relay.result_poller import ResultCursor
-from pabal.domain.image import Image
+from pabal.domain.content.image import Image
 from pabal.world import World
 
 LoadImage = Callable[[bytes], Awaitable[Image | None]]

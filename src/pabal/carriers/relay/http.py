@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 
 from pabal.carriers.relay.kept_connections import KeptConnections
-from pabal.domain.dates import SECOND, Instant
+from pabal.domain.base.dates import SECOND, Instant
 from pabal.settings.field import BadSetting
 
 CONNECT_TIMEOUT_S = 5.0

@@ -9,7 +9,7 @@ from typing import Protocol
 from pabal.carriers.base import Inbox, RelayOptOut
 from pabal.carriers.relay.http import ErrorAnswer, NoResponse, NotProcessed, Throttled
 from pabal.carriers.relay.result_poller import ResultCursor
-from pabal.domain.dates import HOUR, Instant
+from pabal.domain.base.dates import HOUR, Instant
 from pabal.world import World
 
 FIRST_READ_S = 60.0

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from pabal.carriers.provider import ProviderOutcomeUnknown, ProviderUnavailable
 from pabal.carriers.relay.http import ErrorAnswer, NoResponse, NotProcessed, Throttled
-from pabal.domain.codes import Refused, Text
+from pabal.domain.base.codes import Refused, Text
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from pabal.carriers.base import OnReceipts, Receipt
 from pabal.carriers.relay.http import ErrorAnswer, NoResponse, NotProcessed, Throttled
-from pabal.domain.dates import DAY, HOUR, MINUTE, SECOND, Instant
+from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND, Instant
 from pabal.world import World
 
 T = TypeVar("T")

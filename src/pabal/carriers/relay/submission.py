@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pabal.carriers.base import OnVerdicts, Verdict
-from pabal.domain.message import Attempt
+from pabal.domain.sends.message import Attempt
 from pabal.world import World
 
 MAX_SPLITS = 64

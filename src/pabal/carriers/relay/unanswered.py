@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from pabal.domain.message import Attempt
+from pabal.domain.sends.message import Attempt
 from pabal.world import World
 
 REMEMBERED_S = 900.0

@@ -6,7 +6,7 @@ from itertools import accumulate
 from pabal.carriers.base import Busy
 from pabal.carriers.smpp.submit_group import SubmitGroup, SubmitResult
 from pabal.carriers.smpp.verdict import verdict_for_status
-from pabal.domain.message import Attempt
+from pabal.domain.sends.message import Attempt
 
 
 class SubmitBatch:

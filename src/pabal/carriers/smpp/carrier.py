@@ -25,8 +25,8 @@ from pabal.carriers.smpp.receipts import ReceiptQueue
 from pabal.carriers.smpp.submit_group import LateMessage, SubmitGroup, SubmitResult
 from pabal.carriers.smpp.submits import SubmitWriter
 from pabal.carriers.smpp.verdict import verdict_for_status
-from pabal.domain import identifiers
-from pabal.domain.message import Attempt, Outcome
+from pabal.domain.base import identifiers
+from pabal.domain.sends.message import Attempt, Outcome
 from pabal.settings.carriers import SmppSettings
 from pabal.settings.field import BadSetting
 from pabal.world import World

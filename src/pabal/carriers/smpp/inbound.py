@@ -4,8 +4,8 @@ from pabal.carriers.base import InboundMessage, InboundPart
 from pabal.carriers.smpp import protocol
 from pabal.carriers.smpp.encoding import DEFAULT_CODING, KS_C_5601_CODING, UCS2_CODING, decode_text
 from pabal.carriers.smpp.pdu import Address, ShortMessage
-from pabal.domain import phone
-from pabal.domain.codes import Refused
+from pabal.domain.base.codes import Refused
+from pabal.domain.people import phone
 
 _TYPE_BITS = 0x3C
 _INTERNATIONAL = 1

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.encoding import LATIN_1_CODING, UCS2_CODING, decode_text
 from pabal.carriers.smpp.pdu import ShortMessage
-from pabal.domain.message import Outcome
+from pabal.domain.sends.message import Outcome
 
 OUTCOMES: Mapping[int, Outcome | None] = {
     0: None,

@@ -9,7 +9,7 @@ from pabal.carriers.smpp.inbound import is_from_subscriber, parse_inbound
 from pabal.carriers.smpp.pdu import Pdu, ShortMessage
 from pabal.carriers.smpp.receipt import looks_like_receipt, normalize_message_id, parse_receipt
 from pabal.carriers.smpp.session import SmppSession
-from pabal.domain import identifiers
+from pabal.domain.base import identifiers
 from pabal.settings.carriers import SmppSettings
 
 MAX_RECEIPTS_PER_BATCH = 1000

@@ -3,9 +3,9 @@
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.encoding import EncodedText, encode_text, split_segments
 from pabal.carriers.smpp.pdu import Address, ShortMessage
-from pabal.domain import identifiers
-from pabal.domain.dates import SECOND, Instant
-from pabal.domain.message import Attempt
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import SECOND, Instant
+from pabal.domain.sends.message import Attempt
 from pabal.settings.carriers import SmppSettings
 
 SHORT_CHARACTERS = 70

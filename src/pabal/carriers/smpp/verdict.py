@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pabal.carriers.base import Busy, Declined, Rejected
 from pabal.carriers.smpp import protocol
-from pabal.domain.message import Outcome
+from pabal.domain.sends.message import Outcome
 
 Refusal = Rejected | Declined | Busy
 

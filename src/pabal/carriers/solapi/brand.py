@@ -18,7 +18,7 @@ from pabal.domain.brand.message import (
     WideListItem,
     to_documented,
 )
-from pabal.domain.message import Attempt
+from pabal.domain.sends.message import Attempt
 
 FREE_FORM_TYPE = "BMS_FREE"
 IMAGE_KINDS = {BrandType.WIDE: "BMS_WIDE"}

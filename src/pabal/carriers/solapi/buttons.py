@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pabal.domain.button import DEFAULT_NAMES, Button
+from pabal.domain.content.button import DEFAULT_NAMES, Button
 
 _TYPES = {
     "webLink": "WL",

@@ -10,7 +10,7 @@ from pabal.carriers.solapi.brand import image_kind_of
 from pabal.carriers.solapi.brand import to_remote as brand_to_remote
 from pabal.carriers.solapi.buttons import all_to_remote, are_supported
 from pabal.carriers.solapi.wire import OWN_ID
-from pabal.domain.message import Attempt, Product
+from pabal.domain.sends.message import Attempt, Product
 
 MAX_MESSAGES = 10_000
 """The most messages of one call."""

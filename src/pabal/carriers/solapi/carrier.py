@@ -29,7 +29,7 @@ from pabal.carriers.solapi.opt_outs import DenialList
 from pabal.carriers.solapi.preparation import Preparation
 from pabal.carriers.solapi.results import SolapiResults
 from pabal.carriers.solapi.sender import SolapiSender
-from pabal.domain.message import Attempt
+from pabal.domain.sends.message import Attempt
 from pabal.settings.relays import SolapiSettings
 
 TIMEOUT_S = 40.0

@@ -12,8 +12,8 @@ import httpx
 import msgspec
 
 from pabal.carriers.relay.http import ErrorAnswer, HttpClient, NoResponse, NotProcessed, Throttled
-from pabal.domain import dates
-from pabal.domain.dates import Instant
+from pabal.domain.base import dates
+from pabal.domain.base.dates import Instant
 from pabal.world import World
 
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from enum import Enum
 
 from pabal.carriers.base import Busy, Declined, Rejected, Verdict
 from pabal.carriers.solapi.client import SolapiError
-from pabal.domain.message import Outcome
+from pabal.domain.sends.message import Outcome
 
 ACCEPTED = "2000"
 PENDING_CODES = (ACCEPTED, "3000")

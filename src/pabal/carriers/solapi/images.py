@@ -5,7 +5,7 @@ from base64 import b64encode
 from pabal.carriers.relay.dependencies import ImageNotSupported
 from pabal.carriers.solapi.client import SolapiClient
 from pabal.carriers.solapi.wire import UploadAnswer
-from pabal.domain.image import Image
+from pabal.domain.content.image import Image
 
 CACHE_TTL_S = 3600.0
 """How long an upload is used: the documents do not say how long Solapi has it."""

@@ -9,7 +9,7 @@ from pabal.carriers.relay.submission import Submission
 from pabal.carriers.relay.unanswered import UnansweredMessages
 from pabal.carriers.solapi.client import SolapiClient
 from pabal.carriers.solapi.lookup import SolapiLookup
-from pabal.domain.message import Attempt, Outcome
+from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
 MAX_LOOKUPS = 10

@@ -8,9 +8,9 @@ from pabal.carriers.relay.http import NoResponse
 from pabal.carriers.solapi.client import SolapiClient, format_date
 from pabal.carriers.solapi.codes import is_pending, outcome_of, verdict_for, was_refused
 from pabal.carriers.solapi.wire import ListedMessage, ListedPage
-from pabal.domain import identifiers
-from pabal.domain.dates import HOUR, SECOND, Instant
-from pabal.domain.message import Attempt, Outcome
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import HOUR, SECOND, Instant
+from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
 LIST_PATH = "/messages/v4/list"

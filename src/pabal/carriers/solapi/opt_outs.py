@@ -9,9 +9,9 @@ from pabal.carriers.base import RelayOptOut
 from pabal.carriers.relay.http import NoResponse
 from pabal.carriers.relay.opt_out_reader import OptOutList
 from pabal.carriers.solapi.client import SolapiClient, format_date
-from pabal.domain import phone
-from pabal.domain.codes import Refused
-from pabal.domain.dates import Instant
+from pabal.domain.base.codes import Refused
+from pabal.domain.base.dates import Instant
+from pabal.domain.people import phone
 
 LIST_PATH = "/iam/v1/black"
 LIST_TYPE = "DENIAL"

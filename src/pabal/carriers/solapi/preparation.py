@@ -15,7 +15,7 @@ from pabal.carriers.solapi.client import SolapiClient, SolapiError
 from pabal.carriers.solapi.codes import CallError, call_error_of
 from pabal.carriers.solapi.images import CACHE_TTL_S, upload
 from pabal.carriers.solapi.template_ids import TEMPLATE_TTL_S, NoSuchTemplate, find_template_id
-from pabal.domain.message import Attempt, Outcome
+from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
 K = TypeVar("K")

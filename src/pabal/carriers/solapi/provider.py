@@ -25,11 +25,11 @@ from pabal.carriers.solapi.codes import CallError, call_error_of
 from pabal.carriers.solapi.images import upload
 from pabal.carriers.solapi.template_ids import TEMPLATES_PATH, TemplateName, TemplateRow
 from pabal.carriers.solapi.templates import Versions
-from pabal.domain.category import Category
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.image import Image
-from pabal.domain.profile import Registration
-from pabal.domain.template import ReviewDecision, TemplateContent
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.content.image import Image
+from pabal.domain.kakao.category import Category
+from pabal.domain.kakao.profile import Registration
+from pabal.domain.kakao.template import ReviewDecision, TemplateContent
 
 T = TypeVar("T")
 

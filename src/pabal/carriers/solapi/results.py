@@ -14,9 +14,9 @@ from pabal.carriers.solapi.client import SolapiClient, SolapiError
 from pabal.carriers.solapi.codes import CallError, call_error_of, is_pending, outcome_of
 from pabal.carriers.solapi.lookup import read_pages, updated_between
 from pabal.carriers.solapi.wire import ListedMessage
-from pabal.domain import identifiers
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import MINUTE, Instant
+from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import MINUTE, Instant
 from pabal.settings.relays import SolapiSettings
 from pabal.world import World
 

@@ -23,7 +23,7 @@ from pabal.carriers.solapi.codes import (
 )
 from pabal.carriers.solapi.preparation import Preparation
 from pabal.carriers.solapi.wire import ListedMessage, SendAnswer
-from pabal.domain.message import Attempt, Outcome
+from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
 MIN_CALL_S = 1.0

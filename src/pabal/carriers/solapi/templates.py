@@ -6,9 +6,9 @@ from typing import Any
 from pabal.carriers.provider import RemoteTemplate
 from pabal.carriers.solapi import buttons
 from pabal.carriers.solapi.template_ids import APPROVED, TemplateName, TemplateRow
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.suspension import Suspension
-from pabal.domain.template import TemplateContent, TemplateStatus
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.template import TemplateContent, TemplateStatus
 
 PENDING, INSPECTING, REJECTED = "PENDING", "INSPECTING", "REJECTED"
 OTHER_CATEGORY = "999999"

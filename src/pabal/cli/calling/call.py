@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import httpx
 from msgspec import UNSET
 
-from pabal.cli.errors import CommandError
-from pabal.cli.table import printable
-from pabal.cli.translate import t
+from pabal.cli.shared.errors import CommandError
+from pabal.cli.shared.table import printable
+from pabal.cli.shared.translate import t
 from pabal.client import ApiError, Client, NoAnswerError, Retries
 from pabal.client.errors import TemporaryError
 from pabal.client.exchange import USUAL_RETRIES
-from pabal.domain.codes import Code, Text
+from pabal.domain.base.codes import Code, Text
 from pabal.models.answers import Envelope, WarningItem
 from pabal.settings.client_settings import load_client
 from pabal.settings.environment import choose_language

@@ -7,10 +7,10 @@ from typing import Any
 from msgspec import UNSET
 
 from pabal.cli.calling.call import Call, ExitStatus, add_call, parse_count
-from pabal.cli.table import print_json, print_rows
+from pabal.cli.shared.table import print_json, print_rows
 from pabal.client import GetMessage, ListMessages
-from pabal.domain.codes import Text
-from pabal.domain.dates import SECOND
+from pabal.domain.base.codes import Text
+from pabal.domain.base.dates import SECOND
 from pabal.models.answers import LabelledValue, MessageItem
 from pabal.models.bodies import MAX_PAGE_SIZE
 from pabal.world import RealWorld

@@ -8,8 +8,8 @@ from typing import IO, Any, NamedTuple, Self
 
 import msgspec
 
-from pabal.cli.errors import CommandError
-from pabal.domain.dates import Instant
+from pabal.cli.shared.errors import CommandError
+from pabal.domain.base.dates import Instant
 
 MAX_JOURNAL_BYTES = 256 * 1024 * 1024
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from pabal import __version__
-from pabal.cli import crash
-from pabal.cli.argument_parser import ArgumentParser
 from pabal.cli.calling import completion, history, phone, send, status
 from pabal.cli.calling.call import run_call
-from pabal.cli.korean_help import translate_help
+from pabal.cli.serving import crash
+from pabal.cli.shared.argument_parser import ArgumentParser
+from pabal.cli.shared.korean_help import translate_help
 from pabal.settings.environment import choose_language
 
 NAMES = ("send", "history", "phone", "status")

@@ -7,9 +7,9 @@ from typing import Any
 from msgspec import UNSET
 
 from pabal.cli.calling.call import Call, ExitStatus, add_call
-from pabal.cli.table import print_json, printable
+from pabal.cli.shared.table import print_json, printable
 from pabal.client import ListPhoneMessages
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 from pabal.models.answers import PhoneAnswer, PhoneItem
 
 POLL_INTERVAL_S = 1.0

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from pabal.cli.errors import CommandError
+from pabal.cli.shared.errors import CommandError
 from pabal.client import ReceiverBody
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import Columns, SheetRow
-from pabal.domain import phone
-from pabal.domain.codes import Refused, Text
+from pabal.domain.base.codes import Refused, Text
+from pabal.domain.people import phone
 
 REPORT_COLUMNS = Text("행,이유", "row,reason")
 _VARIABLE = re.compile(r"#\{([^{}]+)\}")

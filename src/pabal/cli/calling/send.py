@@ -11,10 +11,10 @@ from pabal.cli.calling.call import Call, ExitStatus, add_call, list_warnings, pa
 from pabal.cli.calling.history import MESSAGE_COLUMNS, message_row
 from pabal.cli.calling.send_body import KINDS, add_body_options, build_body, with_receivers
 from pabal.cli.calling.send_csv import send_csv
-from pabal.cli.errors import CommandError
-from pabal.cli.table import print_json, print_rows
+from pabal.cli.shared.errors import CommandError
+from pabal.cli.shared.table import print_json, print_rows
 from pabal.client import GetRequest, ReceiverBody
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 from pabal.models.answers import MessageItem
 from pabal.models.send_answers import AcceptedAnswer
 from pabal.world import RealWorld

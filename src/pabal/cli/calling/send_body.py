@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from pabal.cli.errors import CommandError
+from pabal.cli.shared.errors import CommandError
 from pabal.client import (
     Client,
     FriendtalkReceiverBody,

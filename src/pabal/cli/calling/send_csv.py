@@ -12,13 +12,13 @@ from pabal.cli.calling.journal import Journal
 from pabal.cli.calling.progress import ProgressBar
 from pabal.cli.calling.receiver_file import ReceiverFile, read_receivers, write_report
 from pabal.cli.calling.send_body import KINDS, with_receivers
-from pabal.cli.errors import CommandError
-from pabal.cli.table import print_json
+from pabal.cli.shared.errors import CommandError
+from pabal.cli.shared.table import print_json
 from pabal.client import ApiError, NoAnswerError, ReceiverBody
 from pabal.client.errors import AccessError, TemporaryError
 from pabal.console.sheets.sheet import SheetRow
-from pabal.domain.codes import Text
-from pabal.domain.dates import HOUR
+from pabal.domain.base.codes import Text
+from pabal.domain.base.dates import HOUR
 from pabal.models.send_answers import AcceptedAnswer
 from pabal.world import RealWorld
 

@@ -10,9 +10,9 @@ import httpx
 
 from pabal.cli.calling.call import Call, ExitStatus, add_call
 from pabal.cli.calling.metrics import StatusFigures, read_figures
-from pabal.cli.table import Columns, format_table, print_json
+from pabal.cli.shared.table import Columns, format_table, print_json
 from pabal.client import NoAnswerError
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 from pabal.world import RealWorld
 
 WORLD = RealWorld()

@@ -7,13 +7,13 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from pabal.console.shell.chosen import CONTACT, GROUP, chosen_ids, parse_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import contact as rules
-from pabal.domain.codes import Code, Problem, Refused
-from pabal.domain.contact import Contact, ContactEntry, ContactGroup
-from pabal.service.access import contact_groups, contacts
-from pabal.service.access.contacts import AddressBook, Place
+from pabal.console.shell.ticked_ids import CONTACT, GROUP, chosen_ids, parse_id
+from pabal.domain.base.codes import Code, Problem, Refused
+from pabal.domain.people import contact as rules
+from pabal.domain.people.contact import Contact, ContactEntry, ContactGroup
+from pabal.service.access.contacts import contact_groups, contacts
+from pabal.service.access.contacts.contacts import AddressBook, Place
 
 CONTACTS_PATH = "/console/contacts"
 PAGE_SIZE = 50

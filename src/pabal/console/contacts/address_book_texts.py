@@ -1,6 +1,6 @@
 """Texts of the address book."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.contacts": Text("주소록", "Contacts"),

@@ -7,10 +7,10 @@ from pabal.console.history.export import unescape_formula
 from pabal.console.sheets import mapping, sheet
 from pabal.console.sheets.mapping import FIELD, IGNORE, PHONE, FileHead, cell_of, is_number
 from pabal.console.sheets.sheet import SheetRow
-from pabal.domain import contact, phone
-from pabal.domain.codes import Refused, Text
-from pabal.domain.contact import Contact, ContactEntry
-from pabal.service.access.contacts import SAVE_BATCH
+from pabal.domain.base.codes import Refused, Text
+from pabal.domain.people import contact, phone
+from pabal.domain.people.contact import Contact, ContactEntry
+from pabal.service.access.contacts.contacts import SAVE_BATCH
 
 NAME = "name"
 """A column that holds names of people."""

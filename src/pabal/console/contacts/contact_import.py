@@ -13,13 +13,14 @@ from pabal.console.contacts.contact_file import BadContact
 from pabal.console.history.export import BOM, csv_line
 from pabal.console.sheets import mapping, sheet, sheet_limits
 from pabal.console.sheets.mapping import FileHead
-from pabal.console.shell.chosen import parse_id
 from pabal.console.shell.multipart import File
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import contact as rules
-from pabal.domain.codes import Code, Refused
-from pabal.service.access import audit, contact_groups, contacts
-from pabal.service.access.contacts import ImportBatch
+from pabal.console.shell.ticked_ids import parse_id
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.people import contact as rules
+from pabal.service.access.accounts import audit
+from pabal.service.access.contacts import contact_groups, contacts
+from pabal.service.access.contacts.contacts import ImportBatch
 from pabal.service.errors import StoreUnavailable
 
 IMPORT_PATH = f"{CONTACTS_PATH}/file"

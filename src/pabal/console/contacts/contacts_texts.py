@@ -1,6 +1,6 @@
 """Texts of opt-outs and inbound messages."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.opt_outs": Text("수신거부", "Opt-outs"),

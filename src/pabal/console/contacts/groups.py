@@ -3,11 +3,11 @@
 from starlette.responses import Response
 
 from pabal.console.contacts.address_book import CONTACTS_PATH, list_url
-from pabal.console.shell.chosen import parse_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import contact as rules
-from pabal.domain.codes import Code, Refused
-from pabal.service.access import contact_groups, contacts
+from pabal.console.shell.ticked_ids import parse_id
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.people import contact as rules
+from pabal.service.access.contacts import contact_groups, contacts
 
 MAX_DELETED_AT_ONCE = 20_000
 """A larger group is deleted in the background: the list shows how many contacts are left in it."""

@@ -9,10 +9,10 @@ from starlette.responses import Response, StreamingResponse
 
 from pabal.console.history.export import BOM, csv_line
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import phone
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.inbound import mask_number, show_number
-from pabal.service.access import audit
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.people import phone
+from pabal.domain.people.inbound import mask_number, show_number
+from pabal.service.access.accounts import audit
 from pabal.service.errors import StoreUnavailable
 from pabal.service.history import inbound
 from pabal.service.history.inbound import NEWEST, Inbound

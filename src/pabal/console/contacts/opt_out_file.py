@@ -7,10 +7,10 @@ from typing import BinaryIO, NamedTuple
 
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import SheetRow
-from pabal.domain import opt_out, phone
-from pabal.domain.codes import Code, Problem, Refused, Text
-from pabal.domain.opt_out import MAX_PHONE_NUMBERS
-from pabal.service.access.opt_outs import OptOut, OptOutEntry
+from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.people import opt_out, phone
+from pabal.domain.people.opt_out import MAX_PHONE_NUMBERS
+from pabal.service.access.contacts.opt_outs import OptOut, OptOutEntry
 
 MAX_NAMED_ROWS = 20
 """Rows that a refusal names."""

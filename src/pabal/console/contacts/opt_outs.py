@@ -11,10 +11,11 @@ from pabal.console.contacts import opt_out_file
 from pabal.console.history.export import BOM, csv_line
 from pabal.console.sheets import sheet_limits
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import opt_out, phone
-from pabal.domain.codes import Code, Problem, Refused
-from pabal.service.access import audit, opt_outs
-from pabal.service.access.opt_outs import NewOptOuts, OptOutEntry, OptOutSource
+from pabal.domain.base.codes import Code, Problem, Refused
+from pabal.domain.people import opt_out, phone
+from pabal.service.access.accounts import audit
+from pabal.service.access.contacts import opt_outs
+from pabal.service.access.contacts.opt_outs import NewOptOuts, OptOutEntry, OptOutSource
 from pabal.service.errors import StoreUnavailable
 
 OPT_OUTS_PATH = "/console/opt-outs"

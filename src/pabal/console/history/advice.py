@@ -1,7 +1,7 @@
 """What to do about a message, by its outcome."""
 
-from pabal.domain.codes import Text
-from pabal.domain.message import Outcome, Status
+from pabal.domain.base.codes import Text
+from pabal.domain.sends.message import Outcome, Status
 from pabal.service.history.timeline import Message
 
 ADVICE = {

@@ -4,8 +4,8 @@ from starlette.responses import Response
 
 from pabal.console.history.advice import ADVICE
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.codes import Code
-from pabal.domain.message import Outcome
+from pabal.domain.base.codes import Code
+from pabal.domain.sends.message import Outcome
 
 CODES_PATH = "/console/codes"
 

@@ -12,10 +12,11 @@ from starlette.responses import Response, StreamingResponse
 from pabal.console.history import filters
 from pabal.console.history.workbook import MEDIA_TYPE, Workbook
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import identifiers, phone
-from pabal.domain.codes import Refused
-from pabal.domain.price import HUNDREDTHS_PER_WON
-from pabal.service.access import audit
+from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Refused
+from pabal.domain.people import phone
+from pabal.domain.sends.price import HUNDREDTHS_PER_WON
+from pabal.service.access.accounts import audit
 from pabal.service.errors import StoreUnavailable
 from pabal.service.history import timeline
 from pabal.service.history.history import build_each

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
-from pabal.checks.choices import one_of
-from pabal.checks.locale import Locale
-from pabal.domain import dates, identifiers, phone, profile, text
-from pabal.domain.codes import Code, Problem, Refused, Text
-from pabal.domain.dates import Period
-from pabal.domain.message import OUTCOME_BY_NUMBER, PRODUCT_BY_CODE, STATUS_BY_CODE
+from pabal.checks.body.choices import one_of
+from pabal.checks.body.locale import Locale
+from pabal.domain.base import dates, identifiers
+from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.base.dates import Period
+from pabal.domain.content import text
+from pabal.domain.kakao import profile
+from pabal.domain.people import phone
+from pabal.domain.sends.message import OUTCOME_BY_NUMBER, PRODUCT_BY_CODE, STATUS_BY_CODE
 from pabal.service.history.timeline import MessageFilter
 
 T = TypeVar("T")

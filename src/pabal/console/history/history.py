@@ -13,12 +13,13 @@ from pabal.console.history.filters import HistorySearch
 from pabal.console.send.brand_parts import preview_attachment
 from pabal.console.shell.offered_periods import list_offered
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import identifiers, phone
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import SECOND
-from pabal.domain.message import Outcome, Product, Status
-from pabal.domain.price import format_won
-from pabal.service.delivery.deadline import deadline_of
+from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import SECOND
+from pabal.domain.people import phone
+from pabal.domain.sends.message import Outcome, Product, Status
+from pabal.domain.sends.price import format_won
+from pabal.service.delivery.outcome.deadline import deadline_of
 from pabal.service.history import timeline
 from pabal.service.history.events import (
     ACCEPTED_LABEL,

@@ -1,6 +1,6 @@
 """Texts of the history, of one message, and of exported files."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.history": Text("발송 내역", "History"),

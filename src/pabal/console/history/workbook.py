@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import IO
 from xml.sax.saxutils import escape
 
-from pabal.domain.dates import Instant
+from pabal.domain.base.dates import Instant
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MAX_SHEET_BYTES = 1 << 30

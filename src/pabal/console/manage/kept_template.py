@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pabal.console.manage import template_form
-from pabal.console.shell.open_page import page_name
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.template import Template
-from pabal.service.sending import drafts as draft_service
-from pabal.service.sending.drafts import DraftKey
+from pabal.console.shell.tab_id import page_name
+from pabal.domain.kakao.template import Template
+from pabal.service.sending.drafts import drafts as draft_service
+from pabal.service.sending.drafts.drafts import DraftKey
 
 FIELD = "draft"
 NEW = "template.new"

@@ -3,11 +3,11 @@
 from starlette.responses import Response
 
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import phone
-from pabal.domain.codes import Code, Refused
-from pabal.domain.sender_number import NumberState
-from pabal.domain.user import Role
-from pabal.service.access import opt_out_numbers, sender_numbers
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.people import phone
+from pabal.domain.people.sender_number import NumberState
+from pabal.domain.users.user import Role
+from pabal.service.access.accounts import opt_out_numbers, sender_numbers
 
 NUMBERS_PATH = "/console/numbers"
 

@@ -1,6 +1,6 @@
 """Texts of sender numbers."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.numbers": Text("발신번호", "Sender numbers"),

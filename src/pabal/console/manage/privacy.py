@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from starlette.responses import Response, StreamingResponse
 
-from pabal.checks.personal_data import write_export
+from pabal.answers.personal_data import write_export
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import phone
-from pabal.domain.codes import Code, Refused
-from pabal.service.access import audit
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.people import phone
+from pabal.service.access.accounts import audit
 from pabal.service.errors import StoreUnavailable
 from pabal.service.history import history
 from pabal.service.history.timeline import MessageFilter

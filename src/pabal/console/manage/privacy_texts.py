@@ -1,6 +1,6 @@
 """Texts of the page about one phone number's personal data."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.privacy": Text("개인정보", "Personal data"),

@@ -10,10 +10,10 @@ from pabal.checks.profiles import authenticate_profile
 from pabal.checks.profiles import register_profile as register_checked_profile
 from pabal.console.manage.category_choices import CategoryChoices, category_choices, split_levels
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.category import Category
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.dates import SECOND
-from pabal.domain.profile import AuthStatus, Profile, Registration, parse_channel_id
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import SECOND
+from pabal.domain.kakao.category import Category
+from pabal.domain.kakao.profile import AuthStatus, Profile, Registration, parse_channel_id
 from pabal.models.bodies import AuthSender, CreateSender
 from pabal.service.relay import categories, lookup, profiles
 from pabal.service.relay.lookup import ProfileDetails

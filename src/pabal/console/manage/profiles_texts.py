@@ -1,6 +1,6 @@
 """Texts of sender profiles."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.profiles": Text("발신 프로필", "Sender profiles"),

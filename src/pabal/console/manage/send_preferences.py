@@ -3,10 +3,10 @@
 from starlette.responses import Response
 
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import phone
-from pabal.domain.codes import Refused
-from pabal.service.access import send_preferences
-from pabal.service.sending import choices
+from pabal.domain.base.codes import Refused
+from pabal.domain.people import phone
+from pabal.service.access.accounts import send_preferences
+from pabal.service.sending.drafts import choices
 
 PREFERENCES_PATH = "/console/preferences"
 

@@ -1,6 +1,6 @@
 """Words of the page on which owners choose how their account sends."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.preferences": Text("발송 설정", "Preferences"),

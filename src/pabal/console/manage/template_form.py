@@ -5,12 +5,12 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pabal.checks.buttons import API_FIELDS, API_LINK_FIELDS, to_api_fields
-from pabal.domain.button import DEFAULT_NAMES, LINK_FIELDS, MAX_BUTTONS, Button
-from pabal.domain.codes import Code, Problem, Refused, Text
-from pabal.domain.image import Image
-from pabal.domain.template import Template, TemplateContent
-from pabal.domain.template_parts import (
+from pabal.checks.body.buttons import API_FIELDS, API_LINK_FIELDS, to_api_fields
+from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.content.button import DEFAULT_NAMES, LINK_FIELDS, MAX_BUTTONS, Button
+from pabal.domain.content.image import Image
+from pabal.domain.kakao.template import Template, TemplateContent
+from pabal.domain.kakao.template_parts import (
     MAX_ITEMS,
     MAX_QUICK_REPLIES,
     ItemEntry,

@@ -8,12 +8,13 @@ from starlette.responses import Response
 from pabal.checks import templates as template_checks
 from pabal.console.manage import kept_template, template_form
 from pabal.console.manage.kept_template import KeptTemplate
-from pabal.console.shell.open_page import new_page_name, page_name
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.button import DEFAULT_NAMES, MAX_BUTTONS
-from pabal.domain.codes import Code, Refused
-from pabal.domain.image import MAX_FILE_NAME_CHARACTERS, MAX_IMAGE_BYTES, Image
-from pabal.domain.template import (
+from pabal.console.shell.tab_id import new_page_name, page_name
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.content.button import DEFAULT_NAMES, MAX_BUTTONS
+from pabal.domain.content.image import MAX_FILE_NAME_CHARACTERS, MAX_IMAGE_BYTES, Image
+from pabal.domain.content.variables import split
+from pabal.domain.kakao.template import (
     EDITABLE_STATUSES,
     EMPHASIS_TYPES,
     MAX_CONTENT_CHARACTERS,
@@ -23,8 +24,7 @@ from pabal.domain.template import (
     Template,
     TemplateStatus,
 )
-from pabal.domain.template_parts import MAX_CONTENT_CHARACTERS_WITH_ITEMS, QUICK_REPLY_TYPES, TemplateParts
-from pabal.domain.variables import split
+from pabal.domain.kakao.template_parts import MAX_CONTENT_CHARACTERS_WITH_ITEMS, QUICK_REPLY_TYPES, TemplateParts
 from pabal.models.bodies import TemplateKey, WriteTemplate
 from pabal.service.relay import categories, lookup
 

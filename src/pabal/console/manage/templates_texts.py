@@ -1,6 +1,6 @@
 """Texts of templates."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.templates": Text("템플릿", "Templates"),

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from pabal.checks import webhooks as checks
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.codes import Refused, Text
-from pabal.domain.webhook import Webhook, WebhookState
+from pabal.domain.base.codes import Refused, Text
+from pabal.domain.events.webhook import Webhook, WebhookState
 from pabal.models.webhooks import CreateWebhook
 from pabal.service.webhooks.manage import WebhookFields
 

@@ -9,8 +9,8 @@ from pabal.console.manage import webhook_form
 from pabal.console.manage.webhook_form import ENABLED_FIELD
 from pabal.console.manage.webhook_results import summarize
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.codes import Code, Refused
-from pabal.domain.webhook import MAX_WEBHOOKS, WebhookState
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.events.webhook import MAX_WEBHOOKS, WebhookState
 from pabal.models.webhooks import ReplayWebhook
 from pabal.service.webhooks import manage, trial
 from pabal.service.webhooks.manage import MAX_COUNTED_BACKLOG, ListedWebhook, WebhookFields

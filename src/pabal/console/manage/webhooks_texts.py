@@ -1,6 +1,6 @@
 """Texts of webhooks."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.webhooks": Text("웹훅", "Webhooks"),

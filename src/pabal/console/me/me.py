@@ -5,14 +5,15 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pabal.console.shell.departure import callback_url, depart
+from pabal.console.shell.leave_page import callback_url, depart
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.team.join import check_new_password
-from pabal.domain import qr_code, totp, user
-from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.users import qr_code, totp, user
 from pabal.openid.flow import Purpose
-from pabal.service.access import own_user, passwords, provider_sign_in, sign_in, two_factor
-from pabal.service.access.own_user import ListedSession
+from pabal.service.access.sign_in import passwords, sign_in, two_factor
+from pabal.service.access.users import profile_settings, provider_sign_in
+from pabal.service.access.users.profile_settings import ListedSession
 
 ME_PATH = "/console/me"
 WRONG_PASSWORD = Text("현재 비밀번호가 올바르지 않습니다.", "This is not your current password.")
@@ -48,7 +49,7 @@ async def change_password(request: PageRequest) -> Response:
         return await render_me(request, refused)
     salt = passwords.new_salt(request.context.world)
     hash = await request.site.password_threads.run(passwords.hash_with_salt, fields["password"], salt)
-    await own_user.change_password(
+    await profile_settings.change_password(
         request.context,
         request.user,
         hash,
@@ -64,14 +65,14 @@ async def end_session(request: PageRequest) -> Response:
     word = request.field("session")
     if len(word) == _HASH_CHARACTERS and set(word) <= set("0123456789abcdef"):
         audit_entry = request.own_audit_entry("session.revoke")
-        await own_user.end_session(request.context, request.user, bytes.fromhex(word), audit_entry)
+        await profile_settings.end_session(request.context, request.user, bytes.fromhex(word), audit_entry)
     return await render_me(request, notice="me.session.done")
 
 
 async def end_other_sessions(request: PageRequest) -> Response:
     """Sign out in all other browsers."""
     audit_entry = request.own_audit_entry("session.revoke")
-    await own_user.end_other_sessions(request.context, request.user, request.session_token, audit_entry)
+    await profile_settings.end_other_sessions(request.context, request.user, request.session_token, audit_entry)
     return await render_me(request, notice="me.sessions.done")
 
 
@@ -194,7 +195,7 @@ async def render_me(
     request: PageRequest, refused: Refused | None = None, notice: str = "", *, told: str = "", status: int = 200
 ) -> Response:
     """Answer with the page, and what was done or is wrong: at its fields, or `told` above them."""
-    found = await own_user.list_sessions(request.context, request.user)
+    found = await profile_settings.list_sessions(request.context, request.user)
     state = await two_factor.get_state(request.context, request.user)
     link = await provider_sign_in.get_state(request.context, request.user)
     return request.render(
@@ -219,7 +220,7 @@ def _session_row(request: PageRequest, session: ListedSession) -> SessionRow:
         session.browser,
         request.locale.format_timestamp(session.created_at)[:16],
         request.locale.format_timestamp(session.used_at)[:16],
-        own_user.is_of_token(session, request.session_token),
+        profile_settings.is_of_token(session, request.session_token),
     )
 
 

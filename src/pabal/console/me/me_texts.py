@@ -1,6 +1,6 @@
 """Texts of the pages about oneself."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "me.title": Text("내 정보", "My profile"),

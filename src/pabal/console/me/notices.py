@@ -3,9 +3,9 @@
 from starlette.responses import Response
 
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.codes import LANGUAGES, Code, Refused
-from pabal.domain.dates import HOUR
-from pabal.domain.notice import NoticeKind
+from pabal.domain.base.codes import LANGUAGES, Code, Refused
+from pabal.domain.base.dates import HOUR
+from pabal.domain.events.notice import NoticeKind
 from pabal.service.notices import own_notices
 from pabal.service.notices.compose import CONFIRM_PATH as CONFIRM_PATH  # with the handlers, for the table of pages
 from pabal.service.notices.compose import NOTICES_PATH as NOTICES_PATH

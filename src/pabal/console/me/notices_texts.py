@@ -1,6 +1,6 @@
 """Texts of the page of one's notices."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 from pabal.service.notices.own_notices import LINK_GONE
 
 TEXTS = {

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from pabal.domain.message import Status
-from pabal.domain.price import HUNDREDTHS_PER_WON
+from pabal.domain.sends.message import Status
+from pabal.domain.sends.price import HUNDREDTHS_PER_WON
 from pabal.service.upkeep.reports import GroupCounts, PeriodCounts
 
 STATES = ("completed", "fail", "open", "cancel")

@@ -13,11 +13,11 @@ from pabal.console.overview.charts import Rectangle
 from pabal.console.overview.figures import STATE_BY_STATUS, STATES, StateCounts, format_percent
 from pabal.console.shell.column_chart import ChartColumn, draw_chart
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import dates as dates_module
-from pabal.domain.dates import SECOND
-from pabal.domain.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Status
-from pabal.domain.price import format_won
-from pabal.service.access import account_limits, first_steps
+from pabal.domain.base import dates as dates_module
+from pabal.domain.base.dates import SECOND
+from pabal.domain.sends.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Status
+from pabal.domain.sends.price import format_won
+from pabal.service.access.accounts import account_limits, first_steps
 from pabal.service.upkeep import reports
 from pabal.service.upkeep.reports import CarrierState, GroupCounts, PeriodCounts, StatisticsKey
 

@@ -1,6 +1,6 @@
 """Texts of the overview."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.overview": Text("현황", "Overview"),

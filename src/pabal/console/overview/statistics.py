@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from pabal.checks.statistics import MAX_GROUPS, GroupColumn, Interval
+from pabal.answers.statistics import MAX_GROUPS, GroupColumn, Interval
 from pabal.console.overview import charts, statistics_report
 from pabal.console.overview.charts import Rectangle
 from pabal.console.overview.figures import STATES, Figure, add_up, by_group, by_period, format_change
@@ -26,9 +26,9 @@ from pabal.console.overview.statistics_report import (
 from pabal.console.shell.column_chart import ChartColumn, DrawnChart, draw_chart
 from pabal.console.shell.offered_periods import OfferedPeriod, list_offered
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import SECOND
-from pabal.domain.price import format_won
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import SECOND
+from pabal.domain.sends.price import format_won
 
 STATISTICS_PATH = "/console/statistics"
 MAX_COLUMNS = 31

@@ -3,20 +3,14 @@
 from msgspec import UNSET
 from starlette.responses import Response
 
-from pabal.checks.statistics import (
-    MAX_ROWS,
-    GroupColumn,
-    Interval,
-    build_statistics_items,
-    list_periods,
-)
+from pabal.answers.statistics import MAX_ROWS, GroupColumn, Interval, build_statistics_items, list_periods
 from pabal.console.history.export import BOM, csv_line
 from pabal.console.overview.overview import SHOWN_DAYS
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.dates import DAY
+from pabal.domain.base.dates import DAY
 from pabal.models.answers import LabelledValue
 from pabal.models.statistics import StatisticsItem
-from pabal.service.access import audit
+from pabal.service.access.accounts import audit
 from pabal.service.upkeep.reports import get_grouped_statistics
 
 GROUPS = [GroupColumn.PRODUCT, GroupColumn.STATUS, GroupColumn.RESULT_CODE]

@@ -6,7 +6,7 @@ from pabal.console.history.export import BOM, csv_line
 from pabal.console.history.workbook import MEDIA_TYPE, Workbook
 from pabal.console.overview.statistics_report import count, detail_rows, heads, read_form
 from pabal.console.shell.page_request import PageRequest
-from pabal.service.access import audit
+from pabal.service.access.accounts import audit
 
 
 async def export_csv(request: PageRequest) -> Response:

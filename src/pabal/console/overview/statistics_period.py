@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from pabal.checks.statistics import KEPT_DAYS, Interval
-from pabal.domain import dates
-from pabal.domain.dates import DAY, SECOND, Instant, Period
+from pabal.answers.statistics import KEPT_DAYS, Interval
+from pabal.domain.base import dates
+from pabal.domain.base.dates import DAY, SECOND, Instant, Period
 
 
 def list_before(periods: Sequence[Period], interval: Interval, zone: ZoneInfo, now: Instant) -> list[Period]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from msgspec import UnsetType
 
-from pabal.checks.statistics import (
+from pabal.answers.statistics import (
     MAX_ROWS,
     OTHER_GROUPS,
     TOO_MANY_ROWS,
@@ -19,8 +19,8 @@ from pabal.checks.statistics import (
 from pabal.console.overview.figures import Cells, Figure, Group, format_change, read_rows
 from pabal.console.overview.statistics_period import list_before
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.dates import SECOND, Period
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import SECOND, Period
 from pabal.models.answers import LabelledValue
 from pabal.models.statistics import ListStatistics
 from pabal.service.upkeep.reports import GroupNames, get_grouped_statistics

@@ -1,6 +1,6 @@
 """Texts of the statistics."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.statistics": Text("통계", "Statistics"),

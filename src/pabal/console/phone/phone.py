@@ -7,12 +7,12 @@ from starlette.responses import Response
 
 from pabal.console.send.brand_parts import BrandPreview, preview_attachment
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import phone
-from pabal.domain.button import Button
-from pabal.domain.codes import Refused
-from pabal.domain.message import PRODUCT_BY_CODE
-from pabal.domain.simulated_message import TOKEN_KIND, SimulatedMessage
-from pabal.domain.template_parts import TemplateParts
+from pabal.domain.base.codes import Refused
+from pabal.domain.content.button import Button
+from pabal.domain.kakao.template_parts import TemplateParts
+from pabal.domain.people import phone
+from pabal.domain.sends.message import PRODUCT_BY_CODE
+from pabal.domain.sends.simulated_message import TOKEN_KIND, SimulatedMessage
 from pabal.service.history import simulated_phones
 
 MAX_MESSAGES = 30

@@ -1,6 +1,6 @@
 """Texts of the simulated phone."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.phone": Text("가상 휴대폰", "Simulated phone"),

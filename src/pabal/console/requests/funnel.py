@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 from pabal.console.send.cost import CostEstimate, estimate_cost
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.message import OUTCOME_BY_NUMBER, Product, Status
-from pabal.domain.price import format_won
-from pabal.service.sending.progress import CampaignProgress, SentItem
+from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Product, Status
+from pabal.domain.sends.price import format_won
+from pabal.service.sending.campaigns.progress import CampaignProgress, SentItem
 
 HISTORY_PATH = "/console/history"
 BAR_WIDTH = 1000

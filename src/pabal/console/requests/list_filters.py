@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlencode
 
-from pabal.checks.choices import one_of
-from pabal.checks.locale import Locale
-from pabal.domain import dates
-from pabal.domain.codes import Problem, Refused
-from pabal.domain.dates import Period
-from pabal.domain.message import PRODUCT_BY_CODE
-from pabal.service.sending.sent_filter import SENT_STATE_BY_CODE, SentFilter
+from pabal.checks.body.choices import one_of
+from pabal.checks.body.locale import Locale
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Problem, Refused
+from pabal.domain.base.dates import Period
+from pabal.domain.sends.message import PRODUCT_BY_CODE
+from pabal.service.sending.campaigns.sent_filter import SENT_STATE_BY_CODE, SentFilter
 
 T = TypeVar("T")
 

@@ -13,17 +13,18 @@ from pabal.console.send import rest
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload.campaign_message import REQUESTS_PATH, UPLOAD_PATH
 from pabal.console.upload.upload import NO_CONTENT, RELOAD_HEADERS
-from pabal.domain import identifiers, phone
-from pabal.domain.campaign import MAX_NAME_CHARACTERS, CampaignState
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.message import Status
-from pabal.domain.sending import Sending
+from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.people import phone
+from pabal.domain.sends.campaign import MAX_NAME_CHARACTERS, CampaignState
+from pabal.domain.sends.message import Status
+from pabal.domain.sends.sending import Sending
 from pabal.service.errors import RecordDamaged
-from pabal.service.sending import approvals, campaign_files, campaigns, send_now
-from pabal.service.sending import progress as progress_service
-from pabal.service.sending.campaign_files import Campaign
-from pabal.service.sending.cancel import cancel_request
-from pabal.service.sending.progress import (
+from pabal.service.sending import send_now
+from pabal.service.sending.campaigns import approvals, campaign_files, campaigns
+from pabal.service.sending.campaigns import progress as progress_service
+from pabal.service.sending.campaigns.campaign_files import Campaign
+from pabal.service.sending.campaigns.progress import (
     AFTER_NEWEST_ID,
     MAX_UNSENT_COUNT,
     CampaignProgress,
@@ -31,7 +32,8 @@ from pabal.service.sending.progress import (
     SentItem,
     SentPage,
 )
-from pabal.service.sending.sent_filter import SentState
+from pabal.service.sending.campaigns.sent_filter import SentState
+from pabal.service.sending.cancel import cancel_request
 
 UNSENT_PATH = f"{REQUESTS_PATH}/unsent"
 APPROVALS_PATH = f"{REQUESTS_PATH}/approvals"

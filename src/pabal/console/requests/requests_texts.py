@@ -1,6 +1,6 @@
 """Words of the pages that follow what was sent."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.requests": Text("발송 현황", "Progress"),

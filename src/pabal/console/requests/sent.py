@@ -9,11 +9,11 @@ from pabal.console.requests.requests import build_entry
 from pabal.console.send import rest
 from pabal.console.send.review import Review, review_draft
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import identifiers
-from pabal.domain.codes import Code, Refused
+from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Code, Refused
 from pabal.service.history.history import build_each, get_first_message
 from pabal.service.sending import compose
-from pabal.service.sending import progress as progress_service
+from pabal.service.sending.campaigns import progress as progress_service
 
 FILE_NAME = "pabal-bad-lines.csv"
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from pabal.domain.brand.message import BrandAttachment, BrandButton, BrandType, CarouselItem, Commerce
-from pabal.domain.button import is_web_link
+from pabal.domain.content.button import is_web_link
 
 _PICTURE = "https://example.com/image.jpg"
 _LINK = "https://example.com"

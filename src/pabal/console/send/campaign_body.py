@@ -4,7 +4,7 @@ import json
 from typing import Any, NamedTuple
 
 from pabal.console.send.draft import MessageDraft
-from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text
 
 EDITS_ARE_TYPED = Text(
     "예약을 바꿀 때는 수신자를 직접 입력해야 합니다. 파일이나 그룹에 보내려면 예약을 취소하고 새로 작성하세요.",

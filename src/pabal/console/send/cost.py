@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pabal.domain import variables
-from pabal.domain.codes import Refused, Text
-from pabal.domain.message import Product
-from pabal.domain.price import Hundredths, format_won
-from pabal.domain.sending import Sending, choose_text_product, fill_buttons, fill_text
+from pabal.domain.base.codes import Refused, Text
+from pabal.domain.content import variables
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.price import Hundredths, format_won
+from pabal.domain.sends.sending import Sending, choose_text_product, fill_buttons, fill_text
 from pabal.service.policy import Policy
 from pabal.service.sending import compose
 

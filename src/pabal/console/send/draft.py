@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from pabal.checks.brand import BRAND_TYPES, TARGETINGS
+from pabal.checks.sends.brand import BRAND_TYPES, TARGETINGS
 from pabal.console.send.brand_parts import attachment_of, example_of, read_attachment
 from pabal.console.sheets.mapping import read_roles
-from pabal.domain import button
-from pabal.domain.advertising import AD_LABELS, begins_like_ad
 from pabal.domain.brand.message import BrandAttachment, BrandType, Targeting
 from pabal.domain.brand.rules import RULES, TypeRules, max_buttons
-from pabal.domain.message import Product
+from pabal.domain.content import button
+from pabal.domain.content.advertising import AD_LABELS, begins_like_ad
+from pabal.domain.sends.message import Product
 from pabal.models import bodies
 from pabal.models.brand_bodies import SendBrandMessage
 

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from pabal.console.send import draft as drafts
 from pabal.console.send.draft import MessageDraft
-from pabal.console.shell.chosen import GROUP, chosen_ids
-from pabal.console.shell.open_page import new_page_name, page_name
 from pabal.console.shell.page_request import PageRequest
-from pabal.service.sending import drafts as draft_service
-from pabal.service.sending.drafts import DraftKey, Keeping
+from pabal.console.shell.tab_id import new_page_name, page_name
+from pabal.console.shell.ticked_ids import GROUP, chosen_ids
+from pabal.service.sending.drafts import drafts as draft_service
+from pabal.service.sending.drafts.drafts import DraftKey, Keeping
 
 FORM = "send"
 """The form of a message that began empty; one that began as a copy has a name of its own."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from pabal.checks.buttons import to_api_fields
+from pabal.checks.body.buttons import to_api_fields
 from pabal.console.send import draft as drafts
 from pabal.console.send.draft import (
     ALIMTALK,
@@ -26,16 +26,18 @@ from pabal.console.send.kept_draft import FORM
 from pabal.console.send.review import MAX_TYPED_RECEIVERS
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import SheetRow
-from pabal.console.shell.chosen import parse_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import identifiers, phone
+from pabal.console.shell.ticked_ids import parse_id
+from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.brand.message import to_documented
-from pabal.domain.button import Button
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.image import Image
-from pabal.domain.message import Product, Status
-from pabal.service.sending import copies, saved_texts
-from pabal.service.sending.copies import CampaignCopy, Message, Request, RequestCopy
+from pabal.domain.content.button import Button
+from pabal.domain.content.image import Image
+from pabal.domain.people import phone
+from pabal.domain.sends.message import Product, Status
+from pabal.service.sending.campaigns import copies
+from pabal.service.sending.campaigns.copies import CampaignCopy, Message, Request, RequestCopy
+from pabal.service.sending.drafts import saved_texts
 from pabal.service.sending.replace import NOT_WAITING
 
 HEAD = "수신번호"

@@ -4,19 +4,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from pabal.checks.alimtalk import make_talk_checker
-from pabal.checks.brand import make_brand_checker
-from pabal.checks.buttons import parse_buttons
-from pabal.checks.receivers import CheckedText, accept_unchanged
-from pabal.checks.text_messages import make_text_checker, make_text_cleaner, make_value_cleaner
+from pabal.checks.body.buttons import parse_buttons
+from pabal.checks.sends.alimtalk import make_talk_checker
+from pabal.checks.sends.brand import make_brand_checker
+from pabal.checks.sends.receivers import CheckedText, accept_unchanged
+from pabal.checks.sends.text_messages import make_text_checker, make_text_cleaner, make_value_cleaner
 from pabal.console.send.brand_parts import BrandPreview, preview_attachment
 from pabal.console.send.draft import ALIMTALK, MessageDraft
-from pabal.domain import advertising, button, phone, sending, text, variables
-from pabal.domain.button import Button
-from pabal.domain.codes import Refused, Text
-from pabal.domain.message import Product
-from pabal.domain.template import TemplateContent
-from pabal.domain.template_parts import NO_PARTS, TemplateParts, fill_parts
+from pabal.domain.base.codes import Refused, Text
+from pabal.domain.content import advertising, button, text, variables
+from pabal.domain.content.button import Button
+from pabal.domain.kakao.template import TemplateContent
+from pabal.domain.kakao.template_parts import NO_PARTS, TemplateParts, fill_parts
+from pabal.domain.people import phone
+from pabal.domain.sends import sending
+from pabal.domain.sends.message import Product
 from pabal.models import bodies
 from pabal.service.policy import Policy
 from pabal.service.sending import compose

@@ -4,28 +4,29 @@ import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pabal.checks.alimtalk import check_alimtalk, check_alimtalk_fields
-from pabal.checks.brand import check_brand_fields, check_brand_message
-from pabal.checks.call import ApiCall
-from pabal.checks.forms import Form
-from pabal.checks.friendtalk import apply_ad_hours, check_friendtalk, check_friendtalk_fields
-from pabal.checks.receivers import check_receivers
-from pabal.checks.text_messages import check_text_message
+from pabal.checks.body.call import ApiCall
+from pabal.checks.body.forms import Form
+from pabal.checks.sends.alimtalk import check_alimtalk, check_alimtalk_fields
+from pabal.checks.sends.brand import check_brand_fields, check_brand_message
+from pabal.checks.sends.friendtalk import apply_ad_hours, check_friendtalk, check_friendtalk_fields
+from pabal.checks.sends.receivers import check_receivers
+from pabal.checks.sends.text_messages import check_text_message
 from pabal.console.send import preview, typed_receivers, upgrade
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK, MessageDraft, write_roles
 from pabal.console.send.preview import ComposedMessage, MessagePreview
 from pabal.console.send.typed_receivers import TypedReceiver, TypedReceivers
 from pabal.console.sheets.mapping import FIELD
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import dates, phone
-from pabal.domain.advertising import begins_like_ad
-from pabal.domain.codes import Code, Problem, Refused, Text
-from pabal.domain.profile import Profile
-from pabal.domain.sending import Sending
-from pabal.domain.template import TemplateContent
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.content.advertising import begins_like_ad
+from pabal.domain.kakao.profile import Profile
+from pabal.domain.kakao.template import TemplateContent
+from pabal.domain.people import phone
+from pabal.domain.sends.sending import Sending
 from pabal.models import bodies
-from pabal.service.access import opt_out_numbers
-from pabal.service.sending.accept import get_usable_profile, get_usable_template
+from pabal.service.access.accounts import opt_out_numbers
+from pabal.service.sending.preconditions import get_usable_profile, get_usable_template
 
 MAX_TYPED_RECEIVERS = 1000
 """All of them are validated whenever someone stops typing, within about 20 ms."""

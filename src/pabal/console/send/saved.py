@@ -8,12 +8,13 @@ from pabal.console.send import draft as drafts
 from pabal.console.send import send as send_page
 from pabal.console.send.draft import KINDS
 from pabal.console.send.prefill import KIND_BY_PRODUCT
-from pabal.console.shell.chosen import parse_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import identifiers
-from pabal.domain.codes import Code, Refused
-from pabal.service.sending import progress, saved_texts
-from pabal.service.sending.progress import AFTER_NEWEST_ID
+from pabal.console.shell.ticked_ids import parse_id
+from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Code, Refused
+from pabal.service.sending.campaigns import progress
+from pabal.service.sending.campaigns.progress import AFTER_NEWEST_ID
+from pabal.service.sending.drafts import saved_texts
 
 TEXTS_PATH = "/console/texts"
 RECENT = 20

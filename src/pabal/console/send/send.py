@@ -26,23 +26,27 @@ from pabal.console.send.review import (
 )
 from pabal.console.send.typed_approval import submit_typed
 from pabal.console.send.typed_receivers import TypedReceiver
-from pabal.console.shell.chosen import GROUP, chosen_ids, parse_id
-from pabal.console.shell.open_page import new_page_name, page_name
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import identifiers, phone
+from pabal.console.shell.tab_id import new_page_name, page_name
+from pabal.console.shell.ticked_ids import GROUP, chosen_ids, parse_id
+from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Refused
 from pabal.domain.brand.message import BrandType, Targeting
-from pabal.domain.button import FRIENDTALK_BUTTON_TYPES
-from pabal.domain.codes import Refused
-from pabal.domain.contact import ContactGroup
-from pabal.domain.image import MAX_IMAGE_BYTES
-from pabal.domain.message import Product
-from pabal.domain.profile import Profile
-from pabal.domain.sending import Sending
-from pabal.domain.template import Template
-from pabal.service.access import contacts, opt_out_numbers, send_preferences
-from pabal.service.access.sign_in import new_secret
-from pabal.service.sending import approvals, choices
-from pabal.service.sending.accept import IdempotencyKey, accept, choose_carrier, find_accepted
+from pabal.domain.content.button import FRIENDTALK_BUTTON_TYPES
+from pabal.domain.content.image import MAX_IMAGE_BYTES
+from pabal.domain.kakao.profile import Profile
+from pabal.domain.kakao.template import Template
+from pabal.domain.people import phone
+from pabal.domain.people.contact import ContactGroup
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.sending import Sending
+from pabal.service.access.accounts import opt_out_numbers, send_preferences
+from pabal.service.access.contacts import contacts
+from pabal.service.access.sign_in.sign_in import new_secret
+from pabal.service.sending.accept import IdempotencyKey, accept, find_accepted
+from pabal.service.sending.campaigns import approvals
+from pabal.service.sending.drafts import choices
+from pabal.service.sending.preconditions import choose_carrier
 from pabal.service.sending.replace import replace_request
 
 SEND_PATH = "/console/send"

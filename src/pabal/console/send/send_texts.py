@@ -1,6 +1,6 @@
 """Words of the send page."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.send": Text("메시지 발송", "Send"),

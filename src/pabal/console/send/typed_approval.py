@@ -3,13 +3,13 @@
 from pabal.console.send import kept_draft
 from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import MessageDraft
-from pabal.console.shell.open_page import page_name
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import identifiers
-from pabal.domain.campaign import MAX_NAME_CHARACTERS
-from pabal.domain.sending import Sending
-from pabal.service.sending import approvals
-from pabal.service.sending.campaign_files import CampaignDraft
+from pabal.console.shell.tab_id import page_name
+from pabal.domain.base import identifiers
+from pabal.domain.sends.campaign import MAX_NAME_CHARACTERS
+from pabal.domain.sends.sending import Sending
+from pabal.service.sending.campaigns import approvals
+from pabal.service.sending.campaigns.campaign_files import CampaignDraft
 
 
 async def submit_typed(request: PageRequest, draft: MessageDraft, sending: Sending, key: str) -> bytes:

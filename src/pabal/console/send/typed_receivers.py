@@ -15,8 +15,8 @@ from pabal.console.sheets.mapping import (
     is_number,
     is_phone_name,
 )
-from pabal.domain import phone
-from pabal.domain.codes import Refused, Text
+from pabal.domain.base.codes import Refused, Text
+from pabal.domain.people import phone
 
 SURPLUS_VALUES = Text(
     "변수보다 값이 많습니다. 쉼표가 든 값은 큰따옴표로 묶으세요.",

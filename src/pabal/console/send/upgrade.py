@@ -5,11 +5,11 @@ from dataclasses import replace
 from pabal.console.send import preview
 from pabal.console.send.draft import KINDS, LMS, SMS, MessageDraft
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain import text
-from pabal.domain.codes import Refused
-from pabal.domain.message import Product
-from pabal.domain.sending import fill_text
-from pabal.service.access import opt_out_numbers, send_preferences
+from pabal.domain.base.codes import Refused
+from pabal.domain.content import text
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.sending import fill_text
+from pabal.service.access.accounts import opt_out_numbers, send_preferences
 from pabal.service.context import Context
 
 

@@ -6,8 +6,8 @@ from typing import BinaryIO, NamedTuple
 
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import SheetRow
-from pabal.domain import phone
-from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.people import phone
 
 PHONE, IGNORE, REFERENCE, FIELD = "phone", "", "reference", "field:"
 """What a column holds; a field or a variable is followed by its name."""

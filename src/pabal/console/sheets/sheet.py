@@ -22,8 +22,8 @@ from pabal.console.sheets.sheet_limits import (
     too_many_rows,
     too_much_text,
 )
-from pabal.domain import phone
-from pabal.domain.codes import Refused
+from pabal.domain.base.codes import Refused
+from pabal.domain.people import phone
 
 MAX_SHOWN_NAMES = 20
 MAX_SHOWN_CHARACTERS = 60

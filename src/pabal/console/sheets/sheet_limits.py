@@ -1,6 +1,6 @@
 """The limits of a file of receivers, and what is said where one is exceeded."""
 
-from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text
 
 MAX_FILE_BYTES = 32 * 1024 * 1024
 MAX_ROWS = 200_000

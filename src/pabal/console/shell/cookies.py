@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pabal.domain.codes import LANGUAGES
+from pabal.domain.base.codes import LANGUAGES
 
 SESSION = "pabal_session"
 FORM = "pabal_form"

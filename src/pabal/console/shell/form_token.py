@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from pabal.service.access import sign_in
+from pabal.service.access.sign_in import sign_in
 
 _SEPARATOR = "-"
 MAX_ID_DIGITS = 18

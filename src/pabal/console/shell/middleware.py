@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from pabal.checks.addresses import IpNetwork, get_caller_address, is_in_networks
-from pabal.checks.locale import Locale
+from pabal.checks.body.addresses import IpNetwork, get_caller_address, is_in_networks
+from pabal.checks.body.locale import Locale
 from pabal.console.shell import cookies, multipart
 from pabal.console.shell.form_token import FormToken, make_token, parse_token
 from pabal.console.shell.page import Page
@@ -26,12 +26,12 @@ from pabal.console.shell.page_request import (
 from pabal.console.shell.repeats import RepeatedForms
 from pabal.console.shell.site import Site
 from pabal.console.shell.urlencoded import URLENCODED_TYPE, parse_urlencoded
-from pabal.domain.codes import Code, Problem, Refused
-from pabal.domain.user import Role
-from pabal.service.access import sign_in
-from pabal.service.access.body_budget import BodyBudget, HeldBody
-from pabal.service.access.sign_in import ConsoleSession, new_secret
-from pabal.service.access.throttle import IpAddress
+from pabal.domain.base.codes import Code, Problem, Refused
+from pabal.domain.users.user import Role
+from pabal.service.access.keys.body_budget import BodyBudget, HeldBody
+from pabal.service.access.sign_in import sign_in
+from pabal.service.access.sign_in.sign_in import ConsoleSession, new_secret
+from pabal.service.access.sign_in.throttle import IpAddress
 from pabal.service.errors import RecordDamaged, StoreUnavailable, describe_error
 
 CSRF_FIELD = "csrf"

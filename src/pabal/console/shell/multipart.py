@@ -7,7 +7,7 @@ from python_multipart.multipart import parse_options_header
 from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from pabal.domain.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused
 
 MULTIPART_TYPE = "multipart/form-data"
 MAX_FILES = 2

@@ -3,7 +3,7 @@
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from pabal.checks.statistics import Interval
+from pabal.answers.statistics import Interval
 
 LONG_DAYS = 30
 WEEK_DAYS = 7

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.shell.site import MenuItem, Roles
-from pabal.domain.user import Role
+from pabal.domain.users.user import Role
 
 Handler = Callable[[PageRequest], Awaitable[Response]]
 

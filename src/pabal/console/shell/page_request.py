@@ -10,22 +10,22 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from pabal.checks import forms
-from pabal.checks.call import ApiCall
-from pabal.checks.locale import Locale
+from pabal.checks.body import forms
+from pabal.checks.body.call import ApiCall
+from pabal.checks.body.locale import Locale
 from pabal.console.shell import cookies
 from pabal.console.shell.browsers import describe_browser
 from pabal.console.shell.form_token import make_token
 from pabal.console.shell.menu import MENU_GROUPS, MenuGroup, MenuLink
 from pabal.console.shell.multipart import File
 from pabal.console.shell.site import Site
-from pabal.domain import phone
-from pabal.domain.codes import LANGUAGES, Refused, Text
-from pabal.domain.dates import Instant
-from pabal.domain.user import Role, User
-from pabal.service.access.audit import Actor, AuditEntry
-from pabal.service.access.sign_in import ConsoleSession, SignInSource
-from pabal.service.access.throttle import IpAddress
+from pabal.domain.base.codes import LANGUAGES, Refused, Text
+from pabal.domain.base.dates import Instant
+from pabal.domain.people import phone
+from pabal.domain.users.user import Role, User
+from pabal.service.access.accounts.audit import Actor, AuditEntry
+from pabal.service.access.sign_in.sign_in import ConsoleSession, SignInSource
+from pabal.service.access.sign_in.throttle import IpAddress
 from pabal.service.context import Context
 
 HOME = "/console"

@@ -6,7 +6,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pabal.console.shell import assets
 from pabal.console.shell.texts import TextCatalog
-from pabal.domain.codes import LANGUAGES, Text
+from pabal.domain.base.codes import LANGUAGES, Text
 
 HTMX_CONFIG = (
     '{"includeIndicatorStyles":false,"allowEval":false,"allowScriptTags":false,"selfRequestsOnly":true,'

@@ -9,9 +9,9 @@ from starlette.responses import Response
 
 from pabal.console.shell.page import Page
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.codes import Refused
-from pabal.domain.dates import MINUTE, Instant
-from pabal.service.access import form_claims
+from pabal.domain.base.codes import Refused
+from pabal.domain.base.dates import MINUTE, Instant
+from pabal.service.access.sign_in import form_idempotency
 
 ANSWER_LIFETIME_MS = 10 * MINUTE
 """How long answers are kept for those who have lost them; they may contain secrets, so they are never stored."""
@@ -66,14 +66,14 @@ class RepeatedForms:
         form = bytes.fromhex(key)
         if request.session is None:  # nobody has anything stored without signing in
             response = await handle(request)
-        elif await form_claims.claim(request.context, form):
+        elif await form_idempotency.claim(request.context, form):
             try:
                 response = await handle(request)
             except Refused:
-                await form_claims.release(request.context, form)
+                await form_idempotency.release(request.context, form)
                 raise
             if REFUSED_STATUS <= response.status_code < FAILED_STATUS:
-                await form_claims.release(request.context, form)
+                await form_idempotency.release(request.context, form)
         else:
             return request.render("shell/repeated.html", 409)
         if response.status_code < REFUSED_STATUS:

@@ -1,6 +1,6 @@
 """Words of the frame around every page, and of pages that say no."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "columns.title": Text("열 연결", "Columns"),

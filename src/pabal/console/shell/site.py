@@ -10,9 +10,9 @@ from pabal.console.shell import assets
 from pabal.console.shell.concurrency import ConcurrencyLimit
 from pabal.console.shell.rendering import load_templates
 from pabal.console.shell.texts import TextCatalog
-from pabal.domain.codes import LANGUAGES, Text
-from pabal.domain.user import Role
-from pabal.service.access.passwords import WorkerThreads
+from pabal.domain.base.codes import LANGUAGES, Text
+from pabal.domain.users.user import Role
+from pabal.service.access.sign_in.passwords import WorkerThreads
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.settings.settings import Settings

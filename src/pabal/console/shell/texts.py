@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 
 class TextCatalog:

@@ -4,16 +4,16 @@ from starlette.responses import Response
 
 from pabal.console.me import me
 from pabal.console.shell import cookies
-from pabal.console.shell.departure import callback_url, depart
+from pabal.console.shell.leave_page import callback_url, depart
 from pabal.console.shell.page_request import HOME, PageRequest, safe_redirect_path
 from pabal.console.sign_in import sign_in
 from pabal.console.team import join
-from pabal.domain.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused
 from pabal.openid import flow as flows
 from pabal.openid.flow import Flow, Purpose
-from pabal.service.access import provider_sign_in
-from pabal.service.access.provider_sign_in import START_AGAIN, Vouched
-from pabal.service.access.throttle import place_of
+from pabal.service.access.sign_in.throttle import place_of
+from pabal.service.access.users import provider_sign_in
+from pabal.service.access.users.provider_sign_in import START_AGAIN, Vouched
 
 
 async def begin_sign_in(request: PageRequest) -> Response:

@@ -6,13 +6,13 @@ from starlette.responses import Response
 
 from pabal.console.shell import cookies
 from pabal.console.shell.page_request import CHOOSE_ACCOUNT, SIGN_IN, PageRequest, safe_redirect_path
-from pabal.domain.codes import LANGUAGES, Code, Refused
-from pabal.domain.dates import SECOND
-from pabal.domain.user import Role
-from pabal.service.access import sign_in, two_factor
-from pabal.service.access.sign_in import CodeNeeded, NewSession
-from pabal.service.access.throttle import DEVICE_LIFETIME_MS
-from pabal.service.access.two_factor import WRONG_CODE
+from pabal.domain.base.codes import LANGUAGES, Code, Refused
+from pabal.domain.base.dates import SECOND
+from pabal.domain.users.user import Role
+from pabal.service.access.sign_in import sign_in, two_factor
+from pabal.service.access.sign_in.sign_in import CodeNeeded, NewSession
+from pabal.service.access.sign_in.throttle import DEVICE_LIFETIME_MS
+from pabal.service.access.sign_in.two_factor import WRONG_CODE
 
 STATUS_WRONG = 401
 STATUS_THROTTLED = 429

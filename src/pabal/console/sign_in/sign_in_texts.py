@@ -1,6 +1,6 @@
 """Words of the page to sign in."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "sign_in.again": Text("다시 로그인하세요", "Sign in again"),

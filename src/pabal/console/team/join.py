@@ -4,12 +4,13 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from pabal.console.shell.departure import callback_url, depart
+from pabal.console.shell.leave_page import callback_url, depart
 from pabal.console.shell.page_request import SIGN_IN, PageRequest
-from pabal.domain import user
-from pabal.domain.codes import Code, Problem, Refused, Text
+from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.users import user
 from pabal.openid.flow import Purpose
-from pabal.service.access import passwords, provider_sign_in, team
+from pabal.service.access.sign_in import passwords
+from pabal.service.access.users import provider_sign_in, team
 
 NOT_REPEATED = Text("두 비밀번호가 서로 다릅니다.", "The two passwords differ.")
 

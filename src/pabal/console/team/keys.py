@@ -4,15 +4,15 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
-from pabal.console.operate import key_form
-from pabal.console.operate.accounts import blank_key, key_row
-from pabal.console.operate.keys import Replaced, show_new_key
-from pabal.console.shell.chosen import parse_id
+from pabal.console.operate.accounts import key_form
+from pabal.console.operate.accounts.accounts import blank_key, key_row
+from pabal.console.operate.accounts.keys import Replaced, show_new_key
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.codes import Code, Refused
-from pabal.domain.user import Role
-from pabal.service.access import account_limits, administration
-from pabal.service.access.keys import SCOPES
+from pabal.console.shell.ticked_ids import parse_id
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.users.user import Role
+from pabal.service.access.accounts import account_limits, administration
+from pabal.service.access.keys.keys import SCOPES
 from pabal.world import new_api_key
 
 KEYS_PATH = "/console/keys"

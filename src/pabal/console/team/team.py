@@ -4,13 +4,15 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pabal.console.shell.chosen import parse_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.dates import HOUR
-from pabal.domain.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role, User
-from pabal.service.access import administration, passwords, team
-from pabal.service.access.team import INVITE_LIFETIME_MS, Invite, Team
+from pabal.console.shell.ticked_ids import parse_id
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import HOUR
+from pabal.domain.users.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role, User
+from pabal.service.access.accounts import administration
+from pabal.service.access.sign_in import passwords
+from pabal.service.access.users import team
+from pabal.service.access.users.team import INVITE_LIFETIME_MS, Invite, Team
 from pabal.world import new_password
 
 TEAM_PATH = "/console/team"
@@ -138,7 +140,7 @@ async def reset_password(request: PageRequest) -> Response:
         return await render_team(request, refused)
     account = await administration.get_account(request.context, request.account_id)
     return request.render(
-        "operate/secret.html", account=account, back=TEAM_PATH, secret=password, kind="password", name=name
+        "operate/accounts/secret.html", account=account, back=TEAM_PATH, secret=password, kind="password", name=name
     )
 
 

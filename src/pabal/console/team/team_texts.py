@@ -1,6 +1,6 @@
 """Texts of the team's pages, and of invitations."""
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.team": Text("팀 관리", "Team"),

@@ -11,10 +11,10 @@ from pabal.console.upload.campaign_message import (
     load_validator,
 )
 from pabal.console.upload.upload import FILE_CHANGED, campaign_version, check_carriers, render_campaign
-from pabal.domain.campaign import CampaignState
-from pabal.domain.codes import Code, Refused
-from pabal.service.sending import approvals, campaign_files
-from pabal.service.sending.campaign_files import Campaign
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.sends.campaign import CampaignState
+from pabal.service.sending.campaigns import approvals, campaign_files
+from pabal.service.sending.campaigns.campaign_files import Campaign
 
 
 async def approve_campaign(request: PageRequest) -> Response:

@@ -20,15 +20,21 @@ from pabal.console.upload import row_validation
 from pabal.console.upload.campaign_file import FILE_REFUSED, MAX_FILE_NAME_CHARACTERS, STALE_AFTER
 from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry
 from pabal.console.upload.row_validation import FileValidation, RowValidator
-from pabal.domain import phone
-from pabal.domain.campaign import MAX_NAME_CHARACTERS, OPTED_OUT_ROW
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import Instant
-from pabal.service.access import contacts
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import Instant
+from pabal.domain.people import phone
+from pabal.domain.sends.campaign import MAX_NAME_CHARACTERS, OPTED_OUT_ROW
+from pabal.service.access.contacts import contacts
 from pabal.service.errors import StoreUnavailable
-from pabal.service.sending import campaign_files
-from pabal.service.sending import campaigns as campaign_service
-from pabal.service.sending.campaign_files import Campaign, CampaignDraft, FileFindings, FileSummary, InvalidRow
+from pabal.service.sending.campaigns import campaign_files
+from pabal.service.sending.campaigns import campaigns as campaign_service
+from pabal.service.sending.campaigns.campaign_files import (
+    Campaign,
+    CampaignDraft,
+    FileFindings,
+    FileSummary,
+    InvalidRow,
+)
 from pabal.world import new_request_id
 
 log = logging.getLogger("pabal.console")

@@ -12,10 +12,10 @@ from pabal.console.upload import file_columns
 from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry, get_campaign, load_validator
 from pabal.console.upload.file_process import FileCheck, open_validation
 from pabal.console.upload.row_validation import RowValidator
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.dates import MINUTE, Instant
-from pabal.service.sending import campaign_files
-from pabal.service.sending.campaign_files import Campaign, FileSummary, InvalidRow
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import MINUTE, Instant
+from pabal.service.sending.campaigns import campaign_files
+from pabal.service.sending.campaigns.campaign_files import Campaign, FileSummary, InvalidRow
 
 STALE_AFTER = 1 * MINUTE
 """The reading of a file that has not advanced for so long was interrupted: by a restart, or without the store."""

@@ -3,10 +3,10 @@
 from pabal.console.send.campaign_body import CampaignMessage
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload.row_validation import RowValidator, create_validator
-from pabal.domain import identifiers
-from pabal.service.access.audit import AuditEntry
-from pabal.service.sending import campaign_files
-from pabal.service.sending.campaign_files import Campaign
+from pabal.domain.base import identifiers
+from pabal.service.access.accounts.audit import AuditEntry
+from pabal.service.sending.campaigns import campaign_files
+from pabal.service.sending.campaigns.campaign_files import Campaign
 
 UPLOAD_PATH = "/console/send/upload"
 REQUESTS_PATH = "/console/requests"

@@ -10,7 +10,7 @@ from pabal.console.sheets.mapping import FIELD, IGNORE, PHONE, REFERENCE, FileHe
 from pabal.console.sheets.sheet import Columns
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload.campaign_message import get_campaign, load_validator
-from pabal.domain.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text
 
 
 async def show_columns(request: PageRequest) -> Response:

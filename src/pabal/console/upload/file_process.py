@@ -16,10 +16,10 @@ from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import Columns
 from pabal.console.shell.multipart import File
 from pabal.console.upload.row_validation import FileValidation, RowValidator
-from pabal.domain.codes import Code, Problem, Refused, Text
-from pabal.service.access.passwords import WorkerThreads
+from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.service.access.sign_in.passwords import WorkerThreads
 from pabal.service.errors import describe_error
-from pabal.service.sending.campaign_files import FileFindings
+from pabal.service.sending.campaigns.campaign_files import FileFindings
 
 MAX_THREAD_BYTES = 1024 * 1024
 """Files up to this size, which are in memory, are validated in a thread: a process takes half a second to start."""

@@ -6,8 +6,8 @@ from starlette.responses import Response
 
 from pabal.console.send import draft as drafts
 from pabal.console.send import send as send_page
-from pabal.console.shell.chosen import GROUP, chosen_ids
 from pabal.console.shell.page_request import PageRequest
+from pabal.console.shell.ticked_ids import GROUP, chosen_ids
 from pabal.console.upload.background_reading import (
     KnownReceiver,
     ReceiverSource,
@@ -15,11 +15,11 @@ from pabal.console.upload.background_reading import (
     start_campaign,
 )
 from pabal.console.upload.row_validation import RowValidator
-from pabal.domain import identifiers
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.contact import NAME_FIELDS, ContactGroup, values_of
-from pabal.service.access import contacts
-from pabal.service.sending import copies
+from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.people.contact import NAME_FIELDS, ContactGroup, values_of
+from pabal.service.access.contacts import contacts
+from pabal.service.sending.campaigns import copies
 
 CONTACTS_PER_READ = 1000
 MAX_NAMED_VARIABLES = 20

@@ -7,34 +7,34 @@ from typing import Any
 
 import msgspec
 
-from pabal.checks import forms
-from pabal.checks.alimtalk import check_alimtalk_fields
-from pabal.checks.brand import check_brand_fields
-from pabal.checks.buttons import API_LINK_FIELDS
-from pabal.checks.forms import Form
-from pabal.checks.friendtalk import FRIENDTALK_TYPES, check_friendtalk_fields
-from pabal.checks.text_messages import check_text_message
+from pabal.checks.body import forms
+from pabal.checks.body.buttons import API_LINK_FIELDS
+from pabal.checks.body.forms import Form
+from pabal.checks.sends.alimtalk import check_alimtalk_fields
+from pabal.checks.sends.brand import check_brand_fields
+from pabal.checks.sends.friendtalk import FRIENDTALK_TYPES, check_friendtalk_fields
+from pabal.checks.sends.text_messages import check_text_message
 from pabal.console.send import upgrade
 from pabal.console.send.campaign_body import CampaignMessage
 from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, KINDS, LMS
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import Columns, SheetRow
-from pabal.domain import text, variables
-from pabal.domain.campaign import MAX_BLOCK_RECEIVERS, describe_duplicate
-from pabal.domain.codes import Code, Problem, Refused, Text
-from pabal.domain.dates import Instant
-from pabal.domain.message import Product
-from pabal.domain.profile import Profile
-from pabal.domain.sending import Receiver, Sending, encode_shared
-from pabal.domain.template import TemplateContent
+from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.base.dates import Instant
+from pabal.domain.content import text, variables
+from pabal.domain.kakao.profile import Profile
+from pabal.domain.kakao.template import TemplateContent
+from pabal.domain.sends.campaign import MAX_BLOCK_RECEIVERS, describe_duplicate
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.sending import Receiver, Sending, encode_shared
 from pabal.models import bodies
-from pabal.service.access import opt_out_numbers
+from pabal.service.access.accounts import opt_out_numbers
 from pabal.service.context import Context
 from pabal.service.policy import Policy
-from pabal.service.sending import campaigns as service
 from pabal.service.sending import compose
-from pabal.service.sending.accept import get_usable_profile, get_usable_template
-from pabal.service.sending.campaign_files import FileFindings, InvalidRow, ReceiverBlock
+from pabal.service.sending.campaigns import campaigns as service
+from pabal.service.sending.campaigns.campaign_files import FileFindings, InvalidRow, ReceiverBlock
+from pabal.service.sending.preconditions import get_usable_profile, get_usable_template
 
 BATCHES_PER_TURN = 16
 """How much of a file is read before other work gets its turn: 1 MiB of an Excel file, 8,000 lines of CSV."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pabal.checks.friendtalk import apply_ad_hours
+from pabal.checks.sends.friendtalk import apply_ad_hours
 from pabal.console.send import draft as drafts
 from pabal.console.send import kept_draft
 from pabal.console.send import send as send_page
@@ -25,17 +25,17 @@ from pabal.console.upload.campaign_message import (
     load_message,
     load_validator,
 )
-from pabal.domain import dates
-from pabal.domain.campaign import MAX_NAME_CHARACTERS, CampaignState
-from pabal.domain.codes import Code, Problem, Refused, Text
-from pabal.domain.dates import Instant
-from pabal.domain.message import PRODUCT_BY_CODE, Product
-from pabal.domain.sending import Sending, fill_buttons, fill_text
-from pabal.service.access import opt_out_numbers
-from pabal.service.sending import approvals, campaign_files
-from pabal.service.sending import campaigns as campaign_service
-from pabal.service.sending.accept import choose_carrier
-from pabal.service.sending.campaign_files import Campaign, CampaignDraft, InvalidRow
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.base.dates import Instant
+from pabal.domain.sends.campaign import MAX_NAME_CHARACTERS, CampaignState
+from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
+from pabal.domain.sends.sending import Sending, fill_buttons, fill_text
+from pabal.service.access.accounts import opt_out_numbers
+from pabal.service.sending.campaigns import approvals, campaign_files
+from pabal.service.sending.campaigns import campaigns as campaign_service
+from pabal.service.sending.campaigns.campaign_files import Campaign, CampaignDraft, InvalidRow
+from pabal.service.sending.preconditions import choose_carrier
 from pabal.world import new_request_id
 
 SHOWN_INVALID_ROWS = 50

@@ -1,7 +1,7 @@
 """Words of uploads."""
 
 from pabal.console.shell.site import FILES_BUSY
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 TEXTS = {
     "upload.tab": Text("파일 올리기", "Upload a file"),

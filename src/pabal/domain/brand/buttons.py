@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from pabal.domain import button
+from pabal.domain.base.codes import Code, Text
 from pabal.domain.brand import limits
 from pabal.domain.brand.message import BrandButton, BrandType, Targeting
 from pabal.domain.brand.report import Report
-from pabal.domain.button import Button
-from pabal.domain.codes import Code, Text
+from pabal.domain.content import button
+from pabal.domain.content.button import Button
 
 CHANNEL_ADDITION = "채널 추가"
 """The only name that a button for adding the channel may have."""

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 
 class BrandType(StrEnum):

@@ -4,7 +4,7 @@ import re
 
 from msgspec import structs
 
-from pabal.domain import button, text
+from pabal.domain.base.codes import Code, Text
 from pabal.domain.brand import limits
 from pabal.domain.brand.buttons import check_buttons
 from pabal.domain.brand.message import (
@@ -21,7 +21,7 @@ from pabal.domain.brand.message import (
     WideList,
 )
 from pabal.domain.brand.report import Report
-from pabal.domain.codes import Code, Text
+from pabal.domain.content import button, text
 
 _COUPON_TITLE = re.compile(
     r"[1-9][0-9]{0,7}원 할인 쿠폰|(?:[1-9][0-9]?|100)% 할인 쿠폰|배송비 할인 쿠폰|.{1,7} (?:무료|UP) 쿠폰", re.ASCII

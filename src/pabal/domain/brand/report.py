@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from pabal.domain import button, text
+from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.brand import limits
 from pabal.domain.brand.message import BrandLinks
-from pabal.domain.codes import Code, Problem, Refused, Text
+from pabal.domain.content import button, text
 
 NO_VARIABLES = Text(
     "attachment에는 변수를 쓸 수 없습니다. content와 buttons에만 쓰세요.",

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from msgspec import structs
 
-from pabal.domain import text
+from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.brand import limits
 from pabal.domain.brand.buttons import check_buttons
 from pabal.domain.brand.message import BrandAttachment, BrandPart, BrandType, Targeting
@@ -20,8 +20,8 @@ from pabal.domain.brand.parts import (
     not_for,
 )
 from pabal.domain.brand.report import Report
-from pabal.domain.codes import Code, Problem, Refused, Text
-from pabal.domain.image import Image, measure_px
+from pabal.domain.content import text
+from pabal.domain.content.image import Image, measure_px
 
 _OPT_OUT_AUTH = re.compile(rf"[0-9]{{1,{limits.MAX_OPT_OUT_AUTH_DIGITS}}}", re.ASCII)
 _P = TypeVar("_P", bound=BrandPart)

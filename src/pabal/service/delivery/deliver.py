@@ -5,16 +5,16 @@ import contextlib
 import logging
 
 from pabal.carriers.base import Carrier
-from pabal.domain.dates import SECOND, Instant
+from pabal.domain.base.dates import SECOND, Instant
 from pabal.service.context import Context
-from pabal.service.delivery.backpressure import Backpressure
-from pabal.service.delivery.carrier_status import StatusReporter
-from pabal.service.delivery.circuit_breaker import CarrierStatus, CircuitBreaker
-from pabal.service.delivery.claimer import Claimer
-from pabal.service.delivery.own_times import OwnTimes
-from pabal.service.delivery.reroute import Rerouter
+from pabal.service.delivery.carrier.backpressure import Backpressure
+from pabal.service.delivery.carrier.carrier_status import StatusReporter
+from pabal.service.delivery.carrier.circuit_breaker import CarrierStatus, CircuitBreaker
+from pabal.service.delivery.carrier.in_flight_limit import Window
+from pabal.service.delivery.claiming.claim import Claimer
+from pabal.service.delivery.claiming.requeue_due import OwnTimes
+from pabal.service.delivery.claiming.reroute import Rerouter
 from pabal.service.delivery.submit import STORE_RETRY_DELAY_S, Submitter
-from pabal.service.delivery.window import Window
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable
 
 MAX_IDLE_S = 30.0

@@ -7,22 +7,22 @@ from collections.abc import Collection, Coroutine, Mapping, Sequence
 from typing import Any
 
 from pabal.carriers.base import Busy, Carrier, Rejected, Unknown, Unmapped, Verdict
-from pabal.domain import identifiers
-from pabal.domain.message import Attempt, Outcome
-from pabal.domain.sending import SMALL_RECEIVERS
+from pabal.domain.base import identifiers
+from pabal.domain.sends.message import Attempt, Outcome
+from pabal.domain.sends.sending import SMALL_RECEIVERS
 from pabal.service.context import Context
-from pabal.service.delivery.backpressure import Backpressure
-from pabal.service.delivery.circuit_breaker import CircuitBreaker
-from pabal.service.delivery.finish import FinishResult
-from pabal.service.delivery.settle import BatchVerdicts, settle
-from pabal.service.delivery.settle_late import settle_late
-from pabal.service.delivery.window import Window
+from pabal.service.delivery.carrier.backpressure import Backpressure
+from pabal.service.delivery.carrier.circuit_breaker import CircuitBreaker
+from pabal.service.delivery.carrier.in_flight_limit import Window
+from pabal.service.delivery.outcome.finish import FinishResult
+from pabal.service.delivery.outcome.settle import BatchVerdicts, settle
+from pabal.service.delivery.outcome.settle_late import settle_late
 from pabal.service.errors import describe_error
 from pabal.service.sending import compose
 from pabal.store.engine.base import StoreUnavailable
-from pabal.store.messages import Message
-from pabal.store.queue import Lease
-from pabal.store.requests import Request
+from pabal.store.messages.messages import Message
+from pabal.store.messages.requests import Request
+from pabal.store.queue.queue import Lease
 
 STORE_RETRY_DELAY_S = 1.0
 """Pause before writing again to a store that was unavailable."""

@@ -5,11 +5,11 @@ import contextlib
 import logging
 from collections.abc import Mapping
 
-from pabal.domain.dates import MINUTE, Instant
+from pabal.domain.base.dates import MINUTE, Instant
 from pabal.service.context import Context
-from pabal.store import events
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable
-from pabal.store.events import NumberedBatch
+from pabal.store.events import events
+from pabal.store.events.events import NumberedBatch
 
 POLL_INTERVAL_S = 4.0
 """How often to look for events that other processes have recorded."""

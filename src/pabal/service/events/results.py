@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pabal.domain.event import Event, EventType, Positions
+from pabal.domain.events.event import Event, EventType, Positions
 from pabal.service.context import Context
-from pabal.store import events, history, messages
 from pabal.store.engine.base import Reader, Tx, transaction
-from pabal.store.history import ReadMessages
+from pabal.store.events import events
+from pabal.store.messages import history, messages
+from pabal.store.messages.history import ReadMessages
 
 _RESULTS = (EventType.MESSAGE_RESULT,)
 

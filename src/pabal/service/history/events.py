@@ -4,12 +4,12 @@ from enum import Enum
 from typing import NamedTuple
 
 from pabal.carriers.base import Rejected
-from pabal.domain import identifiers
-from pabal.domain.dates import Instant
-from pabal.domain.message import Outcome, Status
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import Instant
+from pabal.domain.sends.message import Outcome, Status
 from pabal.service.history.timeline import Timeline
-from pabal.store.attempts import UNKNOWN
-from pabal.store.timeline import RecordedAttempt
+from pabal.store.messages.timeline import RecordedAttempt
+from pabal.store.queue.attempts import UNKNOWN
 
 
 class MessageEventKind(Enum):

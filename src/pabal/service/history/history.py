@@ -5,17 +5,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import NamedTuple, TypeVar
 
-from pabal.domain import identifiers
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.message import Status
+from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.sends.message import Status
 from pabal.service.context import Context
 from pabal.service.errors import RecordDamaged, describe_error
-from pabal.store import history, message_search, messages, requests
 from pabal.store.engine.base import NodeUnavailable, Reader, ReadTimedOut, Tx, transaction
-from pabal.store.history import MessageFilter, MessagePage, ReadMessages
-from pabal.store.message_search import SearchPage
-from pabal.store.messages import Message
-from pabal.store.requests import Request
+from pabal.store.messages import history, message_search, messages, requests
+from pabal.store.messages.history import MessageFilter, MessagePage, ReadMessages
+from pabal.store.messages.message_search import SearchPage
+from pabal.store.messages.messages import Message
+from pabal.store.messages.requests import Request
 
 T = TypeVar("T")
 

@@ -1,8 +1,8 @@
 """Looks up inbound messages."""
 
-from pabal.domain.inbound import Inbound as Inbound
+from pabal.domain.people.inbound import Inbound as Inbound
 from pabal.service.context import Context
-from pabal.store import inbound
+from pabal.store.messages import inbound
 
 NEWEST = 2**62
 """An id above all others."""

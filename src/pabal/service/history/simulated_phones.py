@@ -1,8 +1,8 @@
 """The phones of the simulator, as the console shows them."""
 
-from pabal.domain.simulated_message import SimulatedMessage
+from pabal.domain.sends.simulated_message import SimulatedMessage
 from pabal.service.context import Context
-from pabal.store import simulator
+from pabal.store.queue import simulator
 
 
 async def list_recent_phones(context: Context, account_id: int, limit: int) -> list[str]:

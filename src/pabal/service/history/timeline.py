@@ -3,19 +3,21 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pabal.domain import identifiers
+from pabal.domain.base import identifiers
 from pabal.service.context import Context
 from pabal.service.errors import RecordDamaged
 from pabal.service.history.history import take_search_turn
 from pabal.service.sending import compose
-from pabal.store import accounts, campaigns, message_search, messages, requests, timeline
+from pabal.store.accounts import accounts
+from pabal.store.campaigns import campaigns
 from pabal.store.engine.base import Reader, Tx, transaction
-from pabal.store.history import MessageFilter
-from pabal.store.message_search import NEWEST, SearchPage
-from pabal.store.messages import Message
-from pabal.store.queue import Lane
-from pabal.store.requests import Request
-from pabal.store.timeline import DeliveryRecord, QueuePosition, RecordedAttempt, RequestKey
+from pabal.store.messages import message_search, messages, requests, timeline
+from pabal.store.messages.history import MessageFilter
+from pabal.store.messages.message_search import NEWEST, SearchPage
+from pabal.store.messages.messages import Message
+from pabal.store.messages.requests import Request
+from pabal.store.messages.timeline import DeliveryRecord, QueuePosition, RecordedAttempt, RequestKey
+from pabal.store.queue.queue import Lane
 
 __all__ = [
     "NEWEST", "DeliveredPage", "DeliveryRecord", "Message", "MessageFilter", "Request", "SearchPage", "Timeline",

@@ -7,19 +7,21 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from pabal.domain import dates
-from pabal.domain.dates import HOUR, Instant
-from pabal.domain.event import EventType, make_event_id
-from pabal.domain.message import Product
-from pabal.domain.notice import NoticeKind
+from pabal.domain.base import dates
+from pabal.domain.base.dates import HOUR, Instant
+from pabal.domain.events.event import EventType, make_event_id
+from pabal.domain.events.notice import NoticeKind
+from pabal.domain.sends.message import Product
 from pabal.service.context import Context
-from pabal.service.delivery.circuit_breaker import CarrierStatus
+from pabal.service.delivery.carrier.circuit_breaker import CarrierStatus
 from pabal.service.slots import HOUSEKEEPING_SLOT
-from pabal.store import alerts, carrier_states, events, notices, statistics, webhooks
-from pabal.store.alerts import Alert
-from pabal.store.carrier_states import CarrierState
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
-from pabal.store.statistics import AccountFailures, quarter_start
+from pabal.store.events import alerts, events, notices, webhooks
+from pabal.store.events.alerts import Alert
+from pabal.store.messages import statistics
+from pabal.store.messages.statistics import AccountFailures, quarter_start
+from pabal.store.queue import carrier_states
+from pabal.store.queue.carrier_states import CarrierState
 
 CHECK_INTERVAL_S = 15.0
 FAILURES_EVERY = 4

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pabal.domain.codes import Text
-from pabal.domain.limits import LIMIT_BY_CODE
-from pabal.domain.notice import CONFIRMATION, NOTICE_KIND_BY_CODE, NoticeKind
-from pabal.domain.template import TEMPLATE_STATUS_BY_CODE
+from pabal.domain.base.codes import Text
+from pabal.domain.events.notice import CONFIRMATION, NOTICE_KIND_BY_CODE, NoticeKind
+from pabal.domain.kakao.template import TEMPLATE_STATUS_BY_CODE
+from pabal.domain.sends.limits import LIMIT_BY_CODE
 from pabal.mail.mailer import Mail
 from pabal.mail.message import to_one_line
 from pabal.service.context import Context
-from pabal.store.mails import ClaimedMail
+from pabal.store.events.mails import ClaimedMail
 from pabal.webhooks.secrets import UnreadableSecret
 
 PAGES = {

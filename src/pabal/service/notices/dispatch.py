@@ -4,17 +4,17 @@ import asyncio
 import contextlib
 import logging
 
-from pabal.domain.dates import SECOND, Instant
+from pabal.domain.base.dates import SECOND, Instant
 from pabal.mail.mailer import MailOutcome, MailResult
 from pabal.service.context import Context
 from pabal.service.notices.compose import compose_mail
 from pabal.service.notices.fan_out import fan_out
 from pabal.service.notices.schedule import DOUBT_DELAY_MS, LEASE_MARGIN_MS, LIFETIME_MS, retry_delay_ms
 from pabal.service.slots import HOUSEKEEPING_SLOT
-from pabal.store import mail_servers, mails, notice_settings, notices
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
-from pabal.store.mail_servers import MailServer
-from pabal.store.mails import ClaimedMail
+from pabal.store.events import mail_servers, mails, notice_settings, notices
+from pabal.store.events.mail_servers import MailServer
+from pabal.store.events.mails import ClaimedMail
 
 POLL_INTERVAL_S = 10.0
 """How often to look for notices and mails."""

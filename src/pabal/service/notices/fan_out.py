@@ -3,13 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pabal.domain.dates import Instant
+from pabal.domain.base.dates import Instant
 from pabal.service.notices.schedule import GATHER_MS
-from pabal.store import accounts, mails, notices
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from pabal.store.mails import NewMail
-from pabal.store.notice_settings import Recipient
-from pabal.store.notices import Notice
+from pabal.store.events import mails, notices
+from pabal.store.events.mails import NewMail
+from pabal.store.events.notice_settings import Recipient
+from pabal.store.events.notices import Notice
 
 BATCH = 50
 """Most notices that one transaction turns into mails."""

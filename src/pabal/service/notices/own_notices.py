@@ -3,21 +3,24 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.dates import HOUR, MINUTE, SECOND, Instant
-from pabal.domain.notice import CONFIRMATION, NoticeKind, parse_address
-from pabal.domain.user import User
-from pabal.service.access.sign_in import new_secret
-from pabal.service.access.throttle import hash_token
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import HOUR, MINUTE, SECOND, Instant
+from pabal.domain.events.notice import CONFIRMATION, NoticeKind, parse_address
+from pabal.domain.users.user import User
+from pabal.service.access.sign_in.sign_in import new_secret
+from pabal.service.access.sign_in.throttle import hash_token
 from pabal.service.context import Context
 from pabal.service.notices.compose import secret_context
 from pabal.service.notices.dispatch import MAIL_ID_BITS
-from pabal.store import audit_log, mails, notice_settings
-from pabal.store.audit_log import AuditEntry
+from pabal.store.accounts import audit_log
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.mails import NewMail
-from pabal.store.notice_settings import ASK_PERIOD_MS
-from pabal.store.notice_settings import NoticeSettings as NoticeSettings  # for pages, which do not import the store
+from pabal.store.events import mails, notice_settings
+from pabal.store.events.mails import NewMail
+from pabal.store.events.notice_settings import ASK_PERIOD_MS
+from pabal.store.events.notice_settings import (
+    NoticeSettings as NoticeSettings,  # for pages, which do not import the store
+)
 
 CONFIRM_LIFETIME_MS = 24 * HOUR
 ASK_PAUSE_MS = 1 * MINUTE

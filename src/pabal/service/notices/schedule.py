@@ -1,6 +1,6 @@
 """When a mail that could not be handed over is tried again, and when it is given up."""
 
-from pabal.domain.dates import DAY, HOUR, MINUTE, SECOND
+from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND
 
 GATHER_MS = 10 * SECOND
 """How long the first notice of a mail waits for others of its kind."""

@@ -2,17 +2,17 @@
 
 from typing import NamedTuple
 
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.user import User
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.users.user import User
 from pabal.mail.mailer import Mail, MailResult
 from pabal.service.context import Context
 from pabal.service.notices.compose import compose_test
 from pabal.service.notices.dispatch import MAIL_ID_BITS, record_server
-from pabal.store import mail_servers, mails, notice_settings
 from pabal.store.engine.base import Reader, Tx, transaction
-from pabal.store.mail_servers import MailServer as MailServer  # for pages, which do not import the store
-from pabal.store.mails import FailedMail as FailedMail
-from pabal.store.mails import OutboxCounts
+from pabal.store.events import mail_servers, mails, notice_settings
+from pabal.store.events.mail_servers import MailServer as MailServer  # for pages, which do not import the store
+from pabal.store.events.mails import FailedMail as FailedMail
+from pabal.store.events.mails import OutboxCounts
 
 TEST_PAUSE_S = 10.0
 """Least time between two test mails of a user."""

@@ -3,12 +3,12 @@
 from typing import NamedTuple
 
 from pabal.carriers.provider import RelayProvider, RemoteTemplate
-from pabal.domain.dates import MINUTE, Instant
-from pabal.domain.profile import Profile
-from pabal.domain.suspension import Suspension
-from pabal.domain.template import Template, TemplateContent, TemplateStatus
-from pabal.store import profiles, templates
+from pabal.domain.base.dates import MINUTE, Instant
+from pabal.domain.kakao.profile import Profile
+from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.template import Template, TemplateContent, TemplateStatus
 from pabal.store.engine.base import Tx
+from pabal.store.kakao import profiles, templates
 
 SETTLING_MS = 2 * MINUTE
 """How long a submitted template may be missing from a relay's lists before it counts as missing."""

@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping
 
 from pabal.carriers.provider import RelayProvider, RemoteCategories
-from pabal.domain.category import Category
-from pabal.domain.codes import Refused
+from pabal.domain.base.codes import Refused
+from pabal.domain.kakao.category import Category
 from pabal.service.context import Context
-from pabal.store import cursors
 from pabal.store.engine.base import Tx
+from pabal.store.queue import cursors
 
 _CURSOR_PREFIX = "categories "
 

@@ -2,18 +2,19 @@
 
 from typing import NamedTuple
 
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import Instant
-from pabal.domain.image import Image
-from pabal.domain.profile import MAX_WRONG_TOKENS, AuthStatus, Profile
-from pabal.domain.template import ReviewDecision, Template, TemplateStatus
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import Instant
+from pabal.domain.content.image import Image
+from pabal.domain.kakao.profile import MAX_WRONG_TOKENS, AuthStatus, Profile
+from pabal.domain.kakao.template import ReviewDecision, Template, TemplateStatus
 from pabal.service.context import Context
 from pabal.service.relay import templates as template_service
-from pabal.store import audit_log, profiles, templates
-from pabal.store.audit_log import AuditEntry
+from pabal.store.accounts import audit_log
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.profiles import ProfileFilter
-from pabal.store.templates import TemplateFilter
+from pabal.store.kakao import profiles, templates
+from pabal.store.kakao.profiles import ProfileFilter
+from pabal.store.kakao.templates import TemplateFilter
 
 MAX_APPROVED_PROFILES = 1000
 """The most profiles that a form offers."""

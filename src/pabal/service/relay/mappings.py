@@ -3,15 +3,16 @@
 import logging
 
 from pabal.carriers.provider import RelayProvider, RemoteTemplate
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.dates import Instant
-from pabal.domain.profile import Profile
-from pabal.domain.template import Template, TemplateStatus
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import Instant
+from pabal.domain.kakao.profile import Profile
+from pabal.domain.kakao.template import Template, TemplateStatus
 from pabal.service.context import Context
-from pabal.store import audit_log, profile_mappings, profiles, templates
-from pabal.store.audit_log import AuditEntry
+from pabal.store.accounts import audit_log
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.profile_mappings import WHOLE_PROFILE, ListedMapping, ProfileMapping
+from pabal.store.kakao import profile_mappings, profiles, templates
+from pabal.store.kakao.profile_mappings import WHOLE_PROFILE, ListedMapping, ProfileMapping
 
 __all__ = [
     "PROBLEMS", "ListedMapping", "list_mappings", "map_profile", "map_template", "remove_mapping", "sync_mappings",

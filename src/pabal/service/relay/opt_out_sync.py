@@ -3,11 +3,11 @@
 import asyncio
 import logging
 
-from pabal.domain.dates import DAY
+from pabal.domain.base.dates import DAY
 from pabal.service.context import Context
 from pabal.service.slots import HOUSEKEEPING_SLOT
-from pabal.store import opt_out_changes
 from pabal.store.engine.base import StoreUnavailable
+from pabal.store.people import opt_out_changes
 
 INTERVAL_S = 30.0
 """Pause between two rounds."""

@@ -7,9 +7,9 @@ import logging
 from typing import NamedTuple
 
 from pabal.carriers.provider import RelayProvider, RemoteProfile
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.dates import HOUR, SECOND, Instant
-from pabal.domain.profile import (
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import HOUR, SECOND, Instant
+from pabal.domain.kakao.profile import (
     MAX_TOKENS_PER_HOUR,
     MAX_WRONG_TOKENS,
     SENDER_KEY_CHARACTERS,
@@ -21,9 +21,10 @@ from pabal.domain.profile import (
 from pabal.service.context import Context
 from pabal.service.relay import categories
 from pabal.service.sending.cancel import cancel_profile_messages
-from pabal.store import accounts, audit_log, profiles
-from pabal.store.audit_log import AuditEntry
+from pabal.store.accounts import accounts, audit_log
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.kakao import profiles
 from pabal.world import new_sender_key, new_token
 
 _UNKNOWN_HASH = b""

@@ -4,16 +4,16 @@ import asyncio
 import logging
 
 from pabal.carriers.provider import ProviderUnavailable, RelayProvider, RemoteProfile, RemoteTemplate
-from pabal.domain.codes import Refused
-from pabal.domain.dates import HOUR, Instant
-from pabal.domain.profile import AuthStatus, Profile
-from pabal.domain.suspension import Suspension
-from pabal.domain.template import Template, TemplateStatus
+from pabal.domain.base.codes import Refused
+from pabal.domain.base.dates import HOUR, Instant
+from pabal.domain.kakao.profile import AuthStatus, Profile
+from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.template import Template, TemplateStatus
 from pabal.service.context import Context
 from pabal.service.relay import apply, categories, mappings
 from pabal.service.slots import HOUSEKEEPING_SLOT
-from pabal.store import profiles, templates
 from pabal.store.engine.base import StoreUnavailable
+from pabal.store.kakao import profiles, templates
 
 SYNC_INTERVAL_S = 30.0
 CATEGORIES_INTERVAL_MS = 1 * HOUR

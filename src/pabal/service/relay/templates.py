@@ -2,16 +2,17 @@
 
 from typing import NamedTuple
 
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.dates import Instant
-from pabal.domain.image import Image
-from pabal.domain.profile import Profile
-from pabal.domain.template import EDITABLE_STATUSES, ReviewDecision, Template, TemplateContent, TemplateStatus
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import Instant
+from pabal.domain.content.image import Image
+from pabal.domain.kakao.profile import Profile
+from pabal.domain.kakao.template import EDITABLE_STATUSES, ReviewDecision, Template, TemplateContent, TemplateStatus
 from pabal.service.context import Context
 from pabal.service.relay import categories
-from pabal.store import audit_log, profiles, templates
-from pabal.store.audit_log import AuditEntry
+from pabal.store.accounts import audit_log
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
+from pabal.store.kakao import profiles, templates
 
 
 class TemplateRef(NamedTuple):

@@ -4,31 +4,30 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from pabal.domain import identifiers
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.dates import MINUTE, Instant
-from pabal.domain.image import Image
-from pabal.domain.message import Outcome, Product
-from pabal.domain.opt_out import EVERY_SENDER, AdReceiver
-from pabal.domain.profile import Profile
-from pabal.domain.sending import SMALL_RECEIVERS, Sending
-from pabal.domain.template import TemplateContent
+from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import Instant
+from pabal.domain.content.image import Image
+from pabal.domain.people.opt_out import AdReceiver
+from pabal.domain.sends.message import Outcome, Product
+from pabal.domain.sends.sending import SMALL_RECEIVERS, Sending
 from pabal.service.context import Context
 from pabal.service.fair_order import LaneKey
 from pabal.service.sending.duplicates import DuplicateGuard, build_guard, find_duplicates
 from pabal.service.sending.placement import WATCHED_BACK_MS, place_request
-from pabal.service.sending.slot_choice import choose_slot
-from pabal.store import audit_log, expiry, idempotency_keys, messages, opt_outs, queue, requests
-from pabal.store.audit_log import AuditEntry
+from pabal.service.sending.preconditions import WAKE_HORIZON_MS, build_ad_receivers, choose_carrier
+from pabal.store.accounts import audit_log
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import NodeUnavailable, Priority, Tx, transaction
-from pabal.store.hash_keys import HashKeys
-from pabal.store.idempotency_keys import KeyedRequest, KeyId
+from pabal.store.messages import idempotency_keys, messages, requests
+from pabal.store.messages.idempotency_keys import KeyedRequest, KeyId
+from pabal.store.people import opt_outs
+from pabal.store.people.hash_keys import HashKeys
+from pabal.store.queue import deadlines, queue
 from pabal.world import new_request_id
 
 MAX_SLOT_TRIES = 3
 """In how many slots a send is tried: one whose node was just lost is not known to be so."""
-WAKE_HORIZON_MS = 1 * MINUTE
-"""Sends scheduled later than this wake no deliverer: each polls the queue more often by itself."""
 
 
 class IdempotencyKey(NamedTuple):
@@ -218,18 +217,6 @@ def announce_request(context: Context, product: Product, request: NewRequest, ac
         context.wake([request.carrier])
 
 
-async def choose_carrier(context: Context, account_id: int, sending: Sending) -> str:
-    """Return the first carrier of a send, and check its sender numbers.
-
-    Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
-    """
-    is_for_later = sending.scheduled_at is not None and sending.scheduled_at > context.world.now() + WAKE_HORIZON_MS
-    carrier = context.choose_carrier(sending.product, is_scheduled=is_for_later)
-    if context.policy.checks_sender_numbers:
-        await _check_numbers(context, account_id, sending)
-    return carrier
-
-
 def store_requests(tx: Tx, requests_to_store: Sequence[NewRequest]) -> list[AcceptedRequest]:
     """Store requests with their messages and jobs; a repeated request is stored once."""
     stored = _find_stored(tx, [each for each in requests_to_store if each.idempotency_key])
@@ -251,7 +238,7 @@ def store_requests(tx: Tx, requests_to_store: Sequence[NewRequest]) -> list[Acce
         if new_request.image:
             requests.add_image(tx, new_request.request_id, new_request.image)
         if new_request.deadline is not None:
-            expiry.set_deadline(tx, new_request.request_id, new_request.deadline)
+            deadlines.set_deadline(tx, new_request.request_id, new_request.deadline)
         if new_request.audit_entry:
             audit_log.add(tx, new_request.audit_entry)
     messages.add_all(tx, [row for new_request in new for row in new_request.messages])
@@ -326,6 +313,18 @@ def _key_id_of(request: NewRequest) -> KeyId:
     return KeyId(identifiers.slot_of(request.request_id), request.account_id, request.idempotency_key.key)
 
 
+def choose_slot(context: Context, account_id: int, key: str | None) -> int:
+    """Return the slot of its Idempotency-Key, or else a random one whose node can be reached, if any can."""
+    numbers = context.slots.numbers
+    if len(numbers) == 1:
+        return numbers[0]
+    if key is not None:
+        return numbers[identifiers.slot_of_key(account_id, key, len(numbers))]
+    if context.nodes.lost:
+        numbers = tuple(context.nodes.reachable(numbers)) or numbers
+    return numbers[context.world.random_bits(identifiers.SLOT_BITS) % len(numbers)]
+
+
 async def find_accepted(context: Context, account_id: int, idempotency_key: IdempotencyKey) -> bytes | None:
     """Return the earlier request with this key, if any.
 
@@ -337,53 +336,6 @@ async def find_accepted(context: Context, account_id: int, idempotency_key: Idem
     key_id = KeyId(slot, account_id, idempotency_key.key)
     earlier = (await context.store.read(idempotency_keys.find, [key_id])).get(key_id)
     return _check_same(earlier, idempotency_key) if earlier and earlier.created_at >= since else None
-
-
-async def get_usable_profile(context: Context, account_id: int, sender_key: str) -> Profile:
-    """Return the profile of a sender key.
-
-    Raises Refused: SENDER_NOT_FOUND, SENDER_NOT_APPROVED.
-    """
-    profile = await context.setup.get_profile(account_id, sender_key)
-    if profile is None:
-        raise Refused(Code.SENDER_NOT_FOUND, "senderKey")
-    if not profile.is_usable:
-        raise Refused(
-            Code.SENDER_NOT_APPROVED, "senderKey", profile.suspension.label if profile.suspension else None
-        )
-    return profile
-
-
-async def get_usable_template(context: Context, profile: Profile, code: str) -> TemplateContent:
-    """Return the approved content of a profile's template.
-
-    Raises Refused: TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED.
-    """
-    template = await context.setup.get_template(profile.id, code)
-    if template is None:
-        raise Refused(Code.TEMPLATE_NOT_FOUND, "templateCode")
-    if template.approved is None or not template.is_usable:
-        raise Refused(
-            Code.TEMPLATE_NOT_APPROVED, "templateCode", template.suspension.label if template.suspension else None
-        )
-    return template.approved
-
-
-def build_ad_receivers(account_id: int, sending: Sending) -> list[AdReceiver]:
-    """Return the receivers of an advertisement; of others none, because nobody opts out of them."""
-    if not sending.is_ad:
-        return []
-    sender = sending.sender if sending.product.is_text else EVERY_SENDER
-    return [AdReceiver(account_id, each.phone, sender) for each in sending.receivers]
-
-
-async def _check_numbers(context: Context, account_id: int, sending: Sending) -> None:
-    used = [("sender", sending.sender)] if sending.sender else []
-    if sending.fallback:
-        used.append(("resendPhoneNumber", sending.fallback.sender))
-    for field, number in used:
-        if not await context.setup.is_approved_number(account_id, number):
-            raise Refused(Code.SENDER_NUMBER_NOT_REGISTERED, field)
 
 
 def _check_same(earlier: KeyedRequest, idempotency_key: IdempotencyKey) -> bytes:

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from pabal.domain import dates, identifiers
-from pabal.domain.limits import Limit
-from pabal.domain.message import Outcome
+from pabal.domain.base import dates, identifiers
+from pabal.domain.sends.limits import Limit
+from pabal.domain.sends.message import Outcome
 from pabal.service.policy import Policy
-from pabal.store import account_limits, budget_corrections, messages, requests
-from pabal.store.budget_corrections import EndedGroup
+from pabal.store.accounts import account_limits, budget_corrections
+from pabal.store.accounts.budget_corrections import EndedGroup
 from pabal.store.engine.base import Tx, transaction
+from pabal.store.messages import messages, requests
 
 Ended = tuple[bytes, str | None, Outcome | None]
 """A message that ended: its id, the carrier that took it, if any, and its outcome; None: cancelled."""

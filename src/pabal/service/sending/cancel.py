@@ -2,14 +2,17 @@
 
 from typing import NamedTuple
 
-from pabal.domain import identifiers
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import Instant
+from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import Instant
 from pabal.service.context import Context
 from pabal.service.sending.budgets import record_ended
-from pabal.store import audit_log, campaign_requests, messages, profiles, queue, requests
-from pabal.store.audit_log import AuditEntry
+from pabal.store.accounts import audit_log
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
+from pabal.store.kakao import profiles
+from pabal.store.messages import campaign_requests, messages, requests
+from pabal.store.queue import queue
 
 SWEEP_BATCH_REQUESTS = 5
 """Requests of a deleted profile that one transaction cancels."""

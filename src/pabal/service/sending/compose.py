@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
-from pabal.domain import advertising, identifiers, sending, text
-from pabal.domain.button import Button
-from pabal.domain.message import Attempt, Product
-from pabal.domain.template_parts import NO_PARTS, TemplateParts, fill_parts
+from pabal.domain.base import identifiers
+from pabal.domain.content import advertising, text
+from pabal.domain.content.button import Button
+from pabal.domain.kakao.template_parts import NO_PARTS, TemplateParts, fill_parts
+from pabal.domain.sends import sending
+from pabal.domain.sends.message import Attempt, Product
 from pabal.service.policy import Policy
-from pabal.store.messages import Message
-from pabal.store.queue import Lane, Lease
-from pabal.store.requests import Request
+from pabal.store.messages.messages import Message
+from pabal.store.messages.requests import Request
+from pabal.store.queue.queue import Lane, Lease
 
 
 def is_fallback(message: Message, request: Request) -> bool:

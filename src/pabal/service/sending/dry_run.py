@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pabal.domain import text
-from pabal.domain.dates import Instant
-from pabal.domain.message import Product
-from pabal.domain.price import Hundredths
-from pabal.domain.sending import Receiver, Sending, fill_text
+from pabal.domain.base.dates import Instant
+from pabal.domain.content import text
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.price import Hundredths
+from pabal.domain.sends.sending import Receiver, Sending, fill_text
 from pabal.service.context import Context
-from pabal.service.sending.accept import build_ad_receivers, choose_carrier
 from pabal.service.sending.duplicates import build_guard, look_for_duplicates
-from pabal.store import opt_outs
+from pabal.service.sending.preconditions import build_ad_receivers, choose_carrier
+from pabal.store.people import opt_outs
 
 MAX_SHOWN_RECEIVERS = 1000
 """How many receivers a dry run shows; it checks all of them."""

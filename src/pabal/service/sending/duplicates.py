@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from pabal.domain.codes import Code, Problem, Refused, Text
-from pabal.domain.dates import MINUTE, Instant
-from pabal.domain.limits import AccountLimits
-from pabal.domain.message import Product
-from pabal.domain.sending import Receiver, Sending, fill_buttons, fill_text
-from pabal.domain.template_parts import fill_parts, to_fields
+from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.base.dates import MINUTE, Instant
+from pabal.domain.kakao.template_parts import fill_parts, to_fields
+from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.sending import Receiver, Sending, fill_buttons, fill_text
 from pabal.service.policy import Policy
-from pabal.store import recent_texts
 from pabal.store.engine.base import Tx
+from pabal.store.messages import recent_texts
 
 DIGEST_BYTES = 16
 

@@ -3,13 +3,13 @@
 import asyncio
 import contextlib
 
-from pabal.domain.dates import SECOND, Instant
+from pabal.domain.base.dates import SECOND, Instant
 from pabal.service.context import Context
 from pabal.service.fair_order import LaneKey
 from pabal.service.queue_heads import read_heads
-from pabal.store import slots
 from pabal.store.engine.base import StoreUnavailable
-from pabal.store.queue import Lane
+from pabal.store.queue import slots
+from pabal.store.queue.queue import Lane
 
 REFRESH_AFTER_S = 0.5
 """How old the heads of slots may be before they are read again, in the background."""

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pabal.domain import identifiers
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.message import Status
-from pabal.domain.sending import Sending, fill_text
+from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.sends.message import Status
+from pabal.domain.sends.sending import Sending, fill_text
 from pabal.service.context import Context
 from pabal.service.sending import accept, compose
 from pabal.service.sending.accept import AcceptedRequest, IdempotencyKey, NewRequest
 from pabal.service.sending.cancel import cancel
-from pabal.store import campaign_requests, messages, recent_texts, requests
-from pabal.store.audit_log import AuditEntry
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import NodeUnavailable, Tx, transaction
-from pabal.store.requests import Request
+from pabal.store.messages import campaign_requests, messages, recent_texts, requests
+from pabal.store.messages.requests import Request
 
 NOT_WAITING = Text(
     "이미 발송이 시작되었거나 취소된 예약이어서 바꾸지 않았습니다. 원래 예약의 현황을 확인하세요.",

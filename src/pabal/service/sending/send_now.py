@@ -2,14 +2,16 @@
 
 from typing import NamedTuple
 
-from pabal.domain import dates
-from pabal.domain.codes import Code, Refused
-from pabal.domain.dates import Instant
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import Instant
 from pabal.service.context import Context
 from pabal.service.policy import Policy
-from pabal.store import audit_log, campaign_requests, queue, requests
-from pabal.store.audit_log import AuditEntry
+from pabal.store.accounts import audit_log
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
+from pabal.store.messages import campaign_requests, requests
+from pabal.store.queue import queue
 
 
 class Expedited(NamedTuple):

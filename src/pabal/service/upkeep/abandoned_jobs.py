@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from pabal.domain.dates import Instant
-from pabal.domain.message import Outcome, Product, Status
-from pabal.domain.route import SIMULATOR_KIND
-from pabal.service.delivery.finish import finish
+from pabal.domain.base.dates import Instant
+from pabal.domain.sends.message import Outcome, Product, Status
+from pabal.domain.sends.route import SIMULATOR_KIND
+from pabal.service.delivery.outcome.finish import finish
 from pabal.service.policy import Policy
-from pabal.store import carriers, messages, queue, queue_admin
 from pabal.store.engine.base import Tx
-from pabal.store.queue import Lane
+from pabal.store.messages import messages
+from pabal.store.queue import carriers, queue, queue_admin
+from pabal.store.queue.queue import Lane
 
 BATCH = 500
 """Most messages that one transaction moves or cancels."""

@@ -4,12 +4,14 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from pabal.domain.codes import Text
-from pabal.domain.dates import Instant
-from pabal.service.delivery.claim import hold_in_doubt
+from pabal.domain.base.codes import Text
+from pabal.domain.base.dates import Instant
+from pabal.service.delivery.claiming.claim_tx import hold_in_doubt
 from pabal.service.policy import Policy
-from pabal.store import campaigns, messages, queue, queue_admin
+from pabal.store.campaigns import campaigns
 from pabal.store.engine.base import Priority, Tx, transaction
+from pabal.store.messages import messages
+from pabal.store.queue import queue, queue_admin
 
 BATCH = 500
 """How many jobs are read at a time."""

@@ -1,9 +1,9 @@
 """Deletes events that are older than their retention, in the slots that this process holds."""
 
-from pabal.domain.dates import Instant
+from pabal.domain.base.dates import Instant
 from pabal.service.context import Context
-from pabal.store import events
 from pabal.store.engine.base import Reader, Tx, transaction
+from pabal.store.events import events
 
 BATCH = 500
 """Most events that one transaction deletes."""

@@ -6,56 +6,42 @@ import itertools
 import logging
 from collections.abc import Callable, Iterable, Sequence
 
-from pabal.domain import identifiers
-from pabal.domain.campaign import CampaignState
-from pabal.domain.dates import DAY, HOUR, MINUTE, Instant
-from pabal.domain.message import Outcome
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import DAY, HOUR, MINUTE, Instant
+from pabal.domain.sends.campaign import CampaignState
+from pabal.domain.sends.message import Outcome
 from pabal.service.context import Context
-from pabal.service.delivery.finish import FinishResult, finish
-from pabal.service.delivery.inbound import finish_long_messages
-from pabal.service.delivery.take_over import reassign_unknown_carriers
+from pabal.service.delivery.outcome.finish import FinishResult, finish
+from pabal.service.delivery.receiving.inbound import finish_long_messages
+from pabal.service.delivery.workers.take_over import reassign_unknown_carriers
 from pabal.service.policy import Policy
 from pabal.service.sending.budgets import correct_some
 from pabal.service.sending.cancel import cancel_deleted_profiles
 from pabal.service.slots import HOUSEKEEPING_SLOT
+from pabal.service.upkeep.deadline_sweep import Expirer
 from pabal.service.upkeep.event_retention import EventRetention
-from pabal.service.upkeep.expire import Expirer
 from pabal.service.upkeep.latency import LATENCY_RETENTION_MS, LatencyReporter
 from pabal.service.upkeep.partitions import maintain_partitions
 from pabal.service.upkeep.retention import erase_ended, erase_expired
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_statistics
 from pabal.service.upkeep.throughput import ThroughputReporter
-from pabal.store import (
-    alerts,
-    audit_log,
-    campaigns,
-    carrier_latencies,
-    carrier_states,
-    cursors,
-    drafts,
-    events,
-    form_claims,
-    idempotency_keys,
-    inbound,
+from pabal.store.accounts import audit_log
+from pabal.store.campaigns import campaigns, drafts
+from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.events import alerts, events, mails, notices, webhooks
+from pabal.store.kakao import profiles
+from pabal.store.messages import idempotency_keys, inbound, recent_texts, statistics
+from pabal.store.queue import carrier_latencies, carrier_states, cursors, queue, queue_admin, receipts, simulator
+from pabal.store.queue.slots import SlotNotHeld
+from pabal.store.users import (
+    form_idempotency,
     invites,
-    mails,
-    notices,
     openid_identities,
     pending_sign_ins,
-    profiles,
-    queue,
-    queue_admin,
-    receipts,
-    recent_texts,
     sessions,
     sign_in_attempts,
-    simulator,
-    statistics,
     trusted_devices,
-    webhooks,
 )
-from pabal.store.engine.base import StoreUnavailable, Tx
-from pabal.store.slots import SlotNotHeld
 
 ROUND_INTERVAL_S = 10.0
 """Pause between two rounds."""
@@ -163,7 +149,7 @@ async def _run_global_tasks(context: Context) -> None:
     policy, world = context.policy, context.world
     await cancel_deleted_profiles(context)
     forget_before = world.now() - policy.idempotency_ms
-    await _repeat_until_none(context, lambda tx: form_claims.delete_old(tx, forget_before, BATCH))
+    await _repeat_until_none(context, lambda tx: form_idempotency.delete_old(tx, forget_before, BATCH))
     await _repeat_until_none(context, lambda tx: idempotency_keys.delete_old(tx, forget_before, BATCH))
     while await context.store.write(correct_some, policy, BATCH):
         pass

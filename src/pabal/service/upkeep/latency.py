@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pabal.domain.dates import DAY, MINUTE, Instant
+from pabal.domain.base.dates import DAY, MINUTE, Instant
 from pabal.service.context import Context
 from pabal.service.metrics import RESPONSE_BOUNDS_S
-from pabal.store import carrier_latencies
-from pabal.store.carrier_latencies import MinuteLatency
+from pabal.store.queue import carrier_latencies
+from pabal.store.queue.carrier_latencies import MinuteLatency
 
 LATENCY_RETENTION_MS = 1 * DAY
 SHARES = (0.50, 0.95, 0.99)

@@ -6,13 +6,13 @@ import logging
 
 from pabal.carriers.base import Receipt
 from pabal.service.context import Context
-from pabal.service.delivery.receive import ReceiveResult, announce_received, receive
+from pabal.service.delivery.receiving.receive import ReceiveResult, announce_received, receive
 from pabal.service.nodes import PROBE_INTERVAL_S, REFRESH_INTERVAL_S
 from pabal.service.policy import Policy
 from pabal.service.slots import HOUSEKEEPING_SLOT
-from pabal.store import postponed_receipts
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
-from pabal.store.postponed_receipts import PostponedReceipt
+from pabal.store.queue import postponed_receipts
+from pabal.store.queue.postponed_receipts import PostponedReceipt
 
 BATCH = 200
 """Most postponed receipts that one transaction processes."""

@@ -3,8 +3,8 @@
 import logging
 
 from pabal.service.context import Context
-from pabal.store.engine import partitions
 from pabal.store.engine.base import StoreUnavailable
+from pabal.store.engine.postgres import partitions
 
 BATCH = 500
 """Most stray rows that one transaction deletes."""

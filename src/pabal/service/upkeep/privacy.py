@@ -4,37 +4,26 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pabal.domain import identifiers
-from pabal.domain.contact import Contact
-from pabal.domain.dates import Instant
-from pabal.domain.inbound import Inbound
-from pabal.domain.message import Status
-from pabal.domain.opt_out import OptOut
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import Instant
+from pabal.domain.people.contact import Contact
+from pabal.domain.people.inbound import Inbound
+from pabal.domain.people.opt_out import OptOut
+from pabal.domain.sends.message import Status
 from pabal.service.context import Context
-from pabal.service.sending.drafts import contains_number, find_lines
-from pabal.store import (
-    audit_log,
-    campaign_requests,
-    contacts,
-    drafts,
-    erasures,
-    events,
-    history,
-    inbound,
-    messages,
-    opt_out_changes,
-    opt_outs,
-    personal_data,
-    queue,
-    requests,
-    webhook_posts,
-)
-from pabal.store.audit_log import AuditEntry
-from pabal.store.drafts import AccountDraft
+from pabal.service.sending.drafts.drafts import contains_number, find_lines
+from pabal.store.accounts import audit_log
+from pabal.store.accounts.audit_log import AuditEntry
+from pabal.store.campaigns import drafts
+from pabal.store.campaigns.drafts import AccountDraft
 from pabal.store.engine.base import Store, Tx
-from pabal.store.hash_keys import HashKeys
-from pabal.store.history import ReadMessages
-from pabal.store.personal_data import CampaignRow, PhoneMessage
+from pabal.store.events import events, webhook_posts
+from pabal.store.messages import campaign_requests, history, inbound, messages, requests
+from pabal.store.messages.history import ReadMessages
+from pabal.store.people import contacts, erasures, opt_out_changes, opt_outs, personal_data
+from pabal.store.people.hash_keys import HashKeys
+from pabal.store.people.personal_data import CampaignRow, PhoneMessage
+from pabal.store.queue import queue
 
 BATCH = 200
 """Most messages that one transaction erases."""

@@ -3,31 +3,24 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pabal.domain.dates import MINUTE, Instant, Period
-from pabal.domain.message import Product
+from pabal.domain.base.dates import MINUTE, Instant, Period
+from pabal.domain.sends.message import Product
 from pabal.service.context import Context
 from pabal.service.history.history import take_search_turn
 from pabal.service.upkeep.statistics import QUICK_MS, update_statistics
-from pabal.store import (
-    accounts,
-    carrier_latencies,
-    carrier_states,
-    carriers,
-    mail_servers,
-    mails,
-    queue_admin,
-    statistics,
-    templates,
-    users,
-    webhooks,
-)
-from pabal.store import slots as slot_store
-from pabal.store.carrier_latencies import MinuteLatency
-from pabal.store.carrier_states import CarrierState
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Reader, Tx, transaction
-from pabal.store.queue_admin import QueueDepth
-from pabal.store.slots import Worker, WorkerState
-from pabal.store.statistics import GroupCounts, PeriodCounts, StatisticsKey
+from pabal.store.events import mail_servers, mails, webhooks
+from pabal.store.kakao import templates
+from pabal.store.messages import statistics
+from pabal.store.messages.statistics import GroupCounts, PeriodCounts, StatisticsKey
+from pabal.store.queue import carrier_latencies, carrier_states, carriers, queue_admin
+from pabal.store.queue import slots as slot_store
+from pabal.store.queue.carrier_latencies import MinuteLatency
+from pabal.store.queue.carrier_states import CarrierState
+from pabal.store.queue.queue_admin import QueueDepth
+from pabal.store.queue.slots import Worker, WorkerState
+from pabal.store.users import users
 
 __all__ = [
     "AccountReport", "CarrierState", "DeliveryReport", "GroupCounts", "GroupNames", "GroupedStatistics",

@@ -1,12 +1,15 @@
 """Erases what is older than the retention, and what was postponed until its messages have ended."""
 
-from pabal.domain import identifiers
-from pabal.domain.dates import Instant
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import Instant
 from pabal.service.context import Context
 from pabal.service.policy import Policy
-from pabal.store import cursors, erasures, requests, webhook_posts
-from pabal.store.engine import partitions
 from pabal.store.engine.base import Tx
+from pabal.store.engine.postgres import partitions
+from pabal.store.events import webhook_posts
+from pabal.store.messages import requests
+from pabal.store.people import erasures
+from pabal.store.queue import cursors
 
 ERASE_BATCH = 5
 """Most requests that one transaction erases: each may have thousands of messages."""

@@ -7,11 +7,11 @@ not grow with the history. A crash does no harm, for counts are never added up f
 from collections.abc import Mapping
 from itertools import groupby
 
-from pabal.domain.dates import DAY, MINUTE, Instant
+from pabal.domain.base.dates import DAY, MINUTE, Instant
 from pabal.service.context import Context
-from pabal.store import cursors, statistics
 from pabal.store.engine.base import Tx
-from pabal.store.statistics import (
+from pabal.store.messages import statistics
+from pabal.store.messages.statistics import (
     OPEN_PREFIX,
     OTHER_KEYS,
     OTHERS,
@@ -22,6 +22,7 @@ from pabal.store.statistics import (
     StatisticsGroup,
     quarter_start,
 )
+from pabal.store.queue import cursors
 
 SLICE_MS = 1 * MINUTE
 """How much is read at a time, so that others can read in between."""

@@ -1,10 +1,10 @@
 """Reports the throughput of each carrier: every process stores its own share."""
 
 from pabal.carriers.base import Accepted
-from pabal.domain.dates import MINUTE
+from pabal.domain.base.dates import MINUTE
 from pabal.service.context import Context
-from pabal.store import carrier_states
 from pabal.store.engine.base import Tx
+from pabal.store.queue import carrier_states
 
 _ACCEPTED = Accepted(None).label
 

@@ -4,13 +4,13 @@ import asyncio
 import contextlib
 import logging
 
-from pabal.domain.webhook import Webhook
+from pabal.domain.events.webhook import Webhook
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.service.webhooks.endpoint import EndpointPoster
 from pabal.service.webhooks.pace import PostPace
-from pabal.store import events, webhooks
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
+from pabal.store.events import events, webhooks
 
 REFRESH_INTERVAL_S = 5.0
 """How often to look for webhooks that were added or changed by other processes."""

@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 from typing import NamedTuple
 
-from pabal.domain.webhook import Webhook, secret_context
+from pabal.domain.events.webhook import Webhook, secret_context
 from pabal.service.context import Context
-from pabal.store import webhooks
+from pabal.store.events import webhooks
 from pabal.webhooks.secrets import UnreadableSecret
 
 BATCH = 100

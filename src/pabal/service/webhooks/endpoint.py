@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from pabal.domain.dates import SECOND, Instant
-from pabal.domain.webhook import Webhook, WebhookState
+from pabal.domain.base.dates import SECOND, Instant
+from pabal.domain.events.webhook import Webhook, WebhookState
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.service.webhooks import outcomes
@@ -21,9 +21,9 @@ from pabal.service.webhooks.schedule import (
     TRIAL_INTERVAL_MS,
     retry_delay_ms,
 )
-from pabal.store import webhook_backlog, webhook_posts, webhooks
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
-from pabal.store.webhook_posts import MAX_INSTANT, Delivery, WebhookPost, WebhookProgress
+from pabal.store.events import webhook_backlog, webhook_posts, webhooks
+from pabal.store.events.webhook_posts import MAX_INSTANT, Delivery, WebhookPost, WebhookProgress
 from pabal.webhooks.poster import PostResult
 
 T = TypeVar("T")

@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pabal.domain import dates
-from pabal.domain.dates import Instant
-from pabal.domain.event import NUMBERS_PER_MS, Event, EventType, Positions
-from pabal.domain.webhook import Webhook
+from pabal.domain.base import dates
+from pabal.domain.base.dates import Instant
+from pabal.domain.events.event import NUMBERS_PER_MS, Event, EventType, Positions
+from pabal.domain.events.webhook import Webhook
 from pabal.service.context import Context
 from pabal.service.events.results import read_messages
 from pabal.service.relay.categories import read_sender_categories
 from pabal.service.webhooks.schedule import MAX_BODY_BYTES, MAX_ITEMS, MAX_WAIT_MS
-from pabal.store import events, webhook_posts
 from pabal.store.engine.base import Reader, Tx, transaction
-from pabal.store.webhook_posts import WebhookPost, WebhookProgress
+from pabal.store.events import events, webhook_posts
+from pabal.store.events.webhook_posts import WebhookPost, WebhookProgress
 
 EVENTS_PER_BATCH = 4 * MAX_ITEMS
 """Most events that are turned into posts at once."""

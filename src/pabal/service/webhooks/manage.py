@@ -3,18 +3,19 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from pabal.domain.codes import Code, Refused, Text
-from pabal.domain.dates import Instant
-from pabal.domain.event import EventType
-from pabal.domain.message import Product
-from pabal.domain.webhook import MAX_WEBHOOKS, Webhook, WebhookState, secret_context
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import Instant
+from pabal.domain.events.event import EventType
+from pabal.domain.events.webhook import MAX_WEBHOOKS, Webhook, WebhookState, secret_context
+from pabal.domain.sends.message import Product
 from pabal.service.context import Context
 from pabal.service.webhooks.pauses import check_pause, remember
-from pabal.store import accounts, audit_log, webhook_backlog, webhook_posts, webhooks
-from pabal.store.audit_log import AuditEntry
+from pabal.store.accounts import accounts, audit_log
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.webhook_posts import Delivery
-from pabal.store.webhooks import NewWebhook
+from pabal.store.events import webhook_backlog, webhook_posts, webhooks
+from pabal.store.events.webhook_posts import Delivery
+from pabal.store.events.webhooks import NewWebhook
 from pabal.webhooks import signing
 from pabal.webhooks.addresses import parse_url
 

@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from pabal.domain.dates import Instant
+from pabal.domain.base.dates import Instant
 from pabal.service.webhooks.schedule import TRIAL_INTERVAL_MS, must_pause
-from pabal.store import webhook_posts, webhooks
 from pabal.store.engine.base import Tx
-from pabal.store.webhook_posts import Delivery, WebhookPost
+from pabal.store.events import webhook_posts, webhooks
+from pabal.store.events.webhook_posts import Delivery, WebhookPost
 
 
 class FailureResult(NamedTuple):

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from pabal.domain.dates import MINUTE
+from pabal.domain.base.dates import MINUTE
 from pabal.service.context import Context
 from pabal.service.webhooks.schedule import MAX_IN_FLIGHT
 

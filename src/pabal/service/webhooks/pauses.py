@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from typing import TypeVar
 
-from pabal.domain.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused
 
 MAX_REMEMBERED = 10_000
 """Requests that are remembered; then the oldest are forgotten."""

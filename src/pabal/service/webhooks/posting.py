@@ -1,6 +1,6 @@
 """Posts to an endpoint once, signed."""
 
-from pabal.domain.webhook import Webhook, secret_context
+from pabal.domain.events.webhook import Webhook, secret_context
 from pabal.service.context import Context
 from pabal.webhooks.poster import PostError, PostResult
 from pabal.webhooks.secrets import UnreadableSecret

@@ -1,6 +1,6 @@
 """When a post that failed is tried again, and when an endpoint is paused."""
 
-from pabal.domain.dates import DAY, HOUR, MINUTE, SECOND, Instant
+from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND, Instant
 
 MAX_ITEMS = 100
 """Most events in a post."""

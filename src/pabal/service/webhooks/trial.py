@@ -2,16 +2,16 @@
 
 import msgspec
 
-from pabal.domain import dates
-from pabal.domain.event import EventType, format_event_id, make_event_id
+from pabal.domain.base import dates
+from pabal.domain.events.event import EventType, format_event_id, make_event_id
 from pabal.service.context import Context
 from pabal.service.webhooks import manage
 from pabal.service.webhooks.fan_out import make_body
 from pabal.service.webhooks.pauses import check_pause, remember
 from pabal.service.webhooks.posting import decode_answer, post_once
-from pabal.store import webhook_posts, webhooks
 from pabal.store.engine.base import Tx
-from pabal.store.webhook_posts import Delivery
+from pabal.store.events import webhook_posts, webhooks
+from pabal.store.events.webhook_posts import Delivery
 from pabal.webhooks.poster import PostResult
 
 TEST_PAUSE_S = 1.0

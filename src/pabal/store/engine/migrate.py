@@ -5,9 +5,9 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
-from pabal.domain.dates import Instant
-from pabal.store.engine import partitions
+from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Priority, Tx, transaction
+from pabal.store.engine.postgres import partitions
 
 SCHEMA_FOLDERS: list[Traversable] = [resources.files("pabal.store.engine").joinpath("schema")]
 """Where the numbered SQL files are; tests add a folder with a migration of their own."""

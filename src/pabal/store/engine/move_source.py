@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import apsw
 
-from pabal.domain import identifiers
-from pabal.domain.dates import Instant
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Row, StoreUnavailable, Value
 from pabal.store.engine.migrate import all_migrations
-from pabal.store.engine.sqlite_backup import REQUIRED_TABLES, NotAStore, open_read_only
+from pabal.store.engine.sqlite.sqlite_backup import REQUIRED_TABLES, NotAStore, open_read_only
 
 LEFT_OUT = frozenset({"migrations", "slots", "workers", "carrier_states", "carrier_latencies"})
 """Tables that each store has for itself: its schema, its slots, and the state of running processes."""

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from pabal.domain.dates import Instant
-from pabal.store.engine import partitions
+from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Priority, Row, Tx, transaction
 from pabal.store.engine.move_source import MovedTable, TableDigest, row_bytes
+from pabal.store.engine.postgres import partitions
 
 PROGRESS_TABLE = "unfinished_move"
 """It exists while a move is not finished; no service starts on such a store."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pabal.domain.event import EventType
+from pabal.domain.events.event import EventType
 from pabal.models.webhook_posts import POSTS
 from pabal.web.api_document.example_answers import post_example
 from pabal.web.api_document.schemas import build_schemas, refer_to

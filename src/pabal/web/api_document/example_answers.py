@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pabal.domain.codes import Code, Problem
-from pabal.domain.event import EventType
+from pabal.domain.base.codes import Code, Problem
+from pabal.domain.events.event import EventType
 from pabal.web.api_document.example_bodies import (
     BUTTON,
     CHANNEL,

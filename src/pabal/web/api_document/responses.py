@@ -3,11 +3,11 @@
 from collections import defaultdict
 from typing import Any
 
-from pabal.domain.codes import Code
+from pabal.domain.base.codes import Code
 from pabal.models.answers import Envelope
 from pabal.web.api_document.example_answers import answer_example, refusal_examples
 from pabal.web.api_document.schemas import refer_to
-from pabal.web.endpoint import Endpoint
+from pabal.web.endpoints.endpoint import Endpoint
 
 HEADERS: dict[str, Any] = {
     "X-Request-Id": {

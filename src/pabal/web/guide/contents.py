@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from pabal.domain.codes import Text
+from pabal.domain.base.codes import Text
 
 
 class Chapter(NamedTuple):

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from pabal.domain.codes import LANGUAGES
+from pabal.domain.base.codes import LANGUAGES
 from pabal.web.guide.contents import CHAPTERS
 
 _SHIPPED = Path(__file__).parent / "shipped"

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from pabal.checks.locale import choose_language
-from pabal.domain.codes import LANGUAGES, Text
+from pabal.checks.body.locale import choose_language
+from pabal.domain.base.codes import LANGUAGES, Text
 from pabal.web.guide.contents import CHAPTERS
 from pabal.web.guide.documents import find_picture, read_title
 from pabal.web.guide.rendering import PREFIX, render_page

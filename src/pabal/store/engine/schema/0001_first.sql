@@ -1,6 +1,6 @@
--- The schema of the first release. Words in braces differ by engine (see store/engine/sqlite.py and
--- store/engine/postgres_tx.py). Instants are milliseconds since 1970; receivers' phone numbers are integers without
--- their leading zero; products, statuses and outcomes are the numbers of domain/message.py.
+-- The schema of the first release. Words in braces differ by engine (see store/engine/sqlite/sqlite_store.py and
+-- store/engine/postgres/postgres_tx.py). Instants are milliseconds since 1970; receivers' phone numbers are integers without
+-- their leading zero; products, statuses and outcomes are the numbers of domain/sends/message.py.
 
 create table accounts (
     id {serial},
@@ -88,7 +88,7 @@ create table opt_outs (                  -- receivers who want no advertising
     sender text not null,                -- the sender number that it holds for; empty: everything of the account
     phone {big},                         -- null: the number was erased, its hash stays
     reason text,
-    source {small} not null,             -- a number of domain/opt_out.py
+    source {small} not null,             -- a number of domain/people/opt_out.py
     created_at {big} not null,
     unique (hash, sender)
 );

@@ -1,0 +1,1 @@
+"""What the API answers: records of messages, templates, senders and results."""

@@ -1,0 +1,94 @@
+"""Builds the record of a message, for the interface and for exports."""
+
+from msgspec import UNSET
+
+from pabal.checks.body.locale import Locale
+from pabal.domain.base import dates, identifiers
+from pabal.domain.base.codes import Text
+from pabal.domain.people import phone
+from pabal.domain.sends.message import Product
+from pabal.models.answers import LabelledValue, MessageItem
+from pabal.service.history.history import build_each
+from pabal.service.sending import compose
+from pabal.store.messages.history import MessagePage, ReadMessages
+from pabal.store.messages.message_search import SearchPage
+from pabal.store.messages.messages import Message
+from pabal.store.messages.requests import Request
+
+
+def label_value(word: str, label: Text, locale: Locale) -> LabelledValue:
+    """Return a coded value with its label in the caller's language."""
+    return LabelledValue(word, label.in_language(locale.language))
+
+
+def _brand_message(locale: Locale) -> LabelledValue:
+    return label_value(Product.BRAND_MESSAGE.code, Product.BRAND_MESSAGE.label, locale)
+
+
+def build_message_item(message: Message, request: Request, locale: Locale) -> MessageItem:
+    """Return the record of a message."""
+    origin = compose.origin_of(message, request)
+    outcome = message.outcome
+    receiver = phone.hyphenate(message.receiver) if message.receiver else ""
+    is_fallback = origin is not None
+    return MessageItem(
+        id=message.id.hex(),
+        label=receiver,
+        messageId=message.id.hex(),
+        requestId=request.id.hex(),
+        messageProductType=label_value(message.product.code, message.product.label, locale),
+        sendingStatus=label_value(message.status.code, message.status.label, locale),
+        resultCode=label_value(str(outcome.number), outcome.label, locale) if outcome else UNSET,
+        receiver=receiver,
+        reference=message.reference or UNSET,
+        originMessageId=origin.hex() if origin is not None else UNSET,
+        channelId=request.channel_id or UNSET,
+        senderKey=request.sender_key or UNSET,
+        templateCode=(None if is_fallback else request.template_code) or UNSET,
+        templateData=compose.parameters_of(message, request) or UNSET,
+        deliveredAs=_brand_message(locale) if request.is_delivered_as_brand and not is_fallback else UNSET,
+        yyyyMM=dates.format_month(request.scheduled_at, locale.zone),
+        requestDate=locale.format_timestamp(identifiers.requested_at(request.id)),
+        scheduledDate=locale.format_timestamp(request.scheduled_at),
+        completedDate=locale.format_timestamp(message.completed_at) if message.completed_at is not None else UNSET,
+        subject=compose.subject_of(message, request) or UNSET,
+        content=compose.content_of(message, request),
+    )
+
+
+_UNKNOWN = Text("알 수 없음", "Unknown")
+
+
+def unknown_value(locale: Locale) -> LabelledValue:
+    """Return what stands for a coded value that cannot be read."""
+    return label_value("unknown", _UNKNOWN, locale)
+
+
+def build_unreadable_item(message_id: bytes, locale: Locale) -> MessageItem:
+    """Return the record of a message that is stored, but cannot be read: what its id says, and a mark."""
+    requested_at = identifiers.requested_at(message_id)
+    unknown = unknown_value(locale)
+    return MessageItem(
+        id=message_id.hex(),
+        label="",
+        messageId=message_id.hex(),
+        requestId=identifiers.request_id_of(message_id).hex(),
+        messageProductType=unknown,
+        sendingStatus=unknown,
+        receiver="",
+        yyyyMM=dates.format_month(requested_at, locale.zone),
+        requestDate=locale.format_timestamp(requested_at),
+        scheduledDate=locale.format_timestamp(requested_at),
+        content="",
+        unreadable=True,
+    )
+
+
+def build_message_items(page: MessagePage | ReadMessages | SearchPage, locale: Locale) -> list[MessageItem]:
+    """Return the records of a page of messages, newest first."""
+    return build_each(
+        page.found,
+        page.unreadable,
+        lambda message, request: build_message_item(message, request, locale),
+        lambda message_id: build_unreadable_item(message_id, locale),
+    )

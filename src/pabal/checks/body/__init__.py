@@ -1,0 +1,1 @@
+"""From a body or a form to checked fields."""

@@ -1,0 +1,157 @@
+"""Readers of the fields that several bodies share: dates, fallbacks, images, buttons, links and texts."""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from pabal.checks.body.buttons import parse_buttons
+from pabal.checks.body.forms import Form
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.base.dates import Instant
+from pabal.domain.content import button, text, variables
+from pabal.domain.content.button import Button
+from pabal.domain.content.image import Image, parse_image
+from pabal.domain.people import phone
+from pabal.domain.sends.sending import Fallback, check_expire_minutes
+from pabal.models import bodies
+from pabal.service.policy import Policy
+
+
+def read_send_date(form: Form[Any], policy: Policy, now: Instant) -> Instant | None:
+    """Return when to send, None for now."""
+    return form.read_optional(
+        "sendDate", lambda spelling: dates.parse_send_date(spelling, now, policy.zone, policy.max_days_ahead)
+    )
+
+
+def read_expire_minutes(form: Form[Any]) -> int | None:
+    """Return the lifetime that the caller gave, in minutes, None for the default."""
+    return form.read_optional("expireMinutes", check_expire_minutes)
+
+
+def read_fallback(form: Form[Any]) -> Fallback | None:
+    """Return the text message to send when this one fails, if the caller wants one."""
+    number = form.read_optional("resendPhoneNumber", phone.parse_sender) if form.body.resendPhoneNumber else None
+    content = form.read_optional("resendContent", clean_template)
+    if not form.body.resend:
+        return None
+    if not form.body.resendPhoneNumber:
+        form.add(Problem(Code.MISSING_PARAMETER, "resendPhoneNumber"))
+    return Fallback(number or "", content or None)
+
+
+def read_image_field(form: Form[Any]) -> Image | None:
+    """Return the image of a form, if it has one; `raise_problems` reports what is wrong with it."""
+    given: bodies.ImageBody | None = form.body.image
+    if given is None or any(problem.field.startswith("image") for problem in form.problems):
+        return None
+    absent = [field for field in ("contentType", "fileName", "body") if not getattr(given, field)]
+    for field in absent:
+        form.add(Problem(Code.MISSING_PARAMETER, f"image.{field}"))
+    if absent:
+        return None
+    return form.read_optional("image", lambda _: parse_image(given.contentType, given.fileName, given.body))
+
+
+def read_buttons(
+    form: Form[Any],
+    given: Sequence[bodies.ButtonBody],
+    limit: int,
+    types: Collection[str] = button.DEFAULT_NAMES,
+    field: str = "buttons",
+    max_link: int = button.MAX_LINK_CHARACTERS,
+) -> tuple[Button, ...]:
+    """Return the buttons of a form, or what else has their fields; none if some have the wrong type.
+
+    Raises Refused(INVALID_BUTTON).
+    """
+    if any(problem.field.startswith(field) for problem in form.problems):
+        return ()
+    try:
+        button.check_number(len(given), limit)
+        return parse_buttons(
+            [{name: getattr(each, name) for name in each.__struct_fields__} for each in given],
+            limit,
+            types,
+            max_link,
+        )
+    except Refused as refused:
+        renamed = [each._replace(field=each.field.replace("buttons", field, 1)) for each in refused.problems]
+        raise Refused.from_problems(renamed) from None
+
+
+def parse_web_link(link: str) -> str:
+    """Return a link that a browser opens.
+
+    Raises Refused(INVALID_PARAMETER).
+    """
+    if not button.is_web_link(link) or len(link) > button.MAX_LINK_CHARACTERS:
+        limit = button.MAX_LINK_CHARACTERS
+        detail = Text(
+            f"http:// 또는 https://로 시작하는 {limit:,}자 이하의 주소를 입력하세요.",
+            f"Use a link of at most {limit:,} characters that starts with http:// or https://.",
+        )
+        raise Refused(Code.INVALID_PARAMETER, detail=detail)
+    return link
+
+
+def check_shared_text(form: Form[Any], shared_text: str | None, check: Callable[[str], None], field: str) -> None:
+    """Check a text without variables once, for all receivers."""
+    if shared_text is None:
+        return
+    try:
+        check(shared_text)
+    except Refused as refusal:
+        form.add_refusal(refusal, field)
+
+
+def clean(given: str) -> str:
+    """Return a normalized text.
+
+    Raises Refused: CONTENT_TOO_LONG for one that exceeds every limit, UNSUPPORTED_CHARACTER.
+    """
+    text.check_characters(given, text.MAX_INPUT_CHARACTERS)
+    return text.normalize(given)
+
+
+def clean_template(given: str) -> str:
+    """Return a normalized text of KakaoTalk that may have variables.
+
+    Raises Refused as `clean` does, and UNSUPPORTED_CHARACTER for a combining character behind a variable.
+    """
+    if _is_clean(given):
+        return given
+    cleaned = clean(given)
+    if joining := variables.find_joining(cleaned):
+        raise text.joining(joining)
+    return cleaned
+
+
+def clean_all(given: Sequence[str]) -> Sequence[str]:
+    """Return normalized texts.
+
+    Raises Refused as `clean` does.
+    """
+    if _is_clean("".join(given)):
+        return given
+    text.check_characters(max(given, key=len, default=""), text.MAX_INPUT_CHARACTERS)
+    return text.normalize_all(given)
+
+
+def clean_values(given: Sequence[str]) -> Sequence[str]:
+    """Return normalized values of the variables in a text of KakaoTalk.
+
+    Raises Refused as `clean` does, and UNSUPPORTED_CHARACTER for a combining character at the beginning of one.
+    """
+    if _is_clean("".join(given)):
+        return given
+    cleaned = clean_all(given)
+    for first in dict.fromkeys([value[:1] for value in cleaned]):
+        if text.starts_joining(first):
+            raise text.joining(first)
+    return cleaned
+
+
+def _is_clean(given: str) -> bool:
+    """Say whether a text is certainly clean and has no combining characters, as most have none."""
+    return given.isascii() and len(given) <= text.MAX_INPUT_CHARACTERS and "\0" not in given and "\r" not in given

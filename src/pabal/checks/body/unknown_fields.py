@@ -1,0 +1,133 @@
+"""Fields that a body does not have: they are named, with the known field that each resembles."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import pairwise
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+import msgspec
+
+from pabal.domain.base.codes import Text
+from pabal.domain.sends.field_warning import MAX_WARNINGS, FieldWarning, WarningCode
+
+MAX_SUGGESTIONS = 10
+"""For how many unknown fields a known one is looked for: that takes longer than reading them."""
+MAX_NAMED_CHARACTERS = 64
+"""How much of an unknown name is repeated."""
+MIN_RESEMBLANCE = 0.4
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$([^`]*)`)?", re.DOTALL)
+
+
+@lru_cache
+def closed_type(kind: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """Return a subtype of a body that refuses unknown fields, also in the objects within it."""
+    nested = [
+        (each.name, closed, msgspec.field(name=each.encode_name, **_default_of(each)))
+        for each in msgspec.structs.fields(kind)
+        if (closed := close_type(each.type)) is not each.type
+    ]
+    return msgspec.defstruct(kind.__name__, nested, bases=(kind,), kw_only=True, forbid_unknown_fields=True)
+
+
+def read_unknown(error: str, place: str = "") -> FieldWarning | None:
+    """Return the warning about the field that a closed type has refused; None if it refused something else."""
+    found = _UNKNOWN.fullmatch(error)
+    return _warning(f"{place}{found[2] or ''}".lstrip("."), found[1], None) if found else None
+
+
+def find_unknown(kind: type[msgspec.Struct], fields: Mapping[str, Any]) -> list[FieldWarning]:
+    """Return a warning for each unknown field, once for each name."""
+    found: dict[str, FieldWarning] = {}
+    for path, name, body in _walk(kind, fields, ""):
+        if name not in found:
+            near = _nearest(name, body) if len(found) < MAX_SUGGESTIONS else None
+            found[name] = _warning(path, name, near)
+            if len(found) == MAX_WARNINGS:
+                break
+    return list(found.values())
+
+
+def _walk(
+    kind: type[msgspec.Struct], fields: Mapping[str, Any], path: str
+) -> Iterator[tuple[str, str, type[msgspec.Struct]]]:
+    """Yield the place and name of each unknown field, and the body that it is in."""
+    known = _known_fields(kind)
+    if not fields.keys() <= known.keys():
+        for name in fields:
+            if name not in known:
+                yield path, name, kind
+    for name, inner in known.items():
+        if inner is None or name not in fields:
+            continue
+        value, place = fields[name], f"{path}.{name}" if path else name
+        if isinstance(value, dict):
+            yield from _walk(inner, value, place)
+        elif isinstance(value, list):
+            for index, each in enumerate(value):
+                if isinstance(each, dict):
+                    yield from _walk(inner, each, f"{place}[{index}]")
+
+
+@lru_cache
+def _known_fields(kind: type[msgspec.Struct]) -> dict[str, type[msgspec.Struct] | None]:
+    """Return the fields of a body by their names in JSON, each with the body that its value is made of, if any."""
+    return {each.encode_name: _find_struct(each.type) for each in msgspec.structs.fields(kind)}
+
+
+def _find_struct(hint: Any) -> type[msgspec.Struct] | None:
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        return hint
+    inner = (hint.__origin__,) if hasattr(hint, "__metadata__") else get_args(hint)
+    return next((found for each in inner if (found := _find_struct(each))), None)
+
+
+def close_type(hint: Any) -> Any:
+    """Return a type with its bodies closed; the same object if it has none."""
+    struct = _find_struct(hint)
+    if struct is None:
+        return hint
+    if hint is struct:
+        return closed_type(struct)
+    if hasattr(hint, "__metadata__"):
+        return close_type(hint.__origin__)
+    if get_origin(hint) in (Union, UnionType):
+        return Union[tuple(close_type(each) for each in get_args(hint))]  # noqa: UP007 - made of values
+    return list[close_type(get_args(hint)[0])]  # type: ignore[misc]
+
+
+def _default_of(field: Any) -> dict[str, Any]:
+    if field.default_factory is not msgspec.NODEFAULT:
+        return {"default_factory": field.default_factory}
+    return {} if field.default is msgspec.NODEFAULT else {"default": field.default}
+
+
+def _nearest(name: str, kind: type[msgspec.Struct]) -> str | None:
+    """Return the known name that has most pairs of letters in common with an unknown one."""
+    pairs = _pairs(name[:MAX_NAMED_CHARACTERS])
+    likeness = {
+        known: 2 * len(pairs & others) / (len(pairs) + len(others) or 1)
+        for known, others in _pairs_of_fields(kind).items()
+    }
+    best = max(likeness, key=likeness.__getitem__, default="")
+    return best if best and likeness[best] >= MIN_RESEMBLANCE else None
+
+
+@lru_cache
+def _pairs_of_fields(kind: type[msgspec.Struct]) -> dict[str, frozenset[str]]:
+    return {name: _pairs(name) for name in _known_fields(kind)}
+
+
+def _pairs(name: str) -> frozenset[str]:
+    """Return the pairs of neighbouring letters of a name."""
+    lower = name.lower()
+    return frozenset(map("".join, pairwise(lower)))
+
+
+def _warning(path: str, name: str, near: str | None) -> FieldWarning:
+    shown = "".join(
+        each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in name[:MAX_NAMED_CHARACTERS]
+    )
+    detail = Text(f"혹시 {near}인가요?", f"Did you mean {near}?") if near else None
+    return FieldWarning(WarningCode.UNKNOWN_FIELD, f"{path}.{shown}" if path else shown, detail)

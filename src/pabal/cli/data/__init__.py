@@ -1,0 +1,1 @@
+"""The commands that copy a store: backup, restore, move."""

@@ -1,0 +1,231 @@
+"""The command that moves a SQLite store to PostgreSQL, and compares every row."""
+
+import argparse
+import asyncio
+import contextlib
+import dataclasses
+import functools
+import glob
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pabal.app import open_store
+from pabal.cli.shared.command import WORLD, CommandError, add_command, current_actor
+from pabal.cli.shared.translate import print_message
+from pabal.domain.base import dates, identifiers
+from pabal.service.delivery.workers.heartbeat import find_live_workers
+from pabal.settings.data_directory import AlreadyRunning, process_lock
+from pabal.settings.settings import Settings
+from pabal.store.accounts import audit_log
+from pabal.store.accounts.audit_log import AuditEntry
+from pabal.store.engine import move_target
+from pabal.store.engine.base import Row, Store, StoreUnavailable, Tx, transaction
+from pabal.store.engine.migrate import migrate
+from pabal.store.engine.move_source import MovedTable, MoveSource, TableDigest, open_source
+from pabal.store.engine.move_target import MoveRefused
+from pabal.store.engine.sqlite import sqlite_backup
+from pabal.store.queue import slots
+
+PROGRESS_INTERVAL_S = 5.0
+"""How often a long move prints its progress."""
+MOVE_GUIDE = "docs/how-to/postgresql.md"
+MOVE_ACTION = "store.move"
+"""Its name in the audit log; the target is the number of moved rows."""
+RETIRED_SUFFIX = ".moved-"
+"""Followed by the time, in the name of a file that was moved."""
+KEYED_TABLE = "idempotency_keys"
+"""Its slots are those of the target: by them a repeated request finds the answer to the first one."""
+
+
+class _Target(NamedTuple):
+    """The store that is moved to, and the numbers of its slots."""
+
+    store: Store
+    slots: Sequence[int]
+
+
+def add_commands(subparsers: Any) -> None:
+    """Add `move`."""
+    help = "Move a SQLite store to the PostgreSQL database of the settings. Stop the service first."
+    parser = add_command(subparsers, "move", _move, help)
+    parser.add_argument("file", type=Path, metavar="FILE", help="the SQLite store, such as data/pabal.db")
+
+
+def _move(settings: Settings, given: argparse.Namespace) -> None:
+    if not settings.is_on_postgresql:
+        raise CommandError(f"`store` must be the PostgreSQL database to move to: postgresql://…; see {MOVE_GUIDE}")
+    file: Path = given.file if given.file.is_file() else _find_retired(settings, given.file)
+    with _require_stopped(settings, file):
+        with _report_errors(file), open_source(file) as source:
+            digests = asyncio.run(_copy_all(settings, source))
+            last_ids = source.last_ids()
+        # before a service may start in the database: whatever happens now, none can start in both
+        kept_as = _retire(file, settings) if file == given.file else file
+        rows = sum(digest.rows for digest in digests.values())
+        asyncio.run(_finish_move(settings, last_ids, rows))
+    for name, digest in digests.items():
+        print_message(f"{name}: {digest.rows:,} rows, checksum {digest.hex}")
+    print_message(
+        f"moved {rows:,} rows of {len(digests)} tables to {settings.redacted_store}; every row was compared"
+    )
+    print_message(f"the SQLite store is {kept_as} now; delete it when you no longer need it")
+
+
+def _find_retired(settings: Settings, file: Path) -> Path:
+    """Return the new name of a store whose move was broken off after it was renamed."""
+    found = sorted(file.parent.glob(f"{glob.escape(file.name)}{RETIRED_SUFFIX}*"))
+    if not found or not asyncio.run(_is_unfinished(settings)):
+        raise CommandError(f"{file} does not exist, or is not a file; name the SQLite store, such as data/pabal.db")
+    return found[-1]
+
+
+async def _is_unfinished(settings: Settings) -> bool:
+    store = open_store(settings, WORLD)
+    try:
+        return await store.read(move_target.is_unfinished)
+    finally:
+        await store.close()
+
+
+@contextlib.contextmanager
+def _require_stopped(settings: Settings, file: Path) -> Iterator[None]:
+    """Hold the lock of the SQLite store, so that no service runs on it or starts meanwhile."""
+    try:
+        with process_lock(dataclasses.replace(settings, store=f"sqlite:///{file.resolve()}")):
+            yield
+    except AlreadyRunning as error:
+        raise CommandError(f"stop the service first: {error}") from None
+
+
+@contextlib.contextmanager
+def _report_errors(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite_backup.NotAStore as error:
+        raise CommandError(f"{file} was not moved: {error}") from None
+    except MoveRefused as error:
+        raise CommandError(f"{file} was not moved: {error}; see {MOVE_GUIDE}") from None
+
+
+async def _copy_all(settings: Settings, source: MoveSource) -> dict[str, TableDigest]:
+    """Copy and compare all tables; return their digests."""
+    async with _open_target(settings) as target:
+        if workers := await find_live_workers(target.store):
+            raise CommandError(f"these workers are running: {', '.join(workers)}; stop them, then try again")
+        tables = source.tables()
+        progress = await target.store.write(
+            move_target.begin, source.identity, tables, source.first_request_at(), WORLD.now()
+        )
+        for table in tables:
+            await _copy(source, target, table, progress.get(table.name))
+        return {table.name: await _compare(source, target, table) for table in tables}
+
+
+async def _finish_move(settings: Settings, last_ids: Mapping[str, int], rows: int) -> None:
+    async with _open_target(settings) as target:
+        await target.store.write(_finish, last_ids, rows)
+
+
+@transaction(retryable=True, exclusive=True)  # a retry finds a finished store, and adds no second entry
+def _finish(tx: Tx, last_ids: Mapping[str, int], rows: int) -> None:
+    """Finish the move, with an entry in the audit log."""
+    if move_target.finish(tx, last_ids):
+        audit_log.add(tx, AuditEntry(WORLD.now(), *current_actor(), None, MOVE_ACTION, f"{rows:,}"))
+
+
+@contextlib.asynccontextmanager
+async def _open_target(settings: Settings) -> AsyncIterator[_Target]:
+    store = open_store(settings, WORLD)
+    try:
+        if not await store.read(move_target.is_unfinished):
+            await store.write(migrate, WORLD.now())
+        await store.write(slots.ensure_slots, settings.store_slots)
+        yield _Target(store, await store.read(slots.list_numbers))
+    finally:
+        await store.close()
+
+
+async def _copy(source: MoveSource, target: _Target, table: MovedTable, position: bytes | None) -> None:
+    """Copy the rows of a table behind a position."""
+    report = _Report(f"copying {table.name}", source.count(table))
+    change = functools.partial(_change, target.slots, table)
+    for batch in source.batches(table, move_target.decode_key(position)):
+        try:
+            position = await target.store.write(move_target.copy, table, [change(row) for row in batch], position)
+        except (StoreUnavailable, MoveRefused):
+            raise
+        except Exception as error:  # of the engine: it does not take what SQLite took
+            raise CommandError(
+                f"PostgreSQL does not take one of the {len(batch):,} rows behind the first {report.rows:,} of"
+                f" {table.name} ({type(error).__name__}); the SQLite store is unchanged"
+            ) from None
+        report.add(len(batch))
+
+
+async def _compare(source: MoveSource, target: _Target, table: MovedTable) -> TableDigest:
+    """Return the digest of a table in both stores.
+
+    Raises CommandError if they differ.
+    """
+    expected = source.digest(table, functools.partial(_change, target.slots, table))
+    report = _Report(f"comparing {table.name}", expected.rows)
+    page = move_target.DigestPage(TableDigest(), None, move_target.FIRST_PAGE_ROWS)
+    found = TableDigest()
+    while True:
+        page = await target.store.read(move_target.digest_page, table, page.last, page.next_rows)
+        found = found.join(page.digest)
+        report.add(page.digest.rows)
+        if page.last is None:
+            break
+    if found != expected:
+        raise CommandError(
+            f"{table.name} differs: {expected.rows:,} rows with checksum {expected.hex} in SQLite,"
+            f" {found.rows:,} with {found.hex} in PostgreSQL. If the SQLite store was used since the move began,"
+            " move it into a new, empty database"
+        )
+    return found
+
+
+def _change(numbers: Sequence[int], table: MovedTable, row: Row) -> Row:
+    """Return a row as it is in the target."""
+    if table.name != KEYED_TABLE:
+        return row
+    values = dict(zip(table.columns, row, strict=True))
+    values["slot"] = numbers[identifiers.slot_of_key(values["account_id"], values["key"], len(numbers))]
+    return tuple(values.values())
+
+
+def _retire(file: Path, settings: Settings) -> Path:
+    """Give the SQLite store another name: a service that starts on it would send everything again."""
+    now = dates.format_timestamp(WORLD.now(), settings.zone).translate(
+        {ord("-"): None, ord(":"): None, ord(" "): "-"}
+    )
+    kept_as = file.with_name(f"{file.name}{RETIRED_SUFFIX}{now}")
+    try:
+        sqlite_backup.retire(file.resolve(), kept_as.resolve())
+    except (OSError, sqlite_backup.StoreInUse) as error:
+        print_message(
+            f"{file} could not be renamed ({type(error).__name__}): start no service on it,"
+            " or messages are sent twice",
+            is_error=True,
+        )
+        return file
+    return kept_as
+
+
+class _Report:
+    """Prints the progress of one table to standard error."""
+
+    def __init__(self, title: str, total: int) -> None:
+        self._title = title
+        self._total = total
+        self.rows = 0
+        self._reported_at = WORLD.monotonic()
+
+    def add(self, rows: int) -> None:
+        """Count further rows."""
+        self.rows += rows
+        if WORLD.monotonic() - self._reported_at >= PROGRESS_INTERVAL_S:
+            self._reported_at = WORLD.monotonic()
+            print_message(f"{self._title}: {self.rows:,} of {self._total:,} rows", is_error=True)

@@ -1,0 +1,1 @@
+"""The commands that manage accounts, keys, users, numbers and the like."""

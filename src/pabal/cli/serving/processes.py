@@ -1,0 +1,190 @@
+"""Runs several processes of the service with one command, so that it uses all cores of a machine."""
+
+import argparse
+import asyncio
+import contextlib
+import functools
+import logging
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from typing import Any, NamedTuple
+
+from pabal import logs
+from pabal.app import build_service
+from pabal.cli.serving import serve
+from pabal.cli.serving.greeting import greet_workers, greeting
+from pabal.cli.serving.supervise import ChildCommand, supervise
+from pabal.settings.data_directory import AlreadyRunning, process_lock
+from pabal.settings.settings import Settings
+from pabal.store.engine.base import Store
+
+NO_SOCKET = 0
+MAX_PORT = 65535
+MAX_ON_SQLITE = 3
+"""Processes on a SQLite file: one delivers, the others have the interface; more would wait for turns to write."""
+STOP_MARGIN_S = 10.0
+"""A process stops within twice `stop_seconds` and this: first its connections, then what is in flight."""
+
+log = logging.getLogger("pabal.processes")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for several processes to a command."""
+    parser.add_argument(
+        "--processes",
+        type=int,
+        metavar="N",
+        help="run this many processes, at most 3 on SQLite; 0: one for each core (default: 1)",
+    )
+    parser.add_argument("--child", type=int, nargs=4, help=argparse.SUPPRESS)
+
+
+def serve_all(settings: Settings, words: Sequence[str], *, delivers: bool) -> int:
+    """Run the interface in several processes, and delivery if `delivers`; return the exit status."""
+    logs.configure_logging(settings.log_format, settings.zone)
+    if not settings.is_on_postgresql:
+        return _serve_on_sqlite(settings, words, delivers=delivers)
+    count = settings.processes or count_cores()
+    with contextlib.ExitStack() as sockets:
+        shared = sockets.enter_context(serve.listen(settings.host, settings.port))
+        commands = [
+            _child_command(words, _Descriptors(shared, own))
+            for own in _own_listeners(settings, count, "work_port", sockets)
+        ]
+        return _run(_serve_all(settings, shared, commands, deliverers=count if delivers else 0))
+
+
+def _serve_on_sqlite(settings: Settings, words: Sequence[str], *, delivers: bool) -> int:
+    """Run delivery in one process, and the interface in the others on the same file.
+
+    Raises CannotServe.
+    """
+    if not delivers:
+        serve.require_postgresql(settings, "serve --no-deliver")
+    if settings.processes > MAX_ON_SQLITE:
+        raise serve.CannotServe(
+            f"with SQLite at most {MAX_ON_SQLITE} processes can share the work: choose `--processes"
+            f" {MAX_ON_SQLITE}`, or set `store` to postgresql://…"
+        )
+    count = settings.processes or min(count_cores(), MAX_ON_SQLITE)
+    if count == 1:
+        return serve.serve(settings)
+    with contextlib.ExitStack() as sockets:
+        try:
+            lock = sockets.enter_context(process_lock(settings))
+        except AlreadyRunning as error:
+            raise serve.CannotServe(str(error)) from None
+        shared = sockets.enter_context(serve.listen(settings.host, settings.port))
+        own = _own_listeners(settings, count, "work_port", sockets)
+        pair = [sockets.enter_context(each) for each in socket.socketpair(type=socket.SOCK_DGRAM)]
+        commands = [
+            _child_command([*words, "--no-deliver"], _Descriptors(shared, each, pair[0], lock)) for each in own[:-1]
+        ]
+        commands.append(_child_command(words, _Descriptors(None, own[-1], pair[1], lock)))
+        return _run(_serve_all(settings, shared, commands, deliverers=1))
+
+
+def work_all(settings: Settings, words: Sequence[str]) -> int:
+    """Run several workers; return the exit status.
+
+    Raises CannotServe for a store that only one process can deliver from.
+    """
+    serve.require_postgresql(settings, f"work --processes {settings.processes}")
+    logs.configure_logging(settings.log_format, settings.zone)
+    count = settings.processes or count_cores()
+    with contextlib.ExitStack() as sockets:
+        listeners = _own_listeners(settings, count, "--port", sockets)
+        return _run(_work_all(settings, [_child_command(words, _Descriptors(None, own)) for own in listeners]))
+
+
+def _run(main: Coroutine[Any, Any, int]) -> int:
+    return serve.run(main, asyncio.new_event_loop)
+
+
+def count_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _own_listeners(
+    settings: Settings, count: int, option: str, sockets: contextlib.ExitStack
+) -> list[socket.socket | None]:
+    """Return the socket of each process for its health checks and metrics, if the settings name a port.
+
+    Raises CannotServe.
+    """
+    first = settings.work_port
+    if not first:
+        return [None] * count
+    if first + count - 1 > MAX_PORT:
+        raise serve.CannotServe(f"{count} processes need as many ports from {first} on; choose a lower {option}")
+    ports = range(first, first + count)
+    return [sockets.enter_context(serve.listen(settings.host, port, option)) for port in ports]
+
+
+class _Descriptors(NamedTuple):
+    """What a child inherits: the sockets of `InheritedSockets`, and the lock of a SQLite store.
+
+    The lock is free only when the last of them has ended: none is left over while the next command starts.
+    """
+
+    shared: socket.socket | None
+    own: socket.socket | None
+    beside: socket.socket | None = None
+    lock: int = NO_SOCKET
+
+
+def _child_command(words: Sequence[str], inherited: _Descriptors) -> ChildCommand:
+    """Return the words of a child: those of its parent, and the sockets that it inherits; its link is added."""
+    descriptors = [each.fileno() if each else NO_SOCKET for each in inherited[:3]]
+    program = [sys.executable, "-P", "-m", "pabal.cli"]
+    return ChildCommand(
+        [*program, *words, "--child", *map(str, descriptors)],
+        tuple(each for each in (*descriptors, inherited.lock) if each != NO_SOCKET),
+    )
+
+
+async def _serve_all(
+    settings: Settings, shared: socket.socket, commands: Sequence[ChildCommand], *, deliverers: int
+) -> int:
+    async with _checked_store(settings, deliverers) as store:
+        first = await serve.ensure_first_account(store, settings)
+    return await supervise(
+        commands,
+        stop_timeout_s=_stop_timeout_s(settings),
+        on_ready=functools.partial(print, greeting(settings, shared, first), flush=True),
+        on_stop=shared.close,  # or callers would wait for connections that nobody accepts
+    )
+
+
+async def _work_all(settings: Settings, commands: Sequence[ChildCommand]) -> int:
+    async with _checked_store(settings, len(commands)):
+        pass
+    return await supervise(
+        commands,
+        stop_timeout_s=_stop_timeout_s(settings),
+        on_ready=functools.partial(print, greet_workers(len(commands)), flush=True),
+    )
+
+
+@contextlib.asynccontextmanager
+async def _checked_store(settings: Settings, deliverers: int) -> AsyncIterator[Store]:
+    """Yield the store, migrated, after the checks of every process were made once before any of them starts.
+
+    Raises what `build_service` raises.
+    """
+    service = await build_service(settings, delivers=False)
+    try:
+        slots = service.context.slots.total
+        if deliverers > slots:
+            fields = {"processes": deliverers, "slots": slots}
+            log.warning("more processes than slots; some deliver nothing", extra=fields)
+        yield service.context.store
+    finally:
+        await service.stop()
+
+
+def _stop_timeout_s(settings: Settings) -> float:
+    return 2 * settings.stop_seconds + STOP_MARGIN_S

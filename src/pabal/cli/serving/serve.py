@@ -1,0 +1,295 @@
+"""Runs the service behind its HTTP server, or as a worker that only delivers."""
+
+import asyncio
+import contextlib
+import errno
+import functools
+import gc
+import os
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from typing import Any, NamedTuple
+
+import uvicorn
+
+from pabal import logs
+from pabal.app import Service, build_service
+from pabal.cli.serving import crash
+from pabal.cli.serving.greeting import FIRST_ACCOUNT, FIRST_USER, FirstCredentials, greet_worker, greeting
+from pabal.cli.serving.parent_link import ParentLink
+from pabal.domain.users.user import Role
+from pabal.service.access.keys import keys
+from pabal.service.access.sign_in import passwords
+from pabal.service.access.users import users
+from pabal.settings.data_directory import AlreadyRunning, process_lock
+from pabal.settings.settings import Settings
+from pabal.store.accounts import accounts
+from pabal.store.accounts.audit_log import COMMAND_LINE
+from pabal.store.engine.base import Store, Tx
+from pabal.store.users import users as user_store
+from pabal.web.http.api import AsgiApp, Receive, Scope, Send
+from pabal.web.http.connections import ConnectionLimits, ConnectionTable, max_connections_for
+from pabal.web.http.protocol import HttpProtocol
+from pabal.world import RealWorld, new_password
+
+LISTEN_BACKLOG = 2048
+"""Connections that the system queues before the server accepts them."""
+GC_THRESHOLD = 10_000
+"""New objects before a garbage collection; Python's own limit runs it far more often."""
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class CannotServe(Exception):
+    """The service cannot run; the message says why and what to do."""
+
+
+def serve(settings: Settings, *, delivers: bool = True) -> int:
+    """Run the HTTP interface, and delivery if `delivers`, until a stop signal; return the exit status."""
+    if not delivers:
+        require_postgresql(settings, "serve --no-deliver")
+    logs.configure_logging(settings.log_format, settings.zone)
+    try:
+        with process_lock(settings), listen(settings.host, settings.port) as listener:
+            return run(_serve(settings, listener, delivers=delivers))
+    except AlreadyRunning as error:
+        raise CannotServe(str(error)) from None
+
+
+def work(settings: Settings) -> int:
+    """Run a worker, one of any number, until a stop signal; return the exit status."""
+    require_postgresql(settings, "work")
+    logs.configure_logging(settings.log_format, settings.zone)
+    if not settings.work_port:
+        return run(_work(settings, None))
+    with listen(settings.host, settings.work_port) as listener:
+        return run(_work(settings, listener))
+
+
+class InheritedSockets(NamedTuple):
+    """Descriptors of open sockets that one of several processes gets from its parent; 0: none."""
+
+    shared: int
+    """Where all of them accept connections to the interface."""
+    own: int
+    """Where this one alone serves health checks and metrics."""
+    beside: int
+    """By which the interfaces wake the process that delivers, on one SQLite file."""
+    parent: int
+    """By which it learns that its parent has died."""
+
+
+def serve_child(settings: Settings, inherited: InheritedSockets, *, delivers: bool) -> int:
+    """Run one of several processes until a stop signal or until its parent dies; return the exit status."""
+    logs.configure_logging(settings.log_format, settings.zone)
+    return run(_serve_child(settings, inherited, delivers=delivers))
+
+
+def run(main: Coroutine[Any, Any, int], new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None) -> int:
+    """Run the coroutine of a process of the service; return its exit status."""
+    crash.disable_core_dumps()
+    with asyncio.Runner(loop_factory=new_loop or new_event_loop) as runner:
+        runner.get_loop().set_exception_handler(crash.log_loop_error)
+        return runner.run(main)
+
+
+async def _serve(settings: Settings, listener: socket.socket, *, delivers: bool) -> int:
+    service = await build_service(settings, delivers=delivers, worker=_worker_name())
+    first = await ensure_first_account(service.context.store, settings)
+    greet = functools.partial(print, greeting(settings, listener, first), flush=True)
+    server = _Server(server_config(service, service, settings), greet)
+    await _run_service(service, server.serve(sockets=[listener]))
+    return 0
+
+
+async def _work(settings: Settings, listener: socket.socket | None) -> int:
+    name = _worker_name()
+    service = await build_service(settings, worker=name)
+    greet = functools.partial(print, greet_worker(name), flush=True)
+    if listener:
+        server = _Server(server_config(service.pages.app, service, settings), greet)
+        await _run_service(service, server.serve(sockets=[listener]))
+    else:
+        await _run_service(service, _wait_for_stop_signal(greet))
+    return 0
+
+
+async def _serve_child(settings: Settings, inherited: InheritedSockets, *, delivers: bool) -> int:
+    link = ParentLink(inherited.parent)
+    watching = asyncio.create_task(link.stop_with_parent())
+    shared, own, beside = (socket.socket(fileno=each) if each else None for each in inherited[:3])
+    if beside:
+        beside.setblocking(False)
+    service = await build_service(settings, delivers=delivers, worker=_worker_name(), link=beside)
+    service.pages.metrics_port = own_port = own.getsockname()[1] if own else 0
+    app = _AppByPort(service, own_port) if shared else service.pages.app
+    listeners = [each for each in (shared, own) if each]
+
+    async def serve_until_stopped() -> None:
+        if listeners:
+            await _Server(server_config(app, service, settings), link.tell_ready).serve(sockets=listeners)
+        else:
+            await _wait_for_stop_signal(link.tell_ready)
+        watching.cancel()  # from here on, a signal would end the process at once
+
+    await _run_service(service, serve_until_stopped())
+    return 0
+
+
+class _AppByPort:
+    """Serves the interface at the shared port; at the process's own one, only the pages beside it."""
+
+    def __init__(self, service: Service, own_port: int) -> None:
+        self._service = service
+        self._own_port = own_port
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        server = scope.get("server")
+        is_own = server is not None and server[1] == self._own_port
+        app: AsgiApp = self._service.pages.app if is_own else self._service
+        return app(scope, receive, send)
+
+
+async def _run_service(service: Service, stopped: Awaitable[None]) -> None:
+    await service.start()
+    _tune_garbage_collection()
+    try:
+        await stopped
+    finally:
+        await service.stop()
+
+
+async def _wait_for_stop_signal(on_ready: Callable[[], None]) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in _STOP_SIGNALS:
+        loop.add_signal_handler(number, stop.set)
+    on_ready()
+    await stop.wait()
+
+
+def server_config(app: Any, service: Service, settings: Settings) -> uvicorn.Config:
+    """Return how an app is served, with the limits of connections that the settings say."""
+    table = ConnectionTable(_connection_limits(settings), RealWorld(), service.context.metrics)
+    return uvicorn.Config(
+        app,
+        interface="asgi3",
+        http=functools.partial(HttpProtocol, table=table),  # type: ignore[arg-type]
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=settings.stop_seconds,
+        timeout_keep_alive=settings.idle_seconds + 1,  # the table closes idle connections before
+        backlog=LISTEN_BACKLOG,
+    )
+
+
+def _connection_limits(settings: Settings) -> ConnectionLimits:
+    file_limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return ConnectionLimits(
+        max_connections=max_connections_for(file_limit, settings.max_connections),
+        head_s=settings.head_seconds,
+        body_s=settings.body_seconds,
+        idle_s=settings.idle_seconds,
+        response_s=settings.response_seconds,
+        min_bytes_per_s=settings.min_bytes_per_second,
+    )
+
+
+def require_postgresql(settings: Settings, command: str) -> None:
+    """Raise CannotServe for a store that only one process can use."""
+    if not settings.is_on_postgresql:
+        raise CannotServe(
+            f"`pabal {command}` needs PostgreSQL, where several processes can share the work: set `store` to"
+            " postgresql://…; with SQLite, `pabal serve` does everything in one process"
+        )
+
+
+def _worker_name() -> str:
+    """Return the name of this process among the workers."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+class _Server(uvicorn.Server):
+    """A server that says when it is ready."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at a signal and then exit with status 0: a requested stop is no failure."""
+        loop = asyncio.get_running_loop()
+        for number in _STOP_SIGNALS:
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        yield
+        for number in _STOP_SIGNALS:
+            loop.remove_signal_handler(number)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_ready()
+
+
+def listen(host: str, port: int, option: str = "--port") -> socket.socket:
+    """Return a socket that is bound to an address; `option` is what to change if that is impossible.
+
+    Raises CannotServe.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        is_address = isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL
+        option = "--host" if is_address else option
+        raise CannotServe(
+            f"cannot listen on {host} port {port} ({error.strerror}); choose another with {option}"
+        ) from None
+    return listener
+
+
+async def ensure_first_account(store: Store, settings: Settings) -> FirstCredentials | None:
+    """Create the first account and user if there is no account yet; return their credentials."""
+    if await store.read(accounts.list_accounts):
+        return None
+    password = new_password(RealWorld())
+    return await store.write(
+        _create_first_account, settings, password, passwords.hash_password(password, RealWorld())
+    )
+
+
+def _create_first_account(tx: Tx, settings: Settings, password: str, hash: str) -> FirstCredentials | None:
+    """Create the first account and user; return None if another process was faster."""
+    if accounts.list_accounts(tx):
+        return None
+    world = RealWorld()
+    has_no_user = user_store.is_empty(tx)
+    if has_no_user:
+        users.create(tx, None, FIRST_USER, Role.OPERATOR, hash, world.now())
+    key = keys.issue(tx, world, FIRST_ACCOUNT, "Initial key", rate=settings.key_rate, actor=COMMAND_LINE)
+    return FirstCredentials(key, password if has_no_user else None)
+
+
+def _tune_garbage_collection() -> None:
+    """Exempt start-up objects from garbage collection, and collect less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GC_THRESHOLD)
+
+
+def new_event_loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop of the service: in C, where there is one."""
+    if sys.platform == "win32":
+        return asyncio.new_event_loop()
+    import uvloop
+
+    return uvloop.new_event_loop()

@@ -1,0 +1,1 @@
+"""Pages of accounts, their keys and limits."""

@@ -1,0 +1,1 @@
+"""Pages of carriers: status, latency, mappings."""

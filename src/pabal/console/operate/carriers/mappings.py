@@ -1,0 +1,76 @@
+"""The operators' page of profiles and templates that are mapped to other relays."""
+
+from starlette.responses import Response
+
+from pabal.console.shell.page_request import PageRequest
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.kakao.profile import parse_channel_id
+from pabal.service.access.accounts import administration
+from pabal.service.access.accounts.audit import AuditEntry
+from pabal.service.relay import mappings
+
+MAPPINGS_PATH = "/console/operate/mappings"
+FIELDS = ("account", "channelId", "carrier", "templateCode", "remoteCode")
+
+
+async def show_mappings(request: PageRequest) -> Response:
+    """Show every mapping, each with why it cannot be used."""
+    return await _render(request)
+
+
+async def add_mapping(request: PageRequest) -> Response:
+    """Map a profile, or one of its templates."""
+    context, carrier, code = request.context, request.field("carrier"), request.field("templateCode").strip()
+    try:
+        account_id, channel_id = await _read_target(request)
+        entry = _audit_entry(request, account_id, "mapping.add", channel_id, carrier, code)
+        if not code:
+            await mappings.map_profile(context, account_id, channel_id, carrier, entry)
+        else:
+            remote = request.field("remoteCode").strip() or code
+            await mappings.map_template(context, account_id, channel_id, carrier, code, remote, entry)
+    except Refused as refused:
+        return await _render(request, refused)
+    return request.redirect(MAPPINGS_PATH)
+
+
+async def remove_mapping(request: PageRequest) -> Response:
+    """Remove the mapping of a profile, or of one template.
+
+    Raises Refused(NOT_FOUND).
+    """
+    account_id, channel_id = await _read_target(request)
+    carrier, code = request.field("carrier"), request.field("templateCode")
+    entry = _audit_entry(request, account_id, "mapping.remove", channel_id, carrier, code)
+    await mappings.remove_mapping(request.context, account_id, channel_id, carrier, code, entry)
+    return request.redirect(MAPPINGS_PATH)
+
+
+async def _read_target(request: PageRequest) -> tuple[int, str]:
+    """Return account and channel. Raises Refused: NOT_FOUND, INVALID_PARAMETER."""
+    name = request.field("account")
+    found = [each for each in await administration.list_accounts(request.context) if each.name == name]
+    if not found:
+        raise Refused(Code.NOT_FOUND, "account")
+    return found[0].id, parse_channel_id(request.field("channelId"))
+
+
+def _audit_entry(request: PageRequest, account_id: int, action: str, *words: str) -> AuditEntry:
+    return request.audit_entry(action, " ".join(filter(None, words)), account_id)
+
+
+async def _render(request: PageRequest, refused: Refused | None = None) -> Response:
+    listed = await mappings.list_mappings(request.context)
+    problems = [each.message(request.locale.language) for each in (refused.problems if refused else ())]
+    return request.render(
+        "operate/carriers/mappings.html",
+        refused.code.http_status if refused else 200,
+        rows=[
+            (each, request.translate(mappings.PROBLEMS[each.mapping.problem]) if each.mapping.problem else "")
+            for each in listed
+        ],
+        relays=sorted(request.context.relays),
+        accounts=[each.name for each in await administration.list_accounts(request.context)],
+        typed={name: request.field(name) if refused else "" for name in FIELDS},
+        errors=problems,
+    )

@@ -1,0 +1,1 @@
+"""Pages of the audit log, settings and mail."""

@@ -1,0 +1,1 @@
+"""Pages of what waits for an operator: numbers, reviews, paused webhooks."""

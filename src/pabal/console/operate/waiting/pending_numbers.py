@@ -1,0 +1,69 @@
+"""The operators' page of sender numbers that wait for approval."""
+
+from starlette.responses import Response
+
+from pabal.console.shell.page_request import PageRequest
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.people import phone
+from pabal.service.access.accounts import administration, sender_numbers
+from pabal.service.access.accounts.numbers import MAX_COMMENT_CHARACTERS
+
+PENDING_PATH = "/console/operate/numbers"
+MAX_ID_DIGITS = 18
+
+
+async def list_pending(request: PageRequest) -> Response:
+    """Show the numbers that wait, each with what speaks against it."""
+    return await _render(request)
+
+
+async def approve_number(request: PageRequest) -> Response:
+    """Approve a number.
+
+    Raises Refused: NOT_FOUND, INVALID_PHONE_NUMBER.
+    """
+    account_id, number = await _read_target(request)
+    audit_entry = request.audit_entry("number.approve", phone.mask(number), account_id)
+    try:
+        await sender_numbers.approve_number(request.context, account_id, number, audit_entry)
+    except Refused as refused:
+        return await _render(request, refused)
+    return request.redirect(PENDING_PATH)
+
+
+async def reject_number(request: PageRequest) -> Response:
+    """Reject a number, with a comment for the owner.
+
+    Raises Refused: NOT_FOUND, INVALID_PHONE_NUMBER.
+    """
+    account_id, number = await _read_target(request)
+    audit_entry = request.audit_entry("number.reject", phone.mask(number), account_id)
+    try:
+        await sender_numbers.reject_number(
+            request.context, account_id, number, request.field("comment"), audit_entry
+        )
+    except Refused as refused:
+        return await _render(request, refused)
+    return request.redirect(PENDING_PATH)
+
+
+async def _read_target(request: PageRequest) -> tuple[int, str]:
+    word = request.field("account")
+    if not (word.isascii() and word.isdigit() and len(word) <= MAX_ID_DIGITS):
+        raise Refused(Code.NOT_FOUND)
+    account = await administration.get_account(request.context, int(word))
+    return account.id, phone.parse_sender(request.field("number"))
+
+
+async def _render(request: PageRequest, refused: Refused | None = None) -> Response:
+    pending = await sender_numbers.list_pending(request.context)
+    return request.render(
+        "operate/waiting/pending_numbers.html",
+        refused.code.http_status if refused else 200,
+        rows=[
+            (each, phone.hyphenate(each.number), request.locale.format_timestamp(each.created_at))
+            for each in pending
+        ],
+        error=refused.problems[0].message(request.locale.language) if refused else "",
+        max_characters=MAX_COMMENT_CHARACTERS,
+    )

@@ -1,0 +1,104 @@
+"""The operators' queue of templates under review, of all accounts."""
+
+from starlette.responses import Response
+
+from pabal.console.manage import template_form
+from pabal.console.manage.templates import MAX_COMMENT_CHARACTERS, build_preview, image_field
+from pabal.console.shell.page_request import PageRequest
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.kakao.template import ReviewDecision, Template, TemplateStatus
+from pabal.service.access.accounts import administration
+from pabal.service.relay import categories, lookup
+
+REVIEWS_PATH = "/console/operate/reviews"
+SHOWN_REVIEWS = 50
+MAX_ID_DIGITS = 18
+DECISIONS = ("approve", "reject")
+
+
+async def list_reviews(request: PageRequest) -> Response:
+    """Show the templates that wait for a decision, longest first."""
+    word = request.field("after")
+    after = int(word) if _is_id(word) else 0
+    found = await lookup.list_reviews(request.context, after, SHOWN_REVIEWS + 1)
+    done = request.field("done")
+    return request.render(
+        "operate/waiting/reviews.html",
+        rows=[
+            (account, template, request.locale.format_timestamp(template.changed_at))
+            for account, template in found[:SHOWN_REVIEWS]
+        ],
+        next_after=found[SHOWN_REVIEWS - 1][1].id if len(found) > SHOWN_REVIEWS else None,
+        is_first=not after,
+        done=done if done in DECISIONS else "",
+    )
+
+
+async def show_review(request: PageRequest) -> Response:
+    """Show a template with all that a reviewer must see.
+
+    Raises Refused(NOT_FOUND).
+    """
+    return await _render(request, await _find(request))
+
+
+async def decide(request: PageRequest) -> Response:
+    """Approve or reject a template, and go on with the next one; a rejection requires a comment.
+
+    Raises Refused(NOT_FOUND).
+    """
+    template = await _find(request)
+    is_approved = request.field("decision") == "approve"
+    comment = request.field("comment")[:MAX_COMMENT_CHARACTERS]
+    try:
+        if not is_approved and not comment:
+            raise Refused(Code.MISSING_PARAMETER, "comment")
+        action = "template.approve" if is_approved else "template.reject"
+        audit_entry = request.audit_entry(action, template.code, template.account_id)
+        decision = ReviewDecision(is_approved, comment or None)
+        await lookup.decide_review(request.context, template, decision, audit_entry)
+    except Refused as refused:
+        return await _render(request, template, refused)
+    return request.redirect(f"{REVIEWS_PATH}?done={'approve' if is_approved else 'reject'}")
+
+
+async def show_image(request: PageRequest) -> Response:
+    """Answer with the image of a template.
+
+    Raises Refused(NOT_FOUND).
+    """
+    image = await lookup.get_template_image(request.context, await _find(request))
+    if image is None:
+        raise Refused(Code.NOT_FOUND)
+    return Response(image.body, media_type=image.content_type)
+
+
+async def _find(request: PageRequest) -> Template:
+    word = str(request.http.path_params["template"])
+    if not _is_id(word):
+        raise Refused(Code.NOT_FOUND)
+    return await lookup.get_any_template(request.context, int(word))
+
+
+async def _render(request: PageRequest, template: Template, refused: Refused | None = None) -> Response:
+    preview = build_preview(template_form.fields_of(template) | image_field(template))
+    category = (await categories.template_categories(request.context)).get(template.latest.category)
+    errors = [(each.field, each.message(request.locale.language)) for each in (refused.problems if refused else ())]
+    return request.render(
+        "operate/waiting/review.html",
+        refused.code.http_status if refused else 200,
+        account=await administration.get_account(request.context, template.account_id),
+        template=template,
+        category=category.name if category else template.latest.category,
+        preview=preview._replace(image_url=f"{REVIEWS_PATH}/{template.id}/picture" if preview.image_url else ""),
+        buttons=template_form.button_details(template.latest.buttons + template.latest.parts.buttons),
+        errors=[why for field, why in errors if field != "comment"],
+        no_comment=dict(errors).get("comment"),
+        comment=request.field("comment"),
+        is_waiting=template.status is TemplateStatus.INSPECTING and template.carrier is None,
+        max_characters=MAX_COMMENT_CHARACTERS,
+    )
+
+
+def _is_id(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) <= MAX_ID_DIGITS

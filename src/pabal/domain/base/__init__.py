@@ -1,0 +1,1 @@
+"""Codes, dates and identifiers."""

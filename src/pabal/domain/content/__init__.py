@@ -1,0 +1,1 @@
+"""What a message contains: text, variables, pictures, buttons."""

@@ -1,0 +1,1 @@
+"""What callers and users are told of."""

@@ -1,0 +1,1 @@
+"""Sender profiles and templates of KakaoTalk."""

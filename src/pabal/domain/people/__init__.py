@@ -1,0 +1,1 @@
+"""Recipients: phone numbers, contacts, opt-outs, replies."""

@@ -1,0 +1,66 @@
+"""The limits of an account, and the periods that they are counted in."""
+
+from enum import Enum
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Text
+from pabal.domain.base.dates import Instant, Period
+
+MAX_LIMIT = 10**12
+"""Highest value of a limit; a higher one is a slip of the pen."""
+MAX_DUPLICATE_MINUTES = 7 * 24 * 60
+FULL_PERCENT = 100
+"""The percentage of a limit at which its account is told last."""
+
+
+class Limit(Enum):
+    """The limits of an account; `code` is the name of the stored value."""
+
+    PER_SECOND = ("receivers_per_second", Text("초당 수신자", "Receivers per second"))
+    PER_DAY = ("receivers_per_day", Text("하루 수신자", "Receivers per day"))
+    PER_MONTH = ("receivers_per_month", Text("한 달 수신자", "Receivers per month"))
+    BUDGET = ("budget_per_month", Text("한 달 예산(원)", "Budget per month (won)"))
+
+    def __init__(self, code: str, label: Text) -> None:
+        self.code = code
+        self.label = label
+
+    def period(self, at: Instant, zone: ZoneInfo) -> Period:
+        """Return the day or month that an instant is counted in."""
+        return dates.day_of(at, zone) if self is Limit.PER_DAY else dates.month_of(at, zone)
+
+
+LIMIT_BY_CODE = {limit.code: limit for limit in Limit}
+QUOTAS = (Limit.PER_DAY, Limit.PER_MONTH, Limit.BUDGET)
+"""The limits that are counted in a period; the rate is a token bucket."""
+
+
+class AccountLimits(NamedTuple):
+    """The limits of an account; 0: none."""
+
+    receivers_per_second: int = 0
+    receivers_per_day: int = 0
+    receivers_per_month: int = 0
+    budget_per_month: int = 0
+    """In won."""
+    duplicate_minutes: int | None = None
+    """For how long the same text to the same number is a duplicate; None: as the setting says."""
+
+    def get(self, limit: Limit) -> int:
+        """Return the value of one limit."""
+        return int(getattr(self, limit.code))
+
+    @property
+    def has_any(self) -> bool:
+        """Whether anything is limited."""
+        return any(self[:4])
+
+
+NO_LIMITS = AccountLimits()
+
+
+def near_share(used: int, limit: int, near_percent: int) -> int:
+    """Return the percentage that `used` has reached: the whole, else `near_percent`, else 0."""
+    return next((share for share in (FULL_PERCENT, near_percent) if used * 100 >= limit * share), 0)

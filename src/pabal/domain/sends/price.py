@@ -1,0 +1,64 @@
+"""Prices of messages, in hundredths of a won."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from pabal.domain.sends.message import Outcome, Product
+
+Hundredths = int
+"""An amount of money: 100 are one won."""
+HUNDREDTHS_PER_WON = 100
+
+
+class CarrierPrices(NamedTuple):
+    """What one carrier charges for a message of each product."""
+
+    by_product: Mapping[Product, Hundredths]
+    charges_failed: bool = False
+    """Whether it charges for a message that it took and did not deliver."""
+
+
+class Prices:
+    """The prices of all carriers; empty where the operator has set none."""
+
+    def __init__(self, by_carrier: Mapping[str, CarrierPrices]) -> None:
+        self._by_carrier = {name: each for name, each in by_carrier.items() if each.by_product}
+
+    def __bool__(self) -> bool:
+        """Say whether any carrier has a price."""
+        return bool(self._by_carrier)
+
+    def price_of(self, carrier: str, product: Product) -> Hundredths | None:
+        """Return what a carrier charges for a delivered message; None: it has no price."""
+        prices = self._by_carrier.get(carrier)
+        return prices.by_product.get(product) if prices else None
+
+    def cost_of(self, carrier: str | None, product: Product, outcome: Outcome) -> Hundredths | None:
+        """Return what a message has cost that ended so; `carrier` is the one that took it, if any did.
+
+        None where that carrier has no price for the product: its cost is not known.
+        """
+        if carrier is None:
+            return 0
+        price = self.price_of(carrier, product)
+        if price is None or outcome is Outcome.DELIVERED:
+            return price
+        return price if self._by_carrier[carrier].charges_failed else 0
+
+    @cache  # noqa: B019 - there is one for the whole process, and few carriers and outcomes
+    def costs_of(self, carrier: str | None, outcome: Outcome) -> tuple[tuple[Product, Hundredths], ...]:
+        """Return the cost of a message of each product that ended so, without products that have no price."""
+        costs = [(product, self.cost_of(carrier, product, outcome)) for product in Product]
+        return tuple((product, cost) for product, cost in costs if cost is not None)
+
+    def cheapest_first(self, product: Product, carriers: Iterable[str]) -> list[str]:
+        """Return the carriers by price; those without one come last, and equal ones stay in their order."""
+        prices = {name: self.price_of(name, product) for name in carriers}
+        return sorted(prices, key=lambda name: (prices[name] is None, prices[name] or 0))
+
+
+def format_won(amount: Hundredths) -> str:
+    """Return an amount in won with as many decimals as it needs: 9, 9.5 or 12.25."""
+    won, rest = divmod(amount, 100)
+    return f"{won:,}.{rest:02d}".rstrip("0").removesuffix(".") if rest else f"{won:,}"

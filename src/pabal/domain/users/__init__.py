@@ -1,0 +1,1 @@
+"""The console's users and their second factors."""

@@ -1,0 +1,1 @@
+"""Accounts, their numbers and limits, and the audit log."""

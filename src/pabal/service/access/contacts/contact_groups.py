@@ -1,0 +1,118 @@
+"""Groups of the address book: made, renamed, filled, emptied and deleted."""
+
+from collections.abc import Sequence
+
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import Instant
+from pabal.domain.people.contact import MAX_GROUPS, ContactGroup
+from pabal.service.context import Context
+from pabal.store.accounts import audit_log
+from pabal.store.accounts.audit_log import AuditEntry
+from pabal.store.engine.base import Tx
+from pabal.store.people import contact_groups, contacts
+
+MEMBERS_BATCH = 1000
+"""Most members that one transaction takes out of a group."""
+NAME_TAKEN = Text("같은 이름의 그룹이 있습니다.", "There is a group of this name already.")
+_TOO_MANY = Text(f"그룹은 {MAX_GROUPS:,}개까지 만들 수 있습니다.", f"There can be at most {MAX_GROUPS:,} groups.")
+
+
+async def get_group(context: Context, account_id: int, group_id: int) -> ContactGroup:
+    """Return a group of an account.
+
+    Raises Refused(NOT_FOUND), also for another account's.
+    """
+    found = await context.store.read(contact_groups.get, account_id, group_id)
+    if found is None:
+        raise Refused(Code.NOT_FOUND)
+    return found
+
+
+async def create(context: Context, account_id: int, name: str, audit_entry: AuditEntry) -> int:
+    """Create a group and return its id.
+
+    Raises Refused: DUPLICATE where the account has one of this name, LIMIT_EXCEEDED.
+    """
+    created = await context.store.write(_create, account_id, name, context.world.now(), audit_entry)
+    if created is None:
+        raise Refused(Code.DUPLICATE, "group", NAME_TAKEN)
+    return created
+
+
+async def rename(context: Context, account_id: int, group_id: int, name: str, audit_entry: AuditEntry) -> None:
+    """Rename a group.
+
+    Raises Refused: NOT_FOUND, DUPLICATE where another has this name.
+    """
+    await get_group(context, account_id, group_id)
+    if not await context.store.write(_rename, account_id, group_id, name, audit_entry):
+        raise Refused(Code.DUPLICATE, "group", NAME_TAKEN)
+
+
+async def add_members(context: Context, account_id: int, group_id: int, contact_ids: Sequence[int]) -> int:
+    """Put contacts of an account into a group of it; return how many were not in it.
+
+    Raises Refused(NOT_FOUND).
+    """
+    await get_group(context, account_id, group_id)
+    return await context.store.write(_add_members, account_id, group_id, contact_ids)
+
+
+async def remove_members(context: Context, account_id: int, group_id: int, contact_ids: Sequence[int]) -> int:
+    """Take contacts out of a group; they stay in the address book.
+
+    Raises Refused(NOT_FOUND).
+    """
+    await get_group(context, account_id, group_id)
+    return await context.store.write(contact_groups.remove_members, group_id, contact_ids)
+
+
+async def delete(
+    context: Context, account_id: int, group_id: int, audit_entry: AuditEntry, *, with_contacts: bool = False
+) -> None:
+    """Delete a group, and its contacts if asked for, in batches; one that is interrupted can be repeated.
+
+    Raises Refused(NOT_FOUND).
+    """
+    await get_group(context, account_id, group_id)
+    work = _delete_contacts if with_contacts else _empty
+    while await context.store.write(work, account_id, group_id):
+        pass
+    await context.store.write(_delete, account_id, group_id, audit_entry)
+
+
+def _create(tx: Tx, account_id: int, name: str, now: Instant, audit_entry: AuditEntry) -> int | None:
+    if len(contact_groups.list_all(tx, account_id)) >= MAX_GROUPS:
+        raise Refused(Code.LIMIT_EXCEEDED, "group", _TOO_MANY)
+    created = contact_groups.add(tx, account_id, name, now)
+    if created is not None:
+        audit_log.add(tx, audit_entry._replace(target=str(created)))
+    return created
+
+
+def _rename(tx: Tx, account_id: int, group_id: int, name: str, audit_entry: AuditEntry) -> bool:
+    is_renamed = contact_groups.rename(tx, account_id, group_id, name)
+    if is_renamed:
+        audit_log.add(tx, audit_entry)
+    return is_renamed
+
+
+def _add_members(tx: Tx, account_id: int, group_id: int, contact_ids: Sequence[int]) -> int:
+    own = [one for one in contact_ids if contacts.get(tx, account_id, one)]
+    return contact_groups.add_members(tx, account_id, group_id, own)
+
+
+def _empty(tx: Tx, account_id: int, group_id: int) -> int:
+    return contact_groups.remove_members(tx, group_id, contact_groups.list_members(tx, group_id, MEMBERS_BATCH))
+
+
+def _delete_contacts(tx: Tx, account_id: int, group_id: int) -> int:
+    members = contact_groups.list_members(tx, group_id, MEMBERS_BATCH)
+    contacts.delete(tx, account_id, members)
+    contact_groups.remove_members(tx, group_id, members)  # whose contact is another account's or gone
+    return len(members)
+
+
+def _delete(tx: Tx, account_id: int, group_id: int, audit_entry: AuditEntry) -> None:
+    if contact_groups.delete(tx, account_id, group_id):
+        audit_log.add(tx, audit_entry)

@@ -1,0 +1,1 @@
+"""Keys of the API, and what a caller may use."""

@@ -1,0 +1,1 @@
+"""Sign-in to the console: passwords, second factors, waits after failures."""

@@ -1,0 +1,224 @@
+"""Two-factor sign-in: sets it up, takes codes of an app and recovery codes, and takes it away."""
+
+import logging
+from typing import NamedTuple
+
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import Instant
+from pabal.domain.users import totp
+from pabal.domain.users.user import User
+from pabal.service.access.sign_in import sign_in, throttle
+from pabal.service.access.sign_in.sign_in import NewSession, SessionStart, SignInSource, new_secret
+from pabal.service.access.sign_in.throttle import Admission, hash_token
+from pabal.service.context import Context
+from pabal.store.accounts import audit_log
+from pabal.store.accounts.audit_log import AuditEntry
+from pabal.store.engine.base import Tx
+from pabal.store.users import pending_sign_ins, second_factors, sign_in_attempts
+from pabal.store.users.pending_sign_ins import PendingSignIn
+from pabal.store.users.second_factors import SecondFactor
+from pabal.webhooks.secrets import UnreadableSecret
+
+MAX_WRONG_CODES = 5
+"""After so many wrong codes, the password has to be entered again."""
+SIGN_IN_AGAIN = Text(
+    "인증 시간이 지났거나 코드를 여러 번 틀렸습니다. 처음부터 다시 로그인하세요.",
+    "It took too long, or too many codes were wrong. Sign in again from the start.",
+)
+WRONG_CODE = Text(
+    "인증 코드가 올바르지 않습니다. 앱에 지금 표시된 코드를 입력하세요. 한 번 쓴 코드는 다시 쓸 수 없습니다.",
+    "Wrong code. Enter the code that the app shows now; each works only once.",
+)
+ENABLED_ALREADY = Text("2단계 인증을 이미 사용하고 있습니다.", "Two-factor sign-in is on already.")
+
+log = logging.getLogger("pabal.sign_in")
+
+
+class FactorState(NamedTuple):
+    """Whether a user's sign-in has two factors, since when, and how many recovery codes are left."""
+
+    enabled_at: Instant | None
+    recovery_codes: int
+
+
+class _CodeUse(NamedTuple):
+    """A code that was typed: its period, None if it is none of the app, and its hash as a recovery code."""
+
+    step: int | None
+    recovery_hash: bytes
+
+
+async def get_state(context: Context, who: User) -> FactorState:
+    """Return the state of a user's second factor."""
+    return await context.store.read(_read_state, who.id)
+
+
+async def begin(context: Context, who: User) -> bytes:
+    """Return a new secret for the user's app; it counts once `confirm` has seen a code of it.
+
+    Raises Refused(INVALID_STATE) for a user who has a second factor.
+    """
+    secret = context.world.random_bits(8 * totp.SECRET_BYTES).to_bytes(totp.SECRET_BYTES, "big")
+    sealed = context.secrets.seal(secret, secret_context(who.id))
+    if not await context.store.write(second_factors.propose, who.id, sealed):
+        raise Refused(Code.INVALID_STATE, "", ENABLED_ALREADY)
+    return secret
+
+
+async def get_proposed(context: Context, who: User) -> bytes | None:
+    """Return the secret that waits for its first code; None: there is none."""
+    found = await context.store.read(second_factors.get, who.id)
+    return _open(context, found) if found and found.enabled_at is None else None
+
+
+async def confirm(context: Context, who: User, code: str, audit_entry: AuditEntry) -> list[str]:
+    """Have the user's sign-in need a code from now on; return the recovery codes, which are shown only here.
+
+    Raises Refused: INVALID_PARAMETER for a wrong code, INVALID_STATE where no secret waits for one.
+    """
+    found = await context.store.read(second_factors.get, who.id)
+    secret = _open(context, found) if found and found.enabled_at is None else None
+    if found is None or secret is None:
+        raise Refused(Code.INVALID_STATE, "", SIGN_IN_AGAIN if found is None else ENABLED_ALREADY)
+    step = totp.find_step(secret, code, context.world.now())
+    if step is None:
+        raise Refused(Code.INVALID_PARAMETER, "code", WRONG_CODE)
+    codes = _new_codes(context)
+    hashes = [totp.hash_recovery_code(who.id, each) for each in codes]
+    if not await context.store.write(_enable, found, step, hashes, audit_entry):
+        raise Refused(Code.INVALID_STATE, "", ENABLED_ALREADY)
+    return codes
+
+
+async def renew_codes(context: Context, who: User, audit_entry: AuditEntry) -> list[str]:
+    """Return new recovery codes, in place of those before.
+
+    Raises Refused(INVALID_STATE) for a user without a second factor.
+    """
+    codes = _new_codes(context)
+    hashes = [totp.hash_recovery_code(who.id, each) for each in codes]
+    if not await context.store.write(_renew, who.id, hashes, audit_entry):
+        raise Refused(Code.INVALID_STATE)
+    return codes
+
+
+async def disable(context: Context, user_id: int, audit_entry: AuditEntry) -> bool:
+    """Have a user sign in with the password alone; say whether there was a second factor."""
+    return await context.store.write(delete_factor, user_id, audit_entry)
+
+
+async def find_pending(context: Context, token: str) -> User:
+    """Return who has entered the right password and is asked for a code.
+
+    Raises Refused(INVALID_STATE) where that is unknown, too long ago, or has failed too often.
+    """
+    return (await _find_pending(context, token)).user
+
+
+async def sign_in_with_code(context: Context, token: str, code: str, source: SignInSource) -> NewSession | None:
+    """Go on with a sign-in whose password was right; None for a wrong code. It counts as a failed sign-in.
+
+    Raises Refused: INVALID_STATE as `find_pending` does, RATE_LIMITED.
+    """
+    pending = await _find_pending(context, token)
+    who = pending.user
+    attempt = throttle.attempt_of(who.name, source.address, source.device_token)
+    admission = await sign_in.admit(context, attempt)
+    new = NewSession(new_secret(context.world), new_secret(context.world), who)
+    start = SessionStart(new, new_secret(context.world), source.browser, attempt, admission)
+    use = await _read_code(context, who, code)
+    if await context.store.write(_complete, hash_token(token), start, use, context.world.now()):
+        context.metrics.sign_ins.add(1, "success")
+        return new
+    await context.store.write(pending_sign_ins.count_failure, hash_token(token))
+    await sign_in.record_failure(context, attempt, admission)
+    return None
+
+
+def delete_factor(tx: Tx, user_id: int, audit_entry: AuditEntry) -> bool:
+    """Delete a user's second factor, with an audit entry if it was in use; say whether it was."""
+    is_deleted = second_factors.delete(tx, user_id)
+    if is_deleted:
+        audit_log.add(tx, audit_entry)
+    return is_deleted
+
+
+def secret_context(user_id: int) -> str:
+    """Return what a user's secret is encrypted for: nobody else's row can hold it."""
+    return f"second factor {user_id}"
+
+
+def _new_codes(context: Context) -> list[str]:
+    size = totp.RECOVERY_CODE_BYTES
+    return [
+        totp.spell_recovery_code(context.world.random_bits(8 * size).to_bytes(size, "big"))
+        for _ in range(totp.RECOVERY_CODES)
+    ]
+
+
+def _open(context: Context, factor: SecondFactor) -> bytes | None:
+    """Return a secret, None if no key that is set can decrypt it: recovery codes still work then."""
+    try:
+        return context.secrets.open(factor.secret, secret_context(factor.user_id))
+    except UnreadableSecret as unreadable:
+        log.error(
+            "secret of a two-factor sign-in cannot be read; see `pabal doctor`",
+            extra={"user_id": factor.user_id, "error": str(unreadable)},
+        )
+        return None
+
+
+async def _find_pending(context: Context, token: str) -> PendingSignIn:
+    found = await context.store.read(pending_sign_ins.get, hash_token(token))
+    if found is None or context.world.now() >= found.expires_at or found.failures >= MAX_WRONG_CODES:
+        raise Refused(Code.INVALID_STATE, "", SIGN_IN_AGAIN)
+    if not found.user.is_active:
+        raise Refused(Code.INVALID_STATE, "", SIGN_IN_AGAIN)
+    return found
+
+
+async def _read_code(context: Context, who: User, code: str) -> _CodeUse:
+    factor = await context.store.read(second_factors.get, who.id)
+    secret = _open(context, factor) if factor else None
+    step = totp.find_step(secret, code, context.world.now()) if secret else None
+    return _CodeUse(step, totp.hash_recovery_code(who.id, code))
+
+
+def _read_state(tx: Tx, user_id: int) -> FactorState:
+    found = second_factors.get(tx, user_id)
+    return FactorState(found.enabled_at if found else None, second_factors.count_recovery_codes(tx, user_id))
+
+
+def _enable(tx: Tx, factor: SecondFactor, step: int, hashes: list[bytes], audit_entry: AuditEntry) -> bool:
+    if second_factors.get(tx, factor.user_id) != factor:
+        return False
+    second_factors.enable(tx, factor.user_id, step, audit_entry.created_at)
+    second_factors.set_recovery_codes(tx, factor.user_id, hashes)
+    audit_log.add(tx, audit_entry)
+    return True
+
+
+def _renew(tx: Tx, user_id: int, hashes: list[bytes], audit_entry: AuditEntry) -> bool:
+    if not second_factors.list_enabled(tx, [user_id]):
+        return False
+    second_factors.set_recovery_codes(tx, user_id, hashes)
+    audit_log.add(tx, audit_entry)
+    return True
+
+
+def _complete(tx: Tx, pending: bytes, start: SessionStart, use: _CodeUse, now: Instant) -> bool:
+    """Start the session if the code is right and was not used before; the first step's count is taken back too."""
+    who = start.new.user
+    is_of_app = use.step is not None and second_factors.use_step(tx, who.id, use.step)
+    if not is_of_app and not second_factors.use_recovery_code(tx, who.id, use.recovery_hash):
+        return False
+    if not pending_sign_ins.delete(tx, pending) or not sign_in.begin_session(tx, start, now):
+        raise Refused(Code.INVALID_STATE, "", SIGN_IN_AGAIN)  # undoes the use of the code
+    _release_first_step(tx, start.admission)
+    if not is_of_app:
+        audit_log.add(tx, AuditEntry(now, who.id, who.name, who.account_id, "two_factor.recovery"))
+    return True
+
+
+def _release_first_step(tx: Tx, admission: Admission) -> None:
+    sign_in_attempts.release(tx, admission.subjects)

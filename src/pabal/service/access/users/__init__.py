@@ -1,0 +1,1 @@
+"""The console's users and teams, and who signs in through a provider."""

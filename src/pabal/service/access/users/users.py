@@ -1,0 +1,138 @@
+"""Creates users of the console, changes their passwords, disables, enables and unlocks them."""
+
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import Instant
+from pabal.domain.users import user
+from pabal.domain.users.user import Role, User
+from pabal.service.access.sign_in import throttle
+from pabal.service.access.sign_in.two_factor import delete_factor
+from pabal.store.accounts import accounts, audit_log
+from pabal.store.accounts.audit_log import COMMAND_LINE, Actor, AuditEntry
+from pabal.store.engine.base import Tx
+from pabal.store.users import openid_identities, pending_sign_ins, sessions, trusted_devices, users
+
+NAME_TAKEN = Text(
+    "같은 이름의 사용자가 이미 있습니다. 비밀번호를 보지 못했으면 새로 발급하세요.",
+    "A user with this name already exists. If you did not see the password, issue a new one.",
+)
+
+NAME_TAKEN_BY_ANOTHER = Text(
+    "이미 쓰고 있는 이름입니다. 다른 이름을 입력하세요.", "This name is taken. Choose another one."
+)
+
+
+def create(
+    tx: Tx,
+    account: str | None,
+    spelling: str,
+    role: Role,
+    hash: str,
+    now: Instant,
+    actor: Actor = COMMAND_LINE,
+) -> str:
+    """Create a user of an account, which is created if new, or an operator without one; return the stored name.
+
+    Raises Refused: INVALID_PARAMETER, DUPLICATE.
+    """
+    name = user.parse_name(spelling)
+    if (account is None) is not (role is Role.OPERATOR):
+        detail = Text(
+            "운영자에게는 계정을 지정할 수 없고, 다른 사용자에게는 꼭 지정해야 합니다.",
+            "Operators have no account; every other user needs one.",
+        )
+        raise Refused(Code.INVALID_PARAMETER, "account", detail)
+    account_id = None if account is None else accounts.ensure_account(tx, account, now)
+    if users.add(tx, account_id, name, role, hash, now) is None:
+        raise Refused(Code.DUPLICATE, "name", NAME_TAKEN)
+    audit_log.add(tx, AuditEntry(now, *actor, account_id, "user.create", name))
+    return name
+
+
+def change_password(
+    tx: Tx, spelling: str, hash: str, now: Instant, actor: Actor = COMMAND_LINE, account_id: int | None = None
+) -> User:
+    """Change a user's password, end the user's sessions, and lift the delays of failed sign-ins.
+
+    With `account_id`, only users of that account are found. Raises Refused(INVALID_PARAMETER) for an unknown user.
+    """
+    found = find(tx, spelling, account_id)
+    users.set_hash(tx, found.id, hash)
+    _end_sessions(tx, found)
+    audit_log.add(tx, AuditEntry(now, *actor, found.account_id, "user.password", found.name))
+    _lift(tx, found, now, actor)
+    return found
+
+
+def set_disabled(
+    tx: Tx,
+    spelling: str,
+    is_disabled: bool,
+    now: Instant,
+    actor: Actor = COMMAND_LINE,
+    account_id: int | None = None,
+) -> User:
+    """Disable or enable a user, and end the user's sessions.
+
+    With `account_id`, only users of that account are found. Raises Refused(INVALID_PARAMETER) for an unknown user.
+    """
+    found = find(tx, spelling, account_id)
+    users.set_disabled(tx, found.id, now if is_disabled else None)
+    _end_sessions(tx, found)
+    what = "user.disable" if is_disabled else "user.enable"
+    audit_log.add(tx, AuditEntry(now, *actor, found.account_id, what, found.name))
+    return found
+
+
+def unlock(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND_LINE) -> bool:
+    """Lift the delays of a user's failed sign-ins; say whether there were any failures.
+
+    Raises Refused(INVALID_PARAMETER) for an unknown user.
+    """
+    return _lift(tx, find(tx, spelling, None), now, actor)
+
+
+def reset_two_factor(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND_LINE) -> bool:
+    """Take away a user's second factor; say whether there was one.
+
+    Raises Refused(INVALID_PARAMETER) for an unknown user.
+    """
+    found = find(tx, spelling, None)
+    return delete_factor(tx, found.id, AuditEntry(now, *actor, found.account_id, "two_factor.reset", found.name))
+
+
+def unlink(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND_LINE) -> bool:
+    """Unlink a user from the OpenID Connect provider, and end the user's sessions; say whether there was a link.
+
+    Raises Refused(INVALID_PARAMETER) for an unknown user.
+    """
+    found = find(tx, spelling, None)
+    if not openid_identities.delete_all_by_user(tx, found.id):
+        return False
+    _end_sessions(tx, found)
+    audit_log.add(tx, AuditEntry(now, *actor, found.account_id, "openid.unlink", found.name))
+    return True
+
+
+def _lift(tx: Tx, found: User, now: Instant, actor: Actor) -> bool:
+    is_lifted = throttle.lift(tx, found.name)
+    if is_lifted:
+        audit_log.add(tx, AuditEntry(now, *actor, found.account_id, "user.unlock", found.name))
+    return is_lifted
+
+
+def _end_sessions(tx: Tx, found: User) -> None:
+    sessions.delete_all_by_user(tx, found.id)
+    pending_sign_ins.delete_all_by_user(tx, found.id)
+    trusted_devices.delete_all_by_user(tx, found.id)
+
+
+def find(tx: Tx, spelling: str, account_id: int | None) -> User:
+    """Return a user by name, of one account if it is given.
+
+    Raises Refused(INVALID_PARAMETER) for an unknown user.
+    """
+    found = users.get_by_name(tx, user.parse_name(spelling))
+    if found is None or (account_id is not None and found.user.account_id != account_id):
+        detail = Text("없는 사용자입니다.", "The user does not exist; see `pabal user list`.")
+        raise Refused(Code.INVALID_PARAMETER, "name", detail)
+    return found.user

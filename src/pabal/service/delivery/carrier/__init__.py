@@ -1,0 +1,1 @@
+"""The state of carriers: connected, how fast, how many in flight."""

@@ -1,0 +1,73 @@
+"""Window accounting: how many messages a carrier has in flight, and how many it may get next."""
+
+import asyncio
+
+from pabal.carriers.base import Carrier
+from pabal.store.queue import queue
+
+MAX_BACKLOG_S = 0.5
+"""How much of a carrier's rate is claimed ahead: later small sends must not wait behind more than this."""
+COST_DECAY = 0.9
+"""How much of the last batch's cost per message is expected of the next one."""
+
+
+class Window:
+    """Counts one carrier's messages in flight, and what they cost in its rate.
+
+    A message is in flight until its verdict is stored: until then the carrier may have it.
+    """
+
+    def __init__(self, carrier: Carrier) -> None:
+        self._carrier = carrier
+        self._in_flight = 0
+        self._unsubmitted_cost = 0
+        """The cost of batches that the carrier has not been given yet: not in its own backlog."""
+        self._cost_per_message = 1.0
+        """What a message is expected to cost: one that goes in several parts costs several."""
+        self._has_room = asyncio.Event()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is too little room for a claim: campaigns would get no share of it."""
+        return self._room < min(self._carrier.window, queue.CAMPAIGN_SHARE)
+
+    @property
+    def excess_backlog_s(self) -> float:
+        """How long the carrier takes to work off more than what may be claimed ahead."""
+        waiting_s = self._unsubmitted_cost / self._carrier.rate if self._unsubmitted_cost else 0.0
+        return self._carrier.backlog_s + waiting_s - MAX_BACKLOG_S
+
+    def claim_limit(self, limit: int) -> int:
+        """Return how many messages fit the window and soon the rate, at most `limit`."""
+        limit = min(self._room, limit)
+        rate = self._carrier.rate
+        return min(limit, max(1, round(rate * MAX_BACKLOG_S / self._cost_per_message))) if rate else limit
+
+    def add(self, messages: int, cost: int) -> None:
+        """Count claimed messages, which cost so much in the carrier's rate."""
+        self._in_flight += messages
+        if self._carrier.rate:
+            self._unsubmitted_cost += cost
+            self._cost_per_message = max(1.0, cost / messages, COST_DECAY * self._cost_per_message)
+
+    def submit(self, cost: int) -> None:
+        """Leave a batch to the carrier, whose own backlog has it from now on."""
+        self._unsubmitted_cost = max(0, self._unsubmitted_cost - cost)
+
+    def remove(self, messages: int) -> None:
+        """Count messages that are no longer in flight."""
+        self._in_flight -= messages
+        self._has_room.set()
+
+    def wake(self) -> None:
+        """End a wait for room."""
+        self._has_room.set()
+
+    async def wait_for_room(self) -> None:
+        """Return when messages have left the window."""
+        self._has_room.clear()
+        await self._has_room.wait()
+
+    @property
+    def _room(self) -> int:
+        return self._carrier.window - self._in_flight

@@ -1,0 +1,1 @@
+"""Claims due messages: which, and what keeps one from being submitted."""

@@ -1,0 +1,243 @@
+"""Claims due messages for a carrier: the attempt is stored before the carrier is called."""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from pabal.carriers.base import Carrier
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import SECOND, Instant
+from pabal.domain.sends.message import Outcome, Status
+from pabal.service.delivery.claiming.ad_rules import hold_back_ads
+from pabal.service.delivery.claiming.apply_mappings import apply_mappings
+from pabal.service.delivery.claiming.unreadable import end_incomplete
+from pabal.service.delivery.outcome.deadline import deadline_of
+from pabal.service.delivery.outcome.expiry import end_expired
+from pabal.service.delivery.outcome.finish import FinishResult, finish
+from pabal.service.policy import Policy
+from pabal.service.sending.budgets import record_ended
+from pabal.store.engine.base import Tx
+from pabal.store.kakao import profiles
+from pabal.store.messages import messages, requests
+from pabal.store.messages.messages import Message
+from pabal.store.messages.requests import Request
+from pabal.store.queue import attempts, doubts, queue, receipts
+from pabal.store.queue.attempts import NO_DOUBT, DoubtCount, EndedAttempt
+from pabal.store.queue.queue import Lane, Lease
+
+LEASE_MARGIN_MS = 10 * SECOND
+"""How much longer a lease is than the carrier's timeout: time to settle."""
+NO_TIMES: Mapping[tuple[int, int], float] = MappingProxyType({})
+
+
+class SlotChoice(NamedTuple):
+    """The slot to claim from next; if none is due, when the first will be."""
+
+    slot: int | None
+    has_other_due_slots: bool
+    next_due_at: Instant | None
+    other_small_slots: int = 0
+    """In how many other slots small sends are due, which would wait for the campaigns of this one."""
+
+
+class ClaimRequest(NamedTuple):
+    """What to claim: from which slot, for which carrier, and how many messages at most."""
+
+    slot: int
+    carrier: str
+    limit: int
+    lease_ms: int
+    max_resends: int = 1
+    """How often a message in doubt is submitted again; after that it waits for a receipt."""
+    can_look_up: bool = False
+    """Whether the carrier can find out about messages in doubt."""
+    max_of_campaigns: int | None = None
+    """How many of the messages may be of campaigns; None: all."""
+    other_small_slots: int = 0
+    unconfirmed: Sequence[Instant] = ()
+    """When own claims were made whose commit was never confirmed: their messages were never submitted."""
+    watermarks: tuple[Instant, Instant] = (0, 0)
+    """From when on to look in each lane."""
+    in_flight: Container[tuple[bytes, int]] = ()
+    """The attempts, by message and number, that are not settled yet: their messages are not claimed again."""
+    is_one_of_relays: bool = False
+    """Whether the carrier's relay has profiles, and others do: those of others need a mapping."""
+
+
+class ClaimedBatch(NamedTuple):
+    """The messages to submit, those that ended instead, and if there are none, when more are due."""
+
+    leased: list[tuple[Lease, Message, Request]]
+    finished: FinishResult
+    cancelled: int
+    is_full: bool
+    next_due_at: Instant | None
+    unmapped: Mapping[bytes, str | None] = MappingProxyType({})
+    """Leased messages that the carrier's relay does not know: by id, the carrier whose relay does."""
+
+
+def lease_duration_ms(carrier: Carrier) -> int:
+    """Return how long a claim keeps a carrier's messages from other workers."""
+    return round(carrier.timeout_s * SECOND) + LEASE_MARGIN_MS
+
+
+def choose_slot(
+    found: Sequence[tuple[int, int, Instant]],
+    now: Instant,
+    due_since: Mapping[tuple[int, int], float] = NO_TIMES,
+    *,
+    is_campaigns_turn: bool = False,
+) -> SlotChoice:
+    """Return the slot to claim from, by slot, lane and time of the next job in each lane.
+
+    Small sends come first in whichever slot they are, except when it is the campaigns' turn. Of slots whose jobs
+    have the same time, the one comes first that has waited longest for a claim.
+    """
+    due = sorted((lane, at, due_since.get((slot, lane), 0.0), slot) for slot, lane, at in found if at <= now)
+    if not due:
+        return SlotChoice(None, False, min((at for _, _, at in found), default=None))
+    campaigns = [entry for entry in due if entry[0] == Lane.CAMPAIGN]
+    chosen = campaigns[0] if campaigns and is_campaigns_turn else due[0]
+    other_lanes = [lane for lane, _, _, slot in due if slot != chosen[-1]]
+    return SlotChoice(chosen[-1], bool(other_lanes), None, other_lanes.count(Lane.SMALL))
+
+
+def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> ClaimedBatch:
+    """Lease the due messages of a slot: the claim is the attempt, stored before the carrier is called.
+
+    Messages of deleted profiles, those past their deadline and advertisements to receivers who have opted out end
+    here; advertisements that come due at night wait for the morning. What is past its deadline and may be with the
+    carrier waits for its receipt.
+    Messages that were leased before are in doubt, unless they are in flight: the carrier gets them again as often
+    as it may, and if it can look them up it is told. Messages of unconfirmed claims are claimed again and are not
+    in doubt.
+    """
+    slot, carrier = request.slot, request.carrier
+    unsubmitted = _find_unsubmitted(tx, request)
+    due = unsubmitted + queue.find_due(
+        tx,
+        slot,
+        carrier,
+        now,
+        max(0, request.limit - len(unsubmitted)),
+        request.watermarks,
+        other_slots=request.other_small_slots,
+        max_of_campaigns=request.max_of_campaigns,
+    )
+    stored = messages.get(tx, due)
+    shared = requests.get(tx, {identifiers.request_id_of(message_id) for message_id in due})
+    due, unreadable = end_incomplete(tx, due, stored, shared, policy, now)
+    finished, cancelled, excluded = _end_messages_of_deleted_profiles(
+        tx, [stored[message_id] for message_id in due], shared, policy, now
+    )
+    tried = [each for each in due if stored[each].status is Status.SENDING and each not in excluded]
+    leased_before = [each for each in tried if each not in unsubmitted]
+    excluded |= check_leases(tx, carrier, leased_before, request.in_flight, now + request.lease_ms, now)
+    late = end_expired(tx, [each for each in due if each not in excluded], unsubmitted, shared, policy, now)
+    late_in_doubt = () if request.can_look_up else late.in_doubt
+    held = hold_in_doubt(tx, carrier, [stored[each] for each in late_in_doubt], policy, now)
+    finished = finished.joined(unreadable).joined(late.finished).joined(held)
+    excluded.update(late.ended, late_in_doubt)
+    counts = attempts.count_doubts(tx, carrier, tried)
+    if not request.can_look_up:
+        in_doubt = [
+            each
+            for each in tried
+            if each not in excluded and _is_to_be_held(counts.get(each, NO_DOUBT), request.max_resends)
+        ]
+        held = hold_in_doubt(tx, carrier, [stored[message_id] for message_id in in_doubt], policy, now)
+        finished = finished.joined(held)
+        excluded.update(in_doubt)
+    chosen = sorted(message_id for message_id in due if message_id not in excluded)
+    unwanted, held_back = hold_back_ads(tx, chosen, counts, stored, shared, policy, now)
+    finished = finished.joined(unwanted)
+    chosen = [message_id for message_id in chosen if message_id not in held_back]
+    leases = queue.claim(tx, chosen, now, now + request.lease_ms)
+    leases = [lease._replace(is_in_doubt=counts.get(lease.id, NO_DOUBT).here > 0) for lease in leases]
+    messages.mark_submitted(tx, [lease.id for lease in leases], now)
+    next_due_at = None if leases else queue.next_due_at(tx, slot, carrier, (Lane.SMALL, Lane.CAMPAIGN))
+    dated = {one: each._replace(expires_at=deadline_of(each, policy)) for one, each in shared.items()}
+    leased = [(lease, stored[lease.id], dated[identifiers.request_id_of(lease.id)]) for lease in leases]
+    unmapped: Mapping[bytes, str | None] = {}
+    if request.is_one_of_relays:
+        leased, unmapped = apply_mappings(tx, carrier, leased)
+    return ClaimedBatch(leased, finished, cancelled, _is_full(request, due, leases), next_due_at, unmapped)
+
+
+def _is_full(request: ClaimRequest, due: Sequence[bytes], leases: Sequence[Lease]) -> bool:
+    """Say whether a claim has reached a limit, so that there may be more."""
+    of_campaigns = sum(lease.lane == Lane.CAMPAIGN for lease in leases)
+    return len(due) == request.limit or of_campaigns == request.max_of_campaigns
+
+
+def _find_unsubmitted(tx: Tx, request: ClaimRequest) -> list[bytes]:
+    """Return the messages that unconfirmed claims took; others of the same millisecond are in flight."""
+    leased = {
+        message_id
+        for at in request.unconfirmed
+        for message_id in queue.find_leased(tx, request.slot, request.carrier, at, at + request.lease_ms)
+    }
+    return [lease.id for lease in doubts.find_leased(tx, sorted(leased)) if lease not in request.in_flight]
+
+
+def hold_in_doubt(tx: Tx, carrier: str, in_doubt: Iterable[Message], policy: Policy, now: Instant) -> FinishResult:
+    """Let messages that a carrier may have wait for a receipt until their timeout."""
+    named = [
+        (message, identifiers.in_doubt_reference(identifiers.user_message_reference(message.id), message.receiver))
+        for message in sorted(in_doubt, key=lambda message: message.id)
+    ]
+    doubts.hold_for_receipt(
+        tx,
+        [
+            doubts.HeldJob(message.id, reference, now + policy.receipt_timeout_ms(message.product))
+            for message, reference in named
+        ],
+    )
+    ended = receipts.expect(
+        tx, carrier, [receipts.ExpectedReceipt(reference, message.id, 1) for message, reference in named]
+    )
+    return finish(tx, ended, policy, now)
+
+
+def check_leases(
+    tx: Tx,
+    carrier: str,
+    due: Iterable[bytes],
+    in_flight: Container[tuple[bytes, int]],
+    renewed_until: Instant,
+    now: Instant,
+) -> set[bytes]:
+    """Return those due messages that are in flight, and renew their leases: the clock was set forward.
+
+    Other leases have run out: their attempts ended in an unknown way, and are recorded so.
+    """
+    leased = doubts.find_leased(tx, due)
+    kept = {lease.id for lease in leased if lease in in_flight}
+    doubts.renew_leases(tx, sorted(kept), renewed_until)
+    lost = [EndedAttempt(*lease, attempts.UNKNOWN) for lease in leased if lease.id not in kept]
+    attempts.record(tx, carrier, lost, now)
+    return kept
+
+
+def _is_to_be_held(count: DoubtCount, max_resends: int) -> bool:
+    """Say whether a message waits for its receipt: this carrier may have it, and it was resent often enough."""
+    return count.here > 0 and count.total > max_resends
+
+
+def _end_messages_of_deleted_profiles(
+    tx: Tx, due: Iterable[Message], shared: Mapping[bytes, Request], policy: Policy, now: Instant
+) -> tuple[FinishResult, int, set[bytes]]:
+    """End messages of deleted profiles: cancel those that wait, fail the others.
+
+    Returns also how many were cancelled, and the ids of all of them.
+    """
+    deleted = profiles.find_deleted(
+        tx, {each.profile_id for each in shared.values() if each.profile_id is not None}
+    )
+    orphans = [message for message in due if shared[identifiers.request_id_of(message.id)].profile_id in deleted]
+    waiting = [message.id for message in orphans if message.status is Status.WAITING]
+    queue.remove(tx, waiting)
+    record_ended(tx, [(message_id, None, None) for message_id in waiting])
+    cancelled = messages.cancel(tx, waiting, now)
+    sending = [(message.id, Outcome.UNDELIVERABLE) for message in orphans if message.status is Status.SENDING]
+    return finish(tx, sending, policy, now), cancelled, {message.id for message in orphans}

@@ -1,0 +1,129 @@
+"""Reroutes the due messages of a carrier whose circuit is open to other carriers of their routes."""
+
+import logging
+from collections.abc import Container
+from typing import NamedTuple
+
+from pabal.carriers.base import Carrier
+from pabal.domain.base.dates import Instant
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.route import SIMULATOR_KIND
+from pabal.service.context import Context
+from pabal.service.delivery.claiming.claim_tx import check_leases, lease_duration_ms
+from pabal.store.engine.base import Tx
+from pabal.store.queue import queue_admin
+from pabal.store.queue.slots import SlotNotHeld, run_if_held
+
+REROUTE_BATCH = 500
+"""Most messages that one transaction reroutes."""
+
+log = logging.getLogger("pabal.deliver")
+
+
+class DoubtRules(NamedTuple):
+    """What reroutes must know about messages that a carrier may have."""
+
+    max_doubts: int
+    """How many attempts of unknown result a message may have had there."""
+    in_flight: Container[tuple[bytes, int]]
+    lease_ms: int
+
+
+def reroute_due(
+    tx: Tx,
+    carrier: str,
+    targets: dict[int, str],
+    slot: int,
+    rules: DoubtRules,
+    now: Instant,
+    *,
+    only_untried: bool,
+) -> int:
+    """Give some due messages of a carrier to the target of their product; return how many were found."""
+    found = queue_admin.find_reroutable(
+        tx,
+        slot,
+        carrier,
+        targets,
+        now,
+        REROUTE_BATCH,
+        max_doubts=rules.max_doubts,
+        only_untried=only_untried,
+    )
+    ids = [message_id for message_id, _ in found]
+    in_flight = check_leases(tx, carrier, ids, rules.in_flight, now + rules.lease_ms, now)
+    queue_admin.reroute(
+        tx,
+        [
+            queue_admin.ReroutedJob(message_id, targets[product])
+            for message_id, product in found
+            if message_id not in in_flight
+        ],
+        now,
+    )
+    return len(found)
+
+
+class Rerouter:
+    """Finds other carriers for the messages of one carrier."""
+
+    def __init__(self, context: Context, carrier: Carrier) -> None:
+        self._context = context
+        self._carrier = carrier
+
+    async def reroute(self) -> None:
+        """Give due messages to the next carriers of their routes.
+
+        Where none follows, messages that were never tried go back to an earlier carrier.
+        """
+        routes, name, open_circuits = self._context.policy.routes, self._carrier.name, self._context.open_circuits
+        following = {product: routes.next_after(product, name, avoid=open_circuits) for product in Product}
+        forward = {
+            product.number: target
+            for product, target in following.items()
+            if target and target not in open_circuits and self._may_move_to(target)
+        }
+        back = {
+            product.number: target
+            for product in Product
+            if product.number not in forward
+            and (target := routes.alternative_to(product, name, open_circuits))
+            and self._may_move_to(target)
+        }
+        reachable = self._context.nodes.reachable(self._context.slots.held)
+        for slot in reachable:
+            await self._reroute_slot(slot, forward, only_untried=False)
+        for slot in reachable:
+            await self._reroute_slot(slot, back, only_untried=True)
+
+    def _may_move_to(self, target: str) -> bool:
+        """Whether both carriers are real, or both simulators: a product's route may have changed meanwhile."""
+        return (self._context.carriers[target].kind == SIMULATOR_KIND) == (self._carrier.kind == SIMULATOR_KIND)
+
+    async def _reroute_slot(self, slot: int, targets: dict[int, str], *, only_untried: bool) -> None:
+        context, carrier = self._context, self._carrier
+        rerouted = REROUTE_BATCH if targets else 0
+        max_doubts = 0 if carrier.can_look_up else carrier.max_resends
+        rules = DoubtRules(max_doubts, context.in_flight, lease_duration_ms(carrier))
+        while rerouted == REROUTE_BATCH:
+            try:
+                rerouted = await context.store.write(
+                    run_if_held,
+                    slot,
+                    context.slots.holder,
+                    reroute_due,
+                    carrier.name,
+                    targets,
+                    slot,
+                    rules,
+                    context.world.now(),
+                    only_untried=only_untried,
+                )
+            except SlotNotHeld:  # its worker may have them in flight
+                return
+            if rerouted:
+                log.warning(
+                    "carrier circuit is open; messages rerouted to other carriers",
+                    extra={"carrier": carrier.name, "messages": rerouted},
+                )
+                context.wake(targets.values())

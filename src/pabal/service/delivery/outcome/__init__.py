@@ -1,0 +1,1 @@
+"""What a carrier's verdict leads to."""

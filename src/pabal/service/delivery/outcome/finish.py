@@ -1,0 +1,91 @@
+"""Ends messages, each only once."""
+
+from collections.abc import Container, Mapping, Sequence
+from types import MappingProxyType
+
+from pabal.domain.base.dates import Instant
+from pabal.domain.sends.message import PRODUCT_BY_NUMBER, Outcome
+from pabal.service.delivery.outcome.fallback import FinishResult as FinishResult
+from pabal.service.delivery.outcome.fallback import add_fallbacks
+from pabal.service.policy import Policy
+from pabal.service.sending.budgets import record_ended
+from pabal.store.engine.base import Tx
+from pabal.store.messages import messages
+from pabal.store.queue import queue, receipts
+
+_WITHOUT_FALLBACK = (Outcome.DELIVERED, Outcome.EXPIRED, Outcome.OPTED_OUT)
+"""Outcomes without a fallback: one has arrived, for one it is too late, and one is not wanted."""
+
+
+_NOTHING_DECIDED: Mapping[bytes, str | None] = MappingProxyType({})
+
+
+def finish(
+    tx: Tx,
+    ended: Sequence[tuple[bytes, Outcome]],
+    policy: Policy,
+    now: Instant,
+    decided: Mapping[bytes, str | None] = _NOTHING_DECIDED,
+    deleted: Container[str] = (),
+) -> FinishResult:
+    """End messages, each only once, and add the fallbacks of those that failed.
+
+    `decided` has the messages that their carrier's answer or receipt has ended, each with the carrier's own code,
+    if any. The codes of other receipts are in the store. References in `deleted` are deleted already.
+    """
+    if not ended:
+        return FinishResult([], set())
+    outcomes = dict(ended)
+    removed = queue.remove(tx, sorted(outcomes))
+    codes = receipts.delete(
+        tx,
+        [
+            receipts.EndedReference(carrier, reference, one)
+            for one, carrier, references in removed
+            if references is not None
+            for reference in references.split(queue.REFERENCE_SEPARATOR)
+            if reference not in deleted
+        ],
+    )
+    by_receipt = {each.message_id: each.code for each in codes if each.outcome == outcomes[each.message_id].number}
+    decided = {**by_receipt, **decided}
+    jobs = {job.id: job for job in removed}
+    finished = messages.finish(
+        tx,
+        [(one, outcomes[one]) for one in jobs],
+        now,
+        lambda one: _details_of(jobs[one], outcomes[one], decided, policy),
+    )
+    final = [
+        (one, PRODUCT_BY_NUMBER[product])
+        for one, product in finished
+        if product in PRODUCT_BY_NUMBER  # else the row is damaged: it has ended, and that is all
+    ]
+    if policy.prices:
+        _record_costs(tx, removed, [one for one, _ in final], outcomes)
+    failed = [one for one, product in final if outcomes[one] not in _WITHOUT_FALLBACK and not product.is_text]
+    fallbacks = add_fallbacks(tx, failed, policy, now)
+    ends = [(product, outcomes[one]) for one, product in final]
+    return FinishResult(ends + fallbacks.ended, fallbacks.carriers_to_wake)
+
+
+def _details_of(
+    job: queue.RemovedJob, outcome: Outcome, decided: Mapping[bytes, str | None], policy: Policy
+) -> messages.EndDetails:
+    """Return who decided the end of a message, and what it has cost: the price of the carrier that took it."""
+    was_taken = job.references is not None or outcome is Outcome.DELIVERED
+    costs = policy.prices.costs_of(job.carrier if was_taken else None, outcome) if policy.prices else ()
+    carrier = job.carrier if was_taken or job.id in decided else None
+    return messages.EndDetails(carrier, decided.get(job.id), costs)
+
+
+def _record_costs(
+    tx: Tx, removed: Sequence[queue.RemovedJob], final: Sequence[bytes], outcomes: Mapping[bytes, Outcome]
+) -> None:
+    """Record which carrier took the messages that have ended, for the budgets of their accounts."""
+    took = {
+        one: carrier
+        for one, carrier, references in removed
+        if references is not None or outcomes[one] is Outcome.DELIVERED
+    }
+    record_ended(tx, [(one, took.get(one), outcomes[one]) for one in final])

@@ -1,0 +1,243 @@
+"""Settles a carrier's verdicts on a batch: accepted, rejected, or to be retried, there or at the next carrier."""
+
+from collections.abc import Container
+from typing import NamedTuple
+
+from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Unmapped, Verdict, code_of
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import MINUTE, SECOND, Instant
+from pabal.domain.sends import retry
+from pabal.domain.sends.message import Attempt, Outcome
+from pabal.service.delivery.outcome.expiry import find_expired, find_timed_out
+from pabal.service.delivery.outcome.finish import FinishResult, finish
+from pabal.service.policy import Policy
+from pabal.store.engine.base import Tx
+from pabal.store.queue import attempts, queue, receipts
+from pabal.store.queue.attempts import NO_DOUBT
+
+NOT_SENT_RETRY_DELAY_MS = 1 * SECOND
+"""Delay before retrying a message that was not transmitted."""
+MAX_REQUESTED_DELAY_MS = 15 * MINUTE
+"""The longest delay that a carrier may ask for."""
+MAX_LOOKUPS = 300
+"""How often a message in doubt is looked up: five minutes apart, that is about a day."""
+HOME_RETRY_DELAY_MS = 30 * SECOND
+"""Delay before a message that no other relay knows is tried at its own, whose circuit is open."""
+LATE_ANSWER_WAIT_MS = 30 * SECOND
+"""Delay before resending a message that the carrier may still answer for."""
+
+
+class BatchVerdicts(NamedTuple):
+    """A carrier's verdicts on the attempts of a batch."""
+
+    carrier: str
+    results: list[tuple[Attempt, Verdict]]
+    max_resends: int = 1
+    """How often messages in doubt are submitted again."""
+    open_circuits: Container[str] = ()
+    """The carriers whose circuit is open."""
+    can_look_up: bool = False
+    """Whether the carrier can look up messages in doubt: they stay with it until it has."""
+
+
+def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: Instant) -> FinishResult:
+    """Store verdicts; one on an attempt that is no longer the current one changes nothing."""
+    carrier = verdicts.carrier
+    leased = queue.still_leased(tx, [(attempt.message_id, attempt.number) for attempt, _ in verdicts.results])
+    results = [pair for pair in verdicts.results if pair[0].message_id in leased]
+    results.sort(key=lambda pair: pair[0].message_id)
+    held = _find_held(tx, verdicts, results)
+    homeward = _find_homeward(tx, verdicts, results, policy)
+    ended = [
+        (attempt.message_id, end)
+        for attempt, verdict in results
+        if not leased[attempt.message_id]
+        and attempt.message_id not in held
+        and attempt.message_id not in homeward
+        and (end := _final_outcome(attempt, verdict, verdicts, policy))
+    ]
+    ended += [(one, Outcome.UNKNOWN) for one in _find_unreachable(tx, verdicts, results, policy, now)]
+    ended_ids = {one for one, _ in ended}
+    accepted = [
+        (attempt, references)
+        for attempt, verdict in results
+        if (references := _references(attempt, verdict, attempt.message_id in held))
+    ]
+    waiting = _wait_for_receipts(tx, results, accepted, leased, policy, now)
+    expected = [
+        receipts.ExpectedReceipt(reference, one.message_id, len(references))
+        for one, references in accepted
+        for reference in references
+    ]
+    ended += receipts.expect(tx, carrier, expected)
+    unsettled = [
+        (one, verdict)
+        for one, verdict in results
+        if isinstance(verdict, Declined | Busy | NotSent | Unknown | Unmapped)
+    ]
+    refused = [
+        attempts.EndedAttempt(one.message_id, one.number, verdict.label, code_of(verdict))
+        for one, verdict in results
+        if not isinstance(verdict, Accepted | NotSent) and one.message_id not in homeward
+    ]
+    attempts.record(tx, carrier, refused, now)
+    done = ended_ids | waiting
+    expired = find_expired(tx, [pair for pair in unsettled if pair[0].message_id not in done], now)
+    done |= expired
+    retries = [
+        _schedule_retry(one, verdict, verdicts, policy, chance, now)
+        for one, verdict in unsettled
+        if one.message_id not in done
+    ]
+    queue.retry_later(tx, retries)
+    decided = {
+        one.message_id: code_of(verdict)
+        for one, verdict in results
+        if one.message_id in ended_ids and not isinstance(verdict, Unmapped)
+    }
+    finished = finish(tx, ended + [(one, Outcome.EXPIRED) for one in expired], policy, now, decided)
+    finished.carriers_to_wake.update(job.carrier for job in retries)
+    return finished
+
+
+def _find_held(tx: Tx, verdicts: BatchVerdicts, results: list[tuple[Attempt, Verdict]]) -> set[bytes]:
+    """Return the messages in doubt that were resent often enough: they wait for a receipt."""
+    if verdicts.can_look_up:
+        return set()
+    in_doubt = [attempt.message_id for attempt, verdict in results if isinstance(verdict, Unknown)]
+    earlier = attempts.count_doubts(tx, verdicts.carrier, in_doubt)
+    return {one for one in in_doubt if earlier.get(one, NO_DOUBT).total + 1 > verdicts.max_resends}
+
+
+def _find_unreachable(
+    tx: Tx, verdicts: BatchVerdicts, results: list[tuple[Attempt, Verdict]], policy: Policy, now: Instant
+) -> set[bytes]:
+    """Return the messages in doubt that could not be looked up for as long as a receipt may take."""
+    if not verdicts.can_look_up:
+        return set()
+    in_doubt = {
+        attempt.message_id: attempt.product
+        for attempt, verdict in results
+        if isinstance(verdict, NotSent) and attempt.is_in_doubt
+    }
+    return find_timed_out(tx, in_doubt, policy, now) if in_doubt else set()
+
+
+def _find_homeward(
+    tx: Tx, verdicts: BatchVerdicts, results: list[tuple[Attempt, Verdict]], policy: Policy
+) -> set[bytes]:
+    """Return the messages that go back to the carrier whose relay owns their profile: no other one knows them.
+
+    Not those that it has been given and did not take, unless its circuit is open: they end.
+    """
+    homes = {
+        attempt.message_id: verdict.home
+        for attempt, verdict in results
+        if isinstance(verdict, Unmapped)
+        and verdict.home in policy.routes.carriers_for(attempt.product)
+        and policy.routes.next_after(attempt.product, verdicts.carrier) is None
+    }
+    tried = attempts.find_carriers(tx, sorted(homes)) if homes else set()
+    return {one for one, home in homes.items() if home in verdicts.open_circuits or (one, home) not in tried}
+
+
+def _wait_for_receipts(
+    tx: Tx,
+    results: list[tuple[Attempt, Verdict]],
+    accepted: list[tuple[Attempt, tuple[str, ...]]],
+    leased: dict[bytes, str | None],
+    policy: Policy,
+    now: Instant,
+) -> set[bytes]:
+    """Let accepted messages wait for their receipts; return their ids.
+
+    Also those not accepted now of which the carrier has said meanwhile that it has an earlier attempt.
+    """
+    new = {one.message_id: references for one, references in accepted}
+    waiting = [one for one, _ in results if one.message_id in new or leased[one.message_id]]
+    jobs = [
+        queue.AcceptedJob(
+            one.message_id,
+            one.number,
+            queue.REFERENCE_SEPARATOR.join(filter(None, (leased[one.message_id], *new.get(one.message_id, ())))),
+            now + policy.receipt_timeout_ms(one.product),
+        )
+        for one in waiting
+    ]
+    queue.await_receipts(tx, jobs)
+    return {one.message_id for one in waiting}
+
+
+def _references(attempt: Attempt, verdict: Verdict, is_held: bool) -> tuple[str, ...]:
+    """Return the references to await receipts for, each once; none if there is nothing to wait for.
+
+    A carrier may give several parts the same reference: then their receipts cannot be told apart, and one counts.
+    References that cannot be stored are left out; a message that has no other waits as one in doubt does.
+    """
+    is_accepted = isinstance(verdict, Accepted) and verdict.reference is not None
+    if isinstance(verdict, Accepted) and verdict.reference is not None:
+        given = dict.fromkeys((verdict.reference, *verdict.other_references))
+        if usable := tuple(each for each in given if identifiers.is_usable_reference(each)):
+            return usable
+    if is_accepted or is_held:
+        return (
+            identifiers.in_doubt_reference(
+                identifiers.user_message_reference(attempt.message_id), attempt.receiver
+            ),
+        )
+    return ()
+
+
+def _final_outcome(attempt: Attempt, verdict: Verdict, verdicts: BatchVerdicts, policy: Policy) -> Outcome | None:
+    """Return how the verdict ends the message; None if it goes on."""
+    if isinstance(verdict, Rejected):
+        return verdict.outcome
+    if isinstance(verdict, Accepted):
+        return Outcome.DELIVERED if verdict.reference is None else None
+    if isinstance(verdict, NotSent):
+        return None
+    if isinstance(verdict, Unknown) and verdicts.can_look_up:
+        return None if attempt.tries + 1 < MAX_LOOKUPS else Outcome.UNKNOWN
+    if policy.routes.next_after(attempt.product, verdicts.carrier) is not None:
+        return None
+    if isinstance(verdict, Declined):
+        return verdict.outcome
+    if isinstance(verdict, Unmapped):
+        return Outcome.UNDELIVERABLE
+    if attempt.tries + 1 < (MAX_LOOKUPS if verdicts.can_look_up and attempt.is_in_doubt else retry.MAX_TRIES):
+        return None  # looking it up has used up tries, too
+    return Outcome.CARRIER_ERROR if isinstance(verdict, Busy) else Outcome.UNKNOWN
+
+
+def _schedule_retry(
+    attempt: Attempt, verdict: Verdict, verdicts: BatchVerdicts, policy: Policy, chance: float, now: Instant
+) -> queue.RetriedJob:
+    """Return when and at which carrier a message is tried again: at the next carrier at once.
+
+    A probe that the carrier did not accept goes to the next carrier like all its other messages.
+    """
+    here, open_circuits = verdicts.carrier, verdicts.open_circuits
+    tries = attempt.tries if isinstance(verdict, NotSent) else attempt.tries + 1
+    is_in_doubt = isinstance(verdict, Unknown) or (isinstance(verdict, NotSent) and attempt.is_in_doubt)
+    stays = verdicts.can_look_up and is_in_doubt  # not sent now, but perhaps by an earlier attempt
+    following = None if stays else policy.routes.next_after(attempt.product, here, avoid=open_circuits)
+    if isinstance(verdict, Unmapped) and following is None:
+        assert verdict.home is not None  # else it has ended
+        delay_ms = HOME_RETRY_DELAY_MS if verdict.home in open_circuits else 0
+        return queue.RetriedJob(attempt.message_id, attempt.number, now + delay_ms, verdict.home, attempt.tries)
+    is_done_here = isinstance(verdict, Declined | Unmapped) or tries >= retry.MAX_TRIES
+    if isinstance(verdict, Unknown) and verdict.may_answer and not is_done_here:
+        return queue.RetriedJob(attempt.message_id, attempt.number, now + LATE_ANSWER_WAIT_MS, here, tries)
+    if isinstance(verdict, NotSent) and verdict.retry_after_s is not None and following not in open_circuits:
+        is_done_here = True
+    if following and (is_done_here or (here in open_circuits and following not in open_circuits)):
+        return queue.RetriedJob(attempt.message_id, attempt.number, now, following, 0)
+    delay_ms = _retry_delay_ms(verdict, tries, chance)
+    return queue.RetriedJob(attempt.message_id, attempt.number, now + delay_ms, here, tries)
+
+
+def _retry_delay_ms(verdict: Verdict, tries: int, chance: float) -> int:
+    """Return how long a message waits for its next try: as long as the carrier says, if it does."""
+    if isinstance(verdict, Unknown | NotSent) and verdict.retry_after_s is not None:
+        return min(round(verdict.retry_after_s * SECOND), MAX_REQUESTED_DELAY_MS)
+    return NOT_SENT_RETRY_DELAY_MS if isinstance(verdict, NotSent) else retry.backoff_ms(tries, chance)

@@ -1,0 +1,1 @@
+"""What carriers report: receipts, replies, opt-outs."""

@@ -1,0 +1,168 @@
+"""Receives a carrier's receipts: stores them and ends their messages."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
+
+from pabal.carriers.base import Carrier, InboundMessage, Inbox, Receipt, RelayOptOut
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import Instant
+from pabal.domain.sends.carrier_code import tidy_code
+from pabal.service.context import Context
+from pabal.service.delivery.outcome.finish import FinishResult, finish
+from pabal.service.delivery.receiving import inbound, relay_opt_outs
+from pabal.service.policy import Policy
+from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
+from pabal.store.queue import postponed_receipts, receipts
+from pabal.store.queue.postponed_receipts import PostponedReceipt
+
+RECEIPTS_PER_WRITE = 100
+"""Single sends can be stored between these."""
+STORE_RETRY_DELAY_S = 1.0
+"""Pause before trying again while the store is unavailable."""
+
+log = logging.getLogger("pabal.receive")
+
+
+class ReceiveResult(NamedTuple):
+    """Which messages the receipts ended, and how many receipts matched no message."""
+
+    finished: FinishResult
+    unmatched: int
+
+
+def receive(tx: Tx, carrier: str, incoming: Sequence[Receipt], policy: Policy, now: Instant) -> ReceiveResult:
+    """Store receipts and end their messages; a repeated or contradicting receipt changes nothing.
+
+    A receipt with an unknown reference may be for a message in doubt, which never got its reference. If no
+    message is held under its in-doubt reference yet, the receipt is stored under that one too: its message may
+    still be waiting for the answer to its submission.
+    """
+    codes = {each.reference: tidy_code(each.code) for each in reversed(incoming)}
+    pairs = [(each.reference, each.outcome) for each in incoming]
+    ended, unmatched, taken = receipts.record(tx, carrier, pairs, now, codes)
+    unknown = {each.reference: each for each in reversed(incoming) if each.in_doubt_reference is not None}
+    in_doubt = [each for one in unmatched if (each := unknown.get(one))]
+    held = receipts.find_held(tx, carrier, [str(each.in_doubt_reference) for each in in_doubt])
+    found = [each for each in in_doubt if each.in_doubt_reference in held]
+    receipts.delete_unmatched_references(tx, carrier, [each.reference for each in found])
+    early = {each.reference for each in in_doubt if each.in_doubt_reference not in held}
+    names = [
+        (each.in_doubt_reference, each.outcome)
+        for each in incoming
+        if each.in_doubt_reference is not None and each.reference in early
+    ]
+    names_codes = {str(each.in_doubt_reference): codes[each.reference] for each in reversed(in_doubt)}
+    named = receipts.record(tx, carrier, names, now, names_codes)  # one may have been held this very moment
+    ended += named.ended
+    ended += [(held[str(each.in_doubt_reference)], each.outcome) for each in found]
+    decided = {
+        **{one: codes[reference] for reference, one in taken.items()},
+        **{one: names_codes[reference] for reference, one in named.taken.items()},
+        **{held[str(each.in_doubt_reference)]: codes[each.reference] for each in found},
+    }
+    finished = finish(tx, ended, policy, now, decided, taken | named.taken)
+    return ReceiveResult(finished, len(unmatched) - len(found))
+
+
+async def store_receipts(context: Context, carrier: str, incoming: Sequence[Receipt]) -> None:
+    """Return once the receipts are stored: only then may the carrier be told so.
+
+    Raises StoreUnavailable.
+    """
+    usable = [each for each in incoming if identifiers.is_usable_reference(each.reference)]
+    if len(usable) < len(
+        incoming
+    ):  # they match no message, and one of them would keep the others from being stored
+        log.warning("receipts with an unusable reference", extra={"carrier": carrier})
+        context.metrics.receipts_unmatched.add(len(incoming) - len(usable), carrier)
+    # a repeated one would match no message any more after the write of the first, which counts
+    usable = list({each.reference: each for each in reversed(usable)}.values())[::-1]
+    try:
+        if context.nodes.lost:
+            await _store_by_node(context, carrier, usable)
+        else:
+            parts = [usable[at : at + RECEIPTS_PER_WRITE] for at in range(0, len(usable), RECEIPTS_PER_WRITE)]
+            await asyncio.gather(*(_write_received(context, carrier, part) for part in parts))
+    except NodeUnavailable:
+        log.warning("node cannot be reached; storing its receipts for later", extra={"carrier": carrier})
+        await _store_by_node(context, carrier, usable)
+    context.metrics.receipts.add(len(incoming), carrier)
+
+
+async def _write_received(context: Context, carrier: str, incoming: Sequence[Receipt]) -> None:
+    received = await context.store.write(receive, carrier, incoming, context.policy, context.world.now())
+    announce_received(context, carrier, received)
+
+
+def announce_received(context: Context, carrier: str, received: ReceiveResult) -> None:
+    """Count the messages that receipts have ended, and wake the carriers of their fallbacks."""
+    context.metrics.receipts_unmatched.add(received.unmatched, carrier)
+    context.count_ended(received.finished.ended)
+    context.wake(received.finished.carriers_to_wake)
+
+
+async def _store_by_node(context: Context, carrier: str, incoming: Sequence[Receipt]) -> None:
+    """Store receipts while a node cannot be reached: those of its messages for later, all others as usual.
+
+    The carrier must not be kept waiting for the lost node: it would soon report nothing more at all.
+    """
+    names = [name for each in incoming for name in (each.reference, each.in_doubt_reference) if name is not None]
+    messages = await context.store.read(receipts.find_held, carrier, names)
+    by_node: dict[str, list[PostponedReceipt]] = {}
+    arrived: dict[str, list[Receipt]] = {}
+    for each in incoming:
+        found = messages.get(each.reference) or messages.get(each.in_doubt_reference or "")
+        slot = identifiers.slot_of(found) if found else context.slots.numbers[0]
+        node = context.nodes.node_of(slot) if found else ""
+        arrived.setdefault(node, []).append(each)
+        kept = PostponedReceipt(slot, each.reference, each.outcome, each.in_doubt_reference, tidy_code(each.code))
+        by_node.setdefault(node, []).append(kept)
+    for node, some in arrived.items():
+        try:
+            if node in context.nodes.lost:
+                raise NodeUnavailable(node)
+            await _write_received(context, carrier, some)
+        except NodeUnavailable:
+            await context.store.write(postponed_receipts.add, carrier, by_node[node], context.world.now())
+
+
+def build_inbox(context: Context, carrier: str) -> Inbox:
+    """Return an inbox that stores inbound messages and opt-outs of a carrier.
+
+    Messages wait while the store is unavailable; of opt-outs the relay is told so, and reports them again.
+    """
+
+    async def keep_messages(arrived: Sequence[InboundMessage]) -> None:
+        await _store_persistently(carrier, lambda: inbound.store_messages(context, carrier, arrived))
+
+    async def keep_opt_outs(arrived: Sequence[RelayOptOut]) -> None:
+        await relay_opt_outs.store_opt_outs(context, arrived)
+
+    return Inbox(keep_messages, keep_opt_outs)
+
+
+async def run_carrier(context: Context, carrier: Carrier) -> None:
+    """Run a carrier's session forever; while the store is unavailable, its receipts wait."""
+
+    async def keep(arrived: Sequence[Receipt]) -> None:
+        await _store_persistently(carrier.name, lambda: store_receipts(context, carrier.name, arrived))
+
+    carrier.attach_inbox(build_inbox(context, carrier.name))
+    while True:
+        try:
+            await carrier.run(keep)
+        except StoreUnavailable:  # the simulator has its own state in our store
+            log.warning("store unavailable; restarting the carrier's session", extra={"carrier": carrier.name})
+            await asyncio.sleep(STORE_RETRY_DELAY_S)
+
+
+async def _store_persistently(carrier: str, store: Callable[[], Awaitable[None]]) -> None:
+    """Store what has arrived, again and again while the store is unavailable."""
+    while True:
+        try:
+            return await store()
+        except StoreUnavailable:
+            log.warning("store unavailable; storing what has arrived again", extra={"carrier": carrier})
+            await asyncio.sleep(STORE_RETRY_DELAY_S)

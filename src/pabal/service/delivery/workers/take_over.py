@@ -1,0 +1,184 @@
+"""Takes over slots: prepares what a worker inherits before it claims from it."""
+
+import logging
+from collections.abc import Mapping
+
+from pabal.carriers.base import Carrier
+from pabal.domain.base.dates import DAY, SECOND, Instant
+from pabal.domain.sends.message import Outcome, Product
+from pabal.domain.sends.route import SIMULATOR_KIND
+from pabal.service.context import Context
+from pabal.service.delivery.carrier.clock import repair_if_set_back
+from pabal.service.delivery.claiming.claim_tx import hold_in_doubt, lease_duration_ms
+from pabal.service.delivery.outcome.finish import FinishResult, finish
+from pabal.service.open_attempts import InFlight
+from pabal.service.policy import Policy
+from pabal.store.engine.base import Tx
+from pabal.store.messages import messages
+from pabal.store.queue import carriers, doubts, queue_admin
+from pabal.store.queue.slots import mark_prepared, run_if_held
+
+BATCH = 500
+"""Most messages that one transaction takes over."""
+PROGRESS_INTERVAL_S = 10.0
+"""How often the log tells how many jobs have gone to other carriers."""
+MAX_LEASES = 20_000
+"""Most messages that the last worker of a slot can have in flight: twice the largest window of a carrier."""
+
+log = logging.getLogger("pabal.take_over")
+
+
+async def prepare_slot(context: Context, slot: int, worker: bytes | None = None, *, is_orphaned: bool) -> None:
+    """Prepare a slot before anything is claimed from it; `worker` is who holds it among others.
+
+    An orphaned slot's leases are released, for its last worker is dead. Otherwise its last worker may still settle
+    them, whatever our clock says about their end. Jobs of carriers that are no longer configured go to others.
+
+    Raises SlotNotHeld when another worker has got the slot: it may have claimed from it since. Raises
+    StoreUnavailable, at once if the node of the slot is known to be lost.
+    """
+    context.nodes.check(slot)
+    await repair_if_set_back(context, slot, worker)
+    for carrier in context.carriers.values():
+        if is_orphaned:
+            await _release_leases(context, slot, worker, carrier)
+        else:
+            await _respect_leases(context, slot, carrier)
+    await reassign_unknown_carriers(context, slot, worker, is_orphaned=is_orphaned)
+    if is_orphaned and worker is not None:
+        await context.store.write(run_if_held, slot, worker, mark_prepared, slot)
+
+
+async def reassign_unknown_carriers(
+    context: Context, slot: int, worker: bytes | None, *, is_orphaned: bool
+) -> None:
+    """Give the jobs of carriers that are not configured to the carriers of their routes.
+
+    Raises SlotNotHeld.
+    """
+    for name in await context.store.read(queue_admin.carriers_with_jobs, slot):
+        if name in context.carriers:
+            continue
+        jobs, told_at, reassigned = 0, context.world.monotonic(), BATCH
+        while reassigned:
+            finished, reassigned = await context.store.write(
+                run_if_held,
+                slot,
+                worker,
+                reassign_jobs,
+                slot,
+                name,
+                context.policy,
+                context.world.now(),
+                is_orphaned=is_orphaned,
+                are_shared=context.slots.are_shared,
+                kinds=context.kinds,
+            )
+            context.count_ended(finished.ended)
+            jobs += reassigned
+            is_time = context.world.monotonic() - told_at >= PROGRESS_INTERVAL_S
+            if jobs and (is_time or not reassigned):
+                log.warning(
+                    "carrier is not configured; its jobs go to other carriers",
+                    extra={"carrier": name, "jobs": jobs},
+                )
+                told_at = context.world.monotonic()
+
+
+def reassign_jobs(
+    tx: Tx,
+    slot: int,
+    carrier: str,
+    policy: Policy,
+    now: Instant,
+    *,
+    is_orphaned: bool,
+    are_shared: bool,
+    kinds: Mapping[str, str],
+) -> tuple[FinishResult, int]:
+    """Give some jobs of a carrier that is not configured to the first suitable carrier of their product's route.
+
+    Jobs of a real carrier go to real carriers only, and those of a simulator to simulators only: others wait until
+    their carrier is configured again or an operator decides. Jobs without a route end as undeliverable, but wait
+    where other workers may have a route. Messages that await a receipt go on waiting for it. Leased jobs are left
+    to their worker unless the slot is orphaned.
+
+    Returns also how many jobs were reassigned or ended.
+    """
+    targets = choose_targets(policy, kinds, was_simulator=carriers.get_kinds(tx).get(carrier) == SIMULATOR_KIND)
+    without_route = () if are_shared else [each.number for each in Product if not policy.routes.first(each)]
+    found = queue_admin.find_unsent(
+        tx, slot, carrier, [*targets, *without_route], now, BATCH, includes_leased=is_orphaned
+    )
+    queue_admin.reroute(
+        tx, [queue_admin.ReroutedJob(one, targets[product]) for one, product in found if product in targets], now
+    )
+    ending = [one for one, product in found if product not in targets]
+    messages.mark_sending(tx, ending)
+    return finish(tx, [(one, Outcome.UNDELIVERABLE) for one in ending], policy, now), len(found)
+
+
+def choose_targets(policy: Policy, kinds: Mapping[str, str], *, was_simulator: bool) -> dict[int, str]:
+    """Return the carrier for each product's messages of a carrier that is gone; none where they have to wait."""
+    suitable = {name for name, kind in kinds.items() if (kind == SIMULATOR_KIND) == was_simulator}
+    found = {
+        product.number: next((name for name in policy.routes.carriers_for(product) if name in suitable), None)
+        for product in Product
+    }
+    return {number: name for number, name in found.items() if name is not None}
+
+
+async def _respect_leases(context: Context, slot: int, carrier: Carrier) -> None:
+    """Claim nothing that the slot's last worker has in flight, for as long as it may take to settle it."""
+    leased = await context.store.read(doubts.find_in_flight, slot, carrier.name, MAX_LEASES)
+    context.in_flight.add_of_others(leased, lease_duration_ms(carrier) / SECOND)
+
+
+async def _release_leases(context: Context, slot: int, worker: bytes | None, carrier: Carrier) -> None:
+    """Make what the slot's last worker had in flight due again, or hold it for its receipts.
+
+    That worker may have been this process, before it was evicted: what it still has in flight stays so.
+    """
+    store, world, name = context.store, context.world, carrier.name
+    held = BATCH
+    while not carrier.max_resends and not carrier.can_look_up and held:
+        finished, held = await store.write(
+            run_if_held, slot, worker, hold_in_flight, slot, name, context.policy, world.now(), context.in_flight
+        )
+        context.count_ended(finished.ended)
+        if held:
+            log.warning(
+                "previous worker's messages are in doubt; waiting for their receipts",
+                extra={"carrier": name, "messages": held},
+            )
+    max_lease_ms = lease_duration_ms(carrier) + DAY  # the clock may have been set back since
+    released = await store.write(
+        run_if_held,
+        slot,
+        worker,
+        queue_admin.release_leases,
+        slot,
+        name,
+        world.now(),
+        max_lease_ms,
+        context.in_flight,
+    )
+    if released:
+        log.info(
+            "released the previous worker's leases; submitting their messages again",
+            extra={"carrier": name, "messages": released},
+        )
+
+
+def hold_in_flight(
+    tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant, in_flight: InFlight
+) -> tuple[FinishResult, int]:
+    """Hold some messages that a slot's last worker had in flight, unless they still are so here.
+
+    Returns what ended, and how many there were.
+    """
+    leased = doubts.find_in_flight(tx, slot, carrier, BATCH + len(in_flight))
+    found = [job for job in leased if job not in in_flight][:BATCH]
+    in_doubt = messages.get(tx, [job.id for job in found])
+    unreadable = finish(tx, [(job.id, Outcome.UNKNOWN) for job in found if job.id not in in_doubt], policy, now)
+    return hold_in_doubt(tx, carrier, list(in_doubt.values()), policy, now).joined(unreadable), len(found)

@@ -1,0 +1,1 @@
+"""Campaigns: sends with a file or a group of receivers."""

@@ -1,0 +1,1 @@
+"""What is typed and not sent yet."""

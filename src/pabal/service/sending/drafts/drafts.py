@@ -1,0 +1,113 @@
+"""Drafts of the console: kept for their user as they are typed, and deleted once they are sent."""
+
+import re
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple
+
+import msgspec
+
+from pabal.domain.base.dates import Instant
+from pabal.service.context import Context
+from pabal.store.campaigns import drafts
+from pabal.store.campaigns.drafts import DraftKey as DraftKey  # for pages, which do not import the store
+
+MAX_DRAFT_BYTES = 512 * 1024
+"""A larger draft is not kept: a message with its picture and 1,000 receivers with values takes half of it."""
+MAX_DRAFTS_PER_USER = 20
+"""Forms of which a user can have a draft; beyond them, the oldest is dropped."""
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(dict[str, str]).decode
+_NO_DIGITS = re.compile(r"\D+")
+_SEPARATOR = r"[\s.()\-]{0,2}"
+_COUNTRY = r"(?:\+?82[\s.()\-]{0,2})?"
+_MOBILE = re.compile(rf"(?<!\d){_COUNTRY}0?{_SEPARATOR}1{_SEPARATOR}[016789](?:{_SEPARATOR}\d){{7,8}}(?!\d)")
+MASKED = "***-****-****"
+"""What stands in an export for the number of somebody else."""
+
+
+class Keeping(Enum):
+    """What became of a draft that was to be kept."""
+
+    KEPT = "kept"
+    TOO_LARGE = "too large"
+    SENT = "sent already"
+
+
+class Draft(NamedTuple):
+    """What was typed, by field, and when it last changed."""
+
+    fields: dict[str, str]
+    changed_at: Instant
+
+
+async def save(context: Context, key: DraftKey, fields: Mapping[str, str], page: str = "") -> Keeping:
+    """Keep a draft in place of the one before, and say whether it is kept; one that is too large deletes that one.
+
+    What a page keeps after it has sent its draft (see `end`) comes late, and is ignored.
+    """
+    encoded = _encode({name: value for name, value in fields.items() if value}).decode()
+    if len(encoded.encode()) > MAX_DRAFT_BYTES:
+        await discard(context, key)
+        return Keeping.TOO_LARGE
+    is_kept = await context.store.write(drafts.save, key, encoded, page, context.world.now(), MAX_DRAFTS_PER_USER)
+    return Keeping.KEPT if is_kept else Keeping.SENT
+
+
+async def load(context: Context, key: DraftKey) -> Draft | None:
+    """Return a draft, None if there is none, or one that cannot be read."""
+    found = await context.store.read(drafts.get, key)
+    if found is None:
+        return None
+    try:
+        return Draft(_decode(found.fields), found.changed_at)
+    except msgspec.DecodeError:
+        return None
+
+
+async def discard(context: Context, key: DraftKey) -> None:
+    """Delete a draft, if there is one."""
+    await context.store.write(drafts.delete, key)
+
+
+async def end(context: Context, key: DraftKey, page: str) -> None:
+    """Delete a draft that was sent; `page` is where, so that nothing of it is kept any more. Empty: unknown."""
+    if page:
+        await context.store.write(drafts.end, key, page, context.world.now())
+    else:
+        await discard(context, key)
+
+
+def contains_number(fields: str, phone: str) -> bool:
+    """Say whether a stored draft may name a phone number, however it is spelled, or cannot be read any more."""
+    lines = _decode_lines(fields)
+    return lines is None or any(phone[1:] in _NO_DIGITS.sub("", line) for line in lines)
+
+
+def find_lines(fields: str, phone: str) -> list[str]:
+    """Return the lines of a stored draft that name a phone number, however it is spelled.
+
+    They are for the person whose number it is: mobile numbers of others in these lines are masked.
+    """
+    own = re.compile(rf"(?<!\d){_COUNTRY}0?{_SEPARATOR}{_SEPARATOR.join(phone[1:])}(?!\d)")
+    return [_mask_others(line, own) for line in _decode_lines(fields) or () if own.search(line)]
+
+
+def _mask_others(line: str, own: re.Pattern[str]) -> str:
+    """Return a line in which only this number can be read."""
+    shown: list[str] = []
+    end = 0
+    for found in own.finditer(line):
+        shown += [_MOBILE.sub(MASKED, line[end : found.start()]), found[0]]
+        end = found.end()
+    return "".join([*shown, _MOBILE.sub(MASKED, line[end:])])
+
+
+def _decode_lines(fields: str) -> list[str] | None:
+    """Return every line of a stored draft, except its picture; None for one that cannot be read."""
+    try:
+        decoded = _decode(fields)
+    except msgspec.DecodeError:
+        return None
+    return [line for name, value in decoded.items() if name != "image_body" for line in value.splitlines()]

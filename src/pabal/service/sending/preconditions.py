@@ -1,0 +1,71 @@
+"""What a send needs before it is stored or tried: carrier, sender numbers, profile, template."""
+
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import MINUTE
+from pabal.domain.kakao.profile import Profile
+from pabal.domain.kakao.template import TemplateContent
+from pabal.domain.people.opt_out import EVERY_SENDER, AdReceiver
+from pabal.domain.sends.sending import Sending
+from pabal.service.context import Context
+
+WAKE_HORIZON_MS = 1 * MINUTE
+"""Sends scheduled later than this wake no deliverer: each polls the queue more often by itself."""
+
+
+async def choose_carrier(context: Context, account_id: int, sending: Sending) -> str:
+    """Return the first carrier of a send, and check its sender numbers.
+
+    Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
+    """
+    is_for_later = sending.scheduled_at is not None and sending.scheduled_at > context.world.now() + WAKE_HORIZON_MS
+    carrier = context.choose_carrier(sending.product, is_scheduled=is_for_later)
+    if context.policy.checks_sender_numbers:
+        await _check_numbers(context, account_id, sending)
+    return carrier
+
+
+async def _check_numbers(context: Context, account_id: int, sending: Sending) -> None:
+    used = [("sender", sending.sender)] if sending.sender else []
+    if sending.fallback:
+        used.append(("resendPhoneNumber", sending.fallback.sender))
+    for field, number in used:
+        if not await context.setup.is_approved_number(account_id, number):
+            raise Refused(Code.SENDER_NUMBER_NOT_REGISTERED, field)
+
+
+async def get_usable_profile(context: Context, account_id: int, sender_key: str) -> Profile:
+    """Return the profile of a sender key.
+
+    Raises Refused: SENDER_NOT_FOUND, SENDER_NOT_APPROVED.
+    """
+    profile = await context.setup.get_profile(account_id, sender_key)
+    if profile is None:
+        raise Refused(Code.SENDER_NOT_FOUND, "senderKey")
+    if not profile.is_usable:
+        raise Refused(
+            Code.SENDER_NOT_APPROVED, "senderKey", profile.suspension.label if profile.suspension else None
+        )
+    return profile
+
+
+async def get_usable_template(context: Context, profile: Profile, code: str) -> TemplateContent:
+    """Return the approved content of a profile's template.
+
+    Raises Refused: TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED.
+    """
+    template = await context.setup.get_template(profile.id, code)
+    if template is None:
+        raise Refused(Code.TEMPLATE_NOT_FOUND, "templateCode")
+    if template.approved is None or not template.is_usable:
+        raise Refused(
+            Code.TEMPLATE_NOT_APPROVED, "templateCode", template.suspension.label if template.suspension else None
+        )
+    return template.approved
+
+
+def build_ad_receivers(account_id: int, sending: Sending) -> list[AdReceiver]:
+    """Return the receivers of an advertisement; of others none, because nobody opts out of them."""
+    if not sending.is_ad:
+        return []
+    sender = sending.sender if sending.product.is_text else EVERY_SENDER
+    return [AdReceiver(account_id, each.phone, sender) for each in sending.receivers]

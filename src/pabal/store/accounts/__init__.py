@@ -1,0 +1,1 @@
+"""The tables of accounts: limits, numbers, keys, audit log."""

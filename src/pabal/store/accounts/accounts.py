@@ -1,0 +1,186 @@
+"""Accounts and their keys."""
+
+from collections.abc import Iterable
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import NamedTuple
+
+from pabal.domain.base.dates import Instant
+from pabal.store.accounts import setup_changes
+from pabal.store.engine.base import Row, Tx
+
+_KEY = (
+    "k.id, k.account_id, a.name, k.name, k.scopes, k.allow, k.rate,"
+    " k.created_at, k.expires_at, k.revoked_at, a.disabled_at, a.opt_out_number"
+)
+_LIST = (
+    f"select {_KEY}, u.used_at from keys k join accounts a on a.id = k.account_id"
+    " left join key_usage u on u.key_id = k.id"
+)
+
+
+class ApiKey(NamedTuple):
+    """An API key, without its secret."""
+
+    id: int
+    account_id: int
+    account: str
+    name: str
+    scopes: frozenset[str]
+    allow: tuple[IPv4Network | IPv6Network, ...]
+    rate: int
+    created_at: Instant
+    expires_at: Instant | None
+    revoked_at: Instant | None
+    account_disabled_at: Instant | None
+    opt_out_number: str | None = None
+    """The number for opting out of its account's advertisements."""
+    used_at: Instant | None = None
+    """When it was used last, to the minute; only lists of keys tell it."""
+
+    @property
+    def is_live(self) -> bool:
+        return self.revoked_at is None and self.account_disabled_at is None
+
+
+class Account(NamedTuple):
+    """The owner of requests, keys, profiles and users."""
+
+    id: int
+    name: str
+    created_at: Instant
+    disabled_at: Instant | None
+
+
+def ensure_account(tx: Tx, name: str, now: Instant) -> int:
+    """Return the id of the account of this name; create it if it is new."""
+    tx.execute("insert into accounts (name, created_at) values (?, ?) on conflict (name) do nothing", (name, now))
+    row = tx.fetch_one("select id from accounts where name = ?", (name,))
+    assert row is not None
+    return int(row[0])
+
+
+def lock(tx: Tx, account_id: int) -> None:
+    """Lock the account's row to serialize transactions that count its rows."""
+    tx.execute("update accounts set created_at = created_at where id = ?", (account_id,))
+
+
+def list_accounts(tx: Tx) -> list[Account]:
+    """Return every account, oldest first."""
+    rows = tx.fetch_all("select id, name, created_at, disabled_at from accounts order by id")
+    return [Account(*row) for row in rows]
+
+
+def get(tx: Tx, account_id: int) -> Account | None:
+    """Return the account of this id."""
+    row = tx.fetch_one("select id, name, created_at, disabled_at from accounts where id = ?", (account_id,))
+    return Account(*row) if row else None
+
+
+def set_opt_out_number(tx: Tx, account_id: int, number: str | None) -> None:
+    """Set the number for opting out of an account's advertisements, or remove it with None."""
+    tx.execute("update accounts set opt_out_number = ? where id = ?", (number, account_id))
+    setup_changes.record(tx, account_id)
+
+
+def get_opt_out_numbers(tx: Tx, account_ids: Iterable[int]) -> dict[int, str]:
+    """Return the numbers for opting out of these accounts, of those that have one."""
+    rows = tx.execute_many(
+        "select id, opt_out_number from accounts where id in ({list}) and opt_out_number is not null",
+        [(one,) for one in account_ids],
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def set_disabled(tx: Tx, name: str, at: Instant | None) -> bool:
+    """Disable an account, or enable it with None; say whether there is one of this name."""
+    changed = tx.fetch_all("update accounts set disabled_at = ? where name = ? returning id", (at, name))
+    return setup_changes.record_changed(tx, changed)
+
+
+def add_key(
+    tx: Tx,
+    account_id: int,
+    name: str,
+    hash: bytes,
+    scopes: str,
+    allow: str,
+    rate: int,
+    now: Instant,
+    expires_at: Instant | None,
+) -> int:
+    """Add a key by its hash and return its id."""
+    rows = tx.fetch_all(
+        "insert into keys (account_id, name, hash, scopes, allow, rate, created_at, expires_at)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?) returning id",
+        (account_id, name, hash, scopes, allow, rate, now, expires_at),
+    )
+    return int(rows[0][0])
+
+
+def key_by_hash(tx: Tx, hash: bytes) -> ApiKey | None:
+    """Return the key with this hash, whatever its state."""
+    row = tx.fetch_one(
+        f"select {_KEY} from keys k join accounts a on a.id = k.account_id where k.hash = ?", (hash,)
+    )
+    return _key_from_row(row) if row else None
+
+
+def list_keys(tx: Tx) -> list[ApiKey]:
+    """Return every key, oldest first."""
+    rows = tx.fetch_all(f"{_LIST} order by k.id")
+    return [_key_from_row(row) for row in rows]
+
+
+def list_keys_by_account(tx: Tx, account_id: int) -> list[ApiKey]:
+    """Return every key of an account, oldest first."""
+    rows = tx.fetch_all(f"{_LIST} where k.account_id = ? order by k.id", (account_id,))
+    return [_key_from_row(row) for row in rows]
+
+
+def list_recent_keys(tx: Tx, now: Instant, count: int) -> list[ApiKey]:
+    """Return some keys of all accounts that can be used now, those that were used last first."""
+    rows = tx.fetch_all(
+        f"{_LIST} where k.revoked_at is null and a.disabled_at is null"
+        " and (k.expires_at is null or k.expires_at > ?) order by u.used_at desc nulls last, k.id desc limit ?",
+        (now, count),
+    )
+    return [_key_from_row(row) for row in rows]
+
+
+def count_usable_keys(tx: Tx, account_id: int, now: Instant) -> int:
+    """Return how many keys of an account are neither revoked nor expired."""
+    row = tx.fetch_one(
+        "select count(*) from keys where account_id = ? and revoked_at is null"
+        " and (expires_at is null or expires_at > ?)",
+        (account_id, now),
+    )
+    return int(row[0]) if row else 0
+
+
+def newest_key_id(tx: Tx, account_id: int) -> int:
+    """Return the id of an account's newest key; 0 if it has none."""
+    row = tx.fetch_one("select max(id) from keys where account_id = ?", (account_id,))
+    return int(row[0] or 0) if row else 0
+
+
+def set_key_rate(tx: Tx, account_id: int, key_id: int, rate: int) -> bool:
+    """Change the rate of a key that is not revoked; say whether the account has such a one."""
+    changed = tx.fetch_all(
+        "update keys set rate = ? where id = ? and account_id = ? and revoked_at is null returning account_id",
+        (rate, key_id, account_id),
+    )
+    return setup_changes.record_changed(tx, changed)
+
+
+def revoke_key(tx: Tx, key_id: int, now: Instant) -> bool:
+    """Revoke a key; say whether there was a live one of this id."""
+    changed = tx.fetch_all(
+        "update keys set revoked_at = ? where id = ? and revoked_at is null returning account_id", (now, key_id)
+    )
+    return setup_changes.record_changed(tx, changed)
+
+
+def _key_from_row(row: Row) -> ApiKey:
+    id, account_id, account, name, scopes, allow, *rest = row
+    networks = tuple(ip_network(word) for word in allow.split())
+    return ApiKey(id, account_id, account, name, frozenset(scopes.split()), networks, *rest)

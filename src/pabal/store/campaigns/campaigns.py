@@ -1,0 +1,392 @@
+"""Campaigns: their state, their receivers until these are in requests, and their invalid rows."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from pabal.domain.base.dates import Instant
+from pabal.domain.sends.campaign import CAMPAIGN_STATE_BY_CODE, CampaignState
+from pabal.store.engine.base import Row, Tx
+from pabal.store.tolerant_read import read_rows
+
+COLUMNS = (
+    "id, account_id, user_id, kind, name, file_name, state, skips_duplicates, receivers, invalid_rows,"
+    " duplicates, requested, columns,"
+    " unused_columns, scheduled_at, expedited, reason, created_at, changed_at, upgraded"
+)
+_encode = msgspec.json.Encoder().encode
+_from_json = msgspec.json.Decoder(tuple[str, ...]).decode
+_AT_ONCE = -1
+"""Stands for `at once` where times are compared."""
+
+
+class Campaign(NamedTuple):
+    """A stored campaign, without its body."""
+
+    id: bytes
+    account_id: int
+    user_id: int
+    kind: str
+    name: str
+    file_name: str
+    state: CampaignState
+    skips_duplicates: bool
+    receivers: int
+    invalid_rows: int
+    duplicates: int
+    requested: int
+    columns: tuple[str, ...]
+    """Names of the file's columns."""
+    unused_columns: tuple[str, ...]
+    """Columns that nothing uses."""
+    scheduled_at: Instant | None
+    is_expedited: bool
+    reason: tuple[str, ...]
+    """Sentences, alternately Korean and English."""
+    created_at: Instant
+    changed_at: Instant
+    upgraded: int
+    """How many of the receivers get an LMS, because an SMS would be too long."""
+
+
+class CampaignDraft(NamedTuple):
+    """A new campaign."""
+
+    id: bytes
+    account_id: int
+    user_id: int
+    kind: str
+    name: str
+    body: str
+
+
+class InvalidRow(NamedTuple):
+    """A row of the file that cannot be sent to; `reason` has sentences, alternately Korean and English."""
+
+    number: int
+    cells: tuple[str, ...]
+    reason: tuple[str, ...]
+
+
+class ReceiverBlock(NamedTuple):
+    """Receivers that are in no request yet, as a JSON array."""
+
+    number: int
+    receivers: int
+    body: str
+    is_upgraded: bool = False
+    """Whether they get an LMS, because an SMS would be too long."""
+
+
+class FileFindings(NamedTuple):
+    """The result of validating a part of the file; no block if it has no valid receiver."""
+
+    block: ReceiverBlock | None
+    invalid_rows: Sequence[InvalidRow]
+    duplicates: int
+
+
+def add(tx: Tx, draft: CampaignDraft, now: Instant) -> None:
+    """Add a campaign, without a file yet."""
+    tx.execute(
+        "insert into campaigns (id, account_id, user_id, kind, name, body, file_name, state, skips_duplicates,"
+        " receivers, invalid_rows,"
+        " duplicates, requested, columns, unused_columns, expedited, reason, upgraded, created_at, changed_at)"
+        " values (?, ?, ?, ?, ?, ?, '', ?, 1, 0, 0, 0, 0, '[]', '[]', 0, '', 0, ?, ?)",
+        (*draft, CampaignState.DRAFT.code, now, now),
+    )
+
+
+def get(tx: Tx, campaign_id: bytes) -> Campaign | None:
+    """Return a campaign that exists and can be read."""
+    rows = tx.fetch_all(f"select {COLUMNS} from campaigns where id = ?", (campaign_id,))
+    return read_rows(rows, from_row).get(campaign_id)
+
+
+def get_account_id(tx: Tx, campaign_id: bytes) -> int | None:
+    """Return the account of a campaign, also of one that cannot be read."""
+    row = tx.fetch_one("select account_id from campaigns where id = ?", (campaign_id,))
+    return row[0] if row else None
+
+
+def get_body(tx: Tx, campaign_id: bytes) -> str:
+    """Return what all receivers of a campaign share, as a request body in JSON."""
+    row = tx.fetch_one("select body from campaigns where id = ?", (campaign_id,))
+    return str(row[0]) if row else "{}"
+
+
+def get_sending(tx: Tx, campaign_id: bytes) -> str | None:
+    """Return the validated send that the receivers were validated against."""
+    row = tx.fetch_one("select sending from campaigns where id = ?", (campaign_id,))
+    return row[0] if row else None
+
+
+def begin_reading(
+    tx: Tx, campaign_id: bytes, file_name: str, skips_duplicates: bool, stale_before: Instant, now: Instant
+) -> bool:
+    """Begin to read a file, in place of an earlier one; say no while another is read, or after sending."""
+    taken = tx.fetch_all(
+        "update campaigns set state = ?, file_name = ?, skips_duplicates = ?, receivers = 0, invalid_rows = 0,"
+        " duplicates = 0, upgraded = 0,"
+        " columns = '[]', unused_columns = '[]', sending = null, reason = '', changed_at = ?"
+        " where id = ? and (state in (?, ?) or state = ? and changed_at < ?) returning id",
+        (
+            CampaignState.READING.code, file_name, int(skips_duplicates), now, campaign_id,
+            CampaignState.DRAFT.code, CampaignState.CHECKED.code, CampaignState.READING.code, stale_before,
+        ),
+    )  # fmt: skip
+    if taken:
+        _delete_rows(tx, campaign_id)
+    return bool(taken)
+
+
+def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at: Instant, now: Instant) -> bool:
+    """Save the findings of a part of the file; say no if another file is being read instead.
+
+    `changed_at` is when this reader wrote last.
+    """
+    block = findings.block
+    valid = block.receivers if block else 0
+    upgraded = valid if block and block.is_upgraded else 0
+    if not tx.fetch_all(
+        "update campaigns set receivers = receivers + ?, invalid_rows = invalid_rows + ?, duplicates ="
+        " duplicates + ?, upgraded = upgraded + ?, changed_at = ?"
+        " where id = ? and state = ? and changed_at = ? returning id",
+        (
+            valid, len(findings.invalid_rows), findings.duplicates, upgraded, now,
+            campaign_id, CampaignState.READING.code, changed_at,
+        ),
+    ):  # fmt: skip
+        return False
+    if block:
+        tx.execute(
+            "insert into campaign_blocks (campaign_id, number, receivers, body, is_upgraded)"
+            " values (?, ?, ?, ?, ?)",
+            (campaign_id, block.number, block.receivers, block.body, int(block.is_upgraded)),
+        )
+    reasons = {reason: to_json(reason) for reason in {each.reason for each in findings.invalid_rows}}
+    tx.execute_many(
+        "insert into campaign_invalid_rows (campaign_id, number, cells, reason)"
+        " select ?, v.number, v.cells, v.reason from (values {rows}) as v(number, cells, reason)",
+        [(each.number, to_json(each.cells), reasons[each.reason]) for each in findings.invalid_rows],
+        (campaign_id,),
+    )
+    return True
+
+
+class FileSummary(NamedTuple):
+    """The columns of a file, and what its receivers were validated against."""
+
+    sending: str | None
+    columns: Sequence[str]
+    unused_columns: Sequence[str]
+
+
+def end_reading(tx: Tx, campaign_id: bytes, summary: FileSummary, changed_at: Instant, now: Instant) -> bool:
+    """Record that the whole file is read; say no if another file is being read instead."""
+    return bool(
+        tx.fetch_all(
+            "update campaigns set state = ?, sending = ?, columns = ?, unused_columns = ?, changed_at = ?"
+            " where id = ? and state = ? and changed_at = ? returning id",
+            (
+                CampaignState.CHECKED.code, summary.sending, to_json(summary.columns),
+                to_json(summary.unused_columns), now, campaign_id, CampaignState.READING.code, changed_at,
+            ),
+        )
+    )  # fmt: skip
+
+
+def refuse_file(tx: Tx, campaign_id: bytes, reason: Sequence[str], changed_at: Instant, now: Instant) -> None:
+    """Record why a file cannot be used; another one may be uploaded."""
+    changed = tx.fetch_all(
+        "update campaigns set state = ?, reason = ?, receivers = 0, invalid_rows = 0, duplicates = 0,"
+        " upgraded = 0, changed_at = ?"
+        " where id = ? and state = ? and changed_at = ? returning id",
+        (CampaignState.DRAFT.code, to_json(reason), now, campaign_id, CampaignState.READING.code, changed_at),
+    )
+    if changed:
+        _delete_rows(tx, campaign_id)
+
+
+def start(
+    tx: Tx, campaign_id: bytes, changed_at: Instant, name: str, scheduled_at: Instant | None, now: Instant
+) -> bool:
+    """Start sending a validated campaign; say no if it is in another state, or has changed since."""
+    return bool(
+        tx.fetch_all(
+            "update campaigns set state = ?, name = ?, scheduled_at = ?, changed_at = ?"
+            " where id = ? and state = ? and changed_at = ? and receivers > 0 returning id",
+            (
+                CampaignState.MAKING.code,
+                name,
+                scheduled_at,
+                now,
+                campaign_id,
+                CampaignState.CHECKED.code,
+                changed_at,
+            ),
+        )
+    )
+
+
+def rename(tx: Tx, campaign_id: bytes, name: str) -> bool:
+    """Change the name of a campaign; its state and version stay."""
+    return bool(tx.fetch_all("update campaigns set name = ? where id = ? returning id", (name, campaign_id)))
+
+
+def change_state(
+    tx: Tx, campaign_id: bytes, from_states: Sequence[CampaignState], to_state: CampaignState, now: Instant
+) -> bool:
+    """Change the state of a campaign if it is in one of some states; say whether it was."""
+    marks = ", ".join("?" * len(from_states))
+    return bool(
+        tx.fetch_all(
+            f"update campaigns set state = ?, changed_at = ? where id = ? and state in ({marks}) returning id",
+            (to_state.code, now, campaign_id, *(each.code for each in from_states)),
+        )
+    )
+
+
+def halt(tx: Tx, campaign_id: bytes, reason: Sequence[str], now: Instant) -> None:
+    """Halt a campaign and record why its other receivers cannot be put into requests now."""
+    tx.execute(
+        "update campaigns set state = ?, reason = ?, changed_at = ? where id = ? and state = ?",
+        (CampaignState.HALTED.code, to_json(reason), now, campaign_id, CampaignState.MAKING.code),
+    )
+
+
+def set_reason(tx: Tx, campaign_id: bytes, reason: Sequence[str]) -> None:
+    """Record why a campaign waits; empty: it does not."""
+    tx.execute(
+        "update campaigns set reason = ? where id = ? and state = ?",
+        (to_json(reason), campaign_id, CampaignState.MAKING.code),
+    )
+
+
+def halt_all(tx: Tx, reason: Sequence[str], now: Instant) -> int:
+    """Halt all campaigns for one reason; return how many."""
+    rows = tx.fetch_all(
+        "update campaigns set state = ?, reason = ?, changed_at = ? where state = ? returning id",
+        (CampaignState.HALTED.code, to_json(reason), now, CampaignState.MAKING.code),
+    )
+    tx.execute("update campaigns set expedited = 0 where expedited = 1")
+    return len(rows)
+
+
+def expedite(tx: Tx, campaign_id: bytes, now: Instant) -> bool:
+    """Send everything of a campaign that waits now; say no unless it is being sent."""
+    return bool(
+        tx.fetch_all(
+            "update campaigns set scheduled_at = ?, expedited = 1, changed_at = ?"
+            " where id = ? and state in (?, ?) returning id",
+            (now, now, campaign_id, CampaignState.MAKING.code, CampaignState.MADE.code),
+        )
+    )
+
+
+def end_expedite(tx: Tx, campaign_id: bytes) -> None:
+    """Record that everything that waited is expedited."""
+    tx.execute("update campaigns set expedited = 0 where id = ?", (campaign_id,))
+
+
+def find_active(tx: Tx) -> list[bytes]:
+    """Return the campaigns to put into requests, to cancel or to expedite."""
+    rows = tx.fetch_all(
+        "select id from campaigns where state in (?, ?) union select id from campaigns where expedited = 1",
+        (CampaignState.MAKING.code, CampaignState.CANCELLING.code),
+    )
+    return [row[0] for row in rows]
+
+
+def next_block(tx: Tx, campaign_id: bytes) -> ReceiverBlock | None:
+    """Return the receivers of the next request."""
+    row = tx.fetch_one(
+        "select number, receivers, body, is_upgraded from campaign_blocks where campaign_id = ?"
+        " order by number limit 1",
+        (campaign_id,),
+    )
+    if row is None:
+        return None
+    number, receivers, body, is_upgraded = row
+    return ReceiverBlock(number, receivers, body, bool(is_upgraded))
+
+
+def take_block(tx: Tx, campaign: Campaign, block: ReceiverBlock, now: Instant) -> bool:
+    """Remove receivers, to be stored as a request in the same transaction.
+
+    Says no if another process has done it, if the campaign has been stopped or rescheduled, or if the block has
+    other receivers than it was read with: an erasure has removed some.
+    """
+    scheduled_at = _AT_ONCE if campaign.scheduled_at is None else campaign.scheduled_at
+    taken = tx.fetch_all(
+        "delete from campaign_blocks where campaign_id = ? and number = ? and receivers = ? and exists"
+        " (select 1 from campaigns c where c.id = campaign_id and c.state = ? and coalesce(c.scheduled_at, ?) = ?)"
+        " returning receivers",
+        (campaign.id, block.number, block.receivers, CampaignState.MAKING.code, _AT_ONCE, scheduled_at),
+    )
+    if taken:
+        tx.execute(
+            "update campaigns set requested = requested + ?, changed_at = ? where id = ?",
+            (taken[0][0], now, campaign.id),
+        )
+    return bool(taken)
+
+
+def delete_blocks(tx: Tx, campaign_id: bytes) -> None:
+    """Delete the receivers that are in no request yet."""
+    tx.execute("delete from campaign_blocks where campaign_id = ?", (campaign_id,))
+
+
+def list_invalid_rows(tx: Tx, campaign_id: bytes, after: int, limit: int) -> list[InvalidRow]:
+    """Return some invalid rows, in the order of the file."""
+    rows = tx.fetch_all(
+        "select number, cells, reason from campaign_invalid_rows where campaign_id = ? and number > ?"
+        " order by number limit ?",
+        (campaign_id, after, limit),
+    )
+    return [InvalidRow(number, _from_json(cells), _from_json(why)) for number, cells, why in rows]
+
+
+def delete_old(tx: Tx, states: Iterable[CampaignState], before: Instant, limit: int) -> int:
+    """Delete some campaigns in these states that have not changed since `before`; return how many.
+
+    Campaigns with messages that have not ended stay.
+    """
+    found = [
+        row[0]
+        for state in states
+        for row in tx.fetch_all(
+            "select id from campaigns c where state = ? and changed_at < ? and not exists (select 1 from"
+            " campaign_requests r where r.campaign_id = c.id and r.is_ended = 0) order by changed_at limit ?",
+            (state.code, before, limit),
+        )
+    ]
+    for one in found:
+        _delete_rows(tx, one)
+        tx.execute("delete from campaign_requests where campaign_id = ?", (one,))
+        tx.execute("delete from campaigns where id = ?", (one,))
+    return len(found)
+
+
+def _delete_rows(tx: Tx, campaign_id: bytes) -> None:
+    delete_blocks(tx, campaign_id)
+    tx.execute("delete from campaign_invalid_rows where campaign_id = ?", (campaign_id,))
+
+
+def to_json(words: Sequence[str]) -> str:
+    """Return sentences or names as they are stored."""
+    return _encode(words).decode()
+
+
+def from_row(row: Row) -> Campaign:
+    """Return the campaign of a row of COLUMNS."""
+    found = Campaign(*row)
+    return found._replace(
+        state=CAMPAIGN_STATE_BY_CODE[row[6]],
+        skips_duplicates=bool(found.skips_duplicates),
+        columns=_from_json(row[12]),
+        unused_columns=_from_json(row[13]),
+        is_expedited=bool(found.is_expedited),
+        reason=_from_json(row[16]) if row[16] else (),
+    )

@@ -1,0 +1,1 @@
+"""Group commit: what both engines share."""

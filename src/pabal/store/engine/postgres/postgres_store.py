@@ -1,0 +1,374 @@
+"""The store on PostgreSQL: a few connections that write, each committing for many callers, and a few that read."""
+
+import contextlib
+import os
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any, Concatenate, cast
+
+import psycopg
+from psycopg import errors
+
+from pabal.store.engine.base import NodeUnavailable, P, ReadTimedOut, StoreUnavailable, T
+from pabal.store.engine.citus.citus_errors import find_lost_node, unavailable
+from pabal.store.engine.citus.distribution import USE_TWO_PHASES
+from pabal.store.engine.commit.group_commit import (
+    SEARCH_CONNECTIONS,
+    SEARCH_TIMEOUT_S,
+    CommitStats,
+    GroupCommitStore,
+    WriteConnection,
+    WriteResult,
+)
+from pabal.store.engine.commit.write_queue import PendingWrite, WriteQueue
+from pabal.store.engine.postgres.postgres_tx import Connection, PostgresTx
+from pabal.store.engine.postgres.session import connect as connect
+from pabal.store.engine.postgres.session import describe_connect_error, is_distributed
+from pabal.world import World
+
+TIMEOUT_S = 20.0
+"""How long a caller waits: longer than for a lock. A commit waits for a replica as long as that is down."""
+MAX_RETRIES = 20
+"""How often writes are retried after a conflict or a lost connection.
+
+Many writes share a transaction, so it conflicts more often than each would alone.
+"""
+
+# A commit that writes nothing does not wait for replicas. A retry may find rows that are on this server alone, so
+# it writes a message: its commit then returns only when everything before it is replicated.
+_WAIT_FOR_REPLICAS = b"select pg_logical_emit_message(true, 'pabal', '')"
+BEGIN_READ = b"begin isolation level repeatable read read only"
+BEGIN_RELAXED = b"begin isolation level read committed"
+CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected)
+PIPELINE_CONFUSED = errors.InvalidSqlStatementName
+"""A statement to be prepared followed one that failed: the server skipped it, and psycopg did not notice. The
+connection cannot be used any more; the work is not at fault."""
+_RECONNECT_ERRORS = (PIPELINE_CONFUSED, errors.ReadOnlySqlTransaction)
+"""Errors that a new connection may avoid: a replica is read-only, and the address may lead to another server."""
+
+
+class LostConnection(StoreUnavailable):
+    """The connection was lost during a transaction; a new one may work."""
+
+
+class _PostgresConnection:
+    """A connection that is opened when needed, and again after it was lost."""
+
+    def __init__(
+        self, address: str, begin: bytes, *, is_durable: bool = True, statement_timeout_s: float | None = None
+    ) -> None:
+        self._address = address
+        self._statement_timeout_s = statement_timeout_s
+        self._begin = begin
+        self._is_durable = is_durable
+        self._connection: Connection | None = None
+        self._open = contextlib.ExitStack()
+        self.has_begun = False
+        self.is_committing = False
+        self.is_retry = False
+        self.announced: set[int] = set()
+        self._is_aborted = False
+
+    def connect(self) -> None:
+        """Open a new connection.
+
+        It stays in pipeline mode: statements that return nothing are sent together with the next one.
+        """
+        self.close()
+        self._connection = connect(self._address)
+        if not self._is_durable:
+            self._connection.execute(b"set synchronous_commit = off")
+        if self._statement_timeout_s is not None:
+            self._connection.execute(b"set statement_timeout = %d" % round(1000 * self._statement_timeout_s))
+        self._open = contextlib.ExitStack()
+        has_nodes = is_distributed(self._connection)
+        self._pipeline = self._open.enter_context(self._connection.pipeline())
+        self.tx = PostgresTx(self._connection, self._pipeline, self.announced, is_distributed=has_nodes)
+
+    @property
+    def is_lost(self) -> bool:
+        return self._connection is None or self._connection.closed
+
+    def begin(self) -> None:
+        self.has_begun = self.is_committing = False
+        if self._is_aborted:
+            raise psycopg.OperationalError("the store is being closed")
+        if self.is_lost:
+            self.connect()
+        self.has_begun = True
+        self.tx.begin(is_retry=self.is_retry)
+        self._send(self._begin)
+
+    def commit(self) -> None:
+        if self.is_retry:
+            self._send(_WAIT_FOR_REPLICAS)
+        if self.tx.has_written:  # on Citus
+            if self.tx.needs_two_phases:
+                self._send(USE_TWO_PHASES)
+            self._pipeline.sync()  # what fails before the commit has changed nothing, and callers may try elsewhere
+        self.is_committing = True
+        said = self._send(b"commit")
+        self._pipeline.sync()
+        if said.statusmessage != "COMMIT":
+            raise psycopg.InternalError("the transaction had failed before")
+
+    def rollback(self) -> None:
+        self._drain_after_error()
+        self._send(b"rollback")
+        self._pipeline.sync()
+
+    def is_awaited(self) -> bool:
+        return False  # others write at the same time
+
+    def savepoint(self) -> None:
+        self._send(b"savepoint one")
+
+    def release_savepoint(self) -> None:
+        self._send(b"release savepoint one")
+        self._pipeline.sync()
+
+    def rollback_to_savepoint(self) -> None:
+        self._drain_after_error()
+        self._send(b"rollback to savepoint one")
+        self._send(b"release savepoint one")
+        self._pipeline.sync()
+
+    def abandon(self, error: BaseException | None = None) -> None:
+        """Roll the transaction back; close the connection if that fails."""
+        if isinstance(error, _RECONNECT_ERRORS):
+            self.close()
+        if not self.is_lost:
+            try:
+                self.rollback()
+            except psycopg.Error:
+                self.close()
+
+    def abort(self) -> None:
+        """Shut the connection down, even while another thread waits for it, and open no other."""
+        self._is_aborted = True
+        connection = self._connection
+        if connection is not None:
+            with (
+                contextlib.suppress(psycopg.Error, OSError),  # it may be closing by itself
+                socket.socket(fileno=os.dup(connection.fileno())) as line,
+            ):
+                line.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            with contextlib.suppress(psycopg.Error):  # it may be gone already
+                self._open.close()
+            self._connection.close()
+            self._connection = None
+
+    def _send(self, command: bytes) -> psycopg.Cursor[Any]:
+        assert self._connection is not None
+        return self._connection.execute(command, prepare=False)
+
+    def _drain_after_error(self) -> None:
+        """Discard the rest of the pipeline, which was not executed."""
+        with contextlib.suppress(psycopg.Error):
+            self._pipeline.sync()
+
+
+class PostgresStore(GroupCommitStore):
+    """A store in a PostgreSQL database: a few connections write, a few read."""
+
+    engine_errors = psycopg.Error
+    statement_errors = (
+        psycopg.DataError,
+        psycopg.IntegrityError,
+        psycopg.ProgrammingError,
+        psycopg.NotSupportedError,
+    )
+
+    def __init__(
+        self,
+        address: str,
+        world: World,
+        *,
+        readers: int = 2,
+        searchers: int = SEARCH_CONNECTIONS,
+        search_timeout_s: float = SEARCH_TIMEOUT_S,
+        writers: int = 2,
+        max_waiting: int = 10_000,
+        timeout_s: float = TIMEOUT_S,
+        on_commit: Callable[[CommitStats], None] = lambda batch: None,
+    ) -> None:
+        self._address = address
+        self.timeout_s = timeout_s
+        self._local = threading.local()
+        self._read_connections: list[_PostgresConnection] = []
+        # A write that would overwrite what another has committed since it began must be retried.
+        self._write_connections = [
+            _PostgresConnection(address, b"begin isolation level repeatable read") for _ in range(writers)
+        ]
+        try:
+            self._write_connections[0].connect()
+        except psycopg.Error as error:
+            raise StoreUnavailable(describe_connect_error(error, address)) from None
+        super().__init__(
+            world,
+            self._write_connections,
+            readers=readers,
+            searchers=searchers,
+            search_timeout_s=search_timeout_s,
+            max_waiting=max_waiting,
+            on_commit=on_commit,
+        )
+
+    def _read(self, work: Callable[..., T], args: Any, kwargs: Any, limit_s: float | None) -> T:
+        name = "reading" if limit_s is None else "searching"
+        connection = self._thread_connection(name, BEGIN_READ, statement_timeout_s=limit_s)
+        return self._run_with_retry(connection, work, args, kwargs)
+
+    async def write_relaxed(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `work` in `read committed`: others that count the same wait for it instead of being retried."""
+        self._check_open()
+        return await self._readers.run(
+            lambda: self._run_with_retry(
+                self._thread_connection("noting", BEGIN_RELAXED, is_durable=False), work, args, kwargs
+            ),
+            self.timeout_s,
+        )
+
+    def _thread_connection(
+        self, name: str, begin: bytes, *, is_durable: bool = True, statement_timeout_s: float | None = None
+    ) -> _PostgresConnection:
+        """Return this thread's connection for one purpose."""
+        session: _PostgresConnection | None = getattr(self._local, name, None)
+        if session is None:
+            session = _PostgresConnection(
+                self._address, begin, is_durable=is_durable, statement_timeout_s=statement_timeout_s
+            )
+            setattr(self._local, name, session)
+            self._read_connections.append(session)
+        return session
+
+    def _run_with_retry(self, connection: _PostgresConnection, work: Callable[..., T], args: Any, kwargs: Any) -> T:
+        try:
+            return self._run_once(connection, work, args, kwargs)
+        except LostConnection:  # perhaps it was lost long ago, while idle
+            return self._run_once(connection, work, args, kwargs)
+
+    def _run_once(self, connection: _PostgresConnection, work: Callable[..., T], args: Any, kwargs: Any) -> T:
+        try:
+            connection.begin()
+            answer = work(connection.tx, *args, **kwargs)
+            connection.commit()
+        except psycopg.Error as error:
+            connection.abandon(error)
+            if isinstance(error, errors.QueryCanceled):
+                raise ReadTimedOut(type(error).__name__) from None
+            was_lost = connection.has_begun and connection.is_lost
+            if not self._is_engine_failure(error) or isinstance(error, errors.ReadOnlySqlTransaction):
+                raise
+            if was_lost:
+                raise LostConnection(type(error).__name__) from None
+            raise self._unavailable(error, is_uncertain=connection.is_committing) from None
+        except BaseException:
+            connection.abandon()
+            raise
+        return answer
+
+    def _is_engine_failure(self, error: Exception) -> bool:
+        return isinstance(error, PIPELINE_CONFUSED) or super()._is_engine_failure(error)
+
+    def _close_readers(self) -> None:
+        for session in self._read_connections:
+            session.close()
+            session.abort()  # a read that comes too late opens no other
+
+    def _abort_connections(self) -> None:
+        for session in [*self._write_connections, *self._read_connections]:
+            session.abort()
+
+    def _recover(
+        self, connection: WriteConnection, taken: list[PendingWrite], error: Exception
+    ) -> list[WriteResult]:
+        """Retry the writes that may be retried until they are committed; the others fail with StoreUnavailable.
+
+        Where a node of Citus cannot be reached, each write gets a transaction of its own, so that those on other
+        nodes succeed.
+        """
+        mine = cast(_PostgresConnection, connection)
+        told: list[WriteResult] = []
+        pending = WriteQueue()
+        for _ in range(MAX_RETRIES):
+            was_uncertain = mine.is_retry or mine.is_committing
+            again, given_up = self._split_retryable(mine, taken, error)
+            told += self._refuse(given_up, error, is_uncertain=was_uncertain)
+            if find_lost_node(error) is not None:
+                told += [result for write in again for result in self._commit_alone(mine, write)]
+                again = []
+            pending.put_back(again)
+            try:
+                while pending:
+                    taken = []
+                    told += self._commit_batch(mine, pending, taken)
+                mine.is_retry = False
+                return told
+            except psycopg.Error as another:
+                error = another
+        was_uncertain = mine.is_retry or mine.is_committing
+        mine.abandon()
+        mine.is_retry = False
+        return told + self._refuse([*taken, *pending.pop_all()], error, is_uncertain=was_uncertain)
+
+    def _commit_alone(self, connection: _PostgresConnection, write: PendingWrite) -> list[WriteResult]:
+        """Return the result of a write in a transaction of its own; a first run that is in doubt stays so.
+
+        Nothing that was dispatched meanwhile joins it: it would be forgotten if this write fails.
+        """
+        is_retry = connection.is_retry
+        try:
+            return self._commit_individually(connection, [write])
+        except psycopg.Error as error:
+            found = self._recover(connection, [write], error)
+            connection.is_retry = is_retry
+            return found
+
+    def _split_retryable(
+        self, connection: _PostgresConnection, taken: list[PendingWrite], error: Exception
+    ) -> tuple[list[PendingWrite], list[PendingWrite]]:
+        """Return the writes for which a retry is safe and may help, and the others.
+
+        If the connection was lost during the commit, the writes may be committed: only retryable works qualify.
+        Writes that have timed out for their callers are not retried.
+        """
+        connection.abandon(error)
+        stale = [call for call in taken if call.has_timed_out]
+        if stale:
+            again, others = self._split_retryable(
+                connection, [call for call in taken if not call.has_timed_out], error
+            )
+            return again, others + stale
+        if isinstance(error, errors.ReadOnlySqlTransaction):
+            return [], taken
+        if isinstance(error, PIPELINE_CONFUSED):
+            return taken, []
+        is_node_lost = find_lost_node(error) is not None
+        if is_node_lost and len(taken) == 1:
+            return [], taken
+        if is_node_lost and not connection.is_committing:
+            return taken, []
+        if (connection.is_lost or is_node_lost) and connection.is_committing:
+            connection.is_retry = True
+            again = [call for call in taken if call.options.retryable]
+            return again, [call for call in taken if not call.options.retryable]
+        was_lost = connection.is_lost and connection.has_begun
+        return (taken, []) if was_lost or isinstance(error, CONFLICTS) else ([], taken)
+
+    def _refuse(self, calls: list[PendingWrite], error: Exception, *, is_uncertain: bool) -> list[WriteResult]:
+        if not calls:
+            return []
+        reason = self._unavailable(error, is_uncertain=is_uncertain)
+        return [WriteResult(call, None, reason) for call in calls]
+
+    def _unavailable(self, error: Exception, *, is_uncertain: bool) -> StoreUnavailable:
+        """Return what callers are told, and remember a node that cannot be reached."""
+        found = unavailable(error, is_uncertain=is_uncertain)
+        if isinstance(found, NodeUnavailable) and found.node:
+            self.lost_nodes.add(found.node)
+        return found

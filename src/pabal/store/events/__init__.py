@@ -1,0 +1,1 @@
+"""The tables of events, and of the webhooks and mails that tell of them."""

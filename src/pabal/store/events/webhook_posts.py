@@ -1,0 +1,283 @@
+"""Posts of webhooks: what they contain is stored before the first try, and stays the same until delivery."""
+
+import zlib
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from pabal.domain.base.dates import Instant
+from pabal.domain.events.event import (
+    EVENT_ID_BYTES,
+    Positions,
+    decode_positions,
+    encode_positions,
+    format_event_id,
+    lowest_number,
+)
+from pabal.store.engine.base import Tx
+from pabal.store.events import events
+
+MAX_DELIVERIES = 1000
+"""Most tries of a webhook that are listed; older ones are deleted."""
+MAX_INSTANT = 2**62
+_COMPRESSION_LEVEL = 1
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+class WebhookPost(NamedTuple):
+    """A post that was not delivered yet."""
+
+    id: bytes
+    webhook_id: int
+    event_ids: Sequence[bytes]
+    packed: bytes
+    """The body, compressed."""
+    created_at: Instant
+    tries: int
+    due_at: Instant
+
+    @property
+    def body(self) -> bytes:
+        """What is posted."""
+        return zlib.decompress(self.packed)
+
+
+class WebhookProgress(NamedTuple):
+    """How far the events of an account were turned into posts."""
+
+    positions: dict[int, int]
+    erasures: int
+    """How often something of the account was erased."""
+
+
+class Delivery(NamedTuple):
+    """A try to deliver a post, and what came of it."""
+
+    webhook_id: int
+    tried_at: Instant
+    post_id: bytes
+    event_ids: Sequence[bytes]
+    number: int
+    """Which try of its post it was, from 1."""
+    status: int | None
+    """Of HTTP; None: there was no answer."""
+    answer: str
+    """How the answer began."""
+    error: str
+    """Why there was no answer."""
+    duration_ms: int
+
+
+def pack_body(body: bytes) -> bytes:
+    """Return the body of a post as it is stored."""
+    return zlib.compress(body, _COMPRESSION_LEVEL)
+
+
+def begin_now(tx: Tx, webhook_id: int) -> None:
+    """Let a webhook begin with what happens from now on."""
+    tx.execute(
+        "insert into webhook_positions (webhook_id, positions, erasures) values (?, ?, 0)"
+        " on conflict (webhook_id) do update set positions = excluded.positions",
+        (webhook_id, encode_positions(events.last_positions(tx))),
+    )
+
+
+def get_progress(tx: Tx, webhook_id: int) -> WebhookProgress | None:
+    """Return how far events were turned into posts of a webhook; None: there is no such webhook."""
+    row = tx.fetch_one("select positions, erasures from webhook_positions where webhook_id = ?", (webhook_id,))
+    return WebhookProgress(decode_positions(row[0]), row[1]) if row else None
+
+
+def move_positions(tx: Tx, webhook_id: int, begin: WebhookProgress, end: Positions) -> bool:
+    """Record that events were turned into posts; say no if the progress is not `begin` any more."""
+    changed = tx.execute(
+        "update webhook_positions set positions = ? where webhook_id = ? and positions = ? and erasures = ?",
+        (encode_positions(end), webhook_id, encode_positions(begin.positions), begin.erasures),
+    )
+    return bool(changed)
+
+
+def rewind(tx: Tx, webhook_id: int, since: Instant) -> None:
+    """Have the events numbered at `since` or later turned into posts again."""
+    progress = get_progress(tx, webhook_id)
+    if progress is not None:
+        begin = lowest_number(since)
+        earlier = {slot: min(number, begin) for slot, number in progress.positions.items()}
+        move_positions(tx, webhook_id, progress, earlier)
+
+
+def add(tx: Tx, posts: Iterable[WebhookPost]) -> None:
+    """Store new posts."""
+    for post in posts:
+        tx.execute(
+            "insert into webhook_posts (id, webhook_id, event_ids, body, created_at, tries, due_at)"
+            " values (?, ?, ?, ?, ?, ?, ?)",
+            (
+                post.id,
+                post.webhook_id,
+                b"".join(post.event_ids),
+                post.packed,
+                post.created_at,
+                post.tries,
+                post.due_at,
+            ),
+        )
+
+
+def list_due(
+    tx: Tx, webhook_id: int, until: Instant, limit: int, excluded: Collection[bytes] = ()
+) -> list[WebhookPost]:
+    """Return some posts of a webhook that are due by an instant, in order."""
+    due = tx.fetch_all(
+        "select id from webhook_posts where webhook_id = ? and due_at <= ? order by due_at, id limit ?",
+        (webhook_id, until, limit + len(excluded)),
+    )
+    wanted = [row for row in due if row[0] not in excluded][:limit]
+    rows = tx.execute_many(
+        "select id, webhook_id, event_ids, body, created_at, tries, due_at from webhook_posts where id in ({list})",
+        wanted,
+    )
+    found = {row[0]: WebhookPost(row[0], row[1], _split(row[2]), *row[3:]) for row in rows}
+    return [found[row[0]] for row in wanted if row[0] in found]
+
+
+def count(tx: Tx, webhook_id: int) -> int:
+    """Return how many posts of a webhook were not delivered yet."""
+    row = tx.fetch_one("select count(*) from webhook_posts where webhook_id = ?", (webhook_id,))
+    return int(row[0]) if row else 0
+
+
+def next_due_at(tx: Tx, webhook_id: int, after: Instant) -> Instant | None:
+    """Return when the next post of a webhook is due that is not due yet, None without one."""
+    row = tx.fetch_one(
+        "select due_at from webhook_posts where webhook_id = ? and due_at > ? order by due_at limit 1",
+        (webhook_id, after),
+    )
+    return int(row[0]) if row else None
+
+
+def finish(tx: Tx, post_ids: Iterable[bytes]) -> None:
+    """Delete posts that were delivered or given up."""
+    tx.execute_many("delete from webhook_posts where id in ({list})", [(one,) for one in post_ids])
+
+
+def retry(tx: Tx, post_id: bytes, tries: int, due_at: Instant) -> None:
+    """Have a post tried again."""
+    tx.execute("update webhook_posts set tries = ?, due_at = ? where id = ?", (tries, due_at, post_id))
+
+
+def retry_all(tx: Tx, webhook_id: int, due_at: Instant) -> None:
+    """Have all posts of a webhook tried again by an instant: it works again."""
+    tx.execute(
+        "update webhook_posts set due_at = ? where webhook_id = ? and due_at > ?", (due_at, webhook_id, due_at)
+    )
+
+
+def give_up_old(tx: Tx, webhook_id: int, before: Instant) -> int:
+    """Delete posts made before an instant; return how many events they contained."""
+    rows = tx.fetch_all(
+        "select id, event_ids from webhook_posts where webhook_id = ? and created_at < ?", (webhook_id, before)
+    )
+    finish(tx, [row[0] for row in rows])
+    return sum(len(row[1]) // EVENT_ID_BYTES for row in rows)
+
+
+def give_up_all(tx: Tx, webhook_id: int) -> int:
+    """Delete all posts of a webhook; return how many events they contained."""
+    return give_up_old(tx, webhook_id, MAX_INSTANT)
+
+
+def add_deliveries(tx: Tx, deliveries: Iterable[Delivery]) -> None:
+    """Add tries to the list."""
+    tx.execute_many(
+        "insert into webhook_deliveries"
+        " (webhook_id, tried_at, post_id, event_ids, try, status, answer, error, duration_ms)"
+        " select v.column1, v.column2, v.column3, v.column4, v.column5, v.column6{as_big}, v.column7, v.column8,"
+        " v.column9 from (values {rows}) as v where true on conflict do nothing",
+        [
+            (each.webhook_id, each.tried_at, each.post_id, b"".join(each.event_ids), *each[4:])
+            for each in deliveries
+        ],
+    )
+
+
+def list_deliveries(tx: Tx, webhook_id: int, limit: int = MAX_DELIVERIES, offset: int = 0) -> list[Delivery]:
+    """Return recent tries of a webhook, newest first."""
+    rows = tx.fetch_all(
+        "select webhook_id, tried_at, post_id, event_ids, try, status, answer, error, duration_ms"
+        " from webhook_deliveries where webhook_id = ? order by tried_at desc, post_id desc limit ? offset ?",
+        (webhook_id, max(0, min(limit, MAX_DELIVERIES - offset)), offset),
+    )
+    return [
+        Delivery(owner, tried_at, post_id, _split(ids), *outcome)
+        for owner, tried_at, post_id, ids, *outcome in rows
+    ]
+
+
+def count_deliveries(tx: Tx, webhook_id: int) -> int:
+    """Return how many tries of a webhook can be listed."""
+    row = tx.fetch_one("select count(*) from webhook_deliveries where webhook_id = ?", (webhook_id,))
+    return min(int(row[0]), MAX_DELIVERIES) if row else 0
+
+
+def trim_deliveries(tx: Tx, webhook_id: int, before: Instant) -> None:
+    """Delete tries beyond the limit, and those before an instant."""
+    row = tx.fetch_one(
+        "select tried_at from webhook_deliveries where webhook_id = ? order by tried_at desc limit 1 offset ?",
+        (webhook_id, MAX_DELIVERIES),
+    )
+    until = max(before - 1, row[0] if row else 0)
+    tx.execute("delete from webhook_deliveries where webhook_id = ? and tried_at <= ?", (webhook_id, until))
+
+
+def delete_all(tx: Tx, webhook_id: int) -> None:
+    """Delete everything of a webhook."""
+    for table in ("webhook_positions", "webhook_posts", "webhook_deliveries"):
+        tx.execute(f"delete from {table} where webhook_id = ?", (webhook_id,))
+
+
+def erase(tx: Tx, account_id: int, event_ids: Collection[bytes]) -> None:
+    """Erase events of an account from posts that were not delivered yet, and the answers to those that were.
+
+    A post is not the same any more then; an empty one is deleted. Posts that are just being made are made again.
+    """
+    if not event_ids:
+        return
+    erased = set(event_ids)
+    for (webhook_id,) in tx.fetch_all("select id from webhooks where account_id = ?", (account_id,)):
+        tx.execute("update webhook_positions set erasures = erasures + 1 where webhook_id = ?", (webhook_id,))
+        for post_id, ids in tx.fetch_all(
+            "select id, event_ids from webhook_posts where webhook_id = ?", (webhook_id,)
+        ):
+            if not erased.isdisjoint(_split(ids)):
+                _erase_from_post(tx, post_id, [one for one in _split(ids) if one not in erased])
+        for tried_at, post_id, ids in tx.fetch_all(
+            "select tried_at, post_id, event_ids from webhook_deliveries where webhook_id = ? and answer <> ''",
+            (webhook_id,),
+        ):
+            if not erased.isdisjoint(_split(ids)):
+                tx.execute(
+                    "update webhook_deliveries set answer = ''"
+                    " where webhook_id = ? and tried_at = ? and post_id = ?",
+                    (webhook_id, tried_at, post_id),
+                )
+
+
+def _erase_from_post(tx: Tx, post_id: bytes, left: Sequence[bytes]) -> None:
+    row = tx.fetch_one("select body from webhook_posts where id = ?", (post_id,))
+    if not left or not row:
+        finish(tx, [post_id])
+        return
+    body = _decode(zlib.decompress(row[0]))
+    words = {format_event_id(one) for one in left}
+    body["data"]["items"] = [each for each in body["data"]["items"] if each["eventId"] in words]
+    tx.execute(
+        "update webhook_posts set body = ?, event_ids = ? where id = ?",
+        (pack_body(_encode(body)), b"".join(left), post_id),
+    )
+
+
+def _split(ids: bytes) -> list[bytes]:
+    return [ids[begin : begin + EVENT_ID_BYTES] for begin in range(0, len(ids), EVENT_ID_BYTES)]

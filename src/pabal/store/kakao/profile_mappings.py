@@ -1,0 +1,153 @@
+"""What sender profiles and templates are called at relays other than their own."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pabal.domain.base.dates import Instant
+from pabal.store.engine.base import Tx
+
+WHOLE_PROFILE = ""
+"""The template code of the row that maps the profile itself."""
+
+
+class ProfileMapping(NamedTuple):
+    """A profile or one of its templates at another relay."""
+
+    profile_id: int
+    carrier: str
+    template_code: str
+    """Ours; WHOLE_PROFILE for the profile itself."""
+    remote: str
+    """The sender key or the template code there; empty: the relay has no template like ours."""
+    is_manual: bool
+    """Whether an operator has set it; else the synchronization has found it."""
+    problem: str | None
+    """Why it cannot be used; None: it can."""
+
+
+class ListedMapping(NamedTuple):
+    """A mapping, with the names of what it belongs to."""
+
+    account_id: int
+    account: str
+    channel_id: str
+    mapping: ProfileMapping
+
+
+class RemotePlace(NamedTuple):
+    """Where the messages of a profile and template go at a carrier."""
+
+    home: str | None
+    """The carrier whose relay owns the profile."""
+    sender_key: str | None
+    """None: the carrier does not know the profile, or not the template."""
+    template_code: str | None
+    is_usable: bool
+    """Whether messages may be sent there now."""
+
+
+_COLUMNS = "profile_id, carrier, template_code, remote, is_manual, problem"
+
+
+def find_places(tx: Tx, carrier: str, wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], RemotePlace]:
+    """Return where messages of profiles and templates (empty: without one) go at a carrier that is not their own.
+
+    Those of profiles that the carrier owns are not contained.
+    """
+    rows = tx.execute_many(
+        "select v.profile_id, v.code, p.carrier, k.remote, t.remote, coalesce(k.problem, t.problem)"
+        " from (values {rows}) as v(profile_id, code, carrier) join profiles p on p.id = v.profile_id"
+        " left join profile_mappings k on k.profile_id = p.id and k.carrier = v.carrier and k.template_code = ''"
+        " left join profile_mappings t on t.profile_id = p.id and t.carrier = v.carrier"
+        " and t.template_code = v.code"
+        " where p.carrier is null or p.carrier <> v.carrier",
+        [(profile_id, code, carrier) for profile_id, code in wanted],
+    )
+    return {
+        (profile_id, code): RemotePlace(
+            home,
+            key if remote else None,
+            (remote or None) if code else None,
+            bool(key and remote) and problem is None,
+        )
+        for profile_id, code, home, key, remote, problem in rows
+    }
+
+
+def get(tx: Tx, profile_id: int, carrier: str, template_code: str) -> ProfileMapping | None:
+    """Return one mapping."""
+    row = tx.fetch_one(
+        f"select {_COLUMNS} from profile_mappings where profile_id = ? and carrier = ? and template_code = ?",
+        (profile_id, carrier, template_code),
+    )
+    return _from_row(row) if row else None
+
+
+def save(tx: Tx, mapping: ProfileMapping, now: Instant) -> None:
+    """Store a mapping; it replaces the one of the same profile, carrier and template."""
+    tx.execute(
+        f"insert into profile_mappings ({_COLUMNS}, changed_at) values (?, ?, ?, ?, ?, ?, ?)"
+        " on conflict (profile_id, carrier, template_code) do update set remote = excluded.remote,"
+        " is_manual = excluded.is_manual, problem = excluded.problem, changed_at = excluded.changed_at",
+        (*mapping[:4], int(mapping.is_manual), mapping.problem, now),
+    )
+
+
+def remove(tx: Tx, profile_id: int, carrier: str, template_code: str) -> bool:
+    """Remove a mapping, that of a whole profile with those of its templates; say whether there was one."""
+    if template_code == WHOLE_PROFILE:
+        where, args = "profile_id = ? and carrier = ?", (profile_id, carrier)
+        return tx.execute(f"delete from profile_mappings where {where}", args) > 0
+    return (
+        tx.execute(
+            "delete from profile_mappings where profile_id = ? and carrier = ? and template_code = ?",
+            (profile_id, carrier, template_code),
+        )
+        > 0
+    )
+
+
+def find_profile_with_key(tx: Tx, carrier: str, sender_key: str) -> int | None:
+    """Return the profile that is mapped to this key at a carrier."""
+    row = tx.fetch_one(
+        "select m.profile_id from profile_mappings m join profiles p on p.id = m.profile_id"
+        " where m.carrier = ? and m.template_code = '' and m.remote = ? and p.deleted_at is null",
+        (carrier, sender_key),
+    )
+    return int(row[0]) if row else None
+
+
+def list_by_carrier(tx: Tx, carrier: str) -> list[ProfileMapping]:
+    """Return the mapped profiles of a carrier, without their templates."""
+    rows = tx.fetch_all(
+        f"select {_COLUMNS} from profile_mappings where carrier = ? and template_code = ''"
+        " and profile_id in (select id from profiles where deleted_at is null) order by profile_id",
+        (carrier,),
+    )
+    return [_from_row(row) for row in rows]
+
+
+def list_templates(tx: Tx, profile_id: int, carrier: str) -> list[ProfileMapping]:
+    """Return the mapped templates of a profile at a carrier."""
+    rows = tx.fetch_all(
+        f"select {_COLUMNS} from profile_mappings where profile_id = ? and carrier = ? and template_code <> ''"
+        " order by template_code",
+        (profile_id, carrier),
+    )
+    return [_from_row(row) for row in rows]
+
+
+def list_all(tx: Tx) -> list[ListedMapping]:
+    """Return every mapping of the profiles that exist, by account, channel, carrier and template."""
+    names = ", ".join(f"m.{name}" for name in _COLUMNS.split(", "))
+    rows = tx.fetch_all(
+        f"select a.id, a.name, p.channel_id, {names} from profile_mappings m join profiles p on p.id = m.profile_id"
+        " join accounts a on a.id = p.account_id where p.deleted_at is null"
+        " order by a.name, p.channel_id, m.carrier, m.template_code"
+    )
+    return [ListedMapping(row[0], row[1], row[2], _from_row(row[3:])) for row in rows]
+
+
+def _from_row(row: tuple[object, ...]) -> ProfileMapping:
+    profile_id, carrier, template_code, remote, is_manual, problem = row
+    return ProfileMapping(profile_id, carrier, template_code, remote, bool(is_manual), problem)  # type: ignore[arg-type]

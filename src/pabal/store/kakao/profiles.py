@@ -1,0 +1,301 @@
+"""Sender profiles, whose changes of state are recorded as events, and the tokens that prove who owns them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pabal.domain.base.dates import Instant
+from pabal.domain.events.event import EventType
+from pabal.domain.kakao.profile import AUTH_STATUS_BY_CODE, AuthStatus, Profile
+from pabal.domain.kakao.suspension import Suspension, parse_suspension
+from pabal.store.accounts import setup_changes
+from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
+from pabal.store.events import events
+
+_COLUMNS = (
+    "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at,"
+    " carrier, suspension"
+)
+_FIELDS = tuple(_COLUMNS.split(", "))
+
+_SELECT_BY_CARRIER = f"select {_COLUMNS} from profiles where deleted_at is null and carrier = ?"
+
+
+class ProfileToken(NamedTuple):
+    """A token that was sent; only its hash is stored."""
+
+    id: int
+    hash: bytes
+    failed_attempts: int
+    expires_at: Instant
+
+
+class ProfileFilter(NamedTuple):
+    """What a list filters by; None matches everything."""
+
+    account_id: int
+    channel_id: str | None = None
+    sender_key: str | None = None
+    status: AuthStatus | None = None
+
+
+def get_by_channel(tx: Tx, account_id: int, channel_id: str) -> Profile | None:
+    """Return an account's profile of a channel."""
+    return _get(tx, "account_id = ? and channel_id = ?", (account_id, channel_id))
+
+
+def get_by_sender_key(tx: Tx, account_id: int, sender_key: str) -> Profile | None:
+    """Return an account's profile with this key."""
+    return _get(tx, "account_id = ? and sender_key = ?", (account_id, sender_key))
+
+
+def list_by_carrier(tx: Tx, carrier: str) -> list[Profile]:
+    """Return the profiles that a carrier's relay manages, oldest first."""
+    return sorted(_from_row(row) for row in tx.fetch_all(_SELECT_BY_CARRIER, (carrier,)))
+
+
+def get_approved(tx: Tx, carrier: str, channel_id: str) -> Profile | None:
+    """Return the approved profile of a channel that a carrier's relay manages, of any account."""
+    found = tx.fetch_all(f"{_SELECT_BY_CARRIER} and channel_id = ?", (carrier, channel_id))
+    return next((each for row in found if (each := _from_row(row)).status is AuthStatus.APPROVAL), None)
+
+
+def get_by_any_sender_key(tx: Tx, sender_key: str) -> Profile | None:
+    """Return the profile with this sender key, of any account."""
+    return _get(tx, "sender_key = ?", (sender_key,))
+
+
+def add(
+    tx: Tx,
+    account_id: int,
+    channel_id: str,
+    category: str,
+    cellphone: str,
+    now: Instant,
+    carrier: str | None = None,
+) -> int:
+    """Add a profile that waits for its token, and return its id."""
+    rows = tx.fetch_all(
+        "insert into profiles (account_id, channel_id, category, cellphone, status, is_enabled,"
+        " created_at, changed_at, is_swept, carrier) values (?, ?, ?, ?, ?, 1, ?, ?, 1, ?) returning id",
+        (account_id, channel_id, category, cellphone, AuthStatus.WAITING.code, now, now, carrier),
+    )
+    return int(rows[0][0])
+
+
+def update(
+    tx: Tx, profile_id: int, category: str, cellphone: str, now: Instant, carrier: str | None = None
+) -> None:
+    """Update a profile from a repeated registration."""
+    _change(
+        tx,
+        profile_id,
+        "update profiles set category = ?, cellphone = ?, changed_at = ?, carrier = ? where id = ?",
+        (category, cellphone, now, carrier, profile_id),
+        now,
+    )
+
+
+def apply_remote(tx: Tx, profile_id: int, category: str, bar: Suspension | None, now: Instant) -> None:
+    """Update a profile from its relay."""
+    _change(
+        tx,
+        profile_id,
+        "update profiles set category = ?, suspension = ?, changed_at = ? where id = ?",
+        (category, bar.code if bar else None, now, profile_id),
+        now,
+    )
+
+
+def release_sender_key(tx: Tx, sender_key: str) -> None:
+    """Release the sender key of a deleted profile: a relay assigns the same key again."""
+    tx.execute(
+        "update profiles set sender_key = null where sender_key = ? and deleted_at is not null", (sender_key,)
+    )
+
+
+def approve(tx: Tx, profile_id: int, sender_key: str, now: Instant, bar: Suspension | None = None) -> None:
+    """Approve a profile and set its sender key; its relay may have suspended it."""
+    _change(
+        tx,
+        profile_id,
+        "update profiles set status = ?, sender_key = ?, suspension = ?, changed_at = ? where id = ?",
+        (AuthStatus.APPROVAL.code, sender_key, bar.code if bar else None, now, profile_id),
+        now,
+    )
+
+
+def delete(tx: Tx, profile_id: int, now: Instant) -> None:
+    """Mark a profile as deleted; its waiting messages are still to be cancelled."""
+    _change(
+        tx,
+        profile_id,
+        "update profiles set deleted_at = ?, changed_at = ?, is_swept = 0 where id = ?",
+        (now, now, profile_id),
+        now,
+    )
+
+
+def list_unswept(tx: Tx) -> list[int]:
+    """Return the deleted profiles whose waiting messages are still to be cancelled."""
+    return [row[0] for row in tx.fetch_all("select id from profiles where is_swept = 0 order by id")]
+
+
+def mark_swept(tx: Tx, profile_id: int) -> None:
+    """Record that a deleted profile has no waiting messages any more."""
+    tx.execute("update profiles set is_swept = 1 where id = ?", (profile_id,))
+
+
+def find_deleted(tx: Tx, profile_ids: set[int]) -> set[int]:
+    """Return those profiles that are deleted."""
+    rows = tx.execute_many(
+        "select id from profiles where deleted_at is not null and id in ({list})",
+        [(one,) for one in profile_ids],
+    )
+    return {row[0] for row in rows}
+
+
+def set_enabled(tx: Tx, profile_id: int, is_enabled: bool, now: Instant) -> bool:
+    """Enable or disable a profile; say whether it exists."""
+    changed = _change(
+        tx,
+        profile_id,
+        "update profiles set is_enabled = ?, changed_at = ? where id = ? and deleted_at is null",
+        (int(is_enabled), now, profile_id),
+        now,
+    )
+    return changed > 0
+
+
+def from_event(data: Mapping[str, Any]) -> Profile:
+    """Return the profile of an event `sender.auth`, as it was then."""
+    return _from_row(tuple(data.get(each) for each in _FIELDS))
+
+
+@transaction(reader=Reader.SEARCHES)
+def find(tx: Tx, wanted: ProfileFilter, page: int, page_size: int) -> tuple[int, list[Profile]]:
+    """Return how many profiles match, and a page of them, newest first."""
+    conditions: list[tuple[str, Value]] = [("account_id = ?", wanted.account_id)]
+    if wanted.channel_id is not None:
+        conditions.append(("channel_id = ?", wanted.channel_id))
+    if wanted.sender_key is not None:
+        conditions.append(("sender_key = ?", wanted.sender_key))
+    if wanted.status is not None:
+        conditions.append(("status = ?", wanted.status.code))
+    where = " and ".join(["deleted_at is null", *(sql for sql, _ in conditions)])
+    args = [value for _, value in conditions]
+    row = tx.fetch_one(f"select count(*) from profiles where {where}", args)
+    rows = tx.fetch_all(
+        f"select {_COLUMNS} from profiles where {where} order by id desc limit ? offset ?",
+        (*args, page_size, (page - 1) * page_size),
+    )
+    return (int(row[0]) if row else 0), [_from_row(row) for row in rows]
+
+
+def list_all(tx: Tx) -> list[tuple[str, Profile]]:
+    """Return every profile with its account's name, oldest first."""
+    rows = tx.fetch_all(
+        "select a.name, p.* from accounts a join"
+        f" (select {_COLUMNS} from profiles where deleted_at is null) p on p.account_id = a.id order by p.id"
+    )
+    return [(row[0], _from_row(row[1:])) for row in rows]
+
+
+def count_tokens_since(tx: Tx, account_id: int, channel_id: str, cellphone: str, since: Instant) -> tuple[int, int]:
+    """Return how many tokens were sent for an account since then, for a channel and to a number."""
+    row = tx.fetch_one(
+        "select count(*) filter (where channel_id = ?), count(*) filter (where cellphone = ?)"
+        " from tokens where account_id = ? and sent_at > ?",
+        (channel_id, cellphone, account_id, since),
+    )
+    return (row[0], row[1]) if row else (0, 0)
+
+
+def add_token(
+    tx: Tx,
+    account_id: int,
+    profile_id: int,
+    channel_id: str,
+    cellphone: str,
+    hash: bytes,
+    now: Instant,
+    expires_at: Instant,
+) -> None:
+    """Add the hash of a token that is about to be sent; it replaces earlier ones."""
+    tx.execute(
+        "insert into tokens (account_id, profile_id, channel_id, cellphone, hash, failed_attempts, sent_at,"
+        " expires_at)"
+        " values (?, ?, ?, ?, ?, 0, ?, ?)",
+        (account_id, profile_id, channel_id, cellphone, hash, now, expires_at),
+    )
+
+
+def newest_token(tx: Tx, profile_id: int) -> ProfileToken | None:
+    """Return the newest token of a profile, the only valid one."""
+    row = tx.fetch_one(
+        "select id, hash, failed_attempts, expires_at from tokens where profile_id = ? order by id desc limit 1",
+        (profile_id,),
+    )
+    return ProfileToken(*row) if row else None
+
+
+def add_failed_attempts(tx: Tx, token_id: int, times: int = 1) -> None:
+    """Count failed attempts; -1 takes one back."""
+    tx.execute("update tokens set failed_attempts = failed_attempts + ? where id = ?", (times, token_id))
+
+
+def delete_expired_tokens(tx: Tx, before: Instant, limit: int) -> int:
+    """Delete expired tokens that were sent before `before`; return how many."""
+    rows = tx.fetch_all(
+        "delete from tokens where id in"
+        " (select id from tokens where sent_at < ? and expires_at < ? limit ?) returning id",
+        (before, before, limit),
+    )
+    return len(rows)
+
+
+def _change(tx: Tx, profile_id: int, sql: str, args: Sequence[Value], now: Instant) -> int:
+    """Change a profile, and record it as an event if it is in another state then; return how many rows changed."""
+    before = _get(tx, "id = ?", (profile_id,))
+    changed = tx.execute(sql, args)
+    if before:
+        setup_changes.record(tx, before.account_id)
+    row = _get_row(tx, "id = ?", (profile_id,))
+    if before and row and _state(before) != _state(_from_row(row)):
+        data = dict(zip(_FIELDS, row, strict=True))
+        key = f"{profile_id} {now} {data['status']} {data['is_enabled']} {data['suspension']}"
+        phone = data["cellphone"] or None
+        events.record(tx, before.account_id, EventType.SENDER_AUTH, key, data, now, phone=phone)
+    return changed
+
+
+def _state(profile: Profile) -> tuple[object, ...]:
+    """Return what callers are told about: whether the profile can send, and if not, why."""
+    return profile.status, profile.sender_key, profile.is_enabled, profile.suspension
+
+
+def _get(tx: Tx, where: str, args: tuple[Value, ...]) -> Profile | None:
+    row = _get_row(tx, where, args)
+    return _from_row(row) if row else None
+
+
+def _get_row(tx: Tx, where: str, args: tuple[Value, ...]) -> Row | None:
+    return tx.fetch_one(f"select {_COLUMNS} from profiles where deleted_at is null and {where}", args)
+
+
+def _from_row(row: Row) -> Profile:
+    id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, *rest = row
+    created_at, changed_at, carrier, bar = rest
+    return Profile(
+        id,
+        account_id,
+        channel_id,
+        category,
+        cellphone,
+        AUTH_STATUS_BY_CODE[status],
+        sender_key,
+        bool(is_enabled),
+        created_at,
+        changed_at,
+        carrier,
+        parse_suspension(bar),
+    )

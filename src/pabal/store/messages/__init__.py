@@ -1,0 +1,1 @@
+"""The tables of requests and messages, and what is read from them."""

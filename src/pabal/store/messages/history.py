@@ -1,0 +1,196 @@
+"""Message lists: one account's messages, newest first, by page."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import DAY, Period
+from pabal.domain.sends.message import Outcome, Product, Status
+from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
+from pabal.store.messages import requests
+from pabal.store.messages.messages import COLUMNS, Message, from_row
+from pabal.store.messages.requests import Request
+from pabal.store.tolerant_read import read_rows
+
+MAX_DAYS_AHEAD = 366
+"""No message is scheduled further ahead of its request, so a search by date can skip the rest."""
+
+
+class MessageFilter(NamedTuple):
+    """What a search filters by; None matches everything."""
+
+    account_id: int
+    receiver: str | None = None
+    request_id: bytes | None = None
+    message_id: bytes | None = None
+    product: Product | None = None
+    status: Status | None = None
+    channel_id: str | None = None
+    sender_key: str | None = None
+    template_code: str | None = None
+    requested: Period | None = None
+    scheduled: Period | None = None
+    month: Period | None = None
+    completed: Period | None = None
+    outcome: Outcome | None = None
+    campaign_id: bytes | None = None
+    """Only where messages are searched with a cursor."""
+    slots: tuple[int, ...] | None = None
+    """The slots to look at; None: all."""
+
+
+class ReadMessages(NamedTuple):
+    """Messages with their requests, and the ids of those that cannot be read."""
+
+    found: list[tuple[Message, Request]]
+    unreadable: list[bytes]
+
+
+class MessagePage(NamedTuple):
+    """One page of the matching messages, and their total number."""
+
+    total: int
+    found: list[tuple[Message, Request]]
+    unreadable: Sequence[bytes] = ()
+    """The ids of those on this page that cannot be read."""
+    is_capped: bool = False
+    """Whether there are more than `total`: they were not counted further."""
+
+
+@transaction(reader=Reader.SEARCHES)
+def find(
+    tx: Tx,
+    wanted: MessageFilter,
+    page: int,
+    page_size: int,
+    known_total: int | None = None,
+    max_total: int | None = None,
+) -> MessagePage:
+    """Return a page of the matching messages, newest first.
+
+    They are not counted if their total is known, and not beyond `max_total`; the pages go on beyond it.
+    """
+    where, args, needs_request = where_clause(wanted)
+    join = " join requests r on r.id = substr(m.id, 1, 13) and r.slot = m.slot" if needs_request else ""
+    most = None if max_total is None else max_total + 1
+    total = count(tx, wanted, most) if known_total is None else known_total
+    is_capped = max_total is not None and total > max_total
+    total = max_total if is_capped and max_total is not None else total
+    skipped = (page - 1) * page_size
+    if skipped >= total and not is_capped:
+        return MessagePage(total, [])
+    rows = tx.fetch_all(
+        f"select {COLUMNS} from messages m{join} where {where} order by m.id desc limit ? offset ?",
+        (*args, page_size, skipped),
+    )
+    return MessagePage(total, *read_messages(tx, rows), is_capped)
+
+
+def read_messages(tx: Tx, rows: Sequence[Row]) -> ReadMessages:
+    """Return the messages of rows of COLUMNS, in their order, with their requests."""
+    return join_requests(tx, [row[0] for row in rows], read_rows(rows, from_row))
+
+
+def join_requests(tx: Tx, ids: Iterable[bytes], messages: Mapping[bytes, Message]) -> ReadMessages:
+    """Return messages in the order of these ids, with their requests; some may be unreadable, or their requests."""
+    shared = requests.get(tx, {identifiers.request_id_of(one) for one in messages})
+    pairs = {one: (messages.get(one), shared.get(identifiers.request_id_of(one))) for one in ids}
+    return ReadMessages(
+        [(message, request) for message, request in pairs.values() if message and request],
+        [one for one, (message, request) in pairs.items() if not message or not request],
+    )
+
+
+def count(tx: Tx, wanted: MessageFilter, most: int | None = None) -> int:
+    """Return how many messages match, up to `most`; each request is looked up once, not once for every message."""
+    own, shared = _conditions(wanted)
+    where, args = _join_conditions(own)
+    if not shared:
+        limit = "" if most is None else f" limit {most:d}"
+        row = tx.fetch_one(f"select count(*) from (select m.id from messages m where {where}{limit}) as g", args)
+    else:
+        where_shared, shared_args = _join_conditions(shared)
+        row = tx.fetch_one(
+            "select coalesce(sum(g.messages), 0) from (select substr(m.id, 1, 13) as request_id{and_slot},"
+            f" count(*) as messages from messages m where {where} group by substr(m.id, 1, 13){{and_slot}}) as g"
+            f" join requests r on r.id = g.request_id{{and_same_slot}} where {where_shared}",
+            [*args, *shared_args],
+        )
+    found = int(row[0]) if row else 0
+    return found if most is None else min(found, most)
+
+
+def where_clause(wanted: MessageFilter) -> tuple[str, list[Value], bool]:
+    """Return the where clause, its arguments, and whether it uses the request `r`."""
+    own, shared = _conditions(wanted)
+    where, args = _join_conditions(own + shared)
+    return where, args, bool(shared)
+
+
+def _join_conditions(conditions: list[tuple[str, Value]]) -> tuple[str, list[Value]]:
+    return " and ".join(sql for sql, _ in conditions), [value for _, value in conditions]
+
+
+def _conditions(wanted: MessageFilter) -> tuple[list[tuple[str, Value]], list[tuple[str, Value]]]:
+    """Return the conditions on a message `m`, and those on its request `r`."""
+    plus = "+" if wanted.receiver is None else ""
+    own: list[tuple[str, Value]] = [
+        (f"{plus}m.account_id = ?{in_slots('m.slot', wanted.slots)}", wanted.account_id)
+    ]
+    shared: list[tuple[str, Value]] = []
+    if wanted.receiver is not None:
+        own.append(("m.receiver = ?", int(wanted.receiver)))
+    if wanted.request_id is not None:
+        low, high = identifiers.message_id_range(wanted.request_id)
+        own += [("m.id >= ?", low), ("m.id <= ?", high), ("m.slot = ?", identifiers.slot_of(low))]
+    if wanted.message_id is not None:
+        own += [("m.id = ?", wanted.message_id), ("m.slot = ?", identifiers.slot_of(wanted.message_id))]
+    if wanted.product is not None:
+        own.append(("m.product = ?", wanted.product.number))
+    if wanted.status is not None:
+        own.append(("m.status = ?", wanted.status.number))
+    if wanted.outcome is not None:
+        own.append(("m.outcome = ?", wanted.outcome.number))
+    own += _in_request_period(wanted.requested)
+    own += in_period("m.completed_at", wanted.completed)
+    for column, value in (
+        ("channel_id", wanted.channel_id),
+        ("sender_key", wanted.sender_key),
+        ("template_code", wanted.template_code),
+    ):
+        if value is not None:
+            shared.append((f"r.{column} = ?", value))
+    if wanted.template_code is not None:
+        own.append(("m.product = ?", Product.ALIMTALK.number))  # the text that stood in for one has no template
+    for period in (wanted.scheduled, wanted.month):
+        shared += in_period("r.scheduled_at", period)
+        own += _in_request_period(request_period(period))
+    if shared and wanted.slots is not None:  # each of two distributed tables has to name its slots
+        shared[0] = (shared[0][0] + in_slots("r.slot", wanted.slots), shared[0][1])
+    return own, shared
+
+
+def in_slots(column: str, slots: Collection[int] | None) -> str:
+    """Return a condition, to be added to another: that a row is in one of these slots."""
+    return "" if slots is None else f" and {column} in ({', '.join(str(int(slot)) for slot in slots) or '-1'})"
+
+
+def in_period(column: str, period: Period | None) -> list[tuple[str, Value]]:
+    if period is None:
+        return []
+    sides = ((f"{column} >= ?", period.start), (f"{column} < ?", period.end))
+    return [(sql, value) for sql, value in sides if value is not None]
+
+
+def _in_request_period(period: Period | None) -> list[tuple[str, Value]]:
+    if period is None:
+        return []
+    sides = (("m.id >= ?", period.start), ("m.id < ?", period.end))
+    return [(sql, identifiers.lowest_message_id(at)) for sql, at in sides if at is not None]
+
+
+def request_period(period: Period | None) -> Period | None:
+    """Return the period in which messages scheduled in a period can have been requested."""
+    if period is None:
+        return None
+    return Period(period.start - MAX_DAYS_AHEAD * DAY if period.start is not None else None, period.end)

@@ -1,0 +1,48 @@
+"""Texts that were sent recently, by a digest of text and receiver: what the duplicate guard compares with."""
+
+from collections.abc import Sequence
+
+from pabal.domain.base.dates import Instant
+from pabal.store.engine.base import Tx
+
+
+def claim(tx: Tx, digests: Sequence[bytes], now: Instant, until: Instant) -> set[bytes]:
+    """Record texts until some time; return those that were not recorded already, or only until now.
+
+    Of two transactions with the same text, one waits for the other.
+    """
+    rows = tx.execute_many(
+        "insert into recent_texts (digest, created_at, expires_at)"
+        " select v.digest, v.created_at, v.expires_at"
+        " from (values {rows}) as v(digest, created_at, expires_at) where true"
+        " on conflict (digest) do update set created_at = excluded.created_at, expires_at = excluded.expires_at"
+        " where recent_texts.expires_at <= excluded.created_at returning digest",
+        [(digest, now, until) for digest in sorted(set(digests))],
+    )
+    return {bytes(row[0]) for row in rows}
+
+
+def find(tx: Tx, digests: Sequence[bytes], now: Instant) -> set[bytes]:
+    """Return which of these texts are recorded."""
+    rows = tx.execute_many(
+        "select digest from recent_texts where expires_at > ? and digest in ({list})",
+        [(digest,) for digest in sorted(set(digests))],
+        (now,),
+    )
+    return {bytes(row[0]) for row in rows}
+
+
+def delete(tx: Tx, digests: Sequence[bytes]) -> None:
+    """Forget texts, so that they can be sent again."""
+    tx.execute_many(
+        "delete from recent_texts where digest in ({list})", [(digest,) for digest in sorted(set(digests))]
+    )
+
+
+def delete_expired(tx: Tx, now: Instant, limit: int) -> int:
+    """Delete some texts that count no more; return how many."""
+    return tx.execute(
+        "delete from recent_texts where digest in"
+        " (select digest from recent_texts where expires_at <= ? order by expires_at limit ?)",
+        (now, limit),
+    )

@@ -1,0 +1,264 @@
+"""Send requests: what all messages of one send share."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import Instant
+from pabal.domain.brand.message import BrandMessage, decode_brand, encode_brand
+from pabal.domain.content.button import Button, decode_buttons, encode_buttons
+from pabal.domain.content.image import Image
+from pabal.domain.kakao.template_parts import NO_PARTS, TemplateParts, decode_parts, encode_parts
+from pabal.domain.sends.message import PRODUCT_BY_NUMBER, Product
+from pabal.domain.sends.sending import Sending
+from pabal.store.engine.base import Row, Tx
+from pabal.store.tolerant_read import read_rows
+
+_decode_names = msgspec.json.Decoder(tuple[str, ...]).decode
+
+_COLUMNS = (
+    "id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"
+    " has_image, image_link, is_ad, fallback_sender, fallback_content,"
+    " profile_id, channel_id, sender_key, template_code, expire_minutes, expires_at,"
+    " brand, opt_out_number, parts"
+)
+
+
+class Request(NamedTuple):
+    """A stored send request."""
+
+    id: bytes
+    account_id: int
+    product: Product
+    total: int
+    scheduled_at: Instant
+    sender: str
+    subject: str | None
+    content: str
+    variables: tuple[str, ...]
+    buttons: tuple[Button, ...]
+    has_image: bool
+    image_link: str | None
+    is_ad: bool
+    fallback_sender: str | None
+    fallback_content: str | None
+    profile_id: int | None
+    channel_id: str | None
+    sender_key: str | None
+    template_code: str | None
+    expire_minutes: int | None = None
+    """The lifetime that its caller gave; None: the default of its product."""
+    expires_at: Instant | None = None
+    """Its deadline, where it had to be stored; None: it follows from the scheduled time and the lifetime."""
+    brand: BrandMessage | None = None
+    """What a brand message has besides, and friend talk that is delivered as one."""
+    opt_out_number: str | None = None
+    parts: TemplateParts = NO_PARTS
+    """What its template has beside the text."""
+
+    @property
+    def is_delivered_as_brand(self) -> bool:
+        """Whether it is friend talk that goes out as a brand message."""
+        return self.brand is not None and self.product is not Product.BRAND_MESSAGE
+
+
+class RequestRow(NamedTuple):
+    """A new request; its profile's channel and sender key are added when it is stored."""
+
+    id: bytes
+    slot: int
+    account_id: int
+    product: int
+    total: int
+    scheduled_at: Instant
+    sender: str
+    subject: str | None
+    content: str
+    variables: str | None
+    buttons: str | None
+    has_image: int
+    image_link: str | None
+    is_ad: int
+    fallback_sender: str | None
+    fallback_content: str | None
+    profile_id: int | None
+    template_code: str | None
+    expire_minutes: int | None
+    brand: str | None
+    opt_out_number: str | None
+    parts: str | None
+    key_id: int | None
+    user_id: int | None
+
+
+def build_row(
+    request_id: bytes,
+    account_id: int,
+    sending: Sending,
+    scheduled_at: Instant,
+    key_id: int | None = None,
+    user_id: int | None = None,
+) -> RequestRow:
+    """Return the row of a request; built before the transaction, because others wait for that."""
+    fallback = sending.fallback
+    return RequestRow(
+        request_id,
+        identifiers.slot_of(request_id),
+        account_id,
+        sending.product.number,
+        len(sending.receivers),
+        scheduled_at,
+        sending.sender,
+        sending.subject,
+        sending.content,
+        msgspec.json.encode(sending.variables).decode() if sending.variables else None,
+        encode_buttons(sending.buttons),
+        int(sending.image is not None),
+        sending.image_link,
+        int(sending.is_ad),
+        fallback.sender if fallback else None,
+        fallback.content if fallback else None,
+        sending.profile_id,
+        sending.template_code,
+        sending.expire_minutes,
+        encode_brand(sending.brand),
+        sending.opt_out_number,
+        encode_parts(sending.parts),
+        key_id,
+        user_id,
+    )
+
+
+_NEW_COLUMNS = ", ".join(RequestRow._fields)
+_MAYBE_ALL_NULL = ("profile_id", "expire_minutes", "key_id", "user_id")
+"""Numbers whose type PostgreSQL cannot see where all rows of a statement have none."""
+_NEW_VALUES = ", ".join(
+    f"v.{name}{{as_big}}" if name in _MAYBE_ALL_NULL else f"v.{name}" for name in RequestRow._fields
+)
+
+
+def add_all(tx: Tx, rows: Iterable[RequestRow]) -> None:
+    """Store requests, each with the channel and the sender key that its profile has now."""
+    tx.execute_many(
+        f"insert into requests ({_NEW_COLUMNS}, channel_id, sender_key)"
+        f" select {_NEW_VALUES}, p.channel_id, p.sender_key from (values {{rows}}) as v({_NEW_COLUMNS})"
+        " left join profiles p on p.id = v.profile_id{as_big}",
+        rows,
+    )
+
+
+def add_image(tx: Tx, request_id: bytes, image: Image) -> None:
+    """Store the image of a request."""
+    tx.execute(
+        "insert into images (request_id, slot, content_type, file_name, body) values (?, ?, ?, ?, ?)",
+        (request_id, identifiers.slot_of(request_id), *image),
+    )
+
+
+def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, Request]:
+    """Return the requests of these ids that exist and can be read."""
+    rows = tx.execute_many(
+        f"select {_COLUMNS} from requests where id in ({{list}}) and id {{within}} and slot {{same_slot}}",
+        [(one,) for one in request_ids],
+    )
+    return read_rows(rows, _from_row)
+
+
+def account_ids(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
+    """Return the account of each request that exists."""
+    rows = tx.execute_many(
+        "select id, account_id from requests where id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in request_ids],
+    )
+    return dict(rows)
+
+
+def existing_ids(tx: Tx, request_ids: Iterable[bytes]) -> set[bytes]:
+    """Return those ids that exist."""
+    rows = tx.execute_many(
+        "select id from requests where id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in request_ids],
+    )
+    return {row[0] for row in rows}
+
+
+def get_totals(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
+    """Return how many receivers these requests have, also those that cannot be read."""
+    rows = tx.execute_many(
+        "select id, total from requests where id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in request_ids],
+    )
+    return dict(rows)
+
+
+def get_image(tx: Tx, request_id: bytes) -> Image | None:
+    """Return the image of a request, if it has one."""
+    row = tx.fetch_one(
+        "select content_type, file_name, body from images where request_id = ? and slot = ?",
+        (request_id, identifiers.slot_of(request_id)),
+    )
+    return Image(*row) if row else None
+
+
+def reschedule(tx: Tx, request_id: bytes, scheduled_at: Instant) -> None:
+    """Change the time of a request; its deadline follows from it again."""
+    tx.execute(
+        "update requests set scheduled_at = ?, expires_at = null where id = ? and slot = ?",
+        (scheduled_at, request_id, identifiers.slot_of(request_id)),
+    )
+
+
+def list_by_account(
+    tx: Tx, account_id: int, before: bytes, since: bytes, limit: int
+) -> tuple[list[bytes], dict[bytes, Request]]:
+    """Return the ids of an account's requests between two ids, newest first, and those that can be read by id."""
+    rows = tx.fetch_all(
+        f"select {_COLUMNS} from requests where account_id = ? and id < ? and id >= ? order by id desc limit ?",
+        (account_id, before, since, limit),
+    )
+    return [row[0] for row in rows], read_rows(rows, _from_row)
+
+
+def list_by_profile(
+    tx: Tx, profile_id: int, after: tuple[Instant, bytes], limit: int
+) -> list[tuple[Instant, bytes, int]]:
+    """Return time, id and account of a profile's requests scheduled after a time and id, soonest first."""
+    return tx.fetch_all(
+        "select scheduled_at, id, account_id from requests"
+        " where profile_id = ? and (scheduled_at, id) > (?, ?) order by scheduled_at, id limit ?",
+        (profile_id, *after, limit),
+    )
+
+
+def ids_between(tx: Tx, after: bytes, before: bytes, limit: int) -> list[bytes]:
+    """Return the ids of requests between two ids, oldest first."""
+    rows = tx.fetch_all(
+        "select id from requests where id > ? and id < ? order by id limit ?", (after, before, limit)
+    )
+    return [row[0] for row in rows]
+
+
+def _from_row(row: Row) -> Request:
+    (id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,
+     has_image, image_link, is_ad, *rest, brand, opt_out_number, parts) = row  # fmt: skip
+    found = Request(
+        id,
+        account_id,
+        PRODUCT_BY_NUMBER[product],
+        total,
+        scheduled_at,
+        sender,
+        subject,
+        content,
+        _decode_names(variables) if variables else (),
+        decode_buttons(buttons),
+        bool(has_image),
+        image_link,
+        bool(is_ad),
+        *rest,
+    )
+    if brand is None and opt_out_number is None and parts is None:
+        return found
+    return found._replace(brand=decode_brand(brand), opt_out_number=opt_out_number, parts=decode_parts(parts))

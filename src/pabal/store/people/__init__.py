@@ -1,0 +1,1 @@
+"""The tables of recipients: contacts, opt-outs, personal data."""

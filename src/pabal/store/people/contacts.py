@@ -1,0 +1,270 @@
+"""Contacts of address books, one for each number of an account, searched by index however many there are."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from pabal.domain.base.dates import Instant
+from pabal.domain.people.contact import Contact, ContactEntry, ContactSearch, make_name_key
+from pabal.store.engine.base import Row, Tx, Value
+
+AFTER_NAME = b"\xff"
+"""Follows every name key, because UTF-8 has no such byte."""
+MAX_DRIVEN_BY_GROUP = 10_000
+"""In a larger group, a search for a name goes through the names instead of the members."""
+_COLUMNS = "c.id, c.phone, c.name, c.fields, c.created_at, c.changed_at"
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Place(NamedTuple):
+    """Where a page of contacts ends, in the order of the list."""
+
+    name_key: bytes = b""
+    contact_id: int = 0
+
+
+class ContactPage(NamedTuple):
+    """Some contacts, and where to continue after; None at the end."""
+
+    contacts: list[Contact]
+    next_after: Place | None
+
+
+class SavedContacts(NamedTuple):
+    """The ids of contacts by their number, and how many were added and changed."""
+
+    ids: dict[str, int]
+    added: int
+    changed: int
+
+
+class AddressBook(NamedTuple):
+    """How many contacts an account has, and the names of their fields."""
+
+    contacts: int
+    fields: tuple[str, ...]
+
+
+def get_book(tx: Tx, account_id: int) -> AddressBook:
+    """Return the address book of an account."""
+    row = tx.fetch_one("select contacts, fields from address_books where account_id = ?", (account_id,))
+    return AddressBook(row[0], tuple(json.loads(row[1]))) if row else AddressBook(0, ())
+
+
+def set_fields(tx: Tx, account_id: int, fields: Sequence[str]) -> None:
+    """Store the names of the fields that contacts of an account may have."""
+    _ensure_book(tx, account_id)
+    tx.execute(
+        "update address_books set fields = ? where account_id = ?",
+        (json.dumps(list(fields), ensure_ascii=False), account_id),
+    )
+
+
+def save_all(
+    tx: Tx, account_id: int, entries: Iterable[ContactEntry], now: Instant, *, updates: bool
+) -> SavedContacts:
+    """Add contacts; those whose number is there already are updated, or stay as they are.
+
+    An update replaces the name if it has one, and the fields that it has.
+    """
+    by_phone = {each.phone: each for each in entries}
+    known = {each.phone: each for each in find_by_phones(tx, account_id, by_phone)}
+    new = [each for phone, each in by_phone.items() if phone not in known]
+    added = tx.execute_many(
+        "insert into contacts (account_id, phone, name, name_key, fields, created_at, changed_at)"
+        " select v.account_id, v.phone, v.name, v.name_key{as_bytes}, v.fields, v.created_at, v.changed_at"
+        " from (values {rows}) as v(account_id, phone, name, name_key, fields, created_at, changed_at) where true"
+        " on conflict (account_id, phone) do nothing returning id, phone",
+        [
+            (
+                account_id,
+                int(each.phone),
+                each.name,
+                make_name_key(each.name),
+                _encode_fields(each.fields),
+                now,
+                now,
+            )
+            for each in sorted(new)
+        ],
+    )
+    changed = [_merged(known[phone], each) for phone, each in by_phone.items() if phone in known] if updates else []
+    changed = [each for each in changed if each != known[each.phone]]
+    _update(tx, changed, now)
+    _count(tx, account_id, len(added))
+    ids = {phone: each.id for phone, each in known.items()} | {f"0{phone}": one for one, phone in added}
+    return SavedContacts(ids, len(added), len(changed))
+
+
+def update(tx: Tx, account_id: int, contact_id: int, entry: ContactEntry, now: Instant) -> bool:
+    """Replace a contact; say no if it is gone, or its new number is another contact's."""
+    taken = find_by_phones(tx, account_id, [entry.phone])
+    if taken and taken[0].id != contact_id:
+        return False
+    rows = tx.fetch_all(
+        "update contacts set phone = ?, name = ?, name_key = ?, fields = ?, changed_at = ?"
+        " where id = ? and account_id = ? returning id",
+        (
+            int(entry.phone),
+            entry.name,
+            make_name_key(entry.name),
+            _encode_fields(entry.fields),
+            now,
+            contact_id,
+            account_id,
+        ),
+    )
+    return bool(rows)
+
+
+def get(tx: Tx, account_id: int, contact_id: int) -> Contact | None:
+    """Return a contact of an account."""
+    row = tx.fetch_one(
+        f"select {_COLUMNS} from contacts c where c.id = ? and c.account_id = ?", (contact_id, account_id)
+    )
+    return _from_row(row) if row else None
+
+
+def find_by_phones(tx: Tx, account_id: int, phones: Iterable[str]) -> list[Contact]:
+    """Return the contacts of an account with these numbers."""
+    rows = tx.execute_many(
+        f"select {_COLUMNS} from contacts c where c.account_id = ? and c.phone in ({{list}})",
+        [(int(phone),) for phone in sorted(phones)],
+        (account_id,),
+    )
+    return [_from_row(row) for row in rows]
+
+
+def search(
+    tx: Tx, account_id: int, wanted: ContactSearch, group: tuple[int, int] | None, after: Place, limit: int
+) -> ContactPage:
+    """Return some contacts that fit, by name; `group` is the id of one that they are in, and its size."""
+    conditions: list[str] = []
+    args: list[Value] = []
+    if wanted.phone is not None:
+        conditions, args = ["c.phone = ?"], [wanted.phone]
+    elif wanted.tail is not None:
+        conditions, args = ["c.phone % 10000 = ?"], [wanted.tail]
+    elif wanted.phone_ranges:
+        each = " or ".join(["c.phone between ? and ?"] * len(wanted.phone_ranges))
+        conditions, args = [f"({each})"], [bound for pair in wanted.phone_ranges for bound in pair]
+    elif wanted.name_key:
+        conditions, args = ["c.name_key >= ? and c.name_key < ?"], [wanted.name_key, wanted.name_key + AFTER_NAME]
+        # PostgreSQL starts at the page's place whatever other bound there is: it must not be before the names.
+        after = max(after, Place(wanted.name_key))
+    by_id = bool(conditions) and not wanted.name_key
+    if group and not by_id and (not wanted.name_key or group[1] <= MAX_DRIVEN_BY_GROUP):
+        return _search_group(tx, account_id, conditions, args, group[0], after, limit)
+    if group:
+        conditions.append("exists (select 1 from contact_members m where m.group_id = ? and m.contact_id = c.id)")
+        args.append(group[0])
+    order = "c.id" if by_id else "c.name_key, c.id"
+    place = "c.id > ?" if by_id else "(c.name_key, c.id) > (?, ?)"
+    where = " and ".join(["c.account_id = ?", *conditions, place])
+    rows = tx.fetch_all(
+        f"select c.name_key, {_COLUMNS} from contacts c where {where} order by {order} limit ?",
+        (account_id, *args, *((after.contact_id,) if by_id else after), limit + 1),
+    )
+    return _page(rows, limit)
+
+
+def list_after(tx: Tx, account_id: int, group_ids: Sequence[int], after: int, limit: int) -> list[Contact]:
+    """Return some contacts in order of their ids, each once: of all these groups, or without a group of all."""
+    if not group_ids:
+        rows = tx.fetch_all(
+            f"select {_COLUMNS} from contacts c where c.account_id = ? and c.id > ? order by c.id limit ?",
+            (account_id, after, limit),
+        )
+        return [_from_row(row) for row in rows]
+    found: dict[int, Contact] = {}
+    for group_id in group_ids:
+        rows = tx.fetch_all(
+            f"select {_COLUMNS} from contact_members m join contacts c on c.id = m.contact_id"
+            " where m.group_id = ? and m.contact_id > ? and c.id > ? and c.account_id = ?"
+            " order by m.contact_id limit ?",
+            (group_id, after, after, account_id, limit),
+        )
+        found |= {row[0]: _from_row(row) for row in rows}
+    return [found[one] for one in sorted(found)[:limit]]
+
+
+def delete(tx: Tx, account_id: int, ids: Iterable[int]) -> int:
+    """Delete contacts of an account, also from its groups; return how many there were."""
+    rows = tx.execute_many(
+        "delete from contacts where account_id = ? and id in ({list}) returning id",
+        [(one,) for one in sorted(ids)],
+        (account_id,),
+    )
+    members = tx.execute_many(
+        "delete from contact_members where contact_id in ({list}) returning group_id", [(row[0],) for row in rows]
+    )
+    left: dict[int, int] = {}
+    for (group_id,) in members:
+        left[group_id] = left.get(group_id, 0) + 1
+    for group_id, count in sorted(left.items()):
+        tx.execute("update contact_groups set contacts = contacts - ? where id = ?", (count, group_id))
+    _count(tx, account_id, -len(rows))
+    return len(rows)
+
+
+def _search_group(
+    tx: Tx,
+    account_id: int,
+    conditions: Sequence[str],
+    args: Sequence[Value],
+    group_id: int,
+    after: Place,
+    limit: int,
+) -> ContactPage:
+    where = " and ".join(["m.group_id = ?", "m.contact_id > ?", "c.id > ?", "c.account_id = ?", *conditions])
+    rows = tx.fetch_all(
+        f"select c.name_key, {_COLUMNS} from contact_members m join contacts c on c.id = m.contact_id"
+        f" where {where} order by m.contact_id limit ?",
+        (group_id, after.contact_id, after.contact_id, account_id, *args, limit + 1),
+    )
+    return _page(rows, limit)
+
+
+def _page(rows: Sequence[Row], limit: int) -> ContactPage:
+    shown = rows[:limit]
+    last = Place(bytes(shown[-1][0]), shown[-1][1]) if len(rows) > limit else None
+    return ContactPage([_from_row(row[1:]) for row in shown], last)
+
+
+def _update(tx: Tx, contacts: Iterable[Contact], now: Instant) -> None:
+    tx.execute_many(
+        "update contacts set name = v.name, name_key = v.name_key{as_bytes}, fields = v.fields,"
+        " changed_at = v.changed_at from (values {rows}) as v(id, name, name_key, fields, changed_at)"
+        " where contacts.id = v.id",
+        [(each.id, each.name, make_name_key(each.name), _encode_fields(each.fields), now) for each in contacts],
+    )
+
+
+def _merged(known: Contact, new: ContactEntry) -> Contact:
+    return known._replace(name=new.name or known.name, fields={**known.fields, **new.fields})
+
+
+def _count(tx: Tx, account_id: int, change: int) -> None:
+    if change:
+        _ensure_book(tx, account_id)
+        tx.execute("update address_books set contacts = contacts + ? where account_id = ?", (change, account_id))
+
+
+def _ensure_book(tx: Tx, account_id: int) -> None:
+    tx.execute(
+        "insert into address_books (account_id, contacts, fields) values (?, 0, '[]')"
+        " on conflict (account_id) do nothing",
+        (account_id,),
+    )
+
+
+def _encode_fields(fields: Mapping[str, str]) -> str | None:
+    return _encode(dict(fields)).decode() if fields else None
+
+
+def _from_row(row: Sequence[Any]) -> Contact:
+    id, phone, name, fields, created_at, changed_at = row
+    return Contact(id, f"0{phone}", name, json.loads(fields) if fields else {}, created_at, changed_at)

@@ -1,0 +1,1 @@
+"""The tables of delivery: jobs, slots, attempts, receipts, carriers."""

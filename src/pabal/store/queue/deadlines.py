@@ -1,0 +1,128 @@
+"""Deadlines of requests whose messages wait, and the messages that have missed them."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import Instant
+from pabal.domain.sends.message import PRODUCT_BY_NUMBER, Product
+from pabal.store.engine.base import Tx
+from pabal.store.queue.queue import UNSENT
+from pabal.store.tolerant_read import read_rows
+
+_IN_DOUBT = (
+    "exists (select 1 from attempts a where a.message_id = j.id and a.slot = j.slot and a.verdict = 'unknown')"
+)
+"""SQL condition: an attempt had no known result."""
+
+
+class QueuePlace(NamedTuple):
+    """A place in a lane: when its job is due, and the job's id."""
+
+    ready_at: Instant = 0
+    id: bytes = b""
+
+
+class UnwatchedRequest(NamedTuple):
+    """A request whose deadline is not stored, and what it follows from."""
+
+    id: bytes
+    product: Product
+    scheduled_at: Instant
+    expire_minutes: int | None
+
+
+class LateJob(NamedTuple):
+    """A job of a request whose deadline has passed, its carrier, and whether that may have the message.
+
+    `lost_attempt`: the attempt whose lease has run out, if no worker has settled it.
+    """
+
+    id: bytes
+    carrier: str
+    is_in_doubt: bool
+    lost_attempt: int | None = None
+
+
+class WaitingJobs(NamedTuple):
+    """Some jobs that wait in a lane."""
+
+    request_ids: list[bytes]
+    """The requests that they are of."""
+    last: QueuePlace | None
+    """The last one of them, if there may be more."""
+
+
+def find_waiting(
+    tx: Tx, slot: int, carrier: str, lane: int, after: QueuePlace, until: Instant, limit: int
+) -> WaitingJobs:
+    """Return which jobs of a lane were due by `until`, the first `limit` after a place.
+
+    They are counted by request where they are: a campaign has thousands of them.
+    """
+    jobs = (
+        "select ready_at, id from jobs where slot = ? and carrier = ? and lane = ?"
+        " and ready_at >= ? and ready_at <= ? and (ready_at, id) > (?, ?) order by ready_at, id limit ?"
+    )
+    args = (slot, carrier, lane, after.ready_at, until, *after)
+    rows = tx.fetch_all(
+        f"select substr(id, 1, {identifiers.REQUEST_ID_BYTES:d}), count(*) from ({jobs}) as g group by 1",
+        (*args, limit),
+    )
+    is_full = sum(count for _, count in rows) >= limit
+    last = tx.fetch_one(f"{jobs} offset ?", (*args, 1, limit - 1)) if is_full else None
+    return WaitingJobs([request_id for request_id, _ in rows], QueuePlace(*last) if last else None)
+
+
+def find_unwatched(tx: Tx, request_ids: Iterable[bytes]) -> list[UnwatchedRequest]:
+    """Return those requests whose deadline is not stored yet."""
+    rows = tx.execute_many(
+        "select id, product, scheduled_at, expire_minutes from requests"
+        " where expires_at is null and id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in request_ids],
+    )
+    return list(read_rows(rows, lambda row: UnwatchedRequest(row[0], PRODUCT_BY_NUMBER[row[1]], *row[2:])).values())
+
+
+def set_deadline(tx: Tx, request_id: bytes, expires_at: Instant | None) -> None:
+    """Store the deadline of a request; None: it need not be watched."""
+    tx.execute(
+        "update requests set expires_at = ? where id = ? and slot = ?",
+        (expires_at, request_id, identifiers.slot_of(request_id)),
+    )
+
+
+def find_late_requests(tx: Tx, slot: int, now: Instant, limit: int) -> list[bytes]:
+    """Return the ids of requests whose stored deadline has passed, the oldest deadline first."""
+    rows = tx.fetch_all(
+        "select id from requests where expires_at is not null and expires_at <= ? and slot = ?"
+        " order by expires_at limit ?",
+        (now, slot, limit),
+    )
+    return [row[0] for row in rows]
+
+
+def find_late_jobs(tx: Tx, request_id: bytes, after: bytes, limit: int, now: Instant) -> list[LateJob]:
+    """Return jobs of a request that are still to be sent and that nobody has a lease on, by id, after an id."""
+    low, high = identifiers.message_id_range(request_id)
+    rows = tx.fetch_all(
+        "select j.id, j.carrier, j.claimed_at is not null,"
+        " case when j.claimed_at is not null then j.attempt end"
+        " from jobs j where j.id > ? and j.id <= ? and j.slot = ?"
+        f" and j.{UNSENT} and (j.claimed_at is null or j.ready_at <= ?) and j.reference is null"
+        " order by j.id limit ? {skip_locked}",
+        (max(after, low), high, identifiers.slot_of(request_id), now, limit),
+    )
+    # Citus locks no rows in a statement whose columns look into another table
+    in_doubt = find_maybe_with_carrier(tx, [row[0] for row in rows])
+    return [LateJob(*row)._replace(is_in_doubt=bool(row[2]) or row[0] in in_doubt) for row in rows]
+
+
+def find_maybe_with_carrier(tx: Tx, ids: Iterable[bytes]) -> set[bytes]:
+    """Return those jobs whose message a carrier may have, or has accepted, from an attempt that has ended."""
+    rows = tx.execute_many(
+        f"select j.id from jobs j where (j.reference is not null or {_IN_DOUBT})"
+        " and j.id in ({list}) and j.slot {same_slot}",
+        [(one,) for one in ids],
+    )
+    return {row[0] for row in rows}

@@ -1,0 +1,234 @@
+"""Administration of the queue: rerouting, depths, leases of dead workers, and the queue of a restored backup."""
+
+from collections.abc import Container, Iterable, Sequence
+from typing import NamedTuple
+
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import Instant
+from pabal.store.engine.base import Tx, Value
+from pabal.store.queue import attempts
+from pabal.store.queue.attempts import UNKNOWN, EndedAttempt
+from pabal.store.queue.queue import UNSENT, Lane, next_due_at
+
+# Due by now, or claimed before the backup was made: whoever had the queue since may have sent it.
+_MAYBE_SENT = f"{UNSENT} and (attempt > 0 or ready_at <= ?)"
+
+
+class QueueDepth(NamedTuple):
+    """How many jobs a carrier's lane has, and since when the oldest is due."""
+
+    carrier: str
+    lane: int
+    jobs: int
+    oldest_ready_at: Instant | None
+
+
+class ReroutableJob(NamedTuple):
+    """A job that another carrier may get, and the number of its product."""
+
+    id: bytes
+    product: int
+
+
+class ReroutedJob(NamedTuple):
+    """A job, and the carrier that it moves to."""
+
+    id: bytes
+    carrier: str
+
+
+class RestoredQueue(NamedTuple):
+    """How many messages a queue holds, and when its newest request was made."""
+
+    maybe_sent: int
+    scheduled: int
+    awaiting_receipt: int
+    newest_request_at: Instant | None
+
+
+class MaybeSent(NamedTuple):
+    """A message that may have been sent since the backup; `is_begun`: it was claimed before the backup."""
+
+    id: bytes
+    carrier: str
+    is_begun: bool
+
+
+def find_reroutable(
+    tx: Tx,
+    slot: int,
+    carrier: str,
+    products: Iterable[int],
+    now: Instant,
+    limit: int,
+    *,
+    max_doubts: int,
+    only_untried: bool = False,
+) -> list[ReroutableJob]:
+    """Return some due jobs of these products.
+
+    Not those with more than `max_doubts` attempts at this carrier that may have succeeded, including one whose
+    lease ran out; with `only_untried`, only those that no worker has ever claimed.
+    """
+    listed = ", ".join(str(int(product)) for product in products)
+    untried = " and j.attempt = 0" if only_untried else ""
+    few_doubts = (
+        " and case when j.claimed_at is null then 0 else 1 end + (select count(*) from attempts a"
+        " where a.message_id = j.id and a.slot = j.slot and a.carrier = j.carrier"
+        f" and a.verdict = '{UNKNOWN}') <= {max_doubts:d}"
+    )
+    rows = tx.fetch_all(
+        "select j.id, m.product from jobs j join messages m on m.id = j.id and m.slot = j.slot"
+        f" where j.slot = ? and j.carrier = ? and j.{UNSENT} and j.ready_at <= ?"
+        f" and m.product in ({listed}){untried}{few_doubts} limit ?",
+        (slot, carrier, now, limit),
+    )
+    return [ReroutableJob(*row) for row in rows]
+
+
+def find_unsent(
+    tx: Tx,
+    slot: int,
+    carrier: str,
+    products: Iterable[int],
+    now: Instant,
+    limit: int,
+    *,
+    includes_leased: bool = True,
+) -> list[ReroutableJob]:
+    """Return some jobs of these products that a carrier has still to get, due or not, claimed or not."""
+    listed = ", ".join(str(int(product)) for product in products)
+    if not listed:
+        return []
+    rows = tx.fetch_all(
+        "select j.id, m.product from jobs j join messages m on m.id = j.id and m.slot = j.slot"
+        f" where j.slot = ? and j.carrier = ? and j.{UNSENT} and (j.claimed_at is null or j.ready_at <= ? or ?)"
+        f" and m.product in ({listed}) limit ?",
+        (slot, carrier, now, includes_leased, limit),
+    )
+    return [ReroutableJob(*row) for row in rows]
+
+
+def reroute(tx: Tx, moved: Iterable[ReroutedJob], now: Instant) -> None:
+    """Give jobs to other carriers; there those that are due stand at this time, for their places say nothing."""
+    tx.execute_many(
+        "update jobs set carrier = v.carrier, tries = 0, claimed_at = null,"
+        " ready_at = case when jobs.ready_at < ? then ? else jobs.ready_at end"
+        " from (values {rows}) as v(id, carrier) where jobs.id = v.id and jobs.slot {same_slot}",
+        moved,
+        (now, now),
+    )
+
+
+def release_leases(
+    tx: Tx,
+    slot: int,
+    carrier: str,
+    now: Instant,
+    longest_lease: int,
+    in_flight: Container[tuple[bytes, int]] = (),
+) -> int:
+    """Release the leases of a worker that is gone, and return how many; those in flight here are not among them.
+
+    Their jobs are due now. The results of their attempts are not known, and are recorded so.
+    """
+    leased = tx.fetch_all(
+        f"select id, attempt from jobs where slot = ? and carrier = ? and {UNSENT}"
+        " and ready_at > ? and ready_at <= ? and claimed_at is not null",
+        (slot, carrier, now, now + longest_lease),
+    )
+    rows = tx.execute_many(
+        "update jobs set ready_at = ?, claimed_at = null"
+        " where claimed_at is not null and id in ({list}) and slot {same_slot} returning id, attempt",
+        [(one,) for one, number in leased if (one, number) not in in_flight],
+        (now,),
+    )
+    attempts.record(tx, carrier, [EndedAttempt(one, number, UNKNOWN) for one, number in rows], now)
+    return len(rows)
+
+
+def carriers_with_jobs(tx: Tx, slot: int) -> list[str]:
+    """Return the carriers that have jobs in a slot, without scanning the jobs."""
+    names = carriers_in_queue(tx, [slot])
+    return [name for name in names if next_due_at(tx, slot, name, tuple(Lane)) is not None]
+
+
+def carriers_in_queue(tx: Tx, slots: Sequence[int] = ()) -> list[str]:
+    """Return the carriers that have jobs in any slot, without scanning the jobs.
+
+    A distributed store looks only at these slots, if any are given: the nodes of others may be lost.
+    """
+    if slots and tx.is_distributed:
+        return sorted({name for slot in slots for name in _carriers_in_slot(tx, slot)})
+    found: list[str] = []
+    last = ""
+    while row := tx.fetch_one("select carrier from jobs where carrier > ? order by carrier limit 1", (last,)):
+        last = row[0]
+        found.append(last)
+    return found
+
+
+def _carriers_in_slot(tx: Tx, slot: int) -> list[str]:
+    """Return the carriers that have jobs in a slot, by a look at the few slots that share its shard."""
+    found: list[str] = []
+    last, sql = "", "select carrier from jobs where carrier > ? and slot = ? order by carrier limit 1"
+    while row := tx.fetch_one(sql, (last, slot)):
+        last = row[0]
+        found.append(last)
+    return found
+
+
+def depths(tx: Tx, slots: Sequence[int], names: Iterable[str], now: Instant) -> list[QueueDepth]:
+    """Return the depth of every lane of these carriers, over these slots."""
+    found = []
+    for carrier in names:
+        for lane in Lane:
+            jobs = _count_in_lane(tx, slots, carrier, lane)
+            heads = [head for slot in slots if (head := _head_due_at(tx, slot, carrier, lane)) is not None]
+            oldest = min(heads, default=None)
+            is_due = oldest is not None and oldest <= now
+            found.append(QueueDepth(carrier, lane, jobs, oldest if is_due else None))
+    return found
+
+
+def _count_in_lane(tx: Tx, slots: Sequence[int], carrier: str, lane: Lane) -> int:
+    where, args = "carrier = ? and lane = ?", (carrier, lane)
+    if tx.is_distributed:
+        return sum(_count(tx, f"{where} and slot = ?", carrier, lane, slot) for slot in slots)
+    sql = f"select count(*) from jobs where {where} and slot in ({{list}})"
+    return sum(row[0] for row in tx.execute_many(sql, [(slot,) for slot in slots], args))
+
+
+def _head_due_at(tx: Tx, slot: int, carrier: str, lane: Lane) -> Instant | None:
+    """Return since when the first job of a lane is due: its place may be before its request was made."""
+    row = tx.fetch_one(
+        "select ready_at, id from jobs where slot = ? and carrier = ? and lane = ? order by ready_at limit 1",
+        (slot, carrier, lane),
+    )
+    return max(row[0], identifiers.requested_at(row[1])) if row else None
+
+
+def summarize(tx: Tx, now: Instant) -> RestoredQueue:
+    """Return what the queue of a restored backup holds."""
+    maybe_sent = _count(tx, _MAYBE_SENT, now)
+    newest = tx.fetch_one("select id from requests order by id desc limit 1")
+    return RestoredQueue(
+        maybe_sent,
+        _count(tx, UNSENT) - maybe_sent,
+        _count(tx, f"lane = {Lane.AWAITING_RECEIPT:d}"),
+        identifiers.requested_at(newest[0]) if newest else None,
+    )
+
+
+def find_maybe_sent(tx: Tx, now: Instant, after: bytes, limit: int) -> list[MaybeSent]:
+    """Return some messages that may have been sent since the backup, in order of their ids, after an id."""
+    rows = tx.fetch_all(
+        f"select id, carrier, attempt from jobs where {_MAYBE_SENT} and id > ? order by id limit ?",
+        (now, after, limit),
+    )
+    return [MaybeSent(one, carrier, attempt > 0) for one, carrier, attempt in rows]
+
+
+def _count(tx: Tx, condition: str, *args: Value) -> int:
+    row = tx.fetch_one(f"select count(*) from jobs where {condition}", args)
+    return int(row[0]) if row else 0

@@ -1,0 +1,200 @@
+"""Matches carriers' answers to submits with their receipts, in whichever order they arrive."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import Instant
+from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Outcome
+from pabal.store.engine.base import Tx
+
+_NO_CODES: Mapping[str, str | None] = MappingProxyType({})
+
+
+class ExpectedReceipt(NamedTuple):
+    """A reference that a carrier gave to a message, and in how many parts the message was sent."""
+
+    reference: str
+    message_id: bytes
+    parts: int
+
+
+class EndedReference(NamedTuple):
+    """A reference of a message that has ended."""
+
+    carrier: str
+    reference: str
+    message_id: bytes
+
+
+class ReceiptCode(NamedTuple):
+    """The carrier's own code of the outcome of a message, or of one of its parts."""
+
+    message_id: bytes
+    outcome: int
+    code: str
+
+
+class _PartOutcome(NamedTuple):
+    """The outcome of a message, or of one of its parts."""
+
+    message_id: bytes
+    outcome: int
+    parts: int
+
+
+class MatchedReceipts(NamedTuple):
+    """The outcomes of messages whose receipts arrived, and the references that match no message yet."""
+
+    ended: list[tuple[bytes, Outcome]]
+    unmatched: list[str]
+    taken: dict[str, bytes]
+    """References that are deleted already, because nothing more is expected for them, and their messages."""
+
+
+def expect(tx: Tx, carrier: str, accepted: Iterable[ExpectedReceipt]) -> list[tuple[bytes, Outcome]]:
+    """Record the references that a carrier gave to messages, and in how many parts each was sent.
+
+    A reference that was given twice belongs to the later message. Returns the outcomes of messages whose receipts
+    arrived first.
+    """
+    rows = tx.execute_many(
+        "insert into receipts (carrier, reference, message_id, parts)"
+        " select ?, v.reference, v.message_id, v.parts from (values {rows}) as v(reference, message_id, parts)"
+        " where true on conflict (carrier, reference) do update"
+        " set message_id = excluded.message_id, parts = excluded.parts"
+        " returning message_id, outcome, parts",
+        list({one.reference: one for one in accepted}.values()),  # PostgreSQL updates no row twice in one statement
+        (carrier,),
+    )
+    return _ended(tx, [_PartOutcome(*row) for row in rows if row[1] is not None])
+
+
+def record(
+    tx: Tx,
+    carrier: str,
+    receipts: Iterable[tuple[str, Outcome]],
+    now: Instant,
+    codes: Mapping[str, str | None] = _NO_CODES,
+) -> MatchedReceipts:
+    """Record receipts, with the carrier's own codes by reference; the first one for a reference counts."""
+    outcomes = dict(reversed(list(receipts)))
+    taken = _take(tx, carrier, outcomes)
+    rows = tx.execute_many(
+        "insert into receipts (carrier, arrived_at, reference, outcome, code)"
+        " select ?, ?, v.reference, v.outcome, v.code"
+        " from (values {rows}) as v(reference, outcome, code) where true"
+        " on conflict (carrier, reference) do update"
+        " set outcome = coalesce(receipts.outcome, excluded.outcome),"
+        " code = case when receipts.outcome is null then excluded.code else receipts.code end,"
+        " arrived_at = coalesce(receipts.arrived_at, excluded.arrived_at)"
+        " returning message_id, outcome, parts, reference",
+        [
+            (reference, outcome.number, codes.get(reference))
+            for reference, outcome in outcomes.items()
+            if reference not in taken
+        ],
+        (carrier, now),
+    )
+    return MatchedReceipts(
+        ended=[(one, outcomes[reference]) for reference, one in taken.items()]
+        + _ended(tx, [_PartOutcome(*row[:3]) for row in rows if row[0] is not None]),
+        unmatched=[row[3] for row in rows if row[0] is None],
+        taken=taken,
+    )
+
+
+def find_held(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, bytes]:
+    """Return the messages in doubt with these references."""
+    rows = tx.execute_many(
+        "select reference, message_id from receipts where (carrier, reference) in (values {rows})"
+        " and message_id is not null",
+        [(carrier, reference) for reference in references],
+    )
+    return dict(rows)
+
+
+def delete(tx: Tx, ended: Iterable[EndedReference]) -> list[ReceiptCode]:
+    """Delete the references of messages that have ended; return the carriers' own codes of their results.
+
+    A reference that the carrier has given to another message since is not deleted.
+    """
+    rows = tx.execute_many(
+        "delete from receipts where (carrier, reference, message_id) in (values {rows})"
+        " returning message_id, outcome, code, parts",
+        ended,
+    )
+    in_parts = sorted({row[0] for row in rows if row[3] > 1})
+    tx.execute_many("delete from receipt_turns where message_id in ({list})", [(one,) for one in in_parts])
+    return [ReceiptCode(*row[:3]) for row in rows if row[2] is not None]
+
+
+def delete_unmatched_references(tx: Tx, carrier: str, references: Iterable[str]) -> None:
+    """Delete receipts that match no message, by their references."""
+    tx.execute_many(
+        "delete from receipts where message_id is null and (carrier, reference) in (values {rows})",
+        [(carrier, reference) for reference in references],
+    )
+
+
+def delete_old_turns(tx: Tx, before: Instant, limit: int) -> int:
+    """Delete turns of messages requested before `before`, which their end has left; return how many."""
+    rows = tx.fetch_all(
+        "select message_id from receipt_turns where message_id < ? limit ?",
+        (identifiers.lowest_message_id(before), limit),
+    )
+    tx.execute_many("delete from receipt_turns where message_id in ({list})", rows)
+    return len(rows)
+
+
+def delete_old_unmatched(tx: Tx, before: Instant, limit: int) -> int:
+    """Delete receipts from before `before` that match no message; return how many."""
+    rows = tx.fetch_all(
+        "delete from receipts where (carrier, reference) in (select carrier, reference from receipts"
+        " where message_id is null and arrived_at < ? limit ?) returning reference",
+        (before, limit),
+    )
+    return len(rows)
+
+
+def _take(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, bytes]:
+    """Delete the references of messages that were sent in one part, which their receipts end; return both."""
+    rows = tx.execute_many(
+        "delete from receipts where carrier = ? and parts = 1 and message_id is not null and outcome is null"
+        " and reference in ({list}) returning reference, message_id",
+        [(reference,) for reference in references],
+        (carrier,),
+    )
+    return dict(rows)
+
+
+def _ended(tx: Tx, rows: Sequence[_PartOutcome]) -> list[tuple[bytes, Outcome]]:
+    """Return outcomes: delivered when every part is delivered, failed when one part is."""
+    ended = [
+        (message_id, outcome)
+        for message_id, number, parts in rows
+        if (outcome := OUTCOME_BY_NUMBER[number]) is not Outcome.DELIVERED or parts == 1
+    ]
+    parts_of = {message_id: parts for message_id, _, parts in rows if parts > 1}
+    _take_turns(tx, sorted(parts_of))
+    counts = tx.execute_many(
+        "select message_id, count(*) from receipts where parts > 1 and outcome = 1000 and message_id in ({list})"
+        " group by message_id",
+        [(message_id,) for message_id in parts_of],
+    )
+    return ended + [(one, Outcome.DELIVERED) for one, delivered in counts if delivered == parts_of[one]]
+
+
+def _take_turns(tx: Tx, message_ids: Sequence[bytes]) -> None:
+    """Have transactions that count parts of one message conflict: otherwise neither would see the other's part.
+
+    They do so in a table beside `receipts`: Citus sees the queue, which is on another node, at another time. Nobody
+    waits here for a receipt that somebody has recorded who waits here, too.
+    """
+    tx.execute_many(
+        "insert into receipt_turns (message_id)"
+        " select v.message_id from (values {rows}) as v(message_id) where true"
+        " on conflict (message_id) do update set message_id = excluded.message_id",
+        [(one,) for one in message_ids],
+    )

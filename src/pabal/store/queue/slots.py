@@ -1,0 +1,206 @@
+"""Slots: the parts of the queue, each assigned to one worker."""
+
+from collections.abc import Callable, Iterable
+from typing import Concatenate, NamedTuple
+
+from pabal.domain.base.dates import Instant
+from pabal.store.engine.base import P, Priority, T, Tx, transaction
+from pabal.store.engine.citus import citus_nodes
+
+
+class SlotNotHeld(Exception):
+    """The slot is assigned to another worker by now; nothing was done."""
+
+
+class Worker(NamedTuple):
+    """A process that delivers."""
+
+    id: bytes
+    name: str
+    heartbeat: int
+    joined_at: Instant
+    clock_at: Instant
+    """The worker's clock at its last heartbeat."""
+
+
+class WorkerState(NamedTuple):
+    """A worker as operators see it."""
+
+    name: str
+    joined_at: Instant
+    heartbeat: int
+    slots: int
+    """How many it holds."""
+    silent_ms: int | None
+    """Time since its last heartbeat, by the database's clock; None: it has sent none."""
+    ahead_ms: int | None
+    """How far its clock was ahead of the database's then."""
+
+
+class SlotAssignment(NamedTuple):
+    """The result of a worker's heartbeat."""
+
+    heartbeats: dict[bytes, int]
+    """The heartbeat counter of each worker."""
+    held: list[int]
+    orphaned: list[int]
+    """Those held whose last worker has died, until they are prepared: its in-flight messages are in doubt."""
+    rates: dict[bytes, str]
+    """What each worker has published about its shares of carriers' rates."""
+
+
+def count_slots(tx: Tx) -> int:
+    """Return how many slots the store has; 0 before it is prepared."""
+    row = tx.fetch_one("select count(*) from slots")
+    return int(row[0]) if row else 0
+
+
+def list_numbers(tx: Tx) -> list[int]:
+    """Return the numbers of the slots; before the store is prepared, that of the only one."""
+    return [row[0] for row in tx.fetch_all("select slot from slots order by slot")] or [0]
+
+
+def ensure_slots(tx: Tx, count: int) -> int:
+    """Create the slots of a new store; return how many it has, which never changes."""
+    if not count_slots(tx):
+        _add(tx, range(count))
+    return count_slots(tx)
+
+
+@transaction(exclusive=True)
+def spread_slots(tx: Tx) -> bool:
+    """Choose the numbers of the slots anew so that Citus has as many in each shard; say whether that was done.
+
+    It is not once anything was stored in them, and not where nothing is distributed.
+    """
+    places = citus_nodes.find_places(tx)
+    is_used = tx.fetch_one("select 1 from requests limit 1") or tx.fetch_one("select 1 from event_data limit 1")
+    if not places or is_used or tx.fetch_one("select 1 from workers limit 1"):
+        return False
+    count = count_slots(tx)
+    tx.execute("delete from slots")
+    _add(tx, citus_nodes.spread(count, places))
+    return True
+
+
+def _add(tx: Tx, numbers: Iterable[int]) -> None:
+    tx.execute_many(
+        "insert into slots (slot) select v.column1 from (values {rows}) as v where true on conflict do nothing",
+        [(number,) for number in numbers],
+    )
+
+
+@transaction(exclusive=True, priority=Priority.URGENT)
+def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
+    """Register a worker."""
+    tx.execute(
+        "insert into workers (id, name, heartbeat, joined_at, clock_at) values (?, ?, 0, ?, ?)"
+        " on conflict (id) do nothing",
+        (worker, name, now, now),
+    )
+
+
+@transaction(exclusive=True, priority=Priority.URGENT)
+def heartbeat(
+    tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]], now: Instant, rates: str = ""
+) -> SlotAssignment | None:
+    """Record a worker's heartbeat, and assign or release slots until it has its fair share.
+
+    `now` is the time of its clock, which is recorded for people beside that of the database; `rates` is what it
+    publishes about its shares of carriers' rates.
+
+    `dead` workers, given with their last heartbeat, are evicted unless they have had another since. A slot whose
+    worker is gone is orphaned until `mark_prepared`, whoever holds it: also if the result of a heartbeat is lost.
+    Returns None if this worker was evicted itself.
+    """
+    if not tx.execute(
+        "update workers set heartbeat = heartbeat + 1, rates = ?, beat_at = {database_now}, clock_at = ?"
+        " where id = ?",
+        (rates, now, worker),
+    ):
+        return None
+    for other, last in dead:
+        if tx.execute("delete from workers where id = ? and heartbeat = ?", (other, last)):
+            # at once, also where nobody takes them yet: it may wake up and claim from them
+            tx.execute("update slots set worker_id = null, is_orphaned = 1 where worker_id = ?", (other,))
+    workers = tx.fetch_all("select id, heartbeat, rates from workers order by id")
+    beats: dict[bytes, int] = {one: beat for one, beat, _ in workers}
+    owners = tx.fetch_all("select slot, worker_id, is_orphaned from slots order by slot")
+    held = [slot for slot, owner, _ in owners if owner == worker]
+    share = fair_share(sorted(beats).index(worker), len(beats), len(owners))
+    given_up, held = held[share:], held[:share]
+    free = [(slot, owner) for slot, owner, _ in owners if owner not in beats]
+    taken = free[: share - len(held)]
+    held = sorted(held + [slot for slot, _ in taken])
+    orphaned = [slot for slot, owner in taken if owner is not None]
+    _assign(tx, None, given_up)
+    _assign(tx, worker, [slot for slot, _ in taken])
+    tx.execute_many("update slots set is_orphaned = 1 where slot in ({list})", [(slot,) for slot in orphaned])
+    orphaned += [slot for slot, _, is_orphaned in owners if is_orphaned and slot in held]
+    return SlotAssignment(beats, held, sorted(set(orphaned)), {one: text or "" for one, _, text in workers})
+
+
+def mark_prepared(tx: Tx, slot: int) -> None:
+    """Record that the leases of an orphaned slot are released."""
+    tx.execute("update slots set is_orphaned = 0 where slot = ?", (slot,))
+
+
+@transaction(exclusive=True, priority=Priority.URGENT)
+def unregister(tx: Tx, worker: bytes) -> None:
+    """Unregister a worker and free its slots; unprepared ones stay orphaned."""
+    tx.execute("update slots set worker_id = null where worker_id = ?", (worker,))
+    tx.execute("delete from workers where id = ?", (worker,))
+
+
+def is_held(tx: Tx, slot: int, worker: bytes) -> bool:
+    """Say whether a slot is assigned to a worker."""
+    return tx.fetch_one("select 1 from slots where slot = ? and worker_id = ?", (slot, worker)) is not None
+
+
+def list_holders(tx: Tx) -> list[tuple[int, bytes | None]]:
+    """Return every slot with the id of the worker that it is assigned to, if any."""
+    return [(row[0], row[1]) for row in tx.fetch_all("select slot, worker_id from slots order by slot")]
+
+
+def run_if_held(
+    tx: Tx,
+    slot: int,
+    worker: bytes | None,
+    work: Callable[Concatenate[Tx, P], T],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """Run `work` if a slot is assigned to a worker; None is the only process, which has all slots.
+
+    Raises SlotNotHeld.
+    """
+    if worker is not None and not is_held(tx, slot, worker):
+        raise SlotNotHeld(slot)
+    return work(tx, *args, **kwargs)
+
+
+def list_workers(tx: Tx) -> list[tuple[Worker, int]]:
+    """Return every worker, with the number of slots it holds."""
+    rows = tx.fetch_all(
+        "select w.id, w.name, w.heartbeat, w.joined_at, w.clock_at,"
+        " (select count(*) from slots s where s.worker_id = w.id) from workers w order by w.joined_at, w.id"
+    )
+    return [(Worker(*row[:5]), row[5]) for row in rows]
+
+
+def list_worker_states(tx: Tx) -> list[WorkerState]:
+    """Return every worker as operators see it."""
+    rows = tx.fetch_all(
+        "select w.name, w.joined_at, w.heartbeat, (select count(*) from slots s where s.worker_id = w.id),"
+        " {database_now} - w.beat_at, w.clock_at - w.beat_at from workers w order by w.joined_at, w.id"
+    )
+    return [WorkerState(*row) for row in rows]
+
+
+def fair_share(rank: int, workers: int, slots: int) -> int:
+    """Return the fair share of slots of the worker with this rank."""
+    return slots // workers + (rank < slots % workers)
+
+
+def _assign(tx: Tx, worker: bytes | None, slots: Iterable[int]) -> None:
+    tx.execute_many("update slots set worker_id = ? where slot in ({list})", [(slot,) for slot in slots], (worker,))

@@ -1,0 +1,1 @@
+"""The tables of the console's users: sessions, invites, second factors."""

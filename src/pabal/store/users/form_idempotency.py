@@ -1,0 +1,46 @@
+"""Claims of the console's forms: whoever has claimed a form handles it, and nobody else does.
+
+They are not divided into slots: on Citus they are on the coordinator, like users and sessions, so that a lost node
+keeps nobody from posting a form.
+"""
+
+from typing import NamedTuple
+
+from pabal.domain.base.dates import Instant
+from pabal.store.engine.base import Tx
+
+
+class FormClaim(NamedTuple):
+    """Which call has claimed a form, and when."""
+
+    owner: bytes
+    claimed_at: Instant
+
+
+def find(tx: Tx, form: bytes) -> FormClaim | None:
+    """Return the claim of a form, whatever its age."""
+    row = tx.fetch_one("select owner, claimed_at from form_claims where form = ?", (form,))
+    return FormClaim(*row) if row else None
+
+
+def save(tx: Tx, form: bytes, claim: FormClaim) -> None:
+    """Save the claim of a form, in place of an expired one."""
+    tx.execute(
+        "insert into form_claims (form, owner, claimed_at) values (?, ?, ?)"
+        " on conflict (form) do update set owner = excluded.owner, claimed_at = excluded.claimed_at",
+        (form, *claim),
+    )
+
+
+def delete(tx: Tx, form: bytes) -> None:
+    """Delete the claim of a form, so that it may be posted again."""
+    tx.execute("delete from form_claims where form = ?", (form,))
+
+
+def delete_old(tx: Tx, before: Instant, limit: int) -> int:
+    """Delete some claims from before `before`; return how many."""
+    return tx.execute(
+        "delete from form_claims where form in"
+        " (select form from form_claims where claimed_at < ? order by claimed_at limit ?)",
+        (before, limit),
+    )

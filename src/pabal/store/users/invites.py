@@ -1,0 +1,92 @@
+"""Invitations to accounts, by the hash of the token in their link."""
+
+from typing import NamedTuple
+
+from pabal.domain.base.dates import Instant
+from pabal.domain.users.user import ROLE_BY_CODE, Role, User
+from pabal.store.engine.base import Row, Tx
+from pabal.store.users import users
+
+_COLUMNS = f"i.id, i.account_id, b.name, b.disabled_at, i.role, i.created_at, i.expires_at, {users.COLUMNS}"
+_FROM = (
+    "from invites i join accounts b on b.id = i.account_id join users u on u.id = i.inviter_id"
+    " left join accounts a on a.id = u.account_id"
+)
+
+
+class Invite(NamedTuple):
+    """An invitation to become a user of an account, and who has given it."""
+
+    id: int
+    account_id: int
+    account: str
+    account_disabled_at: Instant | None
+    role: Role
+    created_at: Instant
+    expires_at: Instant
+    inviter: User
+
+    def is_usable(self, now: Instant) -> bool:
+        """Say whether it can be accepted: its inviter must still be allowed to give it."""
+        is_valid = now < self.expires_at and self.account_disabled_at is None
+        role = self.inviter.role
+        return is_valid and self.inviter.is_active and role.manages_team and role.may_grant(self.role)
+
+
+def add(
+    tx: Tx, account_id: int, hash: bytes, role: Role, inviter_id: int, now: Instant, expires_at: Instant
+) -> int:
+    """Add an invitation and return its id."""
+    rows = tx.fetch_all(
+        "insert into invites (account_id, hash, role, inviter_id, created_at, expires_at)"
+        " values (?, ?, ?, ?, ?, ?) returning id",
+        (account_id, hash, role.code, inviter_id, now, expires_at),
+    )
+    return int(rows[0][0])
+
+
+def get_by_hash(tx: Tx, hash: bytes) -> Invite | None:
+    """Return the invitation whose token has this hash, whatever its age."""
+    row = tx.fetch_one(f"select {_COLUMNS} {_FROM} where i.hash = ?", (hash,))
+    return _from_row(row) if row else None
+
+
+def list_by_account(tx: Tx, account_id: int) -> list[Invite]:
+    """Return the invitations of an account, oldest first."""
+    rows = tx.fetch_all(f"select {_COLUMNS} {_FROM} where i.account_id = ? order by i.id", (account_id,))
+    return [_from_row(row) for row in rows]
+
+
+def delete(tx: Tx, account_id: int, invite_id: int) -> bool:
+    """Delete an invitation of an account; say whether it was there."""
+    return bool(
+        tx.fetch_all("delete from invites where id = ? and account_id = ? returning id", (invite_id, account_id))
+    )
+
+
+def delete_all_by_inviter(tx: Tx, user_id: int) -> None:
+    """Delete every invitation that a user has given."""
+    tx.execute("delete from invites where inviter_id = ?", (user_id,))
+
+
+def delete_expired(tx: Tx, now: Instant, limit: int) -> int:
+    """Delete some expired invitations; return how many."""
+    return tx.execute(
+        "delete from invites where id in"
+        " (select id from invites where expires_at <= ? order by expires_at limit ?)",
+        (now, limit),
+    )
+
+
+def _from_row(row: Row) -> Invite:
+    id, account_id, account, disabled_at, role, created_at, expires_at, *inviter = row
+    return Invite(
+        id,
+        account_id,
+        account,
+        disabled_at,
+        ROLE_BY_CODE[role],
+        created_at,
+        expires_at,
+        users.from_row(tuple(inviter)),
+    )

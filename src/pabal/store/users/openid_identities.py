@@ -1,0 +1,84 @@
+"""Who users are at an OpenID Connect provider, by its issuer and subject, and its answers that were used."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pabal.domain.base.dates import Instant
+from pabal.domain.users.user import User
+from pabal.store.engine.base import Tx
+from pabal.store.users import users
+
+
+class Identity(NamedTuple):
+    """A person at a provider."""
+
+    issuer: str
+    subject: str
+
+
+class LinkedIdentity(NamedTuple):
+    """The identity of a user, and since when."""
+
+    identity: Identity
+    linked_at: Instant
+
+
+def add(tx: Tx, identity: Identity, user_id: int, now: Instant) -> bool:
+    """Link a user to an identity; say no if somebody has it, or the user has another one of this issuer."""
+    rows = tx.fetch_all(
+        "insert into openid_identities (issuer, subject, user_id, linked_at) values (?, ?, ?, ?)"
+        " on conflict do nothing returning user_id",
+        (*identity, user_id, now),
+    )
+    return bool(rows)
+
+
+def find_user(tx: Tx, identity: Identity) -> User | None:
+    """Return the user of an identity, whatever the user's state."""
+    row = tx.fetch_one(
+        f"select {users.COLUMNS} from openid_identities o join users u on u.id = o.user_id"
+        " left join accounts a on a.id = u.account_id where o.issuer = ? and o.subject = ?",
+        tuple(identity),
+    )
+    return users.from_row(row) if row else None
+
+
+def get(tx: Tx, user_id: int, issuer: str) -> LinkedIdentity | None:
+    """Return the identity of a user at a provider."""
+    row = tx.fetch_one(
+        "select issuer, subject, linked_at from openid_identities where user_id = ? and issuer = ?",
+        (user_id, issuer),
+    )
+    return LinkedIdentity(Identity(row[0], row[1]), row[2]) if row else None
+
+
+def list_linked(tx: Tx, issuer: str, user_ids: Iterable[int]) -> set[int]:
+    """Return those users who have an identity at a provider."""
+    rows = tx.execute_many(
+        "select user_id, issuer from openid_identities where user_id in ({list})", [(one,) for one in user_ids]
+    )
+    return {row[0] for row in rows if row[1] == issuer}
+
+
+def delete_all_by_user(tx: Tx, user_id: int) -> bool:
+    """Delete the identities of a user; say whether there were any."""
+    return bool(tx.fetch_all("delete from openid_identities where user_id = ? returning user_id", (user_id,)))
+
+
+def use_answer(tx: Tx, hash: bytes, expires_at: Instant) -> bool:
+    """Use an answer of a provider; say no if it was used before."""
+    rows = tx.fetch_all(
+        "insert into used_openid_answers (hash, expires_at) values (?, ?) on conflict (hash) do nothing"
+        " returning hash",
+        (hash, expires_at),
+    )
+    return bool(rows)
+
+
+def delete_expired_answers(tx: Tx, now: Instant, limit: int) -> int:
+    """Delete some answers that could not be used any more in any case; return how many."""
+    return tx.execute(
+        "delete from used_openid_answers where hash in"
+        " (select hash from used_openid_answers where expires_at <= ? order by expires_at limit ?)",
+        (now, limit),
+    )

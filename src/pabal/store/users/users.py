@@ -1,0 +1,110 @@
+"""People who may sign in to the console."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pabal.domain.base.dates import Instant
+from pabal.domain.users.user import ROLE_BY_CODE, Role, User
+from pabal.store.engine.base import Row, Tx
+
+COLUMNS = "u.id, u.account_id, a.name, u.name, u.role, u.created_at, u.disabled_at, a.disabled_at"
+_FROM = "from users u left join accounts a on a.id = u.account_id"
+
+
+class Credentials(NamedTuple):
+    """A user, and the hash of the password; None: there is no password."""
+
+    user: User
+    hash: str | None
+
+
+def add(tx: Tx, account_id: int | None, name: str, role: Role, hash: str | None, now: Instant) -> int | None:
+    """Add a user and return the id, None where the name is taken; without a hash, the user has no password."""
+    rows = tx.fetch_all(
+        "insert into users (account_id, name, role, hash, created_at) values (?, ?, ?, ?, ?)"
+        " on conflict (name) do nothing returning id",
+        (account_id, name, role.code, hash, now),
+    )
+    return int(rows[0][0]) if rows else None
+
+
+def get_by_name(tx: Tx, name: str) -> Credentials | None:
+    """Return the user of this name, whatever the state."""
+    row = tx.fetch_one(f"select {COLUMNS}, u.hash {_FROM} where u.name = ?", (name,))
+    return Credentials(from_row(row[:-1]), row[-1]) if row else None
+
+
+def get_name(tx: Tx, user_id: int) -> str:
+    """Return the name of a user; empty if there is none."""
+    row = tx.fetch_one("select name from users where id = ?", (user_id,))
+    return str(row[0]) if row else ""
+
+
+def list_all(tx: Tx) -> list[User]:
+    """Return every user, oldest first."""
+    return [from_row(row) for row in tx.fetch_all(f"select {COLUMNS} {_FROM} order by u.id")]
+
+
+def list_by_account(tx: Tx, account_id: int) -> list[User]:
+    """Return every user of an account, oldest first."""
+    return [
+        from_row(row)
+        for row in tx.fetch_all(f"select {COLUMNS} {_FROM} where u.account_id = ? order by u.id", (account_id,))
+    ]
+
+
+def get_names(tx: Tx, user_ids: Iterable[int]) -> dict[int, str]:
+    """Return the names of those users who still exist, by id."""
+    rows = tx.execute_many("select id, name from users where id in ({list})", [(one,) for one in user_ids])
+    return dict(rows)
+
+
+def count_active_owners(tx: Tx, account_id: int) -> int:
+    """Return how many owners of an account can sign in."""
+    row = tx.fetch_one(
+        "select count(*) from users where account_id = ? and role = ? and disabled_at is null",
+        (account_id, Role.OWNER.code),
+    )
+    return int(row[0]) if row else 0
+
+
+def set_role(tx: Tx, user_id: int, role: Role) -> None:
+    """Change what a user may do."""
+    tx.execute("update users set role = ? where id = ?", (role.code, user_id))
+
+
+def delete(tx: Tx, user_id: int) -> None:
+    """Delete a user of whom nothing else is stored any more."""
+    tx.execute("delete from users where id = ?", (user_id,))
+
+
+def is_empty(tx: Tx) -> bool:
+    """Say whether there are no users yet."""
+    return tx.fetch_one("select 1 from users limit 1") is None
+
+
+def set_hash(tx: Tx, user_id: int, hash: str) -> None:
+    """Change a user's password hash."""
+    tx.execute("update users set hash = ? where id = ?", (hash, user_id))
+
+
+def get_test_number(tx: Tx, user_id: int) -> str:
+    """Return the phone that receives a user's test sends; empty if unknown."""
+    row = tx.fetch_one("select test_number from users where id = ?", (user_id,))
+    return row[0] or "" if row else ""
+
+
+def set_test_number(tx: Tx, user_id: int, number: str) -> None:
+    """Save the phone that receives a user's test sends."""
+    tx.execute("update users set test_number = ? where id = ?", (number, user_id))
+
+
+def set_disabled(tx: Tx, user_id: int, at: Instant | None) -> None:
+    """Disable a user, or enable with None."""
+    tx.execute("update users set disabled_at = ? where id = ?", (at, user_id))
+
+
+def from_row(row: Row) -> User:
+    """Return the user of a row of COLUMNS."""
+    id, account_id, account, name, role, *rest = row
+    return User(id, account_id, account, name, ROLE_BY_CODE[role], *rest)

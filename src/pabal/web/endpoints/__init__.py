@@ -1,0 +1,1 @@
+"""The endpoints of the API: their table, and what each does."""

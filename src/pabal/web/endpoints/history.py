@@ -1,0 +1,192 @@
+"""The endpoints that read: messages, one request, a simulated phone."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from pabal.answers.message_records import build_message_items
+from pabal.checks.body.call import ApiCall, read_paging
+from pabal.checks.body.choices import one_of
+from pabal.checks.body.forms import Form
+from pabal.checks.message_cursor import MessageCursor, format_cursor, parse_cursor
+from pabal.domain.base import dates, identifiers
+from pabal.domain.base.codes import Code, Problem, Text
+from pabal.domain.base.dates import DAY, HOUR, Instant, Period
+from pabal.domain.content import text
+from pabal.domain.kakao import profile
+from pabal.domain.people import phone
+from pabal.domain.sends.field_warning import FieldWarning, WarningCode
+from pabal.domain.sends.message import PRODUCT_BY_CODE, STATUS_BY_CODE
+from pabal.models.bodies import ListMessages
+from pabal.service.history import history
+from pabal.store.messages.history import MessageFilter
+from pabal.store.messages.message_search import NEWEST
+from pabal.store.queue import simulator
+from pabal.web import envelope
+from pabal.web.endpoints import records
+
+T = TypeVar("T")
+
+MAX_PERIOD_DAYS = 31
+"""How many days of requests can be searched without a receiver."""
+_FIRST_PAGE = MessageCursor(NEWEST, 1, 0)
+_NEEDS_BOUND = Text(
+    f"receivers가 없으면 requestId, messageId 또는 {MAX_PERIOD_DAYS}일 이내의 requestDate를 보내세요.",
+    f"Without receivers, send requestId, messageId, or a requestDate of at most {MAX_PERIOD_DAYS} days.",
+)
+_TOO_LONG = Text(
+    f"receivers가 없으면 시작이 있는 {MAX_PERIOD_DAYS}일 이내의 기간만 조회할 수 있습니다.",
+    f"Without receivers the period must have a beginning and be at most {MAX_PERIOD_DAYS} days long.",
+)
+_USE_CURSOR = Text(
+    "receivers가 없으면 page 대신 앞선 응답의 nextCursor를 cursor로 보내세요.",
+    "Without receivers, send the nextCursor of the last answer as cursor instead of page.",
+)
+_USE_PAGE = Text("receivers가 있으면 cursor 대신 page를 보내세요.", "With receivers, send page instead of cursor.")
+
+
+async def list_messages(call: ApiCall) -> dict[str, Any]:
+    """List the messages of one receiver, of a request, or of a period."""
+    page, page_size = read_paging(call.form)
+    if not call.form.body.receivers and not call.form.body.receiver:
+        return await _list_by_cursor(call, page_size)
+    if call.form.body.cursor is not None:
+        call.form.add(Problem(Code.INVALID_PARAMETER, "cursor", _USE_PAGE))
+    message_filter = _read_filter(call)
+    call.form.raise_problems()
+    if message_filter is None:
+        return envelope.page_fields(0, page, page_size, [])
+    found = await _search(
+        call,
+        message_filter,
+        lambda wanted: history.find_messages(call.context, wanted, page, page_size, history.MAX_TOTAL),
+    )
+    items = build_message_items(found, call.locale)
+    return envelope.page_fields(found.total, page, page_size, items) | _mark_capped(found.is_capped)
+
+
+async def _list_by_cursor(call: ApiCall, page_size: int) -> dict[str, Any]:
+    """List messages without a receiver; a page may have fewer than its size, and others follow."""
+    form: Form[ListMessages] = call.form
+    if form.body.page not in (None, 1):
+        form.add(Problem(Code.INVALID_PARAMETER, "page", _USE_CURSOR))
+    cursor = form.read_optional("cursor", parse_cursor)
+    message_filter = _read_filter(call)
+    _check_bound(form, message_filter, call.now)
+    form.raise_problems()
+    place = cursor or _FIRST_PAGE
+    if message_filter is None:
+        return envelope.page_fields(0, place.page, page_size, [])
+    counted = min(cursor.counted, history.MAX_TOTAL + 1) if cursor else None
+    found = await _search(
+        call,
+        message_filter,
+        lambda wanted: history.find_messages_before(call.context, wanted, place.before, page_size, counted),
+    )
+    fields = envelope.page_fields(found.total, place.page, page_size, build_message_items(found.page, call.locale))
+    if found.page.next_before is not None:
+        following = MessageCursor(found.page.next_before, place.page + 1, found.total + found.is_capped)
+        fields["nextCursor"] = format_cursor(following)
+    return fields | _mark_capped(found.is_capped)
+
+
+async def _search(
+    call: ApiCall, message_filter: MessageFilter, search: Callable[[MessageFilter], Awaitable[T]]
+) -> T:
+    """Return what a search finds; a partial one leaves out what cannot be reached, and a warning says so."""
+    if not call.form.body.partial:
+        return await search(message_filter)
+    found, left_out = await history.search_reachable(call.context, message_filter, search)
+    if left_out:
+        total = call.context.slots.total
+        detail = Text(
+            f"슬롯 {total}개 중 {left_out}개를 조회하지 못했습니다.",
+            f"{left_out} of {total} slots were not looked at.",
+        )
+        call.form.warn(FieldWarning(WarningCode.PARTIAL_RESULT, "partial", detail))
+    return found
+
+
+def _check_bound(form: Form[ListMessages], message_filter: MessageFilter | None, now: Instant) -> None:
+    """Add a problem where a search without a receiver has no bound, or too wide a one."""
+    body = form.body
+    if body.requestId or body.messageId:
+        return
+    if not body.requestDate:
+        form.add(Problem(Code.MISSING_PARAMETER, "receivers", _NEEDS_BOUND))
+    elif message_filter is not None and (period := message_filter.requested):
+        since, until = period.start, period.end if period.end is not None else now
+        if since is None or until - since > MAX_PERIOD_DAYS * DAY + HOUR:  # a day may have 25 hours
+            form.add(Problem(Code.INVALID_DATE, "requestDate", _TOO_LONG))
+
+
+def _mark_capped(is_capped: bool) -> dict[str, Any]:
+    return {"totalCountIsCapped": True} if is_capped else {}
+
+
+async def get_request(call: ApiCall) -> dict[str, Any]:
+    """Get one send request, its counts and its messages."""
+    word = call.form.read("requestId", str)
+    page, page_size = read_paging(call.form)
+    call.form.raise_problems()
+    request_id = identifiers.parse_request_id(word)
+    outlook = await history.get_request_details(call.context, call.account_id, request_id, page, page_size)
+    requested_at = identifiers.requested_at(outlook.request_id)
+    return {
+        "item": records.build_request_item(outlook, requested_at, call.locale),
+        **envelope.page_fields(outlook.page.total, page, page_size, build_message_items(outlook.page, call.locale)),
+    }
+
+
+async def list_phone_messages(call: ApiCall) -> dict[str, Any]:
+    """List the messages that a simulated phone received from this account."""
+    number = call.form.read("phoneNumber", phone.parse_mobile)
+    page, page_size = read_paging(call.form)
+    call.form.raise_problems()
+    total, found = await call.context.store.read(
+        simulator.list_on_phone, call.account_id, number, call.now, page, page_size
+    )
+    return envelope.page_fields(
+        total, page, page_size, [records.build_phone_item(each, call.locale) for each in found]
+    )
+
+
+def _read_filter(call: ApiCall) -> MessageFilter | None:
+    """Return the filter of a search, None if it contains an id that cannot exist."""
+    form: Form[ListMessages] = call.form
+    body = form.body
+    zone = call.locale.zone
+
+    def period(field: str) -> Period | None:
+        return form.read_optional(field, lambda spelling: dates.parse_period(spelling, zone))
+
+    request_id = identifiers.parse_request_id(body.requestId) if body.requestId else None
+    message_id = identifiers.parse_message_id(body.messageId) if body.messageId else None
+    receivers = _given_name(form, "receivers", "receiver")
+    message_filter = MessageFilter(
+        call.account_id,
+        receiver=form.read(receivers, phone.parse_mobile) if getattr(body, receivers) else None,
+        request_id=request_id,
+        message_id=message_id,
+        product=form.read_optional("messageProductType", one_of(PRODUCT_BY_CODE)),
+        status=form.read_optional("sendingStatus", one_of(STATUS_BY_CODE)),
+        channel_id=form.read_optional("channelId", profile.parse_channel_id),
+        sender_key=body.senderKey,
+        template_code=form.read_optional("templateCode", text.normalize),
+        month=form.read_optional("yyyyMM", lambda spelling: dates.parse_month(spelling, zone)),
+        requested=period("requestDate"),
+        scheduled=period("scheduledDate"),
+        completed=period(_given_name(form, "completeDate", "completedDate")),
+    )
+    is_impossible = (body.requestId and request_id is None) or (body.messageId and message_id is None)
+    return None if is_impossible else message_filter
+
+
+def _given_name(form: Form[ListMessages], name: str, alias: str) -> str:
+    """Return the name, of the two, under which a value was given."""
+    by_name, by_alias = getattr(form.body, name), getattr(form.body, alias)
+    if by_name is not None and by_alias is not None and by_name != by_alias:
+        detail = Text(
+            f"{name} 값과 {alias} 값이 다릅니다. 하나만 보내세요.", f"{name} and {alias} differ; send only one."
+        )
+        form.add(Problem(Code.INVALID_PARAMETER, name, detail))
+    return alias if by_name is None and by_alias is not None else name

@@ -1,0 +1,39 @@
+"""The endpoint of inbound messages."""
+
+from typing import Any
+
+from pabal.answers.inbound import build_inbound_item, format_cursor, parse_cursor
+from pabal.checks.body.call import ApiCall, check_range
+from pabal.domain.base.codes import Code
+from pabal.models import inbound as models
+from pabal.service.history import inbound
+from pabal.web.endpoints.endpoint import Endpoint
+
+
+async def list_inbound(call: ApiCall) -> dict[str, Any]:
+    """List the messages that subscribers have sent to the account's numbers, oldest first."""
+    form = call.form
+    check_range(form, "limit", models.MAX_INBOUND)
+    after = form.read_optional("cursor", parse_cursor) or 0
+    form.raise_problems()
+    found = await inbound.list_after(call.context, call.account_id, after, form.body.limit)
+    items = [build_inbound_item(each, call.locale) for each in found]
+    position = models.InboundPosition(format_cursor(found[-1].id if found else after))
+    return {"item": position, "resultCount": len(items), "items": items}
+
+
+ENDPOINTS = (
+    Endpoint(
+        number=None,
+        method="GET",
+        path="/api/message/inbound.v1.0",
+        operation_id="list_inbound_messages",
+        group="History",
+        scope="read",
+        input_source="query",
+        body=models.ListInbound,
+        answer=models.InboundAnswer,
+        handler=list_inbound,
+        own_codes=(Code.UNSUPPORTED_CHARACTER,),
+    ),
+)

@@ -1,0 +1,39 @@
+"""The endpoints that look up what became of messages: the timeline of one, and the statistics of all."""
+
+from typing import Any
+
+from pabal.answers.message_details import build_message_detail
+from pabal.answers.statistics import MAX_ROWS, TOO_MANY_ROWS, build_statistics_items, read_statistics_query
+from pabal.checks.body.call import ApiCall, read_paging
+from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Code, Refused
+from pabal.models.statistics import StatisticsInfo
+from pabal.service.history.timeline import get_timeline
+from pabal.service.upkeep.reports import get_grouped_statistics
+from pabal.web import envelope
+
+
+async def get_message(call: ApiCall) -> dict[str, Any]:
+    """Get one message and what happened to it."""
+    word = call.form.read("messageId", str)
+    call.form.raise_problems()
+    message_id = identifiers.parse_message_id(word)
+    found = await get_timeline(call.context, call.account_id, message_id) if message_id else None
+    if found is None:
+        raise Refused(Code.MESSAGE_NOT_FOUND, "messageId")
+    return {"item": build_message_detail(found, call.locale)}
+
+
+async def list_statistics(call: ApiCall) -> dict[str, Any]:
+    """Count the account's messages by hour, day or month, and by what they have in common."""
+    page, page_size = read_paging(call.form)
+    query = read_statistics_query(call.form, call.locale.zone, call.now)
+    call.form.raise_problems()
+    columns = [each.column for each in query.groups]
+    found = await get_grouped_statistics(call.context, call.account_id, query.periods, columns, MAX_ROWS + 1)
+    if len(found.rows) > MAX_ROWS:
+        raise Refused(Code.INVALID_PARAMETER, "groupBy", TOO_MANY_ROWS)
+    shown = found.rows[(page - 1) * page_size : page * page_size]
+    items = build_statistics_items(shown, query.groups, found.names, call.locale)
+    counted = call.locale.format_timestamp(found.as_of if found.as_of is not None else call.now)
+    return {"item": StatisticsInfo(counted), **envelope.page_fields(len(found.rows), page, page_size, items)}

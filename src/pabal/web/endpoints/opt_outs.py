@@ -1,0 +1,97 @@
+"""The endpoints of opt-outs."""
+
+from typing import Any
+
+from pabal.checks.body.call import ApiCall, read_paging
+from pabal.checks.opt_outs import build_opt_out_item, read_phones, read_sender
+from pabal.domain.base.codes import Code
+from pabal.domain.people import opt_out, phone
+from pabal.models import opt_outs as models
+from pabal.service.access.contacts import opt_outs
+from pabal.service.access.contacts.opt_outs import NewOptOuts, OptOutEntry, OptOutSource
+from pabal.web import envelope
+from pabal.web.endpoints.endpoint import Endpoint
+
+_GROUP = "Opt-outs"
+_CODES = (
+    Code.MISSING_PARAMETER,
+    Code.INVALID_PARAMETER,
+    Code.UNSUPPORTED_CHARACTER,
+    Code.INVALID_PHONE_NUMBER,
+)
+
+
+async def add_opt_outs(call: ApiCall) -> dict[str, Any]:
+    """Add receivers who want no advertising."""
+    form = call.form
+    phones, sender = read_phones(form), read_sender(form)
+    reason = form.read_optional("reason", opt_out.check_reason)
+    form.raise_problems()
+    entries = [OptOutEntry(each, sender, reason) for each in phones]
+    added = await opt_outs.add(
+        call.context, NewOptOuts(call.account_id, entries, OptOutSource.API), call.audit_entry
+    )
+    return {"item": models.AddedOptOutsItem(len(phones), added)}
+
+
+async def remove_opt_outs(call: ApiCall) -> dict[str, Any]:
+    """Remove receivers who accept advertising again."""
+    phones, sender = read_phones(call.form), read_sender(call.form)
+    call.form.raise_problems()
+    removed = await opt_outs.remove(call.context, call.account_id, phones, sender, call.audit_entry)
+    return {"item": models.RemovedOptOutsItem(len(phones), removed)}
+
+
+async def list_opt_outs(call: ApiCall) -> dict[str, Any]:
+    """List the account's opt-outs, newest first."""
+    form = call.form
+    number = form.read_optional("phoneNumber", phone.parse_mobile)
+    sender = form.read_optional("senderNumber", phone.parse_sender)
+    page, page_size = read_paging(form)
+    form.raise_problems()
+    total, found = await opt_outs.find(call.context, call.account_id, number, sender, page, page_size)
+    items = [build_opt_out_item(each, call.locale) for each in found]
+    return envelope.page_fields(total, page, page_size, items)
+
+
+ENDPOINTS = (
+    Endpoint(
+        number=None,
+        method="POST",
+        path="/api/optOut/add.v1.0",
+        operation_id="add_opt_outs",
+        group=_GROUP,
+        scope="manage",
+        input_source="body",
+        body=models.AddOptOuts,
+        answer=models.AddedOptOutsAnswer,
+        handler=add_opt_outs,
+        own_codes=_CODES,
+    ),
+    Endpoint(
+        number=None,
+        method="POST",
+        path="/api/optOut/remove.v1.0",
+        operation_id="remove_opt_outs",
+        group=_GROUP,
+        scope="manage",
+        input_source="body",
+        body=models.RemoveOptOuts,
+        answer=models.RemovedOptOutsAnswer,
+        handler=remove_opt_outs,
+        own_codes=_CODES,
+    ),
+    Endpoint(
+        number=None,
+        method="GET",
+        path="/api/optOut/list.v1.0",
+        operation_id="list_opt_outs",
+        group=_GROUP,
+        scope="read",
+        input_source="query",
+        body=models.ListOptOuts,
+        answer=models.OptOutsAnswer,
+        handler=list_opt_outs,
+        own_codes=_CODES[1:],
+    ),
+)

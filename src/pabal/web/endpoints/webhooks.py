@@ -1,0 +1,170 @@
+"""The endpoints of webhooks."""
+
+from typing import Any
+
+from pabal.checks import webhooks as checks
+from pabal.checks.body.call import ApiCall, read_paging
+from pabal.domain.base.codes import Code
+from pabal.models import answers
+from pabal.models import webhooks as models
+from pabal.service.webhooks import manage, trial
+from pabal.store.accounts.audit_log import API_KEY_NAME, AuditEntry
+from pabal.web import envelope
+from pabal.web.endpoints.endpoint import Endpoint
+
+"""The actor in the audit log."""
+_GROUP = "Webhooks"
+_FIELD_CODES = (Code.MISSING_PARAMETER, Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER)
+_ID_CODES = (*_FIELD_CODES, Code.WEBHOOK_NOT_FOUND)
+
+
+async def create_webhook(call: ApiCall) -> dict[str, Any]:
+    """Create a webhook; its secret is shown only in this answer."""
+    fields = checks.read_new_fields(call.form)
+    made = await manage.create(call.context, call.account_id, fields, _audit_entry(call, "webhook.create"))
+    return {"item": models.NewWebhookItem(str(made.webhook_id), made.secret)}
+
+
+async def update_webhook(call: ApiCall) -> dict[str, Any]:
+    """Change a webhook, enable or disable it, or rotate its secret."""
+    webhook_id, fields = checks.read_changes(call.form)
+    entry = _audit_entry(call, "webhook.update", webhook_id)
+    changed, secret = await manage.update(call.context, call.account_id, webhook_id, fields, entry)
+    return {"item": checks.build_webhook_item(changed, call.locale, secret)}
+
+
+async def delete_webhook(call: ApiCall) -> dict[str, Any]:
+    """Delete a webhook with everything that was not delivered to it."""
+    webhook_id = checks.read_id(call.form)
+    entry = _audit_entry(call, "webhook.delete", webhook_id)
+    await manage.delete(call.context, call.account_id, webhook_id, entry)
+    return {}
+
+
+async def send_test(call: ApiCall) -> dict[str, Any]:
+    """Post a `webhook.test` event, and answer with what came back."""
+    result = await trial.send_test(call.context, call.account_id, checks.read_id(call.form))
+    return {"item": checks.build_test_item(result)}
+
+
+async def replay_webhook(call: ApiCall) -> dict[str, Any]:
+    """Post events of the last days again, with new webhook ids and the same event ids."""
+    webhook_id, since = checks.read_replay(call)
+    entry = _audit_entry(call, "webhook.replay", webhook_id)
+    await manage.replay(call.context, call.account_id, webhook_id, since, entry)
+    return {}
+
+
+async def list_webhooks(call: ApiCall) -> dict[str, Any]:
+    """List the account's webhooks, oldest first."""
+    found = await manage.list_all(call.context, call.account_id)
+    return envelope.list_fields([checks.build_webhook_item(each, call.locale) for each in found])
+
+
+async def list_deliveries(call: ApiCall) -> dict[str, Any]:
+    """List recent tries to deliver posts of a webhook, newest first."""
+    page, page_size = read_paging(call.form)
+    webhook_id = checks.read_id(call.form)
+    total, found = await manage.list_deliveries(call.context, call.account_id, webhook_id, page, page_size)
+    items = [checks.build_delivery_item(each, call.locale) for each in found]
+    return envelope.page_fields(total, page, page_size, items)
+
+
+def _audit_entry(call: ApiCall, action: str, webhook_id: int | None = None) -> AuditEntry:
+    target = "" if webhook_id is None else str(webhook_id)
+    return AuditEntry(call.now, None, API_KEY_NAME, call.account_id, action, target)
+
+
+ENDPOINTS = (
+    Endpoint(
+        number=None,
+        method="POST",
+        path="/api/webhook/create.v1.0",
+        operation_id="create_webhook",
+        group=_GROUP,
+        scope="manage",
+        input_source="body",
+        body=models.CreateWebhook,
+        answer=models.NewWebhookAnswer,
+        handler=create_webhook,
+        own_codes=(*_FIELD_CODES, Code.INVALID_STATE),
+    ),
+    Endpoint(
+        number=None,
+        method="POST",
+        path="/api/webhook/update.v1.0",
+        operation_id="update_webhook",
+        group=_GROUP,
+        scope="manage",
+        input_source="body",
+        body=models.UpdateWebhook,
+        answer=models.WebhookAnswer,
+        handler=update_webhook,
+        own_codes=_ID_CODES,
+    ),
+    Endpoint(
+        number=None,
+        method="POST",
+        path="/api/webhook/delete.v1.0",
+        operation_id="delete_webhook",
+        group=_GROUP,
+        scope="manage",
+        input_source="body",
+        body=models.DeleteWebhook,
+        answer=answers.EnvelopeOnly,
+        handler=delete_webhook,
+        own_codes=_ID_CODES,
+    ),
+    Endpoint(
+        number=None,
+        method="POST",
+        path="/api/webhook/test.v1.0",
+        operation_id="test_webhook",
+        group=_GROUP,
+        scope="manage",
+        input_source="body",
+        body=models.SendWebhookTest,
+        answer=models.WebhookTestAnswer,
+        handler=send_test,
+        own_codes=_ID_CODES,
+    ),
+    Endpoint(
+        number=None,
+        method="POST",
+        path="/api/webhook/replay.v1.0",
+        operation_id="replay_webhook",
+        group=_GROUP,
+        scope="manage",
+        input_source="body",
+        body=models.ReplayWebhook,
+        answer=answers.EnvelopeOnly,
+        handler=replay_webhook,
+        own_codes=(*_ID_CODES, Code.INVALID_DATE, Code.INVALID_STATE),
+    ),
+    Endpoint(
+        number=None,
+        method="GET",
+        path="/api/webhook/list.v1.0",
+        operation_id="list_webhooks",
+        group=_GROUP,
+        scope="manage",
+        input_source="query",
+        body=models.ListWebhooks,
+        answer=models.WebhooksAnswer,
+        handler=list_webhooks,
+        own_codes=(),
+    ),
+    Endpoint(
+        number=None,
+        method="GET",
+        path="/api/webhook/deliveries.v1.0",
+        operation_id="list_webhook_deliveries",
+        group=_GROUP,
+        scope="manage",
+        input_source="query",
+        body=models.ListDeliveries,
+        answer=models.DeliveriesAnswer,
+        handler=list_deliveries,
+        own_codes=_ID_CODES,
+    ),
+)

@@ -1,0 +1,1 @@
+"""From a connection to an answer: protocol, limits, authentication, envelope."""

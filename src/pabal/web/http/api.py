@@ -1,0 +1,351 @@
+"""The HTTP interface: routes a request to its endpoint, authorizes it, and answers in the envelope."""
+
+import asyncio
+import logging
+import math
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+from pabal.checks.body import forms
+from pabal.checks.body.call import ApiCall
+from pabal.checks.body.forms import Form
+from pabal.checks.body.large_bodies import parse_large_json
+from pabal.checks.body.locale import Locale, choose_language
+from pabal.domain.base.codes import LANGUAGES, Code, Problem, Refused, Text
+from pabal.service.access.keys.body_budget import BodyBudget, HeldBody
+from pabal.service.access.keys.limits import RateLimitResult
+from pabal.service.context import Context
+from pabal.service.errors import describe_error
+from pabal.store.engine.base import StoreUnavailable
+from pabal.web import envelope
+from pabal.web.endpoints.endpoint import Endpoint
+from pabal.web.endpoints.endpoints import ENDPOINT_BY_PATH
+from pabal.web.http.call_options import read_options
+from pabal.web.http.guard import ApiGuard
+from pabal.web.http.response_transport import WHOLE_RESPONSE, Respond
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+FORM_MEDIA_TYPE = b"application/x-www-form-urlencoded"
+JSON_MEDIA_TYPE = b"application/json"
+MAX_QUERY_FIELDS = 100
+MAX_CONTENT_TYPE_BYTES = 200
+RETRY_AFTER_UNAVAILABLE_S = 1
+"""Retry-After of SERVICE_UNAVAILABLE."""
+_SEND_JSON = Text("application/json으로 보내세요.", "Send application/json in UTF-8.")
+_SEND_UNCOMPRESSED = Text("압축하지 않은 본문을 보내세요.", "Send the body without compression.")
+_SEND_JSON_OR_FORM = Text(
+    "application/json 또는 application/x-www-form-urlencoded로 보내세요.",
+    "Send application/json or application/x-www-form-urlencoded in UTF-8.",
+)
+
+log = logging.getLogger("pabal.web")
+
+
+class ClientDisconnected(Exception):
+    """The caller disconnected before the request was complete."""
+
+
+class ApiResponse(NamedTuple):
+    """An encoded answer: result code, HTTP status, body and additional headers."""
+
+    code: Code
+    status: int
+    body: bytes
+    headers: list[tuple[bytes, bytes]]
+
+
+class Api:
+    """The HTTP interface as an ASGI app; paths outside /api/ go to `other_app`."""
+
+    def __init__(
+        self,
+        context: Context,
+        guard: ApiGuard,
+        bodies: BodyBudget,
+        other_app: AsgiApp,
+        *,
+        max_body_bytes: int,
+        always_ok: bool = False,
+        logs_all_requests: bool = False,
+        has_simulator: bool = True,
+        strict_fields: bool = False,
+    ) -> None:
+        self._context = context
+        self._guard = guard
+        self._bodies = bodies
+        self._other_app = other_app
+        self._max_body_bytes = max_body_bytes
+        self._always_ok = always_ok
+        self._logs_all_requests = logs_all_requests
+        self._strict_fields = strict_fields
+        self._endpoints = {
+            path: endpoint
+            for path, endpoint in ENDPOINT_BY_PATH.items()
+            if has_simulator or not path.startswith("/api/simulator/")
+        }
+        self._locales = {language: Locale(language, context.policy.zone) for language in LANGUAGES}
+        # Request ids count up from a random start, so that they do not repeat after a restart.
+        self._request_count = context.world.random_bits(32) << 32
+        self.is_stopping = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path: str = scope["path"]
+        endpoint = self._endpoints.get(path)
+        if endpoint is None and not path.startswith("/api/"):
+            await self._other_app(scope, receive, send)
+            return
+        world = self._context.world
+        started_at = world.monotonic()
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        locale = self._locales[choose_language(headers.get(b"accept-language", b""))]
+        self._request_count += 1
+        request_id = f"{self._request_count:016x}"
+        try:
+            answer = await self._respond(endpoint, scope, headers, receive, locale, request_id)
+        except ClientDisconnected:
+            return
+        path = endpoint.path if endpoint else "unknown"
+        self._context.metrics.http_requests.add(1, path, answer.code.name)
+        if self._logs_all_requests or answer.code is not Code.SUCCESS:
+            self._log(path, answer, request_id, world.monotonic() - started_at)
+        answer_headers = [
+            (b"content-type", envelope.CONTENT_TYPE),
+            (b"content-length", b"%d" % len(answer.body)),
+            (b"x-request-id", request_id.encode()),
+            *answer.headers,
+        ]
+        respond: Respond | None = scope.get(WHOLE_RESPONSE)
+        if respond is None or not respond(answer.status, answer_headers, answer.body):
+            await send({"type": "http.response.start", "status": answer.status, "headers": answer_headers})
+            await send({"type": "http.response.body", "body": answer.body})
+
+    async def _respond(
+        self,
+        endpoint: Endpoint | None,
+        scope: Scope,
+        headers: Mapping[bytes, bytes],
+        receive: Receive,
+        locale: Locale,
+        request_id: str,
+    ) -> ApiResponse:
+        extra_headers: list[tuple[bytes, bytes]] = []
+        retry_after_s: float | None = None
+        try:
+            if endpoint is None:
+                raise Refused(Code.NOT_FOUND)
+            fields = await self._call_endpoint(endpoint, scope, headers, receive, locale, extra_headers)
+            body = envelope.encode_success(fields, self._context.world.now(), locale)
+            return ApiResponse(Code.SUCCESS, 200, body, extra_headers)
+        except Refused as refused:
+            problems, retry_after_s = refused.problems, refused.retry_after_s
+        except StoreUnavailable as error:
+            log.warning("store unavailable; request refused", extra={"request_id": request_id, "error": str(error)})
+            problems = (Problem(Code.SERVICE_UNAVAILABLE),)
+        except ClientDisconnected:
+            raise
+        except Exception as error:
+            log.error("unhandled error", extra={"request_id": request_id, **describe_error(error)})
+            problems = (Problem(Code.INTERNAL_ERROR, detail=Text(f"ID: {request_id}", f"ID: {request_id}")),)
+        code = problems[0].code
+        if code is Code.METHOD_NOT_ALLOWED and endpoint:
+            extra_headers.append((b"allow", endpoint.method.encode()))
+        if code is Code.SERVICE_UNAVAILABLE:
+            retry_after_s = RETRY_AFTER_UNAVAILABLE_S
+        if retry_after_s is not None:
+            extra_headers.append((b"retry-after", b"%d" % max(1, math.ceil(retry_after_s))))
+        body = envelope.encode_refusal(problems, self._context.world.now(), locale)
+        return ApiResponse(code, self._http_status(code), body, extra_headers)
+
+    async def _call_endpoint(
+        self,
+        endpoint: Endpoint,
+        scope: Scope,
+        headers: Mapping[bytes, bytes],
+        receive: Receive,
+        locale: Locale,
+        extra_headers: list[tuple[bytes, bytes]],
+    ) -> Mapping[str, Any]:
+        """Return the fields that the endpoint adds to the envelope.
+
+        The order of the checks is part of the interface.
+        """
+        if scope["method"] != endpoint.method:
+            raise Refused(Code.METHOD_NOT_ALLOWED)
+        length = headers.get(b"content-length")
+        size = int(length) if length is not None else 0
+        if size > self._max_body_bytes:
+            raise _too_large_refusal(self._max_body_bytes)
+        if self.is_stopping:
+            raise Refused(Code.SERVICE_UNAVAILABLE)
+        try:
+            key = await self._guard.authorize(
+                headers[b"apikey"].decode("latin-1") if b"apikey" in headers else None,
+                endpoint.scope,
+                scope["client"][0] if scope.get("client") else None,
+                _join_forwarded_for(scope) if b"x-forwarded-for" in headers else "",
+            )
+        except Refused:
+            if length is None:  # a body that is too large is reported before the key, but is not stored
+                await self._read_body(receive)
+            raise
+        if key.rate:
+            allowance = await self._guard.consume_rate(key)
+            extra_headers += _rate_headers(allowance)
+            if not allowance.is_allowed:
+                raise Refused(Code.RATE_LIMITED, retry_after_s=allowance.retry_after_s)
+        with self._bodies.hold(key.id, size) as held:
+            raw = await self._read_body(receive, held)
+            if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+                raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_UNCOMPRESSED)
+            form = await _read_form(endpoint, scope["query_string"], headers.get(b"content-type", b""), raw)
+            if len(raw) > forms.MAX_EXPLAINED_BYTES:
+                await asyncio.sleep(0)  # other calls get their turn between decoding and checking
+            options = read_options(endpoint, headers, raw)
+            if options.is_strict or self._strict_fields:
+                form.refuse_unknown_fields()
+            call = ApiCall(
+                self._context,
+                key.account_id,
+                form,
+                locale,
+                self._context.world.now(),
+                options.idempotency_key,
+                opt_out_number=key.opt_out_number or self._context.policy.opt_out_number,
+                is_dry_run=options.is_dry_run,
+                key_id=key.id,
+            )
+            fields = await endpoint.handler(call)
+            return envelope.add_warnings(fields, form.warnings, locale) if form.warnings else fields
+
+    async def _read_body(self, receive: Receive, held: HeldBody | None = None) -> bytes:
+        """Return the whole body, which `held` grows with; without `held`, only measure it.
+
+        Raises Refused: PAYLOAD_TOO_LARGE as soon as the body exceeds the limit, else as `HeldBody.grow` does.
+        """
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnected
+            part: bytes = message.get("body", b"")
+            size += len(part)
+            if size > self._max_body_bytes:
+                raise _too_large_refusal(self._max_body_bytes)
+            if held:
+                held.grow(size)
+                parts.append(part)
+            if not message.get("more_body"):
+                return b"".join(parts)
+
+    def _http_status(self, code: Code) -> int:
+        status = code.http_status
+        return 200 if self._always_ok and 400 <= status < 500 and status != 429 else status
+
+    def _log(self, path: str, answer: ApiResponse, request_id: str, seconds: float) -> None:
+        log.info(
+            "request",
+            extra={
+                "request_id": request_id,
+                "path": path,
+                "result": answer.code.name,
+                "status": answer.status,
+                "ms": round(seconds * 1000, 1),
+            },
+        )
+
+
+async def _read_form(endpoint: Endpoint, query: bytes, content_type: bytes, raw: bytes) -> Form[Any]:
+    if endpoint.input_source == "query":
+        return forms.parse_fields(endpoint.body, forms.convert_text_fields(endpoint.body, _parse_pairs(query)))
+    media_type = _parse_media_type(content_type) if raw else JSON_MEDIA_TYPE
+    if endpoint.input_source == "anywhere":
+        if len(raw) > forms.MAX_EXPLAINED_BYTES:
+            raise _too_large_refusal(forms.MAX_EXPLAINED_BYTES)
+        from_query = forms.convert_text_fields(endpoint.body, _parse_pairs(query))
+        if media_type == FORM_MEDIA_TYPE:
+            given: dict[str, Any] = forms.convert_text_fields(endpoint.body, _parse_pairs(raw))
+        elif media_type == JSON_MEDIA_TYPE:
+            given = forms.parse_json_object(raw)
+        else:
+            raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_JSON_OR_FORM)
+        form = forms.parse_fields(endpoint.body, {**given, **from_query})
+        for name, value in from_query.items():
+            if given.get(name) is not None and given[name] != value:
+                form.add(_conflict_problem(name))
+        return form
+    if media_type != JSON_MEDIA_TYPE:
+        raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_JSON)
+    if len(raw) > forms.MAX_EXPLAINED_BYTES:
+        return await parse_large_json(endpoint.body, raw)
+    return forms.parse_json(endpoint.body, raw)
+
+
+def _too_large_refusal(limit: int) -> Refused:
+    detail = Text(f"최대 {limit:,}바이트입니다.", f"The limit is {limit:,} bytes.")
+    return Refused(Code.PAYLOAD_TOO_LARGE, detail=detail)
+
+
+def _join_forwarded_for(scope: Scope) -> str:
+    """Return the addresses of all X-Forwarded-For headers; each proxy may add a header of its own."""
+    lines = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+    return str(b",".join(lines).decode("latin-1"))
+
+
+def _parse_media_type(header: bytes) -> bytes:
+    """Return the media type of a Content-Type header: JSON if it is empty.
+
+    It is empty for a header that is too long, or whose charset is not UTF-8.
+    """
+    return _parse_short_media_type(header) if len(header) <= MAX_CONTENT_TYPE_BYTES else b""
+
+
+@lru_cache(maxsize=256)
+def _parse_short_media_type(header: bytes) -> bytes:
+    kind, *parameters = header.lower().split(b";")
+    for parameter in parameters:
+        name, _, value = parameter.strip().partition(b"=")
+        if name == b"charset" and value.strip(b'" ') not in (b"utf-8", b"utf8"):
+            return b""
+    return kind.strip() or JSON_MEDIA_TYPE
+
+
+def _parse_pairs(encoded: bytes) -> dict[str, str]:
+    """Return the fields of a query string or form.
+
+    Raises Refused(INVALID_PARAMETER) if it cannot be decoded or a field has two values.
+    """
+    try:
+        pairs = parse_qsl(
+            encoded.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_QUERY_FIELDS
+        )
+    except ValueError:
+        detail = Text(
+            f"UTF-8로 인코딩한 항목을 {MAX_QUERY_FIELDS}개까지 보내세요.",
+            f"Encode the fields as UTF-8, and send at most {MAX_QUERY_FIELDS}.",
+        )
+        raise Refused(Code.INVALID_PARAMETER, detail=detail) from None
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if found.setdefault(name, value) != value:
+            raise Refused.from_problems([_conflict_problem(name)])
+    return found
+
+
+def _conflict_problem(name: str) -> Problem:
+    detail = Text("서로 다른 값이 두 개 있습니다. 하나만 보내세요.", "It has two different values; send only one.")
+    return Problem(Code.INVALID_PARAMETER, name, detail)
+
+
+def _rate_headers(allowance: RateLimitResult) -> list[tuple[bytes, bytes]]:
+    return [
+        (b"ratelimit-limit", b"%d" % allowance.limit),
+        (b"ratelimit-remaining", b"%d" % allowance.remaining),
+        (b"ratelimit-reset", b"%d" % math.ceil(allowance.reset_s)),
+    ]
