@@ -2,7 +2,6 @@
 
 import os
 import signal
-import zlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -15,46 +14,39 @@ from tests.fixtures.virtual import Environment, build_environment, run_in_virtua
 
 Scenario = Callable[[Environment], Awaitable[None]]
 
+TESTS = Path(__file__).parent
 BUILD_OPTIONS = ("world", "store", "carriers", "poster", "mailer", "openid")
 """What a scenario may replace; its other options are settings."""
 STORE_FIXTURES = {"tmp_path", "tx"}
 SLOW_FOLDERS = {"cli", "console", "faults", "hostile", "relay"}
 """Folders whose tests are slow, except those that need no store."""
-SINGLE_ENGINE_FOLDERS = {"console", "relay", "web"}
-"""Folders whose tests use the store only through the service, which has its own tests on every engine."""
-EVERY_ENGINE_FILES = {
-    "test_cancel.py",
-    "test_fallback.py",
-    "test_idempotency.py",
-    "test_live.py",
-    "test_results.py",
+SINGLE_ENGINE_FOLDERS = {"console", "crash", "service", "web"}
+"""Folders whose tests run on one engine with each change, except POSTGRESQL_FILES."""
+POSTGRESQL_FILES = {
+    "crash/test_service_killed.py",
+    "service/delivery/test_deliver.py",
+    "service/delivery/test_receive.py",
+    "service/delivery/test_settle.py",
+    "service/delivery/test_slot_sharing.py",
+    "service/delivery/test_unconfirmed_claims.py",
+    "service/events/test_numbering.py",
+    "service/sending/test_accept.py",
+    "service/sending/test_campaigns.py",
+    "service/sending/test_duplicates.py",
+    "service/sending/test_replace.py",
+    "service/test_account_limiter.py",
+    "service/upkeep/test_partitions.py",
+    "service/upkeep/test_retention.py",
+    "service/webhooks/test_delivery.py",
+    "web/test_cancel.py",
+    "web/test_idempotency.py",
+    "web/test_live.py",
+    "web/test_results.py",
 }
-"""Files of SINGLE_ENGINE_FOLDERS that run on every engine all the same."""
+"""Files of these folders in which transactions meet, or statements read much: they run on every engine."""
 GROWING_FOLDERS = {"crash", "faults", "hostile", "sim"}
 GROWING_FILES = {"test_schemathesis.py"}
 """What `make torture` repeats although `make test` runs it: it tries more there."""
-SERVICE_SHARE = 6
-"""Of so many tests of the service, one runs on every engine with each change."""
-SINGLE_ENGINE_FILES = {
-    "test_deliver_retries.py",
-    "test_doubts_at_absent_carriers.py",
-    "test_expiry.py",
-    "test_failover_when_failing.py",
-    "test_failures.py",
-    "test_failover_when_offline.py",
-    "test_finish.py",
-    "test_late_answers.py",
-    "test_lookup_of_doubts.py",
-    "test_receiver_killed.py",
-    "test_send_now.py",
-    "test_settle_in_doubt.py",
-    "test_throttle.py",
-    "test_webhooks_killed.py",
-}
-"""Files about rules that take minutes or hours to apply, and not about concurrent transactions.
-
-The transactions they use have tests of their own on every engine.
-"""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -62,6 +54,9 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         postgres.choose_server_folder()
+    missing = [each for each in POSTGRESQL_FILES if not (TESTS / each).is_file()]
+    if missing:
+        raise pytest.UsageError(f"POSTGRESQL_FILES of tests/conftest.py names no file: {missing}")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -92,9 +87,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             each.add_marker(pytest.mark.slow)
         if _is_redundant(each) or (os.environ.get("PABAL_TORTURE") and _grows(each)):
             each.add_marker(pytest.mark.torture)
-    repeated = [each for each in on_others if not _uses_store(each)]
-    config.hook.pytest_deselected(items=repeated)
-    items[:] = [each for each in items if each not in set(repeated)]
+    repeated = {each for each in on_others if not _uses_store(each)}
+    config.hook.pytest_deselected(items=list(repeated))
+    items[:] = [each for each in items if each not in repeated]
 
 
 def _engine_of(item: pytest.Item) -> str:
@@ -106,8 +101,7 @@ def _is_redundant(item: pytest.Item) -> bool:
     """Tell whether similar tests cover nearly the same.
 
     These are pages in all but one language and screen, in Korean on a desktop or in English on a phone by turns;
-    pages, API calls, slow rules and kills on the other engine; five of six tests of the service on it, chosen by
-    their names; and receipts of the other SMSC, apart from one.
+    tests of whole folders on the other engine; and receipts of the other SMSC, apart from one.
     """
     if item.path.name == "test_peers.py":
         return "[python-says" in item.name and "[python-says0" not in item.name
@@ -115,10 +109,8 @@ def _is_redundant(item: pytest.Item) -> bool:
         name, _, way = item.name.partition("[")
         ways = ("ko-desktop]", "en-phone]")
         return way in {"en-desktop]", "ko-phone]", ways[len(name) % 2]}
-    folders, file = set(item.path.parts), item.path.name
-    is_single_engine = bool(SINGLE_ENGINE_FOLDERS & folders) and file not in EVERY_ENGINE_FILES
-    is_single_engine |= bool({"service", "crash"} & folders) and file in SINGLE_ENGINE_FILES
-    is_single_engine |= "service" in folders and zlib.crc32(item.name.encode()) % SERVICE_SHARE != 0
+    place = item.path.relative_to(TESTS)
+    is_single_engine = place.parts[0] in SINGLE_ENGINE_FOLDERS and str(place) not in POSTGRESQL_FILES
     return is_single_engine and _engine_of(item) in AVAILABLE_ENGINES[1:]
 
 
