@@ -22,7 +22,7 @@ from pabal.settings.settings import Settings
 
 
 def build_console(context: Context, settings: Settings) -> Starlette:
-    """Return the console; it takes about a second, so it is built in a thread, when it is first requested."""
+    """Return the console; its imports take 0.2 s, so it is built in a thread, when it is first requested."""
     has_simulator = any(carrier.kind == "simulator" for carrier in settings.carriers.values())
     pages = [page for page in PAGES if has_simulator or not page.is_for_simulator]
     site = Site(context, settings, TEXTS, roles_by_page(pages), menu_items(pages))

@@ -40,6 +40,11 @@ class Page:
     """Whether its form may be posted twice: it changes nothing, or recognises a repeat by itself."""
     max_body_bytes: int = 256 * 1024
 
+    @property
+    def folder(self) -> str:
+        """The folder of the console with the handler and its templates, such as `send`."""
+        return "/".join(self.handle.__module__.split(".")[2:-1])
+
 
 def roles_by_page(pages: Iterable[Page]) -> dict[tuple[str, str], Roles]:
     """Return who may open each page, by path and method."""

@@ -33,6 +33,8 @@ PROVIDER_BUSY = Text(
     "로그인하는 사람이 많습니다. 잠시 뒤 처음부터 다시 시도하세요.",
     "Many people are signing in. Start again in a moment.",
 )
+SHARED_FOLDER = "shell"
+"""The folder of the templates that all pages share."""
 log = logging.getLogger("pabal.console")
 
 Roles = frozenset[Role] | None
@@ -76,6 +78,7 @@ class Site:
         self.provider_calls = ConcurrencyLimit(MAX_PROVIDER_CALLS, MAX_PROVIDER_CALLS_PER_NETWORK, PROVIDER_BUSY)
         self.assets = assets.load()
         self._templates = {language: load_templates(texts, language) for language in LANGUAGES}
+        self._compile_lock = asyncio.Lock()
         self._roles = roles
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -104,9 +107,21 @@ class Site:
             path = path.rpartition("/")[0]
         return path
 
+    async def compile_templates(self, folder: str, language: str) -> None:
+        """Compile the templates of a folder of the console and those that all share, once, in a thread."""
+        templates = self._templates[language]
+        async with self._compile_lock:
+            for each in (SHARED_FOLDER, folder):
+                if templates.is_compiled(each):
+                    continue
+                if self.context.world.has_threads:
+                    await asyncio.to_thread(templates.compile, each)
+                else:
+                    templates.compile(each)
+
     def render(self, template: str, language: str, values: Mapping[str, object]) -> str:
         """Return a page as text, every value in it escaped."""
-        return self._templates[language].get_template(template).render(values)
+        return self._templates[language].render(template, values)
 
     def _can_open(self, path: str) -> bool:
         parts = path.split("/")
