@@ -8,7 +8,7 @@ import pytest
 from pabal.console.pages import PAGES
 from pabal.console.shell.rendering import Templates
 from pabal.console.texts import TEXTS
-from pabal.domain.codes import LANGUAGES
+from pabal.domain.base.codes import LANGUAGES
 
 HEAVY = ("jinja2", "argon2", "pabal.console.app")
 
