@@ -55,7 +55,7 @@ STATED = (
     Stated("console", "kept for 400 days", "400일 동안 보관", housekeeping.AUDIT_LOG_RETENTION_MS, 400 * DAY),
     Stated("console", "for 100 days", "100일 동안", STATISTICS_RETENTION_MS, 100 * DAY),
     Stated("webhooks", "up to 100 items", "항목은 100개까지", schedule.MAX_ITEMS, 100),
-    Stated("webhooks", "Up to 16 posts", "최대 16건", schedule.MAX_IN_FLIGHT, 16),
+    Stated("webhooks", "Up to 16 deliveries", "최대 16건", schedule.MAX_IN_FLIGHT, 16),
     Stated("webhooks", "within 10 seconds", "10초 안에", POST_TIMEOUT_S, 10),
     Stated("webhooks", "After ten failures", "열 번 실패하고", schedule.PAUSE_FAILURES, 10),
     Stated("webhooks", "the last 1,000 tries", "최근 시도 1,000건", webhook_posts.MAX_DELIVERIES, 1000),
