@@ -30,6 +30,7 @@ OTHER_CAPITALS = {
     "LANG",
     "LC_ALL",
     "LC_MESSAGES",
+    "POSTGRESQL_FILES",
     "PYTHON",
     "ROWS_A_STATEMENT",
     "SO_REUSEPORT",
