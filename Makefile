@@ -138,7 +138,7 @@ sbom: $(AUDIT) ## Write the software bill of materials: runtime dependencies and
 EPOCH = $(shell git log -1 --format=%ct 2>/dev/null || echo 1700000000)
 BUILD = import build_backend as b; b.build_wheel("dist"); b.build_sdist("dist")
 
-dist: $(RUNTIME) ## Build wheel, sdist, bill of materials and notes in dist/, and try them in empty environments
+dist: $(DEV) ## Build wheel, sdist, bill of materials and notes in dist/, and try them in empty environments
 	@echo "Building the wheel and the sdist"
 	@rm -rf dist && mkdir dist
 	@SOURCE_DATE_EPOCH=$(EPOCH) PYTHONPATH=deploy/release $(BIN)/python -c '$(BUILD)'

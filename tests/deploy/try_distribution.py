@@ -6,11 +6,11 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
-import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LOCK = ROOT / "requirements.lock"
+UV = str(Path(sys.executable).with_name("uv"))
 BODY = b'{"content": "hello", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}'
 PATHS = (
     "/readyz",
@@ -40,7 +40,7 @@ def main() -> int:
 def _try_client(place: Path, wheel: Path) -> None:
     """Install what `pip install pabal` does."""
     _create(place)
-    _pip(place, "install", "--constraint", str(_plain_lock(place)), str(wheel))
+    _install(place, "--constraint", str(_plain_lock(place)), str(wheel))
     _run(place, "python", "-c", "import pabal.client")
     assert _run(place, "pabal", "--version").startswith("pabal ")
     refused = subprocess.run([str(place / "bin" / "pabal"), "serve"], capture_output=True, text=True, check=False)
@@ -50,8 +50,8 @@ def _try_client(place: Path, wheel: Path) -> None:
 def _try_service(place: Path, distribution: Path) -> None:
     """Install the locked packages and the distribution, run the service, and send a message."""
     _create(place)
-    _pip(place, "install", "--require-hashes", "--requirement", str(LOCK))
-    _pip(place, "install", "--no-deps", "--no-index", "--no-build-isolation", str(distribution))
+    _install(place, "--require-hashes", "--requirement", str(LOCK))
+    _install(place, "--no-deps", "--no-index", "--no-build-isolation", str(distribution))
     imported = _run(place, "python", "-c", "import pabal; print(pabal.__file__)")
     assert imported.startswith(str(place)), imported
     command = [str(place / "bin" / "pabal"), "serve", "--port", "0", "--data", str(place / "data")]
@@ -88,10 +88,6 @@ def _read_greeting(process: "subprocess.Popen[str]") -> str:
     return "".join(lines)
 
 
-def _create(place: Path) -> None:
-    venv.EnvBuilder(with_pip=True).create(place)
-
-
 def _plain_lock(place: Path) -> Path:
     """Return the locked versions without their hashes, which a constraint file cannot have for a local wheel."""
     names = re.findall(r"^\S+==\S+(?: ; [^\\\n]+)?", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
@@ -100,19 +96,21 @@ def _plain_lock(place: Path) -> Path:
     return file
 
 
-def _pip(place: Path, *words: str) -> None:
-    _run(place, "python", "-m", "pip", "--disable-pip-version-check", "--no-input", "--quiet", *words)
+def _create(place: Path) -> None:
+    _call(place.parent, UV, "venv", "--quiet", "--python", sys.executable, str(place))
+
+
+def _install(place: Path, *words: str) -> None:
+    """Install by uv, which takes a second where pip takes half a minute."""
+    _call(place, UV, "pip", "install", "--quiet", "--python", str(place / "bin" / "python"), *words)
 
 
 def _run(place: Path, program: str, *words: str) -> str:
-    done = subprocess.run(
-        [str(place / "bin" / program), *words],
-        cwd=place,
-        env=_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return _call(place, str(place / "bin" / program), *words)
+
+
+def _call(folder: Path, *command: str) -> str:
+    done = subprocess.run(command, cwd=folder, env=_environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
