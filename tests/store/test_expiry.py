@@ -34,7 +34,9 @@ def test_late_requests_are_found_by_their_stored_deadline_without_a_scan(tx: Tx)
 
     assert deadlines.find_late_requests(explaining, 0, NOON, 10) == [late]
     assert deadlines.find_late_jobs(explaining, late, b"", 10, NOON) == [LateJob(message_id(1000), CARRIER, False)]
-    assert [each.id for each in deadlines.find_unwatched(explaining, [late, request_id(0)])] == [request_id(0)]
+    assert deadlines.find_unwatched(explaining, [late, request_id(0)]) == [request_id(0)]
+    deadlines.watch(explaining, [late, request_id(0)], lambda product, expire_minutes: 7)
     assert explaining.scans == []
+    assert deadlines.find_late_requests(tx, 0, NOON + 7, 10)[-1] == request_id(0)
     deadlines.set_deadline(tx, late, None)
     assert deadlines.find_late_requests(tx, 0, NOON, 10) == []

@@ -5,12 +5,13 @@ from decimal import Decimal
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND
+from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND, Instant
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
 from pabal.domain.sends.price import CarrierPrices, Hundredths, Prices
 from pabal.domain.sends.route import Routes
 from pabal.settings.carriers import CarrierSettings
 from pabal.settings.settings import Settings
+from pabal.store.messages.requests import Request
 from pabal.store.people.hash_keys import HashKeys
 from pabal.webhooks.secrets import SecretBox
 from pabal.world import RealWorld
@@ -106,6 +107,12 @@ class Policy(NamedTuple):
         if minutes is not None:
             return minutes * MINUTE
         return DEFAULT_TEXT_LIFETIME_MS if product.is_text else DEFAULT_LIFETIME_MS
+
+    def deadline_of(self, request: Request) -> Instant:
+        """Return when the messages of a request, and their fallbacks, must be with a carrier."""
+        if request.expires_at is not None:
+            return request.expires_at
+        return request.scheduled_at + self.lifetime_ms(request.product, request.expire_minutes)
 
     def price_of(self, carrier: str, product: Product) -> Hundredths | None:
         """Return what a carrier charges for a message, in hundredths of a won; None: it has no price."""

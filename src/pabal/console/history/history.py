@@ -19,7 +19,6 @@ from pabal.domain.base.dates import SECOND
 from pabal.domain.people import phone
 from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.domain.sends.price import format_won
-from pabal.service.delivery.outcome.deadline import deadline_of
 from pabal.service.history import timeline
 from pabal.service.history.events import (
     ACCEPTED_LABEL,
@@ -167,7 +166,7 @@ def _deadline(request: PageRequest, message: Message, send_request: Request) -> 
     """Return until when a message that has not ended, or has expired, must be with a carrier; else empty."""
     if message.status not in (Status.WAITING, Status.SENDING) and message.outcome is not Outcome.EXPIRED:
         return ""
-    return request.locale.format_timestamp(deadline_of(send_request, request.context.policy))
+    return request.locale.format_timestamp(request.context.policy.deadline_of(send_request))
 
 
 def _sender(message: Message, send_request: Request) -> str:

@@ -23,7 +23,7 @@ from pabal.store.messages import idempotency_keys, messages, requests
 from pabal.store.messages.idempotency_keys import KeyedRequest, KeyId
 from pabal.store.people import opt_outs
 from pabal.store.people.hash_keys import HashKeys
-from pabal.store.queue import deadlines, queue
+from pabal.store.queue import queue
 from pabal.world import new_request_id
 
 MAX_SLOT_TRIES = 3
@@ -78,8 +78,6 @@ class NewRequest(NamedTuple):
     """Finds those who have."""
     place: Instant | None = None
     """The time of its jobs, if not the scheduled one: their place among the due jobs of other accounts."""
-    deadline: Instant | None = None
-    """Its deadline, if its place is so far in the past that housekeeping would not look there for one."""
 
     @property
     def ready_at(self) -> Instant:
@@ -179,12 +177,17 @@ async def prepare_request(
     few, lane = rows if len(rows) <= SMALL_RECEIVERS else (), sending.lane
     limits = await context.limiter.limits_of(account_id)
     ready_at = place_request(context, account_id, LaneKey(carrier, slot, lane), len(rows), now, scheduled_at)
+    deadline = (
+        scheduled_at + context.policy.lifetime_ms(sending.product, sending.expire_minutes)
+        if ready_at < now - WATCHED_BACK_MS
+        else None
+    )
     if audit_entry:
         audit_entry, user_id = audit_entry._replace(target=request_id.hex()), audit_entry.user_id
     return NewRequest(
         request_id,
         account_id,
-        requests.build_row(request_id, account_id, sending, scheduled_at, key_id, user_id),
+        requests.build_row(request_id, account_id, sending, scheduled_at, key_id, user_id, deadline),
         rows,
         sending.image,
         carrier,
@@ -199,11 +202,6 @@ async def prepare_request(
         ad_receivers=build_ad_receivers(account_id, sending),
         hash_keys=context.policy.hash_keys,
         place=ready_at,
-        deadline=(
-            scheduled_at + context.policy.lifetime_ms(sending.product, sending.expire_minutes)
-            if ready_at < now - WATCHED_BACK_MS
-            else None
-        ),
     )
 
 
@@ -237,8 +235,6 @@ def store_requests(tx: Tx, requests_to_store: Sequence[NewRequest]) -> list[Acce
     for new_request in new:
         if new_request.image:
             requests.add_image(tx, new_request.request_id, new_request.image)
-        if new_request.deadline is not None:
-            deadlines.set_deadline(tx, new_request.request_id, new_request.deadline)
         if new_request.audit_entry:
             audit_log.add(tx, new_request.audit_entry)
     messages.add_all(tx, [row for new_request in new for row in new_request.messages])

@@ -13,15 +13,14 @@ from pabal.domain.base.dates import MINUTE, SECOND, Instant
 from pabal.domain.sends.message import Outcome
 from pabal.service.context import Context
 from pabal.service.delivery.claiming.claim_tx import hold_in_doubt
-from pabal.service.delivery.outcome.deadline import store_deadlines
-from pabal.service.delivery.outcome.expiry import find_timed_out
 from pabal.service.delivery.outcome.finish import FinishResult, finish
+from pabal.service.delivery.outcome.settle import find_timed_out
 from pabal.service.policy import Policy
 from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.messages import messages
 from pabal.store.queue import attempts, deadlines, queue_admin
 from pabal.store.queue.attempts import UNKNOWN, EndedAttempt
-from pabal.store.queue.deadlines import LateJob, QueuePlace, UnwatchedRequest
+from pabal.store.queue.deadlines import LateJob, QueuePlace
 from pabal.store.queue.queue import Lane
 from pabal.store.queue.slots import SlotNotHeld, run_if_held
 
@@ -47,9 +46,10 @@ LaneKey = tuple[int, str, int]
 
 
 class LanePage(NamedTuple):
-    """The requests of some jobs that wait in a lane and that nobody watches."""
+    """Some jobs that wait in a lane."""
 
-    unwatched: list[UnwatchedRequest]
+    unwatched: list[bytes]
+    """Their requests whose deadline is not stored."""
     last: QueuePlace | None
     """The last one of those jobs, if there may be more."""
 
@@ -107,7 +107,8 @@ class Expirer:
         for number in range(1, self._max_pages + 1):
             unwatched, last = page
             for begin in range(0, len(unwatched), MARK_BATCH):
-                await context.store.write(store_deadlines, unwatched[begin : begin + MARK_BATCH], context.policy)
+                some = unwatched[begin : begin + MARK_BATCH]
+                await context.store.write(deadlines.watch, some, context.policy.lifetime_ms)
             if last is None:
                 self._places[key] = QueuePlace(max(0, until - OVERLAP_MS))
                 return

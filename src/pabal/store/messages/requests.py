@@ -91,6 +91,8 @@ class RequestRow(NamedTuple):
     parts: str | None
     key_id: int | None
     user_id: int | None
+    expires_at: Instant | None = None
+    """Its deadline, where the deadline sweep would overlook its jobs."""
 
 
 def build_row(
@@ -100,6 +102,7 @@ def build_row(
     scheduled_at: Instant,
     key_id: int | None = None,
     user_id: int | None = None,
+    expires_at: Instant | None = None,
 ) -> RequestRow:
     """Return the row of a request; built before the transaction, because others wait for that."""
     fallback = sending.fallback
@@ -128,11 +131,12 @@ def build_row(
         encode_parts(sending.parts),
         key_id,
         user_id,
+        expires_at,
     )
 
 
 _NEW_COLUMNS = ", ".join(RequestRow._fields)
-_MAYBE_ALL_NULL = ("profile_id", "expire_minutes", "key_id", "user_id")
+_MAYBE_ALL_NULL = ("profile_id", "expire_minutes", "key_id", "user_id", "expires_at")
 """Numbers whose type PostgreSQL cannot see where all rows of a statement have none."""
 _NEW_VALUES = ", ".join(
     f"v.{name}{{as_big}}" if name in _MAYBE_ALL_NULL else f"v.{name}" for name in RequestRow._fields

@@ -1,12 +1,12 @@
 """Deadlines of requests whose messages wait, and the messages that have missed them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.message import PRODUCT_BY_NUMBER, Product
-from pabal.store.engine.base import Tx
+from pabal.store.engine.base import Row, Tx
 from pabal.store.queue.queue import UNSENT
 from pabal.store.tolerant_read import read_rows
 
@@ -21,15 +21,6 @@ class QueuePlace(NamedTuple):
 
     ready_at: Instant = 0
     id: bytes = b""
-
-
-class UnwatchedRequest(NamedTuple):
-    """A request whose deadline is not stored, and what it follows from."""
-
-    id: bytes
-    product: Product
-    scheduled_at: Instant
-    expire_minutes: int | None
 
 
 class LateJob(NamedTuple):
@@ -74,14 +65,24 @@ def find_waiting(
     return WaitingJobs([request_id for request_id, _ in rows], QueuePlace(*last) if last else None)
 
 
-def find_unwatched(tx: Tx, request_ids: Iterable[bytes]) -> list[UnwatchedRequest]:
+def find_unwatched(tx: Tx, request_ids: Iterable[bytes]) -> list[bytes]:
     """Return those requests whose deadline is not stored yet."""
+    rows = tx.execute_many(
+        "select id from requests where expires_at is null and id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in request_ids],
+    )
+    return [row[0] for row in rows]
+
+
+def watch(tx: Tx, request_ids: Iterable[bytes], lifetime_ms: Callable[[Product, int | None], int]) -> None:
+    """Store the deadlines of requests whose messages wait, unless they are stored."""
     rows = tx.execute_many(
         "select id, product, scheduled_at, expire_minutes from requests"
         " where expires_at is null and id in ({list}) and id {within} and slot {same_slot}",
         [(one,) for one in request_ids],
     )
-    return list(read_rows(rows, lambda row: UnwatchedRequest(row[0], PRODUCT_BY_NUMBER[row[1]], *row[2:])).values())
+    for one, (product, scheduled_at, expire_minutes) in read_rows(rows, _read_lifetime).items():
+        set_deadline(tx, one, scheduled_at + lifetime_ms(product, expire_minutes))
 
 
 def set_deadline(tx: Tx, request_id: bytes, expires_at: Instant | None) -> None:
@@ -90,6 +91,12 @@ def set_deadline(tx: Tx, request_id: bytes, expires_at: Instant | None) -> None:
         "update requests set expires_at = ? where id = ? and slot = ?",
         (expires_at, request_id, identifiers.slot_of(request_id)),
     )
+
+
+def extend(tx: Tx, request_id: bytes, stored: Instant | None, expires_at: Instant) -> None:
+    """Store the deadline of a request that was postponed, unless one is `stored` that is as late."""
+    if stored is None or stored < expires_at:
+        set_deadline(tx, request_id, expires_at)
 
 
 def find_late_requests(tx: Tx, slot: int, now: Instant, limit: int) -> list[bytes]:
@@ -126,3 +133,8 @@ def find_maybe_with_carrier(tx: Tx, ids: Iterable[bytes]) -> set[bytes]:
         [(one,) for one in ids],
     )
     return {row[0] for row in rows}
+
+
+def _read_lifetime(row: Row) -> tuple[Product, Instant, int | None]:
+    _, product, scheduled_at, expire_minutes = row
+    return PRODUCT_BY_NUMBER[product], scheduled_at, expire_minutes

@@ -7,14 +7,13 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.content import advertising
 from pabal.domain.people.opt_out import EVERY_SENDER, AdReceiver
 from pabal.domain.sends.message import Outcome
-from pabal.service.delivery.outcome.deadline import move_deadlines
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.store.engine.base import Tx
 from pabal.store.messages.messages import Message
 from pabal.store.messages.requests import Request
 from pabal.store.people import opt_outs
-from pabal.store.queue import queue
+from pabal.store.queue import deadlines, queue
 
 
 def hold_back_ads(
@@ -64,5 +63,6 @@ def _postpone(tx: Tx, ads: Sequence[bytes], shared: Mapping[bytes, Request], pol
     """Let advertisements wait for the morning, from which their lifetime counts."""
     morning = dates.next_night_end(now, policy.zone)
     queue.postpone(tx, ads, morning)
-    of_requests = dict.fromkeys(identifiers.request_id_of(each) for each in ads)
-    move_deadlines(tx, [shared[each] for each in of_requests], policy, morning)
+    for one in dict.fromkeys(identifiers.request_id_of(each) for each in ads):
+        lifetime_ms = policy.lifetime_ms(shared[one].product, shared[one].expire_minutes)
+        deadlines.extend(tx, one, shared[one].expires_at, morning + lifetime_ms)

@@ -1,6 +1,7 @@
 """Claims due messages for a carrier: the attempt is stored before the carrier is called."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+import logging
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -10,9 +11,6 @@ from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.sends.message import Outcome, Status
 from pabal.service.delivery.claiming.ad_rules import hold_back_ads
 from pabal.service.delivery.claiming.apply_mappings import apply_mappings
-from pabal.service.delivery.claiming.unreadable import end_incomplete
-from pabal.service.delivery.outcome.deadline import deadline_of
-from pabal.service.delivery.outcome.expiry import end_expired
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.service.sending.budgets import record_ended
@@ -21,13 +19,23 @@ from pabal.store.kakao import profiles
 from pabal.store.messages import messages, requests
 from pabal.store.messages.messages import Message
 from pabal.store.messages.requests import Request
-from pabal.store.queue import attempts, doubts, queue, receipts
+from pabal.store.queue import attempts, deadlines, doubts, queue, receipts
 from pabal.store.queue.attempts import NO_DOUBT, DoubtCount, EndedAttempt
 from pabal.store.queue.queue import Lane, Lease
 
 LEASE_MARGIN_MS = 10 * SECOND
 """How much longer a lease is than the carrier's timeout: time to settle."""
 NO_TIMES: Mapping[tuple[int, int], float] = MappingProxyType({})
+
+log = logging.getLogger("pabal.deliver")
+
+
+class LateMessages(NamedTuple):
+    """What became of messages whose deadline has passed: those that ended, and those that a carrier may have."""
+
+    finished: FinishResult
+    ended: Collection[bytes] = ()
+    in_doubt: Collection[bytes] = ()
 
 
 class SlotChoice(NamedTuple):
@@ -126,14 +134,14 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
     )
     stored = messages.get(tx, due)
     shared = requests.get(tx, {identifiers.request_id_of(message_id) for message_id in due})
-    due, unreadable = end_incomplete(tx, due, stored, shared, policy, now)
+    due, unreadable = _end_unreadable(tx, due, stored, shared, policy, now)
     finished, cancelled, excluded = _end_messages_of_deleted_profiles(
         tx, [stored[message_id] for message_id in due], shared, policy, now
     )
     tried = [each for each in due if stored[each].status is Status.SENDING and each not in excluded]
     leased_before = [each for each in tried if each not in unsubmitted]
     excluded |= check_leases(tx, carrier, leased_before, request.in_flight, now + request.lease_ms, now)
-    late = end_expired(tx, [each for each in due if each not in excluded], unsubmitted, shared, policy, now)
+    late = _end_expired(tx, [each for each in due if each not in excluded], unsubmitted, shared, policy, now)
     late_in_doubt = () if request.can_look_up else late.in_doubt
     held = hold_in_doubt(tx, carrier, [stored[each] for each in late_in_doubt], policy, now)
     finished = finished.joined(unreadable).joined(late.finished).joined(held)
@@ -156,7 +164,7 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
     leases = [lease._replace(is_in_doubt=counts.get(lease.id, NO_DOUBT).here > 0) for lease in leases]
     messages.mark_submitted(tx, [lease.id for lease in leases], now)
     next_due_at = None if leases else queue.next_due_at(tx, slot, carrier, (Lane.SMALL, Lane.CAMPAIGN))
-    dated = {one: each._replace(expires_at=deadline_of(each, policy)) for one, each in shared.items()}
+    dated = {one: each._replace(expires_at=policy.deadline_of(each)) for one, each in shared.items()}
     leased = [(lease, stored[lease.id], dated[identifiers.request_id_of(lease.id)]) for lease in leases]
     unmapped: Mapping[bytes, str | None] = {}
     if request.is_one_of_relays:
@@ -222,6 +230,47 @@ def check_leases(
 def _is_to_be_held(count: DoubtCount, max_resends: int) -> bool:
     """Say whether a message waits for its receipt: this carrier may have it, and it was resent often enough."""
     return count.here > 0 and count.total > max_resends
+
+
+def _end_unreadable(
+    tx: Tx, due: Sequence[bytes], stored: Container[bytes], shared: Container[bytes], policy: Policy, now: Instant
+) -> tuple[list[bytes], FinishResult]:
+    """End messages as undeliverable that cannot be read: one of them must not keep all others from being sent.
+
+    They are not in `stored`, or their request is not in `shared`. Returns the others, and what ended. The job of a
+    message that does not exist any more is removed.
+    """
+    readable = [one for one in due if one in stored and identifiers.request_id_of(one) in shared]
+    if len(readable) == len(due):
+        return readable, FinishResult([], set())
+    known = set(readable)
+    unreadable = [one for one in due if one not in known]
+    for one in unreadable:
+        log.error("message cannot be read; it ends as undeliverable", extra={"message_id": one.hex()})
+    return readable, finish(tx, [(one, Outcome.UNDELIVERABLE) for one in unreadable], policy, now)
+
+
+def _end_expired(
+    tx: Tx,
+    due: Sequence[bytes],
+    unsubmitted: Collection[bytes],
+    shared: Mapping[bytes, Request],
+    policy: Policy,
+    now: Instant,
+) -> LateMessages:
+    """End due messages whose deadline has passed, unless a carrier may have them.
+
+    `unsubmitted` are claimed, but certainly not submitted by that claim.
+    """
+    late = {one for one, request in shared.items() if policy.deadline_of(request) <= now}
+    if not late:
+        return LateMessages(FinishResult([], set()))
+    ids = [one for one in due if identifiers.request_id_of(one) in late]
+    in_doubt = deadlines.find_maybe_with_carrier(tx, ids) | {
+        one for one, _ in doubts.find_leased(tx, ids) if one not in unsubmitted
+    }
+    ended = [one for one in ids if one not in in_doubt]
+    return LateMessages(finish(tx, [(one, Outcome.EXPIRED) for one in ended], policy, now), ended, in_doubt)
 
 
 def _end_messages_of_deleted_profiles(

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.service.context import Context
-from pabal.service.delivery.outcome.deadline import store_deadlines
 from pabal.service.fair_order import ROOM_MS, LaneKey
 from pabal.service.policy import Policy
 from pabal.service.queue_heads import read_heads
@@ -199,7 +198,7 @@ def move_to_places(tx: Tx, moved: Sequence[MovedJob], policy: Policy, now: Insta
     far_back = dict.fromkeys(
         identifiers.request_id_of(job.id) for job in moved if job.ready_at < now - WATCHED_BACK_MS
     )
-    store_deadlines(tx, deadlines.find_unwatched(tx, far_back), policy)
+    deadlines.watch(tx, far_back, policy.lifetime_ms)
 
 
 def _split(found: Sequence[DueJob], limit: int) -> tuple[Sequence[DueJob], Instant | None]:

@@ -10,7 +10,6 @@ from pabal.domain.content import advertising
 from pabal.domain.people.opt_out import EVERY_SENDER, AdReceiver
 from pabal.domain.sends import sending
 from pabal.domain.sends.message import Outcome, Product
-from pabal.service.delivery.outcome.deadline import deadline_of, move_deadlines
 from pabal.service.errors import describe_error
 from pabal.service.policy import Policy
 from pabal.service.sending import compose
@@ -21,7 +20,7 @@ from pabal.store.messages import messages, requests
 from pabal.store.messages.messages import Message
 from pabal.store.messages.requests import Request
 from pabal.store.people import opt_outs
-from pabal.store.queue import queue
+from pabal.store.queue import deadlines, queue
 
 log = logging.getLogger("pabal.deliver")
 
@@ -62,7 +61,7 @@ def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant)
         if (request := shared.get(identifiers.request_id_of(one))) is not None
         and request.fallback_sender is not None
         and now <= request.scheduled_at + policy.fallback_within_ms
-        and now < deadline_of(request, policy)
+        and now < policy.deadline_of(request)
         and request.profile_id not in deleted
     ]
     origins = messages.get(tx, wanting)
@@ -110,7 +109,8 @@ def _add_fallback(
     is_too_late = text.is_ad and dates.is_night(now, policy.zone)
     ready_at = dates.next_night_end(now, policy.zone) if is_too_late else now
     if is_too_late:
-        move_deadlines(tx, [request], policy, ready_at)
+        lifetime_ms = policy.lifetime_ms(request.product, request.expire_minutes)
+        deadlines.extend(tx, request.id, request.expires_at, ready_at + lifetime_ms)
     lane = queue.Lane.SMALL if request.total <= sending.SMALL_RECEIVERS else queue.Lane.CAMPAIGN
     queue.add(tx, message_id, carrier, lane, ready_at)
     result.carriers_to_wake.add(carrier)

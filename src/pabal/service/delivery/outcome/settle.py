@@ -1,18 +1,17 @@
 """Settles a carrier's verdicts on a batch: accepted, rejected, or to be retried, there or at the next carrier."""
 
-from collections.abc import Container
+from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Unmapped, Verdict, code_of
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import MINUTE, SECOND, Instant
 from pabal.domain.sends import retry
-from pabal.domain.sends.message import Attempt, Outcome
-from pabal.service.delivery.outcome.expiry import find_expired, find_timed_out
+from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.store.engine.base import Tx
-from pabal.store.queue import attempts, queue, receipts
+from pabal.store.queue import attempts, deadlines, queue, receipts
 from pabal.store.queue.attempts import NO_DOUBT
 
 NOT_SENT_RETRY_DELAY_MS = 1 * SECOND
@@ -82,7 +81,7 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
     ]
     attempts.record(tx, carrier, refused, now)
     done = ended_ids | waiting
-    expired = find_expired(tx, [pair for pair in unsettled if pair[0].message_id not in done], now)
+    expired = _find_expired(tx, [pair for pair in unsettled if pair[0].message_id not in done], now)
     done |= expired
     retries = [
         _schedule_retry(one, verdict, verdicts, policy, chance, now)
@@ -98,6 +97,22 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
     finished = finish(tx, ended + [(one, Outcome.EXPIRED) for one in expired], policy, now, decided)
     finished.carriers_to_wake.update(job.carrier for job in retries)
     return finished
+
+
+def find_timed_out(tx: Tx, in_doubt: Mapping[bytes, Product], policy: Policy, now: Instant) -> set[bytes]:
+    """Return the messages in doubt about which nothing was heard for as long as a receipt may take."""
+    began_at = attempts.doubts_began_at(tx, in_doubt)
+    return {one for one, at in began_at.items() if at + policy.receipt_timeout_ms(in_doubt[one]) <= now}
+
+
+def _find_expired(tx: Tx, unsettled: Iterable[tuple[Attempt, Verdict]], now: Instant) -> set[bytes]:
+    """Return the messages that no carrier has taken, and that are past their deadline."""
+    late = [
+        attempt.message_id
+        for attempt, verdict in unsettled
+        if attempt.expires_at is not None and attempt.expires_at <= now and not isinstance(verdict, Unknown)
+    ]
+    return set(late) - deadlines.find_maybe_with_carrier(tx, late) if late else set()
 
 
 def _find_held(tx: Tx, verdicts: BatchVerdicts, results: list[tuple[Attempt, Verdict]]) -> set[bytes]:
