@@ -1,9 +1,11 @@
 """Two-factor sign-in: set up with an app, entered by code or recovery code, turned off and reset."""
 
 import base64
+import html
 import re
 
 import pytest
+import segno
 
 from pabal.domain.users import totp
 from pabal.domain.users.user import Role
@@ -59,6 +61,19 @@ def token_in(shown: PageResponse) -> str:
 
 async def enter_code(browser: Browser, asked: PageResponse, code: str) -> PageResponse:
     return await browser.submit("/console/login/code", token=token_in(asked), code=code, next="/console/history")
+
+
+def test_page_of_the_setup_shows_the_address_as_a_qr_code(run_scenario: RunScenario) -> None:
+    async def scenario(env: Environment) -> None:
+        browser = await signed_in_browser(env, Role.OWNER)
+
+        shown = await browser.submit(f"{ME}/two-factor", enable_password=PASSWORD)
+
+        address = html.unescape(re.findall(r'href="(otpauth://[^"]+)"', shown.text)[0])
+        drawn = re.findall(r'<path stroke="#000" d="([^"]+)"', shown.text)
+        assert drawn == re.findall(r' d="([^"]+)"', segno.make_qr(address, error="L").svg_inline())
+
+    run_scenario(scenario)
 
 
 def test_code_is_asked_for_after_the_password(run_scenario: RunScenario) -> None:

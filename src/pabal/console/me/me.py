@@ -9,7 +9,7 @@ from pabal.console.shell.leave_page import callback_url, depart
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.team.join import check_new_password
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.users import qr_code, totp, user
+from pabal.domain.users import totp, user
 from pabal.openid.flow import Purpose
 from pabal.service.access.sign_in import passwords, sign_in, two_factor
 from pabal.service.access.users import profile_settings, provider_sign_in
@@ -226,16 +226,22 @@ def _session_row(request: PageRequest, session: ListedSession) -> SessionRow:
 
 def _render_setup(request: PageRequest, secret: bytes, refused: Refused | None = None) -> Response:
     uri = totp.make_uri(secret, request.user.name)
-    code = qr_code.encode(uri)
     return request.render(
         "me/two_factor.html",
         refused.code.http_status if refused else 200,
         secret=totp.spell_secret(secret),
         uri=uri,
-        picture=qr_code.to_path(code) if code else "",
-        picture_size=len(code) + 2 * qr_code.BORDER if code else 0,
+        picture=_draw_code(uri),
         problem=refused.problems[0].message(request.locale.language) if refused else "",
     )
+
+
+def _draw_code(text: str) -> str:
+    """Return a text as a QR code, an SVG that is as large as what it is put into."""
+    import segno  # few pages need it
+
+    code = segno.make_qr(text, error="L")
+    return code.svg_inline(omitsize=True, light="#fff", svgclass=None, lineclass=None)
 
 
 def _render_codes(request: PageRequest, codes: list[str]) -> Response:
