@@ -25,13 +25,13 @@ SINGLE_ENGINE_FOLDERS = {"console", "crash", "service", "web"}
 POSTGRESQL_FILES = {
     "crash/test_service_killed.py",
     "service/delivery/test_deliver.py",
-    "service/delivery/test_receive.py",
-    "service/delivery/test_settle.py",
-    "service/delivery/test_slot_sharing.py",
-    "service/delivery/test_unconfirmed_claims.py",
+    "service/delivery/receiving/test_receive.py",
+    "service/delivery/outcome/test_settle.py",
+    "service/delivery/workers/test_slot_sharing.py",
+    "service/delivery/claiming/test_unconfirmed_claims.py",
     "service/events/test_numbering.py",
     "service/sending/test_accept.py",
-    "service/sending/test_campaigns.py",
+    "service/sending/campaigns/test_campaigns.py",
     "service/sending/test_duplicates.py",
     "service/sending/test_replace.py",
     "service/test_account_limiter.py",
@@ -41,7 +41,7 @@ POSTGRESQL_FILES = {
     "web/test_cancel.py",
     "web/test_idempotency.py",
     "web/test_live.py",
-    "web/test_results.py",
+    "web/endpoints/test_results.py",
 }
 """Files of these folders in which transactions meet, or statements read much: they run on every engine."""
 GROWING_FOLDERS = {"crash", "faults", "hostile", "sim"}

@@ -35,7 +35,7 @@ EXECUTED_BY = {
     "tests/docs/test_postgresql_page.py": ("postgresql",),
     "tests/docs/test_processes_page.py": ("several-processes",),
     "tests/docs/test_webhooks_page.py": ("webhooks",),
-    "tests/cli/test_backup_page.py": ("backup",),
+    "tests/cli/data/test_backup_page.py": ("backup",),
     "tests/deploy/test_container_commands.py": ("containers",),
     "tests/deploy/test_systemd_commands.py": ("systemd",),
     "tests/cli/test_postgresql.py": ("citus",),

@@ -26,7 +26,7 @@ PAGES = (
     "sender-profiles",
 )
 NEEDS_A_RELAY = ("profile adopt",)
-"""`tests/cli/test_adopt.py` runs it."""
+"""`tests/cli/manage/test_adopt.py` runs it."""
 
 
 def commands(page: str) -> list[str]:

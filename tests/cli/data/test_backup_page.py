@@ -14,7 +14,7 @@ from tests.crash.clients import wait_until_idle
 from tests.fixtures import postgres
 from tests.fixtures.live import serving
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "backup.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "backup.md"
 BODY = {"content": "안녕하세요", "sender": "02-123-4567", "receivers": [{"phoneNumber": "010-1234-5678"}]}
 
 
