@@ -33,10 +33,6 @@ WORDS = {
     "endpoint": Text("엔드포인트", "Endpoint"),
     "scope": Text("권한 범위", "Scope"),
     "does": Text("하는 일", "What it does"),
-    "numbered": Text(
-        "인터페이스 명세의 {number}번 엔드포인트.", "Endpoint {number} of the interface specification."
-    ),
-    "extension": Text("확장.", "Extension."),
     "supports": Text(
         "[`Idempotency-Key`](../how-to/idempotency.md)와 [`Dry-Run`](../how-to/dry-run.md)을 쓸 수 있습니다.",
         "Supports [`Idempotency-Key`](../how-to/idempotency.md) and [`Dry-Run`](../how-to/dry-run.md).",

@@ -80,10 +80,8 @@ class _Reference:
         return make_table((self._word("endpoint"), self._word("scope"), self._word("does")), rows)
 
     def _endpoint(self, endpoint: Endpoint) -> Iterator[str]:
-        number = endpoint.number
-        kind = self._word("numbered", number=number) if number else self._word("extension")
         yield from ("", f"### {endpoint.method} {endpoint.path}", "")
-        yield f"{self._say(endpoint.summary)}. {kind} {self._word('scope')} `{endpoint.scope}`."
+        yield f"{self._say(endpoint.summary)}. {self._word('scope')} `{endpoint.scope}`."
         if endpoint.is_send:
             yield self._word("supports")
         body, added = _schema(endpoint.body), _added(endpoint.answer)

@@ -1,4 +1,4 @@
-"""Wires everything together: store, carriers, service, interface and console."""
+"""Wires everything together: store, carriers, service, API and console."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Builds the record of one message with its timeline, for the interface."""
+"""Builds the record of one message with its timeline, for the API."""
 
 from msgspec import UNSET, structs
 
@@ -13,7 +13,7 @@ from pabal.store.messages.history import ReadMessages
 from pabal.store.messages.messages import Message
 
 VERDICT_WORDS = {"away": "notSent"}
-"""Words of the interface for verdicts whose stored word is another."""
+"""Words of the API for verdicts whose stored word is another."""
 
 
 def build_message_detail(timeline: Timeline, locale: Locale) -> MessageDetailItem:

@@ -1,4 +1,4 @@
-"""Builds the record of a message, for the interface and for exports."""
+"""Builds the record of a message, for the API and for exports."""
 
 from msgspec import UNSET
 

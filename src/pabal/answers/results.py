@@ -1,4 +1,4 @@
-"""Builds the records of messages that have ended, for the interface and for webhooks."""
+"""Builds the records of messages that have ended, for the API and for webhooks."""
 
 from collections.abc import Sequence
 

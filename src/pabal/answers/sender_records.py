@@ -1,4 +1,4 @@
-"""Builds the records of sender profiles, for the interface and for webhooks."""
+"""Builds the records of sender profiles, for the API and for webhooks."""
 
 from msgspec import UNSET, UnsetType
 

@@ -49,7 +49,7 @@ class Interval(Enum):
 
 
 class GroupColumn(Enum):
-    """What messages may be counted by: the word of the interface, and the column of the store."""
+    """What messages may be counted by: the word of the API, and the column of the store."""
 
     PRODUCT = ("product", "product")
     STATUS = ("status", "status")
@@ -142,7 +142,7 @@ def _share(part: int, whole: int) -> float | UnsetType:
 def label_group(
     column: GroupColumn, value: Any, names: GroupNames, locale: Locale
 ) -> LabelledValue | str | UnsetType:
-    """Return a stored value as the interface shows it."""
+    """Return a stored value as the API shows it."""
     if column is GroupColumn.PRODUCT:
         product = PRODUCT_BY_NUMBER[value]
         return label_value(product.code, product.label, locale)

@@ -1,4 +1,4 @@
-"""Builds the records of templates, their buttons and other parts, for the interface and for webhooks."""
+"""Builds the records of templates, their buttons and other parts, for the API and for webhooks."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Turns input into checked values and passes them to the service, for the HTTP interface and the console alike."""
+"""Turns input into checked values and passes them to the service, for the HTTP API and the console alike."""

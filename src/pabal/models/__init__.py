@@ -1,1 +1,1 @@
-"""Bodies and answers of the HTTP interface."""
+"""Bodies and answers of the HTTP API."""

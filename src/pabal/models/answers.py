@@ -1,4 +1,4 @@
-"""The answers of the interface and the records in them."""
+"""The answers of the API and the records in them."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The bodies and parameters of the interface, each with its fields in the order of the specification."""
+"""The bodies and parameters of the API, each with its fields in the order of the specification."""
 
 from typing import Annotated, Any
 

@@ -75,7 +75,7 @@ class Metrics:
         )
         self._add_mail_metrics(registry)
         self.http_requests = LabelledCounter(
-            "pabal_http_requests_total", "Requests to the interface, by result.", ["path", "result"], registry
+            "pabal_http_requests_total", "Requests to the API, by result.", ["path", "result"], registry
         )
         self.limits_near = LabelledCounter(
             "pabal_limits_near_total",

@@ -1,4 +1,4 @@
-"""Wakes the process that delivers, where others on the same SQLite file have the interface.
+"""Wakes the process that delivers, where others on the same SQLite file have the API.
 
 Nothing depends on it: the process that delivers looks by itself every few seconds. It only waits less.
 """

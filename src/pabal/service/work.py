@@ -28,7 +28,7 @@ log = logging.getLogger("pabal")
 
 
 class BackgroundWork:
-    """All loops that run behind the HTTP interface."""
+    """All loops that run behind the HTTP API."""
 
     def __init__(self, context: Context) -> None:
         self._context = context

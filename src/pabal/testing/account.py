@@ -28,7 +28,7 @@ class TemporaryAccount:
 
     def __init__(self, base_url: str, api_key: str) -> None:
         self.base_url = base_url
-        """The base URL of the interface."""
+        """The base URL of the API."""
         self.api_key = api_key
         """A key of the account, with every scope."""
         self.client = Client(base_url, api_key)

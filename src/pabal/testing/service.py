@@ -43,7 +43,7 @@ class LocalService:
         self._server: _ThreadServer | None = None
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        """The base URL of its interface."""
+        """The base URL of its API."""
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -1,1 +1,1 @@
-"""The HTTP interface, its documentation, health checks and metrics."""
+"""The HTTP API, its documentation, health checks and metrics."""

@@ -1,4 +1,4 @@
-"""The pages beside the interface: health checks, metrics, webhooks and documentation."""
+"""The pages beside the API: health checks, metrics, webhooks and documentation."""
 
 import asyncio
 import logging
@@ -42,7 +42,7 @@ _DOCS_PAGE = """<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Pabal: interface</title>
+<title>Pabal: API</title>
 <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
 <link rel="icon" href="/docs/assets/favicon-32x32.png">
 </head>

@@ -22,7 +22,7 @@ IDEMPOTENCY_HEADER = "X-NC-API-IDEMPOTENCY-KEY"
 
 
 class ProductEndpoint(Enum):
-    """The path of an interface that sends, lists and reports one kind of message."""
+    """The path of an API that sends, lists and reports one kind of message."""
 
     SMS = "/sms/v3.0/appKeys/{appkey}/sender/sms"
     MMS = "/sms/v3.0/appKeys/{appkey}/sender/mms"
@@ -36,7 +36,7 @@ class ProductEndpoint(Enum):
 
     @property
     def has_idempotency_keys(self) -> bool:
-        """Whether a call may be repeated safely: the key is documented for some interfaces only."""
+        """Whether a call may be repeated safely: the key is documented for some APIs only."""
         return self in (ProductEndpoint.ALIMTALK, ProductEndpoint.FRIENDTALK)
 
     @property

@@ -59,7 +59,7 @@ class NhnCloudCarrier(Carrier):
         talk_client: NhnCloudClient | None,
         provider: ProfileProvider | None = None,
     ) -> None:
-        """A client is None if no product uses its interface."""
+        """A client is None if no product uses its API."""
         world = dependencies.world
         self.name = settings.name
         self.kind = settings.kind

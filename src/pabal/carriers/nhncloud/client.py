@@ -1,4 +1,4 @@
-"""The HTTP client of NHN Cloud's interfaces; its errors tell whether a call can have been processed."""
+"""The HTTP client of NHN Cloud's APIs; its errors tell whether a call can have been processed."""
 
 import re
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ _PLAIN_SENTENCE = re.compile(r"[A-Za-z ,.;:'()@/_…-]*")
 
 
 class ErrorResponse(ErrorAnswer):
-    """The interface answered with an error; `answer` is the whole body.
+    """The API answered with an error; `answer` is the whole body.
 
     As a text, for logs and operators, it has the code, and the message if that cannot repeat a number or a text.
     """
@@ -63,7 +63,7 @@ class UploadFile(NamedTuple):
 
 
 class NhnCloudClient:
-    """The client of one interface: an address, an app key and its secret key."""
+    """The client of one API: an address, an app key and its secret key."""
 
     def __init__(
         self,

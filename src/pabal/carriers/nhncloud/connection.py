@@ -1,4 +1,4 @@
-"""The clients of NHN Cloud's two interfaces, and the problems of the services behind them."""
+"""The clients of NHN Cloud's two APIs, and the problems of the services behind them."""
 
 import contextlib
 from collections.abc import Iterator, Mapping

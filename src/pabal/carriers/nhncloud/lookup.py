@@ -14,7 +14,7 @@ from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
 SEOUL = ZoneInfo("Asia/Seoul")
-"""The time zone of all dates in NHN Cloud's interfaces."""
+"""The time zone of all dates in NHN Cloud's APIs."""
 PAGE_SIZE = 1000
 MAX_LOOK_BACK_MS = 28 * DAY
 """The lists go back a month at most."""

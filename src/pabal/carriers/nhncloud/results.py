@@ -214,7 +214,7 @@ def _sources(
 
 
 def _rows(answer: Mapping[str, Any], *, is_text: bool) -> list[dict[str, Any]]:
-    """Return the results in an answer; the documentation of one interface shows two shapes.
+    """Return the results in an answer; the documentation of one API shows two shapes.
 
     Raises NoResponse.
     """

@@ -1,1 +1,1 @@
-"""What carriers over a relay's HTTP interface share."""
+"""What carriers over a relay's HTTP API share."""

@@ -43,7 +43,7 @@ SEGMENT_RETRY_DELAY_S = 1.0
 
 
 class SmppCarrier(Carrier):
-    """An operator or aggregator with an SMPP 3.4 interface."""
+    """An operator or aggregator with an SMPP 3.4 server."""
 
     timeout_s = TIMEOUT_S
 

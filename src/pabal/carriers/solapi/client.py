@@ -1,4 +1,4 @@
-"""The client of Solapi's interface: signs every call; its errors tell whether a call can have been processed."""
+"""The client of Solapi's API: signs every call; its errors tell whether a call can have been processed."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""Translates buttons between the interface's field names and the domain's."""
+"""Translates buttons between the API's field names and the domain's."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ API_FIELDS = {
     "order_number": "orderNo",
     "tel_number": "telNumber",
 }
-"""What the interface calls each field of a `Button`."""
+"""What the API calls each field of a `Button`."""
 API_LINK_FIELDS = tuple(API_FIELDS[field] for field in button.LINK_FIELDS)
 _DOMAIN_FIELDS = {api_field: field for field, api_field in API_FIELDS.items()}
 _FIELD_PATH = re.compile(r"(buttons\[\d+\])\.(\w+)", re.ASCII)
@@ -50,7 +50,7 @@ def parse_buttons(
 
 
 def to_api_fields(given: Button) -> dict[str, str | int]:
-    """Return the given fields of a button by the interface's names."""
+    """Return the given fields of a button by the API's names."""
     return {API_FIELDS[field]: value for field, value in given.given_fields().items()}
 
 

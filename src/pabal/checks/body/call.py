@@ -13,7 +13,7 @@ from pabal.store.accounts.audit_log import AuditEntry
 
 
 class ApiCall(NamedTuple):
-    """A call of the HTTP interface, or of a console page that does the same."""
+    """A call of the HTTP API, or of a console page that does the same."""
 
     context: Context
     account_id: int

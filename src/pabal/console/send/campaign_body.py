@@ -13,7 +13,7 @@ EDITS_ARE_TYPED = Text(
 
 
 class CampaignMessage(NamedTuple):
-    """What all receivers share: the kind of message, and its fields as the interface takes them."""
+    """What all receivers share: the kind of message, and its fields as the API takes them."""
 
     kind: str
     fields: dict[str, Any]

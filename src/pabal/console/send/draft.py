@@ -1,4 +1,4 @@
-"""A draft on the send page: what was typed, and the body of the interface that it makes."""
+"""A draft on the send page: what was typed, and the body of the API that it makes."""
 
 import json
 import re
@@ -173,7 +173,7 @@ class MessageDraft:
 
     @property
     def fields(self) -> list[str]:
-        """The fields that can have an error, by their names in the interface."""
+        """The fields that can have an error, by their names in the API."""
         found = ["content", "receivers", "sendDate", "expireMinutes", "text_name"]
         found += ["sender"] if self.product.is_text else ["senderKey", "resendPhoneNumber", "resendContent"]
         found += ["optOutNumber"] if self.is_ad and (self.product.is_text or self.is_brand) else []
@@ -188,7 +188,7 @@ class MessageDraft:
         return found
 
     def body(self, receivers: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the body of the interface, not yet validated."""
+        """Return the body of the API, not yet validated."""
         texts = self.texts
         given: dict[str, Any] = {
             "receivers": receivers,
@@ -232,13 +232,13 @@ class MessageDraft:
         return replace(self, texts={**self.texts, **dict.fromkeys(names, "")})
 
     def _send_date(self) -> str:
-        """Return the send date as the interface writes it; browsers put a T between day and time."""
+        """Return the send date as the API writes it; browsers put a T between day and time."""
         if not self.checkboxes["later"]:
             return ""
         return self.texts["sendDate"].strip().replace("T", " ") or _MISSING_DATE
 
     def _expire_minutes(self) -> int | str:
-        """Return the lifetime as the interface takes it; what is no number is refused there."""
+        """Return the lifetime as the API takes it; what is no number is refused there."""
         typed = self.texts["expireMinutes"].strip()
         return int(typed) if _NUMBER.fullmatch(typed) else typed
 
@@ -269,7 +269,7 @@ def to_fields(draft: MessageDraft) -> dict[str, str]:
 
 
 def draft_from_body(body: Mapping[str, Any]) -> MessageDraft:
-    """Return the draft that makes this body of the interface, without receivers and time."""
+    """Return the draft that makes this body of the API, without receivers and time."""
     draft = blank_draft(str(body.get("kind", "")))
     image = body.get("image") or {}
     names = {"contentType": "image_type", "fileName": "image_name", "body": "image_body"}

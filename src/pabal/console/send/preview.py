@@ -129,7 +129,7 @@ def compose_message(
 
 
 def length_check(draft: MessageDraft, message: ComposedMessage) -> Callable[[bodies.ReceiverBody], CheckedText]:
-    """Return the check of a receiver's text that the interface makes: it refuses a text that is too long."""
+    """Return the check of a receiver's text that the API makes: it refuses a text that is too long."""
     if not message.variables:
         return accept_unchanged
     if draft.is_brand:

@@ -182,7 +182,7 @@ async def validate_review(request: PageRequest, review: Review) -> Sending:
 async def validate_send(request: PageRequest, draft: MessageDraft, receivers: Sequence[TypedReceiver]) -> Sending:
     """Return the validated send of a draft to these receivers.
 
-    Raises Refused as the interface does, and for an advertisement by text message at night.
+    Raises Refused as the API does, and for an advertisement by text message at night.
     """
     default_number = await opt_out_numbers.get_default(request.context, request.account_id) if draft.is_ad else ""
     call = _api_call(request, draft, receivers, default_number)

@@ -331,7 +331,7 @@ async def _with_default_fallback(request: PageRequest, draft: MessageDraft) -> M
 async def _accept(request: PageRequest, sending: Sending, idempotency_key: IdempotencyKey, action: str) -> bytes:
     """Store a send, in place of the scheduled request that it edits, if it does.
 
-    Raises Refused as the interface does.
+    Raises Refused as the API does.
     """
     edited = identifiers.parse_request_id(request.field("edits")) if action == "send" else None
     if edited:

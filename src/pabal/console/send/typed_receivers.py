@@ -42,7 +42,7 @@ class TypedReceiver(NamedTuple):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The receiver as the interface takes it."""
+        """The receiver as the API takes it."""
         return {"phoneNumber": self.phone_number, "templateData": self.values}
 
 

@@ -169,7 +169,7 @@ class PageRequest:
     def api_call(
         self, shape: type[msgspec.Struct], fields: Mapping[str, Any], audit_entry: AuditEntry | None = None
     ) -> ApiCall:
-        """Return a call of the interface with these fields: pages validate input as the interface does."""
+        """Return a call of the API with these fields: pages validate input as the API does."""
         form = forms.parse_fields(shape, fields)
         return ApiCall(self.context, self.account_id, form, self.locale, self.now, audit_entry=audit_entry)
 

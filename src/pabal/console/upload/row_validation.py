@@ -1,4 +1,4 @@
-"""Validates a file of receivers part by part, by the rules of the interface."""
+"""Validates a file of receivers part by part, by the rules of the API."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -109,7 +109,7 @@ class RowValidator:
     def validate_receivers(self, receivers: Sequence[bodies.ReceiverBody]) -> Sending:
         """Return the validated send to these receivers.
 
-        Raises Refused as the interface does.
+        Raises Refused as the API does.
         """
         kind, policy, now = self._message.kind, self._policy, self._now
         body = msgspec.structs.replace(self._body, receivers=receivers)
@@ -141,7 +141,7 @@ class RowValidator:
                 raise Refused.from_problems(found) from None
 
     def row_to_receiver(self, row: SheetRow, columns: Columns) -> bodies.ReceiverBody:
-        """Return a row as a receiver of the interface; an empty cell is no value."""
+        """Return a row as a receiver of the API; an empty cell is no value."""
         cells = row.cells
 
         def cell(place: int) -> str:

@@ -1,4 +1,4 @@
-"""Every result code of the interface, and the exception that refuses a request."""
+"""Every result code of the API, and the exception that refuses a request."""
 
 from collections.abc import Sequence
 from enum import Enum

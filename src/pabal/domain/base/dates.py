@@ -1,4 +1,4 @@
-"""Parses and formats dates of the interface: instants in milliseconds, shown in the service's zone."""
+"""Parses and formats dates of the API: instants in milliseconds, shown in the service's zone."""
 
 import re
 from datetime import UTC, datetime, time, timedelta

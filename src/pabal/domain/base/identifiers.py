@@ -1,4 +1,4 @@
-"""Ids of requests and messages: their structure, and their form in the interface.
+"""Ids of requests and messages: their structure, and their form in the API.
 
 A request's id is 13 bytes: 48 bits of the time it was accepted, 12 bits of its slot, 44 random bits.
 A message's id is its request's id and three bytes more, its number within the request: receivers count

@@ -1,4 +1,4 @@
-"""Buttons of brand messages: from those of the interface, and the rules of their types and places."""
+"""Buttons of brand messages: from those of the API, and the rules of their types and places."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ _TYPE_OF = {
     "botConversion": "BT",
     "channelAddition": "AC",
 }
-"""The type of each button of the interface that brand messages have."""
+"""The type of each button of the API that brand messages have."""
 _VERTICAL = (BrandType.TEXT, BrandType.IMAGE)
 """Types whose buttons stand below each other."""
 
@@ -41,7 +41,7 @@ _REQUIRED = Text("이 종류의 버튼에 꼭 필요한 항목입니다.", "This
 
 
 def from_button(given: Button) -> BrandButton | None:
-    """Return a button of the interface as brand messages have it; None for a type that they do not have."""
+    """Return a button of the API as brand messages have it; None for a type that they do not have."""
     if given.type not in _TYPE_OF:
         return None
     return BrandButton(
@@ -59,7 +59,7 @@ def from_button(given: Button) -> BrandButton | None:
 def check_own_buttons(
     report: Report, given: Sequence[Button], kind: BrandType, targeting: Targeting, max_name: int
 ) -> None:
-    """Check buttons of the interface, whose fields and links have been checked already."""
+    """Check buttons of the API, whose fields and links have been checked already."""
     converted = []
     for index, each in enumerate(given):
         one = from_button(each)

@@ -28,7 +28,7 @@ MAX_WORD_CHARACTERS = 40
 class OptOutSource(Enum):
     """How an opt-out came about; `number` is the stored value."""
 
-    API = ("api", 1, Text("API", "Interface"))
+    API = ("api", 1, Text("API", "API"))
     CONSOLE = ("console", 2, Text("콘솔", "Console"))
     COMMAND_LINE = ("commandLine", 3, Text("명령줄", "Command line"))
     REPLY = ("reply", 4, Text("수신자의 답장", "Reply of the receiver"))

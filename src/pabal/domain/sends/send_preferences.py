@@ -6,7 +6,7 @@ MAX_APPROVAL_RECEIVERS = 1_000_000_000
 
 
 class SendPreferences(NamedTuple):
-    """The choices of an account; the interface is not affected by them."""
+    """The choices of an account; the API is not affected by them."""
 
     upgrades_to_lms: bool = False
     """Whether a text that is too long for an SMS becomes an LMS by itself, which is shown before it is sent."""

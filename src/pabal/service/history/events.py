@@ -1,4 +1,4 @@
-"""What happened to one message, in order, as the interface and the console show it."""
+"""What happened to one message, in order, as the API and the console show it."""
 
 from enum import Enum
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from pabal.store.queue.attempts import UNKNOWN
 
 
 class MessageEventKind(Enum):
-    """What can happen to a message; the words of the interface."""
+    """What can happen to a message; the words of the API."""
 
     ACCEPTED = "accepted"
     SCHEDULED = "scheduled"

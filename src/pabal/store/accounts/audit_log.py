@@ -12,7 +12,7 @@ COMMAND_LINE_NAME = "command line"
 SIGN_IN_NAME = "sign-in page"
 """The actor of entries about people who are not signed in."""
 API_KEY_NAME = "API key"
-"""The actor of what a program does through the interface."""
+"""The actor of what a program does through the API."""
 
 
 class Actor(NamedTuple):

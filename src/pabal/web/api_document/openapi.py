@@ -90,11 +90,10 @@ def _limit_receivers(schema: dict[str, Any], most: int) -> dict[str, Any]:
 
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
-    kind = f"Endpoint {endpoint.number} of the interface specification." if endpoint.number else "Extension."
     operation: dict[str, Any] = {
         "operationId": endpoint.operation_id,
         "summary": endpoint.summary,
-        "description": f"{kind} Requires the scope `{endpoint.scope}`.",
+        "description": f"Requires the scope `{endpoint.scope}`.",
         "tags": [endpoint.group],
         "parameters": _parameters(endpoint),
         "responses": build_responses(endpoint),

@@ -30,8 +30,6 @@ _BODY_CODES = (Code.UNSUPPORTED_MEDIA_TYPE, Code.INVALID_JSON)
 class Endpoint(NamedTuple):
     """One operation: its path, the scope it needs, its input, handler and answer."""
 
-    number: int | None
-    """Its number in the interface's specification; None for an extension."""
     method: str
     path: str
     operation_id: str

@@ -45,7 +45,6 @@ _TESTING = "Testing"
 
 ENDPOINTS = (
     Endpoint(
-        number=1,
         method="POST",
         path="/api/sender/categories.v1.0",
         operation_id="list_sender_categories",
@@ -58,7 +57,6 @@ ENDPOINTS = (
         own_codes=(),
     ),
     Endpoint(
-        number=2,
         method="POST",
         path="/api/sender/create.v1.0",
         operation_id="create_sender",
@@ -77,7 +75,6 @@ ENDPOINTS = (
         ),
     ),
     Endpoint(
-        number=3,
         method="POST",
         path="/api/sender/delete.v1.0",
         operation_id="delete_sender",
@@ -90,7 +87,6 @@ ENDPOINTS = (
         own_codes=(*_FIELD_CODES, *_PROFILE_CODES),
     ),
     Endpoint(
-        number=4,
         method="POST",
         path="/api/sender/auth.v1.0",
         operation_id="authenticate_sender",
@@ -112,7 +108,6 @@ ENDPOINTS = (
         ),
     ),
     Endpoint(
-        number=5,
         method="GET",
         path="/api/sender/list.v1.0",
         operation_id="list_senders",
@@ -125,7 +120,6 @@ ENDPOINTS = (
         own_codes=(Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER),
     ),
     Endpoint(
-        number=6,
         method="POST",
         path="/api/message/sendSMS.v1.0",
         operation_id="send_sms",
@@ -138,7 +132,6 @@ ENDPOINTS = (
         own_codes=(*_SENDING_CODES, Code.NIGHT_AD_RESTRICTED),
     ),
     Endpoint(
-        number=7,
         method="POST",
         path="/api/message/sendLMS.v1.0",
         operation_id="send_lms",
@@ -151,7 +144,6 @@ ENDPOINTS = (
         own_codes=(*_SENDING_CODES, Code.NIGHT_AD_RESTRICTED),
     ),
     Endpoint(
-        number=8,
         method="POST",
         path="/api/message/sendMMS.v1.0",
         operation_id="send_mms",
@@ -164,7 +156,6 @@ ENDPOINTS = (
         own_codes=(*_SENDING_CODES, Code.INVALID_IMAGE, Code.NIGHT_AD_RESTRICTED),
     ),
     Endpoint(
-        number=9,
         method="POST",
         path="/api/message/sendAlimtalk.v1.0",
         operation_id="send_alimtalk",
@@ -183,7 +174,6 @@ ENDPOINTS = (
         ),
     ),
     Endpoint(
-        number=10,
         method="POST",
         path="/api/message/sendFriendtalk.v1.0",
         operation_id="send_friendtalk",
@@ -202,7 +192,6 @@ ENDPOINTS = (
         ),
     ),
     Endpoint(
-        number=None,
         method="POST",
         path="/api/message/sendBrandMessage.v1.0",
         operation_id="send_brand_message",
@@ -221,7 +210,6 @@ ENDPOINTS = (
         ),
     ),
     Endpoint(
-        number=11,
         method="POST",
         path="/api/message/list.v1.0",
         operation_id="list_messages",
@@ -234,7 +222,6 @@ ENDPOINTS = (
         own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER, Code.INVALID_DATE),
     ),
     Endpoint(
-        number=None,
         method="POST",
         path="/api/message/cancel.v1.0",
         operation_id="cancel",
@@ -247,7 +234,6 @@ ENDPOINTS = (
         own_codes=(*_FIELD_CODES, Code.REQUEST_NOT_FOUND),
     ),
     Endpoint(
-        number=None,
         method="GET",
         path="/api/message/request.v1.0",
         operation_id="look_up_request",
@@ -262,7 +248,6 @@ ENDPOINTS = (
     LIST_RESULTS,
     *LOOKUP_ENDPOINTS,
     Endpoint(
-        number=None,
         method="GET",
         path="/api/template/categories.v1.0",
         operation_id="list_template_categories",
@@ -275,7 +260,6 @@ ENDPOINTS = (
         own_codes=(),
     ),
     Endpoint(
-        number=None,
         method="POST",
         path="/api/template/create.v1.0",
         operation_id="create_template",
@@ -288,7 +272,6 @@ ENDPOINTS = (
         own_codes=(*_TEMPLATE_WRITE_CODES, Code.DUPLICATE),
     ),
     Endpoint(
-        number=None,
         method="POST",
         path="/api/template/update.v1.0",
         operation_id="update_template",
@@ -301,7 +284,6 @@ ENDPOINTS = (
         own_codes=(*_TEMPLATE_WRITE_CODES, Code.TEMPLATE_NOT_FOUND),
     ),
     Endpoint(
-        number=None,
         method="POST",
         path="/api/template/delete.v1.0",
         operation_id="delete_template",
@@ -314,7 +296,6 @@ ENDPOINTS = (
         own_codes=(*_TEMPLATE_CODES, Code.INVALID_STATE, Code.SENDER_NOT_APPROVED),
     ),
     Endpoint(
-        number=None,
         method="POST",
         path="/api/template/request.v1.0",
         operation_id="request_template",
@@ -337,7 +318,6 @@ ENDPOINTS = (
         ),
     ),
     Endpoint(
-        number=None,
         method="GET",
         path="/api/template/list.v1.0",
         operation_id="list_templates",
@@ -353,7 +333,6 @@ ENDPOINTS = (
     *opt_outs.ENDPOINTS,
     *webhooks.ENDPOINTS,
     Endpoint(
-        number=None,
         method="POST",
         path="/api/privacy/export.v1.0",
         operation_id="export_personal_data",
@@ -366,7 +345,6 @@ ENDPOINTS = (
         own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER),
     ),
     Endpoint(
-        number=None,
         method="POST",
         path="/api/privacy/erase.v1.0",
         operation_id="erase_personal_data",
@@ -379,7 +357,6 @@ ENDPOINTS = (
         own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER),
     ),
     Endpoint(
-        number=None,
         method="GET",
         path="/api/simulator/phone.v1.0",
         operation_id="look_at_phone",

@@ -24,7 +24,6 @@ async def list_inbound(call: ApiCall) -> dict[str, Any]:
 
 ENDPOINTS = (
     Endpoint(
-        number=None,
         method="GET",
         path="/api/message/inbound.v1.0",
         operation_id="list_inbound_messages",

@@ -1,4 +1,4 @@
-"""The endpoints that look up what became of messages, beyond the interface's specification."""
+"""The endpoints that look up what became of messages."""
 
 from pabal.domain.base.codes import Code
 from pabal.models import lookup, statistics
@@ -7,7 +7,6 @@ from pabal.web.endpoints.endpoint import Endpoint
 
 LOOKUP_ENDPOINTS = (
     Endpoint(
-        number=None,
         method="GET",
         path="/api/message/detail.v1.0",
         operation_id="look_up_message",
@@ -20,7 +19,6 @@ LOOKUP_ENDPOINTS = (
         own_codes=(Code.MISSING_PARAMETER, Code.UNSUPPORTED_CHARACTER, Code.MESSAGE_NOT_FOUND),
     ),
     Endpoint(
-        number=None,
         method="GET",
         path="/api/statistics/list.v1.0",
         operation_id="list_statistics",

@@ -56,7 +56,6 @@ async def list_opt_outs(call: ApiCall) -> dict[str, Any]:
 
 ENDPOINTS = (
     Endpoint(
-        number=None,
         method="POST",
         path="/api/optOut/add.v1.0",
         operation_id="add_opt_outs",
@@ -69,7 +68,6 @@ ENDPOINTS = (
         own_codes=_CODES,
     ),
     Endpoint(
-        number=None,
         method="POST",
         path="/api/optOut/remove.v1.0",
         operation_id="remove_opt_outs",
@@ -82,7 +80,6 @@ ENDPOINTS = (
         own_codes=_CODES,
     ),
     Endpoint(
-        number=None,
         method="GET",
         path="/api/optOut/list.v1.0",
         operation_id="list_opt_outs",

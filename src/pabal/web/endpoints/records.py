@@ -47,7 +47,7 @@ def build_request_item(outlook: RequestDetails, requested_at: Instant, locale: L
 
 
 def build_attachment(attachment: BrandAttachment) -> AttachmentBody | UnsetType:
-    """Return the attachment of a brand message as the interface writes it; nothing for an empty one."""
+    """Return the attachment of a brand message as the API writes it; nothing for an empty one."""
     given = to_documented(attachment)
     return msgspec.convert(given, AttachmentBody) if given else UNSET
 

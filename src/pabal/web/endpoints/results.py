@@ -44,7 +44,6 @@ def _parse_cursor(spelling: str) -> dict[int, int]:
 
 
 LIST_RESULTS = Endpoint(
-    number=None,
     method="GET",
     path="/api/message/results.v1.0",
     operation_id="list_results",

@@ -77,7 +77,6 @@ def _audit_entry(call: ApiCall, action: str, webhook_id: int | None = None) -> A
 
 ENDPOINTS = (
     Endpoint(
-        number=None,
         method="POST",
         path="/api/webhook/create.v1.0",
         operation_id="create_webhook",
@@ -90,7 +89,6 @@ ENDPOINTS = (
         own_codes=(*_FIELD_CODES, Code.INVALID_STATE),
     ),
     Endpoint(
-        number=None,
         method="POST",
         path="/api/webhook/update.v1.0",
         operation_id="update_webhook",
@@ -103,7 +101,6 @@ ENDPOINTS = (
         own_codes=_ID_CODES,
     ),
     Endpoint(
-        number=None,
         method="POST",
         path="/api/webhook/delete.v1.0",
         operation_id="delete_webhook",
@@ -116,7 +113,6 @@ ENDPOINTS = (
         own_codes=_ID_CODES,
     ),
     Endpoint(
-        number=None,
         method="POST",
         path="/api/webhook/test.v1.0",
         operation_id="test_webhook",
@@ -129,7 +125,6 @@ ENDPOINTS = (
         own_codes=_ID_CODES,
     ),
     Endpoint(
-        number=None,
         method="POST",
         path="/api/webhook/replay.v1.0",
         operation_id="replay_webhook",
@@ -142,7 +137,6 @@ ENDPOINTS = (
         own_codes=(*_ID_CODES, Code.INVALID_DATE, Code.INVALID_STATE),
     ),
     Endpoint(
-        number=None,
         method="GET",
         path="/api/webhook/list.v1.0",
         operation_id="list_webhooks",
@@ -155,7 +149,6 @@ ENDPOINTS = (
         own_codes=(),
     ),
     Endpoint(
-        number=None,
         method="GET",
         path="/api/webhook/deliveries.v1.0",
         operation_id="list_webhook_deliveries",

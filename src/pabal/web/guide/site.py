@@ -31,7 +31,7 @@ _TEXTS = {
     "search": Text("검색", "Search"),
     "results": Text("검색 결과", "Results"),
     "nothing": Text("찾은 것이 없습니다. 다른 말로 찾아보세요.", "Nothing found. Try other words."),
-    "interface": Text("API 문서", "Interface"),
+    "interface": Text("API 문서", "API"),
     "language": Text("English", "한국어"),
     "contents": Text("차례", "Contents"),
 }

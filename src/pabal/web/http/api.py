@@ -1,4 +1,4 @@
-"""The HTTP interface: routes a request to its endpoint, authorizes it, and answers in the envelope."""
+"""The HTTP API: routes a request to its endpoint, authorizes it, and answers in the envelope."""
 
 import asyncio
 import logging
@@ -61,7 +61,7 @@ class ApiResponse(NamedTuple):
 
 
 class Api:
-    """The HTTP interface as an ASGI app; paths outside /api/ go to `other_app`."""
+    """The HTTP API as an ASGI app; paths outside /api/ go to `other_app`."""
 
     def __init__(
         self,
@@ -173,7 +173,7 @@ class Api:
     ) -> Mapping[str, Any]:
         """Return the fields that the endpoint adds to the envelope.
 
-        The order of the checks is part of the interface.
+        The order of the checks is part of the API.
         """
         if scope["method"] != endpoint.method:
             raise Refused(Code.METHOD_NOT_ALLOWED)

@@ -13,7 +13,7 @@ _ADDRESS_NOT_ALLOWED = Text("허용되지 않은 IP 주소입니다.", "Your IP 
 
 
 class ApiGuard:
-    """Authorizes every call of the interface."""
+    """Authorizes every call of the API."""
 
     def __init__(
         self,
