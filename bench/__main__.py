@@ -1,116 +1,111 @@
-"""`python -m bench [NAME…]`: runs the named benchmarks, or all, and prints one table."""
+"""`python -m bench [NAME…]`: measures the named scenarios, or all; `compare` measures two checkouts in turn.
+
+`python -m bench compare --base DIR NAME…` runs the command of this checkout and of the one in DIR, round by round,
+under the same load.
+"""
 
 import argparse
+import contextlib
+import importlib
 import os
 import platform
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 
-from bench import (
-    accept,
-    campaign,
-    citus,
-    console,
-    contacts,
-    deliver,
-    history,
-    many,
-    months,
-    nhncloud,
-    nhncloud_brand,
-    overload,
-    pages,
-    postgres,
-    queue,
-    scheduled,
-    shares,
-    small,
-    smpp,
-    solapi,
-    start,
-    turns,
-    webhooks,
-    workers,
-)
-from bench.figures import Figure, format_table
+from bench.environment import THIS, Environment
+from bench.figures import Figure, format_memory, format_table, tabulate, tabulate_two
 from bench.load import LoadFailed
-from bench.server import BenchEnvironment, BenchmarkFailed, report_progress
+from bench.postgres import CitusEnvironment, postgres_environment
+from bench.server import BenchmarkFailed, report_progress
 
-BENCHMARKS: dict[str, Callable[[BenchEnvironment], list[Figure]]] = {
-    "accept": accept.measure,
-    "campaign": campaign.measure,
-    "console": console.measure,
-    "contacts": contacts.measure,
-    "deliver": deliver.measure,
-    "history": history.measure,
-    "overload": overload.measure,
-    "pages": pages.measure,
-    "scheduled": scheduled.measure,
-    "shares": shares.measure,
-    "small": small.measure,
-    "smpp": smpp.measure,
-    "nhncloud": nhncloud.measure,
-    "brand": nhncloud_brand.measure,
-    "solapi": solapi.measure,
-    "start": start.measure,
-    "turns": turns.measure,
-    "webhooks": webhooks.measure,
-    "postgres": postgres.measure,
-    "workers": workers.measure,
-    "queue": queue.measure,
-    "months": months.measure,
-    "citus": citus.measure,
-    "many": many.measure,
-}
-LONG = ("many",)
-"""Those that run only where they are named: they take ten minutes and some gigabytes."""
-MEMORY_TARGET_MB = 200
-_MB = 1024 * 1024
+SCENARIOS = (
+    "accept", "deliver", "small", "pace", "fair", "webhooks", "relay", "history", "queue", "workers", "console",
+    "contacts", "overload", "start",
+)  # fmt: skip
+ENGINES = ("sqlite", "postgresql", "citus")
+HEADS = ("scenario", "what", "measured", "target", "")
+COMPARED_HEADS = ("scenario", "what", "base", "this", "times worse", "")
 
 
 def main() -> int:
     """Run the benchmarks, print the table, and return 1 if one failed, else 0."""
-    parser = argparse.ArgumentParser("bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"benchmarks to run: {', '.join(BENCHMARKS)}")
-    parser.add_argument("--processes", type=int, default=1, help="how many processes `small` starts on SQLite")
-    given = parser.parse_args()
-    names = given.names or [name for name in BENCHMARKS if name not in LONG]
-    unknown = [name for name in names if name not in BENCHMARKS]
-    if unknown:
-        parser.error(f"no such benchmark: {', '.join(unknown)}")
+    words = sys.argv[1:]
+    compares = words[:1] == ["compare"]
+    given = _parse(words[compares:], compares=compares)
     began = time.perf_counter()
-    figures: list[Figure] = []
-    has_failed = False
-    with tempfile.TemporaryDirectory(prefix="pabal-bench-") as root:
-        env = BenchEnvironment(Path(root), given.processes)
-        env.prepare()
-        for name in names:
-            report_progress(f"{name}: {sys.modules[BENCHMARKS[name].__module__].__doc__}")
-            try:
-                figures += BENCHMARKS[name](env)
-            except (BenchmarkFailed, LoadFailed) as error:
-                has_failed = True
-                report_progress(f"  FAILED: {error}")
-    if env.peaks:
-        figures.append(_memory_figure(env.peaks))
-    took_s = time.perf_counter() - began
-    report_progress(
-        f"\nPython {platform.python_version()}, {_cores()} cores, shared with the load; {took_s:.0f} s\n"
-    )
-    report_progress(format_table(figures))
-    return 1 if has_failed else 0
+    rows: list[tuple[str, ...]] = []
+    failed: list[str] = []
+    peaks: dict[str, int] = {}
+    programs = [given.base / ".venv/bin/pabal", THIS] if compares else [THIS]
+    for name in given.names:
+        scenario = importlib.import_module(f"bench.scenarios.{name}")
+        report_progress(f"{name}: {scenario.__doc__}")
+        try:
+            found = _measure(scenario, programs, given, peaks)
+        except (BenchmarkFailed, LoadFailed) as error:
+            report_progress(f"  FAILED: {error}")
+            failed.append(name)
+            continue
+        rows += tabulate_two(name, *found) if compares else tabulate(name, *found)
+    took_s, cores = time.perf_counter() - began, len(os.sched_getaffinity(0))
+    report_progress(f"\nPython {platform.python_version()}, {cores} cores, shared with the load; {took_s:.0f} s\n")
+    report_progress(format_table(COMPARED_HEADS if compares else HEADS, rows))
+    if peaks and not compares:
+        report_progress(format_memory(peaks))
+    if failed:
+        report_progress(f"FAILED: {', '.join(failed)}")
+    return 1 if failed else 0
 
 
-def _memory_figure(peaks: dict[str, int]) -> Figure:
-    details = ", ".join(f"{benchmark} {peak // _MB}" for benchmark, peak in peaks.items())
-    return Figure("memory", "peak resident", max(peaks.values()) / _MB, " MB", MEMORY_TARGET_MB, "at most", details)
+def _parse(words: Sequence[str], *, compares: bool) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("bench", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"scenarios: {', '.join(SCENARIOS)}")
+    parser.add_argument("--engine", choices=ENGINES, default="sqlite", help="where the stores are (sqlite)")
+    parser.add_argument("--processes", type=int, nargs="+", default=[1, 2], help="numbers of processes (1 2)")
+    parser.add_argument("--rounds", type=int, help="how often each scenario is measured (as it says)")
+    parser.add_argument("--scale", type=float, default=1.0, help="multiplies the numbers of messages (1)")
+    if compares:
+        parser.add_argument("--base", type=Path, required=True, help="the checkout to compare with, with a .venv")
+    given = parser.parse_args(words)
+    given.names = given.names or list(SCENARIOS)
+    unknown = [name for name in given.names if name not in SCENARIOS]
+    if unknown:
+        parser.error(f"no such scenario: {', '.join(unknown)}")
+    return given
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))
+def _measure(
+    scenario: ModuleType, programs: Sequence[Path], given: argparse.Namespace, peaks: dict[str, int]
+) -> list[list[list[Figure]]]:
+    """Return the figures of each round, by program; rounds of all programs take turns."""
+    found: list[list[list[Figure]]] = [[] for _ in programs]
+    with contextlib.ExitStack() as stack:
+        environments = [stack.enter_context(_environment(each, given)) for each in programs]
+        for number in range(given.rounds or scenario.ROUNDS):
+            for position, env in enumerate(environments):
+                found[position].append(scenario.measure(env))
+                shown = ", ".join(f"{each.what} {each.value:,.2f}{each.unit}" for each in found[position][-1])
+                report_progress(f"  round {number + 1}, {env.program}: {shown}")
+        for env in environments:
+            peaks.update(env.peaks)
+    return found
+
+
+@contextlib.contextmanager
+def _environment(program: Path, given: argparse.Namespace) -> Iterator[Environment]:
+    with contextlib.ExitStack() as stack:
+        root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pabal-bench-")))
+        kind = CitusEnvironment if given.engine == "citus" else Environment
+        env = kind(root, program, tuple(given.processes), given.scale)
+        if given.engine == "postgresql":
+            yield stack.enter_context(postgres_environment(env))
+        else:
+            env.prepare()
+            yield env
 
 
 if __name__ == "__main__":

@@ -9,14 +9,22 @@ import msgspec
 import uvicorn
 import uvloop
 
-from pabal.models.bodies import SendSms
-from pabal.models.send_answers import AcceptedItem
-
 Message = MutableMapping[str, Any]
 MAX_PARTS = 10_000
 
-_decoder = msgspec.json.Decoder(SendSms)
-_encoder = msgspec.json.Encoder()
+
+class _Receiver(msgspec.Struct):
+    phoneNumber: str
+    templateData: dict[str, str]
+
+
+class _Send(msgspec.Struct):
+    content: str
+    sender: str
+    receivers: list[_Receiver]
+
+
+_decoder = msgspec.json.Decoder(_Send)
 
 
 async def app(
@@ -29,32 +37,28 @@ async def app(
         body += message.get("body", b"")
         if not message.get("more_body"):
             break
-    sending = _decoder.decode(body) if body else None
-    answer = _encoder.encode(
+    if body:
+        _decoder.decode(body)
+    answer = msgspec.json.encode(
         {
             "time": "2026-11-15T12:00:00.000+09:00",
             "result": "SUCCESS",
             "resultMessage": "성공",
             "locale": "ko",
-            "item": AcceptedItem("0" * 26 if sending else ""),
+            "item": {"requestId": "0" * 26 if body else ""},
         }
     )
-    await send(
-        {
-            "type": "http.response.start",
-            "status": 200,
-            "headers": [
-                (b"content-type", b"application/json;charset=UTF-8"),
-                (b"content-length", b"%d" % len(answer)),
-                (b"x-request-id", b"0123456789abcdef"),
-            ],
-        }
-    )
+    headers = [
+        (b"content-type", b"application/json;charset=UTF-8"),
+        (b"content-length", b"%d" % len(answer)),
+        (b"x-request-id", b"0123456789abcdef"),
+    ]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": answer})
 
 
 def main() -> None:
-    """Serve on the port given on the command line, configured as in `pabal serve`."""
+    """Serve on the port given on the command line."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", int(sys.argv[1])))

@@ -1,13 +1,15 @@
 """The load: keep-alive connections, each of which sends its next request after the last response.
 
 It runs as a separate process (`python -m bench.load`), reads a plan from standard input and writes the result to
-standard output. It implements just enough HTTP/1.1 for our own servers, to cost little CPU time.
+standard output. It implements just enough HTTP/1.1 for the servers under test, to cost little CPU time.
 """
 
 import asyncio
+import contextlib
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from typing import cast
 
 import msgspec
@@ -18,10 +20,12 @@ MAX_HEAD_BYTES = 65_536
 _LAST_CHUNK = b"\r\n0\r\n\r\n"
 GRACE_S = 60.0
 """How long a load waits for missing responses after its end."""
+BACKOFF_S = 0.05
+"""A caller that is refused waits this long, twenty times less than Retry-After asks for."""
 
 
 class LoadPlan(msgspec.Struct, kw_only=True):
-    """What to send: `bodies` in turn, until `count` requests or `seconds` have passed."""
+    """What to send: `bodies` in order and again, until `count` requests or `seconds` have passed."""
 
     port: int
     path: str
@@ -38,6 +42,9 @@ class LoadPlan(msgspec.Struct, kw_only=True):
     is_get: bool = False
     """Whether `bodies` are paths with queries instead, to be got."""
     expected_status: int = 200
+    """0: any is expected."""
+    expects_refusals: bool = False
+    """Whether 429 and 503 are expected too; a caller that is refused or closed connects again."""
 
 
 class LoadResult(msgspec.Struct, kw_only=True):
@@ -47,9 +54,16 @@ class LoadResult(msgspec.Struct, kw_only=True):
     all_requests: int
     seconds: float
     latencies_s: list[float]
+    sent_at: list[float]
+    """When each request was sent, in seconds of the wall clock; request N has the body N modulo their number."""
     answers: list[bytes]
     failures: list[bytes]
     """The first few responses that were not expected."""
+    refused_s: list[float]
+    """How long expected refusals took."""
+    without_retry_after: int
+    unanswered: int
+    """Connections that were closed instead of an answer, where refusals are expected."""
     cpu_s: float
     """The CPU time of sending and receiving."""
 
@@ -67,18 +81,23 @@ def run(plan: LoadPlan) -> LoadResult:
 
     Raises LoadFailed if a response was not the expected one.
     """
-    with start(plan) as process:
+    with running(plan) as process:
         return finish(process)
 
 
-def start(plan: LoadPlan) -> "subprocess.Popen[bytes]":
-    """Start a plan in a separate process."""
-    process = subprocess.Popen([sys.executable, "-m", "bench.load"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdin
-    process.stdin.write(msgspec.msgpack.encode(plan))
-    process.stdin.close()
-    process.stdin = None
-    return process
+@contextlib.contextmanager
+def running(plan: LoadPlan) -> Iterator["subprocess.Popen[bytes]"]:
+    """Start a plan in a separate process, and end that with the block."""
+    command = [sys.executable, "-m", "bench.load"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        process.stdin.write(msgspec.msgpack.encode(plan))
+        process.stdin.close()
+        process.stdin = None
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def finish(process: "subprocess.Popen[bytes]") -> LoadResult:
@@ -91,9 +110,7 @@ def finish(process: "subprocess.Popen[bytes]") -> LoadResult:
         raise LoadFailed(f"the load ended with status {process.returncode}")
     seen = msgspec.msgpack.decode(output, type=LoadResult)
     if seen.failures:
-        raise LoadFailed(
-            f"{len(seen.failures)} or more responses were not expected, the first: {seen.failures[0]!r}"
-        )
+        raise LoadFailed(f"{len(seen.failures)} or more unexpected responses, the first: {seen.failures[0]!r}")
     return seen
 
 
@@ -110,34 +127,46 @@ class _LoadState:
             self._wires = [b"GET %b HTTP/1.1\r\nHost: bench\r\n\r\n" % path for path in plan.bodies]
         else:
             self._wires = [f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body for body in plan.bodies]
-        self._expected = b"HTTP/1.1 %d" % plan.expected_status
-        self._sent = 0
+        self._expected = b"HTTP/1.1 %d" % plan.expected_status if plan.expected_status else b"HTTP/1.1 "
+        self._refusals = (b"HTTP/1.1 429", b"HTTP/1.1 503") if plan.expects_refusals else ()
         self.open = plan.connections
         self.began = time.perf_counter()
         self.last = self.began
-        self.latencies: list[float] = []
-        self.answers: list[bytes] = []
-        self.failures: list[bytes] = []
-        self.all = 0
+        self.result = LoadResult(
+            requests=0, all_requests=0, seconds=0.0, latencies_s=[], sent_at=[], answers=[], failures=[],
+            refused_s=[], without_retry_after=0, unanswered=0, cpu_s=0.0,
+        )  # fmt: skip
+
+    def is_over(self, now: float) -> bool:
+        plan = self.plan
+        return bool(
+            (plan.count and len(self.result.sent_at) >= plan.count)
+            or (plan.seconds and now - self.began >= plan.warm_up_s + plan.seconds)
+        )
 
     def next(self, now: float) -> bytes | None:
-        plan = self.plan
-        if plan.count and self._sent >= plan.count:
+        if self.is_over(now):
             return None
-        if plan.seconds and now - self.began >= plan.warm_up_s + plan.seconds:
-            return None
-        self._sent += 1
-        return self._wires[self._sent % len(self._wires)]
+        number = len(self.result.sent_at)
+        self.result.sent_at.append(time.time())
+        return self._wires[number % len(self._wires)]
 
-    def record(self, answer: bytes, sent_at: float, now: float) -> None:
-        self.all += 1
-        if not answer.startswith(self._expected) and len(self.failures) < 10:
-            self.failures.append(answer[:1000])
+    def record(self, answer: bytes, took_s: float, now: float) -> bool:
+        """Record an answer; return whether the caller was refused."""
+        result = self.result
+        if answer.startswith(self._refusals):
+            result.refused_s.append(took_s)
+            result.without_retry_after += b"retry-after:" not in answer.lower()
+            return True
+        result.all_requests += 1
+        if not answer.startswith(self._expected) and len(result.failures) < 10:
+            result.failures.append(answer[:1000])
         if now - self.began >= self.plan.warm_up_s:
-            self.latencies.append(now - sent_at)
+            result.latencies_s.append(took_s)
             self.last = now
         if self.plan.keeps_answers:
-            self.answers.append(answer)
+            result.answers.append(answer)
+        return False
 
     def close_one(self) -> None:
         self.open -= 1
@@ -151,7 +180,9 @@ class _Connection(asyncio.Protocol):
     def __init__(self, state: _LoadState) -> None:
         self._state = state
         self._buffer = b""
-        self._sent_at = 0.0
+        self._sent_at: float | None = None
+        """When the request was sent whose answer is awaited."""
+        self._is_refused = False
         self._transport: asyncio.Transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -171,59 +202,68 @@ class _Connection(asyncio.Protocol):
         elif len(self._buffer) < head_end + 4 + int(self._buffer[at : self._buffer.index(b"\r\n", at)]):
             return
         answer, self._buffer = self._buffer, b""
-        self._state.record(answer, self._sent_at, time.perf_counter())
-        if self._state.plan.pause_s:
+        now, sent_at = time.perf_counter(), self._sent_at
+        self._sent_at = None
+        self._is_refused = self._state.record(answer, now - (sent_at or now), now)
+        if self._is_refused:
+            self._transport.close()
+        elif self._state.plan.pause_s:
             asyncio.get_running_loop().call_later(self._state.plan.pause_s, self._send)
         else:
             self._send()
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._state.close_one()
+        state = self._state
+        is_over = state.is_over(time.perf_counter())
+        if state.plan.expects_refusals and not is_over:
+            state.result.unanswered += self._sent_at is not None
+            loop = asyncio.get_running_loop()
+            loop.call_later(BACKOFF_S if self._is_refused else 0, lambda: loop.create_task(_connect(state)))
+        else:
+            state.close_one()
 
     def _send(self) -> None:
-        now = time.perf_counter()
-        wire = self._state.next(now)
+        wire = self._state.next(time.perf_counter())
         if wire is None:
             self._transport.close()
             return
-        self._sent_at = now
+        self._sent_at = time.perf_counter()
         self._transport.write(wire)
 
 
+async def _connect(state: _LoadState) -> None:
+    try:
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            await asyncio.get_running_loop().create_connection(
+                lambda: _Connection(state), "127.0.0.1", state.plan.port
+            )
+    except ConnectionError:
+        if not state.result.all_requests:
+            raise
+        state.close_one()  # the server was killed while the first connections sent already
+
+
 async def _load(plan: LoadPlan) -> LoadResult:
-    loop = asyncio.get_running_loop()
-    state = _LoadState(plan, loop.create_future())
+    state = _LoadState(plan, asyncio.get_running_loop().create_future())
     before_s = time.process_time()
     for _ in range(plan.connections):
-        try:
-            async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                await loop.create_connection(lambda: _Connection(state), "127.0.0.1", plan.port)
-        except ConnectionRefusedError:
-            if not state.all:
-                raise
-            state.close_one()  # the server was killed while the first connections sent already
+        await _connect(state)
     async with asyncio.timeout(plan.warm_up_s + plan.seconds + GRACE_S):
         await state.done
-    return LoadResult(
-        requests=len(state.latencies),
-        all_requests=state.all,
-        seconds=state.last - state.began - plan.warm_up_s,
-        latencies_s=state.latencies,
-        answers=state.answers,
-        failures=state.failures,
-        cpu_s=time.process_time() - before_s,
-    )
+    result = state.result
+    result.requests = len(result.latencies_s)
+    result.seconds = state.last - state.began - plan.warm_up_s
+    result.cpu_s = time.process_time() - before_s
+    return result
 
 
 def main() -> None:
     plan = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=LoadPlan)
-    write_result(uvloop.run(_load(plan)))
-
-
-def write_result(result: object) -> None:
-    """Write the whole result to standard output: unbuffered, a write to a full pipe may end early."""
-    with open(sys.stdout.fileno(), "wb", closefd=False) as output:
-        output.write(msgspec.msgpack.encode(result))
+    result = msgspec.msgpack.encode(uvloop.run(_load(plan)))
+    with open(
+        sys.stdout.fileno(), "wb", closefd=False
+    ) as output:  # unbuffered, a write to a full pipe may end early
+        output.write(result)
 
 
 if __name__ == "__main__":

@@ -1,36 +1,103 @@
-"""Accepting, campaigns and delivery on PostgreSQL on the same cores, compared with bare operations."""
+"""An environment whose stores are databases of a PostgreSQL server, durable and with default settings."""
 
-import time
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from bench import accept, campaign, deliver
-from bench.copy_rows import copy_all
-from bench.database import PostgresEnvironment, postgres_environment
-from bench.figures import Figure
-from bench.fill import REQUEST_RECEIVERS
-from bench.server import BenchEnvironment
-from pabal.service.sending.accept import NewRequest
+import psycopg
 
+from bench.environment import Environment
+from bench.server import cpu_of, descendants_of
+from tests.fixtures import citus
+from tests.fixtures.postgres import Server, admin
 
-def measure(env: BenchEnvironment) -> list[Figure]:
-    """Run the benchmarks of SQLite on PostgreSQL; the bare inserts use COPY."""
-    with postgres_environment(env) as postgres:
-
-        def copied(data: Path, new_requests: list[NewRequest]) -> float:
-            return _measure_copy(postgres, data, new_requests)
-
-        figures = [
-            *accept.measure(postgres, max_servers=2),
-            *campaign.measure(postgres, "COPY", copied),
-            *deliver.measure(postgres, is_settled_enough=True),
-        ]
-    return [each._replace(name="postgres") for each in figures]
+OPTIONS = {
+    "fsync": "on",
+    "full_page_writes": "on",
+    "synchronous_commit": "on",
+    "shared_buffers": "128MB",
+    "autovacuum_naptime": "1min",
+}
+"""PostgreSQL's defaults; the server of the tests overrides them."""
 
 
-def _measure_copy(env: PostgresEnvironment, data: Path, new_requests: list[NewRequest]) -> float:
-    """Return how many receivers per second one connection copies, in transactions of a thousand."""
-    with env.connect(data) as connection:
-        began = time.perf_counter()
-        for each in new_requests:
-            copy_all(connection, [each])
-        return len(new_requests) * REQUEST_RECEIVERS / (time.perf_counter() - began)
+class PostgresEnvironment(Environment):
+    """Each data directory has a settings file that names its database."""
+
+    server: Server
+
+    def prepare(self) -> None:
+        """Create the seed in a database of its own."""
+        with admin(self.server) as connection:
+            connection.execute("create database seed")
+        super().prepare()
+
+    def copy_to(self, data: Path, origin: Path | None = None) -> None:
+        """Create the database of a data directory from that of another one."""
+        with admin(self.server) as connection:
+            template = origin.name if origin else "seed"
+            connection.execute(f"create database {data.name} template {template}".encode())
+
+    def remove(self, data: Path) -> None:
+        """Drop the database of a data directory, too."""
+        super().remove(data)
+        with admin(self.server) as connection:
+            connection.execute(f"drop database {data.name}".encode())
+
+    def store_setting(self, data: Path) -> str:
+        """Return the line that names the database."""
+        return f'store = "{self.server.address(data.name)}"\n'
+
+    def store_cpu_s(self) -> float:
+        """Return the CPU time that all PostgreSQL processes have used so far."""
+        parent = int((self.server.folder / "data" / "postmaster.pid").read_text().split()[0])
+        return cpu_of(parent) + sum(cpu_of(pid) for pid in descendants_of(parent))
+
+    def connect(self, data: Path) -> "psycopg.Connection[Any]":
+        """Return a connection to the database of a data directory, in autocommit mode."""
+        return psycopg.connect(self.server.address(data.name), autocommit=True)
+
+
+class CitusEnvironment(Environment):
+    """Stores on the Citus that PABAL_TEST_CITUS names, where databases cannot be copied: each has its own seed."""
+
+    def prepare(self) -> None:
+        """Distribute the seed."""
+        self._distribute(self.root / "seed")
+        super().prepare()
+
+    def copy_to(self, data: Path, origin: Path | None = None) -> None:
+        """Distribute a new store, and create the accounts in it."""
+        self._distribute(data)
+        self.key = self._add_account(data, "bench", "02-1234-5678")
+
+    def store_setting(self, data: Path) -> str:
+        """Return the line that names the database on the coordinator."""
+        return (data / "address").read_text(encoding="utf-8")
+
+    def _distribute(self, data: Path) -> None:
+        data.mkdir(parents=True, exist_ok=True)
+        address = citus.create_database(f"pabal_bench_{data.name}")
+        (data / "address").write_text(f'store = "{address}"\n', encoding="utf-8")
+        self.run_command(data, "migrate", "--citus")
+
+
+@contextlib.contextmanager
+def postgres_environment(env: Environment, options: dict[str, str] = OPTIONS) -> Iterator[PostgresEnvironment]:
+    """Run a PostgreSQL server until the end of the block, then remove it; it measures the same command."""
+    folder = Path(tempfile.mkdtemp(prefix="pabal-bench-pg-"))
+    server = Server(folder, **options)
+    try:
+        server.init()
+        server.start()
+        found = PostgresEnvironment(env.root / folder.name, env.program, env.processes, env.scale)
+        found.server, found.peaks = server, env.peaks
+        found.prepare()
+        yield found
+    finally:
+        if server.is_running:
+            server.stop()
+        shutil.rmtree(folder)

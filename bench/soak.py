@@ -12,8 +12,9 @@ from statistics import mean
 from typing import NamedTuple
 
 from bench import bodies, load
-from bench.database import OPTIONS, PostgresEnvironment, postgres_environment
-from bench.server import SETTINGS_FILE, BenchEnvironment, BenchmarkFailed, Server, report_progress
+from bench.environment import Environment
+from bench.postgres import OPTIONS, PostgresEnvironment, postgres_environment
+from bench.server import BenchmarkFailed, Server, report_progress
 
 ENGINES = ("sqlite", "postgresql")
 DEFAULT_MINUTES = 20.0
@@ -56,7 +57,7 @@ def main() -> int:
     seconds = given.minutes * 60 / len(engines)
     has_grown = False
     with tempfile.TemporaryDirectory(prefix="pabal-soak-") as root:
-        base = BenchEnvironment(Path(root))
+        base = Environment(Path(root))
         for engine in engines:
             report_progress(f"{engine}: {seconds / 60:.1f} min")
             with _environment(base, engine) as env:
@@ -65,7 +66,7 @@ def main() -> int:
 
 
 @contextlib.contextmanager
-def _environment(base: BenchEnvironment, engine: str) -> Iterator[BenchEnvironment]:
+def _environment(base: Environment, engine: str) -> Iterator[Environment]:
     if engine == "sqlite":
         base.prepare()
         yield base
@@ -74,12 +75,11 @@ def _environment(base: BenchEnvironment, engine: str) -> Iterator[BenchEnvironme
             yield env
 
 
-def _soak(env: BenchEnvironment, seconds: float) -> Series:
+def _soak(env: Environment, seconds: float) -> Series:
     data = env.copy_store()
-    with (data / SETTINGS_FILE).open("a", encoding="utf-8") as file:
-        file.write("head_seconds = 2\nsimulator_messages = 10000\n")
-    with env.run_pabal(data, "soak") as server, contextlib.ExitStack() as stack:
-        loads = [stack.enter_context(load.start(plan)) for plan in _plans(server, env.key, seconds - SETTLE_S)]
+    env.configure(data, "head_seconds = 2\nsimulator_messages = 10000\n")
+    with env.run(data, "soak") as server, contextlib.ExitStack() as stack:
+        loads = [stack.enter_context(load.running(plan)) for plan in _plans(server, env.key, seconds - SETTLE_S)]
         measured = _watch(server, _measures(env, server, data), seconds)
         for each in loads:
             seen = load.finish(each)
@@ -106,7 +106,7 @@ def _plans(server: Server, key: str, seconds: float) -> list[load.LoadPlan]:
     ]
 
 
-def _measures(env: BenchEnvironment, server: Server, data: Path) -> dict[str, Callable[[], float]]:
+def _measures(env: Environment, server: Server, data: Path) -> dict[str, Callable[[], float]]:
     measures: dict[str, Callable[[], float]] = {
         "memory": server.resident_bytes,
         "files": lambda: len(list(Path(f"/proc/{server.pid}/fd").iterdir())),

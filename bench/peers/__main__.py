@@ -3,7 +3,6 @@
 import argparse
 import contextlib
 import platform
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,16 +10,16 @@ from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
-from bench import sink
-from bench.database import postgres_environment
+from bench.environment import Environment
 from bench.peers import measure
-from bench.peers.callback_sink import running_callback_sink
+from bench.peers.gateway import Gateway, Pabal
 from bench.peers.jasmin import Jasmin
 from bench.peers.kannel import Kannel
-from bench.peers.measure import Bench, Killed, Whole
-from bench.peers.ours import Ours
-from bench.peers.peer import Peer
-from bench.server import BenchEnvironment, BenchmarkFailed, report_progress
+from bench.peers.measure import Bench, Killed
+from bench.postgres import postgres_environment
+from bench.server import BenchmarkFailed, report_progress
+from bench.smsc import WINDOW, running_smsc
+from bench.through import Through
 from bench.webhook_sink import running_webhook_sink
 
 T = TypeVar("T")
@@ -60,7 +59,7 @@ def main() -> int:
         )
         return 1
     with tempfile.TemporaryDirectory(prefix="pabal-peers-") as root:
-        env = BenchEnvironment(Path(root))
+        env = Environment(Path(root))
         env.prepare()
         try:
             with _running_peers(env, given) as (bench, peers):
@@ -74,27 +73,26 @@ def main() -> int:
 
 
 @contextlib.contextmanager
-def _running_peers(env: BenchEnvironment, given: argparse.Namespace) -> Iterator[tuple[Bench, list[Peer]]]:
+def _running_peers(env: Environment, given: argparse.Namespace) -> Iterator[tuple[Bench, list[Gateway]]]:
     """Start what all of them share, and yield the gateways that were asked for."""
     with contextlib.ExitStack() as stack:
-        smsc = stack.enter_context(sink.running())
-        callbacks = stack.enter_context(running_callback_sink())
-        posts = stack.enter_context(running_webhook_sink(1, 0))
-        found: dict[str, Callable[[], Peer]] = {
+        smsc = stack.enter_context(running_smsc())
+        sink = stack.enter_context(running_webhook_sink())
+        found: dict[str, Callable[[], Gateway]] = {
             "kannel": Kannel,
             "jasmin": lambda: Jasmin(given.jasmin.absolute()),
-            "sqlite": lambda: Ours("SQLite", env, posts, 1),
-            "sqlite2": lambda: Ours("SQLite", env, posts, 2),
-            "sqlite3": lambda: Ours("SQLite", env, posts, 3),
-            "postgres2": lambda: Ours("PostgreSQL", stack.enter_context(postgres_environment(env)), posts, 2),
+            "sqlite": lambda: Pabal("SQLite", env, sink, 1),
+            "sqlite2": lambda: Pabal("SQLite", env, sink, 2),
+            "sqlite3": lambda: Pabal("SQLite", env, sink, 3),
+            "postgres2": lambda: Pabal("PostgreSQL", stack.enter_context(postgres_environment(env)), sink, 2),
         }
-        yield Bench(env, smsc, callbacks, given.messages), [found[name]() for name in given.peers]
+        yield Bench(env, smsc, sink, given.messages), [found[name]() for name in given.peers]
 
 
 class Comparison:
     """Measures gateways in turn; the first is what the others are compared with."""
 
-    def __init__(self, bench: Bench, peers: Sequence[Peer], rounds: int) -> None:
+    def __init__(self, bench: Bench, peers: Sequence[Gateway], rounds: int) -> None:
         self._bench = bench
         self._peers = peers
         self._rounds = rounds
@@ -129,7 +127,7 @@ class Comparison:
         )
         return _row(f"p99 of accepting at {share:.0%} of its highest rate, ms", latencies)
 
-    def _measure_all(self, what: str, measure_one: Callable[[Peer], T]) -> dict[str, list[T]]:
+    def _measure_all(self, what: str, measure_one: Callable[[Gateway], T]) -> dict[str, list[T]]:
         """Return what was found in each round, by gateway."""
         found: dict[str, list[T]] = {each.name: [] for each in self._peers}
         for number in range(self._rounds):
@@ -139,7 +137,7 @@ class Comparison:
         return found
 
 
-def _rows_of(what: str, found: Mapping[str, Sequence[Whole]]) -> list[str]:
+def _rows_of(what: str, found: Mapping[str, Sequence[Through]]) -> list[str]:
     return [
         _row(f"{what}, {words}", {name: [getattr(each, field) for each in some] for name, some in found.items()})
         for field, words in _WHOLE_ROWS.items()
@@ -165,11 +163,10 @@ def _with_spread(values: Sequence[float]) -> str:
 
 
 def _conditions(rounds: int, messages: int) -> str:
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     return (
-        f"Pabal at {commit or 'an unknown commit'}, Python {platform.python_version()};"
+        f"Python {platform.python_version()};"
         f" {measure.CONNECTIONS} connections, one message a request, {messages:,} messages,"
-        f" SMPP with a window of {sink.WINDOW:,}, medians of {rounds} rounds (lowest–highest): ratio to the first"
+        f" SMPP with a window of {WINDOW:,}, medians of {rounds} rounds (lowest–highest): ratio to the first"
     )
 
 

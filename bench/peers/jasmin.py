@@ -1,25 +1,21 @@
 """Jasmin as a peer: its daemon with Redis and RabbitMQ of its own, all on free ports."""
 
 import contextlib
-import os
 import socket
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
 from bench import bodies
-from bench.fill import TEXT
 from bench.load import LoadPlan
-from bench.peers.boxes import free_ports, wait_for_port, wait_or_kill
-from bench.peers.callback_sink import CallbackSink
-from bench.peers.peer import DIFFERENT_MESSAGES, Running
-from bench.server import BenchmarkFailed, Server
-from bench.sink import Sink
+from bench.peers.gateway import DIFFERENT_MESSAGES, run_program, wait_for_port
+from bench.server import BenchmarkFailed, Server, free_ports
+from bench.smsc import Smsc
+from bench.through import Running
 
 BROKER = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 REDIS = "/usr/bin/redis-server"
-BROKER_START_TIMEOUT_S = 60.0
 JCLI_TIMEOUT_S = 10.0
 NOWHERE = "http://127.0.0.1:9/"
 """Where receipts would be told: Jasmin wants an address, but nobody tells them while callbacks are not measured."""
@@ -102,8 +98,8 @@ class Jasmin:
 
     @contextlib.contextmanager
     def start(
-        self, folder: Path, smsc: Sink, callbacks: CallbackSink | None, *, has_receipts: bool
-    ) -> Iterator[Running]:
+        self, folder: Path, smsc: Smsc, callback_port: int | None, *, has_receipts: bool
+    ) -> Iterator[tuple[LoadPlan, Running]]:
         """Start broker, Redis and Jasmin; configure it where the folder is new."""
         names = ("amqp", "redis", "http", "jcli", "router", "clients", "server", "pb", "dist")
         ports = dict(zip(names, free_ports(len(names)), strict=True))
@@ -111,75 +107,35 @@ class Jasmin:
         (folder / "jasmin.cfg").write_text(
             CONFIGURATION.format(folder=folder, spec=self._spec, **ports), encoding="utf-8"
         )
-        with contextlib.ExitStack() as running:
-            broker = running.enter_context(_broker(folder, ports["amqp"], ports["dist"]))
-            redis = running.enter_context(
-                _process([REDIS, "--port", str(ports["redis"]), "--dir", str(folder)], folder, ports["redis"])
-            )
-            options = ["--enable-dlr-lookup", "--enable-dlr-thrower"] if callbacks else ["--enable-dlr-lookup"]
-            jasmin = running.enter_context(
-                _process(
-                    [str(self._python), str(self._program), "-c", str(folder / "jasmin.cfg"), *options],
-                    folder,
-                    ports["jcli"],
-                )
-            )
+        options = ["--enable-dlr-lookup", *(["--enable-dlr-thrower"] if callback_port else [])]
+        jasmin = [str(self._python), str(self._program), "-c", str(folder / "jasmin.cfg"), *options]
+        redis = [REDIS, "--port", str(ports["redis"]), "--dir", str(folder)]
+        paths = {"LOG_PATH": str(folder), "ROOT_PATH": str(folder)}
+        with contextlib.ExitStack() as stack:
+            broker = run_program([BROKER], folder, ports["amqp"], _broker_settings(folder, ports))
+            others = [stack.enter_context(broker), stack.enter_context(run_program(redis, folder, ports["redis"]))]
+            pid = stack.enter_context(run_program(jasmin, folder, ports["jcli"], paths))
             if is_new:
                 _configure(ports["jcli"], COMMANDS.format(smsc=smsc.port))
-            wait_for_port(ports["http"], jasmin, folder)
-            servers = [Server(each, ports["http"], 0.0) for each in (jasmin.pid, redis.pid, *broker)]
-            yield Running(_plan(ports["http"], callbacks, has_receipts=has_receipts), servers)
-
-    def count_callbacks(self, callbacks: CallbackSink) -> list[tuple[float, int]]:
-        """Return when its callbacks arrived: one request for each result."""
-        return callbacks.arrivals()
+            wait_for_port(ports["http"])
+            plan = _plan(ports["http"], callback_port, has_receipts=has_receipts)
+            yield plan, Running([Server(each, ports["http"]) for each in (pid, *others)])
 
 
-@contextlib.contextmanager
-def _process(command: Sequence[str], folder: Path, port: int) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run a program until the end of the context, in a folder that has its logs."""
-    environment = os.environ | {"LOG_PATH": str(folder), "ROOT_PATH": str(folder)}
-    with (folder / "output.log").open("ab") as output:
-        process = subprocess.Popen(command, env=environment, cwd=folder, stdout=output, stderr=output)
-    try:
-        wait_for_port(port, process, folder)
-        yield process
-    finally:
-        process.terminate()
-        wait_or_kill(process)
-
-
-@contextlib.contextmanager
-def _broker(folder: Path, port: int, dist_port: int) -> Iterator[list[int]]:
-    """Run RabbitMQ until the end of the context; yield the ids of its processes."""
+def _broker_settings(folder: Path, ports: dict[str, int]) -> dict[str, str]:
     home = folder / "rabbitmq"
     home.mkdir(exist_ok=True)
-    environment = os.environ | {
+    return {
         "HOME": str(home),
-        "RABBITMQ_NODENAME": f"bench{port}@localhost",
-        "RABBITMQ_NODE_PORT": str(port),
-        "RABBITMQ_DIST_PORT": str(dist_port),
+        "RABBITMQ_NODENAME": f"bench{ports['amqp']}@localhost",
+        "RABBITMQ_NODE_PORT": str(ports["amqp"]),
+        "RABBITMQ_DIST_PORT": str(ports["dist"]),
         "RABBITMQ_MNESIA_BASE": str(home),
         "RABBITMQ_LOG_BASE": str(home),
         "RABBITMQ_ENABLED_PLUGINS_FILE": str(home / "plugins"),
         "RABBITMQ_PID_FILE": str(home / "pid"),
         "RABBITMQ_SERVER_START_ARGS": "-noshell",
     }
-    process = subprocess.Popen(
-        [BROKER], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
-    try:
-        wait_for_port(port, process, folder, BROKER_START_TIMEOUT_S)
-        yield [process.pid, *_descendants(process.pid)]
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, 15)
-        wait_or_kill(process)
-
-
-def _descendants(pid: int) -> list[int]:
-    children = [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    return [one for child in children for one in (child, *_descendants(child))]
 
 
 def _configure(port: int, commands: str) -> None:
@@ -210,16 +166,16 @@ def _read_prompt(console: socket.socket) -> bytes:
     return said
 
 
-def _plan(port: int, callbacks: CallbackSink | None, *, has_receipts: bool) -> LoadPlan:
+def _plan(port: int, callback_port: int | None, *, has_receipts: bool) -> LoadPlan:
     common = {
         "username": "bench",
         "password": "bench",
         "from": "0212345678",
         "coding": "8",
-        "hex-content": TEXT.replace("#{name}", "홍길동").encode("utf-16-be").hex(),
+        "hex-content": bodies.TEXT.replace("#{name}", "홍길동").encode("utf-16-be").hex(),
     }
     if has_receipts:
-        address = f"http://127.0.0.1:{callbacks.port}/result" if callbacks else NOWHERE
+        address = f"http://127.0.0.1:{callback_port}/result" if callback_port else NOWHERE
         common |= {"dlr": "yes", "dlr-level": "2", "dlr-url": address, "dlr-method": "GET"}
     queries = [urlencode(common | {"to": number}) for number in bodies.single_receivers(DIFFERENT_MESSAGES)]
     return LoadPlan(

@@ -8,16 +8,14 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from bench import bodies
-from bench.fill import TEXT
 from bench.load import LoadPlan
-from bench.peers.boxes import free_ports, wait_for_port, wait_or_kill
-from bench.peers.callback_sink import CallbackSink
-from bench.peers.peer import DIFFERENT_MESSAGES, Running
-from bench.server import Server
-from bench.sink import WINDOW, Sink
+from bench.peers.gateway import DIFFERENT_MESSAGES, run_program
+from bench.server import Server, free_ports
+from bench.smsc import WINDOW, Smsc
+from bench.through import Running
 
 BOXES = ("/usr/sbin/bearerbox", "/usr/sbin/smsbox")
-PASSWORD = "bench"
+PASSWORD, SENDER = "bench", "0212345678"
 DELIVERED_OR_FAILED = 3
 """The mask of the receipts that are asked for."""
 CONFIGURATION = """\
@@ -73,8 +71,8 @@ class Kannel:
 
     @contextlib.contextmanager
     def start(
-        self, folder: Path, smsc: Sink, callbacks: CallbackSink | None, *, has_receipts: bool
-    ) -> Iterator[Running]:
+        self, folder: Path, smsc: Smsc, callback_port: int | None, *, has_receipts: bool
+    ) -> Iterator[tuple[LoadPlan, Running]]:
         """Start both boxes, and stop them at the end."""
         ports = dict(zip(("admin", "box", "http"), free_ports(3), strict=True))
         file = folder / "kannel.conf"
@@ -82,38 +80,28 @@ class Kannel:
             CONFIGURATION.format(folder=folder, password=PASSWORD, smsc=smsc.port, window=WINDOW, **ports),
             encoding="utf-8",
         )
-        processes: list[subprocess.Popen[bytes]] = []
-        try:
-            for box, port in zip(BOXES, (ports["box"], ports["http"]), strict=True):
-                process = subprocess.Popen([box, str(file)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                processes.append(process)
-                wait_for_port(port, process, folder)
-            servers = [Server(process.pid, ports["http"], 0.0) for process in processes]
-            yield Running(_plan(ports["http"], callbacks, has_receipts=has_receipts), servers)
-        finally:
-            for process in reversed(processes):
-                process.terminate()
-            for process in processes:
-                wait_or_kill(process)
-
-    def count_callbacks(self, callbacks: CallbackSink) -> list[tuple[float, int]]:
-        """Return when its callbacks arrived: one request for each result."""
-        return callbacks.arrivals()
+        with contextlib.ExitStack() as stack:
+            pids = [
+                stack.enter_context(run_program([box, str(file)], folder, port))
+                for box, port in zip(BOXES, (ports["box"], ports["http"]), strict=True)
+            ]
+            plan = _plan(ports["http"], callback_port, has_receipts=has_receipts)
+            yield plan, Running([Server(pid, ports["http"]) for pid in pids])
 
 
-def _plan(port: int, callbacks: CallbackSink | None, *, has_receipts: bool) -> LoadPlan:
+def _plan(port: int, callback_port: int | None, *, has_receipts: bool) -> LoadPlan:
     common = {
         "username": "bench",
         "password": PASSWORD,
-        "from": "0212345678",
-        "text": TEXT.replace("#{name}", "홍길동"),
+        "from": SENDER,
+        "text": bodies.TEXT.replace("#{name}", "홍길동"),
         "charset": "UTF-8",
         "coding": "2",
     }
     if has_receipts:
         common["dlr-mask"] = str(DELIVERED_OR_FAILED)
-        if callbacks:
-            common["dlr-url"] = f"http://127.0.0.1:{callbacks.port}/result?answer=%A"
+        if callback_port:
+            common["dlr-url"] = f"http://127.0.0.1:{callback_port}/result?answer=%A"
     queries = [urlencode(common | {"to": number}) for number in bodies.single_receivers(DIFFERENT_MESSAGES)]
     return LoadPlan(
         port=port,

@@ -1,6 +1,6 @@
 """An SMSC that accepts every message, sends a receipt after a delay, and counts.
 
-It runs as a separate process (`python -m bench.sink`). It writes its port to standard output, then reads commands
+It runs as a separate process (`python -m bench.smsc`). It writes its port to standard output, then reads commands
 from standard input and answers each with its figures, one line of JSON each. It exits when its input ends. It
 implements just enough SMPP for our own carrier, to cost little CPU time.
 """
@@ -10,30 +10,28 @@ import contextlib
 import gc
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from struct import Struct
 from typing import cast
 
 import msgspec
 import uvloop
 
-from bench.server import SETTINGS_FILE, BenchmarkFailed
-from pabal.carriers.smpp import pdu, protocol
+from bench.line_process import LineProcess, answer_lines, running_lines
+from bench.server import BenchmarkFailed
 
 RECEIPT_DELAY_S = 0.3
 """The same delay as the simulator's."""
 RECEIPT_BATCH_S = 0.01
 """Messages that arrive within this time have their receipts sent together."""
+MAX_PDU_OCTETS = 128 * 1024
 COUNT_TIMEOUT_S = 30.0
 POLL_INTERVAL_S = 0.05
 
 WINDOW = 1000
-CARRIER = "sink"
 SETTINGS = """\
-[carriers.sink]
+[carriers.smsc]
 kind = "smpp"
 host = "127.0.0.1"
 port = {port}
@@ -45,14 +43,20 @@ rate = {rate}
 kind = "simulator"
 
 [routes]
-sms = ["sink"]
+sms = ["smsc"]
+lms = ["smsc"]
 alimTalk = ["talk"]
 """
 
 _HEADER = Struct(">IIII")
+_RESPONSE = 0x80000000
+_GENERIC_NACK = 0x80000000
+_BIND_RECEIVER, _BIND_TRANSMITTER, _BIND_TRANSCEIVER = 0x1, 0x2, 0x9
+_SUBMIT_SM, _DELIVER_SM, _UNBIND, _ENQUIRE_LINK = 0x4, 0x5, 0x6, 0x15
+_INVALID_COMMAND = 0x3
 _SUBMIT_RESP = Struct(">IIII16sx")
-_SUBMIT_ANSWER = protocol.SUBMIT_SM | protocol.RESPONSE
-_DELIVER_ANSWER = protocol.DELIVER_SM | protocol.RESPONSE
+_SUBMIT_ANSWER = _SUBMIT_SM | _RESPONSE
+_DELIVER_ANSWER = _DELIVER_SM | _RESPONSE
 _ID_BITS = 22
 """Ids start at the current milliseconds shifted by this, so that no later start repeats one."""
 _ENDED = rb"([^\0]*+)\0"
@@ -63,7 +67,7 @@ _RECEIPT_TEXT = b"id:%b sub:001 dlvrd:001 submit date:%b done date:%b stat:DELIV
 
 
 class Command(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A command to the sink, which always returns its figures before it acts."""
+    """A command to the SMSC, which always returns its figures before it acts."""
 
     is_reset: bool = False
     watched: str | None = None
@@ -71,10 +75,11 @@ class Command(msgspec.Struct, kw_only=True, omit_defaults=True):
     receipt_after_s: float | None = None
 
 
-class Figures(msgspec.Struct, kw_only=True):
-    """What the sink received since the last reset; times are seconds of the wall clock."""
+class SmscFigures(msgspec.Struct, kw_only=True):
+    """What the SMSC received since the last reset; times are seconds of the wall clock."""
 
     binds: int = 0
+    """Connections that are bound now."""
     submits: int = 0
     duplicates: int = 0
     """Submits identical to an earlier one; a load must make all its messages different."""
@@ -88,35 +93,37 @@ class Figures(msgspec.Struct, kw_only=True):
     """The size of `first_seen`."""
     first_seen: dict[str, float] = msgspec.field(default_factory=dict)
     cpu_s: float = 0.0
-    """The CPU time of the sink since its start."""
+    """The CPU time of the SMSC since its start."""
 
 
-class Sink:
-    """Controls a running sink."""
+def settings(port: int, rate: int = 0) -> str:
+    """Return the settings of a service that sends SMS to an SMSC at a port, and Alimtalk to the simulator.
+
+    This is a real carrier, so sender numbers are checked.
+    """
+    return SETTINGS.format(port=port, window=WINDOW, rate=rate)
+
+
+class Smsc(LineProcess):
+    """Controls a running SMSC."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
-        self._process = process
-        self.port: int = msgspec.json.decode(self._line(), type=int)
+        super().__init__(process)
+        self.port: int = msgspec.json.decode(self.read(), type=int)
 
-    def write_settings(self, data: Path, rate: int = 0) -> None:
-        """Make a service on a data directory send its SMS to this sink, and Alimtalk to the simulator.
+    def settings(self, rate: int = 0) -> str:
+        """Return the settings of a service that sends its SMS to this SMSC."""
+        return settings(self.port, rate)
 
-        This is a real carrier, so sender numbers are checked.
-        """
-        file = data / SETTINGS_FILE
-        store = file.read_text(encoding="utf-8") if file.exists() else ""
-        settings = SETTINGS.format(port=self.port, window=WINDOW, rate=rate)
-        file.write_text(f"{store}{settings}", encoding="utf-8")
-
-    def figures(self) -> Figures:
+    def figures(self) -> SmscFigures:
         """Return its figures."""
         return self._ask(Command())
 
-    def reset(self, *, watched: str | None = None, receipt_after_s: float | None = None) -> Figures:
+    def reset(self, *, watched: str | None = None, receipt_after_s: float | None = None) -> SmscFigures:
         """Return its figures, then reset them and drop pending receipts."""
         return self._ask(Command(is_reset=True, watched=watched, receipt_after_s=receipt_after_s))
 
-    def wait_for(self, name: str, least: int, within_s: float = COUNT_TIMEOUT_S) -> Figures:
+    def wait_for(self, name: str, least: int, within_s: float = COUNT_TIMEOUT_S) -> SmscFigures:
         """Return the figures once the one named has reached `least`.
 
         Raises BenchmarkFailed if that takes too long.
@@ -124,41 +131,31 @@ class Sink:
         deadline = time.perf_counter() + within_s
         while (found := getattr(figures := self.figures(), name)) < least:
             if time.perf_counter() > deadline:
-                raise BenchmarkFailed(f"the sink counted {found} {name}, not {least}")
+                raise BenchmarkFailed(f"the SMSC counted {found} {name}, not {least}")
             time.sleep(POLL_INTERVAL_S)
         return figures
 
-    def _ask(self, command: Command) -> Figures:
-        assert self._process.stdin
-        self._process.stdin.write(msgspec.json.encode(command) + b"\n")
-        self._process.stdin.flush()
-        return msgspec.json.decode(self._line(), type=Figures)
-
-    def _line(self) -> bytes:
-        assert self._process.stdout
-        line = self._process.stdout.readline()
-        if not line:
-            raise BenchmarkFailed("the sink has exited")
-        return line
+    def _ask(self, command: Command) -> SmscFigures:
+        return msgspec.json.decode(self.ask(msgspec.json.encode(command)), type=SmscFigures)
 
 
 @contextlib.contextmanager
-def running() -> Iterator[Sink]:
-    """Run a sink."""
-    command = [sys.executable, "-m", "bench.sink"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        yield Sink(process)  # it exits when its input is closed
+def running_smsc() -> Iterator[Smsc]:
+    """Run an SMSC until the end of the block."""
+    with running_lines("bench.smsc") as process:
+        yield Smsc(process)
 
 
-class _SinkState:
+class _SmscState:
     """The state that all connections share."""
 
     def __init__(self) -> None:
-        self.figures = Figures()
+        self.figures = SmscFigures()
         self.bodies: set[int] = set()
         """The hashes of submit bodies."""
         self.next_id = time.time_ns() // 1_000_000 << _ID_BITS
         self.watched = b""
+        self.bound: list[_Connection] = []
         self.receivers: list[_Connection] = []
         self._receipt_after_s = RECEIPT_DELAY_S
         self._pending_receipts: list[tuple[bytes, bytes, bytes]] = []
@@ -167,11 +164,12 @@ class _SinkState:
         """Return the figures, then execute a command."""
         command = msgspec.json.decode(line, type=Command)
         self.figures.duplicates = self.figures.submits - len(self.bodies)
+        self.figures.binds = len(self.bound)
         self.figures.watched = len(self.figures.first_seen)
         self.figures.cpu_s = time.process_time()
-        answer = msgspec.json.encode(self.figures) + b"\n"
+        answer = msgspec.json.encode(self.figures)
         if command.is_reset:
-            self.figures, self.bodies, self._pending_receipts = Figures(), set(), []
+            self.figures, self.bodies, self._pending_receipts = SmscFigures(), set(), []
         if command.watched is not None:
             self.watched = command.watched.encode()
         if command.receipt_after_s is not None:
@@ -188,9 +186,9 @@ class _SinkState:
         receipts, self._pending_receipts = self._pending_receipts, []
         asyncio.get_running_loop().call_later(self._receipt_after_s, self._report, receipts, self.figures)
 
-    def _report(self, receipts: list[tuple[bytes, bytes, bytes]], figures: Figures) -> None:
+    def _report(self, receipts: list[tuple[bytes, bytes, bytes]], figures: SmscFigures) -> None:
         if figures is not self.figures:
-            return  # the sink was reset in the meantime
+            return  # the SMSC was reset in the meantime
         if self.receivers:
             self.receivers[0].report(receipts)
             self.figures.receipts += len(receipts)
@@ -201,7 +199,7 @@ class _SinkState:
 class _Connection(asyncio.Protocol):
     """One SMPP connection."""
 
-    def __init__(self, state: _SinkState) -> None:
+    def __init__(self, state: _SmscState) -> None:
         self._state = state
         self._rest = b""
         self._sequence = 0
@@ -211,8 +209,9 @@ class _Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def connection_lost(self, error: Exception | None) -> None:
-        if self in self._state.receivers:
-            self._state.receivers.remove(self)
+        for connections in (self._state.bound, self._state.receivers):
+            if self in connections:
+                connections.remove(self)
 
     def data_received(self, data: bytes) -> None:
         now = time.time()
@@ -222,16 +221,16 @@ class _Connection(asyncio.Protocol):
         answers: list[bytes] = []
         receipts: list[tuple[bytes, bytes, bytes]] = []
         at, size, acknowledged = 0, len(data), 0
-        while size - at >= pdu.HEADER_OCTETS:
+        while size - at >= _HEADER.size:
             length, command, status, sequence = _HEADER.unpack_from(data, at)
-            if not pdu.HEADER_OCTETS <= length <= pdu.MAX_PDU_OCTETS:
+            if not _HEADER.size <= length <= MAX_PDU_OCTETS:
                 self._transport.abort()
                 return
             end = at + length
             if end > size:
                 break
-            if command == protocol.SUBMIT_SM:
-                body = data[at + pdu.HEADER_OCTETS : end]
+            if command == _SUBMIT_SM:
+                body = data[at + _HEADER.size : end]
                 found = _SUBMIT.match(body)
                 assert found
                 sender, receiver, registered = found.groups()
@@ -244,7 +243,7 @@ class _Connection(asyncio.Protocol):
                 if watched and receiver.startswith(watched):
                     state.figures.first_seen.setdefault(receiver.decode(), now)
             elif command == _DELIVER_ANSWER:
-                acknowledged += status == protocol.OK
+                acknowledged += status == 0
             else:
                 self._handle_other(command, sequence)
             at = end
@@ -268,46 +267,36 @@ class _Connection(asyncio.Protocol):
             text = _RECEIPT_TEXT % (message_id, stamp, stamp)
             body = _RECEIPT % (receiver, sender, len(text), text)
             self._sequence += 1
-            frames.append(
-                _HEADER.pack(pdu.HEADER_OCTETS + len(body), protocol.DELIVER_SM, 0, self._sequence) + body
-            )
+            frames.append(_HEADER.pack(_HEADER.size + len(body), _DELIVER_SM, 0, self._sequence) + body)
         self._transport.write(b"".join(frames))
 
     def _handle_other(self, command: int, sequence: int) -> None:
-        if command in (protocol.BIND_TRANSCEIVER, protocol.BIND_TRANSMITTER, protocol.BIND_RECEIVER):
-            self._transport.write(
-                pdu.encode_pdu(command | protocol.RESPONSE, sequence, pdu.encode_message_id("sink"))
-            )
-            self._state.figures.binds += 1
-            if command != protocol.BIND_TRANSMITTER:
+        if command in (_BIND_TRANSCEIVER, _BIND_TRANSMITTER, _BIND_RECEIVER):
+            self._answer(command | _RESPONSE, sequence, b"sink\0")
+            self._state.bound.append(self)
+            if command != _BIND_TRANSMITTER:
                 self._state.receivers.append(self)
-        elif command in (protocol.ENQUIRE_LINK, protocol.UNBIND):
-            self._transport.write(pdu.encode_pdu(command | protocol.RESPONSE, sequence))
-        elif not command & protocol.RESPONSE:
-            self._transport.write(pdu.encode_pdu(protocol.GENERIC_NACK, sequence, status=protocol.RINVCMDID))
-        if command == protocol.UNBIND:
+        elif command in (_ENQUIRE_LINK, _UNBIND):
+            self._answer(command | _RESPONSE, sequence)
+        elif not command & _RESPONSE:
+            self._answer(_GENERIC_NACK, sequence, status=_INVALID_COMMAND)
+        if command == _UNBIND:
             self._transport.close()
 
+    def _answer(self, command: int, sequence: int, body: bytes = b"", status: int = 0) -> None:
+        self._transport.write(_HEADER.pack(_HEADER.size + len(body), command, status, sequence) + body)
 
-async def _sink() -> None:
+
+async def _serve() -> None:
     loop = asyncio.get_running_loop()
-    state = _SinkState()
+    state = _SmscState()
     server = await loop.create_server(lambda: _Connection(state), "127.0.0.1", 0)
-    _write_line(msgspec.json.encode(server.sockets[0].getsockname()[1]) + b"\n")
-    commands = asyncio.StreamReader()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
-    async for line in commands:
-        _write_line(state.execute(line))
-
-
-def _write_line(line: bytes) -> None:
-    sys.stdout.buffer.write(line)
-    sys.stdout.buffer.flush()
+    await answer_lines(server.sockets[0].getsockname()[1], state.execute)
 
 
 def main() -> None:
     gc.disable()  # no reference cycles here
-    uvloop.run(_sink())
+    uvloop.run(_serve())
 
 
 if __name__ == "__main__":
