@@ -9,7 +9,7 @@ from pabal.domain.sends.message import Outcome, Product, Status
 # Outcomes that Pabal decides; all others come from carriers.
 OWN_OUTCOMES = {
     Outcome.TIMED_OUT: Text(
-        "통신사가 접수했지만 제한 시간 안에 결과가 오지 않았습니다.",
+        "발송 경로가 접수했지만 제한 시간 안에 결과가 오지 않았습니다.",
         "The carrier accepted the message, but no receipt arrived in time.",
     ),
     Outcome.UNDELIVERABLE: Text(
@@ -17,7 +17,7 @@ OWN_OUTCOMES = {
         "Also if it has no route, its text cannot be composed, or its profile was deleted.",
     ),
     Outcome.UNKNOWN: Text(
-        "통신사가 열 번 쓸 수 없는 답을 했고, 경로에 다른 통신사가 없습니다.",
+        "발송 경로가 열 번 쓸 수 없는 응답을 했고, 발송 순서에 다른 경로가 없습니다.",
         "The carrier gave no usable answer ten times, and the route has no other carrier.",
     ),
     Outcome.NOT_SENDABLE_AS_TEXT: Text(
@@ -29,11 +29,11 @@ OWN_OUTCOMES = {
         "The same text went to the same number within `duplicate_minutes`: it was not sent.",
     ),
     Outcome.EXPIRED: Text(
-        "발송 기한(`expireMinutes`)까지 어느 통신사도 접수하지 않았습니다. 발송하지 않았고 대체 발송도 없습니다.",
+        "발송 기한(`expireMinutes`)까지 접수되지 않아 발송하지 않았습니다. 대체 발송도 없습니다.",
         "No carrier took it by its deadline (`expireMinutes`): it was not sent, and has no fallback.",
     ),
     Outcome.CARRIER_ERROR: Text(
-        "통신사가 열 번 혼잡했고, 경로에 다른 통신사가 없습니다.",
+        "발송 경로가 혼잡을 이유로 열 번 거절했고, 발송 순서에 다른 경로가 없습니다.",
         "The carrier was busy ten times, and the route has no other carrier.",
     ),
 }
@@ -67,7 +67,7 @@ KOREAN = {
     "head": [
         "# 메시지의 결과 코드",
         GENERATED_NOTE,
-        "끝난 메시지의 기록에는 `resultCode`가 있습니다. 파발은 통신사의 코드를 이 코드로 바꾸며, 원래 코드를",
+        "끝난 메시지의 기록에는 `resultCode`가 있습니다. Pabal은 발송 경로의 코드를 이 코드로 바꾸며, 원래 코드를",
         "그대로 넘기지 않습니다. 취소된 메시지에는 결과 코드가 없습니다.",
         "",
     ],

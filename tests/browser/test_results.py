@@ -295,7 +295,7 @@ def test_timeline_and_export_say_which_carrier_took_a_message_at_what_cost(
         check_page(page, f"timeline-{name}")
 
     cells = dict(zip(head, row, strict=True))
-    carrier, cost = {"ko": ("통신사", "비용(원)"), "en": ("Carrier", "Cost (won)")}[language]
+    carrier, cost = {"ko": ("발송 경로", "비용(원)"), "en": ("Carrier", "Cost (won)")}[language]
     assert (cells[carrier], cells[cost]) == ("telco", "9.50")
 
 

@@ -226,7 +226,7 @@ class Context:
         relay = self.relays.get(carrier)
         if relay is None:
             detail = Text(
-                f"발신 프로필이 등록된 통신사 {carrier}가 설정에 없습니다.",
+                f"발신 프로필이 등록된 발송 경로 {carrier}가 설정에 없습니다.",
                 f"The profile is registered at the carrier {carrier}, which is not configured.",
             )
             raise Refused(Code.PRODUCT_NOT_AVAILABLE, detail=detail)

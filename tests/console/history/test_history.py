@@ -203,7 +203,7 @@ def test_timeline_lists_every_attempt(run_scenario: RunScenario) -> None:
         await env.wait(60)
         after = await browser.get(path)
 
-        assert "통신사로 발송합니다" in before.text
+        assert "발송 경로로 발송합니다" in before.text
         assert after.text.count("혼잡해 다시 시도합니다") == 2
         assert "전달되었습니다" in after.text
 
@@ -221,7 +221,7 @@ def test_timeline_shows_scheduled_time_and_awaited_receipt(run_scenario: RunScen
         taken = await browser.get(f"/console/history/{(await get_message(call, '010-0000-0006'))['messageId']}")
         scheduled = await browser.get(f"/console/history/{(await get_message(call))['messageId']}")
 
-        assert "통신사가 접수했습니다" in taken.text
+        assert "발송 경로가 접수했습니다" in taken.text
         assert "예약되었습니다" in scheduled.text
         assert "2026-11-16 09:00:00" in scheduled.text
 
@@ -301,7 +301,7 @@ def test_csv_export_lists_messages_newest_first_without_formula_cells(run_scenar
 @pytest.mark.parametrize(
     ("language", "heads"),
     [
-        ("ko", ["전송 시각", "통신사", "통신사 코드", "비용(원)", "API 키"]),
+        ("ko", ["전송 시각", "발송 경로", "발송 경로 코드", "비용(원)", "API 키"]),
         ("en", ["Submitted", "Carrier", "Carrier's code", "Cost (won)", "API key"]),
     ],
 )

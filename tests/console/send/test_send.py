@@ -192,7 +192,7 @@ def test_missing_carrier_is_shown_at_the_top(run_scenario: RunScenario) -> None:
         shown = await review(browser, form("lms"))
 
         assert shown.status == 422
-        assert "이 상품을 보낼 통신사가 설정되어 있지 않습니다." in shown.text
+        assert "이 상품을 보낼 발송 경로가 설정되어 있지 않습니다." in shown.text
 
     run_scenario(scenario, routes={"sms": ("simulator",)})
 

@@ -90,7 +90,7 @@ def check(content: TemplateContent) -> None:
     if content.image_link is not None:
         field = "imageLink"
         detail = Text(
-            f"이 통신사의 템플릿에는 {field} 값을 쓸 수 없습니다. 템플릿을 고치세요.",
+            f"이 중계사의 템플릿에는 {field} 값을 쓸 수 없습니다. 템플릿을 고치세요.",
             f"This carrier's templates have no place for that {field}: update the template without it.",
         )
         raise Refused(Code.INVALID_PARAMETER, field, detail)

@@ -48,7 +48,7 @@ def check(content: TemplateContent) -> None:
 def unsupported(field: str) -> Refused:
     """Return the refusal of a field that this carrier does not register."""
     detail = Text(
-        f"이 통신사의 템플릿에는 {field} 값을 쓸 수 없습니다. 템플릿을 고치세요.",
+        f"이 중계사의 템플릿에는 {field} 값을 쓸 수 없습니다. 템플릿을 고치세요.",
         f"This carrier's templates have no place for that {field}: update the template without it.",
     )
     return Refused(Code.INVALID_PARAMETER, field, detail)

@@ -78,7 +78,7 @@ TEXTS = {
     "inbound.export": Text("CSV 내려받기", "Download CSV"),
     "inbound.yes": Text("예", "Yes"),
     "inbound.not_found": Text("이 번호에서 받은 메시지가 없습니다.", "There are no messages from this number."),
-    "inbound.carrier": Text("통신사", "Carrier"),
+    "inbound.carrier": Text("발송 경로", "Carrier"),
     "inbound.none": Text(
         "받은 메시지가 없습니다. 수신자가 등록된 발신번호로 답장하면 여기에 표시됩니다.",
         "There are no messages. Replies to registered sender numbers are shown here.",

@@ -65,7 +65,7 @@ TEXTS = {
     "message.reference": Text("참조 ID", "Reference"),
     "message.cost": Text("비용", "Cost"),
     "message.cost.won": Text("{won}원", "{won} won"),
-    "message.carrier": Text("통신사", "Carrier"),
+    "message.carrier": Text("발송 경로", "Carrier"),
     "message.key": Text("API 키", "API key"),
     "message.expires": Text("발송 기한", "Deadline"),
     "message.image": Text("이미지 포함", "Image attached"),
@@ -86,40 +86,42 @@ TEXTS = {
     ),
     "timeline.scheduled": Text("이 시각으로 발송이 예약되었습니다.", "Scheduled for this time."),
     "timeline.verdict.busy": Text(
-        "{number}번째 시도: {carrier} 통신사가 혼잡해 다시 시도합니다.",
+        "{number}번째 시도: {carrier} 발송 경로가 혼잡해 다시 시도합니다.",
         "Attempt {number}: {carrier} was busy. It will be retried.",
     ),
     "timeline.verdict.unknown": Text(
-        "{number}번째 시도: {carrier} 통신사의 응답을 받지 못했습니다.",
+        "{number}번째 시도: {carrier} 발송 경로의 응답을 받지 못했습니다.",
         "Attempt {number}: no response from {carrier}.",
     ),
     "timeline.verdict.declined": Text(
-        "{number}번째 시도: {carrier} 통신사가 접수하지 않아 다른 통신사로 보냅니다.",
+        "{number}번째 시도: {carrier} 발송 경로가 접수하지 않아 다른 발송 경로로 보냅니다.",
         "Attempt {number}: {carrier} did not accept it. The next carrier is tried.",
     ),
     "timeline.verdict.unmapped": Text(
-        "{number}번째 시도: {carrier} 통신사에 연결된 발신 프로필이나 템플릿이 없어 건너뜁니다.",
+        "{number}번째 시도: {carrier} 발송 경로에 연결된 발신 프로필이나 템플릿이 없어 건너뜁니다.",
         "Attempt {number}: skipped {carrier}, which has no mapping for the profile or template.",
     ),
     "timeline.verdict.rejected": Text(
-        "{number}번째 시도: {carrier} 통신사가 접수를 거절했습니다.", "Attempt {number}: {carrier} rejected it."
+        "{number}번째 시도: {carrier} 발송 경로가 접수를 거절했습니다.", "Attempt {number}: {carrier} rejected it."
     ),
     "timeline.verdict.away": Text(
-        "{number}번째 시도: {carrier} 통신사로 전송하지 못했습니다.",
+        "{number}번째 시도: {carrier} 발송 경로로 전송하지 못했습니다.",
         "Attempt {number}: it was not transmitted to {carrier}.",
     ),
-    "timeline.verdict.accepted": Text("{carrier} 통신사가 접수했습니다.", "{carrier} accepted it."),
-    "timeline.submitted": Text("{carrier} 통신사로 전송했습니다.", "Submitted to {carrier}."),
-    "timeline.receipt": Text("{carrier} 통신사가 결과를 알려 왔습니다.", "{carrier} reported the result."),
-    "timeline.code": Text("(통신사 코드 {code})", "(carrier's code {code})"),
+    "timeline.verdict.accepted": Text("{carrier} 발송 경로가 접수했습니다.", "{carrier} accepted it."),
+    "timeline.submitted": Text("{carrier} 발송 경로로 전송했습니다.", "Submitted to {carrier}."),
+    "timeline.receipt": Text("{carrier} 발송 경로가 결과를 알려 왔습니다.", "{carrier} reported the result."),
+    "timeline.code": Text("(발송 경로 코드 {code})", "(carrier's code {code})"),
     "timeline.fallback_made": Text("대체 문자를 만들었습니다.", "A fallback was created."),
-    "timeline.queued": Text("이 시각에 {carrier} 통신사로 발송합니다.", "Will be sent to {carrier} at this time."),
+    "timeline.queued": Text(
+        "이 시각에 {carrier} 발송 경로로 발송합니다.", "Will be sent to {carrier} at this time."
+    ),
     "timeline.in_flight": Text(
-        "{carrier} 통신사로 발송하고 있습니다. 늦어도 이 시각까지 응답을 기다립니다.",
+        "{carrier} 발송 경로로 발송하고 있습니다. 늦어도 이 시각까지 응답을 기다립니다.",
         "Being sent to {carrier}. A response is expected by this time.",
     ),
     "timeline.awaiting_receipt": Text(
-        "{carrier} 통신사가 접수했습니다. 늦어도 이 시각까지 발송 결과를 기다립니다.",
+        "{carrier} 발송 경로가 접수했습니다. 늦어도 이 시각까지 발송 결과를 기다립니다.",
         "{carrier} accepted it. The delivery receipt is expected by this time.",
     ),
     "timeline.completed": Text("전달되었습니다: {reason}", "Delivered: {reason}"),
@@ -146,8 +148,8 @@ TEXTS = {
     "export.requestId": Text("요청 ID", "Request ID"),
     "export.messageId": Text("메시지 ID", "Message ID"),
     "export.submittedDate": Text("전송 시각", "Submitted"),
-    "export.carrier": Text("통신사", "Carrier"),
-    "export.carrierCode": Text("통신사 코드", "Carrier's code"),
+    "export.carrier": Text("발송 경로", "Carrier"),
+    "export.carrierCode": Text("발송 경로 코드", "Carrier's code"),
     "export.cost": Text("비용(원)", "Cost (won)"),
     "export.key": Text("API 키", "API key"),
 }

@@ -25,7 +25,7 @@ TEXTS = {
         "현재 등록된 번호만 발신번호로 쓸 수 있습니다.", "Only registered numbers may be used now."
     ),
     "numbers.unchecked": Text(
-        "현재는 등록하지 않은 번호도 발신번호로 쓸 수 있습니다. 실제 통신사를 연결하면 등록된 번호만 쓸 수 "
+        "현재는 등록하지 않은 번호도 발신번호로 쓸 수 있습니다. 실제 발송 경로를 연결하면 등록된 번호만 쓸 수 "
         "있습니다.",
         "Unregistered numbers may be used now. Once a real carrier is set up, only registered numbers may be used.",
     ),

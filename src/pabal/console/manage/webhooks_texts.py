@@ -47,7 +47,7 @@ TEXTS = {
     "webhook_event.optOut.added": Text("수신거부 등록", "New opt-outs"),
     "webhook_event.limit.near": Text("한도 임박", "Limits nearly reached"),
     "webhook_event.failure.high": Text("높은 실패율", "High failure rate"),
-    "webhook_event.carrier.status": Text("통신사 장애와 복구", "Carriers down, and up again"),
+    "webhook_event.carrier.status": Text("발송 경로 장애와 복구", "Carriers down, and up again"),
     "webhook.title": Text("웹훅 {id}", "Webhook {id}"),
     "webhook.back": Text("웹훅 목록", "All webhooks"),
     "webhook.created": Text("등록 시각", "Created"),

@@ -47,7 +47,7 @@ TEXTS = {
     "notices.kind.template": Text("템플릿이 승인되거나 반려되었을 때", "A template was approved or rejected."),
     "notices.kind.campaign": Text("캠페인의 모든 메시지가 끝났을 때", "All messages of a campaign have ended."),
     "notices.kind.failure": Text("최근 한 시간에 실패가 많을 때", "Many messages of the last hour have failed."),
-    "notices.kind.carrier": Text("통신사 연결이 끊기거나 복구되었을 때", "A carrier is down, or up again."),
+    "notices.kind.carrier": Text("발송 경로 연결이 끊기거나 복구되었을 때", "A carrier is down, or up again."),
     "notices.kind.quota": Text("계정의 한도를 거의 다 썼을 때", "A limit of an account is nearly used up."),
     "notices.language": Text("메일의 언어", "Language of mails"),
     "notices.save": Text("저장", "Save"),

@@ -83,5 +83,5 @@ TEXTS = {
     "overview.nothing": Text("이 기간에 발송한 메시지가 없습니다.", "No messages were sent in this period."),
     "overview.no_failure": Text("이 기간에 실패한 메시지가 없습니다.", "No messages failed in this period."),
     "overview.look": Text("실패한 메시지 보기", "View failed messages"),
-    "overview.carriers": Text("통신사", "Carriers"),
+    "overview.carriers": Text("발송 경로", "Carriers"),
 }

@@ -25,7 +25,7 @@ TEXTS = {
     "statistics.by.templateCode": Text("템플릿 코드", "Template code"),
     "statistics.by.sender": Text("발신번호·채널", "Sender"),
     "statistics.by.key": Text("API 키", "API key"),
-    "statistics.by.carrier": Text("통신사", "Carrier"),
+    "statistics.by.carrier": Text("발송 경로", "Carrier"),
     "statistics.by.user": Text("사용자", "User"),
     "statistics.by_key": Text("API", "API"),
     "statistics.deleted_user": Text("삭제된 사용자 {id}", "Deleted user {id}"),

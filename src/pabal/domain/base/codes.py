@@ -218,9 +218,9 @@ class Code(Enum):
     )
     PRODUCT_NOT_AVAILABLE = (
         422,
-        Text("이 상품을 보낼 통신사가 설정되어 있지 않습니다.", "No carrier is configured for this product."),
+        Text("이 상품을 보낼 발송 경로가 설정되어 있지 않습니다.", "No carrier is configured for this product."),
         Text(
-            "운영자에게 이 상품의 경로를 추가해 달라고 요청하세요.",
+            "운영자에게 이 상품의 발송 경로를 설정해 달라고 요청하세요.",
             "Ask the operator to add a route for this product.",
         ),
     )

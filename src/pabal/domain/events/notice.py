@@ -24,7 +24,7 @@ class NoticeKind(Enum):
     TEMPLATE = ("template", Text("템플릿 심사 결과", "Template reviewed"), {Role.OWNER})
     CAMPAIGN = ("campaign", Text("캠페인 종료", "Campaign finished"), {Role.OWNER})
     FAILURE = ("failure", Text("높은 실패율", "Failure rate high"), {Role.OWNER})
-    CARRIER = ("carrier", Text("통신사 장애와 복구", "Carrier down, and up again"), {Role.OPERATOR})
+    CARRIER = ("carrier", Text("발송 경로 장애와 복구", "Carrier down, and up again"), {Role.OPERATOR})
     QUOTA = ("quota", Text("한도 임박", "Limit nearly reached"), {Role.OWNER, Role.OPERATOR})
 
     __hash__ = object.__hash__

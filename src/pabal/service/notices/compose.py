@@ -54,7 +54,7 @@ _LINES: Mapping[NoticeKind, Text] = {
         "실패율 {share}%: {since}부터 종료된 메시지 {ended}건 중 {failed}건 실패",
         "{share} % failed: {failed} of {ended} messages that ended since {since}",
     ),
-    NoticeKind.CARRIER: Text("통신사 {carrier} {state}: {since}부터", "Carrier {carrier} {state} since {since}"),
+    NoticeKind.CARRIER: Text("발송 경로 {carrier} {state}: {since}부터", "Carrier {carrier} {state} since {since}"),
     NoticeKind.QUOTA: Text(
         "한도 {share}% 사용: {limit} {used} / {value}", "{share} % of a limit used: {limit} {used} of {value}"
     ),

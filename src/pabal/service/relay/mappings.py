@@ -22,22 +22,22 @@ log = logging.getLogger("pabal.relay_sync")
 
 PROBLEMS = {
     "missing": Text(
-        "이 통신사에 같은 내용의 템플릿이 없습니다.", "The carrier has no template with the same content."
+        "이 중계사에 같은 내용의 템플릿이 없습니다.", "The carrier has no template with the same content."
     ),
-    "gone": Text("이 통신사에 더 이상 없습니다.", "The carrier no longer has it."),
-    "differs": Text("이 통신사의 템플릿 내용이 다릅니다.", "The carrier's template has another content."),
-    "notApproved": Text("이 통신사에서 승인되지 않았습니다.", "It is not approved at the carrier."),
+    "gone": Text("이 중계사에 더 이상 없습니다.", "The carrier no longer has it."),
+    "differs": Text("이 중계사의 템플릿 내용이 다릅니다.", "The carrier's template has another content."),
+    "notApproved": Text("이 중계사에서 승인되지 않았습니다.", "It is not approved at the carrier."),
 }
 """Why a mapping cannot be used."""
 _OWN_CARRIER = Text(
-    "발신 프로필이 원래 등록된 통신사입니다. 연결이 필요 없습니다.",
+    "발신 프로필이 원래 등록된 중계사입니다. 연결이 필요 없습니다.",
     "The profile is registered at this carrier: it needs no mapping.",
 )
 _NO_PROFILE = Text(
-    "이 통신사에 이 채널의 승인된 발신 프로필이 없습니다.", "The carrier has no approved profile for this channel."
+    "이 중계사에 이 채널의 승인된 발신 프로필이 없습니다.", "The carrier has no approved profile for this channel."
 )
 _TAKEN = Text(
-    "이 통신사의 발신 프로필은 다른 계정이나 프로필이 쓰고 있습니다.",
+    "이 중계사의 발신 프로필은 다른 계정이나 프로필이 쓰고 있습니다.",
     "Another account or profile uses this profile of the carrier.",
 )
 _MAP_PROFILE_FIRST = Text("먼저 발신 프로필을 연결하세요.", "Map the sender profile first.")

@@ -111,7 +111,7 @@ def decide_review(tx: Tx, template_id: int, decision: ReviewDecision, now: Insta
         raise Refused(Code.TEMPLATE_NOT_FOUND)
     if template.carrier is not None:
         detail = Text(
-            f"이 템플릿은 통신사 {template.carrier}에서 검수합니다.",
+            f"이 템플릿은 발송 경로 {template.carrier}에서 검수합니다.",
             f"The carrier {template.carrier} reviews this template.",
         )
         raise Refused(Code.INVALID_STATE, detail=detail)

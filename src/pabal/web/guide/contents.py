@@ -35,7 +35,7 @@ CHAPTERS = (
         ),
     ),
     Chapter(
-        Text("통신사와 중계사", "Carriers"),
+        Text("발송 경로", "Carriers"),
         (
             "how-to/nhncloud",
             "how-to/solapi",

@@ -5,7 +5,7 @@ from pabal.domain.base.codes import Text
 TEXTS = {
     "mappings.title": Text("중계사 간 연결", "Mappings to other relays"),
     "mappings.about": Text(
-        "한 중계사에 등록한 발신 프로필과 템플릿을 다른 중계사의 것과 연결하면, 경로에 있는 다른 중계사로도 "
+        "한 중계사에 등록한 발신 프로필과 템플릿을 다른 중계사의 것과 연결하면, 발송 순서에 있는 다른 중계사로도 "
         "발송할 수 있습니다. 연결되지 않은 중계사는 건너뜁니다. 내용이 같은 템플릿은 자동으로 연결됩니다.",
         "A profile and its templates at one relay can be mapped to those of another, so that the other relays of a "
         "route can send them. A relay without a mapping is skipped. Templates with the same content are mapped "

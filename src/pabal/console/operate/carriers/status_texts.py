@@ -6,7 +6,7 @@ TEXTS = {
     "menu.operate": Text("운영", "Operations"),
     "operate.title": Text("운영", "Operations"),
     "operate.parts": Text("운영 화면", "Operator pages"),
-    "operate.part.state": Text("통신사와 대기열", "Carriers and queue"),
+    "operate.part.state": Text("발송 경로와 대기열", "Carriers and queue"),
     "operate.latency": Text("응답 시간(10분)", "Response time (10 min)"),
     "operate.latency_of": Text("절반 {p50} · 95% {p95} · 99% {p99}", "half {p50} · 95 % {p95} · 99 % {p99}"),
     "operate.part.accounts": Text("계정", "Accounts"),
@@ -14,8 +14,8 @@ TEXTS = {
     "operate.part.mappings": Text("중계사 간 연결", "Mappings"),
     "operate.part.settings": Text("설정", "Settings"),
     "operate.at": Text("{at} 기준이며 5초마다 새로 고칩니다.", "As of {at}. Refreshed every 5 seconds."),
-    "operate.carriers": Text("통신사", "Carriers"),
-    "operate.carrier": Text("통신사", "Carrier"),
+    "operate.carriers": Text("발송 경로", "Carriers"),
+    "operate.carrier": Text("발송 경로", "Carrier"),
     "operate.kind": Text("종류", "Type"),
     "operate.products": Text("메시지 종류", "Message types"),
     "operate.state": Text("상태", "Status"),
@@ -33,8 +33,8 @@ TEXTS = {
     "operate.unused": Text("아직 사용 안 함", "Not used yet"),
     "operate.gone": Text("설정에 없음", "Not in the settings"),
     "operate.abandoned": Text(
-        "설정에 없는 통신사의 메시지는 발송되지 않고 대기합니다. "
-        "실제 통신사의 메시지가 시뮬레이터로 넘어가는 일은 없습니다. 그 통신사를 설정에 다시 넣거나, "
+        "설정에 없는 발송 경로의 메시지는 발송되지 않고 대기합니다. "
+        "실제 발송 경로의 메시지가 시뮬레이터로 넘어가는 일은 없습니다. 그 발송 경로를 설정에 다시 넣거나, "
         "명령줄의 pabal carrier move 또는 pabal carrier cancel로 옮기거나 취소하세요.",
         "Messages of a carrier that is not in the settings wait. They never go from a real carrier to a simulator. "
         "Add the carrier to the settings again, or move or cancel them on the command line: pabal carrier move, "
@@ -73,7 +73,7 @@ TEXTS = {
     "operate.quota": Text("쿼터", "Quota"),
     "operate.quota_holders": Text("해당 발신 프로필 등", "Profiles or other holders"),
     "operate.quotas_about": Text(
-        "중계사가 한도를 다 썼다고 알린 것입니다. 해당 메시지는 기다리거나 경로의 다음 통신사로 갑니다.",
+        "중계사가 한도를 다 썼다고 알린 것입니다. 해당 메시지는 기다리거나 다음 발송 경로로 갑니다.",
         "What relays report as used up. Its messages wait, or go to the next carrier of their route.",
     ),
     "quota.messages_per_day": Text("하루 메시지 수", "Messages per day"),
@@ -81,7 +81,7 @@ TEXTS = {
     "quota.calls": Text("API 호출 수", "Calls"),
     "quota.calls_per_second": Text("초당 API 호출 수", "Calls per second"),
     "operate.no_quotas": Text("소진된 쿼터가 없습니다.", "No quotas are used up."),
-    "latency.title": Text("통신사 응답 시간", "Response times of carriers"),
+    "latency.title": Text("발송 경로 응답 시간", "Response times of carriers"),
     "latency.about": Text(
         "메시지 묶음 하나를 보내고 응답받기까지 걸린 시간입니다. 모든 작업 프로세스를 합했습니다.",
         "How long a carrier took to answer a batch of messages, over all workers.",
@@ -98,7 +98,7 @@ TEXTS = {
         "{carrier}의 응답 시간 그래프(초)입니다. 화살표 키로 옮깁니다.",
         "Response times of {carrier} in seconds. Move with the arrow keys.",
     ),
-    "latency.none": Text("이 기간에 응답한 통신사가 없습니다.", "No carrier has answered in this period."),
+    "latency.none": Text("이 기간에 응답한 발송 경로가 없습니다.", "No carrier has answered in this period."),
     "latency.total": Text("전체", "Total"),
     "latency.time": Text("시각", "Time"),
 }

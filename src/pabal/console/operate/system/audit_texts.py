@@ -55,9 +55,11 @@ TEXTS = {
     "audit_action.profile.adopt": Text("중계사의 발신 프로필 가져오기", "Adopted a sender profile of a relay"),
     "audit_action.profile.enable": Text("발신 프로필 사용", "Enabled a sender profile"),
     "audit_action.profile.disable": Text("발신 프로필 사용 중지", "Disabled a sender profile"),
-    "audit_action.carrier.move": Text("통신사의 대기 메시지 옮기기", "Moved the waiting messages of a carrier"),
-    "audit_action.carrier.cancel": Text("통신사의 대기 메시지 취소", "Cancelled the waiting messages of a carrier"),
-    "audit_action.carrier.forget": Text("통신사 삭제", "Forgot a carrier"),
+    "audit_action.carrier.move": Text("발송 경로의 대기 메시지 옮기기", "Moved the waiting messages of a carrier"),
+    "audit_action.carrier.cancel": Text(
+        "발송 경로의 대기 메시지 취소", "Cancelled the waiting messages of a carrier"
+    ),
+    "audit_action.carrier.forget": Text("발송 경로 삭제", "Forgot a carrier"),
     "audit_action.secrets.rotate": Text("비밀 값 다시 암호화", "Encrypted the secrets again"),
     "audit_action.secrets.rebuild": Text("수신거부 해시 다시 만들기", "Hashed the opt-outs again"),
     "audit_action.store.migrate": Text("저장소 스키마 변경", "Migrated the store"),
