@@ -15,25 +15,22 @@ from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.checks.body.locale import Locale
 from pabal.domain.base.codes import LANGUAGES
-from pabal.domain.kakao.category import Category, InvalidCategoryTable, parse_categories
+from pabal.domain.kakao.profile import Category, InvalidCategoryTable, parse_categories
 from pabal.mail.build import make_mailer_factory
 from pabal.mail.mailer import Mailer
 from pabal.openid.provider import ClientRegistration, OpenIdProvider
 from pabal.service.access.contacts import hash_keys
 from pabal.service.access.keys.body_budget import BodyBudget
-from pabal.service.access.keys.key_uses import KeyUses
-from pabal.service.access.keys.keys import KeyCache
+from pabal.service.access.keys.keys import KeyCache, KeyUses
 from pabal.service.access.keys.limits import RateLimiter, SharedRateLimiter
 from pabal.service.account_limiter import AccountLimiter
-from pabal.service.account_setup import AccountSetup
 from pabal.service.context import Context
 from pabal.service.delivery.carrier.known_carriers import register_carriers
 from pabal.service.fair_order import FairOrder
-from pabal.service.loop_lag import watch_loop_lag
-from pabal.service.metrics import Metrics
+from pabal.service.metrics import Metrics, watch_loop_lag
 from pabal.service.policy import build_policy
 from pabal.service.sending import placement
-from pabal.service.setup_cache import SetupChanges
+from pabal.service.setup_cache import AccountSetup, SetupChanges
 from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
 from pabal.service.slots import Slots
 from pabal.service.upkeep.nodes import watch_nodes

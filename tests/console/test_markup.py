@@ -10,7 +10,7 @@ import pytest
 from pabal.carriers.base import InboundMessage
 from pabal.console.history.filters import FIELDS as SEARCH_FIELDS
 from pabal.console.manage.template_form import FIELDS as TEMPLATE_FIELDS
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.domain.users.user import Role
 from pabal.service.delivery.receiving.inbound import store_messages
 from pabal.store.accounts import numbers

@@ -8,7 +8,7 @@ import pytest
 
 from docs import generate
 from pabal.domain.kakao.template import TemplateContent
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.service.context import Context
 from pabal.service.relay import templates
 from pabal.service.relay.templates import TemplateRef

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from pabal.service.loop_lag import CHECK_INTERVAL_S, watch_loop_lag
+from pabal.service.metrics import CHECK_INTERVAL_S, watch_loop_lag
 from pabal.world import RealWorld
 
 LONG_TURN_S = 3 * CHECK_INTERVAL_S

@@ -7,7 +7,7 @@ import pytest
 
 from pabal.carriers.base import InboundMessage
 from pabal.domain.events.event import format_cursor
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.service.delivery.receiving.inbound import store_messages
 from pabal.store.accounts import accounts, numbers
 from pabal.web.endpoints.endpoints import ENDPOINTS

@@ -5,12 +5,11 @@ from typing import Any
 
 import msgspec
 
+from pabal.answers.kakao_records import build_sender_item, build_template_item
 from pabal.answers.message_records import build_message_items
-from pabal.answers.sender_records import build_sender_item
-from pabal.answers.template_records import build_template_item
 from pabal.checks.body.locale import Locale
 from pabal.domain.events.event import Event, EventType, format_event_id
-from pabal.domain.kakao.category import Category
+from pabal.domain.kakao.profile import Category
 from pabal.models.answers import MessageItem
 from pabal.service.context import EventItemBuilder
 from pabal.store.events.events import EventData

@@ -5,7 +5,7 @@ import msgspec
 from pabal.checks.body.locale import Locale
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people.inbound import Inbound, to_record
-from pabal.models.inbound import InboundItem
+from pabal.models.lookup import InboundItem
 
 _CURSOR_DIGITS = 15
 

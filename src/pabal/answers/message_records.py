@@ -1,14 +1,21 @@
-"""Builds the record of a message, for the API and for exports."""
+"""Records of messages, and of what became of them."""
 
-from msgspec import UNSET
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import UNSET, structs
 
 from pabal.checks.body.locale import Locale
 from pabal.domain.base import dates, identifiers
 from pabal.domain.base.codes import Text
+from pabal.domain.events.event import Event, format_event_id
 from pabal.domain.people import phone
-from pabal.domain.sends.message import Product
+from pabal.domain.sends.message import Outcome, Product
 from pabal.models.answers import LabelledValue, MessageItem
+from pabal.models.lookup import MessageDetailItem, MessageEventItem, ResultItem
+from pabal.service.history.events import MessageEvent, MessageEventKind, current_carrier, list_events
 from pabal.service.history.history import build_each
+from pabal.service.history.timeline import Timeline
 from pabal.service.sending import compose
 from pabal.store.messages.history import MessagePage, ReadMessages
 from pabal.store.messages.message_search import SearchPage
@@ -92,3 +99,52 @@ def build_message_items(page: MessagePage | ReadMessages | SearchPage, locale: L
         lambda message, request: build_message_item(message, request, locale),
         lambda message_id: build_unreadable_item(message_id, locale),
     )
+
+
+VERDICT_WORDS = {"away": "notSent"}
+"""Words of the API for verdicts whose stored word is another."""
+
+
+def build_message_detail(timeline: Timeline, locale: Locale) -> MessageDetailItem:
+    """Return the record of a message, and what happened to it."""
+    (item,) = build_message_items(ReadMessages([(timeline.message, timeline.request)], []), locale)
+    delivery, key = timeline.delivery, timeline.key
+    carrier = current_carrier(timeline)
+    submitted_at = delivery.submitted_at if carrier is not None else None
+    return MessageDetailItem(
+        **structs.asdict(item),
+        carrier=carrier or UNSET,
+        carrierCode=delivery.carrier_code or UNSET,
+        submittedDate=locale.format_timestamp(submitted_at) if submitted_at is not None else UNSET,
+        cost=delivery.cost / 100 if delivery.cost is not None else UNSET,
+        key=LabelledValue(str(key.id), key.name) if key else UNSET,
+        events=[_build_event(each, timeline.message, locale) for each in list_events(timeline)],
+    )
+
+
+def _build_event(event: MessageEvent, message: Message, locale: Locale) -> MessageEventItem:
+    has_ended = event.kind is MessageEventKind.ENDED
+    return MessageEventItem(
+        event=event.kind.value,
+        date=locale.format_timestamp(event.at) if event.at is not None else UNSET,
+        carrier=event.carrier or UNSET,
+        attempt=event.attempt or UNSET,
+        verdict=VERDICT_WORDS.get(event.verdict, event.verdict) if event.verdict else UNSET,
+        carrierCode=event.code or UNSET,
+        sendingStatus=label_value(message.status.code, message.status.label, locale) if has_ended else UNSET,
+        resultCode=_label_outcome(message.outcome, locale) if has_ended and message.outcome else UNSET,
+        messageId=event.other_id.hex() if event.other_id else UNSET,
+    )
+
+
+def _label_outcome(outcome: Outcome, locale: Locale) -> LabelledValue:
+    return label_value(str(outcome.number), outcome.label, locale)
+
+
+def build_result_items(ends: Sequence[Event], read: ReadMessages, locale: Locale) -> list[ResultItem]:
+    """Return the records of messages in the order of their ends."""
+    built = {item.messageId: item for item in build_message_items(read, locale)}
+    return [
+        ResultItem(**msgspec.structs.asdict(built[each.id.hex()]), eventId=format_event_id(each.id))
+        for each in ends
+    ]

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from msgspec import UNSET, UnsetType
 
 from pabal.answers.message_records import label_value
-from pabal.checks.body.choices import one_of
+from pabal.checks.body.fields import one_of
 from pabal.checks.body.forms import Form
 from pabal.checks.body.locale import Locale
 from pabal.domain.base import dates

@@ -7,8 +7,7 @@ from typing import ClassVar, NamedTuple, Protocol
 from pabal.carriers.provider import ProfileProvider as ProfileProvider
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.people.opt_out import OptOutChange
-from pabal.domain.sends.carrier_code import tidy_code
-from pabal.domain.sends.message import Attempt, Outcome, Product
+from pabal.domain.sends.message import Attempt, Outcome, Product, tidy_code
 
 DEFAULT_BATCH_SIZE = 200
 """The most messages in one call of `submit`, unless a carrier sets its own limit."""

@@ -4,9 +4,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.content.image import Image
-from pabal.domain.kakao.category import Category
-from pabal.domain.kakao.profile import Registration
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import Category, Registration, Suspension
 from pabal.domain.kakao.template import ReviewDecision, TemplateContent, TemplateStatus
 
 

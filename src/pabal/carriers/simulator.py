@@ -23,9 +23,8 @@ from pabal.domain.content.image import Image
 from pabal.domain.kakao.profile import Registration
 from pabal.domain.kakao.template import ReviewDecision, TemplateContent
 from pabal.domain.people import phone
-from pabal.domain.sends import retry
 from pabal.domain.sends.message import Attempt, Outcome, Product
-from pabal.domain.sends.route import SIMULATOR_KIND
+from pabal.domain.sends.route import MAX_TRIES, SIMULATOR_KIND
 from pabal.domain.sends.simulated_message import TOKEN_KIND, DueReceipt, SimulatedMessage
 from pabal.settings.carriers import SimulatorSettings
 from pabal.world import World
@@ -103,7 +102,7 @@ class Simulator(Carrier):
     kind = SIMULATOR_KIND
     products = frozenset(Product)
     timeout_s = TIMEOUT_S
-    max_resends = retry.MAX_TRIES  # it deduplicates
+    max_resends = MAX_TRIES  # it deduplicates
     is_connected = True
 
     def __init__(self, settings: SimulatorSettings, store: SimulatorStore, world: World) -> None:

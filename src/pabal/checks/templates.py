@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from pabal.checks.body.call import ApiCall
-from pabal.checks.body.choices import one_of
 from pabal.checks.body.fields import (
     check_shared_text,
     clean_template,
+    one_of,
     parse_web_link,
     read_buttons,
     read_image_field,

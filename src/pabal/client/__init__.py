@@ -6,7 +6,7 @@ Bodies and answers are the types that the service itself uses, so they have the 
 from pabal.client.async_client import AsyncClient
 from pabal.client.errors import ApiError, InvalidPostError, NoAnswerError, PabalError
 from pabal.client.exchange import NO_RETRIES, Retries
-from pabal.client.statistics import statistics_since
+from pabal.client.operations import statistics_since
 from pabal.client.sync_client import Client
 from pabal.client.webhook_posts import read_post
 from pabal.models.bodies import (
@@ -35,10 +35,8 @@ from pabal.models.bodies import (
     WriteTemplate,
 )
 from pabal.models.brand_bodies import SendBrandMessage
-from pabal.models.inbound import ListInbound
-from pabal.models.lookup import GetMessage
+from pabal.models.lookup import GetMessage, ListInbound, ListResults
 from pabal.models.opt_outs import AddOptOuts, ListOptOuts, RemoveOptOuts
-from pabal.models.results import ListResults
 from pabal.models.webhooks import (
     CreateWebhook,
     DeleteWebhook,

@@ -54,8 +54,14 @@ from pabal.models.bodies import (
     WriteTemplate,
 )
 from pabal.models.brand_bodies import SendBrandMessage
-from pabal.models.inbound import InboundAnswer, ListInbound
-from pabal.models.lookup import GetMessage, MessageDetailAnswer
+from pabal.models.lookup import (
+    GetMessage,
+    InboundAnswer,
+    ListInbound,
+    ListResults,
+    MessageDetailAnswer,
+    ResultsAnswer,
+)
 from pabal.models.opt_outs import (
     AddedOptOutsAnswer,
     AddOptOuts,
@@ -65,7 +71,6 @@ from pabal.models.opt_outs import (
     RemoveOptOuts,
 )
 from pabal.models.privacy import ErasureAnswer, PersonalDataAnswer
-from pabal.models.results import ListResults, ResultsAnswer
 from pabal.models.send_answers import AcceptedAnswer, CancelAnswer
 from pabal.models.statistics import StatisticsAnswer
 from pabal.models.webhooks import (

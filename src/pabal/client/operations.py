@@ -1,22 +1,23 @@
-"""Every operation of the interface: where it is, what it takes, what it answers, and whether it may be repeated."""
+"""Every operation of the API: where it is, what it takes, what it answers, and whether it may be repeated."""
 
+from collections.abc import Sequence
 from typing import Generic, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from pabal.models import (
     answers,
     bodies,
     brand_bodies,
-    inbound,
     lookup,
     opt_outs,
     privacy,
-    results,
     send_answers,
     statistics,
     webhooks,
 )
+from pabal.models.statistics import ListStatistics
 
 A = TypeVar("A", bound=answers.Envelope)
 
@@ -67,7 +68,7 @@ SEND_BRAND_MESSAGE = _send("sendBrandMessage", brand_bodies.SendBrandMessage)
 LIST_MESSAGES = _read("/api/message/list.v1.0", bodies.ListMessages, answers.MessagesAnswer, method="POST")
 CANCEL = _change("/api/message/cancel.v1.0", bodies.CancelRequest, send_answers.CancelAnswer, is_repeatable=True)
 LOOK_UP_REQUEST = _read("/api/message/request.v1.0", bodies.GetRequest, answers.RequestAnswer)
-LIST_RESULTS = _read("/api/message/results.v1.0", results.ListResults, results.ResultsAnswer)
+LIST_RESULTS = _read("/api/message/results.v1.0", lookup.ListResults, lookup.ResultsAnswer)
 LOOK_UP_MESSAGE = _read("/api/message/detail.v1.0", lookup.GetMessage, lookup.MessageDetailAnswer)
 LIST_STATISTICS = _read("/api/statistics/list.v1.0", statistics.ListStatistics, statistics.StatisticsAnswer)
 LIST_TEMPLATE_CATEGORIES = _read("/api/template/categories.v1.0", bodies.NoFields, answers.TemplateCategoriesAnswer)
@@ -76,7 +77,7 @@ UPDATE_TEMPLATE = _change("/api/template/update.v1.0", bodies.WriteTemplate, ans
 DELETE_TEMPLATE = _change("/api/template/delete.v1.0", bodies.TemplateKey, answers.EnvelopeOnly)
 REQUEST_TEMPLATE = _change("/api/template/request.v1.0", bodies.TemplateKey, answers.TemplateAnswer)
 LIST_TEMPLATES = _read("/api/template/list.v1.0", bodies.ListTemplates, answers.TemplatesAnswer)
-LIST_INBOUND_MESSAGES = _read("/api/message/inbound.v1.0", inbound.ListInbound, inbound.InboundAnswer)
+LIST_INBOUND_MESSAGES = _read("/api/message/inbound.v1.0", lookup.ListInbound, lookup.InboundAnswer)
 ADD_OPT_OUTS = _change("/api/optOut/add.v1.0", opt_outs.AddOptOuts, opt_outs.AddedOptOutsAnswer, is_repeatable=True)
 REMOVE_OPT_OUTS = _change(
     "/api/optOut/remove.v1.0", opt_outs.RemoveOptOuts, opt_outs.RemovedOptOutsAnswer, is_repeatable=True
@@ -96,3 +97,11 @@ ERASE_PERSONAL_DATA = _change(
     "/api/privacy/erase.v1.0", bodies.ErasePersonalData, privacy.ErasureAnswer, is_repeatable=True
 )
 LOOK_AT_PHONE = _read("/api/simulator/phone.v1.0", bodies.ListPhoneMessages, answers.PhoneAnswer)
+
+
+def statistics_since(
+    since: str, until: str | None = None, *, interval: str = "day", group_by: Sequence[str] = ()
+) -> msgspec.Struct:
+    """Return the body of `list_statistics`: messages requested from `since` to `until`, both included."""
+    fields = {"from": since, "to": until, "interval": interval, "groupBy": ",".join(group_by) or None}
+    return msgspec.convert(fields, ListStatistics)

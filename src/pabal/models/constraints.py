@@ -18,7 +18,7 @@ from pabal.domain.people import opt_out, phone
 from pabal.domain.sends import sending
 from pabal.domain.sends.message import Product, Status
 from pabal.models.bodies import MAX_PAGE, MAX_PAGE_SIZE
-from pabal.models.results import MAX_RESULTS
+from pabal.models.lookup import MAX_RESULTS
 
 Keywords = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Parameters and answers of looking up one message."""
+"""Parameters and answers of looking up messages, results and replies."""
 
 from typing import Annotated
 
@@ -62,3 +62,74 @@ class MessageDetailAnswer(Envelope, kw_only=True):
     """One message and its timeline."""
 
     item: MessageDetailItem
+
+
+MAX_RESULTS = 1000
+
+
+class ListResults(Struct, kw_only=True, omit_defaults=True):
+    """From where on to list results."""
+
+    cursor: Annotated[
+        str | None, Meta(description="The `nextCursor` of the last answer; absent: from the oldest result on.")
+    ] = None
+    limit: Annotated[int, Meta(description=f"Most results to list, from 1 to {MAX_RESULTS:,}.")] = MAX_RESULTS
+
+
+class ResultItem(MessageItem, kw_only=True):
+    """A message that has ended, and the id of that event."""
+
+    eventId: Annotated[str, Meta(description="Unique for good, and the same in webhooks.")]
+
+
+class ResultsItem(Struct, kw_only=True):
+    """Where to go on."""
+
+    nextCursor: Annotated[str, Meta(description="`cursor` of the next call, also where there is nothing new yet.")]
+
+
+class ResultsAnswer(Envelope, kw_only=True):
+    """Messages that have ended."""
+
+    item: ResultsItem
+    resultCount: int
+    items: list[ResultItem]
+
+
+MAX_INBOUND = 1000
+"""Most messages in one answer."""
+
+
+class ListInbound(Struct, kw_only=True, omit_defaults=True):
+    """From where on to list inbound messages."""
+
+    cursor: Annotated[
+        str | None, Meta(description="`nextCursor` of the answer before. Default: from the oldest that is stored.")
+    ] = None
+    limit: Annotated[int, Meta(description=f"How many at most, from 1 to {MAX_INBOUND:,}.")] = MAX_INBOUND
+
+
+class InboundItem(Struct, kw_only=True):
+    """A message that a subscriber has sent to a number of the account."""
+
+    id: str
+    label: str
+    sender: str
+    receiver: str
+    content: str
+    optOut: bool
+    receivedDate: Date
+
+
+class InboundPosition(Struct):
+    """Where the next call goes on."""
+
+    nextCursor: str
+
+
+class InboundAnswer(Envelope, kw_only=True):
+    """Inbound messages."""
+
+    item: InboundPosition
+    resultCount: int
+    items: list[InboundItem]

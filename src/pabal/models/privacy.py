@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from pabal.models.answers import Date, Envelope, MessageItem, PagedEnvelope
-from pabal.models.inbound import InboundItem
+from pabal.models.lookup import InboundItem
 from pabal.models.opt_outs import OptOutItem
 
 

@@ -6,9 +6,8 @@ from msgspec import Meta, Struct
 
 from pabal.domain.events.event import EventType
 from pabal.models.answers import SenderItem, TemplateItem
-from pabal.models.inbound import InboundItem
+from pabal.models.lookup import InboundItem, ResultItem
 from pabal.models.opt_outs import OptOutItem
-from pabal.models.results import ResultItem
 
 EventId = Annotated[
     str,

@@ -10,13 +10,11 @@ from pabal.carriers.base import Carrier
 from pabal.carriers.provider import ProfileProvider, RelayProvider
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.events.event import Event
-from pabal.domain.kakao.category import Category
-from pabal.domain.kakao.profile import Profile
+from pabal.domain.kakao.profile import Category, Profile
 from pabal.domain.sends.message import Outcome, Product
 from pabal.mail.mailer import Mailer
 from pabal.openid.provider import OpenIdProvider
 from pabal.service.account_limiter import AccountLimiter
-from pabal.service.account_setup import AccountSetup
 from pabal.service.fair_order import FairOrder
 from pabal.service.metrics import Metrics
 from pabal.service.nodes import Nodes
@@ -24,6 +22,7 @@ from pabal.service.open_attempts import InFlight
 from pabal.service.policy import Policy
 from pabal.service.rate_use import RateUse
 from pabal.service.searches import Searches
+from pabal.service.setup_cache import AccountSetup
 from pabal.service.slots import Slots
 from pabal.store.engine.base import Store
 from pabal.store.events.events import EventData

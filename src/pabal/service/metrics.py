@@ -1,5 +1,6 @@
 """Metrics of the service, for Prometheus."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
@@ -16,6 +17,7 @@ from pabal.domain.sends.message import Outcome, Product
 from pabal.store.queue.carrier_states import CarrierState
 from pabal.store.queue.queue_admin import QueueDepth
 from pabal.store.queue.slots import Worker
+from pabal.world import World
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 RESPONSE_BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 30.0, 60.0)
@@ -294,3 +296,15 @@ class Metrics:
     def render(self) -> bytes:
         """Return all metrics in the text format of Prometheus."""
         return generate_latest(self.registry)
+
+
+CHECK_INTERVAL_S = 0.1
+"""How often a timer is set to see how late it fires."""
+
+
+async def watch_loop_lag(world: World, observe: Callable[[float], None]) -> None:
+    """Report the lag in seconds, forever."""
+    while True:
+        due_at = world.monotonic() + CHECK_INTERVAL_S
+        await asyncio.sleep(CHECK_INTERVAL_S)
+        observe(max(0.0, world.monotonic() - due_at))

@@ -1,6 +1,7 @@
 """The background work of a process: delivery, receipts, events, webhooks, mails, housekeeping and campaigns."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 
@@ -18,8 +19,8 @@ from pabal.service.relay.opt_out_sync import run_opt_out_sync
 from pabal.service.relay.sync import run_sync
 from pabal.service.sending.campaigns.campaigns import run_campaigns
 from pabal.service.upkeep.housekeeping import run_housekeeping
-from pabal.service.upkeep.other_processes import watch_other_processes
 from pabal.service.webhooks.dispatch import WebhookDispatcher
+from pabal.store.engine.base import StoreUnavailable
 
 RESTART_DELAY_S = 1.0
 """Pause before a loop that failed starts again."""
@@ -89,3 +90,18 @@ async def run_forever(loop: Callable[[], Awaitable[None]]) -> None:
         except Exception as error:
             log.error("background loop failed; restarting it", extra=describe_error(error))
             await asyncio.sleep(RESTART_DELAY_S)
+
+
+CHECK_INTERVAL_S = 4.0
+"""How often to ask the store, which looks at no table for it."""
+
+
+async def watch_other_processes(context: Context) -> None:
+    """Have everything looked at that a command may have changed: events, webhooks and the queue."""
+    while not context.slots.are_shared:
+        with contextlib.suppress(StoreUnavailable):
+            if await context.store.was_written_elsewhere():
+                context.new_events.set()
+                context.announce_webhooks()
+                context.wake(context.carriers)
+        await asyncio.sleep(CHECK_INTERVAL_S)

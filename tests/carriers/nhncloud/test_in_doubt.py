@@ -13,7 +13,7 @@ from pabal.carriers.nhncloud.in_doubt import LIST_LAG_S
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import SECOND
 from pabal.domain.sends.message import Attempt, Outcome, Product
-from pabal.domain.sends.retry import MAX_DELAY_MS
+from pabal.domain.sends.route import MAX_DELAY_MS
 from pabal.store.engine.base import Store
 from pabal.store.engine.migrate import migrate
 from tests.fixtures.nhncloud import SENDER, SENDER_KEY, NhnCloudFixture

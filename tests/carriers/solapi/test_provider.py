@@ -12,8 +12,7 @@ from pabal.carriers.solapi.provider import SolapiProvider
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.content.button import Button
 from pabal.domain.content.image import Image
-from pabal.domain.kakao.profile import Registration
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import Registration, Suspension
 from pabal.domain.kakao.template import ReviewDecision, TemplateContent, TemplateStatus
 from tests.carriers.conformance import virtual_clock
 from tests.carriers.nhncloud.delivery_fixture import outcomes_for

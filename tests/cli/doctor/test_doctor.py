@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from pabal.cli.doctor.machine import check_disk, compare_clocks, explain_store
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import load
 from pabal.store.accounts import numbers

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.store.accounts import numbers
 from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import Suspension
 from pabal.service.context import Context
 from pabal.store.kakao import profiles
 from tests.fakes.nhncloud import channel

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.domain.users.user import Role
 from pabal.service.access.accounts.numbers import MAX_PENDING_NUMBERS, MAX_SENDER_NUMBERS
 from pabal.store.accounts import accounts, numbers

@@ -5,9 +5,7 @@ import re
 import pytest
 
 from pabal.console.manage.category_choices import category_choices, split_levels
-from pabal.domain.kakao.category import Category
-from pabal.domain.kakao.profile import MAX_TOKENS_PER_HOUR, MAX_WRONG_TOKENS
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import MAX_TOKENS_PER_HOUR, MAX_WRONG_TOKENS, Category, Suspension
 from pabal.domain.users.user import Role
 from pabal.store.kakao import profiles
 from tests.fixtures.audit import latest_entries

@@ -8,7 +8,7 @@ import pytest
 from pabal.domain.base.dates import HOUR
 from pabal.domain.sends.limits import AccountLimits
 from pabal.domain.users.user import Role
-from pabal.service.access.keys.key_uses import WRITE_INTERVAL_S
+from pabal.service.access.keys.keys import WRITE_INTERVAL_S
 from pabal.store.accounts import account_limits, accounts
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import signed_in_browser

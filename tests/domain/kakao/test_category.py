@@ -1,6 +1,6 @@
 import pytest
 
-from pabal.domain.kakao.category import Category, InvalidCategoryTable, parse_categories
+from pabal.domain.kakao.profile import Category, InvalidCategoryTable, parse_categories
 
 
 def test_table_has_its_categories_by_code_in_order() -> None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.domain.sends import retry
+from pabal.domain.sends.route import MAX_TRIES, backoff_ms
 
 chances = st.floats(0, 1, exclude_max=True)
 
@@ -12,26 +12,26 @@ chances = st.floats(0, 1, exclude_max=True)
     [(1, 1), (2, 2), (3, 4), (4, 8), (5, 16), (6, 32), (7, 64), (8, 128), (9, 256), (10, 300), (1000, 300)],
 )
 def test_retry_delay_doubles_from_one_second_to_five_minutes(tries: int, seconds: int) -> None:
-    assert retry.backoff_ms(tries, 0.5) == seconds * 1000
+    assert backoff_ms(tries, 0.5) == seconds * 1000
 
 
 @pytest.mark.parametrize(("tries", "shortest", "longest"), [(1, 800, 1200), (2, 1600, 2400), (8, 102_400, 153_600)])
 def test_jitter_spreads_a_delay_by_a_fifth(tries: int, shortest: int, longest: int) -> None:
-    assert retry.backoff_ms(tries, 0) == shortest
-    assert retry.backoff_ms(tries, 1 - 1e-9) == longest
+    assert backoff_ms(tries, 0) == shortest
+    assert backoff_ms(tries, 1 - 1e-9) == longest
 
 
 @given(st.integers(1, 10_000), chances)
 def test_no_delay_is_longer_than_five_minutes(tries: int, chance: float) -> None:
-    assert 800 <= retry.backoff_ms(tries, chance) <= 300_000
+    assert 800 <= backoff_ms(tries, chance) <= 300_000
 
 
 @given(st.integers(1, 9), chances)
 def test_delay_stays_within_a_fifth_of_its_length(tries: int, chance: float) -> None:
     even = 1000 * 2 ** (tries - 1)
 
-    assert 0.8 * even - 1 <= retry.backoff_ms(tries, chance) <= 1.2 * even + 1
+    assert 0.8 * even - 1 <= backoff_ms(tries, chance) <= 1.2 * even + 1
 
 
 def test_message_is_tried_ten_times_per_carrier() -> None:
-    assert retry.MAX_TRIES == 10
+    assert MAX_TRIES == 10

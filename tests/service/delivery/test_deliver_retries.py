@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, Rejected, Unknown, Verdict
-from pabal.domain.sends import retry
 from pabal.domain.sends.message import Outcome, Status
+from pabal.domain.sends.route import MAX_TRIES
 from pabal.service.delivery.deliver import OFFLINE_CHECK_INTERVAL_S
 from pabal.store.engine.base import Tx
 from tests.fixtures.delivery import accept_without_receipt, disconnected_carrier
@@ -39,7 +39,7 @@ def test_busy_or_unknown_message_is_tried_ten_times_with_doubling_delays(
         await env.wait(3600)
 
         pauses = [after - before for before, after in itertools.pairwise(carrier.times)]
-        assert len(carrier.submitted) == retry.MAX_TRIES == 10
+        assert len(carrier.submitted) == MAX_TRIES == 10
         for number, pause in enumerate(pauses):
             assert 0.79 * 2**number <= pause <= 1.21 * 2**number
         assert [attempt.tries for _, attempt in carrier.submitted] == list(range(10))

@@ -12,7 +12,7 @@ from pabal.mail.mailer import Mail, MailResult
 from pabal.service.setup_cache import MAX_AGE_S
 from pabal.store.accounts import account_limits
 from pabal.store.engine.base import Tx
-from pabal.store.events import mail_servers, mails, notices
+from pabal.store.events import mails, notices
 from tests.fixtures.campaigns import checked_campaign, phones, start_campaign
 from tests.fixtures.console import make_user
 from tests.fixtures.mailers import (
@@ -159,13 +159,13 @@ def test_mails_wait_for_a_server_that_is_away(run_scenario: RunScenario) -> None
         await env.store.write(tell, account_id, 1)
         await env.wait(SOON_S)
         tried = len(mailer.tried)
-        server = await env.store.read(mail_servers.get, mailer.name)
+        server = await env.store.read(mails.get, mailer.name)
         assert (server.error, server.failing_since is None) == ("no connection", False)
         await env.wait(1800)
 
         assert tried < 4  # the server is tried, not each mail
         assert sorted(each.address for each in mailer.tried[4:]) == ["operator@example.com", "owner@example.com"]
-        assert (await env.store.read(mail_servers.get, mailer.name)).failing_since is None
+        assert (await env.store.read(mails.get, mailer.name)).failing_since is None
 
     run_scenario(scenario, mailer=mailer, **MAIL_SETTINGS)
 

@@ -8,7 +8,7 @@ from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.nhncloud.provider import NhnCloudProvider
 from pabal.carriers.provider import RemoteTemplate
 from pabal.domain.content.button import Button
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import Suspension
 from pabal.domain.kakao.template import Template, TemplateContent, TemplateStatus
 from pabal.service.relay.apply import SETTLING_MS, TemplateState, is_missing, merge_template
 from tests.fixtures.virtual import NOON

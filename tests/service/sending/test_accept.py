@@ -10,7 +10,7 @@ import pytest
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.identifiers import requested_at
 from pabal.domain.kakao.template import TemplateContent, TemplateStatus
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.domain.sends.message import Product, Status
 from pabal.domain.sends.sending import Fallback, Receiver
 from pabal.service.sending.accept import IdempotencyKey, accept, find_accepted

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pabal.domain.base.codes import Code
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import Suspension
 from pabal.domain.sends.limits import AccountLimits
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings, SmppSettings
 from pabal.settings.settings import Settings

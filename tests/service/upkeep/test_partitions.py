@@ -2,7 +2,7 @@
 
 from pabal.domain.base.dates import DAY, MINUTE, Period
 from pabal.domain.sends.message import Status
-from pabal.service.upkeep.partitions import maintain_partitions
+from pabal.service.upkeep.retention import maintain_partitions
 from pabal.store.engine.postgres import partitions
 from pabal.store.messages import messages, requests, statistics
 from tests.fixtures.engines import partitioned_only

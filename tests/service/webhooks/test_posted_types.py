@@ -7,7 +7,7 @@ import msgspec
 from pabal.carriers.base import InboundMessage
 from pabal.domain.events.event import EVENT_TYPE_BY_CODE, EventType
 from pabal.domain.events.webhook import ORDERED_EVENTS
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.domain.sends.limits import AccountLimits
 from pabal.models.webhook_posts import POSTS
 from pabal.service.delivery.receiving import inbound

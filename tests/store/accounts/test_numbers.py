@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.store.accounts import accounts, numbers
 from pabal.store.engine.base import Tx
 from tests.fixtures.virtual import NOON

@@ -10,9 +10,9 @@ from importlib import import_module
 import pytest
 
 import pabal.store
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import Suspension
 from pabal.domain.kakao.template import TemplateContent, TemplateStatus
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.domain.sends.limits import AccountLimits
 from pabal.store.accounts import account_limits, accounts, numbers, setup_changes
 from pabal.store.engine.base import Tx

@@ -9,7 +9,7 @@ import pytest
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import HOUR
 from pabal.domain.kakao.profile import MAX_TOKENS_PER_HOUR, Registration
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.domain.sends.message import Outcome
 from pabal.service.access.accounts import numbers as sender_numbers
 from pabal.service.relay.profiles import _register

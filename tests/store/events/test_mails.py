@@ -6,7 +6,7 @@ from pabal.domain.events.notice import CONFIRMATION, NoticeKind
 from pabal.domain.users.user import Role
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from pabal.store.events import alerts, mail_servers, mails, notice_settings, notices
+from pabal.store.events import alerts, mails, notice_settings, notices
 from pabal.store.events.alerts import Alert
 from pabal.store.events.mails import MAX_ITEMS, ClaimedMail, NewMail
 from pabal.store.events.notice_settings import NoticeSettings, Recipient
@@ -211,11 +211,11 @@ def test_alert_is_forgotten_once_it_is_off(tx: Tx) -> None:
 
 
 def test_success_of_a_mail_server_keeps_its_last_error(tx: Tx) -> None:
-    failing = mail_servers.get(tx, "a:25")._replace(failing_since=NOON, failures=3, failed_at=NOON, error="timeout")
-    mail_servers.put(tx, failing)
+    failing = mails.get(tx, "a:25")._replace(failing_since=NOON, failures=3, failed_at=NOON, error="timeout")
+    mails.put(tx, failing)
 
-    mail_servers.record_success(tx, "a:25", NOON + 5)
+    mails.record_success(tx, "a:25", NOON + 5)
 
-    found = mail_servers.get(tx, "a:25")
+    found = mails.get(tx, "a:25")
     assert (found.failing_since, found.failures, found.succeeded_at) == (None, 0, NOON + 5)
     assert (found.error, found.failed_at) == ("timeout", NOON)

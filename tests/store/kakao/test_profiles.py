@@ -6,8 +6,7 @@ import pytest
 
 from pabal.domain.base.dates import HOUR, MINUTE
 from pabal.domain.events.event import EventType
-from pabal.domain.kakao.profile import AuthStatus, Profile
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import AuthStatus, Profile, Suspension
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profiles

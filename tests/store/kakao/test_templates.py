@@ -7,7 +7,7 @@ import pytest
 from pabal.domain.content.button import Button
 from pabal.domain.content.image import Image
 from pabal.domain.events.event import EventType
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import Suspension
 from pabal.domain.kakao.template import Template, TemplateContent, TemplateStatus
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx

@@ -8,7 +8,7 @@ import pytest
 
 from pabal.domain.base.dates import DAY
 from pabal.domain.events.event import format_cursor, lowest_number
-from pabal.service.upkeep.event_retention import EventRetention
+from pabal.service.upkeep.retention import EventRetention
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster
 from tests.fixtures.virtual import (

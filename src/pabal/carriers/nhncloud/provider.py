@@ -19,9 +19,7 @@ from pabal.carriers.provider import RelayProvider, RemoteCategories, RemoteProfi
 from pabal.carriers.relay.refusals import ALREADY_REGISTERED, OTHER_IN_REVIEW
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.content.image import JPEG, Image
-from pabal.domain.kakao.category import Category
-from pabal.domain.kakao.profile import Registration
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import Category, Registration, Suspension
 from pabal.domain.kakao.template import ReviewDecision, TemplateContent, TemplateStatus
 
 T = TypeVar("T")

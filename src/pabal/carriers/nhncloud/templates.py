@@ -8,7 +8,7 @@ import msgspec
 from pabal.carriers.nhncloud import buttons, template_parts
 from pabal.carriers.provider import RemoteTemplate
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import Suspension
 from pabal.domain.kakao.template import TemplateContent, TemplateStatus
 from pabal.domain.kakao.template_parts import NO_PARTS
 

@@ -27,8 +27,7 @@ from pabal.carriers.solapi.template_ids import TEMPLATES_PATH, TemplateName, Tem
 from pabal.carriers.solapi.templates import Versions
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.content.image import Image
-from pabal.domain.kakao.category import Category
-from pabal.domain.kakao.profile import Registration
+from pabal.domain.kakao.profile import Category, Registration
 from pabal.domain.kakao.template import ReviewDecision, TemplateContent
 
 T = TypeVar("T")

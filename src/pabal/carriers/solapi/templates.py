@@ -7,7 +7,7 @@ from pabal.carriers.provider import RemoteTemplate
 from pabal.carriers.solapi import buttons
 from pabal.carriers.solapi.template_ids import APPROVED, TemplateName, TemplateRow
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import Suspension
 from pabal.domain.kakao.template import TemplateContent, TemplateStatus
 
 PENDING, INSPECTING, REJECTED = "PENDING", "INSPECTING", "REJECTED"

@@ -1,7 +1,7 @@
 """Readers of the fields that several bodies share: dates, fallbacks, images, buttons, links and texts."""
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeVar
 
 from pabal.checks.body.buttons import parse_buttons
 from pabal.checks.body.forms import Form
@@ -155,3 +155,22 @@ def clean_values(given: Sequence[str]) -> Sequence[str]:
 def _is_clean(given: str) -> bool:
     """Say whether a text is certainly clean and has no combining characters, as most have none."""
     return given.isascii() and len(given) <= text.MAX_INPUT_CHARACTERS and "\0" not in given and "\r" not in given
+
+
+T = TypeVar("T")
+
+
+def one_of(choices: Mapping[str, T]) -> Callable[[str], T]:
+    """Return a parser that accepts only these words.
+
+    The parser raises Refused(INVALID_PARAMETER).
+    """
+
+    def parse(word: str) -> T:
+        if word not in choices:
+            allowed = ", ".join(choices)
+            detail = Text(f"허용되는 값: {allowed}", f"Allowed values: {allowed}")
+            raise Refused(Code.INVALID_PARAMETER, detail=detail)
+        return choices[word]
+
+    return parse

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from pabal.checks.body.call import ApiCall
-from pabal.checks.body.choices import one_of
 from pabal.checks.body.fields import (
     clean_template,
     clean_values,
+    one_of,
     parse_web_link,
     read_buttons,
     read_expire_minutes,

@@ -5,11 +5,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from pabal.checks.body.call import ApiCall
-from pabal.checks.body.choices import one_of
 from pabal.checks.body.fields import (
     check_shared_text,
     clean_template,
     clean_values,
+    one_of,
     parse_web_link,
     read_buttons,
     read_expire_minutes,

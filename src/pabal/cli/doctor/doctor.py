@@ -21,7 +21,7 @@ from pabal.cli.doctor.openid import check_break_glass, check_provider
 from pabal.cli.doctor.workers import check_workers
 from pabal.domain.base import dates
 from pabal.domain.events.webhook import Webhook
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.service.access.contacts import hash_keys
 from pabal.service.access.sign_in import factor_secrets
 from pabal.service.access.sign_in.factor_secrets import FactorSecrets

@@ -21,8 +21,7 @@ from pabal.cli.shared.table import print_rows
 from pabal.cli.shared.translate import print_message
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
-from pabal.domain.kakao.profile import Profile, parse_channel_id
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import Profile, Suspension, parse_channel_id
 from pabal.domain.kakao.template import ReviewDecision
 from pabal.service.access.accounts import accounts as account_service
 from pabal.service.context import Context

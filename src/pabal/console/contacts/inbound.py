@@ -14,8 +14,8 @@ from pabal.domain.people import phone
 from pabal.domain.people.inbound import mask_number, show_number
 from pabal.service.access.accounts import audit
 from pabal.service.errors import StoreUnavailable
-from pabal.service.history import inbound
-from pabal.service.history.inbound import NEWEST, Inbound
+from pabal.service.history import history
+from pabal.service.history.history import NEWEST, Inbound
 
 INBOUND_PATH = "/console/inbound"
 UNASSIGNED_PATH = "/console/operate/inbound"
@@ -60,7 +60,7 @@ async def _export_lines(request: PageRequest, sender: str | None) -> AsyncIterat
     yield (BOM + csv_line([request.t(f"inbound.{each}") for each in EXPORT_COLUMNS])).encode()
     before = NEWEST
     try:
-        while found := await inbound.list_before(request.context, request.account_id, before, EXPORT_BATCH, sender):
+        while found := await history.list_before(request.context, request.account_id, before, EXPORT_BATCH, sender):
             before = found[-1].id
             yield "".join(csv_line(_cells(request, each)) for each in found).encode()
     except StoreUnavailable:
@@ -103,7 +103,7 @@ async def _render(request: PageRequest, account_id: int | None, path: str) -> Re
     word = request.field("before")
     is_cursor = word.isascii() and word.isdigit() and len(word) <= MAX_CURSOR_DIGITS
     before = int(word) if is_cursor else NEWEST
-    found = await inbound.list_before(request.context, account_id, before, PAGE_SIZE + 1, sender)
+    found = await history.list_before(request.context, account_id, before, PAGE_SIZE + 1, sender)
     shown = found[:PAGE_SIZE]
     search = {"number": request.field("number")} if sender is not None else {}
     return request.render(

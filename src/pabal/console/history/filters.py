@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
-from pabal.checks.body.choices import one_of
+from pabal.checks.body.fields import one_of
 from pabal.checks.body.locale import Locale
 from pabal.domain.base import dates, identifiers
 from pabal.domain.base.codes import Code, Problem, Refused, Text

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pabal.domain.kakao.category import Category
+from pabal.domain.kakao.profile import Category
 
 LEVELS = 3
 

@@ -5,7 +5,7 @@ from starlette.responses import Response
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.people import phone
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.domain.users.user import Role
 from pabal.service.access.accounts import opt_out_numbers, sender_numbers
 

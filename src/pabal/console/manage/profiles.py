@@ -12,8 +12,7 @@ from pabal.console.manage.category_choices import CategoryChoices, category_choi
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import SECOND
-from pabal.domain.kakao.category import Category
-from pabal.domain.kakao.profile import AuthStatus, Profile, Registration, parse_channel_id
+from pabal.domain.kakao.profile import AuthStatus, Category, Profile, Registration, parse_channel_id
 from pabal.models.bodies import AuthSender, CreateSender
 from pabal.service.relay import categories, lookup, profiles
 from pabal.service.relay.lookup import ProfileDetails

@@ -17,7 +17,7 @@ from pabal.domain.base import dates as dates_module
 from pabal.domain.base.dates import SECOND
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Status
 from pabal.domain.sends.price import format_won
-from pabal.service.access.accounts import account_limits, first_steps
+from pabal.service.access.accounts import account_limits, accounts
 from pabal.service.upkeep import reports
 from pabal.service.upkeep.reports import CarrierState, GroupCounts, PeriodCounts, StatisticsKey
 
@@ -96,7 +96,7 @@ async def show_overview(request: PageRequest) -> Response:
 
 async def _first_steps(request: PageRequest) -> list[FirstStep]:
     """Return the steps of setting up an account that the user may take, with those done marked."""
-    done = await first_steps.get_first_steps(request.context, request.account_id)
+    done = await accounts.get_first_steps(request.context, request.account_id)
     steps = (
         FirstStep("number", done.has_number, "/console/numbers"),
         FirstStep("profile", done.has_profile, "/console/profiles/new"),

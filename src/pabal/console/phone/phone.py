@@ -13,7 +13,7 @@ from pabal.domain.kakao.template_parts import TemplateParts
 from pabal.domain.people import phone
 from pabal.domain.sends.message import PRODUCT_BY_CODE
 from pabal.domain.sends.simulated_message import TOKEN_KIND, SimulatedMessage
-from pabal.service.history import simulated_phones
+from pabal.service.history import history
 
 MAX_MESSAGES = 30
 MAX_PHONES = 12
@@ -50,7 +50,7 @@ class PhoneContent(NamedTuple):
 
 async def show_phone(request: PageRequest) -> Response:
     """Show a phone, and links to other phones."""
-    known = await simulated_phones.list_recent_phones(request.context, request.account_id, MAX_PHONES)
+    known = await history.list_recent_phones(request.context, request.account_id, MAX_PHONES)
     typed = request.field("number")
     number, error = _read_number(request, typed)
     if not typed and known:
@@ -72,7 +72,7 @@ async def show_messages(request: PageRequest) -> Response:
 
 
 async def _read_content(request: PageRequest, number: str) -> PhoneContent:
-    total, found = await simulated_phones.list_messages(request.context, request.account_id, number, MAX_MESSAGES)
+    total, found = await history.list_messages(request.context, request.account_id, number, MAX_MESSAGES)
     newest = found[0].arrives_at if found else 0
     return PhoneContent(total, [_bubble(request, each) for each in found], f"{total}-{newest}")
 

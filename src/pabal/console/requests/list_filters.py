@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlencode
 
-from pabal.checks.body.choices import one_of
+from pabal.checks.body.fields import one_of
 from pabal.checks.body.locale import Locale
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Problem, Refused

@@ -1,13 +1,75 @@
-"""Sender profiles: the KakaoTalk channels that send Alimtalk and friend talk."""
+"""Sender profiles: their categories, states and suspensions."""
 
+import csv
 import re
+from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import text
-from pabal.domain.kakao.suspension import Suspension
+
+
+class Category(NamedTuple):
+    """A kind of business (profiles) or of notice (templates)."""
+
+    code: str
+    name: str
+    group: str | None = None
+
+
+class InvalidCategoryTable(Exception):
+    """A category table is invalid; the message says which line and why."""
+
+
+def parse_categories(lines: Iterable[str]) -> dict[str, Category]:
+    """Return the categories of a CSV table by code; its columns are code, name and optionally group.
+
+    Raises BadTable.
+    """
+    found: dict[str, Category] = {}
+    for number, row in enumerate(csv.DictReader(lines), 2):
+        code, name = (row.get("code") or "").strip(), (row.get("name") or "").strip()
+        if not code or not name:
+            raise InvalidCategoryTable(f"line {number}: code and name are required")
+        if code in found:
+            raise InvalidCategoryTable(f"line {number}: duplicate code {code}")
+        found[code] = Category(code, name, (row.get("group") or "").strip() or None)
+    if not found:
+        raise InvalidCategoryTable("the table has no categories")
+    return found
+
+
+class Suspension(Enum):
+    """The reason; it is lifted when the relay no longer reports it."""
+
+    GONE = ("gone", Text("중계사에 더 이상 없습니다.", "The relay no longer has it."))
+    BLOCKED = ("blocked", Text("중계사나 카카오가 차단했습니다.", "The relay or Kakao has blocked it."))
+    DORMANT = ("dormant", Text("중계사에서 휴면 상태입니다.", "It is dormant at the relay."))
+    INACTIVE = ("inactive", Text("카카오톡 채널이 비활성화되었습니다.", "The KakaoTalk channel is not active."))
+    DELETED = ("deleted", Text("카카오톡 채널이 삭제되었습니다.", "The KakaoTalk channel was deleted."))
+    OTHER_BUTTON = (
+        "otherButton",
+        Text("지원하지 않는 종류의 버튼이 있습니다.", "It has a button of an unsupported type."),
+    )
+    UNREADABLE = (
+        "unreadable",
+        Text("지원하지 않는 종류의 템플릿입니다.", "This kind of template is not supported."),
+    )
+
+    def __init__(self, code: str, label: Text) -> None:
+        self.code = code
+        self.label = label
+
+
+_BY_CODE = {bar.code: bar for bar in Suspension}
+
+
+def parse_suspension(word: str | None) -> Suspension | None:
+    """Return the suspension of a stored word; an unknown word of a later version suspends too."""
+    return None if word is None else _BY_CODE.get(word, Suspension.UNREADABLE)
+
 
 MAX_CHANNEL_ID_CHARACTERS = 30
 TOKEN_DIGITS = 6

@@ -8,7 +8,7 @@ from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import text, variables
 from pabal.domain.content.button import Button, links_of
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import Suspension
 from pabal.domain.kakao.template_parts import MAX_CONTENT_CHARACTERS_WITH_ITEMS, NO_PARTS, TemplateParts
 
 MAX_CODE_CHARACTERS = 20

@@ -1,6 +1,7 @@
-"""Korean phone numbers: parsed from any usual spelling, stored as digits, shown with hyphens."""
+"""Phone numbers of recipients and senders."""
 
 import re
+from enum import Enum
 from functools import lru_cache
 
 from pabal.domain.base.codes import Code, Refused, Text
@@ -115,3 +116,18 @@ def _check_length(spelling: str) -> None:
 
 def _refusal(detail: Text) -> Refused:
     return Refused(Code.INVALID_PHONE_NUMBER, detail=detail)
+
+
+class NumberState(Enum):
+    """Whether an account may send from a number that it registered."""
+
+    PENDING = ("pending", Text("승인 대기", "Pending"))
+    APPROVED = ("approved", Text("등록됨", "Registered"))
+    REJECTED = ("rejected", Text("반려", "Rejected"))
+
+    def __init__(self, code: str, label: Text) -> None:
+        self.code = code
+        self.label = label
+
+
+NUMBER_STATE_BY_CODE = {state.code: state for state in NumberState}

@@ -1,4 +1,4 @@
-"""The limits of an account, and the periods that they are counted in."""
+"""The limits of an account, and how its users send in the console."""
 
 from enum import Enum
 from typing import NamedTuple
@@ -64,3 +64,25 @@ NO_LIMITS = AccountLimits()
 def near_share(used: int, limit: int, near_percent: int) -> int:
     """Return the percentage that `used` has reached: the whole, else `near_percent`, else 0."""
     return next((share for share in (FULL_PERCENT, near_percent) if used * 100 >= limit * share), 0)
+
+
+MAX_APPROVAL_RECEIVERS = 1_000_000_000
+
+
+class SendPreferences(NamedTuple):
+    """The choices of an account; the API is not affected by them."""
+
+    upgrades_to_lms: bool = False
+    """Whether a text that is too long for an SMS becomes an LMS by itself, which is shown before it is sent."""
+    fallback_number: str = ""
+    """The sender number of the fallback that an Alimtalk has by default; empty: none."""
+    approval_receivers: int = 0
+    """Sends to more receivers than this need the approval of a second user; 0: none do."""
+
+
+NO_PREFERENCES = SendPreferences()
+
+
+def approval_threshold(own: int, operators: int) -> int:
+    """Return above how many receivers approval is needed: the lower of the two that are set; 0: never."""
+    return min((each for each in (own, operators) if each), default=0)

@@ -1,7 +1,8 @@
-"""Routes: the carriers of each product, in the order to try them."""
+"""Routes: the carriers of each product in order, and the delays between attempts."""
 
 from collections.abc import Container, Mapping, Sequence
 
+from pabal.domain.base.dates import MINUTE, SECOND
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
 from pabal.domain.sends.price import Prices
 
@@ -41,3 +42,17 @@ class Routes:
     def alternative_to(self, product: Product, carrier: str, avoid: Container[str]) -> str | None:
         """Return the first carrier of the route other than this one and `avoid`, if any."""
         return next((name for name in self.carriers_for(product) if name != carrier and name not in avoid), None)
+
+
+MAX_TRIES = 10
+"""Attempts at one carrier."""
+FIRST_DELAY_MS = 1 * SECOND
+MAX_DELAY_MS = 5 * MINUTE
+JITTER = 0.2
+"""Share of a delay by which it varies at random."""
+
+
+def backoff_ms(tries: int, random: float) -> int:
+    """Return the delay after `tries` failures; `random` in [0, 1) adds a jitter of 20 %."""
+    even: int = min(FIRST_DELAY_MS * 2 ** (tries - 1), MAX_DELAY_MS)
+    return min(round(even * (1 - JITTER + 2 * JITTER * random)), MAX_DELAY_MS)

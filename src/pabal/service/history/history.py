@@ -7,15 +7,18 @@ from typing import NamedTuple, TypeVar
 
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.people.inbound import Inbound as Inbound
 from pabal.domain.sends.message import Status
+from pabal.domain.sends.simulated_message import SimulatedMessage
 from pabal.service.context import Context
 from pabal.service.errors import RecordDamaged, describe_error
 from pabal.store.engine.base import NodeUnavailable, Reader, ReadTimedOut, Tx, transaction
-from pabal.store.messages import history, message_search, messages, requests
+from pabal.store.messages import history, inbound, message_search, messages, requests
 from pabal.store.messages.history import MessageFilter, MessagePage, ReadMessages
 from pabal.store.messages.message_search import SearchPage
 from pabal.store.messages.messages import Message
 from pabal.store.messages.requests import Request
+from pabal.store.queue import simulator
 
 T = TypeVar("T")
 
@@ -182,3 +185,34 @@ def _read_request_details(tx: Tx, account_id: int, request_id: bytes, page: int,
     counts = messages.count_by_status(tx, account_id, *identifiers.message_id_range(request_id))
     found = history.find(tx, MessageFilter(account_id, request_id=request_id), page, page_size)
     return RequestDetails(request_id, requests.get(tx, [request_id]).get(request_id), counts, found)
+
+
+NEWEST = 2**62
+"""An id above all others."""
+
+
+async def list_after(context: Context, account_id: int, after: int, limit: int) -> list[Inbound]:
+    """Return some messages of an account, oldest first, after an id."""
+    return await context.store.read(inbound.list_after, account_id, after, limit)
+
+
+async def list_before(
+    context: Context, account_id: int | None, before: int, limit: int, sender: str | None = None
+) -> list[Inbound]:
+    """Return some messages of an account, newest first, before an id; None: those that belong to no account.
+
+    With `sender`, only those that this number has sent.
+    """
+    return await context.store.read(inbound.list_before, account_id, before, limit, sender)
+
+
+async def list_recent_phones(context: Context, account_id: int, limit: int) -> list[str]:
+    """Return the numbers that received a message of an account, latest first."""
+    return await context.store.read(simulator.list_recent_phones, account_id, context.world.now(), limit)
+
+
+async def list_messages(
+    context: Context, account_id: int, number: str, limit: int
+) -> tuple[int, list[SimulatedMessage]]:
+    """Return how many messages of an account a phone holds, and the latest of them."""
+    return await context.store.read(simulator.list_on_phone, account_id, number, context.world.now(), 1, limit)

@@ -3,18 +3,20 @@
 import asyncio
 import contextlib
 import logging
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from pabal.domain.base.dates import SECOND, Instant
+from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND, Instant
 from pabal.mail.mailer import MailOutcome, MailResult
 from pabal.service.context import Context
 from pabal.service.notices.compose import compose_mail
-from pabal.service.notices.fan_out import fan_out
-from pabal.service.notices.schedule import DOUBT_DELAY_MS, LEASE_MARGIN_MS, LIFETIME_MS, retry_delay_ms
 from pabal.service.slots import HOUSEKEEPING_SLOT
+from pabal.store.accounts import accounts
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
-from pabal.store.events import mail_servers, mails, notice_settings, notices
-from pabal.store.events.mail_servers import MailServer
-from pabal.store.events.mails import ClaimedMail
+from pabal.store.events import mails, notice_settings, notices
+from pabal.store.events.mails import ClaimedMail, MailServer, NewMail
+from pabal.store.events.notice_settings import Recipient
+from pabal.store.events.notices import Notice
 
 POLL_INTERVAL_S = 10.0
 """How often to look for notices and mails."""
@@ -126,11 +128,11 @@ class MailDispatcher:
 def record_server(tx: Tx, name: str, result: MailResult, random: float, now: Instant) -> None:
     """Record whether the mail server works: a mail that it refuses shows that it does."""
     if result.outcome not in (MailOutcome.UNAVAILABLE, MailOutcome.IN_DOUBT):
-        mail_servers.record_success(tx, name, now)
+        mails.record_success(tx, name, now)
         return
-    before = mail_servers.get(tx, name)
+    before = mails.get(tx, name)
     failures = before.failures + 1
-    mail_servers.put(
+    mails.put(
         tx,
         MailServer(
             name,
@@ -150,5 +152,67 @@ def _is_due(tx: Tx, server: str, now: Instant) -> bool:
     due_at = mails.next_due_at(tx)
     if due_at is None or due_at > now:
         return False
-    next_try_at = mail_servers.get(tx, server).next_try_at
+    next_try_at = mails.get(tx, server).next_try_at
     return next_try_at <= now or next_try_at > now + LIFETIME_MS  # or the clock was set back
+
+
+BATCH = 50
+"""Most notices that one transaction turns into mails."""
+MAX_ACCOUNT_CHARACTERS = 60
+
+
+def fan_out(
+    tx: Tx, recipients: Sequence[Recipient], new_id: Callable[[], bytes], pause_ms: int, now: Instant
+) -> int:
+    """Add some notices to the mails of those who want them, and delete them; return how many there were.
+
+    A mail waits for other notices of its kind, and until the last one of its kind to its user is long enough ago.
+    The recipients are read before, so that a store with many users does not keep writes of others waiting.
+    """
+    ids, found = notices.list_some(tx, BATCH)
+    if not ids:
+        return 0
+    for recipient in recipients:
+        for kind in sorted(recipient.kinds, key=lambda each: each.code):
+            wanted = [each for each in found if each.kind is kind and _concerns(each, recipient)]
+            if wanted:
+                due_at = max(now + GATHER_MS, mails.last_sent_at(tx, recipient.user_id, kind.code) + pause_ms)
+                items = _spell_items(tx, wanted, recipient)
+                mails.add(tx, NewMail(new_id(), recipient.user_id, kind.code, items), due_at, now)
+    notices.delete(tx, ids)
+    return len(ids)
+
+
+def _concerns(notice: Notice, recipient: Recipient) -> bool:
+    """Say whether a notice is for a user: operators are told of all accounts, others of their own."""
+    return None in (notice.account_id, recipient.account_id) or notice.account_id == recipient.account_id
+
+
+def _spell_items(tx: Tx, wanted: Sequence[Notice], recipient: Recipient) -> list[dict[str, Any]]:
+    """Return what notices say; operators are told the account too."""
+    items = [dict(each.data) for each in wanted]
+    if recipient.account_id is None:
+        for item, notice in zip(items, wanted, strict=True):
+            account = accounts.get(tx, notice.account_id) if notice.account_id is not None else None
+            if account:
+                item["account"] = account.name[:MAX_ACCOUNT_CHARACTERS]
+    return items
+
+
+GATHER_MS = 10 * SECOND
+"""How long the first notice of a mail waits for others of its kind."""
+LIFETIME_MS = 1 * DAY
+"""Older mails and notices are given up: nobody needs old news."""
+DOUBT_DELAY_MS = 5 * MINUTE
+"""How long after a lost answer a mail is sent again, once."""
+LEASE_MARGIN_MS = 30 * SECOND
+"""How much longer than the mail server may take a mail is leased."""
+_DELAYS_MS = (10 * SECOND, 1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE)
+_LAST_DELAY_MS = 1 * HOUR
+_JITTER = 0.2
+
+
+def retry_delay_ms(tries: int, random: float) -> int:
+    """Return how long after the last of these tries the next one follows."""
+    delay = _DELAYS_MS[tries - 1] if 1 <= tries <= len(_DELAYS_MS) else _LAST_DELAY_MS
+    return round(delay * (1 + _JITTER * (2 * random - 1)))

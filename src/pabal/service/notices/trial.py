@@ -9,9 +9,9 @@ from pabal.service.context import Context
 from pabal.service.notices.compose import compose_test
 from pabal.service.notices.dispatch import MAIL_ID_BITS, record_server
 from pabal.store.engine.base import Reader, Tx, transaction
-from pabal.store.events import mail_servers, mails, notice_settings
-from pabal.store.events.mail_servers import MailServer as MailServer  # for pages, which do not import the store
+from pabal.store.events import mails, notice_settings
 from pabal.store.events.mails import FailedMail as FailedMail
+from pabal.store.events.mails import MailServer as MailServer  # for pages, which do not import the store
 from pabal.store.events.mails import OutboxCounts
 
 TEST_PAUSE_S = 10.0
@@ -41,7 +41,7 @@ async def get_report(context: Context) -> MailReport | None:
 @transaction(reader=Reader.BACKGROUND)
 def read_report(tx: Tx, server: str) -> MailReport:
     """Return how sending mails to a server goes."""
-    return MailReport(mail_servers.get(tx, server), mails.count_waiting(tx), mails.list_failed(tx, MAX_FAILED))
+    return MailReport(mails.get(tx, server), mails.count_waiting(tx), mails.list_failed(tx, MAX_FAILED))
 
 
 async def send_test(context: Context, user: User) -> MailResult:

@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 from pabal.carriers.provider import RelayProvider, RemoteTemplate
 from pabal.domain.base.dates import MINUTE, Instant
-from pabal.domain.kakao.profile import Profile
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import Profile, Suspension
 from pabal.domain.kakao.template import Template, TemplateContent, TemplateStatus
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profiles, templates

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from pabal.carriers.provider import RelayProvider, RemoteCategories
 from pabal.domain.base.codes import Refused
-from pabal.domain.kakao.category import Category
+from pabal.domain.kakao.profile import Category
 from pabal.service.context import Context
 from pabal.store.engine.base import Tx
 from pabal.store.queue import cursors

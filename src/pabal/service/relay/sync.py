@@ -6,8 +6,7 @@ import logging
 from pabal.carriers.provider import ProviderUnavailable, RelayProvider, RemoteProfile, RemoteTemplate
 from pabal.domain.base.codes import Refused
 from pabal.domain.base.dates import HOUR, Instant
-from pabal.domain.kakao.profile import AuthStatus, Profile
-from pabal.domain.kakao.suspension import Suspension
+from pabal.domain.kakao.profile import AuthStatus, Profile, Suspension
 from pabal.domain.kakao.template import Template, TemplateStatus
 from pabal.service.context import Context
 from pabal.service.relay import apply, categories, mappings

@@ -19,12 +19,9 @@ from pabal.service.sending.budgets import correct_some
 from pabal.service.sending.cancel import cancel_deleted_profiles
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.service.upkeep.deadline_sweep import Expirer
-from pabal.service.upkeep.event_retention import EventRetention
-from pabal.service.upkeep.latency import LATENCY_RETENTION_MS, LatencyReporter
-from pabal.service.upkeep.partitions import maintain_partitions
-from pabal.service.upkeep.retention import erase_ended, erase_expired
+from pabal.service.upkeep.latency import LATENCY_RETENTION_MS, LatencyReporter, ThroughputReporter
+from pabal.service.upkeep.retention import EventRetention, erase_ended, erase_expired, maintain_partitions
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_statistics
-from pabal.service.upkeep.throughput import ThroughputReporter
 from pabal.store.accounts import audit_log
 from pabal.store.campaigns import campaigns, drafts
 from pabal.store.engine.base import StoreUnavailable, Tx

@@ -1,12 +1,14 @@
-"""The time that carriers take to answer: every process stores its own; all together have percentiles."""
+"""How quick carriers are: what they accept in a minute, and the time that they take to answer."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from pabal.carriers.base import Accepted
 from pabal.domain.base.dates import DAY, MINUTE, Instant
 from pabal.service.context import Context
 from pabal.service.metrics import RESPONSE_BOUNDS_S
-from pabal.store.queue import carrier_latencies
+from pabal.store.engine.base import Tx
+from pabal.store.queue import carrier_latencies, carrier_states
 from pabal.store.queue.carrier_latencies import MinuteLatency
 
 LATENCY_RETENTION_MS = 1 * DAY
@@ -87,3 +89,40 @@ def _difference(counts: Sequence[int], base: Sequence[int]) -> tuple[int, ...]:
 
 def _minute_of(at: Instant) -> Instant:
     return at - at % MINUTE
+
+
+_ACCEPTED = Accepted(None).label
+
+
+class ThroughputReporter:
+    """Counts what carriers accepted from this process since the last report."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._reported_at = context.world.now()
+        self._accepted = self._accepted_counts()
+        self._rates: dict[str, int] = {}
+
+    async def report(self) -> None:
+        """Store how many messages a minute each carrier accepted since the last report; nothing if none did."""
+        context, now = self._context, self._context.world.now()
+        passed = now - self._reported_at
+        if passed <= 0:  # the clock was set back
+            self._reported_at = now
+            return
+        accepted = self._accepted_counts()
+        rates = {name: round((count - self._accepted[name]) * MINUTE / passed) for name, count in accepted.items()}
+        changed = {name: rate for name, rate in rates.items() if rate or self._rates.get(name)}
+        if changed:
+            await context.store.write(_store_rates, context.slots.worker, changed, now)
+        self._reported_at, self._accepted, self._rates = now, accepted, rates
+
+    def _accepted_counts(self) -> dict[str, int]:
+        return {
+            name: self._context.metrics.carrier_verdicts.count(name, _ACCEPTED) for name in self._context.carriers
+        }
+
+
+def _store_rates(tx: Tx, worker: str, rates: dict[str, int], now: int) -> None:
+    for name, rate in rates.items():
+        carrier_states.save_throughput(tx, name, worker, rate, now)

@@ -10,7 +10,7 @@ from pabal.service.history.history import take_search_turn
 from pabal.service.upkeep.statistics import QUICK_MS, update_statistics
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Reader, Tx, transaction
-from pabal.store.events import mail_servers, mails, webhooks
+from pabal.store.events import mails, webhooks
 from pabal.store.kakao import templates
 from pabal.store.messages import statistics
 from pabal.store.messages.statistics import GroupCounts, PeriodCounts, StatisticsKey
@@ -152,7 +152,7 @@ def store_figures(
         carrier_states.list_all(tx),
         slot_store.list_workers(tx),
         mails.count_waiting(tx).waiting,
-        mail_servers.get(tx, mail_server).failing_since is not None,
+        mails.get(tx, mail_server).failing_since is not None,
     )
 
 

@@ -1,12 +1,14 @@
-"""Erases what is older than the retention, and what was postponed until its messages have ended."""
+"""Erases what is older than the retention: requests, partitions, events, and what was postponed."""
+
+import logging
 
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.service.context import Context
 from pabal.service.policy import Policy
-from pabal.store.engine.base import Tx
+from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
 from pabal.store.engine.postgres import partitions
-from pabal.store.events import webhook_posts
+from pabal.store.events import events, webhook_posts
 from pabal.store.messages import requests
 from pabal.store.people import erasures
 from pabal.store.queue import cursors
@@ -15,7 +17,11 @@ ERASE_BATCH = 5
 """Most requests that one transaction erases: each may have thousands of messages."""
 CHECK_BATCH = 200
 """Most postponed erasures that one transaction looks at."""
+DELETE_BATCH = 500
+"""Most stray rows, or events, that one transaction deletes."""
 _ERASED_CURSOR = "blanked"
+
+log = logging.getLogger("pabal.partitions")
 
 
 async def erase_expired(context: Context) -> int:
@@ -79,3 +85,57 @@ def erase_some_ended(tx: Tx, after: bytes) -> tuple[int, bytes]:
     if len(ended) == ERASE_BATCH:
         return len(ended), ended[-1]
     return len(ended), found[-1] if len(found) == CHECK_BATCH else b""
+
+
+async def maintain_partitions(context: Context) -> None:
+    """Create and drop partitions, if the store has any; if a lock is in the way, wait for the next round."""
+    store, now = context.store, context.world.now()
+    before = now - context.policy.retention_ms
+    due = await store.read(partitions.pending_tasks, now, before)
+    try:
+        if due.has_missing_months:
+            await store.write(partitions.create_ahead, now)
+        for month in due.expired_months:
+            if await store.write(partitions.drop_month, month):
+                log.info("dropped a partition older than the retention", extra={"month": month})
+        if due.has_expired_default_rows:
+            while await store.write(partitions.delete_expired_default_rows, before, DELETE_BATCH):
+                pass
+    except StoreUnavailable:
+        log.warning("partitions could not be maintained; retrying in the next round")
+
+
+class EventRetention:
+    """Deletes old events; every account is visited once a day, and once after a start."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._deleted: dict[int, int] = {}
+        """By slot, the number up to which all events have been deleted."""
+
+    async def run(self) -> None:
+        """Delete what is too old by now.
+
+        Raises StoreUnavailable.
+        """
+        context = self._context
+        before = context.world.now() - context.policy.results_retention_ms
+        for slot in context.slots.held:
+            if await context.store.read(events.has_old, slot, before, self._deleted.get(slot, 0)):
+                await self._delete(slot, before)
+        self._deleted = {slot: number for slot, number in self._deleted.items() if slot in context.slots.held}
+
+    async def _delete(self, slot: int, before: Instant) -> None:
+        store = self._context.store
+        until = await store.write(events.mark_deleted, slot, before)
+        account = await store.read(_next_account, slot, 0)
+        while account is not None:
+            while await store.write(events.delete_old, account, slot, until, DELETE_BATCH):
+                pass
+            account = await store.read(_next_account, slot, account)
+        self._deleted[slot] = until
+
+
+@transaction(reader=Reader.BACKGROUND)
+def _next_account(tx: Tx, slot: int, after: int) -> int | None:
+    return events.next_account(tx, slot, after)

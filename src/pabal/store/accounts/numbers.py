@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
-from pabal.domain.people.sender_number import NUMBER_STATE_BY_CODE, NumberState
+from pabal.domain.people.phone import NUMBER_STATE_BY_CODE, NumberState
 from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Row, Tx
 

@@ -1,6 +1,6 @@
 """How the users of accounts send in the console."""
 
-from pabal.domain.sends.send_preferences import NO_PREFERENCES, SendPreferences
+from pabal.domain.sends.limits import NO_PREFERENCES, SendPreferences
 from pabal.store.engine.base import Tx
 
 

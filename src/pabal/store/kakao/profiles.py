@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.domain.events.event import EventType
-from pabal.domain.kakao.profile import AUTH_STATUS_BY_CODE, AuthStatus, Profile
-from pabal.domain.kakao.suspension import Suspension, parse_suspension
+from pabal.domain.kakao.profile import AUTH_STATUS_BY_CODE, AuthStatus, Profile, Suspension, parse_suspension
 from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
 from pabal.store.events import events

@@ -9,7 +9,7 @@ from pabal.domain.content.button import from_fields
 from pabal.domain.content.image import Image
 from pabal.domain.events.event import EventType
 from pabal.domain.events.notice import NoticeKind
-from pabal.domain.kakao.suspension import Suspension, parse_suspension
+from pabal.domain.kakao.profile import Suspension, parse_suspension
 from pabal.domain.kakao.template import TEMPLATE_STATUS_BY_CODE, Template, TemplateContent, TemplateStatus
 from pabal.domain.kakao.template_parts import parts_from_fields, to_fields
 from pabal.store.accounts import setup_changes

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from pabal.answers.message_records import build_message_items
 from pabal.checks.body.call import ApiCall, read_paging
-from pabal.checks.body.choices import one_of
+from pabal.checks.body.fields import one_of
 from pabal.checks.body.forms import Form
 from pabal.checks.message_cursor import MessageCursor, format_cursor, parse_cursor
 from pabal.domain.base import dates, identifiers

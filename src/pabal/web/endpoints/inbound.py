@@ -5,8 +5,8 @@ from typing import Any
 from pabal.answers.inbound import build_inbound_item, format_cursor, parse_cursor
 from pabal.checks.body.call import ApiCall, check_range
 from pabal.domain.base.codes import Code
-from pabal.models import inbound as models
-from pabal.service.history import inbound
+from pabal.models import lookup as models
+from pabal.service.history import history
 from pabal.web.endpoints.endpoint import Endpoint
 
 
@@ -16,7 +16,7 @@ async def list_inbound(call: ApiCall) -> dict[str, Any]:
     check_range(form, "limit", models.MAX_INBOUND)
     after = form.read_optional("cursor", parse_cursor) or 0
     form.raise_problems()
-    found = await inbound.list_after(call.context, call.account_id, after, form.body.limit)
+    found = await history.list_after(call.context, call.account_id, after, form.body.limit)
     items = [build_inbound_item(each, call.locale) for each in found]
     position = models.InboundPosition(format_cursor(found[-1].id if found else after))
     return {"item": position, "resultCount": len(items), "items": items}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pabal.answers.message_details import build_message_detail
+from pabal.answers.message_records import build_message_detail
 from pabal.answers.statistics import MAX_ROWS, TOO_MANY_ROWS, build_statistics_items, read_statistics_query
 from pabal.checks.body.call import ApiCall, read_paging
 from pabal.domain.base import identifiers

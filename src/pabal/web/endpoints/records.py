@@ -3,12 +3,12 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from pabal.answers.kakao_records import build_button_item, build_parts
 from pabal.answers.message_records import label_value, unknown_value
-from pabal.answers.template_records import build_button_item, build_parts
 from pabal.checks.body.locale import Locale
 from pabal.domain.base.dates import Instant
 from pabal.domain.brand.message import BrandAttachment, to_documented
-from pabal.domain.kakao.category import Category
+from pabal.domain.kakao.profile import Category
 from pabal.domain.sends.message import Status
 from pabal.domain.sends.simulated_message import SimulatedMessage
 from pabal.models.answers import (

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from pabal.answers.results import build_result_items
+from pabal.answers.message_records import build_result_items
 from pabal.checks.body.call import ApiCall, check_range
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.events.event import format_cursor, parse_cursor
-from pabal.models import results as models
-from pabal.models.results import MAX_RESULTS, ResultsItem
+from pabal.models import lookup as models
+from pabal.models.lookup import MAX_RESULTS, ResultsItem
 from pabal.service.events.results import read_results
 from pabal.web.endpoints.endpoint import Endpoint
 

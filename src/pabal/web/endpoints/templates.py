@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from pabal.answers.template_records import build_template_item
+from pabal.answers.kakao_records import build_template_item
 from pabal.checks import templates
 from pabal.checks.body.call import ApiCall, read_paging
-from pabal.checks.body.choices import one_of
+from pabal.checks.body.fields import one_of
 from pabal.domain.content import text
 from pabal.domain.kakao.template import TEMPLATE_STATUS_BY_CODE, Template
 from pabal.service.relay import categories

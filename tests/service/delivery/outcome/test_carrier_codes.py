@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Receipt, Rejected, Unknown, Verdict
-from pabal.domain.sends.carrier_code import MAX_CODE_CHARACTERS, tidy_code
-from pabal.domain.sends.message import Outcome
+from pabal.domain.sends.message import MAX_CODE_CHARACTERS, Outcome, tidy_code
 from pabal.service.delivery.receiving.receive import store_receipts
 from pabal.store.engine.base import Tx
 from tests.fixtures.delivery import reference_of

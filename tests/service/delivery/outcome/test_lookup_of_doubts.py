@@ -9,7 +9,7 @@ import pytest
 from pabal.carriers.base import Accepted, Busy, Carrier, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.domain.base.dates import HOUR, MINUTE, SECOND
 from pabal.domain.sends.message import Outcome, Status
-from pabal.domain.sends.retry import MAX_DELAY_MS, MAX_TRIES
+from pabal.domain.sends.route import MAX_DELAY_MS, MAX_TRIES
 from pabal.service.delivery.claiming.claim_tx import lease_duration_ms
 from pabal.service.delivery.outcome.settle import MAX_LOOKUPS
 from tests.fixtures import cluster

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.domain.sends.message import Outcome, Status
-from pabal.domain.sends.retry import MAX_TRIES
+from pabal.domain.sends.route import MAX_TRIES
 from pabal.store.queue.queue import Lane
 from tests.fixtures.delivery import accept_without_receipt, decline_as_spam, recorded_attempts
 from tests.fixtures.service import (

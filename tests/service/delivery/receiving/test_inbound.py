@@ -10,11 +10,11 @@ from pabal.domain.base.dates import DAY
 from pabal.domain.events.event import EventType
 from pabal.domain.people.inbound import MAX_CONTENT_CHARACTERS
 from pabal.domain.people.opt_out import is_opt_out_text
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.domain.sends.message import Outcome, Status
 from pabal.service.delivery.receiving import inbound as receiver
 from pabal.service.delivery.receiving.receive import build_inbox
-from pabal.service.history.inbound import NEWEST
+from pabal.service.history.history import NEWEST
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.store.accounts import numbers

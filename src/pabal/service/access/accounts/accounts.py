@@ -1,9 +1,11 @@
-"""Creates accounts, disables and enables them."""
+"""Creates accounts, disables and enables them, and says which steps of their set-up are done."""
 
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import text
+from pabal.service.context import Context
 from pabal.store.accounts import accounts, audit_log
+from pabal.store.accounts.accounts import FirstSteps
 from pabal.store.accounts.audit_log import Actor, AuditEntry
 from pabal.store.engine.base import Tx
 
@@ -50,3 +52,11 @@ def set_disabled(tx: Tx, account_id: int, is_disabled: bool, actor: Actor, now: 
     accounts.set_disabled(tx, found.name, now if is_disabled else None)
     what = "account.disable" if is_disabled else "account.enable"
     audit_log.add(tx, AuditEntry(now, *actor, account_id, what))
+
+
+__all__ = ["FirstSteps", "get_first_steps"]
+
+
+async def get_first_steps(context: Context, account_id: int) -> FirstSteps:
+    """Return which steps an account has done."""
+    return await context.store.read(accounts.read, account_id)

@@ -1,7 +1,7 @@
 """Registers, approves, rejects and removes sender numbers of accounts."""
 
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.store.accounts import accounts, audit_log, numbers
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.accounts.numbers import SenderNumber

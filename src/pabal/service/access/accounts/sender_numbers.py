@@ -1,7 +1,7 @@
 """The sender numbers of an account, as pages list and change them."""
 
 from pabal.domain.base.codes import Code, Refused
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.service.access.accounts import numbers
 from pabal.service.access.accounts.audit import AuditEntry
 from pabal.service.context import Context

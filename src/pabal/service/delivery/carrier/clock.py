@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pabal.carriers.base import Carrier
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import MINUTE, SECOND, Instant
-from pabal.domain.sends import retry
+from pabal.domain.sends.route import MAX_DELAY_MS
 from pabal.service.context import Context
 from pabal.service.delivery.claiming.claim_tx import lease_duration_ms
 from pabal.store.engine.base import StoreUnavailable, Tx
@@ -100,7 +100,7 @@ def _repair_some(
     later than new ones.
     """
     now, lease_ms = world.now(), lease_duration_ms(carrier)
-    longest_ms = max(lease_ms, retry.MAX_DELAY_MS)
+    longest_ms = max(lease_ms, MAX_DELAY_MS)
     until = now + step_ms + longest_ms if step_ms < MINUTE else due_times.ANY_TIME
     found = due_times.find_later(tx, slot, carrier.name, lane, after, until, REPAIR_BATCH)
     shared = requests.get(tx, {identifiers.request_id_of(job.id) for job in found})

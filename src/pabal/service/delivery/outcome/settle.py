@@ -6,8 +6,8 @@ from typing import NamedTuple
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Unmapped, Verdict, code_of
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import MINUTE, SECOND, Instant
-from pabal.domain.sends import retry
 from pabal.domain.sends.message import Attempt, Outcome, Product
+from pabal.domain.sends.route import MAX_TRIES, backoff_ms
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.store.engine.base import Tx
@@ -219,7 +219,7 @@ def _final_outcome(attempt: Attempt, verdict: Verdict, verdicts: BatchVerdicts, 
         return verdict.outcome
     if isinstance(verdict, Unmapped):
         return Outcome.UNDELIVERABLE
-    if attempt.tries + 1 < (MAX_LOOKUPS if verdicts.can_look_up and attempt.is_in_doubt else retry.MAX_TRIES):
+    if attempt.tries + 1 < (MAX_LOOKUPS if verdicts.can_look_up and attempt.is_in_doubt else MAX_TRIES):
         return None  # looking it up has used up tries, too
     return Outcome.CARRIER_ERROR if isinstance(verdict, Busy) else Outcome.UNKNOWN
 
@@ -240,7 +240,7 @@ def _schedule_retry(
         assert verdict.home is not None  # else it has ended
         delay_ms = HOME_RETRY_DELAY_MS if verdict.home in open_circuits else 0
         return queue.RetriedJob(attempt.message_id, attempt.number, now + delay_ms, verdict.home, attempt.tries)
-    is_done_here = isinstance(verdict, Declined | Unmapped) or tries >= retry.MAX_TRIES
+    is_done_here = isinstance(verdict, Declined | Unmapped) or tries >= MAX_TRIES
     if isinstance(verdict, Unknown) and verdict.may_answer and not is_done_here:
         return queue.RetriedJob(attempt.message_id, attempt.number, now + LATE_ANSWER_WAIT_MS, here, tries)
     if isinstance(verdict, NotSent) and verdict.retry_after_s is not None and following not in open_circuits:
@@ -255,4 +255,4 @@ def _retry_delay_ms(verdict: Verdict, tries: int, chance: float) -> int:
     """Return how long a message waits for its next try: as long as the carrier says, if it does."""
     if isinstance(verdict, Unknown | NotSent) and verdict.retry_after_s is not None:
         return min(round(verdict.retry_after_s * SECOND), MAX_REQUESTED_DELAY_MS)
-    return NOT_SENT_RETRY_DELAY_MS if isinstance(verdict, NotSent) else retry.backoff_ms(tries, chance)
+    return NOT_SENT_RETRY_DELAY_MS if isinstance(verdict, NotSent) else backoff_ms(tries, chance)

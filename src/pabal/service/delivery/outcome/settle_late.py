@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Verdict, code_of
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
-from pabal.domain.sends import retry
 from pabal.domain.sends.message import Attempt, Outcome
+from pabal.domain.sends.route import FIRST_DELAY_MS
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.store.engine.base import Tx
@@ -79,5 +79,5 @@ def _requeue(tx: Tx, carrier: str, job: UnsettledJob, now: Instant) -> bool:
     if not is_held or attempts.count_doubts(tx, carrier, [job.id]):
         return False
     receipts.delete(tx, [receipts.EndedReference(job.carrier, str(job.references), job.id)])
-    doubts.requeue(tx, job.id, now + retry.FIRST_DELAY_MS)
+    doubts.requeue(tx, job.id, now + FIRST_DELAY_MS)
     return True

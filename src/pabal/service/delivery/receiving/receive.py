@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pabal.carriers.base import Carrier, InboundMessage, Inbox, Receipt, RelayOptOut
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
-from pabal.domain.sends.carrier_code import tidy_code
+from pabal.domain.sends.message import tidy_code
 from pabal.service.context import Context
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.delivery.receiving import inbound, relay_opt_outs

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from pabal.domain.base.codes import LANGUAGES, Code, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.campaign import CampaignState
-from pabal.domain.sends.send_preferences import approval_threshold
+from pabal.domain.sends.limits import approval_threshold
 from pabal.domain.sends.sending import Sending, encode_shared
 from pabal.domain.users.user import Role, User
 from pabal.service.context import Context

@@ -2,7 +2,7 @@
 
 from pabal.domain.kakao.profile import AuthStatus, Profile
 from pabal.domain.kakao.template import Template
-from pabal.domain.people.sender_number import NumberState
+from pabal.domain.people.phone import NumberState
 from pabal.service.context import Context
 from pabal.store.accounts import numbers
 from pabal.store.kakao import profiles, templates
