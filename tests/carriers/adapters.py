@@ -28,6 +28,7 @@ from tests.carriers.conformance import (
 from tests.fakes.nhncloud.server import FakeNhnCloudTransport
 from tests.fakes.solapi.server import FakeSolapi
 from tests.fakes.solapi.state import Group, SolapiMessage
+from tests.fixtures.transports import OverHttpx
 from tests.fixtures.virtual import VirtualWorld
 
 
@@ -72,7 +73,7 @@ class SolapiAdapter(Adapter):
         self._transport = FakeNhnCloudTransport(self._relay)
         self._builds += 1
         process = VirtualWorld(self._builds)  # a salt is never used twice, also not by another process
-        client = SolapiClient("http://127.0.0.1", key, secret, process, transport=self._transport)
+        client = SolapiClient("http://127.0.0.1", key, secret, process, transport=OverHttpx(self._transport))
         return SolapiCarrier(settings, Dependencies(world, load_image, self._cursor, lambda _: None), client)
 
     def stop_responding(self) -> None:

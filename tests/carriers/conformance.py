@@ -31,6 +31,7 @@ from tests.fakes.smsc.scripted import (
     respond,
     respond_with_status,
 )
+from tests.fixtures.transports import OverHttpx
 from tests.fixtures.virtual import VirtualWorld
 
 REJECTED_NUMBER = "01000000001"
@@ -303,7 +304,7 @@ class NhnCloudAdapter(Adapter):
         )
         self._transports = [FakeNhnCloudTransport(relay), FakeNhnCloudTransport(relay)]
         texts, talk = (
-            NhnCloudClient("http://127.0.0.1", key, secret, transport=transport)
+            NhnCloudClient("http://127.0.0.1", key, secret, transport=OverHttpx(transport))
             for key, secret, transport in zip(
                 (sms_key, talk_key), (sms_secret, talk_secret), self._transports, strict=True
             )

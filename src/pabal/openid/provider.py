@@ -1,8 +1,6 @@
 """Calls an OpenID Connect provider: its description, its keys, and ID tokens for codes."""
 
 import asyncio
-import os
-import socket
 import ssl
 from base64 import b64encode
 from pathlib import Path
@@ -14,11 +12,11 @@ import msgspec
 from pabal.openid import id_token
 from pabal.openid.flow import Flow
 from pabal.openid.id_token import Expected, UnknownKey
+from pabal.outbound.calls import CallFailed, Failure, HttpRequest, Transport
 from pabal.settings.openid_settings import is_safe_url
 from pabal.world import World
 
 if TYPE_CHECKING:
-    import httpx
     from joserfc.jwk import KeySet
 
 DISCOVERY_PATH = "/.well-known/openid-configuration"
@@ -26,8 +24,7 @@ TIMEOUT_S = 10.0
 CACHE_S = 3600.0
 """How long the provider's description and keys are used; an unknown key is looked for at once."""
 MAX_ANSWER_BYTES = 256 * 1024
-MAX_CAUSES = 10
-"""How far the causes of an exception are followed."""
+DEFAULT_HEADERS = {"User-Agent": "pabal", "Accept": "application/json", "Accept-Encoding": "identity"}
 SECRET_METHODS = ("client_secret_basic", "client_secret_post")
 
 
@@ -73,14 +70,11 @@ class _ErrorAnswer(msgspec.Struct):
 class OpenIdProvider:
     """A provider, with its description and keys as they were read last."""
 
-    def __init__(
-        self, registration: ClientRegistration, world: World, transport: "httpx.AsyncBaseTransport | None" = None
-    ) -> None:
+    def __init__(self, registration: ClientRegistration, world: World, transport: Transport | None = None) -> None:
         """`transport` replaces the network in tests."""
         self.registration = registration
         self._world = world
         self._transport = transport
-        self._client: httpx.AsyncClient | None = None
         self._metadata: tuple[float, Metadata] | None = None
         self._keys: tuple[float, KeySet] | None = None
 
@@ -135,9 +129,9 @@ class OpenIdProvider:
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._client:
-            await self._client.aclose()
-            self._client = None
+        if self._transport:
+            await self._transport.close()
+            self._transport = None
 
     async def _describe(self) -> Metadata:
         now_s = self._world.monotonic()
@@ -200,40 +194,30 @@ class OpenIdProvider:
 
         Raises OpenIdUnavailable.
         """
-        import httpx
-
-        client = self._connect()
-        all_headers = {"accept": "application/json", **(headers or {})}
+        all_headers = {**DEFAULT_HEADERS, **(headers or {})}
+        body = b""
+        if form:
+            all_headers["Content-Type"] = "application/x-www-form-urlencoded"
+            body = urlencode(form).encode()
         try:
-            async with (
-                asyncio.timeout(TIMEOUT_S),
-                client.stream(method, url, data=form, headers=all_headers) as answer,
-            ):
-                body = bytearray()
-                async for chunk in answer.aiter_bytes():
-                    body += chunk
-                    if len(body) > MAX_ANSWER_BYTES:
-                        raise OpenIdUnavailable("its answer is too long")
-                return answer.status_code, bytes(body)
+            async with asyncio.timeout(TIMEOUT_S):
+                answer = await self._connect().send(HttpRequest(method, url, all_headers, body))
         except TimeoutError:
             raise OpenIdUnavailable(f"no answer within {TIMEOUT_S:g} s") from None
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise OpenIdUnavailable(_describe_failure(error)) from None
+        except CallFailed as failed:
+            if failed.failure is Failure.LENGTH:
+                raise OpenIdUnavailable("its answer is too long") from None
+            is_tls = failed.failure is Failure.TLS
+            raise OpenIdUnavailable(f"TLS: {failed}" if is_tls else str(failed)) from None
+        return answer.status, answer.body
 
-    def _connect(self) -> "httpx.AsyncClient":
-        """Return the client, made at its first use."""
-        import httpx
+    def _connect(self) -> Transport:
+        """Return the connections, made at their first use."""
+        if self._transport is None:
+            from pabal.outbound.connections import HttpConnections  # costs the start 0.3 s
 
-        if self._client is None:
-            self._client = httpx.AsyncClient(
-                transport=self._transport,
-                verify=True if self._transport else self._load_authorities(),
-                timeout=TIMEOUT_S,
-                follow_redirects=False,
-                trust_env=False,
-                headers={"user-agent": "pabal", "accept-encoding": "identity"},
-            )
-        return self._client
+            self._transport = HttpConnections(self._load_authorities(), max_body_bytes=MAX_ANSWER_BYTES)
+        return self._transport
 
     def _load_authorities(self) -> ssl.SSLContext:
         try:
@@ -249,19 +233,3 @@ def _read_error(body: bytes) -> str:
     except msgspec.DecodeError:
         return ""
     return word if word.isascii() and word.replace("_", "").isalnum() and len(word) < 100 else ""
-
-
-def _describe_failure(error: Exception) -> str:
-    """Return why there is no answer."""
-    cause: BaseException | None = error
-    for _ in range(MAX_CAUSES):
-        if cause is None:
-            break
-        if isinstance(cause, ssl.SSLError):
-            return f"TLS: {getattr(cause, 'verify_message', '') or cause.reason or type(cause).__name__}"
-        if isinstance(cause, OSError) and cause.errno:
-            is_dns_error = isinstance(cause, socket.gaierror)  # its codes are EAI_*, not errno
-            return str(cause.strerror) if is_dns_error else os.strerror(cause.errno)
-        nested = cause.exceptions[0] if isinstance(cause, BaseExceptionGroup) else None
-        cause = nested or cause.__cause__ or cause.__context__
-    return f"the connection failed ({type(error).__name__})"

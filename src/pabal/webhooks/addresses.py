@@ -15,6 +15,7 @@ IpNetwork = IPv4Network | IPv6Network
 
 MAX_HOST_CHARACTERS = 253
 DEFAULT_PORT = 443
+SCHEME = "https://"
 
 
 def _networks(*spellings: str) -> tuple[IpNetwork, ...]:
@@ -95,17 +96,19 @@ def parse_url(spelling: str) -> WebhookUrl:
     if len(spelling) > MAX_URL_CHARACTERS:
         limit = MAX_URL_CHARACTERS
         raise _refused(f"{limit:,}자 이하여야 합니다.", f"At most {limit:,} characters.")
-    import httpx  # costs the start 0.1 s
+    if spelling[: len(SCHEME)].lower() != SCHEME:
+        raise _refused("https://로 시작해야 합니다.", "It must begin with https://.")
+    from yarl import URL  # costs the start 0.05 s
 
     try:
-        url = httpx.URL(spelling)
-        host = url.raw_host.decode("ascii").removesuffix(".")
+        if not spelling.isprintable():
+            raise ValueError
+        url = URL(spelling)
+        host = (url.raw_host or "").removesuffix(".")
         port = DEFAULT_PORT if url.port is None else url.port
-    except (httpx.InvalidURL, ValueError):
+    except ValueError:
         raise _refused("올바른 URL이 아닙니다.", "It is not a valid URL.") from None
-    if url.scheme != "https":
-        raise _refused("https://로 시작해야 합니다.", "It must begin with https://.")
-    if url.userinfo:
+    if url.raw_user or url.raw_password:
         raise _refused(
             "사용자 이름이나 비밀번호를 넣을 수 없습니다.", "It must not contain a user name or a password."
         )
@@ -113,7 +116,7 @@ def parse_url(spelling: str) -> WebhookUrl:
         raise _refused("#는 넣을 수 없습니다.", "It must not contain a fragment (#).")
     if not _is_host(host) or not 1 <= port <= 65535:
         raise _refused("호스트나 포트가 올바르지 않습니다.", "The host or the port is not valid.")
-    return WebhookUrl(str(_parse(host) or host), port, url.raw_path.decode("ascii"))
+    return WebhookUrl(str(_parse(host) or host), port, url.raw_path_qs)
 
 
 class AddressRules:

@@ -10,8 +10,7 @@ from pathlib import Path
 from pabal.domain.base.codes import Refused
 from pabal.settings.field import BadSetting
 from pabal.webhooks.addresses import AddressRules, WebhookUrl, parse_url
-from pabal.webhooks.connections import PinnedConnections
-from pabal.webhooks.exchange import Received, build_request, described_errors, read_answer
+from pabal.webhooks.exchange import PinnedConnections, Received, build_request
 from pabal.webhooks.poster import ANSWER_BYTES, PostError, PostFailed, PostResult
 from pabal.webhooks.resolver import Resolve, SystemResolver
 from pabal.world import World
@@ -96,8 +95,7 @@ class WebhookClient:
         addresses = await self._addresses(account, url)
         kept_bytes = 0 if self._rules.is_exception(account, url) else ANSWER_BYTES
         async with self._connected((account, url.host, url.port), addresses) as connections:
-            with described_errors():
-                await read_answer(connections.pool, build_request(url, headers, body), received, kept_bytes)
+            await connections.post(build_request(url, headers, body), received, kept_bytes)
 
     async def _addresses(self, account: str, url: WebhookUrl) -> list[str]:
         """Return the addresses to connect to, looked up at most RESOLVED_S ago and checked now.
@@ -187,6 +185,8 @@ async def _close_if_unused(connections: PinnedConnections | None) -> None:
 
 
 def _make_tls_context(ca_file: Path | None) -> ssl.SSLContext:
+    import pabal.outbound.connections  # noqa: F401 - takes a while; the first post needs it next
+
     context = ssl.create_default_context()
     if ca_file:
         _load_authorities(context, ca_file)

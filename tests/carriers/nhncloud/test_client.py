@@ -118,8 +118,8 @@ def test_connections_closed_by_the_server_cost_no_call() -> None:
 @pytest.mark.parametrize(
     ("kind", "more", "error", "words"),
     [
-        ("lose request", {}, NoResponse, "the connection failed (RemoteProtocolError)"),
-        ("lose answer", {}, NoResponse, "the connection failed (RemoteProtocolError)"),
+        ("lose request", {}, NoResponse, "the connection was closed"),
+        ("lose answer", {}, NoResponse, "the connection was closed"),
         ("slow", {"seconds": 60}, NoResponse, "no response in time"),
         ("slow to accept", {"seconds": 60}, NoResponse, "no response in time"),
         ("throttle", {}, Throttled, ""),

@@ -11,6 +11,7 @@ from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.nhncloud.provider import MAX_PAGES, NhnCloudProvider
 from pabal.carriers.provider import ProviderOutcomeUnknown, RemoteProfile
 from pabal.domain.base.codes import Refused
+from tests.fixtures.transports import OverHttpx
 
 FINE = {"resultCode": 0, "resultMessage": "SUCCESS", "isSuccessful": True}
 PAGE = 2
@@ -30,7 +31,9 @@ def asked(answer: Answering) -> list[RemoteProfile]:
         def reply(request: httpx.Request) -> httpx.Response:
             return httpx.Response(200, json={"header": FINE, **answer(int(request.url.params["pageNum"]))})
 
-        client = NhnCloudClient("http://127.0.0.1", "key", "secret", transport=httpx.MockTransport(reply))
+        client = NhnCloudClient(
+            "http://127.0.0.1", "key", "secret", transport=OverHttpx(httpx.MockTransport(reply))
+        )
         try:
             return await NhnCloudProvider(client, 1.0, PAGE).list_profiles()
         finally:
@@ -77,7 +80,9 @@ def call_paths(work: Callable[[NhnCloudProvider], Awaitable[object]]) -> list[st
             paths.append(request.url.raw_path.decode())
             return httpx.Response(200, json={"header": FINE})
 
-        client = NhnCloudClient("http://127.0.0.1", "k/y", "secret", transport=httpx.MockTransport(reply))
+        client = NhnCloudClient(
+            "http://127.0.0.1", "k/y", "secret", transport=OverHttpx(httpx.MockTransport(reply))
+        )
         try:
             await work(NhnCloudProvider(client, 1.0, PAGE))
         finally:
@@ -156,7 +161,9 @@ def answered(answer: dict[str, Any], work: Callable[[NhnCloudProvider], Awaitabl
         def reply(request: httpx.Request) -> httpx.Response:
             return httpx.Response(200, json={"header": FINE, **answer})
 
-        client = NhnCloudClient("http://127.0.0.1", "key", "secret", transport=httpx.MockTransport(reply))
+        client = NhnCloudClient(
+            "http://127.0.0.1", "key", "secret", transport=OverHttpx(httpx.MockTransport(reply))
+        )
         try:
             return await work(NhnCloudProvider(client, 1.0, PAGE))
         finally:

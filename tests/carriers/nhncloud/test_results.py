@@ -10,6 +10,7 @@ from pabal.carriers.nhncloud.client import NhnCloudClient
 from tests.fakes.nhncloud.state import IN_PROGRESS, NO_CODE
 from tests.fixtures.nhncloud import RELAY, SENDER, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
 from tests.fixtures.service import metric_value
+from tests.fixtures.transports import OverHttpx
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import alimtalk_body, call_ok, describe_outcome, get_message, receivers_of, sms_body
 
@@ -203,7 +204,7 @@ def test_results_of_foreign_messages_are_ignored(tmp_path: Path) -> None:
         call = await with_channel(env)
         relay = fixture.relay
         someone = NhnCloudClient(
-            "http://127.0.0.1", relay.sms_app_key, relay.sms_secret_key, transport=relay.transport()
+            "http://127.0.0.1", relay.sms_app_key, relay.sms_secret_key, transport=OverHttpx(relay.transport())
         )
         body = {"body": "남의 글", "sendNo": SENDER, "recipientList": [{"recipientNo": "01012341234"}]}
         await someone.request("POST", "/sms/v3.0/appKeys/{appkey}/sender/sms", body=body, timeout_s=1)

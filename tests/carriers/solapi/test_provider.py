@@ -20,6 +20,7 @@ from tests.fakes.nhncloud.server import FakeNhnCloudTransport
 from tests.fakes.solapi.server import FakeSolapi
 from tests.fixtures.relay import template_body
 from tests.fixtures.solapi import SolapiFixture, run_scenario
+from tests.fixtures.transports import OverHttpx
 from tests.fixtures.virtual import Environment, VirtualWorld, run_in_virtual_time
 from tests.fixtures.web import PHONE, alimtalk_body, call_ok, channel_body, receivers_of
 
@@ -42,7 +43,7 @@ def run(scenario: Scenario) -> None:
             relay.api_key,
             relay.api_secret,
             VirtualWorld(),
-            transport=FakeNhnCloudTransport(relay),
+            transport=OverHttpx(FakeNhnCloudTransport(relay)),
         )
         await scenario(relay, SolapiProvider(client, 5.0), relay.add_channel("@known").channel_id)
         await client.close()

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-import httpx
+import aiohttp
 import msgspec
 
 from pabal.carriers.relay.http import ErrorAnswer, HttpClient
@@ -17,7 +17,9 @@ from pabal.carriers.relay.http import NotProcessed as NotProcessed
 from pabal.carriers.relay.http import Throttled as Throttled
 from pabal.carriers.relay.http import expect_documented_shape as expect_documented_shape
 from pabal.domain.base.dates import Instant
+from pabal.outbound.calls import HttpAnswer, Transport
 
+JSON_TYPE = "application/json;charset=UTF-8"
 MAX_MESSAGE_CHARACTERS = 200
 """How much of an error message is passed on."""
 FIRST_ERROR_STATUS = 400
@@ -56,10 +58,14 @@ class UploadFile(NamedTuple):
     fields: Mapping[str, str] = MappingProxyType({})
     """Other fields of the form."""
 
-    def parts(self) -> dict[str, tuple[str | None, bytes | str] | tuple[str | None, bytes | str, str]]:
-        """Return the parts of the form, as the HTTP client takes them."""
-        others = {name: (None, value) for name, value in self.fields.items()}
-        return {self.field: (self.name, self.body, self.content_type), **others}
+    async def encode(self) -> tuple[str, bytes]:
+        """Return the type and the body of the form."""
+        form = aiohttp.FormData(quote_fields=False)
+        form.add_field(self.field, self.body, filename=self.name, content_type=self.content_type)
+        for name, value in self.fields.items():
+            form.add_field(name, value)
+        parts = form()
+        return parts.headers["Content-Type"], await parts.as_bytes()
 
 
 class NhnCloudClient:
@@ -71,7 +77,7 @@ class NhnCloudClient:
         app_key: str,
         secret_key: str,
         ca_file: Path | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: Transport | None = None,
     ) -> None:
         """`transport` replaces the network in tests. Raises BadSetting for a CA file that cannot be read."""
         self._app_key = app_key
@@ -98,10 +104,11 @@ class NhnCloudClient:
 
         Raises NotProcessed, NoResponse, Throttled, ErrorResponse.
         """
-        content = None if body is None else msgspec.json.encode(body)
-        all_headers = dict(headers or {})
-        if content is not None:
-            all_headers["Content-Type"] = "application/json;charset=UTF-8"
+        content, all_headers = b"", dict(headers or {})
+        if body is not None:
+            all_headers["Content-Type"], content = JSON_TYPE, msgspec.json.encode(body)
+        elif file:
+            all_headers["Content-Type"], content = await file.encode()
         response = await self._http.send(
             method,
             path.replace("{appkey}", quote(self._app_key, safe="")),
@@ -109,7 +116,6 @@ class NhnCloudClient:
             content=content,
             query=query,
             headers=all_headers,
-            files=file.parts() if file else None,
         )
         return self._parse(response)
 
@@ -117,9 +123,9 @@ class NhnCloudClient:
         """Close the connections."""
         await self._http.close()
 
-    def _parse(self, response: httpx.Response) -> dict[str, Any]:
+    def _parse(self, response: HttpAnswer) -> dict[str, Any]:
         """Return the answer. The status comes first: the gateway's errors have the same header as the API's."""
-        status = response.status_code
+        status = response.status
         header = _read_header(response)
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             raise Throttled(header is not None and header.code == CALL_QUOTA_EXCEEDED)
@@ -151,10 +157,10 @@ class _Header(NamedTuple):
     """The whole body."""
 
 
-def _read_header(response: httpx.Response) -> _Header | None:
+def _read_header(response: HttpAnswer) -> _Header | None:
     """Return the header that every answer has; None if this one has none."""
     try:
-        answer = dict(msgspec.json.decode(response.content))
+        answer = dict(msgspec.json.decode(response.body))
         header = answer["header"]
         code, message = int(header["resultCode"]), str(header.get("resultMessage") or "")
         return _Header(header["isSuccessful"] is True, code, message, answer)

@@ -2,24 +2,18 @@
 
 import asyncio
 import contextlib
-import os
-import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any
+from urllib.parse import quote, urlencode
 
-import httpx
-
-from pabal.carriers.relay.kept_connections import KeptConnections
 from pabal.domain.base.dates import SECOND, Instant
+from pabal.outbound.calls import CallFailed, Failure, HttpAnswer, HttpRequest, NotConnected, Transport
+from pabal.outbound.connections import HttpConnections
 from pabal.settings.field import BadSetting
 
-CONNECT_TIMEOUT_S = 5.0
-MAX_CAUSES = 10
-"""How far the causes of an exception are followed."""
-
+MAX_CONNECTIONS = 256
 DEFAULT_HEADERS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": "pabal"}
 
 
@@ -63,18 +57,20 @@ class HttpClient:
         address: str,
         headers: Mapping[str, str] | None = None,
         ca_file: Path | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: Transport | None = None,
+        max_connections: int = MAX_CONNECTIONS,
     ) -> None:
         """`transport` replaces the network in tests. Raises BadSetting for a CA file that cannot be read."""
         try:
-            context = ssl.create_default_context(cafile=ca_file)
+            self._context = ssl.create_default_context(cafile=ca_file)
         except OSError as error:
             raise BadSetting(f"tls_ca: cannot be read ({error.strerror})") from None
         self.server_time: Instant | None = None
         """The Date header of the last response, with a resolution of one second."""
         self._address = address.rstrip("/")
         self._headers = {**DEFAULT_HEADERS, **(headers or {})}
-        self._transport = transport or KeptConnections(context)
+        self._transport = transport
+        self._free = asyncio.Semaphore(max_connections)
         self._is_closed = False
 
     async def send(
@@ -83,75 +79,57 @@ class HttpClient:
         path: str,
         *,
         timeout_s: float,
-        content: bytes | None = None,
+        content: bytes = b"",
         query: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
-        files: Mapping[str, Any] | None = None,
-    ) -> httpx.Response:
-        """Make a call and return the response, whatever its status.
+    ) -> HttpAnswer:
+        """Make a call and return the answer, whatever its status.
 
         Raises NotProcessed, NoResponse.
         """
-        if self._is_closed:
-            raise NotProcessed("the service is stopping")
-        request = httpx.Request(
-            method,
-            self._address + path,
-            params=dict(query) if query else None,
-            headers={**self._headers, **(headers or {})},
-            content=content,
-            files=dict(files) if files else None,
-            extensions={"timeout": {"connect": min(CONNECT_TIMEOUT_S, timeout_s), "pool": timeout_s}},
-        )
+        url = self._address + path + (f"?{urlencode(query, quote_via=quote)}" if query else "")
+        request = HttpRequest(method, url, {**self._headers, **(headers or {})}, content)
+        is_begun = False
         try:
-            async with asyncio.timeout(timeout_s):
-                response = await self._transport.handle_async_request(request)
-                await response.aread()
+            async with asyncio.timeout(timeout_s), self._free:
+                transport = self._connect()
+                is_begun = True
+                answer = await transport.send(request)
         except TimeoutError:
-            raise NoResponse("no response in time") from None
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            raise NotProcessed(_describe(error)) from None
-        except httpx.HTTPError as error:
-            raise NoResponse(_describe(error)) from None
-        self.server_time = _server_time(response)
-        return response
+            if is_begun:
+                raise NoResponse("no response in time") from None
+            raise NotProcessed("too many calls at the same time") from None
+        except NotConnected as failed:
+            raise NotProcessed(_describe(failed)) from None
+        except CallFailed as failed:
+            raise NoResponse(_describe(failed)) from None
+        self.server_time = _server_time(answer)
+        return answer
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; calls that run fail."""
         self._is_closed = True
-        await self._transport.aclose()
+        if self._transport:
+            await self._transport.close()
+
+    def _connect(self) -> Transport:
+        """Return the connections, which need the event loop of the calls.
+
+        Raises NotProcessed.
+        """
+        if self._is_closed:
+            raise NotProcessed("the service is stopping")
+        if self._transport is None:
+            self._transport = HttpConnections(self._context)
+        return self._transport
 
 
-def _server_time(response: httpx.Response) -> Instant | None:
+def _server_time(answer: HttpAnswer) -> Instant | None:
     try:
-        return round(parsedate_to_datetime(response.headers["date"]).timestamp()) * SECOND
+        return round(parsedate_to_datetime(answer.headers["Date"]).timestamp()) * SECOND
     except (KeyError, ValueError, TypeError, OverflowError):
         return None
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and its causes; of several IP addresses that were tried, the first counts."""
-    found: BaseException | None = error
-    for _ in range(MAX_CAUSES):
-        if found is None:
-            return
-        yield found
-        if isinstance(found, BaseExceptionGroup):
-            found = found.exceptions[0]
-        else:
-            found = found.__cause__ or found.__context__
-
-
-def _describe(error: Exception) -> str:
-    """Return why there is no response, without the URL, which may contain a key."""
-    if isinstance(error, httpx.ConnectTimeout):
-        return "the connection timed out"
-    if isinstance(error, httpx.TimeoutException):
-        return "no response in time"
-    for each in _causes(error):
-        if isinstance(each, ssl.SSLError):
-            return f"TLS: {getattr(each, 'verify_message', '') or each.reason or type(each).__name__}"
-        if isinstance(each, OSError) and each.errno:
-            is_dns_error = isinstance(each, socket.gaierror)  # its codes are EAI_*, not errno
-            return str(each.strerror) if is_dns_error else os.strerror(each.errno)
-    return f"the connection failed ({type(error).__name__})"
+def _describe(failed: CallFailed) -> str:
+    return f"TLS: {failed}" if failed.failure is Failure.TLS else str(failed)

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
-import httpx
 import msgspec
 
 from pabal.carriers.relay.http import ErrorAnswer, HttpClient, NoResponse, NotProcessed, Throttled
 from pabal.domain.base import dates
 from pabal.domain.base.dates import Instant
+from pabal.outbound.calls import HttpAnswer, Transport
 from pabal.world import World
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class SolapiClient:
         api_secret: str,
         world: World,
         ca_file: Path | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: Transport | None = None,
     ) -> None:
         """`transport` replaces the network in tests. Raises BadSetting for a CA file that cannot be read."""
         self._api_key = api_key
@@ -83,13 +83,14 @@ class SolapiClient:
         Raises NotProcessed, NoResponse, Throttled, SolapiError.
         """
         headers = {"Authorization": self._authorization()}
-        content = body if isinstance(body, bytes) or body is None else msgspec.json.encode(body)
-        if content is not None:
+        content = b""
+        if body is not None:
+            content = body if isinstance(body, bytes) else msgspec.json.encode(body)
             headers["Content-Type"] = "application/json"
-        response = await self._http.send(
+        answer = await self._http.send(
             method, path, timeout_s=timeout_s, content=content, query=query, headers=headers
         )
-        return _parse(response, shape)
+        return _parse(answer, shape)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -107,19 +108,19 @@ def format_date(at: Instant) -> str:
     return dates.format_timestamp(at, UTC).replace(" ", "T")[:19] + "Z"
 
 
-def _parse(response: httpx.Response, shape: type[T]) -> T:
-    status = response.status_code
+def _parse(answer: HttpAnswer, shape: type[T]) -> T:
+    status = answer.status
     if status == TOO_MANY_REQUESTS:
         raise Throttled
     if status >= FIRST_SERVER_ERROR:
         raise NoResponse(f"HTTP {status}")
     if status >= FIRST_CLIENT_ERROR:
         try:
-            error = msgspec.json.decode(response.content, type=_ErrorBody)
+            error = msgspec.json.decode(answer.body, type=_ErrorBody)
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise NotProcessed(f"HTTP {status}") from None
         raise SolapiError(status, error.errorCode, error.errorMessage)
     try:
-        return msgspec.json.decode(response.content, type=shape)
+        return msgspec.json.decode(answer.body, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise NoResponse(f"the answer is not as documented (HTTP {status})") from None

@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import uvloop
 
-from pabal.carriers.relay.kept_connections import Address, KeptConnections, connect_to_first
+from pabal.outbound.calls import Failure, HttpRequest, NotConnected, Unanswered
+from pabal.outbound.connections import HttpConnections
 
-TLS = Path(__file__).parents[2] / "fixtures" / "tls"
+TLS = Path(__file__).parents[1] / "fixtures" / "tls"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 Run = Callable[[Coroutine[Any, Any, None]], None]
 
@@ -64,7 +64,7 @@ class Peer:
 @asynccontextmanager
 async def talking(
     answer: bytes = OK, *, then_closes: bool = False, is_secure: bool = False, **limits: Any
-) -> AsyncIterator[tuple[Peer, KeptConnections]]:
+) -> AsyncIterator[tuple[Peer, HttpConnections]]:
     peer = Peer(answer, then_closes)
     context = None
     if is_secure:
@@ -72,20 +72,18 @@ async def talking(
         context.load_cert_chain(TLS / "server.pem")
     server = await asyncio.start_server(peer.serve, "127.0.0.1", 0, ssl=context)
     peer.port = server.sockets[0].getsockname()[1]
-    transport = KeptConnections(ssl.create_default_context(cafile=TLS / "authority.pem"), **limits)
+    transport = HttpConnections(ssl.create_default_context(cafile=TLS / "authority.pem"), **limits)
     try:
         yield peer, transport
     finally:
-        await transport.aclose()
+        await transport.close()
         server.close()
 
 
-async def call(peer: Peer, transport: KeptConnections, scheme: str = "http", pool_s: float = 10.0) -> str:
+async def call(peer: Peer, transport: HttpConnections, scheme: str = "http", method: str = "GET") -> str:
     host = "localhost" if scheme == "https" else "127.0.0.1"
-    request = httpx.Request(
-        "GET", f"{scheme}://{host}:{peer.port}/path?a=b", extensions={"timeout": {"connect": 10.0, "pool": pool_s}}
-    )
-    return (await transport.handle_async_request(request)).text
+    request = HttpRequest(method, f"{scheme}://{host}:{peer.port}/path?a=%7C", {"Accept": "*/*"})
+    return (await transport.send(request)).body.decode()
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -94,7 +92,7 @@ def test_calls_after_each_other_share_a_connection(run: Run, scheme: str) -> Non
         async with talking(is_secure=scheme == "https") as (peer, transport):
             assert [await call(peer, transport, scheme) for _ in range(5)] == ["ok"] * 5
             assert peer.connections == 1
-            assert peer.calls.get_nowait().startswith(b"GET /path?a=b HTTP/1.1\r\nHost: ")
+            assert peer.calls.get_nowait().startswith(b"GET /path?a=%7C HTTP/1.1\r\nHost: ")
 
     run(main())
 
@@ -105,23 +103,6 @@ def test_calls_at_the_same_time_have_a_connection_each(run: Run) -> None:
             for _ in range(3):
                 assert await asyncio.gather(*(call(peer, transport) for _ in range(20))) == ["ok"] * 20
             assert peer.connections == 20
-
-    run(main())
-
-
-def test_calls_beyond_the_limit_wait_for_a_connection(run: Run) -> None:
-    async def main() -> None:
-        async with talking(max_connections=2) as (peer, transport):
-            assert await asyncio.gather(*(call(peer, transport) for _ in range(20))) == ["ok"] * 20
-            assert peer.connections == 2
-            peer.holds = True
-            held = [asyncio.create_task(call(peer, transport)) for _ in range(2)]
-            await asyncio.sleep(0)
-            with pytest.raises(httpx.PoolTimeout):
-                await call(peer, transport, pool_s=0.01)
-            for task in held:
-                task.cancel()
-            await asyncio.gather(*held, return_exceptions=True)
 
     run(main())
 
@@ -198,17 +179,28 @@ def test_compressed_answer_is_unpacked(run: Run) -> None:
     [
         b"SSH-2.0-OpenSSH_9.2\r\n\r\n",
         b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n01234567890",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + b"x" * 99,
         b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000,
     ],
 )
 def test_answer_of_the_wrong_form_or_length_is_an_error(run: Run, answer: bytes) -> None:
     async def main() -> None:
-        async with talking(answer, max_response_bytes=10) as (peer, transport):
-            with pytest.raises(httpx.RemoteProtocolError):
+        async with talking(answer, max_body_bytes=70) as (peer, transport):
+            with pytest.raises(Unanswered) as failed:
                 await call(peer, transport)
+            assert failed.value.failure in (Failure.ANSWER, Failure.LENGTH)
             peer.answer = OK
             assert await call(peer, transport) == "ok"
+
+    run(main())
+
+
+def test_endless_interim_answers_are_read_up_to_a_limit(run: Run) -> None:
+    async def main() -> None:
+        async with talking(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000, max_answer_bytes=10_000) as (peer, transport):
+            with pytest.raises(Unanswered) as failed:
+                await call(peer, transport)
+            assert failed.value.failure is Failure.LENGTH
 
     run(main())
 
@@ -229,7 +221,7 @@ def test_connection_of_a_cancelled_call_is_closed(run: Run) -> None:
 
 def test_idle_connections_are_closed_in_time(run: Run) -> None:
     async def main() -> None:
-        async with talking(keepalive_s=0.0) as (peer, transport):
+        async with talking(keepalive_s=0.01) as (peer, transport):
             assert await call(peer, transport) == "ok"
             await peer.ended.get()
 
@@ -245,80 +237,52 @@ def test_closing_ends_idle_connections_and_calls(run: Run) -> None:
             peer.holds = True
             task = asyncio.create_task(call(peer, transport))
             await peer.calls.get()
-            await transport.aclose()
-            with pytest.raises(httpx.ReadError):
+            await transport.close()
+            with pytest.raises(Unanswered):
                 await task
             for _ in range(2):
                 await peer.ended.get()
-            with pytest.raises(httpx.ConnectError):
+            with pytest.raises(NotConnected):
                 await call(peer, transport)
 
     run(main())
 
 
-class _Connected:
-    is_aborted = False
-
-    def abort(self) -> None:
-        self.is_aborted = True
-
-
-FIRST, SECOND = ("192.0.2.1", 443), ("192.0.2.2", 443)
-
-
-@pytest.mark.parametrize("first_fails", [True, False])
-def test_second_address_is_used_if_the_first_does_not_accept(run: Run, first_fails: bool) -> None:
-    cancelled: list[Address] = []
-    connected = _Connected()
-
-    async def connect(address: Address) -> Any:
-        if address == SECOND:
-            return connected
-        if first_fails:
-            raise ConnectionRefusedError
-        try:
-            await asyncio.get_running_loop().create_future()
-        except asyncio.CancelledError:
-            cancelled.append(address)
-            raise
-
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "POST"])
+def test_no_call_is_repeated_when_its_connection_is_lost(run: Run, method: str) -> None:
     async def main() -> None:
-        found: Any = await connect_to_first([FIRST, SECOND], connect)
-        assert found is connected
-        await asyncio.sleep(0)
-
-    run(main())
-
-    assert cancelled == ([] if first_fails else [FIRST])
-    assert not connected.is_aborted
-
-
-def test_error_of_the_first_address_is_raised_if_none_accepts(run: Run) -> None:
-    async def connect(address: Address) -> Any:
-        raise ConnectionRefusedError if address == FIRST else OSError("another")
-
-    async def main() -> None:
-        with pytest.raises(ConnectionRefusedError):
-            await connect_to_first([FIRST, SECOND], connect)
+        async with talking() as (peer, transport):
+            assert await call(peer, transport, method=method) == "ok"
+            peer.answer, peer.then_closes = b"", True
+            peer.follow.set()
+            with pytest.raises(Unanswered, match="the connection was closed"):
+                await call(peer, transport, method=method)
+            assert (peer.calls.qsize(), peer.connections) == (2, 1)
 
     run(main())
 
 
-def test_only_one_of_two_connections_is_kept(run: Run) -> None:
-    found = {FIRST: _Connected(), SECOND: _Connected()}
+def test_answer_that_grows_when_it_is_unpacked_is_too_long(run: Run) -> None:
+    packed = gzip.compress(b"x" * 1_000_000)
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed)
 
     async def main() -> None:
-        both = asyncio.Event()
-
-        async def connect(address: Address) -> Any:
-            if address == SECOND:
-                both.set()
-            await both.wait()
-            return found[address]
-
-        chosen: Any = await connect_to_first([FIRST, SECOND], connect)
-        assert chosen is found[FIRST]
+        async with talking(head + packed, max_body_bytes=100_000) as (peer, transport):
+            with pytest.raises(Unanswered) as failed:
+                await call(peer, transport)
+            assert failed.value.failure is Failure.LENGTH
 
     run(main())
 
-    assert [each.is_aborted for each in found.values()] == [False, True]
+
+def test_only_given_addresses_are_connected_to_also_if_the_host_is_an_address(run: Run) -> None:
+    async def main() -> None:
+        async with talking(addresses=["127.0.0.2"]) as (peer, transport):
+            for host in ("127.0.0.1", "localhost"):
+                with pytest.raises(NotConnected):
+                    await transport.send(HttpRequest("GET", f"http://{host}:{peer.port}/", {}))
+        async with talking(addresses=["127.0.0.1"]) as (peer, transport):
+            for host in ("127.0.0.1", "localhost", "elsewhere.invalid"):
+                assert (await transport.send(HttpRequest("GET", f"http://{host}:{peer.port}/", {}))).body == b"ok"
+
+    run(main())

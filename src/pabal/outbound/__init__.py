@@ -1,0 +1,1 @@
+"""HTTP calls to other servers: relays, callers' webhooks, OpenID providers."""
