@@ -28,13 +28,14 @@ from pabal.service.context import Context
 from pabal.service.delivery.carrier.known_carriers import register_carriers
 from pabal.service.fair_order import FairOrder
 from pabal.service.metrics import Metrics, watch_loop_lag
+from pabal.service.outgoing import MailState, WebhookState
 from pabal.service.policy import build_policy
 from pabal.service.sending import placement
 from pabal.service.setup_cache import AccountSetup, SetupChanges
 from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
 from pabal.service.slots import Slots
 from pabal.service.upkeep.nodes import watch_nodes
-from pabal.service.wake_socket import answer_doorbell, ring_for_events
+from pabal.service.wake_socket import listen_for_wake_ups, wake_through_socket
 from pabal.service.work import BackgroundWork, run_forever
 from pabal.settings.carrier_tables import find_unrouted
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings, SmppSettings
@@ -167,12 +168,14 @@ def build_context(
         AccountSetup(changes),
         FairOrder(world),
         secrets,
-        rules,
-        lambda: poster or _build_poster(rules, settings, world),
-        event_item_builder(Locale(LANGUAGES[0], settings.zone)),
+        WebhookState(
+            rules,
+            lambda: poster or _build_poster(rules, settings, world),
+            event_item_builder(Locale(LANGUAGES[0], settings.zone)),
+        ),
+        MailState(make_mailer_factory(settings, world, mailer)),
         openid or build_openid(settings, world),
         slots,
-        make_mailer=make_mailer_factory(settings, world, mailer),
         max_searches_per_account=max(1, settings.search_connections - 1),
     )
 
@@ -269,10 +272,10 @@ class Service:
         """`link` leads to other processes on the same SQLite file, of which one delivers."""
         self._settings = settings
         if link and not delivers:
-            context = ring_for_events(context, link)
+            context = wake_through_socket(context, link)
         self.context = context
         self._link = link if delivers else None
-        self._ignore_doorbell: Callable[[], bool] | None = None
+        self._stop_listening: Callable[[], bool] | None = None
         bodies = BodyBudget(settings.max_held_bytes, settings.max_held_bytes_per_key)
         context.metrics.show_body_bytes("interface", bodies.max_bytes, lambda: bodies.held_bytes)
         self.pages = ServicePages(context, bodies)
@@ -308,7 +311,7 @@ class Service:
         if self._work:
             await self._work.start()
         if self._link:
-            self._ignore_doorbell = answer_doorbell(self.context, self._link)
+            self._stop_listening = listen_for_wake_ups(self.context, self._link)
         if self.context.world.has_threads:  # a clock that is moved by hand is never late
             self._lag_watch = asyncio.create_task(
                 watch_loop_lag(self.context.world, self.context.metrics.loop_lag_seconds.observe)
@@ -319,8 +322,8 @@ class Service:
         """Refuse new requests, finish what is in flight, and leave the rest to the next start."""
         self._api.is_stopping = True
         self.pages.is_ready = False
-        if self._ignore_doorbell:
-            self._ignore_doorbell()
+        if self._stop_listening:
+            self._stop_listening()
         if self._work:
             await self._work.stop(self._settings.stop_seconds)
         if self._node_watch:

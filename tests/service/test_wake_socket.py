@@ -1,4 +1,4 @@
-"""The doorbell between interface and delivery: what one process sets, the other waits for."""
+"""The socket between API process and delivery: what one process sets, the other waits for."""
 
 import asyncio
 import socket
@@ -9,7 +9,7 @@ import pytest
 from pabal.app import build_context, open_store
 from pabal.service.metrics import Metrics
 from pabal.service.sending.campaigns.campaigns import WAKE_EVENT
-from pabal.service.wake_socket import Doorbell, RemoteEvent, answer_doorbell, ring_for_events
+from pabal.service.wake_socket import RemoteEvent, WakeSocket, listen_for_wake_ups, wake_through_socket
 from pabal.world import RealWorld
 from tests.fixtures.virtual import settings_for
 
@@ -27,18 +27,18 @@ def test_event_of_the_interface_is_set_where_it_is_waited_for(tmp_path: Path) ->
         store = open_store(settings, world)
         delivering = build_context(settings, store, world, Metrics())
         near, far = make_pair()
-        interface = ring_for_events(delivering, near)
-        ignore = answer_doorbell(delivering, far)
+        interface = wake_through_socket(delivering, near)
+        ignore = listen_for_wake_ups(delivering, far)
         awaited = [
             delivering.wake_events.setdefault(WAKE_EVENT, asyncio.Event()),
             delivering.new_events,
-            delivering.numbered,
-            delivering.webhooks_changed,
+            delivering.webhooks.numbered,
+            delivering.webhooks.changed,
         ]
 
         interface.wake([WAKE_EVENT, "no carrier"])
         interface.new_events.set()
-        interface.announce_webhooks()
+        interface.webhooks.announce_change()
         await asyncio.wait_for(asyncio.gather(*(event.wait() for event in awaited)), 10)
 
         ignore()
@@ -52,7 +52,7 @@ def test_event_of_the_interface_is_set_where_it_is_waited_for(tmp_path: Path) ->
 def test_names_are_sent_once_in_a_turn() -> None:
     async def scenario() -> None:
         near, far = make_pair()
-        event = RemoteEvent(Doorbell(near).ring, "telco")
+        event = RemoteEvent(WakeSocket(near).wake, "telco")
 
         for _ in range(100):
             event.set()
@@ -70,7 +70,7 @@ def test_names_are_sent_once_in_a_turn() -> None:
 def test_process_that_does_not_listen_stops_nobody() -> None:
     async def scenario() -> None:
         near, far = make_pair()
-        event = RemoteEvent(Doorbell(near).ring, "telco")
+        event = RemoteEvent(WakeSocket(near).wake, "telco")
 
         for _ in range(2000):  # more than fit into the socket
             event.set()

@@ -11,7 +11,7 @@ from pabal.checks.body.locale import Locale
 from pabal.domain.events.event import Event, EventType, format_event_id
 from pabal.domain.kakao.profile import Category
 from pabal.models.answers import MessageItem
-from pabal.service.context import EventItemBuilder
+from pabal.service.outgoing import EventItemBuilder
 from pabal.store.events.events import EventData
 from pabal.store.kakao import profiles, templates
 from pabal.store.messages.history import ReadMessages

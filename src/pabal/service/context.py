@@ -1,7 +1,7 @@
 """The context of the service: what every function of it works with."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -9,26 +9,21 @@ from typing import NamedTuple
 from pabal.carriers.base import Carrier
 from pabal.carriers.provider import ProfileProvider, RelayProvider
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.events.event import Event
 from pabal.domain.kakao.profile import Category, Profile
 from pabal.domain.sends.message import Outcome, Product
-from pabal.mail.mailer import Mailer
 from pabal.openid.provider import OpenIdProvider
 from pabal.service.account_limiter import AccountLimiter
 from pabal.service.fair_order import FairOrder
 from pabal.service.metrics import Metrics
 from pabal.service.nodes import Nodes
 from pabal.service.open_attempts import InFlight
+from pabal.service.outgoing import MailState, WebhookState
 from pabal.service.policy import Policy
 from pabal.service.rate_use import RateUse
 from pabal.service.searches import Searches
 from pabal.service.setup_cache import AccountSetup
 from pabal.service.slots import Slots
 from pabal.store.engine.base import Store
-from pabal.store.events.events import EventData
-from pabal.store.messages.history import ReadMessages
-from pabal.webhooks.addresses import AddressRules
-from pabal.webhooks.poster import Poster
 from pabal.webhooks.secrets import SecretBox
 from pabal.world import World
 
@@ -43,15 +38,6 @@ class CarrierProvider(NamedTuple):
     def relay_name(self) -> str | None:
         """The carrier, if it is a relay, which stores profiles and templates itself."""
         return self.carrier if isinstance(self.provider, RelayProvider) else None
-
-
-EventItemBuilder = Callable[
-    [Sequence[Event], ReadMessages, Mapping[bytes, EventData], Mapping[str, Category]], Sequence[bytes | None]
-]
-"""Builds the JSON of each event from its message, or from its data and the categories of sender profiles.
-
-None: nothing is left to tell.
-"""
 
 
 @dataclass(frozen=True)
@@ -70,11 +56,8 @@ class Context:
     fair_order: FairOrder
     secrets: SecretBox
     """Encrypts the secrets of webhooks in the store."""
-    address_rules: AddressRules
-    """Where webhooks may be posted to."""
-    make_poster: Callable[[], Poster]
-    build_items: EventItemBuilder
-    """Builds the items of webhooks' posts."""
+    webhooks: WebhookState
+    mail: MailState
     openid: OpenIdProvider | None = None
     """The OpenID Connect provider that users may sign in with."""
     slots: Slots = field(default_factory=Slots)
@@ -83,24 +66,8 @@ class Context:
     """By carrier, the running read of where its queue begins."""
     new_events: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when this process has recorded events, which wait for their numbers."""
-    numbered: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when this process has given numbers to events."""
-    numbered_accounts: set[int] = field(default_factory=set)
-    """The accounts of these events."""
-    webhooks_changed: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when this process has added or changed a webhook."""
-    webhook_tests: dict[int, float] = field(default_factory=dict)
-    """By account, when it last tested a webhook, on the monotonic clock."""
-    webhook_replays: dict[tuple[int, int], float] = field(default_factory=dict)
-    """By account and webhook, when events were last posted again."""
     open_circuits: set[str] = field(default_factory=set)
     """The carriers whose circuit is open: others of the route come first."""
-    make_mailer: Callable[[], Mailer] | None = None
-    """Makes what hands mails to the mail server; None: no mails are sent."""
-    new_mails: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when this process has added a mail that a user waits for."""
-    mail_tests: dict[int, float] = field(default_factory=dict)
-    """By user, when a test mail was last sent, on the monotonic clock."""
     rate_use: RateUse = field(default_factory=RateUse)
     """What this process uses of carriers' rates."""
     max_searches_per_account: int = 1
@@ -112,28 +79,10 @@ class Context:
         object.__setattr__(self, "nodes", Nodes(self.store, self.slots.numbers))
         object.__setattr__(self, "searches", Searches(self.world, self.max_searches_per_account))
 
-    @cached_property
-    def poster(self) -> Poster:
-        """Posts to callers' servers; made when it is first used."""
-        return self.make_poster()
-
-    @property
-    def has_mail(self) -> bool:
-        """Whether mails are sent."""
-        return self.make_mailer is not None
-
-    @cached_property
-    def mailer(self) -> Mailer:
-        """Hands mails to the mail server, where there is one; made when it is first used."""
-        assert self.make_mailer is not None
-        return self.make_mailer()
-
     async def close_connections(self) -> None:
         """Close the connections to callers' servers, the mail server and the OpenID Connect provider, if any."""
-        if "mailer" in self.__dict__:
-            await self.mailer.close()
-        if "poster" in self.__dict__:
-            await self.poster.close()
+        await self.mail.close()
+        await self.webhooks.close()
         if self.openid:
             await self.openid.close()
 
@@ -159,23 +108,6 @@ class Context:
         if count:
             self.metrics.messages_cancelled.add(count)
             self.new_events.set()
-
-    def announce_numbered(self, accounts: Iterable[int]) -> None:
-        """Tell the delivery to webhooks which accounts have new events."""
-        self.numbered_accounts.update(accounts)
-        self.numbered.set()
-
-    def announce_webhooks(self) -> None:
-        """Tell the delivery to webhooks that one was added or changed."""
-        self.webhooks_changed.set()
-        self.numbered.set()
-
-    def take_numbered(self) -> set[int]:
-        """Return the accounts that have got new events since the last call."""
-        found = set(self.numbered_accounts)
-        self.numbered_accounts.clear()
-        self.numbered.clear()
-        return found
 
     def choose_carrier(self, product: Product, *, is_scheduled: bool = False) -> str:
         """Return the first carrier of a product's route whose circuit is not open, or the first one if all are.

@@ -21,23 +21,23 @@ _NEW_EVENTS, _NUMBERED, _WEBHOOKS_CHANGED = "\tnew_events", "\tnumbered", "\tweb
 class RemoteEvent(asyncio.Event):
     """An event that the other process waits for: setting it here sets it there."""
 
-    def __init__(self, ring: Callable[[str], None], name: str) -> None:
+    def __init__(self, wake: Callable[[str], None], name: str) -> None:
         super().__init__()
-        self._ring = ring
+        self._wake = wake
         self._name = name
 
     def set(self) -> None:
-        self._ring(self._name)
+        self._wake(self._name)
 
 
-class Doorbell:
+class WakeSocket:
     """Sends the names of events, each once in a turn of the event loop."""
 
     def __init__(self, link: socket.socket) -> None:
         self._link = link
         self._names: set[str] = set()
 
-    def ring(self, name: str) -> None:
+    def wake(self, name: str) -> None:
         """Set an event in the other process."""
         if not self._names:
             asyncio.get_running_loop().call_soon(self._send)
@@ -49,20 +49,23 @@ class Doorbell:
             self._link.send(_SEPARATOR.join(names).encode())
 
 
-def ring_for_events(context: Context, link: socket.socket) -> Context:
+def wake_through_socket(context: Context, link: socket.socket) -> Context:
     """Return the context of a process that does not deliver: its events wake the one that does."""
-    ring = Doorbell(link).ring
+    wake = WakeSocket(link).wake
     return dataclasses.replace(
         context,
-        wake_events={name: RemoteEvent(ring, name) for name in (*context.carriers, WAKE_EVENT)},
-        new_events=RemoteEvent(ring, _NEW_EVENTS),
-        numbered=RemoteEvent(ring, _NUMBERED),
-        webhooks_changed=RemoteEvent(ring, _WEBHOOKS_CHANGED),
+        wake_events={name: RemoteEvent(wake, name) for name in (*context.carriers, WAKE_EVENT)},
+        new_events=RemoteEvent(wake, _NEW_EVENTS),
+        webhooks=dataclasses.replace(
+            context.webhooks,
+            numbered=RemoteEvent(wake, _NUMBERED),
+            changed=RemoteEvent(wake, _WEBHOOKS_CHANGED),
+        ),
     )
 
 
-def answer_doorbell(context: Context, link: socket.socket) -> Callable[[], bool]:
-    """Set the events of a process that delivers when the other one rings; return what ends that."""
+def listen_for_wake_ups(context: Context, link: socket.socket) -> Callable[[], bool]:
+    """Set the events of a process that delivers when the other one asks for it; return what ends that."""
     loop = asyncio.get_running_loop()
     loop.add_reader(link, _set_events, context, link)
     return lambda: loop.remove_reader(link)
@@ -72,8 +75,8 @@ def _set_events(context: Context, link: socket.socket) -> None:
     events: Mapping[str, asyncio.Event] = {
         **context.wake_events,
         _NEW_EVENTS: context.new_events,
-        _NUMBERED: context.numbered,
-        _WEBHOOKS_CHANGED: context.webhooks_changed,
+        _NUMBERED: context.webhooks.numbered,
+        _WEBHOOKS_CHANGED: context.webhooks.changed,
     }
     with contextlib.suppress(BlockingIOError):
         for name in link.recv(MAX_DATAGRAM_BYTES).decode().split(_SEPARATOR):

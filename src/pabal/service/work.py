@@ -102,6 +102,6 @@ async def watch_other_processes(context: Context) -> None:
         with contextlib.suppress(StoreUnavailable):
             if await context.store.was_written_elsewhere():
                 context.new_events.set()
-                context.announce_webhooks()
+                context.webhooks.announce_change()
                 context.wake(context.carriers)
         await asyncio.sleep(CHECK_INTERVAL_S)

@@ -136,7 +136,7 @@ class ServicePages:
         if context.world.monotonic() - self._counted_at >= COUNT_INTERVAL_S:
             self._counted_at = context.world.monotonic()
             try:
-                mail_server = context.mailer.name if context.has_mail else ""
+                mail_server = context.mail.mailer.name if context.mail.is_sent else ""
                 slots = context.nodes.reachable(context.slots.numbers)
                 found = await context.store.read(store_figures, slots, context.carriers, mail_server, now)
             except StoreUnavailable:

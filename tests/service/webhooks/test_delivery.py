@@ -173,7 +173,7 @@ def test_a_deleted_webhook_gets_nothing_more(run_scenario: RunScenario, carriers
     async def scenario(env: Environment) -> None:
         one = await add_webhook(env)
         await env.store.write(webhooks.delete, await account_id_of(env), one)
-        env.context.announce_webhooks()
+        env.context.webhooks.announce_change()
         await env.wait(0.1)
         await send(env, sms())
         await env.wait(10)
@@ -189,7 +189,7 @@ def test_a_changed_address_is_used_at_once(run_scenario: RunScenario, carriers: 
     async def scenario(env: Environment) -> None:
         one = await add_webhook(env)
         await env.store.write(lambda tx: tx.execute("update webhooks set url = ? where id = ?", (OTHER_URL, one)))
-        env.context.announce_webhooks()
+        env.context.webhooks.announce_change()
         await env.wait(0.1)
         await send(env, sms())
         await env.wait(3)
@@ -213,7 +213,7 @@ def test_replayed_events_keep_their_ids_and_come_in_new_posts(
         await env.wait(5)
         before = list(endpoints.posts)
         await env.store.write(webhook_posts.rewind, one, since)
-        env.context.announce_webhooks()
+        env.context.webhooks.announce_change()
         await env.wait(2)
 
         (replayed,) = endpoints.posts[len(before) :]

@@ -78,7 +78,7 @@ def test_webhook_that_was_changed_while_the_store_was_away_is_noticed(outage: St
         await add_webhook(env, url="https://known.example")
         outage.store.is_unreadable = True
         await env.store.write(lambda tx: tx.execute("update webhooks set url = ?", ("https://new.example",)))
-        env.context.announce_webhooks()
+        env.context.webhooks.announce_change()
         await env.wait(3)
         outage.store.is_unreadable = False
         await env.wait(SOON_S)

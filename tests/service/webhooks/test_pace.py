@@ -46,7 +46,7 @@ def test_webhooks_of_all_accounts_are_not_read_for_each_change(run_scenario: Run
         await env.wait(1)
         store.reads.clear()
         for _ in range(100):
-            env.context.announce_webhooks()
+            env.context.webhooks.announce_change()
             await env.wait(0.01)
         await env.wait(1)
 

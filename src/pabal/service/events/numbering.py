@@ -39,7 +39,7 @@ async def run_numbering(context: Context) -> None:
             if was_available:
                 log.warning("store unavailable; numbering the events later")
             was_available = False
-            context.announce_webhooks()  # perhaps some were numbered, and nobody knows of which accounts
+            context.webhooks.announce_change()  # perhaps some were numbered, and nobody knows of which accounts
             await asyncio.sleep(STORE_RETRY_DELAY_S)
             continue
         was_available = True
@@ -85,7 +85,7 @@ class Numberer:
                 batch = await context.store.write(
                     events.number_some, slot, since[slot], context.world.now(), BATCH_ROWS
                 )
-                context.announce_numbered(batch.accounts)
+                context.webhooks.announce_numbered(batch.accounts)
 
     def _search_from(self, slot: int, now: Instant) -> Instant:
         """Return from when on to search; a slot that this process has just got is searched fully."""

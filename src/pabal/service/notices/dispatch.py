@@ -42,8 +42,8 @@ class MailDispatcher:
     async def run(self) -> None:
         """Send mails until cancelled; while the store is unavailable, wait and try again."""
         context = self._context
-        while context.has_mail:
-            context.new_mails.clear()
+        while context.mail.is_sent:
+            context.mail.added.clear()
             pause_s = POLL_INTERVAL_S
             if HOUSEKEEPING_SLOT in context.slots.held:
                 try:
@@ -52,7 +52,7 @@ class MailDispatcher:
                     pause_s = STORE_RETRY_DELAY_S
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause_s):
-                    await context.new_mails.wait()
+                    await context.mail.added.wait()
 
     async def stop(self, timeout_s: float) -> None:
         """Begin no more mails, and wait for the one in flight, which is sent again if that is not recorded."""
@@ -74,9 +74,9 @@ class MailDispatcher:
             recipients = await context.store.read(notice_settings.list_recipients)
             pause_ms = context.policy.notices.mail_pause_ms
             await context.store.write(fan_out, recipients, self._new_id, pause_ms, context.world.now())
-        lease_ms = round(context.mailer.timeout_s * SECOND) + LEASE_MARGIN_MS
+        lease_ms = round(context.mail.mailer.timeout_s * SECOND) + LEASE_MARGIN_MS
         while HOUSEKEEPING_SLOT in context.slots.held and not self._is_stopping:
-            if not await context.store.read(_is_due, context.mailer.name, context.world.now()):
+            if not await context.store.read(_is_due, context.mail.mailer.name, context.world.now()):
                 return
             async with self._in_flight:
                 claimed = await context.store.write(mails.claim, context.world.now(), lease_ms)
@@ -92,14 +92,14 @@ class MailDispatcher:
             await context.store.write(mails.give_up, claimed, why, context.world.now())
             self._count("given_up", claimed, why)
             return True
-        result = await context.mailer.send(mail)
+        result = await context.mail.mailer.send(mail)
         await context.store.write(self._record, claimed, result, context.world.random(), context.world.now())
         self._count(result.outcome.value, claimed, result.detail)
         return result.outcome is not MailOutcome.UNAVAILABLE
 
     def _record(self, tx: Tx, claimed: ClaimedMail, result: MailResult, random: float, now: Instant) -> None:
         """Record what came of a try: of the mail, and of the server."""
-        name, outcome = self._context.mailer.name, result.outcome
+        name, outcome = self._context.mail.mailer.name, result.outcome
         if outcome is MailOutcome.SENT:
             mails.finish(tx, claimed, now)
         elif outcome is MailOutcome.REFUSED:

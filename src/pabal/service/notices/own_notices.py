@@ -65,7 +65,7 @@ async def ask_to_confirm(
 
     Raises Refused: MISSING_PARAMETER, INVALID_PARAMETER, INVALID_STATE without a mail server, RATE_LIMITED.
     """
-    if not context.has_mail:
+    if not context.mail.is_sent:
         raise Refused(Code.INVALID_STATE, "address", NO_MAIL)
     address, token = parse_address(spelling), new_secret(context.world)
     sealed = context.secrets.seal(token.encode(), secret_context(user.id))
@@ -73,7 +73,7 @@ async def ask_to_confirm(
     mail = NewMail(mail_id, user.id, CONFIRMATION, [{"user": user.name}], sealed)
     new = NewAddress(address, language, hash_token(token), mail)
     await context.store.write(_ask, user.id, new, context.world.now(), audit_entry)
-    context.new_mails.set()
+    context.mail.added.set()
 
 
 async def confirm(context: Context, user: User, token: str, audit_entry: AuditEntry) -> str:

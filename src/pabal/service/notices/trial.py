@@ -35,7 +35,7 @@ class MailReport(NamedTuple):
 
 async def get_report(context: Context) -> MailReport | None:
     """Return how sending mails goes; None: no mails are sent."""
-    return await context.store.read(read_report, context.mailer.name) if context.has_mail else None
+    return await context.store.read(read_report, context.mail.mailer.name) if context.mail.is_sent else None
 
 
 @transaction(reader=Reader.BACKGROUND)
@@ -49,20 +49,20 @@ async def send_test(context: Context, user: User) -> MailResult:
 
     Raises Refused: INVALID_STATE without a mail server or an address, RATE_LIMITED.
     """
-    if not context.has_mail:
+    if not context.mail.is_sent:
         raise Refused(Code.INVALID_STATE, "", _NO_MAIL)
     settings = await context.store.read(notice_settings.get, user.id)
     if settings.address is None:
         raise Refused(Code.INVALID_STATE, "", NO_ADDRESS)
     now = context.world.monotonic()
-    wait_s = context.mail_tests.get(user.id, -TEST_PAUSE_S) + TEST_PAUSE_S - now
+    wait_s = context.mail.last_tests.get(user.id, -TEST_PAUSE_S) + TEST_PAUSE_S - now
     if wait_s > 0:
         raise Refused(Code.RATE_LIMITED, retry_after_s=wait_s)
-    context.mail_tests[user.id] = now
+    context.mail.last_tests[user.id] = now
     mail_id = f"{context.world.random_bits(MAIL_ID_BITS):0{MAIL_ID_BITS // 4}x}"
-    result = await context.mailer.send(Mail(mail_id, settings.address, *compose_test(settings.language)))
+    result = await context.mail.mailer.send(Mail(mail_id, settings.address, *compose_test(settings.language)))
     await context.store.write(
-        record_server, context.mailer.name, result, context.world.random(), context.world.now()
+        record_server, context.mail.mailer.name, result, context.world.random(), context.world.now()
     )
-    context.new_mails.set()
+    context.mail.added.set()
     return result

@@ -51,8 +51,8 @@ class WebhookDispatcher:
                 continue
             looked_at, is_shared = context.world.monotonic(), context.slots.are_shared
             while (left_s := looked_at + self._refresh_pause_s - context.world.monotonic()) > MIN_WAIT_S:
-                await _wait_for(min(left_s, POLL_INTERVAL_S) if is_shared else left_s, context.numbered)
-                self._wake(context.take_numbered() | await self._find_accounts())
+                await _wait_for(min(left_s, POLL_INTERVAL_S) if is_shared else left_s, context.webhooks.numbered)
+                self._wake(context.webhooks.take_numbered() | await self._find_accounts())
 
     async def refresh(self) -> None:
         """Take over what is stored: start new endpoints, and stop those that are gone.
@@ -60,14 +60,14 @@ class WebhookDispatcher:
         Raises StoreUnavailable.
         """
         context = self._context
-        is_changed = context.webhooks_changed.is_set()
-        context.webhooks_changed.clear()
+        is_changed = context.webhooks.changed.is_set()
+        context.webhooks.changed.clear()
         try:
             if self._seen is None:  # before any endpoint begins: what comes later is found
                 self._seen = await context.store.read(_last_positions)
             enabled = await context.store.read(_list_enabled)
         except StoreUnavailable:
-            context.webhooks_changed.set()  # then all look for events that were numbered meanwhile
+            context.webhooks.changed.set()  # then all look for events that were numbered meanwhile
             raise
         found = {each.id: each for each in enabled if self._is_ours(each)}
         for webhook_id in [each for each in self._posters if each not in found]:
@@ -91,7 +91,7 @@ class WebhookDispatcher:
 
     @property
     def _refresh_pause_s(self) -> float:
-        if self._context.webhooks_changed.is_set():
+        if self._context.webhooks.changed.is_set():
             return MIN_REFRESH_PAUSE_S
         return REFRESH_INTERVAL_S if self._context.slots.are_shared else MAX_IDLE_S
 

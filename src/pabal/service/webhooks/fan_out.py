@@ -89,7 +89,7 @@ def _make_posts(tx: Tx, context: Context, wanted: Sequence[Event], timestamp: st
     ends = [each for each in wanted if each.type is EventType.MESSAGE_RESULT]
     others = [each for each in wanted if each.type is not EventType.MESSAGE_RESULT]
     has_profiles = any(each.type is EventType.SENDER_AUTH for each in wanted)
-    items = context.build_items(
+    items = context.webhooks.build_items(
         wanted,
         read_messages(tx, ends),
         events.get_data(tx, [each.id for each in others], {each.slot for each in others}) if others else {},

@@ -82,7 +82,7 @@ async def create(context: Context, account_id: int, fields: WebhookFields, entry
         context.secrets.seal(secret, secret_context(account_id)),
     )
     webhook_id = await context.store.write(_create, new, context.world.now(), entry)
-    context.announce_webhooks()
+    context.webhooks.announce_change()
     return CreatedSecret(webhook_id, signing.format_secret(secret))
 
 
@@ -100,7 +100,7 @@ async def update(
     now = context.world.now()
     async with context.searches.take_turn(account_id):  # before the change: its answer may hold the only secret
         found = await context.store.write(_update, account_id, webhook_id, fields, sealed, now, entry)
-        context.announce_webhooks()
+        context.webhooks.announce_change()
         listed = await _with_backlog(context, found)
     return listed, signing.format_secret(secret) if secret else None
 
@@ -111,7 +111,7 @@ async def delete(context: Context, account_id: int, webhook_id: int, entry: Audi
     Raises Refused(WEBHOOK_NOT_FOUND).
     """
     await context.store.write(_delete, account_id, webhook_id, entry)
-    context.announce_webhooks()
+    context.webhooks.announce_change()
 
 
 async def list_all(context: Context, account_id: int) -> list[ListedWebhook]:
@@ -162,10 +162,10 @@ async def replay(context: Context, account_id: int, webhook_id: int, since: Inst
     Raises Refused: WEBHOOK_NOT_FOUND, INVALID_STATE for one that is disabled, RATE_LIMITED.
     """
     key, now = (account_id, webhook_id), context.world.monotonic()
-    check_pause(context.webhook_replays, key, REPLAY_PAUSE_S, now)
+    check_pause(context.webhooks.last_replays, key, REPLAY_PAUSE_S, now)
     await context.store.write(_replay, account_id, webhook_id, since, entry)
-    remember(context.webhook_replays, key, now)
-    context.announce_webhooks()
+    remember(context.webhooks.last_replays, key, now)
+    context.webhooks.announce_change()
 
 
 async def _with_backlog(context: Context, webhook: Webhook) -> ListedWebhook:
@@ -174,7 +174,7 @@ async def _with_backlog(context: Context, webhook: Webhook) -> ListedWebhook:
 
 async def _check_address(context: Context, account_id: int, spelling: str) -> None:
     account = await context.store.read(accounts.get, account_id)
-    context.address_rules.check_literal(account.name if account else "", parse_url(spelling))
+    context.webhooks.address_rules.check_literal(account.name if account else "", parse_url(spelling))
 
 
 def _create(tx: Tx, new: NewWebhook, now: Instant, entry: AuditEntry) -> int:

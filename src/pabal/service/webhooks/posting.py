@@ -23,7 +23,7 @@ async def post_once(context: Context, webhook: Webhook, post_id: bytes, body: by
     except UnreadableSecret as error:
         return PostResult(None, b"", 0, PostError.SECRET, str(error))
     headers = sign(secrets, format_post_id(post_id), now, body)
-    return await context.poster.post(webhook.url, webhook.account, headers, body)
+    return await context.webhooks.poster.post(webhook.url, webhook.account, headers, body)
 
 
 def decode_answer(answer: bytes) -> str:

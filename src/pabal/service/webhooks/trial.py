@@ -26,8 +26,8 @@ async def send_test(context: Context, account_id: int, webhook_id: int) -> PostR
     """
     webhook = await manage.find(context, account_id, webhook_id)
     started_at = context.world.monotonic()
-    check_pause(context.webhook_tests, account_id, TEST_PAUSE_S, started_at)
-    remember(context.webhook_tests, account_id, started_at)
+    check_pause(context.webhooks.last_tests, account_id, TEST_PAUSE_S, started_at)
+    remember(context.webhooks.last_tests, account_id, started_at)
     post_id = context.world.random_bits(8 * POST_ID_BYTES).to_bytes(POST_ID_BYTES, "big")
     event_id = make_event_id(account_id, EventType.WEBHOOK_TEST, post_id.hex())
     now = context.world.now()
