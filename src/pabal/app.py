@@ -26,11 +26,11 @@ from pabal.service.access.keys.limits import RateLimiter, SharedRateLimiter
 from pabal.service.account_limiter import AccountLimiter
 from pabal.service.context import Context
 from pabal.service.delivery.carrier.known_carriers import register_carriers
-from pabal.service.fair_order import FairOrder
+from pabal.service.fair_queue import FairQueue
 from pabal.service.metrics import Metrics, watch_loop_lag
+from pabal.service.next_due import stop_reads
 from pabal.service.outgoing import MailState, WebhookState
 from pabal.service.policy import build_policy
-from pabal.service.sending import placement
 from pabal.service.setup_cache import AccountSetup, SetupChanges
 from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
 from pabal.service.slots import Slots
@@ -166,7 +166,7 @@ def build_context(
         _load_categories(settings.template_categories, "template-categories.csv"),
         AccountLimiter(changes, policy, metrics),
         AccountSetup(changes),
-        FairOrder(world),
+        FairQueue(world),
         secrets,
         WebhookState(
             rules,
@@ -334,7 +334,7 @@ class Service:
         if self._lag_watch:
             self._lag_watch.cancel()
         await self._key_uses.stop()
-        await placement.stop_reads(self.context)
+        await stop_reads(self.context)
         await self.context.setup.changes.stop()
         await self.context.close_connections()
         await self.context.store.close()

@@ -13,7 +13,7 @@ from pabal.domain.kakao.profile import Category, Profile
 from pabal.domain.sends.message import Outcome, Product
 from pabal.openid.provider import OpenIdProvider
 from pabal.service.account_limiter import AccountLimiter
-from pabal.service.fair_order import FairOrder
+from pabal.service.fair_queue import FairQueue
 from pabal.service.metrics import Metrics
 from pabal.service.nodes import Nodes
 from pabal.service.open_attempts import InFlight
@@ -53,7 +53,7 @@ class Context:
     template_categories: Mapping[str, Category]
     limiter: AccountLimiter
     setup: AccountSetup
-    fair_order: FairOrder
+    fair_queue: FairQueue
     secrets: SecretBox
     """Encrypts the secrets of webhooks in the store."""
     webhooks: WebhookState
@@ -62,8 +62,6 @@ class Context:
     """The OpenID Connect provider that users may sign in with."""
     slots: Slots = field(default_factory=Slots)
     wake_events: dict[str, asyncio.Event] = field(default_factory=dict)
-    head_reads: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
-    """By carrier, the running read of where its queue begins."""
     new_events: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when this process has recorded events, which wait for their numbers."""
     open_circuits: set[str] = field(default_factory=set)

@@ -210,7 +210,7 @@ def test_claiming_and_settling_never_scan_the_queue(tx: Tx) -> None:
     queue_admin.reroute(explaining, [queue_admin.ReroutedJob(one, CARRIER) for one in found], NOON)
     due_times.find_later(explaining, SLOT, CARRIER, Lane.SMALL, (NOON - 1, b""), NOON, 50)
     due_times.find_since(explaining, SLOT, CARRIER, Lane.SMALL, NOON - 1, NOON, 50)
-    due_times.move(explaining, [due_times.MovedJob(one, NOON, NOON - 1) for one in found])
+    due_times.reschedule(explaining, [due_times.MovedJob(one, NOON, NOON - 1) for one in found])
     requests.account_ids(explaining, [request_id(9999)])
     queue_admin.depths(explaining, [SLOT], [CARRIER], NOON)
 

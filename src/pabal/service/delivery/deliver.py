@@ -12,7 +12,7 @@ from pabal.service.delivery.carrier.carrier_status import StatusReporter
 from pabal.service.delivery.carrier.circuit_breaker import CarrierStatus, CircuitBreaker
 from pabal.service.delivery.carrier.in_flight_limit import Window
 from pabal.service.delivery.claiming.claim import Claimer
-from pabal.service.delivery.claiming.requeue_due import OwnTimes
+from pabal.service.delivery.claiming.requeue_due import DueRequeuer
 from pabal.service.delivery.claiming.reroute import Rerouter
 from pabal.service.delivery.submit import STORE_RETRY_DELAY_S, Submitter
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable
@@ -44,7 +44,7 @@ class Deliverer:
         self._backpressure = Backpressure(context.world, carrier.batch_size)
         self._window = Window(carrier)
         self._claimer = Claimer(context, carrier)
-        self._own_times = OwnTimes(context, carrier.name)
+        self._requeuer = DueRequeuer(context, carrier.name)
         self._submitter = Submitter(context, carrier, self._breaker, self._backpressure, self._window)
         self._rerouter = Rerouter(context, carrier)
         self._wake_event = context.wake_events.setdefault(carrier.name, asyncio.Event())
@@ -78,7 +78,7 @@ class Deliverer:
             return
         self._wake_event.clear()
         if not self._breaker.is_failing:  # a carrier that takes nothing gets new messages first, not doubts again
-            await self._own_times.place_due()
+            await self._requeuer.requeue()
         choice = await self._claimer.choose_slot(self._submitter.unsettled_slots)
         if choice.slot is None:
             await self._idle(choice.next_due_at)

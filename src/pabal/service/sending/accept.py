@@ -12,9 +12,9 @@ from pabal.domain.people.opt_out import AdReceiver
 from pabal.domain.sends.message import Outcome, Product
 from pabal.domain.sends.sending import SMALL_RECEIVERS, Sending
 from pabal.service.context import Context
-from pabal.service.fair_order import LaneKey
+from pabal.service.fair_queue import SWEPT_BEFORE_MS, LaneKey
+from pabal.service.next_due import refresh_next_due
 from pabal.service.sending.duplicates import DuplicateGuard, build_guard, find_duplicates
-from pabal.service.sending.placement import WATCHED_BACK_MS, place_request
 from pabal.service.sending.preconditions import WAKE_HORIZON_MS, build_ad_receivers, choose_carrier
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
@@ -76,13 +76,13 @@ class NewRequest(NamedTuple):
     """The receivers of an advertisement, in order, who may have opted out."""
     hash_keys: HashKeys | None = None
     """Finds those who have."""
-    place: Instant | None = None
-    """The time of its jobs, if not the scheduled one: their place among the due jobs of other accounts."""
+    position: Instant | None = None
+    """The time of its jobs, if not the scheduled one: their position among the due jobs of other accounts."""
 
     @property
     def ready_at(self) -> Instant:
         """The time of its jobs."""
-        return self.scheduled_at if self.place is None else self.place
+        return self.scheduled_at if self.position is None else self.position
 
 
 async def accept(
@@ -176,10 +176,10 @@ async def prepare_request(
     rows = messages.build_rows(request_id, account_id, sending.product, sending.receivers)
     few, lane = rows if len(rows) <= SMALL_RECEIVERS else (), sending.lane
     limits = await context.limiter.limits_of(account_id)
-    ready_at = place_request(context, account_id, LaneKey(carrier, slot, lane), len(rows), now, scheduled_at)
+    ready_at = _position(context, account_id, LaneKey(carrier, slot, lane), len(rows), now, scheduled_at)
     deadline = (
         scheduled_at + context.policy.lifetime_ms(sending.product, sending.expire_minutes)
-        if ready_at < now - WATCHED_BACK_MS
+        if ready_at < now - SWEPT_BEFORE_MS
         else None
     )
     if audit_entry:
@@ -201,8 +201,20 @@ async def prepare_request(
         duplicate_guard=build_guard(account_id, sending, limits, context.policy, now, is_dropping=drops_duplicates),
         ad_receivers=build_ad_receivers(account_id, sending),
         hash_keys=context.policy.hash_keys,
-        place=ready_at,
+        position=ready_at,
     )
+
+
+def _position(
+    context: Context, account_id: int, key: LaneKey, receivers: int, now: Instant, scheduled_at: Instant
+) -> Instant:
+    """Return the time of a request's jobs: the scheduled one or later, or if it is due, its fair position."""
+    if scheduled_at > now:
+        return context.fair_queue.position_scheduled(account_id, key, receivers, scheduled_at)
+    is_shared = context.slots.are_shared
+    if is_shared:
+        refresh_next_due(context, key)
+    return context.fair_queue.position_new(account_id, key, receivers, now, is_shared=is_shared)
 
 
 def announce_request(context: Context, product: Product, request: NewRequest, accepted: AcceptedRequest) -> None:

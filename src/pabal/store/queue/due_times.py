@@ -1,4 +1,4 @@
-"""Due times of the queue, where they change: jobs get a place, or the system's clock was set back."""
+"""Due times of the queue, where they change: jobs get a position, or the system's clock was set back."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -72,7 +72,7 @@ def set_all(tx: Tx, ids: Iterable[bytes], ready_at: Instant) -> None:
     )
 
 
-def move(tx: Tx, moved: Iterable[MovedJob]) -> None:
+def reschedule(tx: Tx, moved: Iterable[MovedJob]) -> None:
     """Give jobs new times, unless their times have changed meanwhile."""
     tx.execute_many(
         "update jobs set ready_at = v.ready_at from (values {rows}) as v(id, was_ready_at, ready_at)"

@@ -13,9 +13,8 @@ from pabal.service.delivery.claiming.claim_tx import (
     claim,
     lease_duration_ms,
 )
-from pabal.service.delivery.claiming.watermarks import Watermarks
 from pabal.service.delivery.outcome.finish import FinishResult
-from pabal.service.queue_heads import read_heads
+from pabal.service.next_due import Watermarks, read_next_due
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
 from pabal.store.queue import queue, slots
 from pabal.store.queue.queue import Lane, LaneDue
@@ -58,9 +57,9 @@ class Claimer:
             return SlotChoice(unconfirmed[0], True, None)
         candidates = [slot for slot in usable if self._skipped_until.get(slot, 0.0) <= clock]
         lanes = self._watermarks.lanes(candidates, now)
-        found = await read_heads(self._context, self._carrier.name, lanes)
+        found = await read_next_due(self._context, self._carrier.name, lanes)
         self._watermarks.record(lanes, found, now)
-        self._context.fair_order.observe(self._carrier.name, here.held, found, now)
+        self._context.fair_queue.record_next_due(self._carrier.name, here.held, found, now)
         now = self._context.world.now()
         self._due_since = {
             (slot, lane): self._due_since.get((slot, lane), clock) for slot, lane, at in found if at <= now
@@ -77,12 +76,12 @@ class Claimer:
         slot = choice.slot
         assert slot is not None
         unconfirmed, claim_times = self._unconfirmed.get(slot, []), list[Instant]()
-        heads: list[LaneDue] = []
+        next_due: list[LaneDue] = []
         for lane in (Lane.SMALL, Lane.CAMPAIGN):
             self._due_since.pop((slot, lane), None)
         try:
             claimed = await self._context.store.write(
-                self._claim_in_tx, choice, limit, tuple(unconfirmed), claim_times, heads
+                self._claim_in_tx, choice, limit, tuple(unconfirmed), claim_times, next_due
             )
         except StoreUnavailable as error:
             if isinstance(error, NodeUnavailable):
@@ -95,7 +94,7 @@ class Claimer:
             raise
         self._unconfirmed.pop(slot, None)
         if claim_times and not self._context.slots.are_shared:  # otherwise choose_slot looks
-            self._context.fair_order.observe(self._carrier.name, [slot], heads, claim_times[-1])
+            self._context.fair_queue.record_next_due(self._carrier.name, [slot], next_due, claim_times[-1])
         if self._context.slots.are_shared and not claimed.leased and not claimed.is_full:
             self._skipped_until[slot] = self._context.world.monotonic() + LOCKED_SLOT_PAUSE_S
         return claimed
@@ -107,13 +106,13 @@ class Claimer:
         limit: int,
         unconfirmed: Sequence[Instant],
         claim_times: list[Instant],
-        heads: list[LaneDue],
+        next_due: list[LaneDue],
     ) -> ClaimedBatch:
-        """Claim; `heads` gets what comes next in each lane of the only slot."""
+        """Claim; `next_due` gets what comes next in each lane of the only slot."""
         claimed = self._claim_from_slot(tx, choice, limit, unconfirmed, claim_times)
         if not self._context.slots.are_shared:
             lanes = [(choice.slot or 0, lane, 0) for lane in (Lane.SMALL, Lane.CAMPAIGN)]
-            heads[:] = queue.next_due_by_lane(tx, self._carrier.name, lanes)
+            next_due[:] = queue.next_due_by_lane(tx, self._carrier.name, lanes)
         return claimed
 
     def _claim_from_slot(

@@ -1,8 +1,8 @@
-"""Gives jobs that stand at a time of the clock a fair place once that has come, where new sends would pass them.
+"""Gives jobs with a due time of their own a fair position once that has come, where new sends would pass them.
 
-Retries, scheduled sends, fallbacks and jobs of another carrier stand at their own time, and so does a send that was
-accepted where nobody knew the head of its lane. While a lane never runs empty, its head falls behind the clock, and
-new sends stand before all of them.
+Retries, scheduled sends, fallbacks and jobs of another carrier are due at a time of the clock, and so is a send
+that was accepted where nobody knew its lane. While a lane never runs empty, it lags behind the clock, and new sends
+get positions before all of them.
 """
 
 import asyncio
@@ -12,10 +12,9 @@ from typing import NamedTuple
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.service.context import Context
-from pabal.service.fair_order import ROOM_MS, LaneKey
+from pabal.service.fair_queue import EMPTY_LANE_OFFSET_MS, SWEPT_BEFORE_MS, LaneKey
+from pabal.service.next_due import read_next_due
 from pabal.service.policy import Policy
-from pabal.service.queue_heads import read_heads
-from pabal.service.sending.placement import WATCHED_BACK_MS
 from pabal.store.engine.base import Tx
 from pabal.store.messages import requests
 from pabal.store.queue import deadlines, due_times
@@ -24,24 +23,24 @@ from pabal.store.queue.queue import Lane
 from pabal.store.queue.slots import SlotNotHeld, run_if_held
 
 MAX_LAG_MS = 3 * SECOND
-"""From this lag of a lane's head on, jobs at their own time get places; below it they soon come first anyway."""
+"""From this lag of a lane on, jobs at their own time get positions; below it they soon come first anyway."""
 INTERVAL_S = 1.0
 """How often to look for jobs that have come due."""
 BUSY_INTERVAL_S = 0.1
 """How soon to go on where a look did not get to the end."""
-OVERLAP_MS = ROOM_MS + 2 * SECOND
+OVERLAP_MS = EMPTY_LANE_OFFSET_MS + 2 * SECOND
 """How much of the clock's time is looked at again: a job is stored a little later than it is due."""
 BATCH = 2000
 """Most jobs that one transaction looks at, and about as many as one look does, so that claims go on."""
 MOVES_PER_WRITE = 500
-MAX_JOBS_PER_PLACE = 100
-"""Jobs of one request that get a place together; those of another account do not wait long behind them."""
-PLACES_PER_TURN = 250
-"""Places that are found in one turn of the event loop: about a millisecond."""
+MAX_JOBS_PER_POSITION = 100
+"""Jobs of one request that get a position together; those of another account do not wait long behind them."""
+POSITIONS_PER_TURN = 250
+"""Positions that are found in one turn of the event loop: about a millisecond."""
 
 
-class PlacelessJobs(NamedTuple):
-    """Jobs of one request that stand at the same time and lack a place."""
+class JobsOfOneTime(NamedTuple):
+    """Jobs of one request with the same due time, which is not a position."""
 
     account_id: int
     ready_at: Instant
@@ -53,7 +52,7 @@ class PlacelessJobs(NamedTuple):
 class DuePage(NamedTuple):
     """What a look at some due jobs of a lane has found."""
 
-    placeless: list[PlacelessJobs]
+    to_position: list[JobsOfOneTime]
     looked_at: int
     last_at: Instant
     """The time of the last one looked at."""
@@ -61,20 +60,20 @@ class DuePage(NamedTuple):
     """From when on there may be more."""
 
 
-class OwnTimes:
-    """Looks for due jobs of one carrier that lack a place, in the slots that this process holds."""
+class DueRequeuer:
+    """Looks for due jobs of one carrier that have no position, in the slots that this process holds."""
 
     def __init__(self, context: Context, carrier: str) -> None:
         self._context = context
         self._carrier = carrier
         self._cursors: dict[tuple[int, int], Instant] = {}
-        """By slot and lane, while the lane lags: before this time, every job has a place."""
+        """By slot and lane, while the lane lags: before this time, every job has a position."""
         self._counted: dict[tuple[int, int], Instant] = {}
         """The same, up to when jobs were looked at: jobs until then are not counted again."""
         self._look_at = 0.0
 
-    async def place_due(self) -> None:
-        """Give places to jobs that have come due since the last look; reads nothing unless a lane lags.
+    async def requeue(self) -> None:
+        """Give positions to jobs that have come due since the last look; reads nothing unless a lane lags.
 
         Raises StoreUnavailable.
         """
@@ -83,12 +82,12 @@ class OwnTimes:
             return
         now, cursors = context.world.now(), dict[tuple[int, int], Instant]()
         for lane in (Lane.SMALL, Lane.CAMPAIGN):
-            key = LaneKey(self._carrier, context.slots.held[0], lane)  # its slots have one head
-            if context.fair_order.lag_ms(key, now) > MAX_LAG_MS:
-                head = context.fair_order.head_of(key)
+            key = LaneKey(self._carrier, context.slots.held[0], lane)  # its slots are served as one
+            if context.fair_queue.lag_ms(key, now) > MAX_LAG_MS:
+                first = context.fair_queue.next_due_at(key)
                 for slot in context.slots.held:
-                    known = self._cursors.get((slot, lane), head)
-                    cursors[slot, lane] = known if known <= now else head  # else the clock was set back
+                    known = self._cursors.get((slot, lane), first)
+                    cursors[slot, lane] = known if known <= now else first  # else the clock was set back
         self._cursors = cursors
         self._counted = {each: at for each, at in self._counted.items() if each in cursors and at <= now}
         if cursors:
@@ -98,7 +97,7 @@ class OwnTimes:
     async def _look(self, now: Instant) -> bool:
         """Look through the lanes that lag, up to now; return whether that was all."""
         wanted = [(slot, lane, cursor) for (slot, lane), cursor in self._cursors.items()]
-        found = await read_heads(self._context, self._carrier, wanted)
+        found = await read_next_due(self._context, self._carrier, wanted)
         waiting = [(slot, lane) for slot, lane, at in sorted(found, key=lambda each: each.at) if at <= now]
         looked_at = 0
         for slot, lane in self._cursors:
@@ -109,25 +108,25 @@ class OwnTimes:
             while since is not None:
                 if looked_at >= BATCH:
                     return False
-                count, since = await self._place_some(slot, lane, since, now)
+                count, since = await self._requeue_some(slot, lane, since, now)
                 looked_at += count
                 self._advance(slot, lane, since, now)
         return True
 
-    async def _place_some(self, slot: int, lane: int, since: Instant, now: Instant) -> tuple[int, Instant | None]:
-        """Give places to some jobs of a lane; return how many were looked at, and from when to go on, if at all."""
+    async def _requeue_some(self, slot: int, lane: int, since: Instant, now: Instant) -> tuple[int, Instant | None]:
+        """Give positions to some jobs of a lane; return how many were looked at, and from when to go on, if so."""
         context, key = self._context, LaneKey(self._carrier, slot, lane)
         page = await context.store.read(find_due, slot, self._carrier, lane, since, now, BATCH)
         counted, go_on_at, moved = self._counted.get((slot, lane), 0), page.go_on_at, list[MovedJob]()
-        for begin in range(0, len(page.placeless), PLACES_PER_TURN):
+        for begin in range(0, len(page.to_position), POSITIONS_PER_TURN):
             if begin:
                 await asyncio.sleep(0)  # others get their turn
-            for account_id, ready_at, is_new, ids in page.placeless[begin : begin + PLACES_PER_TURN]:
-                place = context.fair_order.place_due(
+            for account_id, ready_at, is_new, ids in page.to_position[begin : begin + POSITIONS_PER_TURN]:
+                position = context.fair_queue.position_retried(
                     account_id, key, ready_at, len(ids), is_new=is_new, is_again=ready_at <= counted
                 )
-                if place < ready_at:
-                    moved += [MovedJob(one, ready_at, place) for one in ids]
+                if position < ready_at:
+                    moved += [MovedJob(one, ready_at, position) for one in ids]
         if page.looked_at:
             self._counted[slot, lane] = max(counted, page.last_at)
         if moved:
@@ -145,7 +144,7 @@ class OwnTimes:
         for begin in range(0, len(moved), MOVES_PER_WRITE):
             some = moved[begin : begin + MOVES_PER_WRITE]
             await context.store.write(
-                run_if_held, slot, context.slots.holder, move_to_places, some, context.policy, now
+                run_if_held, slot, context.slots.holder, reschedule, some, context.policy, now
             )
 
     def _advance(self, slot: int, lane: int, since: Instant | None, now: Instant) -> None:
@@ -155,7 +154,7 @@ class OwnTimes:
 
 
 class _SameTime(NamedTuple):
-    """What jobs of one request have in common that stand at the same time."""
+    """What jobs of one request with the same due time have in common."""
 
     request_id: bytes
     ready_at: Instant
@@ -166,8 +165,8 @@ class _SameTime(NamedTuple):
         return self.was_tried or not self.ready_at <= identifiers.requested_at(self.request_id) <= now
 
     def is_of_clock(self, now: Instant) -> bool:
-        """Say whether they stand at a time of the clock: their own, or that of a send that knew of no other."""
-        return self.is_own(now) or self.ready_at >= identifiers.requested_at(self.request_id) - ROOM_MS
+        """Say whether that is a time of the clock: their own, or that of a send that knew of no other."""
+        return self.is_own(now) or self.ready_at >= identifiers.requested_at(self.request_id) - EMPTY_LANE_OFFSET_MS
 
 
 def find_due(tx: Tx, slot: int, carrier: str, lane: int, since: Instant, now: Instant, limit: int) -> DuePage:
@@ -178,25 +177,25 @@ def find_due(tx: Tx, slot: int, carrier: str, lane: int, since: Instant, now: In
         groups.setdefault(_SameTime(identifiers.request_id_of(one), ready_at, attempt > 0), []).append(one)
     found = [(same, ids) for same, ids in groups.items() if same.is_of_clock(now)]
     account_ids = requests.account_ids(tx, dict.fromkeys(same.request_id for same, _ in found))
-    placeless = [
-        PlacelessJobs(
+    to_position = [
+        JobsOfOneTime(
             account_ids[same.request_id],
             same.ready_at,
             not same.is_own(now),
-            ids[begin : begin + MAX_JOBS_PER_PLACE],
+            ids[begin : begin + MAX_JOBS_PER_POSITION],
         )
         for same, ids in found
         if same.request_id in account_ids
-        for begin in range(0, len(ids), MAX_JOBS_PER_PLACE)
+        for begin in range(0, len(ids), MAX_JOBS_PER_POSITION)
     ]
-    return DuePage(placeless, len(jobs), jobs[-1].ready_at if jobs else since, go_on_at)
+    return DuePage(to_position, len(jobs), jobs[-1].ready_at if jobs else since, go_on_at)
 
 
-def move_to_places(tx: Tx, moved: Sequence[MovedJob], policy: Policy, now: Instant) -> None:
-    """Move jobs to their places, and store the deadlines of those that housekeeping would overlook there."""
-    due_times.move(tx, moved)
+def reschedule(tx: Tx, moved: Sequence[MovedJob], policy: Policy, now: Instant) -> None:
+    """Give jobs their positions, and store the deadlines of those that the sweep would overlook there."""
+    due_times.reschedule(tx, moved)
     far_back = dict.fromkeys(
-        identifiers.request_id_of(job.id) for job in moved if job.ready_at < now - WATCHED_BACK_MS
+        identifiers.request_id_of(job.id) for job in moved if job.ready_at < now - SWEPT_BEFORE_MS
     )
     deadlines.watch(tx, far_back, policy.lifetime_ms)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from pabal.domain.base.dates import MINUTE
 from pabal.domain.sends.message import Outcome
 from pabal.domain.sends.sending import Sending
-from pabal.service.fair_order import MAX_SCHEDULED_SPREAD_MS, ROOM_MS, FairOrder, LaneKey
+from pabal.service.fair_queue import EMPTY_LANE_OFFSET_MS, MAX_SCHEDULED_SPREAD_MS, FairQueue, LaneKey
 from pabal.service.sending.accept import accept
 from pabal.world import RealWorld
 from tests.fixtures.campaigns import phones
@@ -40,7 +40,7 @@ async def send_as(env: Environment, account: str, *sends: Sending) -> list[bytes
 
 
 def waits_of(carriers: Sequence[FakeCarrier], request_ids: Sequence[bytes], since: float) -> list[float]:
-    """Return how long after `since` each message of these requests was submitted, in order."""
+    """Return how long after `since` each message of these requests was submitted, in fair_queue."""
     wanted = set(request_ids)
     submitted = [entry for carrier in carriers for entry in carrier.submitted]
     return sorted(at - since for at, attempt in submitted if attempt.message_id[:13] in wanted)
@@ -129,7 +129,7 @@ def test_flood_at_one_process_does_not_delay_a_send_at_another(tmp_path: Path) -
     run_cluster(tmp_path, scenario, carriers=make)
 
 
-def test_deadline_holds_for_a_send_placed_far_in_the_past(run_scenario: RunScenario) -> None:
+def test_deadline_holds_for_a_send_positioned_far_in_the_past(run_scenario: RunScenario) -> None:
     carrier = slow_carrier()
 
     async def scenario(env: Environment) -> None:
@@ -166,112 +166,115 @@ def test_scheduled_sends_never_get_an_earlier_time(run_scenario: RunScenario) ->
 
 
 def test_spread_of_scheduled_sends_is_bounded() -> None:
-    order = FairOrder(RealWorld())
+    fair_queue = FairQueue(RealWorld())
 
-    places = [order.place_later(1, LANE, 100_000, NOON) for _ in range(50)]
+    positions = [fair_queue.position_scheduled(1, LANE, 100_000, NOON) for _ in range(50)]
 
-    assert places[0] == NOON
-    assert places[-1] == NOON + MAX_SCHEDULED_SPREAD_MS
+    assert positions[0] == NOON
+    assert positions[-1] == NOON + MAX_SCHEDULED_SPREAD_MS
 
 
-def test_place_is_never_in_the_future_and_orders_an_accounts_own_sends() -> None:
-    order = FairOrder(RealWorld())
-    order.observe("telco", [0], [(0, 0, NOON - 5000)], NOON)
+def test_position_is_never_in_the_future_and_orders_an_accounts_own_sends() -> None:
+    fair_queue = FairQueue(RealWorld())
+    fair_queue.record_next_due("telco", [0], [(0, 0, NOON - 5000)], NOON)
 
-    own = [order.place_now(1, LANE, 10_000, NOON + at, is_shared=False) for at in range(20)]
-    other = order.place_now(2, LANE, 1, NOON, is_shared=False)
+    own = [fair_queue.position_new(1, LANE, 10_000, NOON + at, is_shared=False) for at in range(20)]
+    other = fair_queue.position_new(2, LANE, 1, NOON, is_shared=False)
 
     assert own == sorted(own)
-    assert all(place <= NOON + at for at, place in enumerate(own))
+    assert all(position <= NOON + at for at, position in enumerate(own))
     assert (own[0], own[1], other) == (NOON - 5000, NOON - 4500, NOON - 5000)
 
 
 def test_empty_lane_has_no_backlog_to_pass() -> None:
-    order = FairOrder(RealWorld())
-    assert order.place_now(1, LANE, 1, NOON, is_shared=False) == NOON - ROOM_MS
+    fair_queue = FairQueue(RealWorld())
+    assert fair_queue.position_new(1, LANE, 1, NOON, is_shared=False) == NOON - EMPTY_LANE_OFFSET_MS
 
-    order.observe("telco", [0], [], NOON + 5)
+    fair_queue.record_next_due("telco", [0], [], NOON + 5)
 
-    assert order.place_now(1, LANE, 1, NOON + 7, is_shared=False) == NOON + 5 - ROOM_MS
-    order.observe("telco", [0], [(0, 0, NOON + 90_000)], NOON + 9)
-    assert order.place_now(2, LANE, 1, NOON + 10, is_shared=False) == NOON + 9 - ROOM_MS
-    assert order.place_now(2, LaneKey("telco", 1, 0), 1, NOON + 10, is_shared=True) == NOON + 10 - ROOM_MS
+    assert fair_queue.position_new(1, LANE, 1, NOON + 7, is_shared=False) == NOON + 5 - EMPTY_LANE_OFFSET_MS
+    fair_queue.record_next_due("telco", [0], [(0, 0, NOON + 90_000)], NOON + 9)
+    assert fair_queue.position_new(2, LANE, 1, NOON + 10, is_shared=False) == NOON + 9 - EMPTY_LANE_OFFSET_MS
+    assert (
+        fair_queue.position_new(2, LaneKey("telco", 1, 0), 1, NOON + 10, is_shared=True)
+        == NOON + 10 - EMPTY_LANE_OFFSET_MS
+    )
 
 
 def test_burst_of_one_account_leaves_room_for_another() -> None:
-    order = FairOrder(RealWorld())
+    fair_queue = FairQueue(RealWorld())
 
-    burst = [order.place_now(1, LANE, 1000, NOON, is_shared=False) for _ in range(15)]
-    order.observe("telco", [0], [(0, 0, burst[1])], NOON)
-    other = [order.place_now(2, LANE, 1000, NOON, is_shared=False) for _ in range(3)]
+    burst = [fair_queue.position_new(1, LANE, 1000, NOON, is_shared=False) for _ in range(15)]
+    fair_queue.record_next_due("telco", [0], [(0, 0, burst[1])], NOON)
+    other = [fair_queue.position_new(2, LANE, 1000, NOON, is_shared=False) for _ in range(3)]
 
     assert len(set(burst)) == 15
     assert other == burst[1:4]
 
 
-def test_job_whose_own_time_has_come_stands_at_the_head_behind_others_of_its_account() -> None:
-    order = FairOrder(RealWorld())
-    order.observe("telco", [0], [(0, 0, NOON - 5000)], NOON)
-    sent = [order.place_now(1, LANE, 10_000, NOON, is_shared=False) for _ in range(2)]
+def test_job_whose_own_time_has_come_comes_first_behind_others_of_its_account() -> None:
+    fair_queue = FairQueue(RealWorld())
+    fair_queue.record_next_due("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    sent = [fair_queue.position_new(1, LANE, 10_000, NOON, is_shared=False) for _ in range(2)]
 
-    retries = [order.place_due(1, LANE, NOON, is_new=False) for _ in range(40)]
-    other = order.place_due(2, LANE, NOON, is_new=False)
+    retries = [fair_queue.position_retried(1, LANE, NOON, is_new=False) for _ in range(40)]
+    other = fair_queue.position_retried(2, LANE, NOON, is_new=False)
 
     assert sent == [NOON - 5000, NOON - 4500]
     assert (retries[0], retries[-1], other) == (NOON - 5000, NOON - 4999, NOON - 5000)
-    assert order.place_now(1, LANE, 1, NOON, is_shared=False) == NOON - 3998  # 40 receivers further back
-    assert order.place_due(2, LANE, NOON - 6000, is_new=False) == NOON - 6000
+    assert fair_queue.position_new(1, LANE, 1, NOON, is_shared=False) == NOON - 3998  # 40 receivers further back
+    assert fair_queue.position_retried(2, LANE, NOON - 6000, is_new=False) == NOON - 6000
 
 
-def test_jobs_that_get_a_place_together_count_as_so_many() -> None:
-    order = FairOrder(RealWorld())
-    order.observe("telco", [0], [(0, 0, NOON - 5000)], NOON)
+def test_jobs_that_get_a_position_together_count_as_so_many() -> None:
+    fair_queue = FairQueue(RealWorld())
+    fair_queue.record_next_due("telco", [0], [(0, 0, NOON - 5000)], NOON)
 
-    assert order.place_due(1, LANE, NOON, 100, is_new=False) == NOON - 5000
-    assert order.place_due(1, LANE, NOON, is_new=False) == NOON - 4995
-    assert order.place_due(2, LANE, NOON, 100, is_new=True) == NOON - 5000
-    assert order.place_due(2, LANE, NOON, is_new=True) == NOON - 4995
+    assert fair_queue.position_retried(1, LANE, NOON, 100, is_new=False) == NOON - 5000
+    assert fair_queue.position_retried(1, LANE, NOON, is_new=False) == NOON - 4995
+    assert fair_queue.position_retried(2, LANE, NOON, 100, is_new=True) == NOON - 5000
+    assert fair_queue.position_retried(2, LANE, NOON, is_new=True) == NOON - 4995
 
 
 def test_jobs_that_keep_their_own_times_are_counted_once() -> None:
-    order = FairOrder(RealWorld())
-    order.observe("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    fair_queue = FairQueue(RealWorld())
+    fair_queue.record_next_due("telco", [0], [(0, 0, NOON - 5000)], NOON)
     times = [NOON - 5000 + request * 50 for request in range(20) for _ in range(1000)]
 
-    places = [order.place_due(1, LANE, at, is_new=False) for at in times]
-    again = [order.place_due(1, LANE, at, is_new=False, is_again=True) for at in times]
+    positions = [fair_queue.position_retried(1, LANE, at, is_new=False) for at in times]
+    again = [fair_queue.position_retried(1, LANE, at, is_new=False, is_again=True) for at in times]
 
-    assert places == times  # 1,000 receivers take 50 milliseconds, so nobody is moved
+    assert positions == times  # 1,000 receivers take 50 milliseconds, so nobody is moved
     assert again == times
-    assert order.place_due(1, LANE, NOON, is_new=False) == NOON - 4000
-    assert order.place_due(2, LANE, NOON, is_new=False) == NOON - 5000
+    assert fair_queue.position_retried(1, LANE, NOON, is_new=False) == NOON - 4000
+    assert fair_queue.position_retried(2, LANE, NOON, is_new=False) == NOON - 5000
 
 
-def test_send_that_lacks_a_place_stands_behind_the_new_sends_of_its_account() -> None:
-    order = FairOrder(RealWorld())
-    order.observe("telco", [0], [(0, 0, NOON - 5000)], NOON)
-    order.place_now(1, LANE, 10_000, NOON, is_shared=False)
+def test_send_that_lacks_a_position_goes_behind_the_new_sends_of_its_account() -> None:
+    fair_queue = FairQueue(RealWorld())
+    fair_queue.record_next_due("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    fair_queue.position_new(1, LANE, 10_000, NOON, is_shared=False)
 
-    assert order.place_due(1, LANE, NOON, is_new=True) == NOON - 4500
-    assert order.place_due(2, LANE, NOON, is_new=True) == NOON - 5000
+    assert fair_queue.position_retried(1, LANE, NOON, is_new=True) == NOON - 4500
+    assert fair_queue.position_retried(2, LANE, NOON, is_new=True) == NOON - 5000
 
 
 def test_lane_lags_while_its_first_job_is_behind_the_clock() -> None:
-    order = FairOrder(RealWorld())
-    assert order.lag_ms(LANE, NOON) == 0
+    fair_queue = FairQueue(RealWorld())
+    assert fair_queue.lag_ms(LANE, NOON) == 0
 
-    order.observe("telco", [0], [(0, 0, NOON - 5000)], NOON)
-    assert order.lag_ms(LANE, NOON + 10) == 5010
-    order.observe("telco", [0], [(0, 0, NOON + 90_000)], NOON)
-    assert order.lag_ms(LANE, NOON + 60_000) == 0
+    fair_queue.record_next_due("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    assert fair_queue.lag_ms(LANE, NOON + 10) == 5010
+    fair_queue.record_next_due("telco", [0], [(0, 0, NOON + 90_000)], NOON)
+    assert fair_queue.lag_ms(LANE, NOON + 60_000) == 0
 
 
-def test_slots_of_one_worker_have_one_head_and_one_order_of_an_account() -> None:
-    order = FairOrder(RealWorld())
-    order.observe("telco", [0, 1, 2], [(0, 0, NOON - 5000), (1, 0, NOON - 9000)], NOON)
-    order.observe("telco", [3], [(3, 0, NOON - 20_000)], NOON)
+def test_slots_of_one_worker_have_one_first_due_time_and_one_order_of_an_account() -> None:
+    fair_queue = FairQueue(RealWorld())
+    fair_queue.record_next_due("telco", [0, 1, 2], [(0, 0, NOON - 5000), (1, 0, NOON - 9000)], NOON)
+    fair_queue.record_next_due("telco", [3], [(3, 0, NOON - 20_000)], NOON)
 
-    own = [order.place_now(1, LaneKey("telco", slot, 0), 20, NOON, is_shared=True) for slot in (0, 2, 1, 3)]
+    own = [fair_queue.position_new(1, LaneKey("telco", slot, 0), 20, NOON, is_shared=True) for slot in (0, 2, 1, 3)]
 
     assert own == [NOON - 9000, NOON - 8999, NOON - 8998, NOON - 20_000]
 

@@ -1,7 +1,7 @@
 """Jobs below a watermark are not searched again until the watermarks are reset."""
 
-from pabal.service.delivery.claiming.watermarks import (
-    HEADS_KEPT_MS,
+from pabal.service.next_due import (
+    FIRST_KEPT_MS,
     RESET_INTERVAL_MS,
     SAFETY_MARGIN_MS,
     Watermarks,
@@ -54,11 +54,11 @@ def test_watermarks_are_reset_when_the_clock_is_set_back() -> None:
     assert watermarks.lanes([3], NOON - 1)[0] == (3, Lane.SMALL, 0)
 
 
-def test_watermarks_follow_the_lowest_head_of_all_slots_and_of_recent_seconds() -> None:
+def test_watermarks_follow_the_lowest_due_time_of_all_slots_and_of_recent_seconds() -> None:
     watermarks = watermarks_of([(3, Lane.SMALL, NOON - 60_000)], 3, 4)
     assert watermarks.for_slot(4) == (NOON - 60_000 - SAFETY_MARGIN_MS, NOON - SAFETY_MARGIN_MS)
 
-    for now in (NOON + HEADS_KEPT_MS, NOON + HEADS_KEPT_MS + 1):
+    for now in (NOON + FIRST_KEPT_MS, NOON + FIRST_KEPT_MS + 1):
         watermarks.record(watermarks.lanes([3, 4], now), [], now)
-        lowest = NOON - 60_000 if now == NOON + HEADS_KEPT_MS else NOON + HEADS_KEPT_MS
+        lowest = NOON - 60_000 if now == NOON + FIRST_KEPT_MS else NOON + FIRST_KEPT_MS
         assert watermarks.for_slot(4)[Lane.SMALL] == lowest - SAFETY_MARGIN_MS

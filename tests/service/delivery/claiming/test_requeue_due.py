@@ -248,14 +248,14 @@ def test_scheduled_campaign_gets_the_share_of_its_account_in_an_overload(run_sce
     run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
 
 
-def test_deadline_holds_for_a_message_that_got_a_place_far_in_the_past(run_scenario: RunScenario) -> None:
+def test_deadline_holds_for_a_message_that_got_a_position_far_in_the_past(run_scenario: RunScenario) -> None:
     carrier = slow_carrier()
 
     async def scenario(env: Environment) -> None:
         overload = Overload(env, 20)
         await env.wait(2)
         carrier.is_connected = False
-        await env.wait(240)  # the head stands still
+        await env.wait(240)  # the lane stands still
         carrier.is_connected = True
         await env.wait(10)
         at = env.world.now() + 1 * SECOND
@@ -272,7 +272,7 @@ def test_deadline_holds_for_a_message_that_got_a_place_far_in_the_past(run_scena
     run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
 
 
-def test_places_are_given_to_all_of_very_many_that_are_due_at_one_time(run_scenario: RunScenario) -> None:
+def test_positions_are_given_to_all_of_very_many_that_are_due_at_one_time(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         overload = Overload(env, 20)
         await env.wait(OVERLOAD_S)
@@ -298,7 +298,7 @@ def test_look_passes_very_many_that_keep_their_time(run_scenario: RunScenario) -
 
         job = await job_of(env, message_id_of(later))
         assert job is not None
-        assert job[2] == at  # the head
+        assert job[2] == at  # the first of the lane
 
     run_scenario(scenario, carriers={DEFAULT_CARRIER: slow_carrier()})
 
