@@ -13,8 +13,10 @@ from pabal.domain.base.codes import LANGUAGES
 from pabal.domain.sends.message import Outcome, Status
 
 FOLDER = Path(advice.__file__).parents[1]
-SOURCES = [file for file in (*FOLDER.rglob("*.py"), *FOLDER.rglob("*.html")) if not file.stem.endswith("texts")]
-TEXT = "\n".join(file.read_text(encoding="utf-8") for file in SOURCES)
+SOURCES = [*FOLDER.rglob("*.py"), *FOLDER.rglob("*.html")]
+DEFINITION = re.compile(r"""^ +"[\w.]+": (?=Text\()""", re.MULTILINE)
+TEXT = "\n".join(DEFINITION.sub("", file.read_text(encoding="utf-8")) for file in SOURCES)
+"""The console's sources, without the keys where texts are defined."""
 HANGUL = re.compile("[가-힣]")
 USED_KEYS = set(re.findall(r"""["']([\w.]+\w)["']\|t\b""", TEXT)) | set(
     re.findall(r"""\.t\(\s*["']([\w.]+\w)["']""", TEXT)

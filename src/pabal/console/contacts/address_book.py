@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.shell.ticked_ids import CONTACT, GROUP, chosen_ids, parse_id
-from pabal.domain.base.codes import Code, Problem, Refused
+from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.people import contact as rules
 from pabal.domain.people.contact import Contact, ContactEntry, ContactGroup
 from pabal.service.access.contacts import contact_groups, contacts
@@ -228,3 +228,125 @@ async def _render_contact(
         is_opted_out=bool(opted_out),
         shown_groups=SHOWN_GROUPS,
     )
+
+
+TEXTS = {
+    "menu.contacts": Text("주소록", "Contacts"),
+    "contacts.title": Text("주소록", "Address book"),
+    "contacts.about": Text(
+        "그룹에 메시지를 보내면 이름과 추가 항목이 같은 이름의 변수에 들어갑니다. 수신거부한 번호로는 광고를 "
+        "보내지 않습니다.",
+        "When you send to a group, names and fields fill in the variables of the same name. Numbers that have "
+        "opted out get no advertising.",
+    ),
+    "contacts.total": Text("{count}명", "{count} in all"),
+    "contacts.name": Text("이름", "Name"),
+    "contacts.nameless": Text("이름 없음", "No name"),
+    "contacts.number": Text("휴대폰 번호", "Phone number"),
+    "contacts.groups": Text("그룹", "Groups"),
+    "contacts.groups.manage": Text("그룹과 항목 관리", "Groups and fields"),
+    "contacts.groups.none": Text("아직 그룹이 없습니다.", "There are no groups yet."),
+    "contacts.group": Text("그룹", "Group"),
+    "contacts.group.all": Text("전체", "All"),
+    "contacts.group.none": Text("넣지 않음", "None"),
+    "contacts.group.choose": Text("그룹 선택", "Choose a group"),
+    "contacts.group.new": Text("새 그룹 이름", "Name of a new group"),
+    "contacts.group.add": Text("그룹 만들기", "Create group"),
+    "contacts.group.rename": Text("이름 바꾸기", "Rename"),
+    "contacts.group.delete": Text("그룹 삭제", "Delete group"),
+    "contacts.group.delete.ask": Text(
+        "그룹을 삭제하시겠습니까? 연락처는 주소록에 남습니다.",
+        "Delete this group? Its contacts stay in the address book.",
+    ),
+    "contacts.group.delete.yes": Text("예, 그룹만 삭제합니다", "Yes, delete the group"),
+    "contacts.group.delete_all": Text("연락처까지 삭제", "Delete with contacts"),
+    "contacts.group.delete_all.ask": Text(
+        "그룹과 그 안의 연락처를 모두 삭제하시겠습니까? 되돌릴 수 없습니다.",
+        "Delete this group and all contacts in it? This cannot be undone.",
+    ),
+    "contacts.group.delete_all.yes": Text("예, 모두 삭제합니다", "Yes, delete all"),
+    "contacts.members": Text("연락처", "Contacts"),
+    "contacts.actions": Text("작업", "Actions"),
+    "contacts.search": Text("이름이나 번호", "Name or number"),
+    "contacts.search.how": Text("홍길, 5678, 010-1234-5678", "Kim, 5678, 010-1234-5678"),
+    "contacts.find": Text("검색", "Search"),
+    "contacts.all": Text("전체 보기", "Show all"),
+    "contacts.first": Text("처음으로", "Back to the first"),
+    "contacts.none": Text(
+        "주소록이 비어 있습니다. 연락처를 추가하거나 파일로 가져오세요.",
+        "The address book is empty. Add a contact, or import a file.",
+    ),
+    "contacts.none_found": Text("찾는 연락처가 없습니다.", "No contact fits."),
+    "contacts.new": Text("연락처 추가", "Add a contact"),
+    "contacts.add": Text("추가", "Add"),
+    "contacts.save": Text("저장", "Save"),
+    "contacts.choose": Text("선택", "Choose"),
+    "contacts.choose_some": Text("연락처를 선택하세요.", "Choose some contacts."),
+    "contacts.choose_group": Text("그룹을 선택하세요.", "Choose a group."),
+    "contacts.to_group": Text("넣을 그룹", "Put into group"),
+    "contacts.put": Text("선택한 연락처를 그룹에 넣기", "Put chosen contacts into it"),
+    "contacts.take_out": Text("선택한 연락처를 이 그룹에서 빼기", "Take chosen contacts out of this group"),
+    "contacts.delete": Text("삭제", "Delete"),
+    "contacts.delete.ask": Text(
+        "연락처를 삭제하시겠습니까? 되돌릴 수 없습니다.", "Delete what you chose? This cannot be undone."
+    ),
+    "contacts.delete.yes": Text("예, 삭제합니다", "Yes, delete"),
+    "contacts.opted_out": Text("수신거부", "Opted out"),
+    "contacts.opted_out.about": Text(
+        "이 번호는 광고를 수신거부했습니다. 광고는 보내지 않고 그 밖의 메시지는 보냅니다.",
+        "This number has opted out of advertising. Other messages are sent to it.",
+    ),
+    "contacts.send": Text("{group} 그룹에 보내기", "Send to {group}"),
+    "contacts.send.short": Text("보내기", "Send"),
+    "contacts.export": Text("CSV 내려받기", "Download CSV"),
+    "contacts.fields": Text("추가 항목", "Fields"),
+    "contacts.fields.about": Text(
+        "연락처마다 적어 둘 항목입니다. 한 줄에 하나씩, {most}개까지. 같은 이름의 변수(#{{항목}})에 들어갑니다.",
+        "What each contact can have besides, one a line, up to {most}. A field fills in the variable of its name.",
+    ),
+    "contacts.fields.names": Text("항목 이름", "Names of the fields"),
+    "contacts.import": Text("파일로 가져오기", "Import a file"),
+    "contacts.import.about": Text(
+        "파일을 고르면 각 열을 어느 항목으로 가져올지 정할 수 있습니다. 열 이름이 맞으면 그대로 두세요.",
+        "Once you choose a file, you can say which column is which field. If the names fit, leave them so.",
+    ),
+    "contacts.import.refused": Text(
+        "파일을 가져오지 않았습니다. 고쳐서 다시 시도하세요.",
+        "The file was not imported. Correct it, and try again.",
+    ),
+    "contacts.import.partly": Text(
+        "파일의 일부만 가져왔습니다. 아래 결과를 확인하고, 원인을 해결한 뒤 같은 파일을 다시 가져오세요. 이미 "
+        "가져온 번호는 중복되지 않습니다.",
+        "Only a part of the file was imported; see the result below. Solve the problem, then import the same file "
+        "again: numbers are never added twice.",
+    ),
+    "contacts.import.done": Text("가져온 결과", "Result of the import"),
+    "contact_import.added": Text("새로 추가", "Added"),
+    "contact_import.changed": Text("갱신", "Updated"),
+    "contact_import.known": Text("이미 있어 그대로 둠", "Already there, unchanged"),
+    "contact_import.duplicates": Text("파일 안에서 중복", "Repeated in the file"),
+    "contact_import.bad": Text("가져올 수 없는 행", "Rows that cannot be imported"),
+    "contacts.import.known.title": Text("이미 있는 번호는", "Numbers that are there already"),
+    "contacts.import.update": Text("파일의 내용으로 갱신", "Update them from the file"),
+    "contacts.import.keep": Text("주소록의 내용을 그대로 둠", "Leave them as they are"),
+    "contacts.import.do": Text("가져오기", "Import"),
+    "send.groups": Text("주소록 그룹에 보내기", "Send to groups of the address book"),
+    "send.groups.about": Text(
+        "선택한 그룹의 연락처에 위 메시지를 보냅니다. 여러 그룹에 있는 번호에는 한 번만 보냅니다.",
+        "The message above is sent to the contacts of the chosen groups, once per number.",
+    ),
+    "send.groups.more": Text(
+        "그룹이 더 있습니다. 주소록에서 그룹을 열어 보내세요.",
+        "There are more groups. Open one in the address book.",
+    ),
+    "send.groups.do": Text("선택한 그룹에 보내기", "Send to the chosen groups"),
+    "audit_action.contact.add": Text("연락처 추가", "Added a contact"),
+    "audit_action.contact.update": Text("연락처 수정", "Changed a contact"),
+    "audit_action.contact.delete": Text("연락처 삭제", "Deleted contacts"),
+    "audit_action.contact.import": Text("주소록 파일 가져오기", "Imported contacts"),
+    "audit_action.contact.export": Text("주소록 내려받기", "Downloaded the address book"),
+    "audit_action.contact.fields": Text("주소록 항목 변경", "Changed the fields of contacts"),
+    "audit_action.contact.group_add": Text("주소록 그룹 생성", "Created a group of contacts"),
+    "audit_action.contact.group_rename": Text("주소록 그룹 이름 변경", "Renamed a group of contacts"),
+    "audit_action.contact.group_delete": Text("주소록 그룹 삭제", "Deleted a group of contacts"),
+}

@@ -8,7 +8,7 @@ from starlette.responses import Response, StreamingResponse
 
 from pabal.answers.personal_data import write_export
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import phone
 from pabal.service.access.accounts import audit
 from pabal.service.errors import StoreUnavailable
@@ -138,3 +138,80 @@ def _render(
         consequences=CONSEQUENCES,
         erasure=erasure,
     )
+
+
+TEXTS = {
+    "menu.privacy": Text("개인정보", "Personal data"),
+    "privacy.title": Text("전화번호별 개인정보", "Personal data of a phone number"),
+    "privacy.about": Text(
+        "수신자가 개인정보 열람이나 파기를 요청했을 때 사용합니다. 이 계정에 저장된 정보만 다룹니다. "
+        "내보내기와 파기는 번호 없이 감사 로그에 남습니다.",
+        "For receivers who ask what is stored about them, or to have it erased. Covers this account only. "
+        "Exports and erasures are recorded in the audit log, without the number.",
+    ),
+    "privacy.number": Text("수신자 휴대폰 번호", "Receiver's mobile number"),
+    "privacy.look": Text("조회", "Look up"),
+    "privacy.found": Text("{number}에 대해 저장된 정보", "Stored about {number}"),
+    "privacy_count.messages": Text("메시지", "Messages"),
+    "privacy_count.simulated_phone": Text("가상 휴대폰의 메시지", "Messages on the simulated phone"),
+    "privacy_count.campaign_rows": Text("업로드한 수신자 파일의 행", "Rows of campaign files"),
+    "privacy_count.profiles": Text("관리자 번호로 쓰는 발신 프로필", "Sender profiles that it administers"),
+    "privacy_count.opt_outs": Text("수신거부", "Opt-outs"),
+    "privacy_count.inbound": Text("받은 메시지", "Inbound messages"),
+    "privacy_count.contacts": Text("주소록의 연락처", "Contacts in the address book"),
+    "privacy_count.drafts": Text("임시 저장한 내용의 줄", "Lines of drafts"),
+    "privacy_count.users": Text("테스트 발송 번호로 쓰는 사용자", "Users whose test sends go to it"),
+    "privacy.export": Text("JSON으로 내려받기", "Download as JSON"),
+    "privacy.erase": Text("파기…", "Erase…"),
+    "privacy.erase_ask": Text(
+        "{number}에 대해 저장된 정보를 모두 파기하시겠습니까?", "Erase everything that is stored about {number}?"
+    ),
+    "privacy_erase.blanked": Text(
+        "이 번호로 보낸 메시지의 번호, 내용, 변수 값, 참조값을 지웁니다. 상태, 결과, 시각은 남습니다.",
+        "Number, text, variables and reference of its messages are blanked. Status, result and times stay.",
+    ),
+    "privacy_erase.waiting": Text(
+        "대기 중이거나 예약된 메시지는 취소한 뒤 지웁니다.",
+        "Messages that wait or are scheduled are cancelled, then blanked.",
+    ),
+    "privacy_erase.sending": Text(
+        "발송 중인 메시지는 대체 발송까지 끝난 뒤 지웁니다.",
+        "Messages that are being sent are blanked when they and their fallback have ended.",
+    ),
+    "privacy_erase.shared": Text(
+        "다른 수신자와 함께 보낸 요청의 공통 문구는 남습니다.",
+        "Texts that a request shares with other receivers stay.",
+    ),
+    "privacy_erase.elsewhere": Text(
+        "가상 휴대폰, 인증 토큰, 발신 프로필의 관리자 번호, 사용자의 테스트 번호, 업로드한 수신자 파일의 행에서도 "
+        "지우고, 이 번호의 연락처와 이 번호가 든 임시 저장 내용은 삭제합니다.",
+        "It is also erased from simulated phones, tokens, sender profiles, users' test numbers and rows of "
+        "campaign files; its contact and drafts that name it are deleted.",
+    ),
+    "privacy_erase.opt_outs": Text(
+        "받은 메시지(답장)도 지웁니다. 수신거부는 번호를 지우고 해시만 남겨, 앞으로도 광고를 보내지 않습니다.",
+        "Its inbound messages are deleted. Of its opt-outs only keyed hashes stay, so that it still gets no "
+        "advertising.",
+    ),
+    "privacy_erase.statistics": Text(
+        "통계는 남습니다. 통계에는 번호가 없습니다.", "Statistics stay: they contain no numbers."
+    ),
+    "privacy_erase.backups": Text(
+        "백업은 포함되지 않습니다. 백업을 삭제하거나, 복원한 뒤에 다시 파기하세요.",
+        "Backups are not covered. Delete them, or erase again after a restore.",
+    ),
+    "privacy_erase.final": Text("되돌릴 수 없습니다.", "This cannot be undone."),
+    "privacy.erase_do": Text("모두 파기", "Erase everything"),
+    "privacy.erased": Text("파기했습니다.", "Erased."),
+    "privacy.erased_messages": Text(
+        "메시지 {erased}건을 지웠습니다. 그중 {cancelled}건은 발송 전에 취소했습니다.",
+        "{erased} messages were erased, {cancelled} of them cancelled before they were sent.",
+    ),
+    "privacy.erased_later": Text(
+        "{pending}건은 발송 중이며, 끝나면 지웁니다.",
+        "{pending} messages are being sent, and are erased when they have ended.",
+    ),
+    "privacy.erased_rows": Text(
+        "업로드한 수신자 파일의 {rows}곳에서 지웠습니다.", "Erased from {rows} places in campaign files."
+    ),
+}

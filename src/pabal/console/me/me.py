@@ -246,3 +246,115 @@ def _draw_code(text: str) -> str:
 
 def _render_codes(request: PageRequest, codes: list[str]) -> Response:
     return request.render("me/recovery_codes.html", codes=codes)
+
+
+TEXTS = {
+    "me.title": Text("내 정보", "My profile"),
+    "me.link": Text("내 정보: {name}", "My profile: {name}"),
+    "me.back": Text("내 정보로", "Back to my profile"),
+    "me.refused": Text("바꾸지 않았습니다. 아래 내용을 확인하세요.", "Nothing was changed. See below."),
+    "me.password": Text("비밀번호", "Password"),
+    "me.password.current": Text("현재 비밀번호", "Current password"),
+    "me.password.new": Text("새 비밀번호 ({least}자 이상)", "New password (at least {least} characters)"),
+    "me.password.repeated": Text("새 비밀번호 확인", "New password again"),
+    "me.password.about": Text(
+        "비밀번호를 바꾸면 다른 브라우저에서는 로그아웃됩니다.", "Other browsers are signed out when you change it."
+    ),
+    "me.password.do": Text("비밀번호 변경", "Change password"),
+    "me.password.done": Text(
+        "비밀번호를 바꿨습니다. 다른 브라우저에서는 로그아웃되었습니다.",
+        "The password was changed, and other browsers were signed out.",
+    ),
+    "me.password.none": Text(
+        "비밀번호가 없는 사용자입니다. 필요하면 계정 관리자에게 새 비밀번호를 요청하세요.",
+        "You have no password. If you need one, ask an owner of your account.",
+    ),
+    "me.openid": Text("{name} 계정으로 로그인", "Sign-in with {name}"),
+    "me.openid.on": Text("연결됨", "Linked"),
+    "me.openid.off": Text("연결 안 됨", "Not linked"),
+    "me.openid.about": Text(
+        "연결하면 비밀번호 대신 {name} 계정으로 로그인할 수 있습니다. 2단계 인증은 {name}에서 합니다.",
+        "Once linked, you can sign in with {name} in place of your password. A second factor is up to {name} then.",
+    ),
+    "me.openid.link": Text("{name} 계정 연결", "Link {name}"),
+    "me.openid.since": Text("{time}에 연결했습니다.", "Linked on {time}."),
+    "me.openid.subject": Text("로그인 서비스의 사용자 ID:", "Your id there:"),
+    "me.openid.unlink": Text("연결 해제", "Unlink"),
+    "me.openid.unlink.ask": Text(
+        "{name} 계정으로 로그인할 수 없게 됩니다.", "You cannot sign in with {name} any more then."
+    ),
+    "me.openid.unlink.do": Text("예, 해제합니다", "Yes, unlink"),
+    "me.openid.done": Text("연결했습니다.", "You are linked."),
+    "me.openid.undone": Text("연결을 해제했습니다.", "The link was removed."),
+    "me.two_factor.provider": Text(
+        "{name} 계정으로 로그인할 때는 쓰지 않습니다.", "It is not asked for when you sign in with {name}."
+    ),
+    "me.two_factor": Text("2단계 인증", "Two-factor sign-in"),
+    "me.two_factor.on": Text("사용 중", "On"),
+    "me.two_factor.off": Text("사용 안 함", "Off"),
+    "me.two_factor.about": Text(
+        "비밀번호가 새어 나가도 남이 로그인하지 못하게 합니다. 로그인할 때 비밀번호와 함께 휴대폰 인증 앱의 코드를 "
+        "입력합니다.",
+        "Protects you if somebody learns your password: signing in also needs a code from an app on your phone.",
+    ),
+    "me.two_factor.since": Text("{time}부터 사용하고 있습니다.", "On since {time}."),
+    "me.two_factor.left": Text("남은 복구 코드: {all}개 중 {left}개.", "Recovery codes left: {left} of {all}."),
+    "me.two_factor.begin": Text("2단계 인증 사용하기", "Turn on two-factor sign-in"),
+    "me.two_factor.step_app": Text(
+        "휴대폰에 인증 앱을 준비하세요. Google OTP, Microsoft Authenticator, 네이버 OTP 등을 쓸 수 있습니다.",
+        "Have an authenticator app ready, such as Google Authenticator, Microsoft Authenticator or 1Password.",
+    ),
+    "me.two_factor.step_key": Text(
+        "앱에서 계정을 추가하고 QR 코드를 찍거나 아래 설정 키를 입력하세요. 시간 기준, 6자리입니다.",
+        "Add an account in the app: scan the QR code, or enter this key. It is time-based, with six digits.",
+    ),
+    "me.two_factor.picture": Text("설정 키의 QR 코드", "QR code of the setup key"),
+    "me.two_factor.key": Text("설정 키", "Setup key"),
+    "me.two_factor.open_app": Text("이 기기의 인증 앱에서 열기", "Open in an app on this device"),
+    "me.two_factor.step_code": Text("앱에 표시된 코드를 입력하세요.", "Enter the code that the app shows."),
+    "me.two_factor.confirm": Text("확인하고 사용", "Confirm and turn on"),
+    "me.two_factor.disable": Text("2단계 인증 끄기", "Turn off"),
+    "me.two_factor.disable.ask": Text(
+        "끄면 비밀번호만으로 로그인하고 복구 코드는 지워집니다.",
+        "The password alone is enough then, and the recovery codes are deleted.",
+    ),
+    "me.two_factor.disable.do": Text("예, 끕니다", "Yes, turn it off"),
+    "me.two_factor.disabled": Text("2단계 인증을 껐습니다.", "Two-factor sign-in is off."),
+    "me.codes": Text("복구 코드", "Recovery codes"),
+    "me.codes.once": Text(
+        "지금 한 번만 표시합니다. 휴대폰과 다른 안전한 곳에 보관하세요.",
+        "These are shown only once. Keep them in a safe place, apart from your phone.",
+    ),
+    "me.codes.about": Text(
+        "휴대폰을 쓸 수 없을 때 인증 코드 대신 하나씩 입력합니다. 코드마다 한 번만 쓸 수 있습니다.",
+        "Without your phone, enter one of them in place of the code. Each works once.",
+    ),
+    "me.codes.done": Text("보관했습니다", "I have kept them"),
+    "me.codes.renew": Text("복구 코드 새로 받기", "New recovery codes"),
+    "me.codes.renew.ask": Text("이전 복구 코드는 쓸 수 없게 됩니다.", "The codes before stop working."),
+    "me.codes.renew.do": Text("새로 받기", "Create new codes"),
+    "me.sessions": Text("로그인한 브라우저", "Where you are signed in"),
+    "me.sessions.about": Text(
+        "모르는 브라우저가 있으면 로그아웃하고 비밀번호를 바꾸세요.",
+        "If you do not know one of them, sign it out, and change your password.",
+    ),
+    "me.browser": Text("브라우저", "Browser"),
+    "me.browser.unknown": Text("알 수 없는 브라우저", "Unknown browser"),
+    "me.used_at": Text("마지막 사용", "Last used"),
+    "me.created_at": Text("로그인 시각", "Signed in at"),
+    "me.session.this": Text("지금 이 브라우저", "This browser"),
+    "me.session.end": Text("로그아웃", "Sign out"),
+    "me.session.done": Text("그 브라우저에서 로그아웃했습니다.", "That browser was signed out."),
+    "me.sessions.end": Text("다른 브라우저 모두 로그아웃", "Sign out everywhere else"),
+    "me.sessions.end.ask": Text(
+        "이 브라우저를 뺀 모든 곳에서 로그아웃합니다.", "All browsers except this one are signed out."
+    ),
+    "me.sessions.end.do": Text("예, 로그아웃합니다", "Yes, sign out"),
+    "me.sessions.done": Text("다른 브라우저에서 로그아웃했습니다.", "Other browsers were signed out."),
+    "audit_action.session.revoke": Text("다른 브라우저 로그아웃", "Signed out another browser"),
+    "audit_action.two_factor.enable": Text("2단계 인증 사용", "Turned on two-factor sign-in"),
+    "audit_action.two_factor.disable": Text("2단계 인증 끔", "Turned off two-factor sign-in"),
+    "audit_action.two_factor.codes": Text("복구 코드 새로 발급", "Renewed recovery codes"),
+    "audit_action.two_factor.recovery": Text("복구 코드로 로그인", "Signed in with a recovery code"),
+    "audit_action.two_factor.reset": Text("2단계 인증 해제", "Reset two-factor sign-in"),
+}

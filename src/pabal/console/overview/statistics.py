@@ -26,7 +26,7 @@ from pabal.console.overview.statistics_report import (
 from pabal.console.shell.column_chart import ChartColumn, DrawnChart, draw_chart
 from pabal.console.shell.offered_periods import OfferedPeriod, list_offered
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import SECOND
 from pabal.domain.sends.price import format_won
 
@@ -241,3 +241,93 @@ def _dates_of(offered: OfferedPeriod) -> dict[str, str]:
 def _url(form: StatisticsForm, path: str = STATISTICS_PATH) -> str:
     compare = {COMPARE_FIELD: "1"} if form.compares else {}
     return f"{path}?{urlencode({**form.typed, **compare, **{GROUP_FIELD + each: '1' for each in form.groups}})}"
+
+
+TEXTS = {
+    "menu.statistics": Text("통계", "Statistics"),
+    "statistics.title": Text("통계", "Statistics"),
+    "statistics.about": Text(
+        "발송을 요청한 날짜로 집계합니다. 대체 문자는 별도 건으로 셉니다. 도달률은 수신자 가운데 메시지나 "
+        "그 대체 문자를 받은 비율입니다. 이전 기간은 바로 앞의 같은 길이이며, 시간별은 앞선 날의 같은 시각입니다.",
+        "Messages count on the day they were requested. A fallback message counts separately. Reached is the share "
+        "of receivers who got the message or its fallback. The period before is the one of the same length; hours "
+        "are compared with the same hours of the days before.",
+    ),
+    "statistics.from": Text("시작일", "From"),
+    "statistics.to": Text("종료일", "To"),
+    "statistics.interval": Text("단위", "Interval"),
+    "statistics.interval.hour": Text("시간별", "By hour"),
+    "statistics.interval.day": Text("일별", "By day"),
+    "statistics.interval.month": Text("월별", "By month"),
+    "statistics.group": Text("구분({most}개까지)", "Count by (at most {most})"),
+    "statistics.by.product": Text("메시지 종류", "Message type"),
+    "statistics.by.status": Text("상태", "Status"),
+    "statistics.by.resultCode": Text("결과", "Result"),
+    "statistics.by.templateCode": Text("템플릿 코드", "Template code"),
+    "statistics.by.sender": Text("발신번호·채널", "Sender"),
+    "statistics.by.key": Text("API 키", "API key"),
+    "statistics.by.carrier": Text("발송 경로", "Carrier"),
+    "statistics.by.user": Text("사용자", "User"),
+    "statistics.by_key": Text("API", "API"),
+    "statistics.deleted_user": Text("삭제된 사용자 {id}", "Deleted user {id}"),
+    "statistics.others": Text("그 밖", "Others"),
+    "statistics.ask": Text("조회", "Show"),
+    "statistics.export.csv": Text("CSV 내려받기", "Download CSV"),
+    "statistics.export.xlsx": Text("엑셀 내려받기", "Download Excel"),
+    "statistics.offered": Text("자주 쓰는 기간", "Common periods"),
+    "statistics.offered.today": Text("오늘", "Today"),
+    "statistics.offered.yesterday": Text("어제", "Yesterday"),
+    "statistics.offered.week": Text("최근 7일", "Last 7 days"),
+    "statistics.offered.days": Text("최근 30일", "Last 30 days"),
+    "statistics.offered.month": Text("이번 달", "This month"),
+    "statistics.offered.last_month": Text("지난달", "Last month"),
+    "statistics.offered.year": Text("올해", "This year"),
+    "statistics.show": Text("그래프", "Chart"),
+    "statistics.show.messages": Text("건수", "Messages"),
+    "statistics.show.cost": Text("비용", "Cost"),
+    "statistics.compare": Text("이전 기간과 비교", "Compare with the period before"),
+    "statistics.not_compared": Text(
+        "이전 기간은 월별로만 보관되었거나 항목이 너무 많아 비교하지 않았습니다.",
+        "Not compared: of the period before only months are kept, or it has too many rows.",
+    ),
+    "statistics.before_is": Text("이전 기간 {value}{change}", "Period before {value}{change}"),
+    "statistics.chart_about": Text(
+        "{first}부터 {last}까지의 그래프입니다. 화살표 키로 옮깁니다.",
+        "Chart from {first} to {last}. Move with the arrow keys.",
+    ),
+    "statistics.no_cost": Text(
+        "단가가 없어 비용을 표시할 수 없습니다. 건수로 표시했습니다.",
+        "No prices are set, so no cost is known. The chart shows messages.",
+    ),
+    "statistics.total": Text("전체 기간", "Whole period"),
+    "statistics.series": Text("기간별", "Over time"),
+    "statistics.groups": Text("구분별", "By group"),
+    "statistics.details": Text("기간·구분별", "By period and group"),
+    "statistics.table": Text("표로 보기", "Show as a table"),
+    "statistics.rest": Text("나머지 {count}개", "{count} others"),
+    "statistics.period_before": Text("이전 기간", "Period before"),
+    "statistics.before": Text("이전 기간 건수", "Messages before"),
+    "statistics.change": Text("증감(%)", "Change (%)"),
+    "statistics.before_cost": Text("이전 기간 비용(원)", "Cost before (won)"),
+    "statistics.reached_name": Text("도달률", "Reached"),
+    "statistics.cost_name": Text("비용", "Cost"),
+    "statistics.rate": Text("완료율", "Completion rate"),
+    "statistics.wrong": Text(
+        "조회하지 못했습니다. 표시된 항목을 고치세요.", "Nothing was counted. Correct the fields that are marked."
+    ),
+    "statistics.none": Text(
+        "이 기간에 발송한 메시지가 없습니다. 기간을 바꿔 보세요.",
+        "No messages were sent in this period. Choose another one.",
+    ),
+    "statistics.as_of": Text("{at} 기준입니다.", "As of {at}."),
+    "statistics.date": Text("기간", "Period"),
+    "statistics.messages": Text("건수", "Messages"),
+    "statistics.completed": Text("완료", "Completed"),
+    "statistics.fail": Text("실패", "Failed"),
+    "statistics.open": Text("진행 중", "In progress"),
+    "statistics.cancel": Text("취소", "Cancelled"),
+    "statistics.fallbacks": Text("그중 대체 문자", "Of these, fallbacks"),
+    "statistics.share": Text("완료율(%)", "Completed (%)"),
+    "statistics.reached": Text("도달률(%)", "Reached (%)"),
+    "statistics.cost": Text("비용(원)", "Cost (won)"),
+}

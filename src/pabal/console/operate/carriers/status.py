@@ -10,6 +10,7 @@ from pabal.console.history.history import SENDABLE_PRODUCTS
 from pabal.console.operate.carriers import latency_charts
 from pabal.console.operate.carriers.latency_charts import format_seconds
 from pabal.console.shell.page_request import PageRequest
+from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND
 from pabal.service.delivery.workers.heartbeat import HEARTBEAT_INTERVAL_S, MAX_MISSED_HEARTBEATS
 from pabal.service.upkeep import latency, reports
@@ -186,3 +187,105 @@ def _format_age(request: PageRequest, seconds: int) -> str:
         if seconds >= size:
             return request.t(key, count=seconds // size)
     return request.t("operate.seconds", count=seconds)
+
+
+TEXTS = {
+    "menu.operate": Text("운영", "Operations"),
+    "operate.title": Text("운영", "Operations"),
+    "operate.parts": Text("운영 화면", "Operator pages"),
+    "operate.part.state": Text("발송 경로와 대기열", "Carriers and queue"),
+    "operate.latency": Text("응답 시간(10분)", "Response time (10 min)"),
+    "operate.latency_of": Text("절반 {p50} · 95% {p95} · 99% {p99}", "half {p50} · 95 % {p95} · 99 % {p99}"),
+    "operate.part.accounts": Text("계정", "Accounts"),
+    "operate.part.numbers": Text("발신번호 승인", "Sender numbers"),
+    "operate.part.mappings": Text("중계사 간 연결", "Mappings"),
+    "operate.part.settings": Text("설정", "Settings"),
+    "operate.at": Text("{at} 기준이며 5초마다 새로 고칩니다.", "As of {at}. Refreshed every 5 seconds."),
+    "operate.carriers": Text("발송 경로", "Carriers"),
+    "operate.carrier": Text("발송 경로", "Carrier"),
+    "operate.kind": Text("종류", "Type"),
+    "operate.products": Text("메시지 종류", "Message types"),
+    "operate.state": Text("상태", "Status"),
+    "operate.since": Text("변경 시각", "Since"),
+    "operate.trouble": Text("최근 오류", "Last error"),
+    "operate.pace": Text("현재 속도", "Current rate"),
+    "operate.per_minute": Text("분당 {count}건", "{count} per minute"),
+    "operate.rate": Text("속도 제한", "Rate limit"),
+    "operate.per_second": Text("초당 {count}건", "{count} per second"),
+    "operate.no_limit": Text("없음", "None"),
+    "operate.worker": Text("작업 프로세스", "Worker"),
+    "operate.up": Text("정상", "Up"),
+    "operate.down": Text("연결 끊김", "Down"),
+    "operate.aside": Text("오류로 일시 중단", "Paused after errors"),
+    "operate.unused": Text("아직 사용 안 함", "Not used yet"),
+    "operate.gone": Text("설정에 없음", "Not in the settings"),
+    "operate.abandoned": Text(
+        "설정에 없는 발송 경로의 메시지는 발송되지 않고 대기합니다. "
+        "실제 발송 경로의 메시지가 시뮬레이터로 넘어가는 일은 없습니다. 그 발송 경로를 설정에 다시 넣거나, "
+        "명령줄의 pabal carrier move 또는 pabal carrier cancel로 옮기거나 취소하세요.",
+        "Messages of a carrier that is not in the settings wait. They never go from a real carrier to a simulator. "
+        "Add the carrier to the settings again, or move or cancel them on the command line: pabal carrier move, "
+        "pabal carrier cancel.",
+    ),
+    "operate.queue": Text("대기열", "Queue"),
+    "operate.lane": Text("구분", "Lane"),
+    "operate.small": Text("일반 발송", "Regular messages"),
+    "operate.campaign": Text("캠페인", "Campaigns"),
+    "operate.taken": Text("발송 결과 대기", "Awaiting receipt"),
+    "operate.jobs": Text("메시지 수", "Messages"),
+    "operate.age": Text("최대 지연", "Longest delay"),
+    "operate.days": Text("{count}일", "{count} d"),
+    "operate.hours": Text("{count}시간", "{count} h"),
+    "operate.minutes": Text("{count}분", "{count} min"),
+    "operate.seconds": Text("{count}초", "{count} s"),
+    "operate.ms": Text("{count}ms", "{count} ms"),
+    "operate.or_more": Text("{time} 이상", "{time} or more"),
+    "operate.workers": Text("작업 프로세스", "Workers"),
+    "operate.workers_about": Text(
+        "슬롯 {slots}개를 나누어 발송합니다. 시계 차이는 데이터베이스 시계와 비교한 값입니다.",
+        "They share {slots} slots. Clocks are compared with that of the database.",
+    ),
+    "operate.one_worker": Text("이 프로세스 하나가 모두 발송합니다.", "This process alone delivers all messages."),
+    "operate.alive": Text("작동 중", "Alive"),
+    "operate.silent": Text("응답 없음", "Silent"),
+    "operate.joining": Text("시작하는 중", "Joining"),
+    "operate.slots": Text("슬롯", "Slots"),
+    "operate.heartbeat": Text("마지막 하트비트", "Last heartbeat"),
+    "operate.heartbeat_ago": Text("{age} 전", "{age} ago"),
+    "operate.joined": Text("참여 시각", "Joined"),
+    "operate.clock": Text("시계 차이", "Clock"),
+    "operate.clock_by": Text("{seconds}초", "{seconds} s"),
+    "operate.clock_wrong": Text("시계를 맞추세요(NTP)", "Set the clock (NTP)"),
+    "operate.quotas": Text("소진된 쿼터", "Used up quotas"),
+    "operate.quota": Text("쿼터", "Quota"),
+    "operate.quota_holders": Text("해당 발신 프로필 등", "Profiles or other holders"),
+    "operate.quotas_about": Text(
+        "중계사가 한도를 다 썼다고 알린 것입니다. 해당 메시지는 기다리거나 다음 발송 경로로 갑니다.",
+        "What relays report as used up. Its messages wait, or go to the next carrier of their route.",
+    ),
+    "quota.messages_per_day": Text("하루 메시지 수", "Messages per day"),
+    "quota.texts_per_month": Text("한 달 문자 수", "Texts per month"),
+    "quota.calls": Text("API 호출 수", "Calls"),
+    "quota.calls_per_second": Text("초당 API 호출 수", "Calls per second"),
+    "operate.no_quotas": Text("소진된 쿼터가 없습니다.", "No quotas are used up."),
+    "latency.title": Text("발송 경로 응답 시간", "Response times of carriers"),
+    "latency.about": Text(
+        "메시지 묶음 하나를 보내고 응답받기까지 걸린 시간입니다. 모든 작업 프로세스를 합했습니다.",
+        "How long a carrier took to answer a batch of messages, over all workers.",
+    ),
+    "latency.span": Text("응답 시간 기간", "Period of the response times"),
+    "latency.span.hour": Text("최근 1시간", "Last hour"),
+    "latency.span.day": Text("최근 24시간", "Last 24 hours"),
+    "latency.p50": Text("절반", "Half"),
+    "latency.p95": Text("95%", "95 %"),
+    "latency.p99": Text("99%", "99 %"),
+    "latency.answers": Text("응답", "Answers"),
+    "latency.point": Text("{at} · 응답 {answers}건", "{at} · {answers} answers"),
+    "latency.chart_about": Text(
+        "{carrier}의 응답 시간 그래프(초)입니다. 화살표 키로 옮깁니다.",
+        "Response times of {carrier} in seconds. Move with the arrow keys.",
+    ),
+    "latency.none": Text("이 기간에 응답한 발송 경로가 없습니다.", "No carrier has answered in this period."),
+    "latency.total": Text("전체", "Total"),
+    "latency.time": Text("시각", "Time"),
+}
