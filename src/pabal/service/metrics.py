@@ -14,7 +14,7 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily
 
 from pabal.domain.sends.message import Outcome, Product
-from pabal.store.queue.carrier_states import CarrierState
+from pabal.store.queue.carriers import CarrierState
 from pabal.store.queue.queue_admin import QueueDepth
 from pabal.store.queue.slots import Worker
 from pabal.world import World

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pabal.store.queue import carrier_states
+from pabal.store.queue import carriers
 from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, outcomes_for
 from tests.fixtures.nhncloud import RELAY, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
 from tests.fixtures.service import FakeCarrier, metric_value
@@ -88,7 +88,7 @@ def test_monthly_quota_of_texts_is_told_and_probed_with_one_message(tmp_path: Pa
         carrier = env.context.carriers[RELAY]
         assert carrier.problem.startswith("the organisation has used up its monthly quota of texts (-2052)")
         assert metric_value(env, GAUGE, carrier=RELAY, quota="texts_per_month") == 1
-        (shown,) = await env.store.read(carrier_states.list_all)  # by `doctor` and by the console
+        (shown,) = await env.store.read(carriers.list_states)  # by `doctor` and by the console
         assert (shown.state, shown.reason) == ("up", carrier.problem)
         assert await outcomes_for(call, MANY[60]) == ["alimTalk completed 1000"]
         fixture.relay.calls.clear()

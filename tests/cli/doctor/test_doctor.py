@@ -20,8 +20,8 @@ from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import all_migrations
 from pabal.store.events import webhook_posts, webhooks
 from pabal.store.events.webhook_posts import Delivery
-from pabal.store.queue import carrier_states, queue
-from pabal.store.queue.carrier_states import CarrierState
+from pabal.store.queue import carriers, queue
+from pabal.store.queue.carriers import CarrierState
 from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine
 from tests.fixtures.virtual import NOON
@@ -37,7 +37,7 @@ def no_port(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def seen(new_command_line: CommandLine, state: CarrierState) -> None:
     """Keep a state of a carrier as a running service does."""
-    new_command_line.run_in_context(lambda context: context.store.write(carrier_states.save, state))
+    new_command_line.run_in_context(lambda context: context.store.write(carriers.save_state, state))
 
 
 def test_doctor_passes_a_good_installation(new_command_line: CommandLine) -> None:

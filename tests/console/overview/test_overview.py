@@ -11,8 +11,8 @@ from pabal.console.overview import charts
 from pabal.console.overview.charts import BAR_LENGTH
 from pabal.console.overview.figures import StateCounts
 from pabal.domain.users.user import Role
-from pabal.store.queue import carrier_states, slots
-from pabal.store.queue.carrier_states import CarrierState
+from pabal.store.queue import carriers, slots
+from pabal.store.queue.carriers import CarrierState
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.virtual import NOON, Environment
 from tests.fixtures.web import (
@@ -159,7 +159,7 @@ def test_overview_shows_worst_carrier_state_of_all_workers_without_reason(
         for worker, state in (("a", "up"), ("b", "down"), ("c", "up")):
             reason = "10.0.0.1 refused" if state == "down" else ""
             await env.store.write(slots.register, worker.encode(), worker, env.world.now())
-            await env.store.write(carrier_states.save, CarrierState("simulator", state, NOON, reason, worker))
+            await env.store.write(carriers.save_state, CarrierState("simulator", state, NOON, reason, worker))
         browser = await signed_in_browser(env, Role.VIEWER)
 
         shown = (await browser.get("/console")).text

@@ -6,8 +6,8 @@ from pabal.domain.base.dates import MINUTE
 from pabal.service.metrics import RESPONSE_BOUNDS_S
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.service.upkeep.latency import LATENCY_RETENTION_MS, LatencyReporter, add_up, find_percentiles
-from pabal.store.queue import carrier_latencies
-from pabal.store.queue.carrier_latencies import MinuteLatency
+from pabal.store.queue import carriers
+from pabal.store.queue.carriers import MinuteLatency
 from tests.fixtures.service import RunScenario
 from tests.fixtures.virtual import NOON, Environment
 from tests.fixtures.web import AdjustableWorld, world_at_noon
@@ -68,7 +68,7 @@ def test_each_minute_has_its_own_answers(run_scenario: RunScenario) -> None:
         await reporter.report()
         minute = NOON - NOON % MINUTE
 
-        stored = await env.store.read(carrier_latencies.list_since, minute)
+        stored = await env.store.read(carriers.list_latencies, minute)
         mine = [each for each in stored if each.carrier in ("a", "b")]
 
         assert mine == [
@@ -83,11 +83,11 @@ def test_minutes_are_deleted_after_a_day(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         old, new = NOON - LATENCY_RETENTION_MS - MINUTE, NOON
         rows = [MinuteLatency("x", at, "", counts(ms10=1)) for at in (old, new)]
-        await env.store.write(carrier_latencies.save, rows)
+        await env.store.write(carriers.save_latencies, rows)
 
         await run_round(env.context)
 
-        kept = await env.store.read(carrier_latencies.list_since, 0)
+        kept = await env.store.read(carriers.list_latencies, 0)
         assert [each.minute for each in kept if each.carrier == "x"] == [new]
 
     run_scenario(scenario, world=world_at_noon())

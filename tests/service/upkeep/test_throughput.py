@@ -1,14 +1,14 @@
 """Throughput of carriers, measured every ten seconds."""
 
 from pabal.carriers.base import Accepted, Busy
-from pabal.store.queue import carrier_states
-from pabal.store.queue.carrier_states import CarrierState
+from pabal.store.queue import carriers
+from pabal.store.queue.carriers import CarrierState
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, send, sms
 from tests.fixtures.virtual import Environment
 
 
 async def stored_throughput(env: Environment) -> CarrierState:
-    (state,) = await env.store.read(carrier_states.list_all)
+    (state,) = await env.store.read(carriers.list_states)
     return state
 
 

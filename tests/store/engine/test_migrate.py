@@ -27,7 +27,7 @@ from pabal.store.engine.postgres import partitions
 from pabal.store.engine.postgres.postgres_store import PostgresStore, connect
 from pabal.store.engine.postgres.postgres_tx import PostgresTx
 from pabal.store.engine.sqlite.sqlite_store import SqliteStore, SqliteTx
-from pabal.store.queue import carrier_states, queue, receipts, simulator, slots
+from pabal.store.queue import carriers, queue, receipts, simulator, slots
 from pabal.world import RealWorld
 from tests.fixtures import citus, postgres
 from tests.fixtures.rows import CARRIER, message_id, store_request
@@ -195,7 +195,7 @@ def test_store_of_the_first_version_keeps_its_rows(empty: Tx) -> None:
     matched = receipts.record(empty, CARRIER, [("r1", Outcome.DELIVERED)], NOON)
     assert matched.ended == [(one, Outcome.DELIVERED)]
     assert queue.find_overdue(empty, 0, CARRIER, NOON + HOUR, 10) == [(one, "r1")]
-    assert carrier_states.list_all(empty) == []
+    assert carriers.list_states(empty) == []
 
 
 @pytest.mark.usefixtures("second_step")
@@ -213,7 +213,7 @@ def test_migrated_store_keeps_its_pending_simulated_receipts(empty: Tx) -> None:
     assert simulator.find_due_receipts(empty, CARRIER, [0], NOON + HOUR, 10) == owed
     simulator.delete_receipts(empty, CARRIER, owed[:2])
     assert simulator.find_due_receipts(empty, CARRIER, [0], NOON + HOUR, 10) == owed[2:]
-    assert carrier_states.list_all(empty) == []
+    assert carriers.list_states(empty) == []
     assert slots.ensure_slots(empty, 1) == 1
 
 

@@ -2,8 +2,8 @@
 
 from pabal.domain.sends.message import Outcome
 from pabal.store.engine.base import Tx
-from pabal.store.queue import postponed_receipts
-from pabal.store.queue.postponed_receipts import PostponedReceipt
+from pabal.store.queue import receipts
+from pabal.store.queue.receipts import PostponedReceipt
 from tests.fixtures.rows import CARRIER
 from tests.fixtures.virtual import NOON
 
@@ -13,14 +13,14 @@ OTHER = PostponedReceipt(4, "r3", Outcome.DELIVERED, None, "000")
 
 
 def test_postponed_receipts_are_listed_by_carrier_and_slot_until_deleted(tx: Tx) -> None:
-    assert postponed_receipts.list_slots(tx) == []
-    postponed_receipts.add(tx, CARRIER, [FIRST, SECOND, OTHER], NOON)
-    postponed_receipts.add(tx, "another", [FIRST], NOON)
-    assert postponed_receipts.list_slots(tx) == [("another", 3), (CARRIER, 3), (CARRIER, 4)]
+    assert receipts.list_postponed_slots(tx) == []
+    receipts.postpone(tx, CARRIER, [FIRST, SECOND, OTHER], NOON)
+    receipts.postpone(tx, "another", [FIRST], NOON)
+    assert receipts.list_postponed_slots(tx) == [("another", 3), (CARRIER, 3), (CARRIER, 4)]
 
-    found = postponed_receipts.list_some(tx, CARRIER, 3, 10)
+    found = receipts.list_postponed(tx, CARRIER, 3, 10)
 
     assert [each._replace(id=0) for each in found] == [FIRST, SECOND]
-    assert postponed_receipts.list_some(tx, CARRIER, 3, 1) == found[:1]
-    postponed_receipts.delete(tx, found)
-    assert postponed_receipts.list_slots(tx) == [("another", 3), (CARRIER, 4)]
+    assert receipts.list_postponed(tx, CARRIER, 3, 1) == found[:1]
+    receipts.delete_postponed(tx, found)
+    assert receipts.list_postponed_slots(tx) == [("another", 3), (CARRIER, 4)]

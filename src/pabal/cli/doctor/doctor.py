@@ -43,7 +43,7 @@ from pabal.store.engine.migrate import UnsupportedSchema, all_migrations, pendin
 from pabal.store.engine.postgres import requirements
 from pabal.store.engine.sqlite import sqlite_backup
 from pabal.store.events import webhook_posts, webhooks
-from pabal.store.queue import carrier_states, queue_admin, slots
+from pabal.store.queue import carriers, queue_admin, slots
 from pabal.store.queue.queue import Lane
 from pabal.world import World
 
@@ -274,7 +274,7 @@ async def _check_delivery(store: Store, settings: Settings, world: World, is_run
 
 async def _check_carriers(store: Store, settings: Settings) -> list[Finding]:
     found = []
-    for carrier in await store.read(carrier_states.list_all):
+    for carrier in await store.read(carriers.list_states):
         if carrier.name in settings.carriers and (carrier.reason or carrier.state != CarrierStatus.UP.value):
             word = CARRIER_WORDS.get(carrier.state, carrier.state)
             since = dates.format_timestamp(carrier.since, settings.zone)

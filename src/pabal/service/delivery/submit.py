@@ -11,9 +11,8 @@ from pabal.domain.base import identifiers
 from pabal.domain.sends.message import Attempt, Outcome
 from pabal.domain.sends.sending import SMALL_RECEIVERS
 from pabal.service.context import Context
-from pabal.service.delivery.carrier.backpressure import Backpressure
 from pabal.service.delivery.carrier.circuit_breaker import CircuitBreaker
-from pabal.service.delivery.carrier.in_flight_limit import Window
+from pabal.service.delivery.carrier.flow_control import Backpressure, Window
 from pabal.service.delivery.outcome.finish import FinishResult
 from pabal.service.delivery.outcome.settle import BatchVerdicts, settle
 from pabal.service.delivery.outcome.settle_late import settle_late

@@ -20,8 +20,8 @@ from pabal.store.events import alerts, events, notices, webhooks
 from pabal.store.events.alerts import Alert
 from pabal.store.messages import statistics
 from pabal.store.messages.statistics import AccountFailures, quarter_start
-from pabal.store.queue import carrier_states
-from pabal.store.queue.carrier_states import CarrierState
+from pabal.store.queue import carriers
+from pabal.store.queue.carriers import CarrierState
 
 CHECK_INTERVAL_S = 15.0
 FAILURES_EVERY = 4
@@ -184,7 +184,7 @@ def _turn_off(tx: Tx, subjects: Sequence[str]) -> None:
 
 @transaction(reader=Reader.BACKGROUND)
 def _read_carriers(tx: Tx) -> tuple[list[CarrierState], dict[str, Alert]]:
-    return carrier_states.list_all(tx), alerts.list_of_kind(tx, NoticeKind.CARRIER)
+    return carriers.list_states(tx), alerts.list_of_kind(tx, NoticeKind.CARRIER)
 
 
 @transaction(reader=Reader.BACKGROUND)

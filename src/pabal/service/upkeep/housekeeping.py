@@ -28,7 +28,7 @@ from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.events import alerts, events, mails, notices, webhooks
 from pabal.store.kakao import profiles
 from pabal.store.messages import idempotency_keys, inbound, recent_texts, statistics
-from pabal.store.queue import carrier_latencies, carrier_states, cursors, queue, queue_admin, receipts, simulator
+from pabal.store.queue import carriers, cursors, queue, queue_admin, receipts, simulator
 from pabal.store.queue.slots import SlotNotHeld
 from pabal.store.users import (
     form_idempotency,
@@ -194,9 +194,9 @@ async def _run_global_tasks(context: Context) -> None:
     await _repeat_until_none(
         context, lambda tx: campaigns.delete_old(tx, _SENT, world.now() - policy.retention_ms, 1)
     )
-    await context.store.write(carrier_states.delete_gone_workers)
+    await context.store.write(carriers.delete_states_of_gone_workers)
     await _repeat_until_none(
-        context, lambda tx: carrier_latencies.delete_old(tx, world.now() - LATENCY_RETENTION_MS, BATCH)
+        context, lambda tx: carriers.delete_old_latencies(tx, world.now() - LATENCY_RETENTION_MS, BATCH)
     )
     await context.store.write(cursors.delete_old_probes, world.now() - DAY)
 

@@ -8,8 +8,8 @@ from pabal.domain.base.dates import DAY, MINUTE, Instant
 from pabal.service.context import Context
 from pabal.service.metrics import RESPONSE_BOUNDS_S
 from pabal.store.engine.base import Tx
-from pabal.store.queue import carrier_latencies, carrier_states
-from pabal.store.queue.carrier_latencies import MinuteLatency
+from pabal.store.queue import carriers
+from pabal.store.queue.carriers import MinuteLatency
 
 LATENCY_RETENTION_MS = 1 * DAY
 SHARES = (0.50, 0.95, 0.99)
@@ -45,7 +45,7 @@ class LatencyReporter:
         if changed != self._stored:
             worker = context.slots.worker
             rows = [MinuteLatency(name, self._minute, worker, each) for name, each in changed.items()]
-            await context.store.write(carrier_latencies.save, rows)
+            await context.store.write(carriers.save_latencies, rows)
             self._stored = changed
         minute = _minute_of(context.world.now())
         if minute != self._minute:
@@ -125,4 +125,4 @@ class ThroughputReporter:
 
 def _store_rates(tx: Tx, worker: str, rates: dict[str, int], now: int) -> None:
     for name, rate in rates.items():
-        carrier_states.save_throughput(tx, name, worker, rate, now)
+        carriers.save_throughput(tx, name, worker, rate, now)

@@ -11,8 +11,8 @@ from pabal.service.nodes import PROBE_INTERVAL_S, REFRESH_INTERVAL_S
 from pabal.service.policy import Policy
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
-from pabal.store.queue import postponed_receipts
-from pabal.store.queue.postponed_receipts import PostponedReceipt
+from pabal.store.queue import receipts
+from pabal.store.queue.receipts import PostponedReceipt
 
 BATCH = 200
 """Most postponed receipts that one transaction processes."""
@@ -44,14 +44,14 @@ async def process_postponed(context: Context) -> None:
     """
     if HOUSEKEEPING_SLOT not in context.slots.held:
         return
-    for carrier, slot in await context.store.read(postponed_receipts.list_slots):
+    for carrier, slot in await context.store.read(receipts.list_postponed_slots):
         with contextlib.suppress(NodeUnavailable):  # those of other slots go on
             await _process_slot(context, carrier, slot)
 
 
 async def _process_slot(context: Context, carrier: str, slot: int) -> None:
     while context.nodes.is_reachable(slot):
-        some = await context.store.read(postponed_receipts.list_some, carrier, slot, BATCH)
+        some = await context.store.read(receipts.list_postponed, carrier, slot, BATCH)
         if not some:
             break
         received = await context.store.write(receive_postponed, carrier, some, context.policy, context.world.now())
@@ -63,5 +63,5 @@ def receive_postponed(
 ) -> ReceiveResult:
     """Process postponed receipts as if they came now, and delete them."""
     incoming = [Receipt(each.reference, each.outcome, each.in_doubt_reference, each.code) for each in some]
-    postponed_receipts.delete(tx, some)
+    receipts.delete_postponed(tx, some)
     return receive(tx, carrier, incoming, policy, now)

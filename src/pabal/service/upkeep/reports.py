@@ -14,10 +14,9 @@ from pabal.store.events import mails, webhooks
 from pabal.store.kakao import templates
 from pabal.store.messages import statistics
 from pabal.store.messages.statistics import GroupCounts, PeriodCounts, StatisticsKey
-from pabal.store.queue import carrier_latencies, carrier_states, carriers, queue_admin
+from pabal.store.queue import carriers, queue_admin
 from pabal.store.queue import slots as slot_store
-from pabal.store.queue.carrier_latencies import MinuteLatency
-from pabal.store.queue.carrier_states import CarrierState
+from pabal.store.queue.carriers import CarrierState, MinuteLatency
 from pabal.store.queue.queue_admin import QueueDepth
 from pabal.store.queue.slots import Worker, WorkerState
 from pabal.store.users import users
@@ -149,7 +148,7 @@ def store_figures(
     return StoreFigures(
         queue_depths(tx, slots, configured, now),
         webhooks.count_paused(tx),
-        carrier_states.list_all(tx),
+        carriers.list_states(tx),
         slot_store.list_workers(tx),
         mails.count_waiting(tx).waiting,
         mails.get(tx, mail_server).failing_since is not None,
@@ -160,7 +159,7 @@ def store_figures(
 def _read_account_report(tx: Tx, account_id: int, periods: list[Period], together: Period) -> AccountReport:
     counted = statistics.count_by_account(tx, account_id, periods)
     by_product = statistics.list_groups(tx, account_id, [together], ["product"], len(Product))
-    return AccountReport(counted, by_product, carrier_states.list_all(tx), statistics.counted_as_of(tx))
+    return AccountReport(counted, by_product, carriers.list_states(tx), statistics.counted_as_of(tx))
 
 
 @transaction(reader=Reader.SEARCHES)
@@ -187,14 +186,14 @@ def _read_names(tx: Tx, account_id: int, columns: list[str], rows: list[PeriodCo
 @transaction(reader=Reader.SEARCHES)
 def _read_delivery(tx: Tx, slots: Sequence[int], names: list[str], now: Instant) -> DeliveryReport:
     return DeliveryReport(
-        carrier_states.list_all(tx),
+        carriers.list_states(tx),
         queue_depths(tx, slots, names, now),
         carriers.get_kinds(tx),
         slot_store.list_worker_states(tx),
-        carrier_latencies.list_since(tx, now - RECENT_LATENCY_MS),
+        carriers.list_latencies(tx, now - RECENT_LATENCY_MS),
     )
 
 
 @transaction(reader=Reader.SEARCHES)
 def _read_latencies(tx: Tx, since: Instant) -> list[MinuteLatency]:
-    return carrier_latencies.list_since(tx, since)
+    return carriers.list_latencies(tx, since)

@@ -7,8 +7,8 @@ from pabal.domain.sends.limits import AccountLimits
 from pabal.domain.users.user import Role
 from pabal.store.accounts import account_limits, accounts
 from pabal.store.engine.base import Tx
-from pabal.store.queue import carrier_states, slots
-from pabal.store.queue.carrier_states import CarrierState
+from pabal.store.queue import carriers, slots
+from pabal.store.queue.carriers import CarrierState
 from tests.fixtures.console import PageResponse, signed_in_browser
 from tests.fixtures.console_operate import operator_and_account
 from tests.fixtures.virtual import NOON, Environment
@@ -43,7 +43,7 @@ def test_limits_are_shown_with_what_is_used_and_left(run_scenario: RunScenario) 
         await call_ok(call, "message/sendSMS", sms_body("010-1111-2222", "010-3333-4444", "010-5555-6666"))
         await env.store.write(slots.register, b"1" * 16, "host:1", NOON)
         state = CarrierState("relay", "up", NOON, "", "host:1", quotas='{"messages_per_day": 3}')
-        await env.store.write(carrier_states.save, state)
+        await env.store.write(carriers.save_state, state)
 
         shown = await operator.get(PATH)
 

@@ -5,9 +5,8 @@ import re
 from pabal.domain.base.dates import MINUTE
 from pabal.service.metrics import RESPONSE_BOUNDS_S
 from pabal.store.engine.base import Tx
-from pabal.store.queue import carrier_latencies, carrier_states, slots
-from pabal.store.queue.carrier_latencies import MinuteLatency
-from pabal.store.queue.carrier_states import CarrierState
+from pabal.store.queue import carriers, slots
+from pabal.store.queue.carriers import CarrierState, MinuteLatency
 from tests.fixtures.console_operate import HOSTILE, operator_and_account
 from tests.fixtures.service import FakeCarrier
 from tests.fixtures.virtual import NOON, Environment
@@ -24,7 +23,7 @@ def test_status_page_shows_carrier_state_last_error_and_queue(run_scenario: RunS
             CarrierState("simulator", "up", NOON + 1000, ""),
             CarrierState("telco", "aside", NOON, "it takes nothing"),
         ):
-            await env.store.write(carrier_states.save, state)
+            await env.store.write(carriers.save_state, state)
 
         page = await operator.get("/console/operate")
         part = await operator.get("/console/operate/state")
@@ -63,13 +62,13 @@ def test_status_page_shows_percentiles_of_each_carrier(run_scenario: RunScenario
 
     async def scenario(env: Environment) -> None:
         operator, _ = await operator_and_account(env)
-        await env.store.write(carrier_states.save, CarrierState("telco", "up", NOON, ""))
+        await env.store.write(carriers.save_state, CarrierState("telco", "up", NOON, ""))
         rows = [
             MinuteLatency("telco", NOON - 2 * MINUTE, "", tuple(counts)),
             MinuteLatency("telco", NOON - 40 * MINUTE, "", tuple(counts)),
             MinuteLatency("telco", NOON - 200 * MINUTE, "", tuple(counts)),
         ]
-        await env.store.write(carrier_latencies.save, rows)
+        await env.store.write(carriers.save_latencies, rows)
 
         page = (await operator.get("/console/operate?carrier=telco")).text
         part = (await operator.get("/console/operate/state")).text
@@ -123,7 +122,7 @@ def test_status_page_shows_quotas_that_are_used_up(run_scenario: RunScenario) ->
         none = (await operator.get("/console/operate")).text
         state = CarrierState("relay", "up", NOON, "", "host:1", quotas='{"messages_per_day": 3, "other": 1}')
         await env.store.write(slots.register, b"1" * 16, "host:1", NOON)
-        await env.store.write(carrier_states.save, state)
+        await env.store.write(carriers.save_state, state)
 
         shown = (await operator.get("/console/operate/state")).text
 

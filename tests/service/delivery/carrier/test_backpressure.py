@@ -6,7 +6,7 @@ import pytest
 
 from pabal.carriers.base import DEFAULT_BATCH_SIZE, Accepted, Busy, Verdict
 from pabal.domain.sends.message import Attempt, Outcome, Status
-from pabal.service.delivery.carrier.backpressure import PAUSE_S, Backpressure
+from pabal.service.delivery.carrier.flow_control import PAUSE_S, Backpressure
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, outcomes_of, send, sms
 from tests.fixtures.virtual import Environment, VirtualWorld, run_in_virtual_time

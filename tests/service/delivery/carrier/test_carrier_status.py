@@ -9,7 +9,7 @@ import pytest
 
 from pabal.service.delivery.deliver import OFFLINE_CHECK_INTERVAL_S, PROBE_INTERVAL_S
 from pabal.store.engine.base import Store, StoreUnavailable
-from pabal.store.queue.carrier_states import CarrierState
+from pabal.store.queue.carriers import CarrierState
 from tests.fixtures.circuit_breaker import SMS_TO_BOTH, stored_states, two_carriers, up_and_open_metrics
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, later, run_scenario_with, send, sms
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld, open_store

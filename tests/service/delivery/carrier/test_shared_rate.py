@@ -8,7 +8,7 @@ import pytest
 
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import SECOND
-from pabal.service.delivery.carrier.in_flight_limit import MAX_BACKLOG_S
+from pabal.service.delivery.carrier.flow_control import MAX_BACKLOG_S
 from pabal.service.delivery.carrier.rate_shares import RECLAIM_S
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.settings.settings import Settings

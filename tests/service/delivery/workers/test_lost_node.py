@@ -10,7 +10,7 @@ from pabal.domain.base import identifiers
 from pabal.domain.sends.message import Outcome, Status
 from pabal.service.sending.accept import IdempotencyKey, accept, choose_slot, find_accepted
 from pabal.store.engine.base import NodeUnavailable
-from pabal.store.queue import postponed_receipts
+from pabal.store.queue import receipts
 from tests.fixtures.campaigns import campaign_parts, checked_campaign, phones, start_campaign
 from tests.fixtures.cluster import Cluster, Process, run_scenario
 from tests.fixtures.nodes import NODES, NodedStore, node_of
@@ -106,14 +106,14 @@ def test_receipts_of_a_lost_node_are_taken_and_end_their_messages_when_it_is_bac
 
         waiting = {row[0] for row in await cluster.store.read(lambda tx: tx.fetch_all("select id from jobs"))}
         assert waiting == {one for one in sent if node_of_message(one) == LOST}
-        assert await cluster.store.read(postponed_receipts.list_slots)
+        assert await cluster.store.read(receipts.list_postponed_slots)
         store.lost.clear()
         await cluster.wait(RECOVERY_S)
         for one in sent:
             assert await outcomes_of(process.env, identifiers.request_id_of(one)) == [
                 (Status.COMPLETED, Outcome.DELIVERED)
             ]
-        assert await cluster.store.read(postponed_receipts.list_slots) == []
+        assert await cluster.store.read(receipts.list_postponed_slots) == []
         assert await rows_in(cluster, "receipts") == 0
 
     run_scenario(tmp_path, scenario, carriers=carriers)

@@ -11,7 +11,7 @@ import pytest
 from pabal.domain.base import identifiers
 from pabal.domain.sends.message import Outcome
 from pabal.store.engine.base import NodeUnavailable
-from pabal.store.queue import postponed_receipts
+from pabal.store.queue import receipts
 from tests.fixtures import citus, postgres
 from tests.fixtures.cluster import Cluster, Process, run_scenario
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier
@@ -83,7 +83,7 @@ if citus.is_available():  # else the summary says that it was not run
                 lost = await find_slots(process, node)
                 await carrier_of(process).report(*((one.hex(), Outcome.DELIVERED) for one in sent))
 
-                postponed = await cluster.store.read(postponed_receipts.list_slots)
+                postponed = await cluster.store.read(receipts.list_postponed_slots)
                 assert {slot for _, slot in postponed} == lost & {identifiers.slot_of(one) for one in sent}
                 with pytest.raises(NodeUnavailable):
                     await cluster.store.read(lambda tx: tx.fetch_all("select count(*) from jobs"))
@@ -91,6 +91,6 @@ if citus.is_available():  # else the summary says that it was not run
             await cluster.wait(RECOVERY_S)
 
             assert await cluster.store.read(lambda tx: tx.fetch_all("select count(*) from jobs")) == [(0,)]
-            assert await cluster.store.read(postponed_receipts.list_slots) == []
+            assert await cluster.store.read(receipts.list_postponed_slots) == []
 
         run_scenario(tmp_path, scenario, carriers=lambda: {DEFAULT_CARRIER: FakeCarrier()})

@@ -6,8 +6,8 @@ import logging
 from pabal.domain.base.dates import Instant
 from pabal.service.context import Context
 from pabal.service.delivery.carrier.circuit_breaker import CarrierStatus, CircuitBreaker
-from pabal.store.queue import carrier_states
-from pabal.store.queue.carrier_states import CarrierState
+from pabal.store.queue import carriers
+from pabal.store.queue.carriers import CarrierState
 
 _LOG_EVENTS = {
     CarrierStatus.UP: "carrier is up",
@@ -69,4 +69,4 @@ class StatusReporter:
             self._context.slots.worker,
             quotas=json.dumps(quotas) if quotas else None,
         )
-        await self._context.store.write(carrier_states.save, state)
+        await self._context.store.write(carriers.save_state, state)

@@ -10,12 +10,11 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.sends.message import Outcome, Status
 from pabal.service.delivery.claiming.ad_rules import hold_back_ads
-from pabal.service.delivery.claiming.apply_mappings import apply_mappings
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.service.sending.budgets import record_ended
 from pabal.store.engine.base import Tx
-from pabal.store.kakao import profiles
+from pabal.store.kakao import profile_mappings, profiles
 from pabal.store.messages import messages, requests
 from pabal.store.messages.messages import Message
 from pabal.store.messages.requests import Request
@@ -26,6 +25,7 @@ from pabal.store.queue.queue import Lane, Lease
 LEASE_MARGIN_MS = 10 * SECOND
 """How much longer a lease is than the carrier's timeout: time to settle."""
 NO_TIMES: Mapping[tuple[int, int], float] = MappingProxyType({})
+LeasedMessage = tuple[Lease, Message, Request]
 
 log = logging.getLogger("pabal.deliver")
 
@@ -75,7 +75,7 @@ class ClaimRequest(NamedTuple):
 class ClaimedBatch(NamedTuple):
     """The messages to submit, those that ended instead, and if there are none, when more are due."""
 
-    leased: list[tuple[Lease, Message, Request]]
+    leased: list[LeasedMessage]
     finished: FinishResult
     cancelled: int
     is_full: bool
@@ -168,7 +168,7 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
     leased = [(lease, stored[lease.id], dated[identifiers.request_id_of(lease.id)]) for lease in leases]
     unmapped: Mapping[bytes, str | None] = {}
     if request.is_one_of_relays:
-        leased, unmapped = apply_mappings(tx, carrier, leased)
+        leased, unmapped = _apply_mappings(tx, carrier, leased)
     return ClaimedBatch(leased, finished, cancelled, _is_full(request, due, leases), next_due_at, unmapped)
 
 
@@ -290,3 +290,31 @@ def _end_messages_of_deleted_profiles(
     cancelled = messages.cancel(tx, waiting, now)
     sending = [(message.id, Outcome.UNDELIVERABLE) for message in orphans if message.status is Status.SENDING]
     return finish(tx, sending, policy, now), cancelled, {message.id for message in orphans}
+
+
+def _apply_mappings(
+    tx: Tx, carrier: str, leased: Sequence[LeasedMessage]
+) -> tuple[list[LeasedMessage], dict[bytes, str | None]]:
+    """Return the messages as a carrier's relay names their profile and template.
+
+    Returns also those that it does not know, by id, each with the carrier whose relay owns its profile. A message
+    in doubt is not among them: the carrier is asked about it by its id.
+    """
+    wanted = {_place_of(request) for _, message, request in leased if not message.product.is_text}
+    places = profile_mappings.find_places(tx, carrier, [one for one in wanted if one is not None])
+    if not places:
+        return list(leased), {}
+    found: list[LeasedMessage] = []
+    unmapped: dict[bytes, str | None] = {}
+    for lease, message, request in leased:
+        place = None if message.product.is_text else places.get(_place_of(request) or (0, ""))
+        if place is not None and not place.is_usable and not lease.is_in_doubt:
+            unmapped[message.id] = place.home
+        elif place is not None and place.sender_key is not None:
+            request = request._replace(sender_key=place.sender_key, template_code=place.template_code)
+        found.append((lease, message, request))
+    return found, unmapped
+
+
+def _place_of(request: Request) -> tuple[int, str] | None:
+    return None if request.profile_id is None else (request.profile_id, request.template_code or "")

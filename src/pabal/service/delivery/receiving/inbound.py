@@ -1,8 +1,8 @@
-"""Receives inbound messages: stores them, and adds the opt-outs of replies that ask for one."""
+"""Receives inbound messages and opt-outs: replies are stored, and those that ask for it opt their senders out."""
 
 from collections.abc import Sequence
 
-from pabal.carriers.base import InboundMessage
+from pabal.carriers.base import InboundMessage, RelayOptOut
 from pabal.domain.base.dates import HOUR, Instant
 from pabal.domain.events.event import EventType
 from pabal.domain.people.inbound import MAX_PART_CHARACTERS, Inbound, is_mobile, tidy_content, to_record
@@ -15,6 +15,7 @@ from pabal.store.engine.base import Tx
 from pabal.store.events import events
 from pabal.store.messages import inbound
 from pabal.store.messages.inbound import LongMessage
+from pabal.store.people import opt_out_accounts
 
 PARTS_TIMEOUT_MS = 1 * HOUR
 """How long a long message waits for its parts; then it is stored without those that are missing."""
@@ -88,3 +89,33 @@ def _store(
     if opts_out:
         new = NewOptOuts(account_id, [OptOutEntry(sender, receiver)], OptOutSource.REPLY)
         add_opt_outs(tx, new, new_key, policy, now)
+
+
+async def store_opt_outs(context: Context, arrived: Sequence[RelayOptOut]) -> None:
+    """Return once the opt-outs are stored: only then may the relay be told so.
+
+    Raises StoreUnavailable.
+    """
+    key = new_hash_key(context.world)
+    added = await context.store.write(receive_opt_outs, arrived, key, context.policy, context.world.now())
+    if added:
+        context.new_events.set()
+
+
+def receive_opt_outs(tx: Tx, arrived: Sequence[RelayOptOut], new_key: bytes, policy: Policy, now: Instant) -> int:
+    """Add opt-outs for the accounts whose number was called, or whose sender number it is; return how many are new.
+
+    A number that was called belongs to the accounts that have it as their own, and to those that have sent
+    advertising to the receiver which named it. Other accounts learn nothing about the receiver.
+    """
+    added = 0
+    for phone, number, sender in arrived:
+        accounts = (
+            opt_out_accounts.find_by_sender(tx, phone, sender)
+            if sender
+            else opt_out_accounts.find(tx, phone, number, policy.opt_out_number)
+        )
+        for account_id in accounts:
+            new = NewOptOuts(account_id, [OptOutEntry(phone, sender)], OptOutSource.RELAY)
+            added += len(add_opt_outs(tx, new, new_key, policy, now))
+    return added

@@ -11,11 +11,11 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.sends.message import tidy_code
 from pabal.service.context import Context
 from pabal.service.delivery.outcome.finish import FinishResult, finish
-from pabal.service.delivery.receiving import inbound, relay_opt_outs
+from pabal.service.delivery.receiving import inbound
 from pabal.service.policy import Policy
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
-from pabal.store.queue import postponed_receipts, receipts
-from pabal.store.queue.postponed_receipts import PostponedReceipt
+from pabal.store.queue import receipts
+from pabal.store.queue.receipts import PostponedReceipt
 
 RECEIPTS_PER_WRITE = 100
 """Single sends can be stored between these."""
@@ -125,7 +125,7 @@ async def _store_by_node(context: Context, carrier: str, incoming: Sequence[Rece
                 raise NodeUnavailable(node)
             await _write_received(context, carrier, some)
         except NodeUnavailable:
-            await context.store.write(postponed_receipts.add, carrier, by_node[node], context.world.now())
+            await context.store.write(receipts.postpone, carrier, by_node[node], context.world.now())
 
 
 def build_inbox(context: Context, carrier: str) -> Inbox:
@@ -138,7 +138,7 @@ def build_inbox(context: Context, carrier: str) -> Inbox:
         await _store_persistently(carrier, lambda: inbound.store_messages(context, carrier, arrived))
 
     async def keep_opt_outs(arrived: Sequence[RelayOptOut]) -> None:
-        await relay_opt_outs.store_opt_outs(context, arrived)
+        await inbound.store_opt_outs(context, arrived)
 
     return Inbox(keep_messages, keep_opt_outs)
 

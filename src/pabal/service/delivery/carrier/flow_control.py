@@ -1,14 +1,23 @@
-"""Window accounting: how many messages a carrier has in flight, and how many it may get next."""
+"""Flow control: how many messages a carrier has in flight, how many it may get next, and fewer while it is busy."""
 
 import asyncio
 
 from pabal.carriers.base import Carrier
 from pabal.store.queue import queue
+from pabal.world import World
 
 MAX_BACKLOG_S = 0.5
 """How much of a carrier's rate is claimed ahead: later small sends must not wait behind more than this."""
 COST_DECAY = 0.9
 """How much of the last batch's cost per message is expected of the next one."""
+PAUSE_S = 1.0
+"""How long a mostly busy carrier gets nothing."""
+GROWTH_FACTOR = 1.25
+"""How much a batch grows when the carrier keeps up."""
+BUSY_RATIO_TO_PAUSE = 0.5
+BUSY_RATIO_TO_GROW = 0.1
+MIN_SAMPLE = 5
+"""Fewer verdicts than this say nothing: a single receiver may be the reason."""
 
 
 class Window:
@@ -71,3 +80,31 @@ class Window:
     @property
     def _room(self) -> int:
         return self._carrier.window - self._in_flight
+
+
+class Backpressure:
+    """How many messages to claim at once for one carrier, and when.
+
+    Without it, a campaign at a carrier that is mostly busy would use up the tries of its messages.
+    """
+
+    def __init__(self, world: World, max_limit: int) -> None:
+        self.limit = self._max_limit = max_limit
+        self._world = world
+        self._paused_until = 0.0
+
+    @property
+    def pause_s(self) -> float:
+        """How long to give the carrier nothing."""
+        return max(0.0, self._paused_until - self._world.monotonic())
+
+    def record(self, busy: int, total: int) -> None:
+        """Take in how many of the verdicts on a batch were Busy."""
+        if total < MIN_SAMPLE:
+            return
+        if busy > total * BUSY_RATIO_TO_PAUSE:
+            if not self.pause_s:  # verdicts on what was submitted before the pause say nothing new
+                self.limit = max(1, min(self.limit, total) // 2)
+                self._paused_until = self._world.monotonic() + PAUSE_S
+        elif busy <= total * BUSY_RATIO_TO_GROW:
+            self.limit = min(self._max_limit, int(self.limit * GROWTH_FACTOR) + 1)
