@@ -4,15 +4,15 @@ import re
 from pathlib import Path
 from string import Formatter
 
-from pabal.console.history import advice
+from pabal.console.history import codes
 from pabal.console.pages import PAGES
 from pabal.console.shell import assets
-from pabal.console.shell.menu import MENU_GROUPS
+from pabal.console.shell.site import MENU_GROUPS
 from pabal.console.texts import TEXTS
 from pabal.domain.base.codes import LANGUAGES
 from pabal.domain.sends.message import Outcome, Status
 
-FOLDER = Path(advice.__file__).parents[1]
+FOLDER = Path(codes.__file__).parents[1]
 SOURCES = [*FOLDER.rglob("*.py"), *FOLDER.rglob("*.html")]
 DEFINITION = re.compile(r"""^ +"[\w.]+": (?=Text\()""", re.MULTILINE)
 TEXT = "\n".join(DEFINITION.sub("", file.read_text(encoding="utf-8")) for file in SOURCES)
@@ -63,8 +63,8 @@ def test_templates_contain_no_korean_text() -> None:
 
 
 def test_every_outcome_has_advice_and_every_final_status_a_text() -> None:
-    assert set(advice.ADVICE) == set(Outcome)
-    for words in advice.ADVICE.values():
+    assert set(codes.ADVICE) == set(Outcome)
+    for words in codes.ADVICE.values():
         assert HANGUL.search(words.ko)
         assert not HANGUL.search(words.en)
     for status in (Status.COMPLETED, Status.FAIL, Status.CANCEL):

@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 
 from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.sheets.sheet import SheetRow
-from pabal.console.shell import multipart
+from pabal.console.shell import form_body
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.content.image import MAX_IMAGE_BYTES, parse_image
 from tests.fixtures.sheets import PARTS, excel, excel_of, excel_with
@@ -123,7 +123,7 @@ FORM = (
 TYPES = [b"multipart/form-data; boundary=cut", b'multipart/form-data; charset=utf-8; boundary="cut"']
 
 
-async def parse_form(content_type: bytes, body: bytes, chunk_bytes: int) -> multipart.ParsedForm | None:
+async def parse_form(content_type: bytes, body: bytes, chunk_bytes: int) -> form_body.ParsedForm | None:
     """Return a form that arrives in chunks, None if it is refused as forms are."""
 
     async def arrive() -> AsyncGenerator[bytes, None]:
@@ -133,14 +133,14 @@ async def parse_form(content_type: bytes, body: bytes, chunk_bytes: int) -> mult
     headers = Headers(raw=[(b"content-type", content_type)])
     codes: set[Code] = set()
     try:
-        return await multipart.parse_form(headers, arrive(), 20, 10_000)
+        return await form_body.parse_form(headers, arrive(), 20, 10_000)
     except Refused as refused:
         codes = {problem.code for problem in refused.problems}
     assert codes == {Code.INVALID_PARAMETER}, body
     return None
 
 
-def run_forms(check: Callable[[multipart.ParsedForm], None], rounds: int) -> None:
+def run_forms(check: Callable[[form_body.ParsedForm], None], rounds: int) -> None:
     async def run() -> None:
         types = list(mutations(TYPES, seed=28, rounds=100))
         for number, body in enumerate(mutations([FORM, FORM[:150], b"--cut--\r\n"], seed=29, rounds=rounds)):
@@ -157,10 +157,10 @@ def run_forms(check: Callable[[multipart.ParsedForm], None], rounds: int) -> Non
 def test_any_multipart_form_is_parsed_or_refused() -> None:
     parsed = 0
 
-    def check(form: multipart.ParsedForm) -> None:
+    def check(form: form_body.ParsedForm) -> None:
         nonlocal parsed
         parsed += 1
-        assert len(form.files) <= multipart.MAX_FILES
+        assert len(form.files) <= form_body.MAX_FILES
         assert len(form.fields) <= 20
 
     run_forms(check, ROUNDS)

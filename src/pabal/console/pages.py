@@ -4,11 +4,11 @@ from pabal.console.contacts import address_book, contact_import, groups, inbound
 from pabal.console.history import codes, export, history
 from pabal.console.manage import numbers, privacy, profiles, send_preferences, templates, webhooks
 from pabal.console.me import me, notices
-from pabal.console.operate.accounts import accounts, keys, limits, quotas
+from pabal.console.operate.accounts import accounts, keys, quotas
 from pabal.console.operate.carriers import mappings, status
 from pabal.console.operate.system import audit, mail, settings
 from pabal.console.operate.waiting import paused_webhooks, pending_numbers, reviews
-from pabal.console.overview import overview, statistics, statistics_export, statistics_file
+from pabal.console.overview import overview, statistics, statistics_file
 from pabal.console.phone import phone
 from pabal.console.requests import requests, sent
 from pabal.console.send import saved, send
@@ -50,7 +50,7 @@ OPERATING = tuple(
         (f"{ACCOUNT}/keys/replace", keys.replace_key, "POST", ""),
         (f"{ACCOUNT}/keys/revoke", keys.revoke_key, "POST", ""),
         (f"{ACCOUNT}/keys/rate", keys.set_key_rate, "POST", ""),
-        (f"{ACCOUNT}/limits", limits.set_limits, "POST", ""),
+        (f"{ACCOUNT}/limits", accounts.set_limits, "POST", ""),
         (f"{ACCOUNT}/users", accounts.create_user, "POST", ""),
         (f"{ACCOUNT}/users/state", accounts.set_user_state, "POST", ""),
         (f"{ACCOUNT}/users/password", accounts.reset_password, "POST", ""),
@@ -93,7 +93,7 @@ CONTACTS = (
 
 PAGES = (
     Page("/console", overview.show_overview, SIGNED_IN, menu="menu.overview"),
-    Page("/console/statistics.csv", statistics_export.export_statistics, SIGNED_IN),
+    Page("/console/statistics.csv", statistics_file.export_statistics, SIGNED_IN),
     Page(statistics.STATISTICS_PATH, statistics.show_statistics, SIGNED_IN, menu="menu.statistics"),
     Page(f"{statistics.STATISTICS_PATH}/table.csv", statistics_file.export_csv, SIGNED_IN),
     Page(f"{statistics.STATISTICS_PATH}/table.xlsx", statistics_file.export_xlsx, SIGNED_IN),

@@ -13,7 +13,7 @@ from pabal.console.phone import phone
 from pabal.console.requests import requests_texts
 from pabal.console.send import send_texts
 from pabal.console.shell import shell_texts
-from pabal.console.shell.texts import TextCatalog
+from pabal.console.shell.rendering import TextCatalog
 from pabal.console.sign_in import sign_in
 from pabal.console.team import team
 from pabal.console.upload import upload

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pabal.console.manage.category_choices import category_choices, split_levels
+from pabal.console.manage.profiles import category_choices, split_levels
 from pabal.domain.kakao.profile import MAX_TOKENS_PER_HOUR, MAX_WRONG_TOKENS, Category, Suspension
 from pabal.domain.users.user import Role
 from pabal.store.kakao import profiles

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pabal.console.overview import charts
-from pabal.console.overview.charts import BAR_LENGTH
-from pabal.console.overview.figures import StateCounts
+from pabal.console.overview import figures
+from pabal.console.overview.figures import BAR_LENGTH, StateCounts
 from pabal.domain.users.user import Role
 from pabal.store.queue import carriers, slots
 from pabal.store.queue.carriers import CarrierState
@@ -173,13 +172,13 @@ def test_overview_shows_worst_carrier_state_of_all_workers_without_reason(
 def test_chart_bars_fit_their_area_and_small_amounts_stay_visible() -> None:
     amounts = [("completed", 999_990), ("fail", 9), ("open", 0), ("cancel", 1)]
 
-    line = charts.build_bar(amounts, 1_000_000)
+    line = figures.build_bar(amounts, 1_000_000)
 
     assert [part.kind for part in line] == ["completed", "fail", "cancel"]
     assert [part.x for part in line] == sorted(part.x for part in line)
     assert all(part.width >= 1 for part in line)
     assert line[0].width <= BAR_LENGTH
-    assert charts.build_bar([("completed", 0)], 1) == []
+    assert figures.build_bar([("completed", 0)], 1) == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 import pytest
 
-from pabal.console.shell.urlencoded import TURN_BYTES, parse_urlencoded
+from pabal.console.shell.form_body import TURN_BYTES, parse_urlencoded
 
 MAX_FIELDS = 1000
 

@@ -9,7 +9,7 @@ import pytest
 from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import read_draft
 from pabal.console.sheets.sheet import SheetRow
-from pabal.console.shell.concurrency import ConcurrencyLimit
+from pabal.console.shell.site import ConcurrencyLimit
 from pabal.console.upload.row_validation import (
     BATCHES_PER_TURN,
     FileValidation,

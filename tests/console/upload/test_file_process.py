@@ -14,7 +14,7 @@ import pytest
 from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import read_draft
 from pabal.console.sheets.sheet import Columns
-from pabal.console.shell.multipart import File
+from pabal.console.shell.form_body import File
 from pabal.console.upload.file_process import (
     FILE_INTERRUPTED,
     MAX_THREAD_BYTES,

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from pabal.console.shell.form_fields import CONTACT, GROUP, parse_id, ticked_ids
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.ticked_ids import CONTACT, GROUP, chosen_ids, parse_id
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.people import contact as rules
 from pabal.domain.people.contact import Contact, ContactEntry, ContactGroup
@@ -53,7 +53,7 @@ async def add_contact(request: PageRequest) -> Response:
         entry = _read_entry(request, view.book.fields)
         audit_entry = request.audit_entry("contact.add")
         await contacts.add_contact(
-            request.context, request.account_id, entry, chosen_ids(request.fields, GROUP), audit_entry
+            request.context, request.account_id, entry, ticked_ids(request.fields, GROUP), audit_entry
         )
     except Refused as refused:
         return await _render_list(request, refused)
@@ -75,7 +75,7 @@ async def update_contact(request: PageRequest) -> Response:
     Raises Refused(NOT_FOUND), also for another account's.
     """
     found, _ = await contacts.get_contact(request.context, request.account_id, _contact_id(request))
-    group_ids = chosen_ids(request.fields, GROUP)
+    group_ids = ticked_ids(request.fields, GROUP)
     view = await load_book(request)
     try:
         entry = _read_entry(request, view.book.fields)
@@ -106,7 +106,7 @@ async def change_selected(request: PageRequest) -> Response:
 
     Raises Refused(NOT_FOUND) for a group that is gone.
     """
-    ids = chosen_ids(request.fields, CONTACT)
+    ids = ticked_ids(request.fields, CONTACT)
     action, group_id = request.field("action"), parse_id(request.field("to_group"))
     shown = parse_id(request.field("group"))
     if not ids:
@@ -201,8 +201,8 @@ async def _render_list(request: PageRequest, refused: Refused | None = None) -> 
         older=list_url(typed, shown_group, found.page.next_after) if found.page.next_after else "",
         newest=list_url(typed, shown_group) if after else "",
         after=request.field("after") if after else "",
-        chosen=set(chosen_ids(request.fields, GROUP)),
-        selected=set(chosen_ids(request.fields, CONTACT)),
+        chosen=set(ticked_ids(request.fields, GROUP)),
+        selected=set(ticked_ids(request.fields, CONTACT)),
         export=f"{CONTACTS_PATH}.csv" + (f"?group={shown_group}" if shown_group else ""),
         max_fields=rules.MAX_FIELDS,
         shown_groups=SHOWN_GROUPS,

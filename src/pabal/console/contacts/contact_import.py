@@ -13,9 +13,9 @@ from pabal.console.contacts.contact_file import BadContact
 from pabal.console.history.export import BOM, csv_line
 from pabal.console.sheets import mapping, sheet, sheet_limits
 from pabal.console.sheets.mapping import FileHead
-from pabal.console.shell.multipart import File
+from pabal.console.shell.form_body import File
+from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.ticked_ids import parse_id
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.people import contact as rules
 from pabal.service.access.accounts import audit

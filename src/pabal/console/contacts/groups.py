@@ -3,8 +3,8 @@
 from starlette.responses import Response
 
 from pabal.console.contacts.address_book import CONTACTS_PATH, list_url
+from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.ticked_ids import parse_id
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.people import contact as rules
 from pabal.service.access.contacts import contact_groups, contacts

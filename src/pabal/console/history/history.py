@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from pabal.console.history import filters
-from pabal.console.history.advice import advise
+from pabal.console.history.codes import advise
 from pabal.console.history.filters import HistorySearch
 from pabal.console.send.brand_parts import preview_attachment
 from pabal.console.shell.offered_periods import list_offered

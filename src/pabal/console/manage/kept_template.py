@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pabal.console.manage import template_form
+from pabal.console.shell.form_fields import tab_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.tab_id import page_name
 from pabal.domain.kakao.template import Template
 from pabal.service.sending.drafts import drafts as draft_service
 from pabal.service.sending.drafts.drafts import DraftKey
@@ -36,7 +36,7 @@ async def keep(request: PageRequest, fields: Mapping[str, str]) -> None:
     if not _FORM_NAME.fullmatch(form):
         return
     if any(fields[name].strip() for name in _OWN_WORDS):
-        await draft_service.save(request.context, _key(request, form), fields, page_name(request))
+        await draft_service.save(request.context, _key(request, form), fields, tab_id(request))
     else:
         await draft_service.discard(request.context, _key(request, form))
 
@@ -54,7 +54,7 @@ async def load(request: PageRequest, form: str) -> tuple[dict[str, str] | None, 
 async def discard(request: PageRequest, form: str) -> None:
     """Delete what was typed: it is stored now, or its author wants none of it."""
     if _FORM_NAME.fullmatch(form):
-        await draft_service.end(request.context, _key(request, form), page_name(request))
+        await draft_service.end(request.context, _key(request, form), tab_id(request))
 
 
 def _key(request: PageRequest, form: str) -> DraftKey:

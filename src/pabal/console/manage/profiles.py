@@ -8,7 +8,6 @@ from starlette.responses import Response
 
 from pabal.checks.profiles import authenticate_profile
 from pabal.checks.profiles import register_profile as register_checked_profile
-from pabal.console.manage.category_choices import CategoryChoices, category_choices, split_levels
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import SECOND
@@ -20,6 +19,27 @@ from pabal.service.relay.lookup import ProfileDetails
 PROFILES_PATH = "/console/profiles"
 PAGE_SIZE = 50
 MAX_PAGE = 10_000
+LEVELS = 3
+
+
+class CategoryChoices(NamedTuple):
+    """The choices at each level, and what is chosen; empty if nothing is."""
+
+    majors: list[str]
+    minors: list[str]
+    leaves: list[tuple[str, str]]
+    """Code and name of each category of the last level."""
+    major: str
+    minor: str
+    code: str
+
+    @property
+    def major_choices(self) -> list[tuple[str, str]]:
+        return [(each, each) for each in self.majors]
+
+    @property
+    def minor_choices(self) -> list[tuple[str, str]]:
+        return [(each, each) for each in self.minors]
 
 
 class ProfileRow(NamedTuple):
@@ -216,6 +236,37 @@ def _profile_row(request: PageRequest, profile: Profile, known: Mapping[str, Cat
 def _token_url(channel_id: str, *, is_resent: bool = False) -> str:
     fields = {"channel": channel_id} | ({"again": "1"} if is_resent else {})
     return f"{PROFILES_PATH}/token?{urlencode(fields)}"
+
+
+def category_choices(categories: Mapping[str, Category], major: str, minor: str, code: str) -> CategoryChoices:
+    """Return the choices at each level; what does not belong to the level above counts as not chosen.
+
+    A single choice is made automatically.
+    """
+    known = [(each.code, split_levels(each.name)) for each in categories.values()]
+    majors = _distinct([names[0] for _, names in known])
+    major = _valid_choice(major, majors)
+    within = [(one, names) for one, names in known if names[0] == major]
+    minors = _distinct([names[1] for _, names in within])
+    minor = _valid_choice(minor, minors)
+    leaves = [(one, names[2]) for one, names in within if names[1] == minor]
+    return CategoryChoices(majors, minors, leaves, major, minor, _valid_choice(code, [one for one, _ in leaves]))
+
+
+def split_levels(name: str) -> list[str]:
+    """Return the three levels of a category's name; a shorter name repeats its last level."""
+    parts = [part.strip() for part in name.split(",", LEVELS - 1)]
+    return parts + parts[-1:] * (LEVELS - len(parts))
+
+
+def _distinct(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _valid_choice(chosen: str, choices: list[str]) -> str:
+    if chosen in choices:
+        return chosen
+    return choices[0] if len(choices) == 1 else ""
 
 
 TEXTS = {

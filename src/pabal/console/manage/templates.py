@@ -8,8 +8,8 @@ from starlette.responses import Response
 from pabal.checks import templates as template_checks
 from pabal.console.manage import kept_template, template_form
 from pabal.console.manage.kept_template import KeptTemplate
+from pabal.console.shell.form_fields import new_tab_id, tab_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.tab_id import new_page_name, page_name
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.content.button import DEFAULT_NAMES, MAX_BUTTONS
 from pabal.domain.content.image import MAX_FILE_NAME_CHARACTERS, MAX_IMAGE_BYTES, Image
@@ -32,6 +32,7 @@ PAGE_SIZE = 50
 MAX_PAGE = 1_000_000
 TEMPLATES_PATH = "/console/templates"
 MAX_COMMENT_CHARACTERS = 500
+_LIMITS = {"max_image_bytes": MAX_IMAGE_BYTES}
 
 
 class TemplatePreview(NamedTuple):
@@ -203,9 +204,6 @@ async def show_preview(request: PageRequest) -> Response:
     return request.render("manage/template_preview.html", preview=build_preview(fields), **_LIMITS)
 
 
-_LIMITS = {"max_image_bytes": MAX_IMAGE_BYTES}
-
-
 def is_editable(template: Template) -> bool:
     """Return whether this form can edit a template."""
     return template.status in EDITABLE_STATUSES
@@ -321,7 +319,7 @@ async def _render_form(
         written={name: template_form.rows_in_use(fields, name) for name in template_form.LIST_FIELDS},
         preview=build_preview(fields),
         kept=kept or KeptTemplate(kept_template.form_name(template)),
-        page=page_name(request) or new_page_name(request),
+        page=tab_id(request) or new_tab_id(request),
         **_LIMITS,
     )
 

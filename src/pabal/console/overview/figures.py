@@ -1,6 +1,6 @@
-"""Counts of messages added up, and compared with those of the period before."""
+"""Counts of messages added up, and compared with those of the period before, and drawn as bars."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pabal.domain.sends.message import Status
@@ -18,6 +18,10 @@ STATE_BY_STATUS = {
 }
 Group = tuple[Any, ...]
 """The stored values that messages have in common."""
+BAR_LENGTH = 100
+BAR_HEIGHT = 10
+MIN_SIZE = 1.0
+"""The least size of an amount above zero, so that it stays visible."""
 
 
 class StateCounts(NamedTuple):
@@ -113,3 +117,25 @@ def _figure(row: PeriodCounts) -> Figure:
     for status, count in zip(Status, row.by_status, strict=True):
         states[STATE_BY_STATUS[status]] += count
     return Figure(StateCounts(**states), row.counts)
+
+
+class Rectangle(NamedTuple):
+    """A rectangle of a chart; `kind` decides its color."""
+
+    kind: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def build_bar(amounts: Sequence[tuple[str, int]], largest: int) -> list[Rectangle]:
+    """Return the rectangles of a horizontal bar, one after the other."""
+    parts = []
+    end = 0.0
+    for kind, amount in amounts:
+        if amount:
+            width = max(MIN_SIZE, amount / largest * BAR_LENGTH)
+            parts.append(Rectangle(kind, round(end, 2), 0, round(width, 2), BAR_HEIGHT))
+            end += width
+    return parts

@@ -8,9 +8,14 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from pabal.console.overview import charts
-from pabal.console.overview.charts import Rectangle
-from pabal.console.overview.figures import STATE_BY_STATUS, STATES, StateCounts, format_percent
+from pabal.console.overview.figures import (
+    STATE_BY_STATUS,
+    STATES,
+    Rectangle,
+    StateCounts,
+    build_bar,
+    format_percent,
+)
 from pabal.console.shell.column_chart import ChartColumn, draw_chart
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import dates as dates_module
@@ -156,7 +161,7 @@ def _product_charts(
         ProductChart(
             request.translate(PRODUCT_BY_NUMBER[number].label),
             each,
-            charts.build_bar(_amounts(each), largest),
+            build_bar(_amounts(each), largest),
             _reached(totals[number]),
             "" if totals[number].cost is None else format_won(totals[number].cost or 0),
         )
@@ -183,7 +188,7 @@ def _failure_reasons(
             request.translate(OUTCOME_BY_NUMBER[code].label),
             code,
             count,
-            charts.build_bar([("fail", count)], largest),
+            build_bar([("fail", count)], largest),
         )
         for code, count in failed.most_common()
     ]

@@ -8,9 +8,17 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from pabal.answers.statistics import MAX_GROUPS, GroupColumn, Interval
-from pabal.console.overview import charts, statistics_report
-from pabal.console.overview.charts import Rectangle
-from pabal.console.overview.figures import STATES, Figure, add_up, by_group, by_period, format_change
+from pabal.console.overview import statistics_report
+from pabal.console.overview.figures import (
+    STATES,
+    Figure,
+    Rectangle,
+    add_up,
+    build_bar,
+    by_group,
+    by_period,
+    format_change,
+)
 from pabal.console.overview.overview import describe_states
 from pabal.console.overview.statistics_report import (
     COMPARE_FIELD,
@@ -216,7 +224,7 @@ def _group_rows(request: PageRequest, report: StatisticsReport, *, shows_cost: b
         earlier = None if before is None else add_up(before.get(each, Figure()) for each in some)
         amounts = [(COST, round(figure.won or 0))] if shows_cost else list(zip(STATES, figure.states, strict=True))
         cells = [*figure_cells(report, figure), *change_cells(report, figure, earlier)]
-        rows.append(GroupRow(labels, charts.build_bar(amounts, round(largest)), cells))
+        rows.append(GroupRow(labels, build_bar(amounts, round(largest)), cells))
     return rows
 
 

@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from msgspec import UnsetType
 
 from pabal.answers.statistics import (
+    KEPT_DAYS,
     MAX_ROWS,
     OTHER_GROUPS,
     TOO_MANY_ROWS,
@@ -17,10 +19,10 @@ from pabal.answers.statistics import (
     read_statistics_query,
 )
 from pabal.console.overview.figures import Cells, Figure, Group, format_change, read_rows
-from pabal.console.overview.statistics_period import list_before
 from pabal.console.shell.page_request import PageRequest
+from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.base.dates import SECOND, Period
+from pabal.domain.base.dates import DAY, SECOND, Instant, Period
 from pabal.models.answers import LabelledValue
 from pabal.models.statistics import ListStatistics
 from pabal.service.upkeep.reports import GroupNames, get_grouped_statistics
@@ -203,3 +205,29 @@ def _starts(periods: Sequence[Period]) -> Mapping[int, int]:
 
 def _won(figure: Figure) -> str:
     return "" if figure.won is None else f"{figure.won:,.2f}"
+
+
+def list_before(periods: Sequence[Period], interval: Interval, zone: ZoneInfo, now: Instant) -> list[Period]:
+    """Return as many hours, days or months before some; none where only their months are kept.
+
+    Hours are compared with the same hours of as many days before, so that a morning is compared with a morning.
+    """
+    if not periods:
+        return []
+    starts = [int(each.start or 0) for each in periods]
+    if interval is Interval.MONTH:
+        found: list[Period] = []
+        first = starts[0]
+        for _ in periods:
+            found.insert(0, dates.month_of(first - 1, zone))
+            first = int(found[0].start or 0)
+        return found
+    days = len(periods) if interval is Interval.DAY else -(-(int(periods[-1].end or 0) - starts[0]) // DAY)
+    found = [Period(_days_before(start, days, zone), _days_before(int(each.end or 0), days, zone))
+             for start, each in zip(starts, periods, strict=True)]  # fmt: skip
+    return found if int(found[0].start or 0) >= now - KEPT_DAYS * DAY else []
+
+
+def _days_before(at: Instant, days: int, zone: ZoneInfo) -> Instant:
+    """Return the same time of day some days before."""
+    return round((datetime.fromtimestamp(at / SECOND, zone) - timedelta(days=days)).timestamp() * SECOND)

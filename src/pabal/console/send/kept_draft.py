@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from pabal.console.send import draft as drafts
 from pabal.console.send.draft import MessageDraft
+from pabal.console.shell.form_fields import GROUP, new_tab_id, tab_id, ticked_ids
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.tab_id import new_page_name, page_name
-from pabal.console.shell.ticked_ids import GROUP, chosen_ids
 from pabal.service.sending.drafts import drafts as draft_service
 from pabal.service.sending.drafts.drafts import DraftKey, Keeping
 
@@ -50,7 +49,7 @@ async def keep(request: PageRequest, draft: MessageDraft) -> KeptDraft:
 
     A request that names a picture and leaves it out means the one that is kept already.
     """
-    return await keep_as(request, draft, form_name(request), page_name(request))
+    return await keep_as(request, draft, form_name(request), tab_id(request))
 
 
 async def keep_on(request: PageRequest, draft: MessageDraft) -> KeptDraft:
@@ -58,7 +57,7 @@ async def keep_on(request: PageRequest, draft: MessageDraft) -> KeptDraft:
     kept = await keep(request, draft)
     if not kept.is_sent:
         return kept
-    return await keep_as(request, draft, kept.form, new_page_name(request))
+    return await keep_as(request, draft, kept.form, new_tab_id(request))
 
 
 async def keep_as(request: PageRequest, draft: MessageDraft, form: str, page: str = "") -> KeptDraft:
@@ -68,7 +67,7 @@ async def keep_as(request: PageRequest, draft: MessageDraft, form: str, page: st
         await draft_service.discard(request.context, key)
         return KeptDraft(form, page=page)
     fields = drafts.to_fields(draft)
-    fields |= {f"{GROUP}{group_id}": "1" for group_id in chosen_ids(request.fields, GROUP)}
+    fields |= {f"{GROUP}{group_id}": "1" for group_id in ticked_ids(request.fields, GROUP)}
     if draft.texts["image_name"] and not draft.texts["image_body"]:
         before = await draft_service.load(request.context, key)
         if before and before.fields.get("image_name") == draft.texts["image_name"]:
@@ -89,7 +88,7 @@ async def load(request: PageRequest, form: str = FORM) -> tuple[MessageDraft | N
     if found is None:
         return None, KeptDraft(form)
     kept = KeptDraft(
-        form, True, _time(request, found.changed_at), groups=frozenset(chosen_ids(found.fields, GROUP))
+        form, True, _time(request, found.changed_at), groups=frozenset(ticked_ids(found.fields, GROUP))
     )
     return drafts.read_draft(found.fields), kept
 
@@ -97,7 +96,7 @@ async def load(request: PageRequest, form: str = FORM) -> tuple[MessageDraft | N
 async def discard(request: PageRequest, form: str) -> None:
     """Delete the draft of a form: its author wants none of it."""
     if _FORM_NAME.fullmatch(form):
-        await draft_service.end(request.context, _key(request, form), page_name(request))
+        await draft_service.end(request.context, _key(request, form), tab_id(request))
 
 
 async def end(request: PageRequest, form: str, page: str) -> None:

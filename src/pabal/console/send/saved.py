@@ -8,8 +8,8 @@ from pabal.console.send import draft as drafts
 from pabal.console.send import send as send_page
 from pabal.console.send.draft import KINDS
 from pabal.console.send.prefill import KIND_BY_PRODUCT
+from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.ticked_ids import parse_id
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused
 from pabal.service.sending.campaigns import progress

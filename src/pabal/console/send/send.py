@@ -26,9 +26,8 @@ from pabal.console.send.review import (
 )
 from pabal.console.send.typed_approval import submit_typed
 from pabal.console.send.typed_receivers import TypedReceiver
+from pabal.console.shell.form_fields import GROUP, new_tab_id, parse_id, tab_id, ticked_ids
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.tab_id import new_page_name, page_name
-from pabal.console.shell.ticked_ids import GROUP, chosen_ids, parse_id
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Refused
 from pabal.domain.brand.message import BrandType, Targeting
@@ -180,7 +179,7 @@ async def send(request: PageRequest) -> Response:
         return await _render_form(request, review, refused)
     if review.left_out:
         await rest.keep_rest(request, review, request_id)
-    await kept_draft.end(request, kept_draft.form_name(request), page_name(request))
+    await kept_draft.end(request, kept_draft.form_name(request), tab_id(request))
     return request.redirect(f"{SEND_PATH}/done/{request_id.hex()}")
 
 
@@ -251,7 +250,7 @@ async def _render_form(
         is_refused=refused is not None,
         confirmation=confirmation,
         kept=kept or KeptDraft(kept_draft.form_name(request)),
-        page=(kept.page if kept else "") or page_name(request) or new_page_name(request),
+        page=(kept.page if kept else "") or tab_id(request) or new_tab_id(request),
         choices=await _load_choices(request, review.draft, groups),
         chosen_groups=groups,
         max_open_groups=MAX_OPEN_GROUPS,
@@ -272,7 +271,7 @@ async def _render_form(
 def _chosen_groups(request: PageRequest) -> set[int]:
     """Return the groups that were ticked, or that a link of the address book names."""
     linked = parse_id(request.field("group"))
-    return {*chosen_ids(request.fields, GROUP), *([linked] if linked else ())}
+    return {*ticked_ids(request.fields, GROUP), *([linked] if linked else ())}
 
 
 async def _load_choices(request: PageRequest, draft: MessageDraft, chosen: Collection[int]) -> FormChoices:

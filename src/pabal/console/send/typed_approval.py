@@ -3,8 +3,8 @@
 from pabal.console.send import kept_draft
 from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import MessageDraft
+from pabal.console.shell.form_fields import tab_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.tab_id import page_name
 from pabal.domain.base import identifiers
 from pabal.domain.sends.campaign import MAX_NAME_CHARACTERS
 from pabal.domain.sends.sending import Sending
@@ -31,7 +31,7 @@ async def submit_typed(request: PageRequest, draft: MessageDraft, sending: Sendi
     )
     audit_entry = request.audit_entry("campaign.submit", campaign_id.hex())
     await approvals.submit_typed(request.context, new, sending, audit_entry)
-    await kept_draft.end(request, kept_draft.form_name(request), page_name(request))
+    await kept_draft.end(request, kept_draft.form_name(request), tab_id(request))
     return campaign_id
 
 

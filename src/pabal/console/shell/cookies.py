@@ -1,9 +1,12 @@
-"""The cookies of the console: session, form secret, trusted device, visit to the sign-in service, language."""
+"""The cookies of the console, and the token of its forms: a secret of cookie or session, and an account."""
+
+from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from pabal.domain.base.codes import LANGUAGES
+from pabal.service.access.sign_in import sign_in
 
 SESSION = "pabal_session"
 FORM = "pabal_form"
@@ -16,6 +19,8 @@ LANGUAGE = "pabal_language"
 SECRET_CHARACTERS = 64
 LANGUAGE_MAX_AGE_S = 365 * 24 * 3600
 _HEX = frozenset("0123456789abcdef")
+_SEPARATOR = "-"
+MAX_ID_DIGITS = 18
 
 
 def read_secret(http: Request, name: str, *, is_https: bool) -> str | None:
@@ -71,3 +76,26 @@ def set_language(response: Response, language: str, *, is_https: bool) -> None:
 
 def _cookie_name(name: str, is_https: bool) -> str:
     return f"__Host-{name}" if is_https else name
+
+
+class FormToken(NamedTuple):
+    """A token as a browser sends it."""
+
+    secret: str
+    account_id: int | None
+
+    def is_of(self, secret: str) -> bool:
+        """Return whether it was made by one of our pages, for this browser."""
+        return sign_in.secrets_equal(self.secret, secret)
+
+
+def make_token(secret: str, account_id: int | None) -> str:
+    """Return the token for the forms of a page; without an account, it is the secret alone."""
+    return secret if account_id is None else f"{secret}{_SEPARATOR}{account_id}"
+
+
+def parse_token(word: str) -> FormToken:
+    """Return the parts of a token; a malformed account is none."""
+    secret, _, account = word.partition(_SEPARATOR)
+    is_id = account.isascii() and account.isdigit() and len(account) <= MAX_ID_DIGITS
+    return FormToken(secret, int(account) if is_id else None)

@@ -11,8 +11,9 @@ from starlette.responses import Response
 
 from pabal.checks.body.addresses import IpNetwork, get_caller_address, is_in_networks
 from pabal.checks.body.locale import Locale
-from pabal.console.shell import cookies, multipart
-from pabal.console.shell.form_token import FormToken, make_token, parse_token
+from pabal.console.shell import cookies, form_body
+from pabal.console.shell.cookies import FormToken, make_token, parse_token
+from pabal.console.shell.form_body import URLENCODED_TYPE, parse_urlencoded
 from pabal.console.shell.page import Page
 from pabal.console.shell.page_request import (
     CHOOSE_ACCOUNT,
@@ -25,7 +26,6 @@ from pabal.console.shell.page_request import (
 )
 from pabal.console.shell.repeats import RepeatedForms
 from pabal.console.shell.site import SHARED_FOLDER, Site
-from pabal.console.shell.urlencoded import URLENCODED_TYPE, parse_urlencoded
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.users.user import Role
 from pabal.service.access.keys.body_budget import BodyBudget, HeldBody
@@ -209,8 +209,8 @@ class Middleware:
         """
         media_type = request.http.headers.get("content-type", "").partition(";")[0].strip().lower()
         stream = _limited_stream(request.http, page.max_body_bytes, held)
-        if media_type == multipart.MULTIPART_TYPE:
-            form = await multipart.parse_form(request.http.headers, stream, MAX_FIELDS, page.max_body_bytes)
+        if media_type == form_body.MULTIPART_TYPE:
+            form = await form_body.parse_form(request.http.headers, stream, MAX_FIELDS, page.max_body_bytes)
             return dataclasses.replace(request, fields=_by_name(form.fields), files=form.files)
         body = b"".join([chunk async for chunk in stream])
         if body and media_type != URLENCODED_TYPE:

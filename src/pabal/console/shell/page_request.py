@@ -14,11 +14,9 @@ from pabal.checks.body import forms
 from pabal.checks.body.call import ApiCall
 from pabal.checks.body.locale import Locale
 from pabal.console.shell import cookies
-from pabal.console.shell.browsers import describe_browser
-from pabal.console.shell.form_token import make_token
-from pabal.console.shell.menu import MENU_GROUPS, MenuGroup, MenuLink
-from pabal.console.shell.multipart import File
-from pabal.console.shell.site import Site
+from pabal.console.shell.cookies import make_token
+from pabal.console.shell.form_body import File
+from pabal.console.shell.site import MENU_GROUPS, MenuGroup, MenuLink, Site
 from pabal.domain.base.codes import LANGUAGES, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.people import phone
@@ -28,6 +26,28 @@ from pabal.service.access.sign_in.sign_in import ConsoleSession, SignInSource
 from pabal.service.access.sign_in.throttle import IpAddress
 from pabal.service.context import Context
 
+_BROWSERS = (
+    ("Whale/", "Whale"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("KAKAOTALK", "KakaoTalk"),
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+"""What a browser says, and its name; the first that fits, since each also claims to be those below."""
+_SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
+)
 HOME = "/console"
 SIGN_IN = "/console/login"
 CHOOSE_ACCOUNT = "/console/accounts"
@@ -40,6 +60,12 @@ FORM_ID_HEADER = "x-form-id"
 _FORM_ID = re.compile("[0-9a-f]{32}")
 _SAFE_IN_URLS = ":/%#?=@[]!$&'()*+,;"
 """Characters of a URL that may stand in a header as they are."""
+
+
+def describe_browser(user_agent: str) -> str:
+    """Return kind and system of a browser, such as `Chrome, Windows`; empty if neither is known."""
+    found = (next((name for mark, name in known if mark in user_agent), None) for known in (_BROWSERS, _SYSTEMS))
+    return ", ".join(each for each in found if each)
 
 
 @dataclass(frozen=True)

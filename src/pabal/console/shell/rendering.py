@@ -1,4 +1,4 @@
-"""The templates of pages, compiled for each language when they are first needed."""
+"""The texts and templates of pages; templates are compiled for each language when they are first needed."""
 
 from collections.abc import Mapping
 from functools import cache, partial
@@ -6,7 +6,6 @@ from functools import cache, partial
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pabal.console.shell import assets
-from pabal.console.shell.texts import TextCatalog
 from pabal.domain.base.codes import LANGUAGES, Text
 
 HTMX_CONFIG = (
@@ -22,6 +21,21 @@ It settles without delay: otherwise it would miss what is typed within 20 ms aft
 attributes: otherwise new content would first look like the content that it replaces. The page of a form that is
 refused with 403 or 409 replaces the open one: the user must see that nothing was done.
 """
+
+
+class TextCatalog:
+    """Texts by key; two parts must not define the same key."""
+
+    def __init__(self, *parts: Mapping[str, Text]) -> None:
+        self.texts = {key: text for part in parts for key, text in part.items()}
+        assert len(self.texts) == sum(len(part) for part in parts), "two parts define the same key"
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.texts
+
+    def translate(self, language: str, key: str, **values: object) -> str:
+        """Return the text of a key in a language, with its values filled in; pages escape all of it."""
+        return self.texts[key].in_language(language).format(**values)
 
 
 class Templates:

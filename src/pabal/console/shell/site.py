@@ -1,22 +1,46 @@
-"""What all pages share: the service's context, the templates, the menu, and who may open which page."""
+"""What all pages share: the service's context, the templates, the menu, limits, and who may open which page."""
 
 import asyncio
 import logging
 import os
-from collections.abc import Coroutine, Mapping, Sequence
+from collections import Counter
+from collections.abc import Coroutine, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from pabal.console.shell import assets
-from pabal.console.shell.concurrency import ConcurrencyLimit
-from pabal.console.shell.rendering import load_templates
-from pabal.console.shell.texts import TextCatalog
-from pabal.domain.base.codes import LANGUAGES, Text
+from pabal.console.shell.rendering import TextCatalog, load_templates
+from pabal.domain.base.codes import LANGUAGES, Code, Refused, Text
 from pabal.domain.users.user import Role
 from pabal.service.access.sign_in.passwords import WorkerThreads
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.settings.settings import Settings
 
+MENU_GROUPS = {
+    "": ("menu.overview",),
+    "menu_group.send": ("menu.send", "menu.texts", "menu.contacts", "menu.opt_outs"),
+    "menu_group.results": (
+        "menu.requests",
+        "menu.history",
+        "menu.inbound",
+        "menu.statistics",
+        "menu.codes",
+        "menu.phone",
+    ),
+    "menu_group.registered": ("menu.templates", "menu.profiles", "menu.numbers"),
+    "menu_group.account": (
+        "menu.team",
+        "menu.preferences",
+        "menu.keys",
+        "menu.webhooks",
+        "menu.privacy",
+        "menu.audit",
+    ),
+    "menu_group.operate": ("menu.operate",),
+}
+"""Keys of pages by the key of their group; each has an icon of the same name in static/icons.svg."""
+RETRY_AFTER_S = 10.0
 MAX_FILE_CHECKS = 4
 """Files of campaigns that one process checks at the same time; each may take 150 MB."""
 MAX_FILE_CHECKS_PER_ACCOUNT = 2
@@ -36,9 +60,50 @@ PROVIDER_BUSY = Text(
 SHARED_FOLDER = "shell"
 """The folder of the templates that all pages share."""
 log = logging.getLogger("pabal.console")
-
 Roles = frozenset[Role] | None
 """The roles that a page is for; None: for anyone, signed in or not."""
+
+
+class MenuLink(NamedTuple):
+    """A link in the menu."""
+
+    path: str
+    name: str
+    icon: str
+    is_current: bool
+
+
+class MenuGroup(NamedTuple):
+    """Links under a heading; the first group has none."""
+
+    name: str
+    links: list[MenuLink]
+
+
+class ConcurrencyLimit:
+    """Counts what runs; those who come beyond the limit are told to come again."""
+
+    def __init__(self, max_running: int, max_each: int, busy: Text) -> None:
+        self._max_running = max_running
+        self._max_each = max_each
+        self._busy = busy
+        self._running: Counter[Hashable] = Counter()
+
+    @contextmanager
+    def hold(self, owner: Hashable) -> Iterator[None]:
+        """Count one piece of work of an account or a network while the block runs.
+
+        Raises Refused(RATE_LIMITED), which says what is being waited for.
+        """
+        if self._running.total() >= self._max_running or self._running[owner] >= self._max_each:
+            raise Refused(Code.RATE_LIMITED, "", self._busy, retry_after_s=RETRY_AFTER_S)
+        self._running[owner] += 1
+        try:
+            yield
+        finally:
+            self._running[owner] -= 1
+            if not self._running[owner]:
+                del self._running[owner]
 
 
 class MenuItem(NamedTuple):

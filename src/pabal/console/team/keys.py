@@ -7,8 +7,8 @@ from starlette.responses import Response
 from pabal.console.operate.accounts import key_form
 from pabal.console.operate.accounts.accounts import blank_key, key_row
 from pabal.console.operate.accounts.keys import Replaced, show_new_key
+from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.ticked_ids import parse_id
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.users.user import Role
 from pabal.service.access.accounts import account_limits, administration

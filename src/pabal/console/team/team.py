@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.ticked_ids import parse_id
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import HOUR
 from pabal.domain.users.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role, User

@@ -6,7 +6,7 @@ from starlette.responses import Response, StreamingResponse
 
 from pabal.console.history import export
 from pabal.console.sheets import sheet, sheet_limits
-from pabal.console.shell.multipart import File
+from pabal.console.shell.form_body import File
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload import file_columns
 from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry, get_campaign, load_validator

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import Columns
-from pabal.console.shell.multipart import File
+from pabal.console.shell.form_body import File
 from pabal.console.upload.row_validation import FileValidation, RowValidator
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.service.access.sign_in.passwords import WorkerThreads

@@ -6,8 +6,8 @@ from starlette.responses import Response
 
 from pabal.console.send import draft as drafts
 from pabal.console.send import send as send_page
+from pabal.console.shell.form_fields import GROUP, ticked_ids
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.ticked_ids import GROUP, chosen_ids
 from pabal.console.upload.background_reading import (
     KnownReceiver,
     ReceiverSource,
@@ -68,7 +68,7 @@ async def _read_failed(request: PageRequest, sent_id: bytes | None) -> ReceiverS
 
 async def _chosen_groups(request: PageRequest) -> list[ContactGroup]:
     """Raises Refused(MISSING_PARAMETER) where no group of the account was chosen."""
-    chosen = set(chosen_ids(request.fields, GROUP))
+    chosen = set(ticked_ids(request.fields, GROUP))
     _, groups = await contacts.get_book(request.context, request.account_id)
     found = [each for each in groups if each.id in chosen]
     if not found:

@@ -247,3 +247,18 @@ def _user_row(request: PageRequest, user: User) -> UserRow:
     return UserRow(
         user.name, user.role.label, request.locale.format_timestamp(user.created_at), user.disabled_at is not None
     )
+
+
+async def set_limits(request: PageRequest) -> Response:
+    """Set the limits of an account.
+
+    Raises Refused(NOT_FOUND).
+    """
+    account = await find_account(request)
+    typed = {name: request.field(name) for name in account_limits.FIELDS}
+    try:
+        limits = account_limits.parse_limits(typed)
+    except Refused as refused:
+        return await render_account(request, account, limit_fields=typed, refused=refused)
+    await account_limits.change_limits(request.context, account.id, limits, request.actor)
+    return request.redirect(f"{ACCOUNTS_PATH}/{account.id}")

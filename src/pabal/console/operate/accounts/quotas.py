@@ -5,8 +5,8 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pabal.console.operate.carriers.status import list_used_up
+from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.ticked_ids import parse_id
 from pabal.domain.base.codes import Text
 from pabal.service.access.accounts import account_limits, administration
 from pabal.service.access.accounts.account_limits import LimitUse

@@ -1,0 +1,36 @@
+"""Reads fields that several forms have: what was ticked, by a letter and an id, and the tab it was ticked in."""
+
+import re
+from collections.abc import Mapping
+
+from pabal.console.shell.page_request import PageRequest
+from pabal.service.access.sign_in.sign_in import new_secret
+
+MAX_ID_DIGITS = 18
+CONTACT, GROUP = "c", "g"
+_TICKED = {letter: re.compile(rf"{letter}([0-9]{{1,{MAX_ID_DIGITS}}})", re.ASCII) for letter in (CONTACT, GROUP)}
+TAB_FIELD = "tab"
+TAB_ID_CHARACTERS = 16
+_TAB_ID = re.compile(rf"[0-9a-f]{{{TAB_ID_CHARACTERS}}}", re.ASCII)
+
+
+def parse_id(word: str) -> int | None:
+    """Return an id, None for what cannot be one."""
+    return int(word) if word.isascii() and word.isdigit() and len(word) <= MAX_ID_DIGITS else None
+
+
+def ticked_ids(fields: Mapping[str, str], letter: str) -> list[int]:
+    """Return the ids of contacts or groups that were ticked."""
+    found = (_TICKED[letter].fullmatch(name) for name, value in fields.items() if value)
+    return [int(each[1]) for each in found if each]
+
+
+def tab_id(request: PageRequest) -> str:
+    """Return the id of the tab that a request comes from; empty: it has none."""
+    given = request.field(TAB_FIELD)
+    return given if _TAB_ID.fullmatch(given) else ""
+
+
+def new_tab_id(request: PageRequest) -> str:
+    """Return the id of a tab that is opened."""
+    return new_secret(request.context.world)[:TAB_ID_CHARACTERS]
