@@ -1,1 +1,1 @@
-"""Where things are kept: the only floor that speaks SQL."""
+"""Stores data: the only package with SQL."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pabal.store.engine.base import Tx
 from pabal.store.engine.sqlite.sqlite_store import SqliteStore
-from pabal.store.engine.sqlite.write_lock import WriteTurns
+from pabal.store.engine.sqlite.write_lock import WriteLock
 from pabal.world import RealWorld
 
 WRITES = 200
@@ -15,22 +15,22 @@ WRITES = 200
 
 def test_who_waits_comes_before_the_last_writer(tmp_path: Path) -> None:
     path = tmp_path / "pabal.db"
-    first, second = WriteTurns(path), WriteTurns(path)
+    first, second = WriteLock(path), WriteLock(path)
     order: list[str] = []
 
     def wait_and_write() -> None:
-        second.take()
+        second.acquire()
         order.append("second")
-        second.give()
+        second.release()
 
-    first.take()
+    first.acquire()
     waiting = threading.Thread(target=wait_and_write)
     waiting.start()
-    _wait_until_gate_is_closed(path)
-    first.give()
-    first.take()
+    _wait_until_somebody_waits(path)
+    first.release()
+    first.acquire()
     order.append("first")
-    first.give()
+    first.release()
     waiting.join()
 
     assert order == ["second", "first"]
@@ -38,41 +38,41 @@ def test_who_waits_comes_before_the_last_writer(tmp_path: Path) -> None:
     second.close()
 
 
-def test_turn_is_awaited_while_another_waits_for_it(tmp_path: Path) -> None:
+def test_lock_is_awaited_while_another_process_waits(tmp_path: Path) -> None:
     path = tmp_path / "pabal.db"
-    first, second = WriteTurns(path), WriteTurns(path)
-    first.take()
+    first, second = WriteLock(path), WriteLock(path)
+    first.acquire()
     was_awaited = first.is_awaited()
-    waiting = threading.Thread(target=second.take)
+    waiting = threading.Thread(target=second.acquire)
     waiting.start()
-    _wait_until_gate_is_closed(path)
+    _wait_until_somebody_waits(path)
 
     assert not was_awaited
     assert first.is_awaited()
 
-    first.give()
+    first.release()
     waiting.join()
     assert not second.is_awaited()
-    second.give()
+    second.release()
     first.close()
     second.close()
 
 
 def test_commit_takes_in_nothing_more_while_another_process_waits(tmp_path: Path) -> None:
     path, order = tmp_path / "pabal.db", list[str]()
-    other = WriteTurns(path)
+    other = WriteLock(path)
 
     def write_elsewhere() -> None:
-        other.take()
+        other.acquire()
         order.append("other process")
-        other.give()
+        other.release()
 
     waiting = threading.Thread(target=write_elsewhere)
 
     def let_the_other_wait(tx: Tx) -> None:
         order.append("first")
         waiting.start()
-        _wait_until_gate_is_closed(path)
+        _wait_until_somebody_waits(path)
 
     def write_more(tx: Tx) -> None:
         order.append("second")
@@ -103,7 +103,7 @@ def test_two_writers_of_one_file_lose_nothing(tmp_path: Path) -> None:
     assert asyncio.run(scenario()) == (2 * WRITES, 2 * WRITES)
 
 
-def test_failed_write_gives_the_turn_to_the_other(tmp_path: Path) -> None:
+def test_failed_write_releases_the_lock(tmp_path: Path) -> None:
     def fail(tx: Tx) -> None:
         raise ValueError("not this one")
 
@@ -120,14 +120,14 @@ def test_failed_write_gives_the_turn_to_the_other(tmp_path: Path) -> None:
     assert asyncio.run(scenario()) == 1
 
 
-def _wait_until_gate_is_closed(path: Path) -> None:
-    with path.with_suffix(".gate").open("w") as gate:
+def _wait_until_somebody_waits(path: Path) -> None:
+    with path.with_suffix(".next-writer").open("w") as next_writer:
         while True:
             try:
-                fcntl.flock(gate, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(next_writer, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return
-            fcntl.flock(gate, fcntl.LOCK_UN)
+            fcntl.flock(next_writer, fcntl.LOCK_UN)
 
 
 def _create(tx: Tx) -> None:

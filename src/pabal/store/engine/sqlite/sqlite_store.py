@@ -33,7 +33,7 @@ from pabal.store.engine.commit.group_commit import (
 )
 from pabal.store.engine.commit.write_queue import PendingWrite
 from pabal.store.engine.sqlite.sqlite_scrub import Scrubber
-from pabal.store.engine.sqlite.write_lock import WriteTurns
+from pabal.store.engine.sqlite.write_lock import WriteLock
 from pabal.world import World
 
 BUSY_TIMEOUT_MS = 10_000
@@ -121,32 +121,32 @@ class SqliteTx:
 
 
 class _SqliteWriter:
-    """The one connection of this process that writes; where another process writes too, they take turns."""
+    """The one connection of this process that writes; where another process writes too, they share a lock."""
 
-    def __init__(self, connection: apsw.Connection, turns: WriteTurns | None) -> None:
+    def __init__(self, connection: apsw.Connection, process_lock: WriteLock | None) -> None:
         self._connection = connection
-        self._turns = turns
-        self._lock = threading.Lock()
+        self._process_lock = process_lock
+        self._thread_lock = threading.Lock()
         """Held from the begin of a transaction to its end, and while scrubbing keeps writers waiting."""
-        self._is_in_turn = False
+        self._is_locked = False
         self.tx = SqliteTx(connection)
         self.announced = self.tx.announced
 
     def begin(self) -> None:
-        self._take_turn()
-        self._is_in_turn = True
+        self._acquire()
+        self._is_locked = True
         self._connection.execute("begin immediate")
 
     def commit(self) -> None:
         self._connection.execute("commit")
-        self._end_turn()
+        self._end()
 
     def rollback(self) -> None:
         self._connection.execute("rollback")
-        self._end_turn()
+        self._end()
 
     def is_awaited(self) -> bool:
-        return self._turns is not None and self._turns.is_awaited()
+        return self._process_lock is not None and self._process_lock.is_awaited()
 
     def savepoint(self) -> None:
         self._connection.execute("savepoint one")
@@ -162,37 +162,37 @@ class _SqliteWriter:
         with contextlib.suppress(apsw.Error):
             if self._connection.in_transaction:
                 self._connection.execute("rollback")
-        self._end_turn()
+        self._end()
 
     def close(self) -> None:
         self._connection.close()
-        if self._turns:
-            self._turns.close()
+        if self._process_lock:
+            self._process_lock.close()
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
         """Keep this process and others from writing while the block runs; for another thread than the writer's."""
-        self._take_turn()
+        self._acquire()
         try:
             yield
         finally:
-            self._give_turn()
+            self._release()
 
-    def _take_turn(self) -> None:
-        self._lock.acquire()
-        if self._turns:
-            self._turns.take()
+    def _acquire(self) -> None:
+        self._thread_lock.acquire()
+        if self._process_lock:
+            self._process_lock.acquire()
 
-    def _give_turn(self) -> None:
-        if self._turns:
-            self._turns.give()
-        self._lock.release()
+    def _release(self) -> None:
+        if self._process_lock:
+            self._process_lock.release()
+        self._thread_lock.release()
 
-    def _end_turn(self) -> None:
-        """Give the turn away, if a transaction has it."""
-        if self._is_in_turn:
-            self._is_in_turn = False
-            self._give_turn()
+    def _end(self) -> None:
+        """Release the locks, if a transaction holds them."""
+        if self._is_locked:
+            self._is_locked = False
+            self._release()
 
 
 class SqliteStore(GroupCommitStore):
@@ -222,7 +222,7 @@ class SqliteStore(GroupCommitStore):
         self._readers_open: list[apsw.Connection] = []
         self._data_version: int | None = None
         try:
-            self._writer = _SqliteWriter(self._connect(), WriteTurns(path) if is_shared else None)
+            self._writer = _SqliteWriter(self._connect(), WriteLock(path) if is_shared else None)
         except apsw.Error as error:
             raise StoreUnavailable(type(error).__name__) from error
         self._scrubber = Scrubber(path, hold=self._writer.hold)

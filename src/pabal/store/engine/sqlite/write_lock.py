@@ -1,44 +1,46 @@
-"""Turns of the processes that write to one SQLite file: who has waited longest writes next."""
+"""The write lock of processes that share one SQLite file: who has waited longest writes next."""
 
 import fcntl
 from pathlib import Path
 from typing import IO
 
 
-class WriteTurns:
-    """Locks beside the file that pass from process to process at once.
+class WriteLock:
+    """Two lock files beside the store, which pass from process to process at once.
 
     SQLite's own wait looks again after a while, so a process that writes without a pause would keep another one out
-    for seconds. Here, whoever waits for the turn closes the gate behind which the other one has to wait in turn.
-    The system releases the locks of a process that dies.
+    for seconds. Here a process that waits holds the lock of the next writer, so the one that has just written
+    queues behind it. The system releases the locks of a process that dies.
     """
 
     def __init__(self, path: Path) -> None:
-        self._gate, self._turn = (path.with_suffix(suffix).open("w") for suffix in (".gate", ".turn"))
+        self._next_writer, self._writer = (
+            path.with_suffix(suffix).open("w") for suffix in (".next-writer", ".writer")
+        )
 
-    def take(self) -> None:
-        """Wait for the turn of this process."""
-        _lock(self._gate)
-        _lock(self._turn)
-        fcntl.flock(self._gate, fcntl.LOCK_UN)
+    def acquire(self) -> None:
+        """Wait until this process may write."""
+        _lock(self._next_writer)
+        _lock(self._writer)
+        fcntl.flock(self._next_writer, fcntl.LOCK_UN)
 
     def is_awaited(self) -> bool:
-        """Say whether another process waits for the turn, which this one has."""
+        """Say whether another process waits for the lock, which this one holds."""
         try:
-            fcntl.flock(self._gate, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._next_writer, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
-        fcntl.flock(self._gate, fcntl.LOCK_UN)
+        fcntl.flock(self._next_writer, fcntl.LOCK_UN)
         return False
 
-    def give(self) -> None:
-        """Let the other process write; without effect where it is not this one's turn."""
-        fcntl.flock(self._turn, fcntl.LOCK_UN)
+    def release(self) -> None:
+        """Let another process write; without effect where this one does not hold the lock."""
+        fcntl.flock(self._writer, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Close the files of the locks."""
-        self._gate.close()
-        self._turn.close()
+        """Close the lock files."""
+        self._next_writer.close()
+        self._writer.close()
 
 
 def _lock(file: IO[str]) -> None:
