@@ -12,20 +12,6 @@ NOON = 1_794_711_600_000
 JPEG = b"\xff\xd8\xff\xe0" + bytes(100)
 
 
-class ManualClock:
-    """A clock that a test advances."""
-
-    def __init__(self, at: int = NOON) -> None:
-        self.at = at
-
-    def __call__(self) -> int:
-        return self.at
-
-    def advance_s(self, seconds: float) -> None:
-        """Advance the clock."""
-        self.at += round(seconds * 1000)
-
-
 class Caller:
     """Calls the APIs as the guides describe."""
 
