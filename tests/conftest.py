@@ -1,5 +1,6 @@
 """Shared fixtures and the selection of tests by engine and by weight."""
 
+import inspect
 import os
 import signal
 from collections.abc import Awaitable, Callable
@@ -124,18 +125,45 @@ def _uses_store(item: pytest.Item) -> bool:
 
 
 @pytest.fixture
+def env(tmp_path: Path) -> Path:
+    """The environment of a test that is a coroutine; `pytest_pyfunc_call` builds it where the clock runs."""
+    return tmp_path
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine in virtual time, in an environment with the settings of its marks."""
+    test = pyfuncitem.obj
+    if not inspect.iscoroutinefunction(test):
+        return None
+    given: dict[str, Any] = {name: pyfuncitem.funcargs[name] for name in inspect.signature(test).parameters}
+    if "env" not in given:
+        run_in_virtual_time(test(**given))
+        return True
+    folder = given.pop("env")
+    options = {name: value for mark in pyfuncitem.iter_markers("settings") for name, value in mark.kwargs.items()}
+    run_in_virtual_time(_run_in_environment(folder, lambda env: test(env=env, **given), options))
+    return True
+
+
+@pytest.fixture
 def run_scenario(tmp_path: Path) -> Callable[..., None]:
-    """Return a function that runs a scenario in a fresh environment: `run_scenario(scenario, **settings)`."""
+    """Return a function that runs a scenario in a fresh environment: `run_scenario(scenario, **settings)`.
+
+    For tests that make something before the environment exists; others are coroutines that ask for `env`.
+    """
 
     def run(scenario: Scenario, **options: Any) -> None:
-        async def run_and_stop() -> None:
-            build = {name: options.pop(name) for name in BUILD_OPTIONS if name in options}
-            env = await build_environment(tmp_path, settings=settings_for(tmp_path, **options), **build)
-            try:
-                await scenario(env)
-            finally:
-                await env.service.stop()
-
-        run_in_virtual_time(run_and_stop())
+        run_in_virtual_time(_run_in_environment(tmp_path, scenario, options))
 
     return run
+
+
+async def _run_in_environment(folder: Path, scenario: Scenario, options: dict[str, Any]) -> None:
+    build = {name: value for name, value in options.items() if name in BUILD_OPTIONS}
+    settings = {name: value for name, value in options.items() if name not in BUILD_OPTIONS}
+    env = await build_environment(folder, settings=settings_for(folder, **settings), **build)
+    try:
+        await scenario(env)
+    finally:
+        await env.service.stop()

@@ -102,17 +102,14 @@ def test_simulator_carries_all_products() -> None:
     assert carrier.provider is not None
 
 
-def test_message_is_delivered_within_a_second() -> None:
-    async def scenario() -> None:
-        async with Desk(InMemorySimulatorStore()) as runner:
-            assert await submit(runner.simulator, [attempt()]) == [Accepted(attempt().message_id.hex())]
-            await asyncio.sleep(1)
+async def test_message_is_delivered_within_a_second() -> None:
+    async with Desk(InMemorySimulatorStore()) as runner:
+        assert await submit(runner.simulator, [attempt()]) == [Accepted(attempt().message_id.hex())]
+        await asyncio.sleep(1)
 
-            ((at, receipt),) = runner.received
-            assert receipt == Receipt(attempt().message_id.hex(), GOOD)
-            assert 0 < at <= 1
-
-    run_in_virtual_time(scenario())
+        ((at, receipt),) = runner.received
+        assert receipt == Receipt(attempt().message_id.hex(), GOOD)
+        assert 0 < at <= 1
 
 
 FATES = {
@@ -147,39 +144,30 @@ def test_number_with_a_fixed_outcome_gets_it(receiver: str, product: Product) ->
     run_in_virtual_time(scenario())
 
 
-def test_late_number_reports_after_ten_seconds() -> None:
-    async def scenario() -> None:
-        async with Desk(InMemorySimulatorStore()) as runner:
-            await submit(runner.simulator, [attempt(1, "01000000007")])
-            await asyncio.sleep(60)
+async def test_late_number_reports_after_ten_seconds() -> None:
+    async with Desk(InMemorySimulatorStore()) as runner:
+        await submit(runner.simulator, [attempt(1, "01000000007")])
+        await asyncio.sleep(60)
 
-            assert 10 <= runner.received[0][0] <= 10.5
-
-    run_in_virtual_time(scenario())
+        assert 10 <= runner.received[0][0] <= 10.5
 
 
-def test_busy_number_is_busy_twice_and_then_accepted() -> None:
-    async def scenario() -> None:
-        async with Desk(InMemorySimulatorStore()) as runner:
-            verdicts = [(await submit(runner.simulator, [attempt(1, "01000000005")]))[0] for _ in range(3)]
-            await asyncio.sleep(1)
+async def test_busy_number_is_busy_twice_and_then_accepted() -> None:
+    async with Desk(InMemorySimulatorStore()) as runner:
+        verdicts = [(await submit(runner.simulator, [attempt(1, "01000000005")]))[0] for _ in range(3)]
+        await asyncio.sleep(1)
 
-            assert [type(verdict) for verdict in verdicts] == [Busy, Busy, Accepted]
-            assert [receipt.outcome for _, receipt in runner.received] == [GOOD]
-
-    run_in_virtual_time(scenario())
+        assert [type(verdict) for verdict in verdicts] == [Busy, Busy, Accepted]
+        assert [receipt.outcome for _, receipt in runner.received] == [GOOD]
 
 
-def test_mixed_batch_gets_matching_verdicts() -> None:
-    async def scenario() -> None:
-        simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
-        numbers = ["01000000001", PHONE, "01000000005", "01000000001", "01000000007"]
+async def test_mixed_batch_gets_matching_verdicts() -> None:
+    simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
+    numbers = ["01000000001", PHONE, "01000000005", "01000000001", "01000000007"]
 
-        verdicts = await submit(simulator, [attempt(number, phone) for number, phone in enumerate(numbers)])
+    verdicts = await submit(simulator, [attempt(number, phone) for number, phone in enumerate(numbers)])
 
-        assert [type(verdict) for verdict in verdicts] == [Rejected, Accepted, Busy, Rejected, Accepted]
-
-    run_in_virtual_time(scenario())
+    assert [type(verdict) for verdict in verdicts] == [Rejected, Accepted, Busy, Rejected, Accepted]
 
 
 def test_resubmitted_message_gets_one_receipt() -> None:
@@ -248,15 +236,12 @@ def test_due_receipts_are_reported_after_a_restart() -> None:
     run_in_virtual_time(after())
 
 
-def test_many_receipts_are_reported_in_batches() -> None:
-    async def scenario() -> None:
-        async with Desk(InMemorySimulatorStore()) as runner:
-            await submit(runner.simulator, [attempt(number) for number in range(2 * MAX_RECEIPTS_PER_BATCH + 5)])
-            await asyncio.sleep(5)
+async def test_many_receipts_are_reported_in_batches() -> None:
+    async with Desk(InMemorySimulatorStore()) as runner:
+        await submit(runner.simulator, [attempt(number) for number in range(2 * MAX_RECEIPTS_PER_BATCH + 5)])
+        await asyncio.sleep(5)
 
-            assert len({receipt.reference for _, receipt in runner.received}) == 2 * MAX_RECEIPTS_PER_BATCH + 5
-
-    run_in_virtual_time(scenario())
+        assert len({receipt.reference for _, receipt in runner.received}) == 2 * MAX_RECEIPTS_PER_BATCH + 5
 
 
 def test_phone_shows_delivered_messages_only() -> None:
@@ -292,28 +277,20 @@ def test_outcome_depends_on_receiver_and_product_only() -> None:
         ("주문 보류 안내", None),
     ],
 )
-def test_template_is_reviewed_by_its_name(name: str, review: ReviewDecision | None) -> None:
-    async def scenario() -> None:
-        simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
+async def test_template_is_reviewed_by_its_name(name: str, review: ReviewDecision | None) -> None:
+    simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
 
-        assert await simulator.submit_template("key", "code", TemplateContent(name, "글", "999999"), None) == review
-
-    run_in_virtual_time(scenario())
+    assert await simulator.submit_template("key", "code", TemplateContent(name, "글", "999999"), None) == review
 
 
-def test_template_named_for_rejection_is_rejected_with_a_comment() -> None:
-    async def scenario() -> None:
-        simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
+async def test_template_named_for_rejection_is_rejected_with_a_comment() -> None:
+    simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
 
-        review = await simulator.submit_template(
-            "key", "code", TemplateContent("반려될 주문", "글", "999999"), None
-        )
+    review = await simulator.submit_template("key", "code", TemplateContent("반려될 주문", "글", "999999"), None)
 
-        assert review is not None
-        assert not review.is_approved
-        assert review.comment
-
-    run_in_virtual_time(scenario())
+    assert review is not None
+    assert not review.is_approved
+    assert review.comment
 
 
 @pytest.mark.parametrize(
@@ -333,34 +310,31 @@ def test_token_is_the_only_six_digits_in_its_message(channel: str) -> None:
     assert arrival.arrives_at == NOON
 
 
-def test_with_the_real_store_every_message_gets_its_outcome(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        profile = await add_profile(env)
-        texts = await send(env, sms(*[f"0100000000{number}" for number in range(1, 10)]))
-        talks = await send(env, alimtalk(profile, "01000000003", "01000000004", "01000000009"))
-        await env.wait(30)
+async def test_with_the_real_store_every_message_gets_its_outcome(env: Environment) -> None:
+    profile = await add_profile(env)
+    texts = await send(env, sms(*[f"0100000000{number}" for number in range(1, 10)]))
+    talks = await send(env, alimtalk(profile, "01000000003", "01000000004", "01000000009"))
+    await env.wait(30)
 
-        assert await outcomes_of(env, texts) == [
-            (FAILED, Outcome.NUMBER_NOT_ASSIGNED),
-            (FAILED, Outcome.PHONE_OFF),
-            (DONE, GOOD),
-            (DONE, GOOD),
-            (DONE, GOOD),
-            (SENDING, None),
-            (DONE, GOOD),
-            (DONE, GOOD),
-            (DONE, GOOD),
-        ]
-        assert await outcomes_of(env, talks) == [
-            (FAILED, Outcome.NOT_A_USER),
-            (FAILED, Outcome.BLOCKED_BY_USER),
-            (DONE, GOOD),
-            (DONE, GOOD),  # the fallback texts of the first two
-            (DONE, GOOD),
-        ]
-        assert await count_rows(env, "simulated_receipts") == 0
-
-    run_scenario(scenario)
+    assert await outcomes_of(env, texts) == [
+        (FAILED, Outcome.NUMBER_NOT_ASSIGNED),
+        (FAILED, Outcome.PHONE_OFF),
+        (DONE, GOOD),
+        (DONE, GOOD),
+        (DONE, GOOD),
+        (SENDING, None),
+        (DONE, GOOD),
+        (DONE, GOOD),
+        (DONE, GOOD),
+    ]
+    assert await outcomes_of(env, talks) == [
+        (FAILED, Outcome.NOT_A_USER),
+        (FAILED, Outcome.BLOCKED_BY_USER),
+        (DONE, GOOD),
+        (DONE, GOOD),  # the fallback texts of the first two
+        (DONE, GOOD),
+    ]
+    assert await count_rows(env, "simulated_receipts") == 0
 
 
 def test_with_the_real_store_a_restart_loses_no_receipt(run_scenario: RunScenario) -> None:

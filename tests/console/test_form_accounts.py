@@ -12,7 +12,7 @@ from tests.console.test_roles import every_path, things
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import SENDER, RunScenario
+from tests.fixtures.web import SENDER
 
 NAMES_ITS_ACCOUNT = (
     "/console/login", "/console/logout", "/console/language", "/console/accounts", "/console/operate",
@@ -73,136 +73,112 @@ def test_posting_pages_without_account_are_only_those_that_name_it() -> None:
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.OPERATOR])
-def test_every_form_of_every_page_carries_its_account(run_scenario: RunScenario, role: Role) -> None:
-    async def scenario(env: Environment) -> None:
-        named = await things(env)
-        browser = await signed_in_browser(env, role)
-        await browser.submit("/console/numbers", number=SENDER)
-        posted_to: set[str] = set()
-        for page, path in every_path(named):
-            if page.method != "GET" or (page.roles is not None and role not in page.roles):
-                continue
-            shown = forms_of(await browser.get(path))
+async def test_every_form_of_every_page_carries_its_account(env: Environment, role: Role) -> None:
+    named = await things(env)
+    browser = await signed_in_browser(env, role)
+    await browser.submit("/console/numbers", number=SENDER)
+    posted_to: set[str] = set()
+    for page, path in every_path(named):
+        if page.method != "GET" or (page.roles is not None and role not in page.roles):
+            continue
+        shown = forms_of(await browser.get(path))
 
-            for form in shown.forms:
-                assert form.get("csrf", "").endswith("-1"), (path, form)
-                posted_to.add(form[""])
-            if shown.htmx_paths and shown.htmx_headers:
-                assert '-1"' in shown.htmx_headers, path
-        assert len(posted_to) > 8
-
-    run_scenario(scenario)
+        for form in shown.forms:
+            assert form.get("csrf", "").endswith("-1"), (path, form)
+            posted_to.add(form[""])
+        if shown.htmx_paths and shown.htmx_headers:
+            assert '-1"' in shown.htmx_headers, path
+    assert len(posted_to) > 8
 
 
-def test_every_posting_page_refuses_the_form_of_another_account(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator, token = await two_accounts(env)
-        before = await env.store.read(latest_entries, None, 100)
-        for page in BOUND:
-            path = page.path.replace("{", "").replace("}", "")
+async def test_every_posting_page_refuses_the_form_of_another_account(env: Environment) -> None:
+    operator, token = await two_accounts(env)
+    before = await env.store.read(latest_entries, None, 100)
+    for page in BOUND:
+        path = page.path.replace("{", "").replace("}", "")
 
-            shown = await operator.post(path, {"csrf": token, "number": SENDER, "typed": "<b>잃지 않음"})
-            part = await operator.post(path, {}, x_csrf_token=token, hx_request="true")
-            bare = await operator.post(path, {"csrf": token.partition("-")[0]})
+        shown = await operator.post(path, {"csrf": token, "number": SENDER, "typed": "<b>잃지 않음"})
+        part = await operator.post(path, {}, x_csrf_token=token, hx_request="true")
+        bare = await operator.post(path, {"csrf": token.partition("-")[0]})
 
-            assert (shown.status, part.status, bare.status) == (409, 409, 409), path
-            assert "acme" in shown.text
-            assert page.is_preview or "&lt;b&gt;잃지 않음" in shown.text
-            assert part.headers["hx-reswap"].partition(" ")[0] == ("none" if page.is_preview else "outerHTML")
-        assert await env.store.read(latest_entries, None, 100) == before
-        assert await env.store.read(numbers.list_all) == []
-
-    run_scenario(scenario)
+        assert (shown.status, part.status, bare.status) == (409, 409, 409), path
+        assert "acme" in shown.text
+        assert page.is_preview or "&lt;b&gt;잃지 않음" in shown.text
+        assert part.headers["hx-reswap"].partition(" ")[0] == ("none" if page.is_preview else "outerHTML")
+    assert await env.store.read(latest_entries, None, 100) == before
+    assert await env.store.read(numbers.list_all) == []
 
 
-def test_refused_form_can_be_sent_again_for_its_own_account(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator, token = await two_accounts(env)
-        refused = await operator.post("/console/numbers", {"csrf": token, "number": SENDER})
-        (again,) = [form for form in forms_of(refused).forms if form.get("number")]
+async def test_refused_form_can_be_sent_again_for_its_own_account(env: Environment) -> None:
+    operator, token = await two_accounts(env)
+    refused = await operator.post("/console/numbers", {"csrf": token, "number": SENDER})
+    (again,) = [form for form in forms_of(refused).forms if form.get("number")]
 
-        done = await operator.post(again.pop(""), again)
-        forged = await operator.post("/console/numbers", {**again, "csrf": await operator.csrf()})
+    done = await operator.post(again.pop(""), again)
+    forged = await operator.post("/console/numbers", {**again, "csrf": await operator.csrf()})
 
-        assert done.status == 303
-        assert [each.account for each in await env.store.read(numbers.list_all)] == ["acme"]
-        assert "acme 계정을 대신해" in (await operator.get("/console/numbers")).text
-        assert forged.status == 409, "it is registered already"
-
-    run_scenario(scenario)
+    assert done.status == 303
+    assert [each.account for each in await env.store.read(numbers.list_all)] == ["acme"]
+    assert "acme 계정을 대신해" in (await operator.get("/console/numbers")).text
+    assert forged.status == 409, "it is registered already"
 
 
-def test_form_with_a_file_is_refused_without_an_offer_to_repeat_it(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator, token = await two_accounts(env)
-        file = ("a.jpg", "image/jpeg", b"x")
+async def test_form_with_a_file_is_refused_without_an_offer_to_repeat_it(env: Environment) -> None:
+    operator, token = await two_accounts(env)
+    file = ("a.jpg", "image/jpeg", b"x")
 
-        shown = await operator.submit_with_file("/console/templates/new", file, {"csrf": token, "name": "잃음"})
+    shown = await operator.submit_with_file("/console/templates/new", file, {"csrf": token, "name": "잃음"})
 
-        assert shown.status == 409
-        assert "파일은 다시 선택해야 합니다" in shown.text
-        assert "잃음" not in shown.text
-
-    run_scenario(scenario)
+    assert shown.status == 409
+    assert "파일은 다시 선택해야 합니다" in shown.text
+    assert "잃음" not in shown.text
 
 
-def test_only_operators_can_switch_with_a_form(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await env.store.write(accounts.ensure_account, "secret account", 0)
-        owner = await signed_in_browser(env)
-        secret = (await owner.csrf()).partition("-")[0]
-        fields: dict[str, Any] = {"csrf": f"{secret}-1", "switch_account": "1", "number": SENDER}
+async def test_only_operators_can_switch_with_a_form(env: Environment) -> None:
+    await env.store.write(accounts.ensure_account, "secret account", 0)
+    owner = await signed_in_browser(env)
+    secret = (await owner.csrf()).partition("-")[0]
+    fields: dict[str, Any] = {"csrf": f"{secret}-1", "switch_account": "1", "number": SENDER}
 
-        shown = await owner.post("/console/numbers", fields)
+    shown = await owner.post("/console/numbers", fields)
 
-        assert shown.status == 409
-        assert "secret account" not in shown.text
-        assert await env.store.read(numbers.list_all) == []
-
-    run_scenario(scenario)
+    assert shown.status == 409
+    assert "secret account" not in shown.text
+    assert await env.store.read(numbers.list_all) == []
 
 
-def test_operator_sends_only_after_choosing_an_account(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator = await signed_in_browser(env, Role.OPERATOR)
-        await env.store.write(accounts.ensure_account, "acme", 0)
+async def test_operator_sends_only_after_choosing_an_account(env: Environment) -> None:
+    operator = await signed_in_browser(env, Role.OPERATOR)
+    await env.store.write(accounts.ensure_account, "acme", 0)
 
-        unchosen = await operator.get("/console/send?kind=sms")
-        refused = await operator.submit("/console/send", kind="sms")
-        chosen = await operator.submit("/console/accounts", account="1", next="/console/send?kind=sms")
-        shown = await operator.get(chosen.location)
-        stopped = await operator.submit("/console/accounts", account="")
-        after = await operator.get("/console/send")
+    unchosen = await operator.get("/console/send?kind=sms")
+    refused = await operator.submit("/console/send", kind="sms")
+    chosen = await operator.submit("/console/accounts", account="1", next="/console/send?kind=sms")
+    shown = await operator.get(chosen.location)
+    stopped = await operator.submit("/console/accounts", account="")
+    after = await operator.get("/console/send")
 
-        assert unchosen.location == "/console/accounts?next=%2Fconsole%2Fsend%3Fkind%3Dsms"
-        assert refused.status == 409
-        assert chosen.location == "/console/send?kind=sms"
-        assert "운영자로서 acme 계정을 대신해 작업하고 있습니다" in shown.text
-        assert stopped.location == "/console/accounts"
-        assert after.location.startswith("/console/accounts")
-
-    run_scenario(scenario)
+    assert unchosen.location == "/console/accounts?next=%2Fconsole%2Fsend%3Fkind%3Dsms"
+    assert refused.status == 409
+    assert chosen.location == "/console/send?kind=sms"
+    assert "운영자로서 acme 계정을 대신해 작업하고 있습니다" in shown.text
+    assert stopped.location == "/console/accounts"
+    assert after.location.startswith("/console/accounts")
 
 
-def test_users_of_an_account_see_no_band(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
+async def test_users_of_an_account_see_no_band(env: Environment) -> None:
+    owner = await signed_in_browser(env)
 
-        assert "대신해" not in (await owner.get("/console/send")).text
-
-    run_scenario(scenario)
+    assert "대신해" not in (await owner.get("/console/send")).text
 
 
-def test_operator_without_account_is_asked_to_choose_one(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator, _ = await two_accounts(env)
-        chosen = await operator.get("/console/accounts")
-        await operator.submit("/console/accounts", account="")
+async def test_operator_without_account_is_asked_to_choose_one(env: Environment) -> None:
+    operator, _ = await two_accounts(env)
+    chosen = await operator.get("/console/accounts")
+    await operator.submit("/console/accounts", account="")
 
-        asked = await operator.get("/console/accounts")
+    asked = await operator.get("/console/accounts")
 
-        assert "<h1>계정 변경</h1>" in chosen.text
-        assert "<h1>계정 선택</h1>" in asked.text
-        assert '<a href="/console/accounts">계정 선택</a>' in asked.text
-
-    run_scenario(scenario)
+    assert "<h1>계정 변경</h1>" in chosen.text
+    assert "<h1>계정 선택</h1>" in asked.text
+    assert '<a href="/console/accounts">계정 선택</a>' in asked.text

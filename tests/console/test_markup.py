@@ -25,7 +25,6 @@ from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
-    RunScenario,
     alimtalk_body,
     approve_template,
     call_ok,
@@ -270,38 +269,32 @@ def test_every_text_column_is_known_to_these_tests() -> None:
     assert len(columns()) > 60
 
 
-def test_no_page_renders_stored_text_as_markup(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        named, browsers = await fill_store(env)
-        seen: dict[Role, int] = {}
-        for role, browser in browsers.items():
-            for path in addresses(named):
-                shown = await browser.get(path)
+async def test_no_page_renders_stored_text_as_markup(env: Environment) -> None:
+    named, browsers = await fill_store(env)
+    seen: dict[Role, int] = {}
+    for role, browser in browsers.items():
+        for path in addresses(named):
+            shown = await browser.get(path)
 
-                check(shown, (role, path))
-                if "<main" in shown.text and browser.is_signed_in:
-                    assert ESCAPED in shown.text, "the names at the top contain markup, so each page has some"
-                    seen[role] = seen.get(role, 0) + shown.text.count(ESCAPED)
+            check(shown, (role, path))
+            if "<main" in shown.text and browser.is_signed_in:
+                assert ESCAPED in shown.text, "the names at the top contain markup, so each page has some"
+                seen[role] = seen.get(role, 0) + shown.text.count(ESCAPED)
 
-        assert all(count > 100 for count in seen.values()), seen
-
-    run_scenario(scenario)
+    assert all(count > 100 for count in seen.values()), seen
 
 
-def test_columns_of_new_pages_come_out_escaped(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        named, browsers = await fill_store(env)
-        busy = await env.store.read(find_retried_message)
-        wanted = sorted({each for each_page in SHOWN_COLUMNS.values() for each in each_page})
-        await env.store.write(plant_names, wanted)
-        for path, shown_columns in SHOWN_COLUMNS.items():
-            shown = await browsers[Role.OPERATOR].get(path.format(**named | {"message": busy}))
+async def test_columns_of_new_pages_come_out_escaped(env: Environment) -> None:
+    named, browsers = await fill_store(env)
+    busy = await env.store.read(find_retried_message)
+    wanted = sorted({each for each_page in SHOWN_COLUMNS.values() for each in each_page})
+    await env.store.write(plant_names, wanted)
+    for path, shown_columns in SHOWN_COLUMNS.items():
+        shown = await browsers[Role.OPERATOR].get(path.format(**named | {"message": busy}))
 
-            check(shown, path)
-            for each in shown_columns:
-                assert f"{ESCAPED}{each}" in shown.text, (path, each)
-
-    run_scenario(scenario)
+        check(shown, path)
+        for each in shown_columns:
+            assert f"{ESCAPED}{each}" in shown.text, (path, each)
 
 
 def find_retried_message(tx: Tx) -> str:
@@ -318,28 +311,25 @@ def plant_names(tx: Tx, names: Sequence[str]) -> None:
     tx.execute("update webhooks set state = 'paused'")  # every page tells of those
 
 
-def test_no_form_renders_typed_text_as_markup(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        named, browsers = await fill_store(env)
-        fields = dict.fromkeys([*SEARCH_FIELDS, *TEMPLATE_FIELDS, *FORM_FIELDS], MARK)
-        owner = browsers[Role.OWNER]
-        for path in ("/console/webhooks", f"/console/webhooks/{named['webhook']}/edit", "/console/opt-outs"):
-            typed = await owner.submit(path, **fields)
-            assert typed.text.count(f'value="{ESCAPED}"') >= 2, "what was typed is kept"
-        file = f"phone,{MARK}\n{MARK},{MARK}\n".encode()
-        check(await owner.upload("/console/opt-outs/import", file, name=MARK), "file")
-        for role, browser in browsers.items():
-            for page, path in every_path(named):
-                if page.method == "POST" and page.path not in ("/console/logout", "/console/login"):
-                    shown = await browser.post(path, {**fields, "csrf": await browser.csrf()})
+async def test_no_form_renders_typed_text_as_markup(env: Environment) -> None:
+    named, browsers = await fill_store(env)
+    fields = dict.fromkeys([*SEARCH_FIELDS, *TEMPLATE_FIELDS, *FORM_FIELDS], MARK)
+    owner = browsers[Role.OWNER]
+    for path in ("/console/webhooks", f"/console/webhooks/{named['webhook']}/edit", "/console/opt-outs"):
+        typed = await owner.submit(path, **fields)
+        assert typed.text.count(f'value="{ESCAPED}"') >= 2, "what was typed is kept"
+    file = f"phone,{MARK}\n{MARK},{MARK}\n".encode()
+    check(await owner.upload("/console/opt-outs/import", file, name=MARK), "file")
+    for role, browser in browsers.items():
+        for page, path in every_path(named):
+            if page.method == "POST" and page.path not in ("/console/logout", "/console/login"):
+                shown = await browser.post(path, {**fields, "csrf": await browser.csrf()})
 
-                    check(shown, (role, path))
+                check(shown, (role, path))
 
-        wrong = await Browser(env.service).submit("/console/login", name=MARK, password=MARK, next=MARK)
-        check(wrong, "sign-in")
-        assert ESCAPED in wrong.text
-
-    run_scenario(scenario)
+    wrong = await Browser(env.service).submit("/console/login", name=MARK, password=MARK, next=MARK)
+    check(wrong, "sign-in")
+    assert ESCAPED in wrong.text
 
 
 @pytest.mark.parametrize("shown", [f"<p>{MARK}</p>", f'<input value="{MARK}">', "<p><x-mark></p>", "<a href=\"'>"])

@@ -11,7 +11,7 @@ from pabal.store.accounts import accounts
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, make_user, sign_in, signed_in_browser
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, call_ok, get_message, set_up_sender, sms_body, template_body
+from tests.fixtures.web import call_ok, get_message, set_up_sender, sms_body, template_body
 
 SECRET = "남의 비밀 메시지"
 RECEIVER, DIGITS = "010-4321-8765", "01043218765"
@@ -99,124 +99,101 @@ async def ask(browser: Browser, page: Page, path: str) -> int:
     return (await browser.post(path, {"csrf": csrf}, x_csrf_token=csrf)).status
 
 
-def test_page_opens_only_for_its_roles(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        named = await things(env)
-        for role in Role:
-            name = await make_user(env, role)
-            browser = Browser(env.service)
-            for page in PAGES:
-                if not browser.is_signed_in:
-                    await sign_in(env, name, browser)
-
-                answers = {await ask(browser, page, path) for path in paths(page, named)}
-
-                if page.roles is None or role in page.roles:
-                    assert not answers & {403, 405, 500}, (page, role)
-                else:
-                    assert answers == {403}, (page, role)
-
-    run_scenario(scenario)
-
-
-def test_without_session_only_public_pages_open(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        named = await things(env)
+async def test_page_opens_only_for_its_roles(env: Environment) -> None:
+    named = await things(env)
+    for role in Role:
+        name = await make_user(env, role)
         browser = Browser(env.service)
-        csrf = await browser.csrf()
-        for page, path in every_path(named):
-            shown = await (browser.get(path) if page.method == "GET" else browser.post(path, {"csrf": csrf}))
+        for page in PAGES:
+            if not browser.is_signed_in:
+                await sign_in(env, name, browser)
 
-            assert SECRET not in shown.text
-            if page.roles is not None:
-                assert shown.status == 303, page
-                assert shown.location.startswith("/console/login"), page
+            answers = {await ask(browser, page, path) for path in paths(page, named)}
 
-    run_scenario(scenario)
+            if page.roles is None or role in page.roles:
+                assert not answers & {403, 405, 500}, (page, role)
+            else:
+                assert answers == {403}, (page, role)
+
+
+async def test_without_session_only_public_pages_open(env: Environment) -> None:
+    named = await things(env)
+    browser = Browser(env.service)
+    csrf = await browser.csrf()
+    for page, path in every_path(named):
+        shown = await (browser.get(path) if page.method == "GET" else browser.post(path, {"csrf": csrf}))
+
+        assert SECRET not in shown.text
+        if page.roles is not None:
+            assert shown.status == 303, page
+            assert shown.location.startswith("/console/login"), page
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.SENDER, Role.VIEWER])
-def test_other_accounts_data_is_never_shown(run_scenario: RunScenario, role: Role) -> None:
-    async def scenario(env: Environment) -> None:
-        named = await things(env)
-        stranger, mine = await signed_in_browser(env, role, "other"), await signed_in_browser(env, role)
-        for page, path in every_path(named):
-            if page.method != "GET":
-                continue
-            theirs, ours = await stranger.get(path), await mine.get(path)
+async def test_other_accounts_data_is_never_shown(env: Environment, role: Role) -> None:
+    named = await things(env)
+    stranger, mine = await signed_in_browser(env, role, "other"), await signed_in_browser(env, role)
+    for page, path in every_path(named):
+        if page.method != "GET":
+            continue
+        theirs, ours = await stranger.get(path), await mine.get(path)
 
-            assert SECRET not in theirs.text
-            assert "4321" not in theirs.text.replace(RECEIVER, "").replace(DIGITS, ""), path
-            if "{" in page.path and ours.status == 200:
-                assert theirs.status == 404, path
-                assert SECRET in ours.text, path
-
-    run_scenario(scenario)
+        assert SECRET not in theirs.text
+        assert "4321" not in theirs.text.replace(RECEIVER, "").replace(DIGITS, ""), path
+        if "{" in page.path and ours.status == 200:
+            assert theirs.status == 404, path
+            assert SECRET in ours.text, path
 
 
-def test_check_finds_a_leaked_secret(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        named = await things(env)
-        owner = await signed_in_browser(env)
+async def test_check_finds_a_leaked_secret(env: Environment) -> None:
+    named = await things(env)
+    owner = await signed_in_browser(env)
 
-        showing = [
-            path
-            for page, path in every_path(named)
-            if page.method == "GET" and SECRET in (await owner.get(path)).text
+    showing = [
+        path for page, path in every_path(named) if page.method == "GET" and SECRET in (await owner.get(path)).text
+    ]
+
+    assert len(showing) >= 10
+
+
+async def test_form_without_csrf_token_is_refused(env: Environment) -> None:
+    name = await make_user(env, Role.OPERATOR)
+    thief = await signed_in_browser(env, Role.OWNER, "other")
+    other = await thief.csrf()
+    for page in [page for page in PAGES if page.method == "POST"]:
+        victim = await sign_in(env, name) if page.roles else Browser(env.service)
+        right = await victim.csrf()
+        before = await env.store.read(latest_entries, None, 100)
+
+        tries = [
+            await victim.post(page.path),
+            await victim.post(page.path, {"csrf": ""}),
+            await victim.post(page.path, {"csrf": other}),
+            await victim.post(page.path, {}, x_csrf_token=other),
+            await victim.post(page.path, {"csrf": right}, sec_fetch_site="cross-site"),
+            await victim.post(page.path, {"csrf": right}, sec_fetch_site="same-site"),
         ]
 
-        assert len(showing) >= 10
-
-    run_scenario(scenario)
-
-
-def test_form_without_csrf_token_is_refused(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        name = await make_user(env, Role.OPERATOR)
-        thief = await signed_in_browser(env, Role.OWNER, "other")
-        other = await thief.csrf()
-        for page in [page for page in PAGES if page.method == "POST"]:
-            victim = await sign_in(env, name) if page.roles else Browser(env.service)
-            right = await victim.csrf()
-            before = await env.store.read(latest_entries, None, 100)
-
-            tries = [
-                await victim.post(page.path),
-                await victim.post(page.path, {"csrf": ""}),
-                await victim.post(page.path, {"csrf": other}),
-                await victim.post(page.path, {}, x_csrf_token=other),
-                await victim.post(page.path, {"csrf": right}, sec_fetch_site="cross-site"),
-                await victim.post(page.path, {"csrf": right}, sec_fetch_site="same-site"),
-            ]
-
-            assert [shown.status for shown in tries] == [403] * len(tries), page
-            assert await env.store.read(latest_entries, None, 100) == before, page
-
-    run_scenario(scenario)
+        assert [shown.status for shown in tries] == [403] * len(tries), page
+        assert await env.store.read(latest_entries, None, 100) == before, page
 
 
-def test_csrf_token_may_be_sent_in_a_header(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+async def test_csrf_token_may_be_sent_in_a_header(env: Environment) -> None:
+    browser = await signed_in_browser(env)
 
-        shown = await browser.post("/console/logout", {}, x_csrf_token=await browser.csrf())
+    shown = await browser.post("/console/logout", {}, x_csrf_token=await browser.csrf())
 
-        assert (shown.status, shown.location) == (303, "/console/login")
-
-    run_scenario(scenario)
+    assert (shown.status, shown.location) == (303, "/console/login")
 
 
-def test_operator_without_accounts_is_told_how_to_create_one(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator = await signed_in_browser(env, Role.OPERATOR)
+async def test_operator_without_accounts_is_told_how_to_create_one(env: Environment) -> None:
+    operator = await signed_in_browser(env, Role.OPERATOR)
 
-        before = await operator.get("/console/history")
-        account_id = await env.store.write(accounts.ensure_account, "acme", env.world.now())
-        await operator.submit("/console/accounts", account=str(account_id))
-        after = await operator.get("/console/history")
-        unknown = await operator.submit("/console/accounts", account="999")
+    before = await operator.get("/console/history")
+    account_id = await env.store.write(accounts.ensure_account, "acme", env.world.now())
+    await operator.submit("/console/accounts", account=str(account_id))
+    after = await operator.get("/console/history")
+    unknown = await operator.submit("/console/accounts", account="999")
 
-        assert (before.status, after.status, unknown.status) == (404, 200, 404)
-        assert 'href="/console/operate/accounts"' in before.text
-
-    run_scenario(scenario)
+    assert (before.status, after.status, unknown.status) == (404, 200, 404)
+    assert 'href="/console/operate/accounts"' in before.text

@@ -7,7 +7,7 @@ from docs import generate
 from pabal.domain.brand.message import BrandType
 from pabal.domain.brand.rules import RULES
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, call_ok, list_phone_messages, register_channel
+from tests.fixtures.web import call_ok, list_phone_messages, register_channel
 
 PAGE = (generate.FOLDER.parent / "how-to" / "brand-messages.md").read_text(encoding="utf-8")
 BODIES = re.findall(r"^```json\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
@@ -16,18 +16,15 @@ TYPES = dict(
 )
 
 
-def test_every_body_of_the_page_is_accepted_and_arrives(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        for body in BODIES:
-            await call_ok(call, "message/sendBrandMessage", json.loads(body) | {"senderKey": sender_key})
-        await env.wait(2)
+async def test_every_body_of_the_page_is_accepted_and_arrives(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    for body in BODIES:
+        await call_ok(call, "message/sendBrandMessage", json.loads(body) | {"senderKey": sender_key})
+    await env.wait(2)
 
-        assert len(BODIES) == 4
-        assert len(await list_phone_messages(call)) == len(BODIES)
-
-    run_scenario(scenario)
+    assert len(BODIES) == 4
+    assert len(await list_phone_messages(call)) == len(BODIES)
 
 
 def test_table_of_types_has_the_limits_of_the_code() -> None:

@@ -29,7 +29,7 @@ from tests.fixtures.service import (
     run_scenario_with,
     sms,
 )
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, run_in_virtual_time
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment
 
 
 def idle() -> dict[str, FakeCarrier]:
@@ -184,17 +184,14 @@ def test_stopped_process_gives_its_share_back_and_a_killed_one_loses_one_share(t
     run_cluster(tmp_path, scenario)
 
 
-def test_limit_holds_across_restarts(tmp_path: Path) -> None:
-    async def whole() -> None:
-        total = 0
-        for seed in range(4):  # each process makes ids of its own
-            env = await build_environment(tmp_path, world=VirtualWorld(seed), carriers=idle())
-            await limit(env, 0, 100)
-            total += await accepted_of(env, 30)
-            await env.service.stop()
-        assert total == 100
-
-    run_in_virtual_time(whole())
+async def test_limit_holds_across_restarts(tmp_path: Path) -> None:
+    total = 0
+    for seed in range(4):  # each process makes ids of its own
+        env = await build_environment(tmp_path, world=VirtualWorld(seed), carriers=idle())
+        await limit(env, 0, 100)
+        total += await accepted_of(env, 30)
+        await env.service.stop()
+    assert total == 100
 
 
 def test_lowered_limit_holds_at_once_and_a_raised_one_too(run_scenario: RunScenario) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.virtual import Caller, Environment, build_environment, run_in_virtual_time
+from tests.fixtures.virtual import Caller, Environment, build_environment
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
@@ -21,32 +21,29 @@ from tests.fixtures.web import (
 )
 
 
-def test_advertisement_is_labelled_and_the_label_counts(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        receivers = [
-            *receivers_of("010-1111-1111"),
-            *receivers_of("010-2222-2222", content="나만"),
-            *receivers_of("010-3333-3333"),
-        ]
-        receivers[2]["content"] = "(광고)이미"
+async def test_advertisement_is_labelled_and_the_label_counts(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    receivers = [
+        *receivers_of("010-1111-1111"),
+        *receivers_of("010-2222-2222", content="나만"),
+        *receivers_of("010-3333-3333"),
+    ]
+    receivers[2]["content"] = "(광고)이미"
 
-        async def send(**fields: Any) -> str:
-            return (await call("message/sendFriendtalk", friendtalk_body(sender_key, adFlag=True, **fields))).result
+    async def send(**fields: Any) -> str:
+        return (await call("message/sendFriendtalk", friendtalk_body(sender_key, adFlag=True, **fields))).result
 
-        results = [
-            await send(receivers=receivers),
-            await send(content="가" * 996, receivers=receivers_of("010-4444-4444")),
-            await send(content="가" * 997, receivers=receivers_of("010-4444-4444")),
-            await send(content="(광고)" + "가" * 996, receivers=receivers_of("010-4444-4444")),
-        ]
+    results = [
+        await send(receivers=receivers),
+        await send(content="가" * 996, receivers=receivers_of("010-4444-4444")),
+        await send(content="가" * 997, receivers=receivers_of("010-4444-4444")),
+        await send(content="(광고)" + "가" * 996, receivers=receivers_of("010-4444-4444")),
+    ]
 
-        texts = [(await get_message(call, f"010-{n * 4}-{n * 4}"))["content"] for n in "123"]
-        assert results == ["SUCCESS", "SUCCESS", "CONTENT_TOO_LONG", "SUCCESS"]
-        assert texts == ["(광고)친구야", "(광고)나만", "(광고)이미"]
-
-    run_scenario(scenario)
+    texts = [(await get_message(call, f"010-{n * 4}-{n * 4}"))["content"] for n in "123"]
+    assert results == ["SUCCESS", "SUCCESS", "CONTENT_TOO_LONG", "SUCCESS"]
+    assert texts == ["(광고)친구야", "(광고)나만", "(광고)이미"]
 
 
 @pytest.mark.parametrize(
@@ -129,30 +126,27 @@ def test_advertisement_delayed_into_the_night_waits_until_morning(run_scenario: 
     run_scenario(scenario, world=world)
 
 
-def test_advertisement_delayed_into_the_night_by_a_stop_waits_until_morning(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        evening = await build_environment(tmp_path, world=world_starting_at("2026-11-15 20:40"))
-        call = await evening.caller()
-        sender_key = await register_channel(call)
-        body = friendtalk_body(sender_key, adFlag=True, sendDate="2026-11-15 20:45")
-        await call_ok(call, "message/sendFriendtalk", body)
-        await evening.service.stop()
+async def test_advertisement_delayed_into_the_night_by_a_stop_waits_until_morning(tmp_path: Path) -> None:
+    evening = await build_environment(tmp_path, world=world_starting_at("2026-11-15 20:40"))
+    call = await evening.caller()
+    sender_key = await register_channel(call)
+    body = friendtalk_body(sender_key, adFlag=True, sendDate="2026-11-15 20:45")
+    await call_ok(call, "message/sendFriendtalk", body)
+    await evening.service.stop()
 
-        world = world_starting_at("2026-11-15 21:00", seed=1)
-        night = await build_environment(tmp_path, world=world)
-        call = Caller(night.service, call.key)
-        await night.wait(10)
-        at_night = await get_message(call)
-        world.move_clock(11 * 3600)
-        await night.wait(31)
-        in_the_morning = await get_message(call)
-        await night.service.stop()
+    world = world_starting_at("2026-11-15 21:00", seed=1)
+    night = await build_environment(tmp_path, world=world)
+    call = Caller(night.service, call.key)
+    await night.wait(10)
+    at_night = await get_message(call)
+    world.move_clock(11 * 3600)
+    await night.wait(31)
+    in_the_morning = await get_message(call)
+    await night.service.stop()
 
-        assert describe_outcome(at_night) == "waiting"
-        assert describe_outcome(in_the_morning) == "completed 1000"
-        assert in_the_morning["completedDate"] >= "2026-11-16 08:00:00"
-
-    run_in_virtual_time(scenario())
+    assert describe_outcome(at_night) == "waiting"
+    assert describe_outcome(in_the_morning) == "completed 1000"
+    assert in_the_morning["completedDate"] >= "2026-11-16 08:00:00"
 
 
 def test_fallback_of_an_advertisement_waits_until_morning(run_scenario: RunScenario) -> None:

@@ -40,95 +40,82 @@ async def set_account_number(env: Environment, number: str | None) -> None:
 
 
 @kinds
-def test_marks_are_added_to_the_text_that_is_sent_and_recorded(run_scenario: RunScenario, kind: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_marks_are_added_to_the_text_that_is_sent_and_recorded(env: Environment, kind: str) -> None:
+    call = await env.caller()
 
-        await call_ok(call, f"message/send{kind}", sms_body(adFlag=True, optOutNumber=NUMBER))
-        await env.wait(3)
+    await call_ok(call, f"message/send{kind}", sms_body(adFlag=True, optOutNumber=NUMBER))
+    await env.wait(3)
 
-        (arrived,) = await list_phone_messages(call)
-        record = await get_message(call)
-        assert arrived["content"] == record["content"] == f"(광고)안녕하세요\n{LINE}"
-        assert describe_outcome(record) == "completed 1000"
-
-    run_scenario(scenario)
+    (arrived,) = await list_phone_messages(call)
+    record = await get_message(call)
+    assert arrived["content"] == record["content"] == f"(광고)안녕하세요\n{LINE}"
+    assert describe_outcome(record) == "completed 1000"
 
 
 @kinds
 @pytest.mark.parametrize("flag", [{}, {"adFlag": False}, {"adFlag": None}])
-def test_other_text_is_unchanged_and_needs_no_number(
-    run_scenario: RunScenario, kind: str, flag: dict[str, Any]
+async def test_other_text_is_unchanged_and_needs_no_number(
+    env: Environment, kind: str, flag: dict[str, Any]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+    call = await env.caller()
 
-        await call_ok(call, f"message/send{kind}", sms_body(**flag))
-        await call_ok(call, f"message/send{kind}", sms_body("010-2222-2222", optOutNumber=NUMBER, **flag))
+    await call_ok(call, f"message/send{kind}", sms_body(**flag))
+    await call_ok(call, f"message/send{kind}", sms_body("010-2222-2222", optOutNumber=NUMBER, **flag))
 
-        assert (await get_message(call))["content"] == "안녕하세요"
-        assert (await get_message(call, "010-2222-2222"))["content"] == "안녕하세요"
-
-    run_scenario(scenario)
+    assert (await get_message(call))["content"] == "안녕하세요"
+    assert (await get_message(call, "010-2222-2222"))["content"] == "안녕하세요"
 
 
-def test_number_is_that_of_the_request_else_the_accounts_else_the_setting(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+@pytest.mark.settings(opt_out_number="080-111-1111")
+async def test_number_is_that_of_the_request_else_the_accounts_else_the_setting(env: Environment) -> None:
+    call = await env.caller()
 
-        async def sent_line(**fields: Any) -> str:
-            await call_ok(call, "message/sendSMS", sms_body(adFlag=True, **fields))
-            content: str = (await list_messages(call))[0]["content"]
-            await env.wait(1)
-            return content.split("\n")[-1]
-
-        by_setting = await sent_line()
-        await set_account_number(env, "0802222222")
+    async def sent_line(**fields: Any) -> str:
+        await call_ok(call, "message/sendSMS", sms_body(adFlag=True, **fields))
+        content: str = (await list_messages(call))[0]["content"]
         await env.wait(1)
-        by_account = await sent_line()
-        by_request = await sent_line(optOutNumber="+82 80 333 3333")
-        by_text = await sent_line(content="무료거부 080-444-4444")
-        await set_account_number(env, None)
-        await env.wait(1)
-        again = await sent_line(optOutNumber="")
+        return content.split("\n")[-1]
 
-        assert by_setting == again == "무료거부 0801111111"
-        assert by_account == "무료거부 0802222222"
-        assert by_request == "무료거부 0803333333"
-        assert by_text == "(광고)무료거부 080-444-4444"
+    by_setting = await sent_line()
+    await set_account_number(env, "0802222222")
+    await env.wait(1)
+    by_account = await sent_line()
+    by_request = await sent_line(optOutNumber="+82 80 333 3333")
+    by_text = await sent_line(content="무료거부 080-444-4444")
+    await set_account_number(env, None)
+    await env.wait(1)
+    again = await sent_line(optOutNumber="")
 
-    run_scenario(scenario, opt_out_number="080-111-1111")
+    assert by_setting == again == "무료거부 0801111111"
+    assert by_account == "무료거부 0802222222"
+    assert by_request == "무료거부 0803333333"
+    assert by_text == "(광고)무료거부 080-444-4444"
 
 
 @kinds
-def test_advertisement_without_a_number_is_refused(run_scenario: RunScenario, kind: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_advertisement_without_a_number_is_refused(env: Environment, kind: str) -> None:
+    call = await env.caller()
 
-        refused = await call(f"message/send{kind}", sms_body(adFlag=True))
-        with_own = await call(f"message/send{kind}", sms_body(adFlag=True, content="무료수신거부 080-123-4567"))
+    refused = await call(f"message/send{kind}", sms_body(adFlag=True))
+    with_own = await call(f"message/send{kind}", sms_body(adFlag=True, content="무료수신거부 080-123-4567"))
 
-        assert summarize_refusal(refused) == ("MISSING_PARAMETER", {"optOutNumber": "MISSING_PARAMETER"})
-        assert with_own.result == "SUCCESS"
-        assert len(await list_messages(call)) == 1
-
-    run_scenario(scenario)
+    assert summarize_refusal(refused) == ("MISSING_PARAMETER", {"optOutNumber": "MISSING_PARAMETER"})
+    assert with_own.result == "SUCCESS"
+    assert len(await list_messages(call)) == 1
 
 
 @pytest.mark.parametrize(
     "number", ["02-1234-5678", "010-1234-5678", "1588-0000", "080-12-3456", "080-1234-56789", "무료", "080" * 20]
 )
 @pytest.mark.parametrize("flag", [True, False])
-def test_number_that_is_not_free_is_refused(run_scenario: RunScenario, number: str, flag: bool) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+@pytest.mark.settings(opt_out_number=NUMBER)
+async def test_number_that_is_not_free_is_refused(env: Environment, number: str, flag: bool) -> None:
+    call = await env.caller()
 
-        refused = await call("message/sendSMS", sms_body(adFlag=flag, optOutNumber=number))
+    refused = await call("message/sendSMS", sms_body(adFlag=flag, optOutNumber=number))
 
-        assert summarize_refusal(refused) == ("INVALID_PHONE_NUMBER", {"optOutNumber": "INVALID_PHONE_NUMBER"})
-        assert await list_messages(call) == []
-
-    run_scenario(scenario, opt_out_number=NUMBER)
+    assert summarize_refusal(refused) == ("INVALID_PHONE_NUMBER", {"optOutNumber": "INVALID_PHONE_NUMBER"})
+    assert await list_messages(call) == []
 
 
 @pytest.mark.parametrize(
@@ -144,17 +131,14 @@ def test_number_that_is_not_free_is_refused(run_scenario: RunScenario, number: s
         ("MMS", "가" * 988, {}, "CONTENT_TOO_LONG"),
     ],
 )
-def test_marks_count_towards_the_length(
-    run_scenario: RunScenario, kind: str, content: str, values: dict[str, str], result: str
+async def test_marks_count_towards_the_length(
+    env: Environment, kind: str, content: str, values: dict[str, str], result: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        receivers = receivers_of(PHONE, templateData=values)
-        body = sms_body(content=content, receivers=receivers, adFlag=True, optOutNumber=NUMBER)
+    call = await env.caller()
+    receivers = receivers_of(PHONE, templateData=values)
+    body = sms_body(content=content, receivers=receivers, adFlag=True, optOutNumber=NUMBER)
 
-        assert (await call(f"message/send{kind}", body)).result == result
-
-    run_scenario(scenario)
+    assert (await call(f"message/send{kind}", body)).result == result
 
 
 @kinds
@@ -223,46 +207,41 @@ def test_text_delayed_into_the_night_waits_until_morning(run_scenario: RunScenar
         ({"resendContent": "(광고)무료거부 080-999-8888"}, "(광고)무료거부 080-999-8888"),
     ],
 )
-def test_fallback_of_an_advertisement_has_both_marks(
-    run_scenario: RunScenario, fields: dict[str, Any], content: str
+@pytest.mark.settings(opt_out_number="0809999999")
+async def test_fallback_of_an_advertisement_has_both_marks(
+    env: Environment, fields: dict[str, Any], content: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await set_account_number(env, "0801234567")
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    await set_account_number(env, "0801234567")
 
-        await call_ok(
-            call, "message/sendFriendtalk", friendtalk_body(sender_key, NO_USER, adFlag=True, **FALLBACK, **fields)
-        )
-        await env.wait(3)
+    await call_ok(
+        call, "message/sendFriendtalk", friendtalk_body(sender_key, NO_USER, adFlag=True, **FALLBACK, **fields)
+    )
+    await env.wait(3)
 
-        fallback, _ = await list_messages(call, NO_USER)
-        assert describe_outcome(fallback) == "completed 1000"
-        assert fallback["content"] == content
-
-    run_scenario(scenario, opt_out_number="0809999999")
+    fallback, _ = await list_messages(call, NO_USER)
+    assert describe_outcome(fallback) == "completed 1000"
+    assert fallback["content"] == content
 
 
 @pytest.mark.parametrize(
     ("fields", "outcome"),
     [({}, "fail 9002"), ({"resendContent": "(광고)무료거부 080-999-8888"}, "completed 1000")],
 )
-def test_fallback_of_an_advertisement_without_a_number_fails(
-    run_scenario: RunScenario, fields: dict[str, Any], outcome: str
+async def test_fallback_of_an_advertisement_without_a_number_fails(
+    env: Environment, fields: dict[str, Any], outcome: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        body = friendtalk_body(sender_key, NO_USER, adFlag=True, **FALLBACK, **fields)
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    body = friendtalk_body(sender_key, NO_USER, adFlag=True, **FALLBACK, **fields)
 
-        await call_ok(call, "message/sendFriendtalk", body)
-        await env.wait(3)
+    await call_ok(call, "message/sendFriendtalk", body)
+    await env.wait(3)
 
-        fallback, origin = await list_messages(call, NO_USER)
-        assert (describe_outcome(fallback), describe_outcome(origin)) == (outcome, "fail 3019")
-        assert fallback["content"].startswith("(광고)")
-
-    run_scenario(scenario)
+    fallback, origin = await list_messages(call, NO_USER)
+    assert (describe_outcome(fallback), describe_outcome(origin)) == (outcome, "fail 3019")
+    assert fallback["content"].startswith("(광고)")
 
 
 def test_fallback_of_an_alimtalk_that_begins_with_the_label_waits_until_morning(run_scenario: RunScenario) -> None:
@@ -285,14 +264,11 @@ def test_fallback_of_an_alimtalk_that_begins_with_the_label_waits_until_morning(
     run_scenario(scenario, world=world)
 
 
-def test_setting_the_number_of_an_account_is_recorded_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await env.caller()
-        for number in ("0801234567", "0801234567", None, None):
-            await set_account_number(env, number)
+async def test_setting_the_number_of_an_account_is_recorded_once(env: Environment) -> None:
+    await env.caller()
+    for number in ("0801234567", "0801234567", None, None):
+        await set_account_number(env, number)
 
-        assert await env.store.read(accounts.get_opt_out_numbers, [1]) == {}
-        rows = await env.store.read(lambda tx: tx.fetch_all("select action from audit_log"))
-        assert [row[0] for row in rows] == ["account.opt_out"] * 2
-
-    run_scenario(scenario)
+    assert await env.store.read(accounts.get_opt_out_numbers, [1]) == {}
+    rows = await env.store.read(lambda tx: tx.fetch_all("select action from audit_log"))
+    assert [row[0] for row in rows] == ["account.opt_out"] * 2

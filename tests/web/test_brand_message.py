@@ -69,107 +69,93 @@ def test_brand_message_of_every_type_arrives_with_what_is_attached(run_scenario:
     run_scenario(scenario)
 
 
-def test_type_follows_the_image_and_targeting_is_friends_by_default(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await _set_up(env)
+async def test_type_follows_the_image_and_targeting_is_friends_by_default(env: Environment) -> None:
+    call, sender_key = await _set_up(env)
 
-        await call_ok(call, SEND, brand_body(sender_key))
-        await env.wait(1)
-        await call_ok(call, SEND, brand_body(sender_key, image=image_body()))
-        await env.wait(1)
+    await call_ok(call, SEND, brand_body(sender_key))
+    await env.wait(1)
+    await call_ok(call, SEND, brand_body(sender_key, image=image_body()))
+    await env.wait(1)
 
-        image, text = await list_phone_messages(call)
-        assert (text["messageType"], text["targeting"], text["image"]) == ("text", "I", False)
-        assert (image["messageType"], image["targeting"], image["image"]) == ("image", "I", True)
-        assert "(광고)" not in text["content"]
-
-    run_scenario(scenario)
+    image, text = await list_phone_messages(call)
+    assert (text["messageType"], text["targeting"], text["image"]) == ("text", "I", False)
+    assert (image["messageType"], image["targeting"], image["image"]) == ("image", "I", True)
+    assert "(광고)" not in text["content"]
 
 
 @pytest.mark.parametrize(
     ("targeting", "outcome"), [("I", "fail 3102"), ("M", "completed 1000"), ("N", "completed 1000")]
 )
-def test_targeting_decides_whether_others_than_friends_are_reached(
-    run_scenario: RunScenario, targeting: str, outcome: str
+async def test_targeting_decides_whether_others_than_friends_are_reached(
+    env: Environment, targeting: str, outcome: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await _set_up(env)
+    call, sender_key = await _set_up(env)
 
-        await call_ok(call, SEND, brand_body(sender_key, NOT_A_FRIEND, targeting=targeting))
-        await env.wait(2)
+    await call_ok(call, SEND, brand_body(sender_key, NOT_A_FRIEND, targeting=targeting))
+    await env.wait(2)
 
-        assert describe_outcome(await get_message(call, NOT_A_FRIEND)) == outcome
-
-    run_scenario(scenario)
+    assert describe_outcome(await get_message(call, NOT_A_FRIEND)) == outcome
 
 
 WEB = {"name": "열기", "mobileUrl": "https://a.example"}
 ITEMS = {"header": "상품", "item": {"list": [list_item()] * 3}}
 
 
-def test_variables_are_filled_in_and_measured_for_each_receiver(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await _set_up(env)
-        button = {**WEB, "mobileUrl": "https://a.example/#{id}"}
-        data = [{"name": "길동", "id": "1"}, {"name": "가" * 77, "id": "2"}, {"name": "가", "id": "a" * 1000}]
-        numbers = ["010-1111-1111", "010-2222-2222", "010-3333-3333"]
-        receivers = [{"phoneNumber": n, "templateData": d} for n, d in zip(numbers, data, strict=True)]
-        wide = {"messageType": "wide", "image": image_body(), "content": "#{name}", "buttons": [button]}
+async def test_variables_are_filled_in_and_measured_for_each_receiver(env: Environment) -> None:
+    call, sender_key = await _set_up(env)
+    button = {**WEB, "mobileUrl": "https://a.example/#{id}"}
+    data = [{"name": "길동", "id": "1"}, {"name": "가" * 77, "id": "2"}, {"name": "가", "id": "a" * 1000}]
+    numbers = ["010-1111-1111", "010-2222-2222", "010-3333-3333"]
+    receivers = [{"phoneNumber": n, "templateData": d} for n, d in zip(numbers, data, strict=True)]
+    wide = {"messageType": "wide", "image": image_body(), "content": "#{name}", "buttons": [button]}
 
-        refused = await call(SEND, brand_body(sender_key, **wide, receivers=receivers))
-        lines = await call(SEND, brand_body(sender_key, content="#{a}" * 50, receivers=[
-            {"phoneNumber": PHONE, "templateData": {"a": "\n\n"}}
-        ]))  # fmt: skip
-        await call_ok(call, SEND, brand_body(sender_key, **wide, receivers=receivers[:1]))
-        await env.wait(1)
+    refused = await call(SEND, brand_body(sender_key, **wide, receivers=receivers))
+    lines = await call(SEND, brand_body(sender_key, content="#{a}" * 50, receivers=[
+        {"phoneNumber": PHONE, "templateData": {"a": "\n\n"}}
+    ]))  # fmt: skip
+    await call_ok(call, SEND, brand_body(sender_key, **wide, receivers=receivers[:1]))
+    await env.wait(1)
 
-        assert summarize_refusal(refused).errors == {
-            "receivers[1].content": "CONTENT_TOO_LONG",
-            "receivers[2].templateData": "INVALID_BUTTON",
-        }
-        assert summarize_refusal(lines).errors == {"receivers[0].content": "CONTENT_TOO_LONG"}
-        (shown,) = await list_phone_messages(call, numbers[0])
-        assert (shown["content"], shown["buttons"][0]["mobileUrl"]) == ("길동", "https://a.example/1")
-
-    run_scenario(scenario)
+    assert summarize_refusal(refused).errors == {
+        "receivers[1].content": "CONTENT_TOO_LONG",
+        "receivers[2].templateData": "INVALID_BUTTON",
+    }
+    assert summarize_refusal(lines).errors == {"receivers[0].content": "CONTENT_TOO_LONG"}
+    (shown,) = await list_phone_messages(call, numbers[0])
+    assert (shown["content"], shown["buttons"][0]["mobileUrl"]) == ("길동", "https://a.example/1")
 
 
-def test_template_of_the_relay_takes_the_values_of_every_receiver(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await _set_up(env)
-        body = {"senderKey": sender_key, "templateCode": "B1"}
-        full = {"phoneNumber": PHONE, "templateData": {"name": "길동", "n@$.carousel.list[0]": 1}}
-        less = {"phoneNumber": PHONE, "templateData": {"name": "길동"}}
+async def test_template_of_the_relay_takes_the_values_of_every_receiver(env: Environment) -> None:
+    call, sender_key = await _set_up(env)
+    body = {"senderKey": sender_key, "templateCode": "B1"}
+    full = {"phoneNumber": PHONE, "templateData": {"name": "길동", "n@$.carousel.list[0]": 1}}
+    less = {"phoneNumber": PHONE, "templateData": {"name": "길동"}}
 
-        lacking = await call(SEND, {**body, "receivers": [full, less]})
-        many = await call(
-            SEND, {**body, "receivers": [{**full, "templateData": {str(n): "x" for n in range(101)}}]}
-        )
-        long = [
-            await call(SEND, {**body, "receivers": [{**full, "templateData": {"name": character * 1301}}]})
-            for character in "가a"
-        ]
-        own = await call(SEND, {**body, "receivers": [{**full, "content": "가"}]})
-        silent = await call(SEND, {**body, "receivers": [full], "resend": True, "resendPhoneNumber": SENDER})
-        await call_ok(call, SEND, {**body, "receivers": [full]})
-        await env.wait(2)
+    lacking = await call(SEND, {**body, "receivers": [full, less]})
+    many = await call(SEND, {**body, "receivers": [{**full, "templateData": {str(n): "x" for n in range(101)}}]})
+    long = [
+        await call(SEND, {**body, "receivers": [{**full, "templateData": {"name": character * 1301}}]})
+        for character in "가a"
+    ]
+    own = await call(SEND, {**body, "receivers": [{**full, "content": "가"}]})
+    silent = await call(SEND, {**body, "receivers": [full], "resend": True, "resendPhoneNumber": SENDER})
+    await call_ok(call, SEND, {**body, "receivers": [full]})
+    await env.wait(2)
 
-        assert summarize_refusal(lacking).errors == {"receivers[1].templateData": "MISSING_VARIABLE"}
-        assert summarize_refusal(many).errors == {"receivers[0].templateData": "INVALID_PARAMETER"}
-        assert [summarize_refusal(each).errors for each in long] == [
-            {"receivers[0].templateData": "INVALID_PARAMETER"}
-        ] * 2
-        assert summarize_refusal(own).errors == {"receivers[0].content": "INVALID_PARAMETER"}
-        assert summarize_refusal(silent).errors == {"resendContent": "MISSING_PARAMETER"}
-        record = await get_message(call)
-        assert (record["templateCode"], record["content"]) == ("B1", "")
-        assert record["templateData"] == {"name": "길동", "n@$.carousel.list[0]": "1"}
-        await call_ok(call, "privacy/erase", {"phoneNumber": PHONE})
-        (erased,) = (await call("message/request", query={"requestId": record["requestId"]})).items
-        assert "templateData" not in erased
-        assert describe_outcome(record) == "completed 1000"
-
-    run_scenario(scenario)
+    assert summarize_refusal(lacking).errors == {"receivers[1].templateData": "MISSING_VARIABLE"}
+    assert summarize_refusal(many).errors == {"receivers[0].templateData": "INVALID_PARAMETER"}
+    assert [summarize_refusal(each).errors for each in long] == [
+        {"receivers[0].templateData": "INVALID_PARAMETER"}
+    ] * 2
+    assert summarize_refusal(own).errors == {"receivers[0].content": "INVALID_PARAMETER"}
+    assert summarize_refusal(silent).errors == {"resendContent": "MISSING_PARAMETER"}
+    record = await get_message(call)
+    assert (record["templateCode"], record["content"]) == ("B1", "")
+    assert record["templateData"] == {"name": "길동", "n@$.carousel.list[0]": "1"}
+    await call_ok(call, "privacy/erase", {"phoneNumber": PHONE})
+    (erased,) = (await call("message/request", query={"requestId": record["requestId"]})).items
+    assert "templateData" not in erased
+    assert describe_outcome(record) == "completed 1000"
 
 
 def test_brand_message_at_night_is_refused_or_moved_to_the_morning(tmp_path: Path) -> None:
@@ -195,40 +181,34 @@ def test_brand_message_at_night_is_refused_or_moved_to_the_morning(tmp_path: Pat
     assert moved == ["SUCCESS", "2026-11-16 08:00:00"]
 
 
-def test_failed_brand_message_becomes_a_text_marked_as_an_advertisement(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await _set_up(env)
-        fallback = {**FALLBACK, "optOutNumber": "080-123-4567"}
-        own = {**fallback, "resendContent": "문자로 보냅니다"}
+async def test_failed_brand_message_becomes_a_text_marked_as_an_advertisement(env: Environment) -> None:
+    call, sender_key = await _set_up(env)
+    fallback = {**FALLBACK, "optOutNumber": "080-123-4567"}
+    own = {**fallback, "resendContent": "문자로 보냅니다"}
 
-        await call_ok(call, SEND, brand_body(sender_key, NO_USER, buttons=[OWN_BUTTON], **fallback))
-        await env.wait(5)
-        await call_ok(call, SEND, {**BRAND_BODIES["wideList"], "senderKey": sender_key, **own} | {
-            "receivers": receivers_of(NO_USER)
-        })  # fmt: skip
-        await env.wait(5)
+    await call_ok(call, SEND, brand_body(sender_key, NO_USER, buttons=[OWN_BUTTON], **fallback))
+    await env.wait(5)
+    await call_ok(call, SEND, {**BRAND_BODIES["wideList"], "senderKey": sender_key, **own} | {
+        "receivers": receivers_of(NO_USER)
+    })  # fmt: skip
+    await env.wait(5)
 
-        records = await list_messages(call, NO_USER)
-        assert sorted(map(describe_outcome, records)) == ["completed 1000"] * 2 + ["fail 3019"] * 2
-        texts = [each["content"] for each in records if product_of(each) != "brandMessage"]
-        opt_out = "\n무료거부 0801234567"
-        assert texts == [
-            f"(광고)문자로 보냅니다{opt_out}",
-            f"(광고)새 상품이 나왔습니다\n열기: https://shop.example{opt_out}",
-        ]
-
-    run_scenario(scenario)
+    records = await list_messages(call, NO_USER)
+    assert sorted(map(describe_outcome, records)) == ["completed 1000"] * 2 + ["fail 3019"] * 2
+    texts = [each["content"] for each in records if product_of(each) != "brandMessage"]
+    opt_out = "\n무료거부 0801234567"
+    assert texts == [
+        f"(광고)문자로 보냅니다{opt_out}",
+        f"(광고)새 상품이 나왔습니다\n열기: https://shop.example{opt_out}",
+    ]
 
 
-def test_fallback_of_a_type_without_text_needs_its_own(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await _set_up(env)
+async def test_fallback_of_a_type_without_text_needs_its_own(env: Environment) -> None:
+    call, sender_key = await _set_up(env)
 
-        answer = await call(SEND, {**BRAND_BODIES["commerce"], "senderKey": sender_key, **FALLBACK})
+    answer = await call(SEND, {**BRAND_BODIES["commerce"], "senderKey": sender_key, **FALLBACK})
 
-        assert summarize_refusal(answer).errors == {"resendContent": "MISSING_PARAMETER"}
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer).errors == {"resendContent": "MISSING_PARAMETER"}
 
 
 def test_same_brand_message_is_a_duplicate_and_another_attachment_is_none(tmp_path: Path) -> None:

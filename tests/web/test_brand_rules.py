@@ -14,7 +14,7 @@ from tests.fixtures.brand_bodies import (
     typed_body,
 )
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import RunScenario, image_body, list_messages, register_channel, summarize_refusal
+from tests.fixtures.web import image_body, list_messages, register_channel, summarize_refusal
 
 SEND = "message/sendBrandMessage"
 
@@ -89,18 +89,15 @@ REFUSALS: list[tuple[dict[str, Any], dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("fields", "errors"), REFUSALS)
-def test_text_that_breaks_a_rule_is_refused_by_the_name_of_its_field(
-    run_scenario: RunScenario, fields: dict[str, Any], errors: dict[str, str]
+async def test_text_that_breaks_a_rule_is_refused_by_the_name_of_its_field(
+    env: Environment, fields: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await _set_up(env)
+    call, sender_key = await _set_up(env)
 
-        answer = await call(SEND, brand_body(sender_key, **fields))
+    answer = await call(SEND, brand_body(sender_key, **fields))
 
-        assert summarize_refusal(answer).errors == errors
-        assert await list_messages(call) == []
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer).errors == errors
+    assert await list_messages(call) == []
 
 
 def _cards(*cards: Any, **more: Any) -> dict[str, Any]:
@@ -180,15 +177,12 @@ TYPED_REFUSALS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("kind", "attachment", "errors"), TYPED_REFUSALS)
-def test_attachment_that_breaks_a_rule_is_refused_by_the_name_of_its_field(
-    run_scenario: RunScenario, kind: str, attachment: dict[str, Any], errors: dict[str, str]
+async def test_attachment_that_breaks_a_rule_is_refused_by_the_name_of_its_field(
+    env: Environment, kind: str, attachment: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await _set_up(env)
+    call, sender_key = await _set_up(env)
 
-        answer = await call(SEND, typed_body(kind, attachment or None, senderKey=sender_key))
+    answer = await call(SEND, typed_body(kind, attachment or None, senderKey=sender_key))
 
-        assert summarize_refusal(answer).errors == errors
-        assert await list_messages(call) == []
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer).errors == errors
+    assert await list_messages(call) == []

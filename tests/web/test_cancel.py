@@ -8,7 +8,6 @@ import pytest
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     PHONE,
-    RunScenario,
     call_ok,
     describe_outcome,
     get_message,
@@ -22,99 +21,80 @@ LATER = "2026-11-15 12:10"
 OTHER = "010-8765-4321"
 
 
-def test_cancelled_request_is_never_submitted(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sent = await call_ok(call, "message/sendSMS", sms_body(PHONE, OTHER, sendDate=LATER))
-        await env.wait(60)
+async def test_cancelled_request_is_never_submitted(env: Environment) -> None:
+    call = await env.caller()
+    sent = await call_ok(call, "message/sendSMS", sms_body(PHONE, OTHER, sendDate=LATER))
+    await env.wait(60)
 
-        answer = await call("message/cancel", {"requestId": sent.request_id})
-        cancelled = await get_message(call)
-        await env.wait(1200)
+    answer = await call("message/cancel", {"requestId": sent.request_id})
+    cancelled = await get_message(call)
+    await env.wait(1200)
 
-        assert answer.item == {"requestedCount": 2, "canceledCount": 2}
-        assert describe_outcome(cancelled) == "cancel"
-        assert cancelled["completedDate"] == "2026-11-15 12:01:00"
-        assert cancelled["scheduledDate"] == "2026-11-15 12:10:00"
-        assert "resultCode" not in cancelled
-        assert await get_message(call) == cancelled
-        assert [await list_phone_messages(call), await list_phone_messages(call, OTHER)] == [[], []]
-
-    run_scenario(scenario)
+    assert answer.item == {"requestedCount": 2, "canceledCount": 2}
+    assert describe_outcome(cancelled) == "cancel"
+    assert cancelled["completedDate"] == "2026-11-15 12:01:00"
+    assert cancelled["scheduledDate"] == "2026-11-15 12:10:00"
+    assert "resultCode" not in cancelled
+    assert await get_message(call) == cancelled
+    assert [await list_phone_messages(call), await list_phone_messages(call, OTHER)] == [[], []]
 
 
-def test_one_message_of_a_send_is_cancelled_and_the_others_go_out(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sent = await call_ok(call, "message/sendSMS", sms_body(PHONE, OTHER, sendDate=LATER))
-        message_id = (await get_message(call))["messageId"]
+async def test_one_message_of_a_send_is_cancelled_and_the_others_go_out(env: Environment) -> None:
+    call = await env.caller()
+    sent = await call_ok(call, "message/sendSMS", sms_body(PHONE, OTHER, sendDate=LATER))
+    message_id = (await get_message(call))["messageId"]
 
-        answer = await call("message/cancel", {"requestId": sent.request_id, "messageId": message_id})
-        await env.wait(1200)
+    answer = await call("message/cancel", {"requestId": sent.request_id, "messageId": message_id})
+    await env.wait(1200)
 
-        assert answer.item == {"requestedCount": 1, "canceledCount": 1}
-        assert describe_outcome(await get_message(call)) == "cancel"
-        assert describe_outcome(await get_message(call, OTHER)) == "completed 1000"
-
-    run_scenario(scenario)
+    assert answer.item == {"requestedCount": 1, "canceledCount": 1}
+    assert describe_outcome(await get_message(call)) == "cancel"
+    assert describe_outcome(await get_message(call, OTHER)) == "completed 1000"
 
 
-def test_cancelling_again_cancels_nothing_more(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sent = await call_ok(call, "message/sendSMS", sms_body(sendDate=LATER))
-        await call_ok(call, "message/cancel", {"requestId": sent.request_id})
-        before = await get_message(call)
-        await env.wait(5)
+async def test_cancelling_again_cancels_nothing_more(env: Environment) -> None:
+    call = await env.caller()
+    sent = await call_ok(call, "message/sendSMS", sms_body(sendDate=LATER))
+    await call_ok(call, "message/cancel", {"requestId": sent.request_id})
+    before = await get_message(call)
+    await env.wait(5)
 
-        again = await call("message/cancel", {"requestId": sent.request_id, "messageId": None})
+    again = await call("message/cancel", {"requestId": sent.request_id, "messageId": None})
 
-        assert again.item == {"requestedCount": 1, "canceledCount": 0}
-        assert await get_message(call) == before
-
-    run_scenario(scenario)
+    assert again.item == {"requestedCount": 1, "canceledCount": 0}
+    assert await get_message(call) == before
 
 
 @pytest.mark.parametrize(
     ("number", "waited_s", "status"),
     [(PHONE, 2, "completed 1000"), ("010-0000-0005", 0.1, "sending"), ("010-0000-0006", 2, "sending")],
 )
-def test_messages_that_no_longer_wait_are_not_cancelled(
-    run_scenario: RunScenario, number: str, waited_s: float, status: str
+async def test_messages_that_no_longer_wait_are_not_cancelled(
+    env: Environment, number: str, waited_s: float, status: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sent = await call_ok(call, "message/sendSMS", sms_body(number))
-        await env.wait(waited_s)
+    call = await env.caller()
+    sent = await call_ok(call, "message/sendSMS", sms_body(number))
+    await env.wait(waited_s)
 
-        answer = await call("message/cancel", {"requestId": sent.request_id})
+    answer = await call("message/cancel", {"requestId": sent.request_id})
 
-        assert answer.item == {"requestedCount": 1, "canceledCount": 0}
-        assert describe_outcome(await get_message(call, number)) == status
-
-    run_scenario(scenario)
+    assert answer.item == {"requestedCount": 1, "canceledCount": 0}
+    assert describe_outcome(await get_message(call, number)) == status
 
 
-def test_concurrent_cancel_and_delivery_agree_on_each_message(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sent = await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 50, sendDate="2026-11-15 12:01"))
+async def test_concurrent_cancel_and_delivery_agree_on_each_message(env: Environment) -> None:
+    call = await env.caller()
+    sent = await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 50, sendDate="2026-11-15 12:01"))
 
-        async def cancel_at_the_minute() -> Any:
-            await asyncio.sleep(60)
-            return await call("message/cancel", {"requestId": sent.request_id})
+    async def cancel_at_the_minute() -> Any:
+        await asyncio.sleep(60)
+        return await call("message/cancel", {"requestId": sent.request_id})
 
-        answer, _ = await asyncio.gather(cancel_at_the_minute(), asyncio.sleep(65))
+    answer, _ = await asyncio.gather(cancel_at_the_minute(), asyncio.sleep(65))
 
-        ends = [describe_outcome(each) for each in await list_messages(call)]
-        assert ends.count("cancel") == answer.item["canceledCount"]
-        assert (
-            ends.count("completed 1000")
-            == 50 - answer.item["canceledCount"]
-            == len(await list_phone_messages(call))
-        )
-
-    run_scenario(scenario)
+    ends = [describe_outcome(each) for each in await list_messages(call)]
+    assert ends.count("cancel") == answer.item["canceledCount"]
+    assert ends.count("completed 1000") == 50 - answer.item["canceledCount"] == len(await list_phone_messages(call))
 
 
 @pytest.mark.parametrize(
@@ -129,31 +109,25 @@ def test_concurrent_cancel_and_delivery_agree_on_each_message(run_scenario: RunS
         ({"messageId": "f" * 32}, "REQUEST_NOT_FOUND", "messageId"),
     ],
 )
-def test_unknown_requests_and_messages_cannot_be_cancelled(
-    run_scenario: RunScenario, change: dict[str, Any], result: str, field: str
+async def test_unknown_requests_and_messages_cannot_be_cancelled(
+    env: Environment, change: dict[str, Any], result: str, field: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sent = await call_ok(call, "message/sendSMS", sms_body(sendDate=LATER))
+    call = await env.caller()
+    sent = await call_ok(call, "message/sendSMS", sms_body(sendDate=LATER))
 
-        answer = await call("message/cancel", {"requestId": sent.request_id, **change})
+    answer = await call("message/cancel", {"requestId": sent.request_id, **change})
 
-        assert summarize_refusal(answer) == (result, {field: result})
-        assert describe_outcome(await get_message(call)) == "waiting"
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == (result, {field: result})
+    assert describe_outcome(await get_message(call)) == "waiting"
 
 
-def test_message_of_another_send_is_not_cancelled(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sent = await call_ok(call, "message/sendSMS", sms_body(sendDate=LATER))
-        await call_ok(call, "message/sendSMS", sms_body(OTHER, sendDate=LATER))
-        other = await get_message(call, OTHER)
+async def test_message_of_another_send_is_not_cancelled(env: Environment) -> None:
+    call = await env.caller()
+    sent = await call_ok(call, "message/sendSMS", sms_body(sendDate=LATER))
+    await call_ok(call, "message/sendSMS", sms_body(OTHER, sendDate=LATER))
+    other = await get_message(call, OTHER)
 
-        answer = await call("message/cancel", {"requestId": sent.request_id, "messageId": other["messageId"]})
+    answer = await call("message/cancel", {"requestId": sent.request_id, "messageId": other["messageId"]})
 
-        assert summarize_refusal(answer) == ("REQUEST_NOT_FOUND", {"messageId": "REQUEST_NOT_FOUND"})
-        assert await get_message(call, OTHER) == other
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == ("REQUEST_NOT_FOUND", {"messageId": "REQUEST_NOT_FOUND"})
+    assert await get_message(call, OTHER) == other

@@ -245,13 +245,11 @@ def test_always_ok_answers_200_instead_of_4xx(run_scenario: RunScenario, tmp_pat
     assert answer.status == (200 if is_softened else code.http_status)
 
 
-def test_always_ok_applies_to_the_interface_only(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+@pytest.mark.settings(always_ok=True)
+async def test_always_ok_applies_to_the_interface_only(env: Environment) -> None:
+    call = await env.caller()
 
-        assert (await call("/nowhere")).status == 404
-
-    run_scenario(scenario, always_ok=True)
+    assert (await call("/nowhere")).status == 404
 
 
 @pytest.mark.parametrize("code", [Code.INTERNAL_ERROR, Code.SERVICE_UNAVAILABLE])
@@ -275,13 +273,10 @@ def test_unavailable_service_answers_retry_after(run_scenario: RunScenario, tmp_
     assert int(answer.headers["retry-after"]) >= 1
 
 
-def test_stopping_service_accepts_no_requests(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await env.service.stop()
+async def test_stopping_service_accepts_no_requests(env: Environment) -> None:
+    call = await env.caller()
+    await env.service.stop()
 
-        answer = await call("message/sendSMS", sms_body())
+    answer = await call("message/sendSMS", sms_body())
 
-        assert (answer.result, answer.status) == ("SERVICE_UNAVAILABLE", 503)
-
-    run_scenario(scenario)
+    assert (answer.result, answer.status) == ("SERVICE_UNAVAILABLE", 503)

@@ -11,7 +11,7 @@ from pabal.domain.sends.limits import AccountLimits
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.accounts import account_limits, accounts
 from pabal.web.endpoints.endpoints import ENDPOINTS
-from tests.fixtures.virtual import Environment, build_environment, run_in_virtual_time, settings_for
+from tests.fixtures.virtual import Environment, build_environment, settings_for
 from tests.fixtures.web import (
     PHONE,
     RunScenario,
@@ -30,76 +30,65 @@ from tests.fixtures.web import (
 DRY_RUN = {"Dry-Run": "true"}
 
 
-def test_dry_run_says_what_each_receiver_would_get(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        body = sms_body(content="#{name}님, 안녕하세요", sendDate="2026-12-24 18:00")
-        body["receivers"] = [
-            {"phoneNumber": "01012345678", "templateData": {"name": "홍길동"}},
-            {"phoneNumber": PHONE, "templateData": {"name": "Kim"}},
-        ]
+async def test_dry_run_says_what_each_receiver_would_get(env: Environment) -> None:
+    call = await env.caller()
+    body = sms_body(content="#{name}님, 안녕하세요", sendDate="2026-12-24 18:00")
+    body["receivers"] = [
+        {"phoneNumber": "01012345678", "templateData": {"name": "홍길동"}},
+        {"phoneNumber": PHONE, "templateData": {"name": "Kim"}},
+    ]
 
-        answer = await call_ok(call, "message/sendSMS", body, headers=DRY_RUN)
+    answer = await call_ok(call, "message/sendSMS", body, headers=DRY_RUN)
 
-        shared = {"product": "sms", "carrier": "simulator", "scheduledDate": "2026-12-24 18:00:00"}
-        first, second = answer.item["receivers"]
-        assert first == {
-            "phoneNumber": PHONE, "content": "홍길동님, 안녕하세요", "size": 20, "warnings": [], **shared
-        }  # fmt: skip
-        assert (second["content"], second["size"]) == ("Kim님, 안녕하세요", 17)
-        assert [each["code"] for each in second["warnings"]] == ["DUPLICATE_RECEIVER"]
-        assert answer.item["wouldAccept"] is True
-        assert "requestId" not in answer.item
-        await env.wait(5)
-        assert not await list_messages(call)
-        assert not await list_phone_messages(call)
-
-    run_scenario(scenario)
+    shared = {"product": "sms", "carrier": "simulator", "scheduledDate": "2026-12-24 18:00:00"}
+    first, second = answer.item["receivers"]
+    assert first == {
+        "phoneNumber": PHONE, "content": "홍길동님, 안녕하세요", "size": 20, "warnings": [], **shared
+    }  # fmt: skip
+    assert (second["content"], second["size"]) == ("Kim님, 안녕하세요", 17)
+    assert [each["code"] for each in second["warnings"]] == ["DUPLICATE_RECEIVER"]
+    assert answer.item["wouldAccept"] is True
+    assert "requestId" not in answer.item
+    await env.wait(5)
+    assert not await list_messages(call)
+    assert not await list_phone_messages(call)
 
 
-def test_every_kind_of_send_can_be_tried(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await approve_template(call, sender_key, content="#{n}번")
-        data = {"receivers": [{"phoneNumber": PHONE, "templateData": {"n": "7"}}]}
-        bodies = {
-            "LMS": sms_body(subject="안내"),
-            "MMS": sms_body(),
-            "Alimtalk": {**alimtalk_body(sender_key), **data},
-            "Friendtalk": friendtalk_body(sender_key),
-            "BrandMessage": friendtalk_body(sender_key, messageType="text"),
-        }
+async def test_every_kind_of_send_can_be_tried(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    await approve_template(call, sender_key, content="#{n}번")
+    data = {"receivers": [{"phoneNumber": PHONE, "templateData": {"n": "7"}}]}
+    bodies = {
+        "LMS": sms_body(subject="안내"),
+        "MMS": sms_body(),
+        "Alimtalk": {**alimtalk_body(sender_key), **data},
+        "Friendtalk": friendtalk_body(sender_key),
+        "BrandMessage": friendtalk_body(sender_key, messageType="text"),
+    }
 
-        for kind, body in bodies.items():
-            answer = await call_ok(call, f"message/send{kind}", body, headers=DRY_RUN)
-            (receiver,) = answer.item["receivers"]
-            assert receiver["content"] in ("안녕하세요", "7번", "친구야"), kind
-            assert receiver["size"] == (10 if kind in ("LMS", "MMS") else len(receiver["content"])), kind
-        assert not await list_messages(call)
-
-    run_scenario(scenario)
-
-
-def test_dry_run_shows_the_price_and_the_morning(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        priced: dict[str, CarrierSettings] = {
-            "simulator": SimulatorSettings(name="simulator", prices={"lms": Decimal("27.50")})
-        }
-        settings = dataclasses.replace(settings_for(tmp_path, night_ads="move"), carriers=priced)
-        env = await build_environment(tmp_path, settings=settings, world=world_starting_at("2026-11-15 22:00"))
-
-        answer = await call_ok(
-            await env.caller(), "message/sendLMS", sms_body(content="(광고) 세일"), headers=DRY_RUN
-        )
-
+    for kind, body in bodies.items():
+        answer = await call_ok(call, f"message/send{kind}", body, headers=DRY_RUN)
         (receiver,) = answer.item["receivers"]
-        assert (receiver["cost"], receiver["scheduledDate"]) == (27.5, "2026-11-16 08:00:00")
-        codes = {each["code"] for each in answer.body["warnings"]}
-        assert codes == {"POSTPONED_TO_MORNING", "LOOKS_LIKE_ADVERTISING"}
-        await env.service.stop()
+        assert receiver["content"] in ("안녕하세요", "7번", "친구야"), kind
+        assert receiver["size"] == (10 if kind in ("LMS", "MMS") else len(receiver["content"])), kind
+    assert not await list_messages(call)
 
-    run_in_virtual_time(scenario())
+
+async def test_dry_run_shows_the_price_and_the_morning(tmp_path: Path) -> None:
+    priced: dict[str, CarrierSettings] = {
+        "simulator": SimulatorSettings(name="simulator", prices={"lms": Decimal("27.50")})
+    }
+    settings = dataclasses.replace(settings_for(tmp_path, night_ads="move"), carriers=priced)
+    env = await build_environment(tmp_path, settings=settings, world=world_starting_at("2026-11-15 22:00"))
+
+    answer = await call_ok(await env.caller(), "message/sendLMS", sms_body(content="(광고) 세일"), headers=DRY_RUN)
+
+    (receiver,) = answer.item["receivers"]
+    assert (receiver["cost"], receiver["scheduledDate"]) == (27.5, "2026-11-16 08:00:00")
+    codes = {each["code"] for each in answer.body["warnings"]}
+    assert codes == {"POSTPONED_TO_MORNING", "LOOKS_LIKE_ADVERTISING"}
+    await env.service.stop()
 
 
 @pytest.mark.parametrize(
@@ -110,32 +99,26 @@ def test_dry_run_shows_the_price_and_the_morning(tmp_path: Path) -> None:
         (sms_body(receivers=[]), "MISSING_PARAMETER"),
     ],
 )
-def test_dry_run_answers_the_errors_of_a_send(run_scenario: RunScenario, body: Any, result: str) -> None:
-    async def scenario(env: Environment) -> None:
-        answer = await (await env.caller())("message/sendSMS", body, headers=DRY_RUN)
+async def test_dry_run_answers_the_errors_of_a_send(env: Environment, body: Any, result: str) -> None:
+    answer = await (await env.caller())("message/sendSMS", body, headers=DRY_RUN)
 
-        assert answer.result == result
-
-    run_scenario(scenario)
+    assert answer.result == result
 
 
-def test_dry_run_checks_limits_without_spending_them(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        account_id = await env.store.write(accounts.ensure_account, "acme", env.world.now())
-        await env.store.write(account_limits.save, account_id, AccountLimits(receivers_per_day=2))
-        await env.wait(2)
+async def test_dry_run_checks_limits_without_spending_them(env: Environment) -> None:
+    call = await env.caller()
+    account_id = await env.store.write(accounts.ensure_account, "acme", env.world.now())
+    await env.store.write(account_limits.save, account_id, AccountLimits(receivers_per_day=2))
+    await env.wait(2)
 
-        for _ in range(5):
-            await call_ok(call, "message/sendSMS", sms_body(PHONE, PHONE), headers=DRY_RUN)
-        too_many = await call("message/sendSMS", sms_body(PHONE, PHONE, PHONE), headers=DRY_RUN)
+    for _ in range(5):
+        await call_ok(call, "message/sendSMS", sms_body(PHONE, PHONE), headers=DRY_RUN)
+    too_many = await call("message/sendSMS", sms_body(PHONE, PHONE, PHONE), headers=DRY_RUN)
 
-        assert too_many.result == "LIMIT_EXCEEDED"
-        await env.wait(2)
-        await call_ok(call, "message/sendSMS", sms_body(PHONE, PHONE))
-        assert (await call("message/sendSMS", sms_body(), headers=DRY_RUN)).result == "LIMIT_EXCEEDED"
-
-    run_scenario(scenario)
+    assert too_many.result == "LIMIT_EXCEEDED"
+    await env.wait(2)
+    await call_ok(call, "message/sendSMS", sms_body(PHONE, PHONE))
+    assert (await call("message/sendSMS", sms_body(), headers=DRY_RUN)).result == "LIMIT_EXCEEDED"
 
 
 @pytest.mark.parametrize("action", ["refuse", "drop"])
@@ -156,22 +139,17 @@ def test_dry_run_looks_for_duplicates(run_scenario: RunScenario, action: str) ->
     run_scenario(scenario, duplicate_minutes=10, duplicate_action=action)
 
 
-def test_dry_run_ignores_idempotency_keys(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        key = {"Idempotency-Key": "k1"}
+async def test_dry_run_ignores_idempotency_keys(env: Environment) -> None:
+    call = await env.caller()
+    key = {"Idempotency-Key": "k1"}
 
-        await call_ok(call, "message/sendSMS", sms_body(), headers={**key, **DRY_RUN})
-        real = await call_ok(
-            call, "message/sendSMS", sms_body(content="다른 글"), headers={**key, "Dry-Run": "false"}
-        )
-        tried = await call_ok(call, "message/sendSMS", sms_body(), headers={**key, **DRY_RUN})
+    await call_ok(call, "message/sendSMS", sms_body(), headers={**key, **DRY_RUN})
+    real = await call_ok(call, "message/sendSMS", sms_body(content="다른 글"), headers={**key, "Dry-Run": "false"})
+    tried = await call_ok(call, "message/sendSMS", sms_body(), headers={**key, **DRY_RUN})
 
-        assert real.request_id
-        assert tried.item["wouldAccept"] is True
-        assert len(await list_messages(call)) == 1
-
-    run_scenario(scenario)
+    assert real.request_id
+    assert tried.item["wouldAccept"] is True
+    assert len(await list_messages(call)) == 1
 
 
 @pytest.mark.parametrize(
@@ -185,37 +163,29 @@ def test_dry_run_ignores_idempotency_keys(run_scenario: RunScenario) -> None:
         ({"X-Dry-Run": "false"}, "X-Dry-Run"),
     ],
 )
-def test_misspelt_dry_run_never_sends(run_scenario: RunScenario, headers: dict[str, str], field: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_misspelt_dry_run_never_sends(env: Environment, headers: dict[str, str], field: str) -> None:
+    call = await env.caller()
 
-        answer = await call("message/sendSMS", sms_body(), headers=headers)
+    answer = await call("message/sendSMS", sms_body(), headers=headers)
 
-        assert summarize_refusal(answer) == ("INVALID_PARAMETER", {field: "INVALID_PARAMETER"})
-        assert not await list_messages(call)
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == ("INVALID_PARAMETER", {field: "INVALID_PARAMETER"})
+    assert not await list_messages(call)
 
 
 @pytest.mark.parametrize("path", [each.path for each in ENDPOINTS if not each.is_send])
-def test_only_sends_take_a_dry_run(run_scenario: RunScenario, path: str) -> None:
-    async def scenario(env: Environment) -> None:
-        answer = await (await env.caller())(path, headers=DRY_RUN)
+async def test_only_sends_take_a_dry_run(env: Environment, path: str) -> None:
+    answer = await (await env.caller())(path, headers=DRY_RUN)
 
-        assert summarize_refusal(answer) == ("INVALID_PARAMETER", {"Dry-Run": "INVALID_PARAMETER"})
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == ("INVALID_PARAMETER", {"Dry-Run": "INVALID_PARAMETER"})
 
 
-def test_dry_run_shows_a_thousand_receivers_and_checks_all(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        numbers = [f"010-1000-{number:04d}" for number in range(1500)]
+@pytest.mark.settings(max_receivers=2000)
+async def test_dry_run_shows_a_thousand_receivers_and_checks_all(env: Environment) -> None:
+    call = await env.caller()
+    numbers = [f"010-1000-{number:04d}" for number in range(1500)]
 
-        answer = await call_ok(call, "message/sendSMS", sms_body(*numbers), headers=DRY_RUN)
-        wrong = await call("message/sendSMS", sms_body(*numbers, "119"), headers=DRY_RUN)
+    answer = await call_ok(call, "message/sendSMS", sms_body(*numbers), headers=DRY_RUN)
+    wrong = await call("message/sendSMS", sms_body(*numbers, "119"), headers=DRY_RUN)
 
-        assert len(answer.item["receivers"]) == 1000
-        assert summarize_refusal(wrong).errors == {"receivers[1500].phoneNumber": "INVALID_PHONE_NUMBER"}
-
-    run_scenario(scenario, max_receivers=2000)
+    assert len(answer.item["receivers"]) == 1000
+    assert summarize_refusal(wrong).errors == {"receivers[1500].phoneNumber": "INVALID_PHONE_NUMBER"}

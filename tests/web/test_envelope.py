@@ -48,16 +48,13 @@ each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.pat
         "/docs/",
     ],
 )
-def test_unknown_path_is_not_found(run_scenario: RunScenario, path: str) -> None:
-    async def scenario(env: Environment) -> None:
-        for method in ("GET", "POST", "BREW"):
-            answer, _ = await call_raw(env, path, method=method)
+async def test_unknown_path_is_not_found(env: Environment, path: str) -> None:
+    for method in ("GET", "POST", "BREW"):
+        answer, _ = await call_raw(env, path, method=method)
 
-            assert (answer.result, answer.status) == ("NOT_FOUND", 404)
-            assert set(answer.body) == ENVELOPE
-            assert answer.headers["content-type"] == "application/json;charset=UTF-8"
-
-    run_scenario(scenario)
+        assert (answer.result, answer.status) == ("NOT_FOUND", 404)
+        assert set(answer.body) == ENVELOPE
+        assert answer.headers["content-type"] == "application/json;charset=UTF-8"
 
 
 @each_endpoint
@@ -76,45 +73,39 @@ def test_wrong_method_is_refused_with_the_allowed_one(run_scenario: RunScenario,
 
 
 @pytest.mark.parametrize("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/start.js"])
-def test_pages_accept_only_get(run_scenario: RunScenario, page: str) -> None:
-    async def scenario(env: Environment) -> None:
-        answer, _ = await call_raw(env, page, method="POST")
+async def test_pages_accept_only_get(env: Environment, page: str) -> None:
+    answer, _ = await call_raw(env, page, method="POST")
 
-        assert (answer.result, answer.status) == ("METHOD_NOT_ALLOWED", 405)
-        assert "GET" in answer.headers["allow"]
-
-    run_scenario(scenario)
+    assert (answer.result, answer.status) == ("METHOD_NOT_ALLOWED", 405)
+    assert "GET" in answer.headers["allow"]
 
 
-def test_disconnected_caller_gets_no_answer_and_nothing_is_sent(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        events: list[dict[str, Any]] = [
-            {"type": "http.request", "body": json.dumps(sms_body()).encode()[:50], "more_body": True},
-            {"type": "http.disconnect"},
-        ]
-        sent: list[Any] = []
+async def test_disconnected_caller_gets_no_answer_and_nothing_is_sent(env: Environment) -> None:
+    call = await env.caller()
+    events: list[dict[str, Any]] = [
+        {"type": "http.request", "body": json.dumps(sms_body()).encode()[:50], "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent: list[Any] = []
 
-        async def receive() -> dict[str, Any]:
-            return events.pop(0)
+    async def receive() -> dict[str, Any]:
+        return events.pop(0)
 
-        async def send(message: Any) -> None:
-            sent.append(message)
+    async def send(message: Any) -> None:
+        sent.append(message)
 
-        scope = {
-            "type": "http",
-            "method": "POST",
-            "path": SEND_SMS,
-            "query_string": b"",
-            "headers": [(b"apikey", str(call.key).encode()), (b"content-length", b"500")],
-            "client": ("127.0.0.1", 1),
-        }
-        await env.service(scope, receive, send)
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": SEND_SMS,
+        "query_string": b"",
+        "headers": [(b"apikey", str(call.key).encode()), (b"content-length", b"500")],
+        "client": ("127.0.0.1", 1),
+    }
+    await env.service(scope, receive, send)
 
-        assert sent == []
-        assert await list_messages(call) == []
-
-    run_scenario(scenario)
+    assert sent == []
+    assert await list_messages(call) == []
 
 
 @pytest.mark.parametrize(
@@ -143,19 +134,16 @@ def test_disconnected_caller_gets_no_answer_and_nothing_is_sent(run_scenario: Ru
         ("fr," * 1000 + "en", "ko"),
     ],
 )
-def test_language_is_the_preferred_one_of_korean_and_english(
-    run_scenario: RunScenario, accept_language: str | None, locale: str
+async def test_language_is_the_preferred_one_of_korean_and_english(
+    env: Environment, accept_language: str | None, locale: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(language=accept_language)
+    call = await env.caller(language=accept_language)
 
-        answers = [await call(path) for path in ("sender/list", "/api/nothing", "/healthz", "/nowhere")]
+    answers = [await call(path) for path in ("sender/list", "/api/nothing", "/healthz", "/nowhere")]
 
-        message = {"ko": "[가-힣]", "en": "^[A-Za-z ,.;]+$"}[locale]
-        assert [answer.body["locale"] for answer in answers] == [locale] * 4
-        assert all(re.search(message, answer.body["resultMessage"]) for answer in answers)
-
-    run_scenario(scenario)
+    message = {"ko": "[가-힣]", "en": "^[A-Za-z ,.;]+$"}[locale]
+    assert [answer.body["locale"] for answer in answers] == [locale] * 4
+    assert all(re.search(message, answer.body["resultMessage"]) for answer in answers)
 
 
 @pytest.mark.parametrize(
@@ -181,26 +169,20 @@ def test_times_are_in_the_services_zone(run_scenario: RunScenario, zone: str, ti
     run_scenario(scenario, zone=ZoneInfo(zone))
 
 
-def test_every_answer_has_a_unique_request_id(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_every_answer_has_a_unique_request_id(env: Environment) -> None:
+    call = await env.caller()
 
-        ids = {(await call("sender/list")).headers["x-request-id"] for _ in range(20)}
+    ids = {(await call("sender/list")).headers["x-request-id"] for _ in range(20)}
 
-        assert len(ids) == 20
-
-    run_scenario(scenario)
+    assert len(ids) == 20
 
 
 @each_endpoint
-def test_unreadable_query_never_causes_an_internal_error(run_scenario: RunScenario, endpoint: Endpoint) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        headers = [("apiKey", str(call.key))]
+async def test_unreadable_query_never_causes_an_internal_error(env: Environment, endpoint: Endpoint) -> None:
+    call = await env.caller()
+    headers = [("apiKey", str(call.key))]
 
-        for query in (b"a=%FF", b"a=1&a=2", b"\xff", b"&=&", b"%", b"a" * 10_000, b"a=1&" * 200):
-            answer, _ = await call_raw(env, endpoint.path, method=endpoint.method, headers=headers, query=query)
+    for query in (b"a=%FF", b"a=1&a=2", b"\xff", b"&=&", b"%", b"a" * 10_000, b"a=1&" * 200):
+        answer, _ = await call_raw(env, endpoint.path, method=endpoint.method, headers=headers, query=query)
 
-            assert answer.status < 500
-
-    run_scenario(scenario)
+        assert answer.status < 500

@@ -44,49 +44,44 @@ NEVER_REPORTED = "010-0000-0006"
         ({"adFlag": True}, "sms", None, "(광고)친구야\n무료거부 0801234567"),
     ],
 )
-def test_failed_friend_talk_falls_back_to_a_text(
-    run_scenario: RunScenario, fields: dict[str, Any], kind: str, subject: str | None, content: str
+@pytest.mark.settings(opt_out_number="0801234567")
+async def test_failed_friend_talk_falls_back_to_a_text(
+    env: Environment, fields: dict[str, Any], kind: str, subject: str | None, content: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        receivers = receivers_of(NO_USER, templateData={"name": "길동", "id": 7}, reference="주문-1")
-        body = friendtalk_body(sender_key, **FALLBACK, **{"receivers": receivers, **fields})
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    receivers = receivers_of(NO_USER, templateData={"name": "길동", "id": 7}, reference="주문-1")
+    body = friendtalk_body(sender_key, **FALLBACK, **{"receivers": receivers, **fields})
 
-        sent = await call_ok(call, "message/sendFriendtalk", body)
-        await env.wait(3)
+    sent = await call_ok(call, "message/sendFriendtalk", body)
+    await env.wait(3)
 
-        fallback, origin = await list_messages(call, NO_USER)
-        (arrived,) = await list_phone_messages(call, NO_USER)
-        assert describe_outcome(origin) == "fail 3019"
-        assert "originMessageId" not in origin
-        assert (product_of(fallback), describe_outcome(fallback)) == (kind, "completed 1000")
-        assert fallback["requestId"] == origin["requestId"] == sent.request_id
-        assert fallback["originMessageId"] == origin["messageId"]
-        assert fallback["requestDate"] == origin["requestDate"]
-        assert fallback["scheduledDate"] == origin["scheduledDate"]
-        assert (fallback.get("subject"), fallback["content"]) == (subject, content)
-        assert (arrived["kind"], arrived["from"]) == (kind, "02-1234-5678")
-        assert (arrived.get("subject"), arrived["content"]) == (subject, content)
-
-    run_scenario(scenario, opt_out_number="0801234567")
+    fallback, origin = await list_messages(call, NO_USER)
+    (arrived,) = await list_phone_messages(call, NO_USER)
+    assert describe_outcome(origin) == "fail 3019"
+    assert "originMessageId" not in origin
+    assert (product_of(fallback), describe_outcome(fallback)) == (kind, "completed 1000")
+    assert fallback["requestId"] == origin["requestId"] == sent.request_id
+    assert fallback["originMessageId"] == origin["messageId"]
+    assert fallback["requestDate"] == origin["requestDate"]
+    assert fallback["scheduledDate"] == origin["scheduledDate"]
+    assert (fallback.get("subject"), fallback["content"]) == (subject, content)
+    assert (arrived["kind"], arrived["from"]) == (kind, "02-1234-5678")
+    assert (arrived.get("subject"), arrived["content"]) == (subject, content)
 
 
 @pytest.mark.parametrize(("number", "code"), [(NO_USER, "3019"), ("010-0000-0004", "3020")])
-def test_failed_alimtalk_falls_back_to_a_text_once(run_scenario: RunScenario, number: str, code: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
+async def test_failed_alimtalk_falls_back_to_a_text_once(env: Environment, number: str, code: str) -> None:
+    call, sender_key = await set_up_sender(env)
 
-        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, number, **FALLBACK))
-        await env.wait(60)
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, number, **FALLBACK))
+    await env.wait(60)
 
-        fallback, origin = await list_messages(call, number)
-        assert [describe_outcome(origin), describe_outcome(fallback)] == [f"fail {code}", "completed 1000"]
-        assert fallback["content"] == "배송이 시작되었습니다.\n열기: https://shop.example/1"
-        assert "templateCode" not in fallback
-        assert len(await list_phone_messages(call, number)) == 1
-
-    run_scenario(scenario)
+    fallback, origin = await list_messages(call, number)
+    assert [describe_outcome(origin), describe_outcome(fallback)] == [f"fail {code}", "completed 1000"]
+    assert fallback["content"] == "배송이 시작되었습니다.\n열기: https://shop.example/1"
+    assert "templateCode" not in fallback
+    assert len(await list_phone_messages(call, number)) == 1
 
 
 @pytest.mark.parametrize(
@@ -97,39 +92,33 @@ def test_failed_alimtalk_falls_back_to_a_text_once(run_scenario: RunScenario, nu
         (PHONE, FALLBACK),
     ],
 )
-def test_fallback_is_sent_only_if_requested_and_the_message_failed(
-    run_scenario: RunScenario, number: str, fields: dict[str, Any]
+async def test_fallback_is_sent_only_if_requested_and_the_message_failed(
+    env: Environment, number: str, fields: dict[str, Any]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
+    call = await env.caller()
+    sender_key = await register_channel(call)
 
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, number, **fields))
-        await env.wait(60)
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, number, **fields))
+    await env.wait(60)
 
-        assert product_of(await get_message(call, number)) == "friendTalkText"
-
-    run_scenario(scenario)
+    assert product_of(await get_message(call, number)) == "friendTalkText"
 
 
 @pytest.mark.parametrize("fields", [{"content": "😀"}, {"resendContent": "가" * 1001}])
-def test_fallback_that_fits_no_text_message_is_recorded_as_failed(
-    run_scenario: RunScenario, fields: dict[str, Any]
+async def test_fallback_that_fits_no_text_message_is_recorded_as_failed(
+    env: Environment, fields: dict[str, Any]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
+    call = await env.caller()
+    sender_key = await register_channel(call)
 
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, NO_USER, **FALLBACK, **fields))
-        await env.wait(3)
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, NO_USER, **FALLBACK, **fields))
+    await env.wait(3)
 
-        fallback, origin = await list_messages(call, NO_USER)
-        assert describe_outcome(fallback) == "fail 9002"
-        assert fallback["originMessageId"] == origin["messageId"]
-        assert fallback["completedDate"]
-        assert await list_phone_messages(call, NO_USER) == []
-
-    run_scenario(scenario)
+    fallback, origin = await list_messages(call, NO_USER)
+    assert describe_outcome(fallback) == "fail 9002"
+    assert fallback["originMessageId"] == origin["messageId"]
+    assert fallback["completedDate"]
+    assert await list_phone_messages(call, NO_USER) == []
 
 
 @pytest.mark.parametrize(("within_minutes", "ends"), [(60, ["fail 2000"]), (62, ["sending", "fail 2000"])])

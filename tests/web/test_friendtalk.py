@@ -8,7 +8,6 @@ from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     LINK,
     PHONE,
-    RunScenario,
     call_ok,
     friendtalk_body,
     get_message,
@@ -35,18 +34,15 @@ from tests.fixtures.web import (
         ({"messageType": None, "image": None}, "friendTalkText"),
     ],
 )
-def test_friend_talk_type_is_the_given_one_or_follows_the_image(
-    run_scenario: RunScenario, fields: dict[str, Any], expected: str
+async def test_friend_talk_type_is_the_given_one_or_follows_the_image(
+    env: Environment, fields: dict[str, Any], expected: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
+    call = await env.caller()
+    sender_key = await register_channel(call)
 
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, **fields))
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, **fields))
 
-        assert product_of(await get_message(call)) == expected
-
-    run_scenario(scenario)
+    assert product_of(await get_message(call)) == expected
 
 
 @pytest.mark.parametrize(
@@ -74,66 +70,52 @@ def test_friend_talk_type_is_the_given_one_or_follows_the_image(
         ({"senderKey": None}, {"senderKey": "MISSING_PARAMETER"}),
     ],
 )
-def test_friend_talk_text_is_limited_by_its_type(
-    run_scenario: RunScenario, fields: dict[str, Any], errors: dict[str, str]
+async def test_friend_talk_text_is_limited_by_its_type(
+    env: Environment, fields: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
+    call = await env.caller()
+    sender_key = await register_channel(call)
 
-        answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, **fields))
+    answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, **fields))
 
-        assert answer.result == next(iter(errors.values()), "SUCCESS")
-        assert summarize_refusal(answer).errors == errors
-
-    run_scenario(scenario)
+    assert answer.result == next(iter(errors.values()), "SUCCESS")
+    assert summarize_refusal(answer).errors == errors
 
 
-def test_receiver_of_a_friend_talk_may_have_its_own_text(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        shared, own = receivers_of("010-1111-1111", "010-2222-2222", templateData={"name": "길동"})
-        own["content"] = "#{name}님만 보세요"
+async def test_receiver_of_a_friend_talk_may_have_its_own_text(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    shared, own = receivers_of("010-1111-1111", "010-2222-2222", templateData={"name": "길동"})
+    own["content"] = "#{name}님만 보세요"
 
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, receivers=[shared, own]))
-        await env.wait(1)
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, receivers=[shared, own]))
+    await env.wait(1)
 
-        assert [item["content"] for item in await list_phone_messages(call, "010-1111-1111")] == ["친구야"]
-        assert [item["content"] for item in await list_phone_messages(call, "010-2222-2222")] == ["길동님만 보세요"]
-
-    run_scenario(scenario)
+    assert [item["content"] for item in await list_phone_messages(call, "010-1111-1111")] == ["친구야"]
+    assert [item["content"] for item in await list_phone_messages(call, "010-2222-2222")] == ["길동님만 보세요"]
 
 
-def test_without_a_shared_text_every_receiver_of_a_friend_talk_needs_its_own(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        own, none = receivers_of("010-1111-1111", "010-2222-2222")
-        own["content"] = "나만"
+async def test_without_a_shared_text_every_receiver_of_a_friend_talk_needs_its_own(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    own, none = receivers_of("010-1111-1111", "010-2222-2222")
+    own["content"] = "나만"
 
-        some = await call(
-            "message/sendFriendtalk", friendtalk_body(sender_key, content=None, receivers=[own, none])
-        )
-        every = await call("message/sendFriendtalk", friendtalk_body(sender_key, content=None, receivers=[own]))
+    some = await call("message/sendFriendtalk", friendtalk_body(sender_key, content=None, receivers=[own, none]))
+    every = await call("message/sendFriendtalk", friendtalk_body(sender_key, content=None, receivers=[own]))
 
-        assert summarize_refusal(some) == ("MISSING_PARAMETER", {"content": "MISSING_PARAMETER"})
-        assert every.result == "SUCCESS"
-
-    run_scenario(scenario)
+    assert summarize_refusal(some) == ("MISSING_PARAMETER", {"content": "MISSING_PARAMETER"})
+    assert every.result == "SUCCESS"
 
 
-def test_receivers_own_text_that_is_too_long_is_reported_with_its_index(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        receivers = [*receivers_of("010-1111-1111"), *receivers_of("010-2222-2222", content="가" * 1001)]
+async def test_receivers_own_text_that_is_too_long_is_reported_with_its_index(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    receivers = [*receivers_of("010-1111-1111"), *receivers_of("010-2222-2222", content="가" * 1001)]
 
-        answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, receivers=receivers))
+    answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, receivers=receivers))
 
-        assert summarize_refusal(answer) == ("CONTENT_TOO_LONG", {"receivers[1].content": "CONTENT_TOO_LONG"})
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == ("CONTENT_TOO_LONG", {"receivers[1].content": "CONTENT_TOO_LONG"})
 
 
 @pytest.mark.parametrize(
@@ -172,22 +154,19 @@ def test_receivers_own_text_that_is_too_long_is_reported_with_its_index(run_scen
         (None, ""),
     ],
 )
-def test_wrong_button_is_refused_with_the_name_of_its_field(
-    run_scenario: RunScenario, button: Any, field: str | None
+async def test_wrong_button_is_refused_with_the_name_of_its_field(
+    env: Environment, button: Any, field: str | None
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
+    call = await env.caller()
+    sender_key = await register_channel(call)
 
-        answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, buttons=[LINK, button]))
+    answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, buttons=[LINK, button]))
 
-        if field is None:
-            assert answer.result == "SUCCESS", answer.body
-        else:
-            place = f"buttons[1].{field}" if field else "buttons[1]"
-            assert summarize_refusal(answer) == ("INVALID_BUTTON", {place: "INVALID_BUTTON"})
-
-    run_scenario(scenario)
+    if field is None:
+        assert answer.result == "SUCCESS", answer.body
+    else:
+        place = f"buttons[1].{field}" if field else "buttons[1]"
+        assert summarize_refusal(answer) == ("INVALID_BUTTON", {place: "INVALID_BUTTON"})
 
 
 @pytest.mark.parametrize(
@@ -199,52 +178,43 @@ def test_wrong_button_is_refused_with_the_name_of_its_field(
         ({"messageType": "FW", "image": image_body()}, 3, "INVALID_BUTTON"),
     ],
 )
-def test_friend_talk_has_five_buttons_and_a_wide_image_two(
-    run_scenario: RunScenario, fields: dict[str, Any], count: int, result: str
+async def test_friend_talk_has_five_buttons_and_a_wide_image_two(
+    env: Environment, fields: dict[str, Any], count: int, result: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
+    call = await env.caller()
+    sender_key = await register_channel(call)
 
-        answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, buttons=[LINK] * count, **fields))
+    answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, buttons=[LINK] * count, **fields))
 
-        assert answer.result == result
-
-    run_scenario(scenario)
+    assert answer.result == result
 
 
-def test_buttons_arrive_in_their_order_with_their_names_and_personal_links(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        buttons = [
-            {"name": "둘째", "mobileUrl": "https://shop.example/#{id}", "orderNo": 2},
-            {"buttonType": "channelAddition", "orderNo": 1},
-        ]
-        body = friendtalk_body(sender_key, buttons=buttons, receivers=receivers_of(PHONE, templateData={"id": 7}))
+async def test_buttons_arrive_in_their_order_with_their_names_and_personal_links(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    buttons = [
+        {"name": "둘째", "mobileUrl": "https://shop.example/#{id}", "orderNo": 2},
+        {"buttonType": "channelAddition", "orderNo": 1},
+    ]
+    body = friendtalk_body(sender_key, buttons=buttons, receivers=receivers_of(PHONE, templateData={"id": 7}))
 
-        await call_ok(call, "message/sendFriendtalk", body)
-        await env.wait(1)
+    await call_ok(call, "message/sendFriendtalk", body)
+    await env.wait(1)
 
-        (arrived,) = await list_phone_messages(call)
-        assert arrived["buttons"] == [
-            {"buttonType": "channelAddition", "name": "채널 추가", "orderNo": 1},
-            {"buttonType": "webLink", "name": "둘째", "mobileUrl": "https://shop.example/7", "orderNo": 2},
-        ]
-
-    run_scenario(scenario)
+    (arrived,) = await list_phone_messages(call)
+    assert arrived["buttons"] == [
+        {"buttonType": "channelAddition", "name": "채널 추가", "orderNo": 1},
+        {"buttonType": "webLink", "name": "둘째", "mobileUrl": "https://shop.example/7", "orderNo": 2},
+    ]
 
 
-def test_link_made_invalid_by_a_value_is_reported_for_that_receiver(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        good, bad = receivers_of(PHONE, PHONE)
-        good["templateData"], bad["templateData"] = {"link": "https://shop.example"}, {"link": "javascript:x"}
-        body = friendtalk_body(sender_key, buttons=[{"mobileUrl": "#{link}"}], receivers=[good, bad])
+async def test_link_made_invalid_by_a_value_is_reported_for_that_receiver(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    good, bad = receivers_of(PHONE, PHONE)
+    good["templateData"], bad["templateData"] = {"link": "https://shop.example"}, {"link": "javascript:x"}
+    body = friendtalk_body(sender_key, buttons=[{"mobileUrl": "#{link}"}], receivers=[good, bad])
 
-        answer = await call("message/sendFriendtalk", body)
+    answer = await call("message/sendFriendtalk", body)
 
-        assert summarize_refusal(answer) == ("INVALID_BUTTON", {"receivers[1].templateData": "INVALID_BUTTON"})
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == ("INVALID_BUTTON", {"receivers[1].templateData": "INVALID_BUTTON"})

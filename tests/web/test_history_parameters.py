@@ -19,16 +19,13 @@ from tests.fixtures.web import (
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
 
-def test_alias_receiver_finds_the_same(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, by_content = await send_varied_messages(env)
+async def test_alias_receiver_finds_the_same(env: Environment) -> None:
+    call, by_content = await send_varied_messages(env)
 
-        found = await call("message/list", {"receiver": PHONE})
-        both = await call("message/list", {"receivers": PHONE, "receiver": PHONE})
+    found = await call("message/list", {"receiver": PHONE})
+    both = await call("message/list", {"receivers": PHONE, "receiver": PHONE})
 
-        assert found.body["totalCount"] == both.body["totalCount"] == len(by_content)
-
-    run_scenario(scenario)
+    assert found.body["totalCount"] == both.body["totalCount"] == len(by_content)
 
 
 def test_parameters_may_come_in_the_body_the_query_or_a_form(run_scenario: RunScenario) -> None:
@@ -69,36 +66,30 @@ def test_parameters_may_come_in_the_body_the_query_or_a_form(run_scenario: RunSc
         (FORM["content-type"], "receivers=가".encode(), b""),
     ],
 )
-def test_conflicting_or_unreadable_parameters_are_refused(
-    run_scenario: RunScenario, content_type: str, body: bytes, query: bytes
+async def test_conflicting_or_unreadable_parameters_are_refused(
+    env: Environment, content_type: str, body: bytes, query: bytes
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        headers = [("apiKey", str(call.key)), ("Content-Type", content_type)]
+    call = await env.caller()
+    headers = [("apiKey", str(call.key)), ("Content-Type", content_type)]
 
-        answer, _ = await call_raw(env, "/api/message/list.v1.0", headers=headers, chunks=[body], query=query)
+    answer, _ = await call_raw(env, "/api/message/list.v1.0", headers=headers, chunks=[body], query=query)
 
-        assert answer.result == "INVALID_PARAMETER"
-
-    run_scenario(scenario)
+    assert answer.result == "INVALID_PARAMETER"
 
 
-def test_repeated_equal_value_counts_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        headers = [("apiKey", str(call.key))]
+async def test_repeated_equal_value_counts_once(env: Environment) -> None:
+    call = await env.caller()
+    headers = [("apiKey", str(call.key))]
 
-        answer, _ = await call_raw(
-            env,
-            "/api/message/list.v1.0",
-            headers=headers,
-            chunks=[b'{"receivers": "010-1234-5678", "page": 1}'],
-            query=b"receivers=010-1234-5678&page=1&page=1",
-        )
+    answer, _ = await call_raw(
+        env,
+        "/api/message/list.v1.0",
+        headers=headers,
+        chunks=[b'{"receivers": "010-1234-5678", "page": 1}'],
+        query=b"receivers=010-1234-5678&page=1&page=1",
+    )
 
-        assert answer.result == "SUCCESS"
-
-    run_scenario(scenario)
+    assert answer.result == "SUCCESS"
 
 
 @pytest.mark.parametrize(
@@ -116,46 +107,37 @@ def test_repeated_equal_value_counts_once(run_scenario: RunScenario) -> None:
         ({"pageSize": 1, "page": 25}, {"resultCount": 1, "pageSize": 1, "pageCount": 25, "currentPage": 25}),
     ],
 )
-def test_history_is_paged(run_scenario: RunScenario, paging: dict[str, Any], expected: dict[str, int]) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 25))
+async def test_history_is_paged(env: Environment, paging: dict[str, Any], expected: dict[str, int]) -> None:
+    call = await env.caller()
+    await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 25))
 
-        answer = await call("message/list", {"receivers": PHONE, **paging})
+    answer = await call("message/list", {"receivers": PHONE, **paging})
 
-        assert len(answer.items) == expected["resultCount"]
-        assert {name: answer.body[name] for name in expected} == expected
-        assert answer.body["totalCount"] == 25
-
-    run_scenario(scenario)
+    assert len(answer.items) == expected["resultCount"]
+    assert {name: answer.body[name] for name in expected} == expected
+    assert answer.body["totalCount"] == 25
 
 
-def test_pages_together_contain_every_message_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 25))
-        every = [each["id"] for each in await list_messages(call)]
+async def test_pages_together_contain_every_message_once(env: Environment) -> None:
+    call = await env.caller()
+    await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 25))
+    every = [each["id"] for each in await list_messages(call)]
 
-        pages = [await call("message/list", {"receivers": PHONE, "page": page}) for page in (1, 2, 3)]
+    pages = [await call("message/list", {"receivers": PHONE, "page": page}) for page in (1, 2, 3)]
 
-        assert [each["id"] for page in pages for each in page.items] == every
-        assert every == sorted(set(every), reverse=True)
-
-    run_scenario(scenario)
+    assert [each["id"] for page in pages for each in page.items] == every
+    assert every == sorted(set(every), reverse=True)
 
 
-def test_empty_history_has_no_pages(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_empty_history_has_no_pages(env: Environment) -> None:
+    call = await env.caller()
 
-        answer = await call("message/list", {"receivers": PHONE})
+    answer = await call("message/list", {"receivers": PHONE})
 
-        assert answer.items == []
-        assert [answer.body[name] for name in ("totalCount", "resultCount", "pageCount", "currentPage")] == [
-            0,
-            0,
-            0,
-            1,
-        ]
-
-    run_scenario(scenario)
+    assert answer.items == []
+    assert [answer.body[name] for name in ("totalCount", "resultCount", "pageCount", "currentPage")] == [
+        0,
+        0,
+        0,
+        1,
+    ]

@@ -8,7 +8,6 @@ from pabal.service.history.history import MAX_TOTAL
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     PHONE,
-    RunScenario,
     call_ok,
     list_messages,
     send_varied_messages,
@@ -48,41 +47,35 @@ async def follow_cursors(call: Caller, body: dict[str, Any]) -> tuple[list[Any],
     ],
 )
 @pytest.mark.parametrize("page_size", [1, 2, 100])
-def test_messages_of_a_period_are_found_page_by_page(
-    run_scenario: RunScenario, filters: dict[str, str], texts: list[str], page_size: int
+async def test_messages_of_a_period_are_found_page_by_page(
+    env: Environment, filters: dict[str, str], texts: list[str], page_size: int
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call, _ = await send_varied_messages(env)
+    call, _ = await send_varied_messages(env)
 
-        found, answers = await follow_cursors(call, {**TODAY, **filters, "pageSize": page_size})
+    found, answers = await follow_cursors(call, {**TODAY, **filters, "pageSize": page_size})
 
-        assert [each["content"] for each in found] == texts
-        assert {answer["totalCount"] for answer in answers} == {len(texts)}
-        assert [answer["currentPage"] for answer in answers] == [*range(1, len(answers) + 1)]
-        assert not any("totalCountIsCapped" in answer for answer in answers)
-
-    run_scenario(scenario)
+    assert [each["content"] for each in found] == texts
+    assert {answer["totalCount"] for answer in answers} == {len(texts)}
+    assert [answer["currentPage"] for answer in answers] == [*range(1, len(answers) + 1)]
+    assert not any("totalCountIsCapped" in answer for answer in answers)
 
 
-def test_requests_and_messages_are_found_by_their_ids_alone(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, by_content = await send_varied_messages(env)
-        sent = by_content["긴 문자"]
+async def test_requests_and_messages_are_found_by_their_ids_alone(env: Environment) -> None:
+    call, by_content = await send_varied_messages(env)
+    sent = by_content["긴 문자"]
 
-        (whole, _), (one, _), (outside, _) = [
-            await follow_cursors(call, body)
-            for body in (
-                {"requestId": sent["requestId"], "pageSize": 1},
-                {"messageId": sent["messageId"]},
-                {"requestId": sent["requestId"], "requestDate": "2026-01-01~2026-06-30"},
-            )
-        ]
+    (whole, _), (one, _), (outside, _) = [
+        await follow_cursors(call, body)
+        for body in (
+            {"requestId": sent["requestId"], "pageSize": 1},
+            {"messageId": sent["messageId"]},
+            {"requestId": sent["requestId"], "requestDate": "2026-01-01~2026-06-30"},
+        )
+    ]
 
-        assert [each["receiver"] for each in whole] == ["010-8888-8888", PHONE]
-        assert one == [sent]
-        assert outside == []
-
-    run_scenario(scenario)
+    assert [each["receiver"] for each in whole] == ["010-8888-8888", PHONE]
+    assert one == [sent]
+    assert outside == []
 
 
 @pytest.mark.parametrize(
@@ -109,66 +102,54 @@ def test_requests_and_messages_are_found_by_their_ids_alone(run_scenario: RunSce
         ({"receivers": PHONE, "cursor": "f" * 44}, "INVALID_PARAMETER", "cursor"),
     ],
 )
-def test_search_without_a_bound_or_with_a_wrong_cursor_is_refused(
-    run_scenario: RunScenario, body: dict[str, Any], result: str, field: str
+async def test_search_without_a_bound_or_with_a_wrong_cursor_is_refused(
+    env: Environment, body: dict[str, Any], result: str, field: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+    call = await env.caller()
 
-        answer = await call("message/list", body)
+    answer = await call("message/list", body)
 
-        assert summarize_refusal(answer) == (result, {field: result})
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == (result, {field: result})
 
 
-def test_cursors_that_we_never_gave_find_own_messages_only(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, by_content = await send_varied_messages(env)
+async def test_cursors_that_we_never_gave_find_own_messages_only(env: Environment) -> None:
+    call, by_content = await send_varied_messages(env)
 
-        first, last = [await call("message/list", {**TODAY, "cursor": digit * 44}) for digit in "0f"]
+    first, last = [await call("message/list", {**TODAY, "cursor": digit * 44}) for digit in "0f"]
 
-        assert (first.result, first.items) == ("SUCCESS", [])
-        assert {each["content"] for each in last.items} == set(by_content)
-        assert (last.body["totalCount"], last.body["totalCountIsCapped"]) == (MAX_TOTAL, True)
-
-    run_scenario(scenario)
+    assert (first.result, first.items) == ("SUCCESS", [])
+    assert {each["content"] for each in last.items} == set(by_content)
+    assert (last.body["totalCount"], last.body["totalCountIsCapped"]) == (MAX_TOTAL, True)
 
 
-def test_totals_above_the_limit_are_capped_with_and_without_receivers(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        for _ in range(MAX_TOTAL // 1000):
-            await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 1000))
-        searches: list[dict[str, Any]] = [{"receivers": PHONE, "pageSize": 1000}, {**TODAY, "pageSize": 1000}]
+async def test_totals_above_the_limit_are_capped_with_and_without_receivers(env: Environment) -> None:
+    call = await env.caller()
+    for _ in range(MAX_TOTAL // 1000):
+        await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 1000))
+    searches: list[dict[str, Any]] = [{"receivers": PHONE, "pageSize": 1000}, {**TODAY, "pageSize": 1000}]
 
-        exact = [await call_ok(call, "message/list", body) for body in searches]
-        await call_ok(call, "message/sendSMS", sms_body(PHONE, content="one more"))
-        await env.wait(11)  # a large total is remembered for ten seconds
-        capped = [await call_ok(call, "message/list", body) for body in searches]
-        beyond = await call_ok(call, "message/list", {**searches[0], "page": 11})
-        every, answers = await follow_cursors(call, searches[1])
+    exact = [await call_ok(call, "message/list", body) for body in searches]
+    await call_ok(call, "message/sendSMS", sms_body(PHONE, content="one more"))
+    await env.wait(11)  # a large total is remembered for ten seconds
+    capped = [await call_ok(call, "message/list", body) for body in searches]
+    beyond = await call_ok(call, "message/list", {**searches[0], "page": 11})
+    every, answers = await follow_cursors(call, searches[1])
 
-        for answer in exact:
-            assert (answer.body["totalCount"], answer.body.get("totalCountIsCapped")) == (MAX_TOTAL, None)
-        for answer in (*capped, beyond):
-            assert (answer.body["totalCount"], answer.body["totalCountIsCapped"]) == (MAX_TOTAL, True)
-            assert answer.body["pageCount"] == 10
-        assert len(beyond.items) == 1
-        assert len({each["id"] for each in every}) == MAX_TOTAL + 1
-        assert all(answer["totalCountIsCapped"] for answer in answers)
-
-    run_scenario(scenario)
+    for answer in exact:
+        assert (answer.body["totalCount"], answer.body.get("totalCountIsCapped")) == (MAX_TOTAL, None)
+    for answer in (*capped, beyond):
+        assert (answer.body["totalCount"], answer.body["totalCountIsCapped"]) == (MAX_TOTAL, True)
+        assert answer.body["pageCount"] == 10
+    assert len(beyond.items) == 1
+    assert len({each["id"] for each in every}) == MAX_TOTAL + 1
+    assert all(answer["totalCountIsCapped"] for answer in answers)
 
 
-def test_search_with_receivers_still_has_pages_and_no_cursor(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, by_content = await send_varied_messages(env)
+async def test_search_with_receivers_still_has_pages_and_no_cursor(env: Environment) -> None:
+    call, by_content = await send_varied_messages(env)
 
-        answer = await call_ok(call, "message/list", {"receivers": PHONE, "pageSize": 2, "page": 2})
+    answer = await call_ok(call, "message/list", {"receivers": PHONE, "pageSize": 2, "page": 2})
 
-        assert len(answer.items) == 2
-        assert "nextCursor" not in answer.body
-        assert len(await list_messages(call)) == len(by_content)
-
-    run_scenario(scenario)
+    assert len(answer.items) == 2
+    assert "nextCursor" not in answer.body
+    assert len(await list_messages(call)) == len(by_content)

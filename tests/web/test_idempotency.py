@@ -15,7 +15,6 @@ from tests.fixtures.virtual import (
     VirtualWorld,
     build_environment,
     open_store,
-    run_in_virtual_time,
 )
 from tests.fixtures.web import (
     PHONE,
@@ -38,37 +37,31 @@ async def _send(call: Caller, key: str = "k1", body: Any = None, operation: str 
     return await call(operation, sms_body() if body is None else body, headers={"Idempotency-Key": key})
 
 
-def test_same_request_gets_the_same_answer_and_is_sent_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_same_request_gets_the_same_answer_and_is_sent_once(env: Environment) -> None:
+    call = await env.caller()
 
-        first = await _send(call)
-        await env.wait(5)
-        again = await _send(call)
-        await env.wait(5)
+    first = await _send(call)
+    await env.wait(5)
+    again = await _send(call)
+    await env.wait(5)
 
-        assert again.item == first.item
-        assert again.body["time"] > first.body["time"]
-        assert len(await list_messages(call)) == len(await list_phone_messages(call)) == 1
-
-    run_scenario(scenario)
+    assert again.item == first.item
+    assert again.body["time"] > first.body["time"]
+    assert len(await list_messages(call)) == len(await list_phone_messages(call)) == 1
 
 
-def test_same_body_with_another_key_or_none_is_sent_again(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_same_body_with_another_key_or_none_is_sent_again(env: Environment) -> None:
+    call = await env.caller()
 
-        ids = {
-            (await _send(call, "k1")).request_id,
-            (await _send(call, "k2")).request_id,
-            (await _send(call, "K1")).request_id,
-            (await call("message/sendSMS", sms_body())).request_id,
-            (await call("message/sendSMS", sms_body())).request_id,
-        }
+    ids = {
+        (await _send(call, "k1")).request_id,
+        (await _send(call, "k2")).request_id,
+        (await _send(call, "K1")).request_id,
+        (await call("message/sendSMS", sms_body())).request_id,
+        (await call("message/sendSMS", sms_body())).request_id,
+    }
 
-        assert len(ids) == len(await list_messages(call)) == 5
-
-    run_scenario(scenario)
+    assert len(ids) == len(await list_messages(call)) == 5
 
 
 @pytest.mark.parametrize(
@@ -81,51 +74,42 @@ def test_same_body_with_another_key_or_none_is_sent_again(run_scenario: RunScena
         ("message/sendMMS", sms_body()),
     ],
 )
-def test_key_with_another_body_or_path_is_a_duplicate(run_scenario: RunScenario, operation: str, body: Any) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body(), headers={"Idempotency-Key": "k1"})
+async def test_key_with_another_body_or_path_is_a_duplicate(env: Environment, operation: str, body: Any) -> None:
+    call = await env.caller()
+    await call_ok(call, "message/sendSMS", sms_body(), headers={"Idempotency-Key": "k1"})
 
-        answer = await _send(call, "k1", body, operation)
+    answer = await _send(call, "k1", body, operation)
 
-        assert summarize_refusal(answer) == ("DUPLICATE", {"Idempotency-Key": "DUPLICATE"})
-        assert answer.status == 409
-        assert len(await list_messages(call)) == 1
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == ("DUPLICATE", {"Idempotency-Key": "DUPLICATE"})
+    assert answer.status == 409
+    assert len(await list_messages(call)) == 1
 
 
-def test_every_kind_of_send_may_be_repeated(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await approve_template(call, sender_key)
-        body = {**sms_body(), **friendtalk_body(sender_key), "templateCode": "T1"}
+async def test_every_kind_of_send_may_be_repeated(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    await approve_template(call, sender_key)
+    body = {**sms_body(), **friendtalk_body(sender_key), "templateCode": "T1"}
 
-        for kind in ("SMS", "LMS", "MMS", "Alimtalk", "Friendtalk"):
-            first = await _send(call, kind, body, f"message/send{kind}")
-            again = await _send(call, kind, body, f"message/send{kind}")
+    for kind in ("SMS", "LMS", "MMS", "Alimtalk", "Friendtalk"):
+        first = await _send(call, kind, body, f"message/send{kind}")
+        again = await _send(call, kind, body, f"message/send{kind}")
 
-            assert again.request_id == first.request_id
+        assert again.request_id == first.request_id
 
-        assert len(await list_messages(call)) == 5
-
-    run_scenario(scenario)
+    assert len(await list_messages(call)) == 5
 
 
-def test_idempotency_keys_of_two_accounts_are_independent(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        ours, theirs = await env.caller("ours"), await env.caller("theirs")
-        also_ours = await env.caller("ours")
+async def test_idempotency_keys_of_two_accounts_are_independent(env: Environment) -> None:
+    ours, theirs = await env.caller("ours"), await env.caller("theirs")
+    also_ours = await env.caller("ours")
 
-        first = await _send(ours)
-        other = await _send(theirs, body=sms_body(content="다른 글"))
-        same_account = await _send(also_ours)
+    first = await _send(ours)
+    other = await _send(theirs, body=sms_body(content="다른 글"))
+    same_account = await _send(also_ours)
 
-        assert other.request_id != first.request_id
-        assert same_account.request_id == first.request_id
-
-    run_scenario(scenario)
+    assert other.request_id != first.request_id
+    assert same_account.request_id == first.request_id
 
 
 @pytest.mark.parametrize(("waited_s", "is_same"), [(86_399, True), (86_401, False)])
@@ -162,51 +146,42 @@ def test_idempotency_key_can_be_used_for_another_body_after_a_day(run_scenario: 
     run_scenario(scenario, world=world)
 
 
-def test_concurrent_repeats_of_a_request_are_one_request(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_concurrent_repeats_of_a_request_are_one_request(env: Environment) -> None:
+    call = await env.caller()
 
-        answers = await asyncio.gather(*(_send(call) for _ in range(20)))
-        await env.wait(2)
+    answers = await asyncio.gather(*(_send(call) for _ in range(20)))
+    await env.wait(2)
 
-        assert len({answer.request_id for answer in answers}) == 1
-        assert len(await list_messages(call)) == len(await list_phone_messages(call)) == 1
-
-    run_scenario(scenario)
+    assert len({answer.request_id for answer in answers}) == 1
+    assert len(await list_messages(call)) == len(await list_phone_messages(call)) == 1
 
 
-def test_one_of_two_concurrent_bodies_with_the_same_key_is_a_duplicate(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_one_of_two_concurrent_bodies_with_the_same_key_is_a_duplicate(env: Environment) -> None:
+    call = await env.caller()
 
-        answers = await asyncio.gather(_send(call), _send(call, body=sms_body(content="다른 글")))
+    answers = await asyncio.gather(_send(call), _send(call, body=sms_body(content="다른 글")))
 
-        assert sorted(answer.result for answer in answers) == ["DUPLICATE", "SUCCESS"]
-        assert len(await list_messages(call)) == 1
-
-    run_scenario(scenario)
+    assert sorted(answer.result for answer in answers) == ["DUPLICATE", "SUCCESS"]
+    assert len(await list_messages(call)) == 1
 
 
-def test_idempotency_key_is_valid_across_a_restart(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        before = await build_environment(tmp_path, world=world_starting_at("2026-11-15 12:00"))
-        call = await before.caller()
-        first = await _send(call)
-        await before.service.stop()
+async def test_idempotency_key_is_valid_across_a_restart(tmp_path: Path) -> None:
+    before = await build_environment(tmp_path, world=world_starting_at("2026-11-15 12:00"))
+    call = await before.caller()
+    first = await _send(call)
+    await before.service.stop()
 
-        after = await build_environment(tmp_path, world=world_starting_at("2026-11-15 12:30", seed=1))
-        call = Caller(after.service, call.key)
-        again = await _send(call)
-        other = await _send(call, body=sms_body(content="다른 글"))
-        await after.wait(2)
-        found = await list_messages(call)
-        await after.service.stop()
+    after = await build_environment(tmp_path, world=world_starting_at("2026-11-15 12:30", seed=1))
+    call = Caller(after.service, call.key)
+    again = await _send(call)
+    other = await _send(call, body=sms_body(content="다른 글"))
+    await after.wait(2)
+    found = await list_messages(call)
+    await after.service.stop()
 
-        assert again.item == first.item
-        assert other.result == "DUPLICATE"
-        assert len(found) == 1
-
-    run_in_virtual_time(scenario())
+    assert again.item == first.item
+    assert other.result == "DUPLICATE"
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize(
@@ -218,19 +193,16 @@ def test_idempotency_key_is_valid_across_a_restart(tmp_path: Path) -> None:
         (sms_body(sendDate="2026-11-14 12:00"), "INVALID_DATE"),
     ],
 )
-def test_idempotency_key_of_a_refused_request_can_be_used_again(
-    run_scenario: RunScenario, bad: Any, result: str
+async def test_idempotency_key_of_a_refused_request_can_be_used_again(
+    env: Environment, bad: Any, result: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+    call = await env.caller()
 
-        refused = await _send(call, body=bad)
-        mended = await _send(call)
+    refused = await _send(call, body=bad)
+    mended = await _send(call)
 
-        assert refused.result == result
-        assert mended.result == "SUCCESS"
-
-    run_scenario(scenario)
+    assert refused.result == result
+    assert mended.result == "SUCCESS"
 
 
 def test_send_refused_by_a_failing_store_can_be_repeated(run_scenario: RunScenario, tmp_path: Path) -> None:
@@ -288,32 +260,26 @@ def test_repeated_request_is_answered_even_if_it_would_now_be_refused(run_scenar
         ("\u007f", False),
     ],
 )
-def test_key_has_1_to_255_printable_characters(run_scenario: RunScenario, key: str, is_good: bool) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_key_has_1_to_255_printable_characters(env: Environment, key: str, is_good: bool) -> None:
+    call = await env.caller()
 
-        answer = await _send(call, key)
+    answer = await _send(call, key)
 
-        if is_good:
-            assert answer.result == "SUCCESS"
-        else:
-            assert summarize_refusal(answer) == ("INVALID_PARAMETER", {"Idempotency-Key": "INVALID_PARAMETER"})
-            assert await list_messages(call) == []
-
-    run_scenario(scenario)
+    if is_good:
+        assert answer.result == "SUCCESS"
+    else:
+        assert summarize_refusal(answer) == ("INVALID_PARAMETER", {"Idempotency-Key": "INVALID_PARAMETER"})
+        assert await list_messages(call) == []
 
 
-def test_idempotency_key_applies_to_sends_only(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        headers = {"Idempotency-Key": "k1"}
+async def test_idempotency_key_applies_to_sends_only(env: Environment) -> None:
+    call = await env.caller()
+    headers = {"Idempotency-Key": "k1"}
 
-        before = await call("message/list", {"receivers": PHONE}, headers=headers)
-        await call_ok(call, "message/sendSMS", sms_body(), headers=headers)
-        after = await call("message/list", {"receivers": PHONE}, headers=headers)
-        bad_key = await call("message/list", {"receivers": PHONE}, headers={"Idempotency-Key": ""})
+    before = await call("message/list", {"receivers": PHONE}, headers=headers)
+    await call_ok(call, "message/sendSMS", sms_body(), headers=headers)
+    after = await call("message/list", {"receivers": PHONE}, headers=headers)
+    bad_key = await call("message/list", {"receivers": PHONE}, headers={"Idempotency-Key": ""})
 
-        assert [before.body["totalCount"], after.body["totalCount"]] == [0, 1]
-        assert bad_key.result == "SUCCESS"
-
-    run_scenario(scenario)
+    assert [before.body["totalCount"], after.body["totalCount"]] == [0, 1]
+    assert bad_key.result == "SUCCESS"

@@ -16,7 +16,6 @@ from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import (
     CATEGORY,
     SENDER,
-    RunScenario,
     alimtalk_body,
     approve_template,
     call_ok,
@@ -255,76 +254,61 @@ def _replace_key(given: Any, our_key: str) -> Any:
     [(operation, case) for operation, cases in CASES.items() for case in cases],
     ids=[f"{operation} {n}" for operation, cases in CASES.items() for n, _ in enumerate(cases, 1)],
 )
-def test_objects_of_another_account_are_not_found(run_scenario: RunScenario, operation: str, case: Case) -> None:
-    async def scenario(env: Environment) -> None:
-        theirs, ours = await env.caller("theirs"), await env.caller("ours")
-        ids = await _create_objects(env, theirs)
-        our_key = await register_channel(ours, channelId="@ours", cellphone="010-9999-2222")
-        before = await _read_everything(theirs)
+async def test_objects_of_another_account_are_not_found(env: Environment, operation: str, case: Case) -> None:
+    theirs, ours = await env.caller("theirs"), await env.caller("ours")
+    ids = await _create_objects(env, theirs)
+    our_key = await register_channel(ours, channelId="@ours", cellphone="010-9999-2222")
+    before = await _read_everything(theirs)
 
-        async def call(named: ObjectIds) -> ApiResponse:
-            body = _replace_key(case.body(named), our_key)
-            return await ours(operation, body, query=case.query(named))
+    async def call(named: ObjectIds) -> ApiResponse:
+        body = _replace_key(case.body(named), our_key)
+        return await ours(operation, body, query=case.query(named))
 
-        of_theirs = await call(ids)
-        of_nobodys = await call(UNKNOWN_IDS)
-        await env.wait(5)
+    of_theirs = await call(ids)
+    of_nobodys = await call(UNKNOWN_IDS)
+    await env.wait(5)
 
-        assert _comparable(of_theirs) == _comparable(of_nobodys)
-        assert await _read_everything(theirs) == before
-        for word in (ids.sender_key, ids.request_id, ids.message_id, HOOK, REPLY):
-            assert word not in str(of_theirs.body)
-        await env.wait(600)
-        assert (
-            describe_outcome(await get_message(theirs, THEIR_RECEIVER, messageId=ids.message_id))
-            == "completed 1000"
-        )
-        proved = await theirs("sender/auth", {"channelId": ids.waiting_channel, "token": ids.token})
-        assert proved.result == "SUCCESS"
-
-    run_scenario(scenario)
+    assert _comparable(of_theirs) == _comparable(of_nobodys)
+    assert await _read_everything(theirs) == before
+    for word in (ids.sender_key, ids.request_id, ids.message_id, HOOK, REPLY):
+        assert word not in str(of_theirs.body)
+    await env.wait(600)
+    assert describe_outcome(await get_message(theirs, THEIR_RECEIVER, messageId=ids.message_id)) == "completed 1000"
+    proved = await theirs("sender/auth", {"channelId": ids.waiting_channel, "token": ids.token})
+    assert proved.result == "SUCCESS"
 
 
-def test_two_accounts_may_have_the_same_channel_each_with_its_own_token_and_key(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        ours, theirs = await env.caller("ours"), await env.caller("theirs")
-        for call in (ours, theirs):
-            await call_ok(call, "sender/create", channel_body())
-        our_token, their_token = await get_latest_token(ours), await get_latest_token(theirs)
+async def test_two_accounts_may_have_the_same_channel_each_with_its_own_token_and_key(env: Environment) -> None:
+    ours, theirs = await env.caller("ours"), await env.caller("theirs")
+    for call in (ours, theirs):
+        await call_ok(call, "sender/create", channel_body())
+    our_token, their_token = await get_latest_token(ours), await get_latest_token(theirs)
 
-        crossed = await ours("sender/auth", {"channelId": "@shop", "token": their_token})
-        for call, token in ((ours, our_token), (theirs, their_token)):
-            await call_ok(call, "sender/auth", {"channelId": "@shop", "token": token})
+    crossed = await ours("sender/auth", {"channelId": "@shop", "token": their_token})
+    for call, token in ((ours, our_token), (theirs, their_token)):
+        await call_ok(call, "sender/auth", {"channelId": "@shop", "token": token})
 
-        (our_profile,), (their_profile,) = (await ours("sender/list")).items, (await theirs("sender/list")).items
-        assert crossed.result == "TOKEN_INVALID"
-        assert our_profile["senderKey"] != their_profile["senderKey"]
-        assert our_profile["category"]["value"] == CATEGORY
-
-    run_scenario(scenario)
+    (our_profile,), (their_profile,) = (await ours("sender/list")).items, (await theirs("sender/list")).items
+    assert crossed.result == "TOKEN_INVALID"
+    assert our_profile["senderKey"] != their_profile["senderKey"]
+    assert our_profile["category"]["value"] == CATEGORY
 
 
-def test_deleting_a_channel_leaves_the_same_channel_of_another_account(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        ours, theirs = await env.caller("ours"), await env.caller("theirs")
-        our_key, their_key = await register_channel(ours), await register_channel(theirs)
-        await call_ok(theirs, "message/sendFriendtalk", friendtalk_body(their_key, sendDate="2026-11-15 12:10"))
+async def test_deleting_a_channel_leaves_the_same_channel_of_another_account(env: Environment) -> None:
+    ours, theirs = await env.caller("ours"), await env.caller("theirs")
+    our_key, their_key = await register_channel(ours), await register_channel(theirs)
+    await call_ok(theirs, "message/sendFriendtalk", friendtalk_body(their_key, sendDate="2026-11-15 12:10"))
 
-        await call_ok(ours, "sender/delete", {"senderKey": our_key})
-        await env.wait(900)
+    await call_ok(ours, "sender/delete", {"senderKey": our_key})
+    await env.wait(900)
 
-        assert len((await theirs("sender/list")).items) == 1
-        assert describe_outcome(await get_message(theirs)) == "completed 1000"
-
-    run_scenario(scenario)
+    assert len((await theirs("sender/list")).items) == 1
+    assert describe_outcome(await get_message(theirs)) == "completed 1000"
 
 
-def test_keys_of_one_account_see_the_same_objects(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        one, other = await env.caller("acme"), await env.caller("acme")
+async def test_keys_of_one_account_see_the_same_objects(env: Environment) -> None:
+    one, other = await env.caller("acme"), await env.caller("acme")
 
-        await call_ok(one, "message/sendSMS", sms_body())
+    await call_ok(one, "message/sendSMS", sms_body())
 
-        assert await get_message(other)
-
-    run_scenario(scenario)
+    assert await get_message(other)

@@ -55,29 +55,23 @@ def _make_nested(depth: int) -> bytes:
         b'{"extra": ' + b'{"a":' * 40_000 + b"1" + b"}" * 40_000 + b"}",
     ],
 )
-def test_body_that_is_not_a_json_object_is_refused(run_scenario: RunScenario, body: bytes) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_body_that_is_not_a_json_object_is_refused(env: Environment, body: bytes) -> None:
+    call = await env.caller()
 
-        answers = [await call(operation, body) for operation in ("message/sendSMS", "message/list")]
+    answers = [await call(operation, body) for operation in ("message/sendSMS", "message/list")]
 
-        assert [answer.result for answer in answers] == ["INVALID_JSON"] * 2
-        assert [answer.status for answer in answers] == [400, 400]
-
-    run_scenario(scenario)
+    assert [answer.result for answer in answers] == ["INVALID_JSON"] * 2
+    assert [answer.status for answer in answers] == [400, 400]
 
 
-def test_empty_body_is_an_empty_object(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_empty_body_is_an_empty_object(env: Environment) -> None:
+    call = await env.caller()
 
-        empty = await call("message/sendSMS", b"", headers={"content-type": "text/plain"})
-        braces = await call("message/sendSMS", b" {} ")
+    empty = await call("message/sendSMS", b"", headers={"content-type": "text/plain"})
+    braces = await call("message/sendSMS", b" {} ")
 
-        assert summarize_refusal(empty) == summarize_refusal(braces)
-        assert list(summarize_refusal(empty).errors) == ["content", "sender", "receivers"]
-
-    run_scenario(scenario)
+    assert summarize_refusal(empty) == summarize_refusal(braces)
+    assert list(summarize_refusal(empty).errors) == ["content", "sender", "receivers"]
 
 
 @pytest.mark.parametrize(
@@ -88,16 +82,13 @@ def test_empty_body_is_an_empty_object(run_scenario: RunScenario) -> None:
         b'{"receivers": {"a": {"b": []}}}',
     ],
 )
-def test_unusual_but_valid_bodies_are_answered(run_scenario: RunScenario, body: bytes) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_unusual_but_valid_bodies_are_answered(env: Environment, body: bytes) -> None:
+    call = await env.caller()
 
-        listed, sent = await call("message/list", body), await call("message/sendSMS", body)
+    listed, sent = await call("message/list", body), await call("message/sendSMS", body)
 
-        assert listed.result in ("SUCCESS", "INVALID_PARAMETER")
-        assert sent.result == "MISSING_PARAMETER"
-
-    run_scenario(scenario)
+    assert listed.result in ("SUCCESS", "INVALID_PARAMETER")
+    assert sent.result == "MISSING_PARAMETER"
 
 
 @pytest.mark.parametrize(
@@ -125,28 +116,22 @@ def test_unusual_but_valid_bodies_are_answered(run_scenario: RunScenario, body: 
         ("caf\u00e9", False),
     ],
 )
-def test_body_is_json_in_utf_8(run_scenario: RunScenario, content_type: str, is_read: bool) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_body_is_json_in_utf_8(env: Environment, content_type: str, is_read: bool) -> None:
+    call = await env.caller()
 
-        answer = await call("message/sendSMS", sms_body(), headers={"content-type": content_type})
+    answer = await call("message/sendSMS", sms_body(), headers={"content-type": content_type})
 
-        assert answer.result == ("SUCCESS" if is_read else "UNSUPPORTED_MEDIA_TYPE")
-
-    run_scenario(scenario)
+    assert answer.result == ("SUCCESS" if is_read else "UNSUPPORTED_MEDIA_TYPE")
 
 
-def test_without_a_content_type_a_body_is_json(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_without_a_content_type_a_body_is_json(env: Environment) -> None:
+    call = await env.caller()
 
-        answer, _ = await call_raw(
-            env, SEND_SMS, headers=[("apiKey", str(call.key))], chunks=[json.dumps(sms_body()).encode()]
-        )
+    answer, _ = await call_raw(
+        env, SEND_SMS, headers=[("apiKey", str(call.key))], chunks=[json.dumps(sms_body()).encode()]
+    )
 
-        assert answer.result == "SUCCESS"
-
-    run_scenario(scenario)
+    assert answer.result == "SUCCESS"
 
 
 @pytest.mark.parametrize(
@@ -157,52 +142,42 @@ def test_without_a_content_type_a_body_is_json(run_scenario: RunScenario) -> Non
         (["text/plain", "application/json"], "SUCCESS"),
     ],
 )
-def test_last_of_two_content_types_applies(run_scenario: RunScenario, types: list[str], result: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        headers = [("apiKey", str(call.key)), *(("Content-Type", each) for each in types)]
+async def test_last_of_two_content_types_applies(env: Environment, types: list[str], result: str) -> None:
+    call = await env.caller()
+    headers = [("apiKey", str(call.key)), *(("Content-Type", each) for each in types)]
 
-        answer, _ = await call_raw(env, SEND_SMS, headers=headers, chunks=[json.dumps(sms_body()).encode()])
+    answer, _ = await call_raw(env, SEND_SMS, headers=headers, chunks=[json.dumps(sms_body()).encode()])
 
-        assert answer.result == result
-
-    run_scenario(scenario)
+    assert answer.result == result
 
 
 @pytest.mark.parametrize("operation", ["message/list", "message/sendSMS", "sender/categories"])
-def test_form_body_is_accepted_by_the_message_list_only(run_scenario: RunScenario, operation: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        headers = {"content-type": "application/x-www-form-urlencoded; charset=UTF-8"}
+async def test_form_body_is_accepted_by_the_message_list_only(env: Environment, operation: str) -> None:
+    call = await env.caller()
+    headers = {"content-type": "application/x-www-form-urlencoded; charset=UTF-8"}
 
-        answer = await call(operation, b"receivers=010-1234-5678", headers=headers)
+    answer = await call(operation, b"receivers=010-1234-5678", headers=headers)
 
-        assert answer.result == ("SUCCESS" if operation == "message/list" else "UNSUPPORTED_MEDIA_TYPE")
-
-    run_scenario(scenario)
+    assert answer.result == ("SUCCESS" if operation == "message/list" else "UNSUPPORTED_MEDIA_TYPE")
 
 
-def test_body_with_too_large_content_length_is_refused_unread(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        headers = [("Content-Length", "1025")]
+@pytest.mark.settings(max_body_bytes=1024)
+async def test_body_with_too_large_content_length_is_refused_unread(env: Environment) -> None:
+    headers = [("Content-Length", "1025")]
 
-        answer, read = await call_raw(env, SEND_SMS, headers=headers, chunks=[b" " * 1025])
+    answer, read = await call_raw(env, SEND_SMS, headers=headers, chunks=[b" " * 1025])
 
-        assert (answer.result, answer.status) == ("PAYLOAD_TOO_LARGE", 413)
-        assert read == 0
-        assert "1,024" in answer.body["resultMessage"]
-
-    run_scenario(scenario, max_body_bytes=1024)
+    assert (answer.result, answer.status) == ("PAYLOAD_TOO_LARGE", 413)
+    assert read == 0
+    assert "1,024" in answer.body["resultMessage"]
 
 
-def test_body_without_length_is_refused_once_it_exceeds_the_limit(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        answer, read = await call_raw(env, SEND_SMS, chunks=[b" " * 100] * 1000)
+@pytest.mark.settings(max_body_bytes=1024)
+async def test_body_without_length_is_refused_once_it_exceeds_the_limit(env: Environment) -> None:
+    answer, read = await call_raw(env, SEND_SMS, chunks=[b" " * 100] * 1000)
 
-        assert answer.result == "PAYLOAD_TOO_LARGE"
-        assert read == 11
-
-    run_scenario(scenario, max_body_bytes=1024)
+    assert answer.result == "PAYLOAD_TOO_LARGE"
+    assert read == 11
 
 
 @pytest.mark.parametrize("has_length", [True, False])
@@ -226,38 +201,29 @@ def test_body_at_the_size_limit_is_read_with_and_without_length(
     run_scenario(scenario, max_body_bytes=1024)
 
 
-def test_without_a_key_a_body_of_known_length_is_not_read(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        answer, read = await call_raw(env, SEND_SMS, headers=[("Content-Length", "5")], chunks=[b"x" * 5])
+async def test_without_a_key_a_body_of_known_length_is_not_read(env: Environment) -> None:
+    answer, read = await call_raw(env, SEND_SMS, headers=[("Content-Length", "5")], chunks=[b"x" * 5])
 
-        assert (answer.result, read) == ("UNAUTHORIZED", 0)
-
-    run_scenario(scenario)
+    assert (answer.result, read) == ("UNAUTHORIZED", 0)
 
 
 @pytest.mark.parametrize(
     ("body", "position"),
     [(b'{"page": 1,\n "pageSize": ?}', "line 2, column 14"), (b'{"page": "\xff"}', "Byte 11")],
 )
-def test_invalid_json_is_reported_with_its_position(run_scenario: RunScenario, body: bytes, position: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(language="en")
+async def test_invalid_json_is_reported_with_its_position(env: Environment, body: bytes, position: str) -> None:
+    call = await env.caller(language="en")
 
-        answer = await call("message/list", body)
+    answer = await call("message/list", body)
 
-        assert answer.result == "INVALID_JSON"
-        assert position in answer.body["resultMessage"]
-
-    run_scenario(scenario)
+    assert answer.result == "INVALID_JSON"
+    assert position in answer.body["resultMessage"]
 
 
-def test_unsupported_media_type_names_the_supported_one(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_unsupported_media_type_names_the_supported_one(env: Environment) -> None:
+    call = await env.caller()
 
-        answer = await call("message/sendSMS", b"<sms/>", headers={"content-type": "text/xml"})
+    answer = await call("message/sendSMS", b"<sms/>", headers={"content-type": "text/xml"})
 
-        assert answer.result == "UNSUPPORTED_MEDIA_TYPE"
-        assert "application/json" in answer.body["resultMessage"]
-
-    run_scenario(scenario)
+    assert answer.result == "UNSUPPORTED_MEDIA_TYPE"
+    assert "application/json" in answer.body["resultMessage"]

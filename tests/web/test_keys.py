@@ -31,88 +31,70 @@ async def _key_id(env: Environment) -> int:
     return (await env.store.read(accounts.list_keys))[-1].id
 
 
-def test_absent_an_unknown_and_a_revoked_key_get_the_same_answer(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await env.store.write(accounts.revoke_key, await _key_id(env), env.world.now())
-        strange = ["", "pb_" + "0" * 40, "x", "caf\u00e9", "pb_", f"{call.key}x", f" {call.key}", "k" * 10_000]
+async def test_absent_an_unknown_and_a_revoked_key_get_the_same_answer(env: Environment) -> None:
+    call = await env.caller()
+    await env.store.write(accounts.revoke_key, await _key_id(env), env.world.now())
+    strange = ["", "pb_" + "0" * 40, "x", "caf\u00e9", "pb_", f"{call.key}x", f" {call.key}", "k" * 10_000]
 
-        answers = [
-            await Caller(env.service, None)("message/list", LIST),
-            await call("message/list", LIST),
-            *[await call("message/list", LIST, headers={"apikey": key}) for key in strange],
-        ]
+    answers = [
+        await Caller(env.service, None)("message/list", LIST),
+        await call("message/list", LIST),
+        *[await call("message/list", LIST, headers={"apikey": key}) for key in strange],
+    ]
 
-        assert len({str(answer.body) for answer in answers}) == 1
-        assert answers[0].result == "UNAUTHORIZED"
-        assert answers[0].body["resultMessage"].endswith("운영자에게 받은 키를 apiKey 헤더에 넣으세요.")
-        assert {answer.status for answer in answers} == {401}
-        assert {frozenset(answer.headers) for answer in answers} == {frozenset(answers[0].headers)}
-
-    run_scenario(scenario)
+    assert len({str(answer.body) for answer in answers}) == 1
+    assert answers[0].result == "UNAUTHORIZED"
+    assert answers[0].body["resultMessage"].endswith("운영자에게 받은 키를 apiKey 헤더에 넣으세요.")
+    assert {answer.status for answer in answers} == {401}
+    assert {frozenset(answer.headers) for answer in answers} == {frozenset(answers[0].headers)}
 
 
-def test_every_endpoint_requires_a_key(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = Caller(env.service, None)
+async def test_every_endpoint_requires_a_key(env: Environment) -> None:
+    call = Caller(env.service, None)
 
-        results = {endpoint.path: (await call(endpoint.path)).result for endpoint in ENDPOINTS}
+    results = {endpoint.path: (await call(endpoint.path)).result for endpoint in ENDPOINTS}
 
-        assert set(results.values()) == {"UNAUTHORIZED"}
-
-    run_scenario(scenario)
+    assert set(results.values()) == {"UNAUTHORIZED"}
 
 
 @pytest.mark.parametrize(
     "page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/guide/ko/index"]
 )
-def test_pages_beside_the_interface_require_no_key(run_scenario: RunScenario, page: str) -> None:
-    async def scenario(env: Environment) -> None:
-        assert (await Caller(env.service, None)(page)).status == 200
-
-    run_scenario(scenario)
+async def test_pages_beside_the_interface_require_no_key(env: Environment, page: str) -> None:
+    assert (await Caller(env.service, None)(page)).status == 200
 
 
-def test_key_works_until_the_moment_it_expires(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(expires_at=NOON + 60_000)
+async def test_key_works_until_the_moment_it_expires(env: Environment) -> None:
+    call = await env.caller(expires_at=NOON + 60_000)
 
-        await env.wait(59.999)
-        before = await call("message/list", LIST)
-        await env.wait(0.001)
-        after = await call("message/list", LIST)
+    await env.wait(59.999)
+    before = await call("message/list", LIST)
+    await env.wait(0.001)
+    after = await call("message/list", LIST)
 
-        assert before.result == "SUCCESS"
-        assert (after.result, after.status) == ("KEY_EXPIRED", 401)
-
-    run_scenario(scenario)
+    assert before.result == "SUCCESS"
+    assert (after.result, after.status) == ("KEY_EXPIRED", 401)
 
 
-def test_revoked_and_expired_key_is_unauthorized(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(expires_at=NOON + 1)
-        await env.store.write(accounts.revoke_key, await _key_id(env), env.world.now())
-        await env.wait(1)
+async def test_revoked_and_expired_key_is_unauthorized(env: Environment) -> None:
+    call = await env.caller(expires_at=NOON + 1)
+    await env.store.write(accounts.revoke_key, await _key_id(env), env.world.now())
+    await env.wait(1)
 
-        assert (await call("message/list", LIST)).result == "UNAUTHORIZED"
-
-    run_scenario(scenario)
+    assert (await call("message/list", LIST)).result == "UNAUTHORIZED"
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
-def test_every_endpoint_requires_exactly_its_scope(run_scenario: RunScenario, endpoint: Endpoint) -> None:
-    async def scenario(env: Environment) -> None:
-        with_it = await env.caller(scopes=[endpoint.scope])
-        without_it = await env.caller(scopes=[scope for scope in SCOPES if scope != endpoint.scope])
-        with_none = await env.caller(scopes=[])
+async def test_every_endpoint_requires_exactly_its_scope(env: Environment, endpoint: Endpoint) -> None:
+    with_it = await env.caller(scopes=[endpoint.scope])
+    without_it = await env.caller(scopes=[scope for scope in SCOPES if scope != endpoint.scope])
+    with_none = await env.caller(scopes=[])
 
-        answers = [await call(endpoint.path) for call in (with_it, without_it, with_none)]
+    answers = [await call(endpoint.path) for call in (with_it, without_it, with_none)]
 
-        assert [answer.result == "FORBIDDEN" for answer in answers] == [False, True, True]
-        assert answers[1].status == 403
-        assert endpoint.scope in answers[1].body["resultMessage"]
-
-    run_scenario(scenario)
+    assert [answer.result == "FORBIDDEN" for answer in answers] == [False, True, True]
+    assert answers[1].status == 403
+    assert endpoint.scope in answers[1].body["resultMessage"]
 
 
 @pytest.mark.parametrize(
@@ -169,17 +151,14 @@ def test_sending_needs_send_lists_need_read_and_profiles_and_templates_need_mana
         (["10.0.0.0/8"], "unix", False),
     ],
 )
-def test_key_with_an_allow_list_works_only_from_those_addresses(
-    run_scenario: RunScenario, allow: list[str], peer: str, is_allowed: bool
+async def test_key_with_an_allow_list_works_only_from_those_addresses(
+    env: Environment, allow: list[str], peer: str, is_allowed: bool
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(allow=allow)
+    call = await env.caller(allow=allow)
 
-        answer = await call("message/list", LIST, peer=peer)
+    answer = await call("message/list", LIST, peer=peer)
 
-        assert answer.result == ("SUCCESS" if is_allowed else "FORBIDDEN")
-
-    run_scenario(scenario)
+    assert answer.result == ("SUCCESS" if is_allowed else "FORBIDDEN")
 
 
 @pytest.mark.parametrize(
@@ -215,15 +194,12 @@ def test_forwarded_addresses_are_used_only_from_trusted_proxies(
     run_scenario(scenario, trusted_proxies=[ip_network("192.168.0.0/16")])
 
 
-def test_forwarded_address_is_ignored_without_trusted_proxies(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(allow=["203.0.113.9"])
+async def test_forwarded_address_is_ignored_without_trusted_proxies(env: Environment) -> None:
+    call = await env.caller(allow=["203.0.113.9"])
 
-        answer = await call("message/list", LIST, headers={"X-Forwarded-For": "203.0.113.9"})
+    answer = await call("message/list", LIST, headers={"X-Forwarded-For": "203.0.113.9"})
 
-        assert answer.result == "FORBIDDEN"
-
-    run_scenario(scenario)
+    assert answer.result == "FORBIDDEN"
 
 
 @pytest.mark.parametrize(
@@ -248,19 +224,16 @@ def test_forwarded_address_may_come_in_several_headers(
     run_scenario(scenario, trusted_proxies=[ip_network("127.0.0.1"), ip_network("192.168.0.0/16")])
 
 
-def test_revoked_key_stops_working_within_a_second(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, other = await env.caller(), await env.caller()
-        await call_ok(call, "message/list", LIST)
-        (key, _) = await env.store.read(accounts.list_keys)
+async def test_revoked_key_stops_working_within_a_second(env: Environment) -> None:
+    call, other = await env.caller(), await env.caller()
+    await call_ok(call, "message/list", LIST)
+    (key, _) = await env.store.read(accounts.list_keys)
 
-        await env.store.write(accounts.revoke_key, key.id, env.world.now())
-        await env.wait(1)
+    await env.store.write(accounts.revoke_key, key.id, env.world.now())
+    await env.wait(1)
 
-        assert (await call("message/list", LIST)).result == "UNAUTHORIZED"
-        assert (await other("message/list", LIST)).result == "SUCCESS"
-
-    run_scenario(scenario)
+    assert (await call("message/list", LIST)).result == "UNAUTHORIZED"
+    assert (await other("message/list", LIST)).result == "SUCCESS"
 
 
 def test_revoked_key_stops_working_at_other_processes_within_a_second(tmp_path: Path) -> None:
@@ -280,103 +253,85 @@ def test_revoked_key_stops_working_at_other_processes_within_a_second(tmp_path: 
     run_cluster_scenario(tmp_path, scenario)
 
 
-def test_new_key_works_at_once_even_if_it_was_tried_before(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        calls = [await env.caller() for _ in range(3)]
+async def test_new_key_works_at_once_even_if_it_was_tried_before(env: Environment) -> None:
+    calls = [await env.caller() for _ in range(3)]
 
-        results = [(await call("message/list", LIST)).result for call in calls]
+    results = [(await call("message/list", LIST)).result for call in calls]
 
-        assert results == ["SUCCESS"] * 3
-
-    run_scenario(scenario)
+    assert results == ["SUCCESS"] * 3
 
 
-def test_disabled_accounts_keys_stop_and_its_accepted_messages_are_sent(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, neighbour = await env.caller("acme"), await env.caller("neighbour")
-        await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 12:01"))
+async def test_disabled_accounts_keys_stop_and_its_accepted_messages_are_sent(env: Environment) -> None:
+    call, neighbour = await env.caller("acme"), await env.caller("neighbour")
+    await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 12:01"))
 
-        await env.store.write(accounts.set_disabled, "acme", env.world.now())
-        await env.wait(1)
-        disabled, other = await call("message/list", LIST), await neighbour("message/list", LIST)
-        await env.wait(120)
-        await env.store.write(accounts.set_disabled, "acme", None)
-        await env.wait(1)
+    await env.store.write(accounts.set_disabled, "acme", env.world.now())
+    await env.wait(1)
+    disabled, other = await call("message/list", LIST), await neighbour("message/list", LIST)
+    await env.wait(120)
+    await env.store.write(accounts.set_disabled, "acme", None)
+    await env.wait(1)
 
-        assert disabled.result == "UNAUTHORIZED"
-        assert other.result == "SUCCESS"
-        assert describe_outcome(await get_message(call)) == "completed 1000"
-
-    run_scenario(scenario)
+    assert disabled.result == "UNAUTHORIZED"
+    assert other.result == "SUCCESS"
+    assert describe_outcome(await get_message(call)) == "completed 1000"
 
 
 def _rate_headers(headers: dict[str, str]) -> list[Any]:
     return [headers.get(f"ratelimit-{name}") for name in ("limit", "remaining", "reset")]
 
 
-def test_key_may_be_used_as_often_as_its_rate_says(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(rate=3)
-        other = await env.caller(rate=3)
+async def test_key_may_be_used_as_often_as_its_rate_says(env: Environment) -> None:
+    call = await env.caller(rate=3)
+    other = await env.caller(rate=3)
 
-        burst = [await call("message/list", LIST) for _ in range(3)]
-        over = await call("message/list", LIST)
-        elsewhere = await other("message/list", LIST)
-        await env.wait(0.334)
-        later = await call("message/list", LIST)
-        at_once = await call("message/list", LIST)
-        await env.wait(5)
-        rested = [(await call("message/list", LIST)).result for _ in range(4)]
+    burst = [await call("message/list", LIST) for _ in range(3)]
+    over = await call("message/list", LIST)
+    elsewhere = await other("message/list", LIST)
+    await env.wait(0.334)
+    later = await call("message/list", LIST)
+    at_once = await call("message/list", LIST)
+    await env.wait(5)
+    rested = [(await call("message/list", LIST)).result for _ in range(4)]
 
-        assert [answer.result for answer in burst] == ["SUCCESS"] * 3
-        assert [_rate_headers(answer.headers) for answer in burst] == [
-            ["3", "2", "1"],
-            ["3", "1", "1"],
-            ["3", "0", "1"],
-        ]
-        assert (over.result, over.status) == ("RATE_LIMITED", 429)
-        assert over.headers["retry-after"] == "1"
-        assert _rate_headers(over.headers) == ["3", "0", "1"]
-        assert elsewhere.result == "SUCCESS"
-        assert [later.result, at_once.result] == ["SUCCESS", "RATE_LIMITED"]
-        assert rested == ["SUCCESS"] * 3 + ["RATE_LIMITED"]
-
-    run_scenario(scenario)
+    assert [answer.result for answer in burst] == ["SUCCESS"] * 3
+    assert [_rate_headers(answer.headers) for answer in burst] == [
+        ["3", "2", "1"],
+        ["3", "1", "1"],
+        ["3", "0", "1"],
+    ]
+    assert (over.result, over.status) == ("RATE_LIMITED", 429)
+    assert over.headers["retry-after"] == "1"
+    assert _rate_headers(over.headers) == ["3", "0", "1"]
+    assert elsewhere.result == "SUCCESS"
+    assert [later.result, at_once.result] == ["SUCCESS", "RATE_LIMITED"]
+    assert rested == ["SUCCESS"] * 3 + ["RATE_LIMITED"]
 
 
-def test_refused_requests_count_too(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(rate=2)
+async def test_refused_requests_count_too(env: Environment) -> None:
+    call = await env.caller(rate=2)
 
-        results = [(await call("message/sendSMS", b"{")).result for _ in range(3)]
+    results = [(await call("message/sendSMS", b"{")).result for _ in range(3)]
 
-        assert results == ["INVALID_JSON", "INVALID_JSON", "RATE_LIMITED"]
-
-    run_scenario(scenario)
+    assert results == ["INVALID_JSON", "INVALID_JSON", "RATE_LIMITED"]
 
 
-def test_requests_over_the_rate_limit_are_not_sent(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, reader = await env.caller(rate=1), await env.caller()
+async def test_requests_over_the_rate_limit_are_not_sent(env: Environment) -> None:
+    call, reader = await env.caller(rate=1), await env.caller()
 
-        results = [(await call("message/sendSMS", sms_body())).result for _ in range(3)]
+    results = [(await call("message/sendSMS", sms_body())).result for _ in range(3)]
 
-        assert results == ["SUCCESS", "RATE_LIMITED", "RATE_LIMITED"]
-        assert await get_message(reader)
-
-    run_scenario(scenario)
+    assert results == ["SUCCESS", "RATE_LIMITED", "RATE_LIMITED"]
+    assert await get_message(reader)
 
 
-def test_key_without_a_rate_has_no_limit_and_no_rate_headers(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(rate=0)
+async def test_key_without_a_rate_has_no_limit_and_no_rate_headers(env: Environment) -> None:
+    call = await env.caller(rate=0)
 
-        answers = [await call("message/list", LIST) for _ in range(50)]
+    answers = [await call("message/list", LIST) for _ in range(50)]
 
-        assert {answer.result for answer in answers} == {"SUCCESS"}
-        assert _rate_headers(answers[0].headers) == [None, None, None]
-
-    run_scenario(scenario)
+    assert {answer.result for answer in answers} == {"SUCCESS"}
+    assert _rate_headers(answers[0].headers) == [None, None, None]
 
 
 def test_key_works_again_after_a_long_pause(run_scenario: RunScenario) -> None:

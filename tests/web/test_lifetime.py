@@ -23,20 +23,17 @@ SENDS = [operation for operation in FULL_BODIES if operation.startswith("message
 
 
 @pytest.mark.parametrize("operation", SENDS)
-def test_lifetime_outside_its_limits_is_refused(run_scenario: RunScenario, operation: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        body = {name: sender_key if each == "KEY" else each for name, each in FULL_BODIES[operation].items()}
-        wrong: list[Any] = [0, -1, 4321, 10**30, "5", 1.5, True, [5]]
+async def test_lifetime_outside_its_limits_is_refused(env: Environment, operation: str) -> None:
+    call, sender_key = await set_up_sender(env)
+    body = {name: sender_key if each == "KEY" else each for name, each in FULL_BODIES[operation].items()}
+    wrong: list[Any] = [0, -1, 4321, 10**30, "5", 1.5, True, [5]]
 
-        for minutes in wrong:
-            refused = await call(operation, {**body, "expireMinutes": minutes})
-            assert summarize_refusal(refused).errors == {"expireMinutes": "INVALID_PARAMETER"}, minutes
-        assert await list_messages(call) == []
-        for right in (1, 4320, None):
-            await call_ok(call, operation, {**body, "expireMinutes": right})
-
-    run_scenario(scenario)
+    for minutes in wrong:
+        refused = await call(operation, {**body, "expireMinutes": minutes})
+        assert summarize_refusal(refused).errors == {"expireMinutes": "INVALID_PARAMETER"}, minutes
+    assert await list_messages(call) == []
+    for right in (1, 4320, None):
+        await call_ok(call, operation, {**body, "expireMinutes": right})
 
 
 def test_record_of_an_expired_message_says_so_in_both_languages(run_scenario: RunScenario) -> None:

@@ -7,7 +7,6 @@ import pytest
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     PHONE,
-    RunScenario,
     alimtalk_body,
     approve_template,
     call_ok,
@@ -44,26 +43,23 @@ def words_of(detail: dict[str, Any]) -> list[str]:
     ]
 
 
-def test_detail_is_the_record_with_carrier_code_key_and_events(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body(content="문자"))
-        await env.wait(5)
-        record = await get_message(call)
+async def test_detail_is_the_record_with_carrier_code_key_and_events(env: Environment) -> None:
+    call = await env.caller()
+    await call_ok(call, "message/sendSMS", sms_body(content="문자"))
+    await env.wait(5)
+    record = await get_message(call)
 
-        detail = await get_detail(call, record["messageId"])
+    detail = await get_detail(call, record["messageId"])
 
-        assert record.items() <= detail.items()
-        assert (detail["carrier"], detail["carrierCode"]) == ("simulator", "SIM-1000")
-        assert detail["submittedDate"] == "2026-11-15 12:00:00"
-        assert detail["key"]["value"].isdigit()
-        assert "cost" not in detail
-        assert words_of(detail) == ["accepted", "submitted", "verdict accepted", "receipt SIM-1000", "ended"]
-        assert [event.get("date") for event in detail["events"]][:3] == ["2026-11-15 12:00:00"] * 2 + [None]
-        assert detail["events"][-1]["resultCode"] == record["resultCode"]
-        assert detail["events"][-1]["sendingStatus"] == record["sendingStatus"]
-
-    run_scenario(scenario)
+    assert record.items() <= detail.items()
+    assert (detail["carrier"], detail["carrierCode"]) == ("simulator", "SIM-1000")
+    assert detail["submittedDate"] == "2026-11-15 12:00:00"
+    assert detail["key"]["value"].isdigit()
+    assert "cost" not in detail
+    assert words_of(detail) == ["accepted", "submitted", "verdict accepted", "receipt SIM-1000", "ended"]
+    assert [event.get("date") for event in detail["events"]][:3] == ["2026-11-15 12:00:00"] * 2 + [None]
+    assert detail["events"][-1]["resultCode"] == record["resultCode"]
+    assert detail["events"][-1]["sendingStatus"] == record["sendingStatus"]
 
 
 @pytest.mark.parametrize(
@@ -88,62 +84,51 @@ def test_detail_is_the_record_with_carrier_code_key_and_events(run_scenario: Run
         ),
     ],
 )
-def test_timeline_names_verdicts_and_receipts_with_the_carriers_code(
-    run_scenario: RunScenario, number: str, changes: dict[str, Any], events: list[str]
+async def test_timeline_names_verdicts_and_receipts_with_the_carriers_code(
+    env: Environment, number: str, changes: dict[str, Any], events: list[str]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        detail = await send_and_get(env, number, 60, **changes)
+    detail = await send_and_get(env, number, 60, **changes)
 
-        assert words_of(detail) == events
-
-    run_scenario(scenario)
+    assert words_of(detail) == events
 
 
-def test_timed_out_message_was_accepted_and_has_no_receipt(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        detail = await send_and_get(env, SILENT, 3700)
+@pytest.mark.settings(sms_timeout_hours=1)
+async def test_timed_out_message_was_accepted_and_has_no_receipt(env: Environment) -> None:
+    detail = await send_and_get(env, SILENT, 3700)
 
-        assert words_of(detail) == ["accepted", "submitted", "verdict accepted", "ended"]
-        assert (detail["carrier"], detail.get("carrierCode")) == ("simulator", None)
-        assert detail["resultCode"]["value"] == "2000"
-
-    run_scenario(scenario, sms_timeout_hours=1)
+    assert words_of(detail) == ["accepted", "submitted", "verdict accepted", "ended"]
+    assert (detail["carrier"], detail.get("carrierCode")) == ("simulator", None)
+    assert detail["resultCode"]["value"] == "2000"
 
 
-def test_cancelled_message_was_never_submitted(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sent = await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 12:10"))
-        await call_ok(call, "message/cancel", {"requestId": sent.request_id})
+async def test_cancelled_message_was_never_submitted(env: Environment) -> None:
+    call = await env.caller()
+    sent = await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 12:10"))
+    await call_ok(call, "message/cancel", {"requestId": sent.request_id})
 
-        detail = await get_detail(call, (await get_message(call))["messageId"])
+    detail = await get_detail(call, (await get_message(call))["messageId"])
 
-        assert words_of(detail) == ["accepted", "ended", "scheduled"]
-        assert not {"carrier", "carrierCode", "submittedDate"} & detail.keys()
-
-    run_scenario(scenario)
+    assert words_of(detail) == ["accepted", "ended", "scheduled"]
+    assert not {"carrier", "carrierCode", "submittedDate"} & detail.keys()
 
 
-def test_failed_message_and_its_fallback_name_each_other(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await approve_template(call, sender_key)
-        resend = {"resend": True, "resendPhoneNumber": "02-1234-5678"}
-        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, NO_USER, **resend))
-        await env.wait(10)
-        fallback, failed = await list_messages(call, NO_USER)
+async def test_failed_message_and_its_fallback_name_each_other(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    await approve_template(call, sender_key)
+    resend = {"resend": True, "resendPhoneNumber": "02-1234-5678"}
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, NO_USER, **resend))
+    await env.wait(10)
+    fallback, failed = await list_messages(call, NO_USER)
 
-        of_failed = await get_detail(call, failed["messageId"])
-        of_fallback = await get_detail(call, fallback["messageId"])
+    of_failed = await get_detail(call, failed["messageId"])
+    of_fallback = await get_detail(call, fallback["messageId"])
 
-        delivered = ["submitted", "verdict accepted"]
-        assert words_of(of_failed) == ["accepted", *delivered, "receipt SIM-3019", "fallback", "ended"]
-        assert words_of(of_fallback) == ["accepted", "fallback", *delivered, "receipt SIM-1000", "ended"]
-        assert of_failed["events"][-2]["messageId"] == fallback["messageId"]
-        assert of_fallback["events"][1]["messageId"] == failed["messageId"]
-
-    run_scenario(scenario)
+    delivered = ["submitted", "verdict accepted"]
+    assert words_of(of_failed) == ["accepted", *delivered, "receipt SIM-3019", "fallback", "ended"]
+    assert words_of(of_fallback) == ["accepted", "fallback", *delivered, "receipt SIM-1000", "ended"]
+    assert of_failed["events"][-2]["messageId"] == fallback["messageId"]
+    assert of_fallback["events"][1]["messageId"] == failed["messageId"]
 
 
 @pytest.mark.parametrize(
@@ -155,13 +140,10 @@ def test_failed_message_and_its_fallback_name_each_other(run_scenario: RunScenar
         ({"messageId": "0" * 32}, "MESSAGE_NOT_FOUND"),
     ],
 )
-def test_detail_of_no_message_is_refused(run_scenario: RunScenario, query: dict[str, str], result: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_detail_of_no_message_is_refused(env: Environment, query: dict[str, str], result: str) -> None:
+    call = await env.caller()
 
-        answer = await call("message/detail", query=query)
+    answer = await call("message/detail", query=query)
 
-        assert summarize_refusal(answer) == (result, {"messageId": result})
-        assert answer.status == (404 if result == "MESSAGE_NOT_FOUND" else 400)
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == (result, {"messageId": result})
+    assert answer.status == (404 if result == "MESSAGE_NOT_FOUND" else 400)

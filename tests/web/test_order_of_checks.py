@@ -8,7 +8,6 @@ from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     FALLBACK,
     PHONE,
-    RunScenario,
     alimtalk_body,
     friendtalk_body,
     set_up_sender,
@@ -67,47 +66,39 @@ HUGE = {"content-length": str(2**30)}
         ("message/sendFriendtalk", friendtalk_body("x", **FALLBACK), {}, "SENDER_NOT_FOUND", "senderKey"),
     ],
 )
-def test_result_is_the_error_that_is_checked_first(
-    run_scenario: RunScenario, operation: str, body: Any, options: dict[str, Any], result: str, field: str | None
+@pytest.mark.settings(check_sender_numbers=True)
+async def test_result_is_the_error_that_is_checked_first(
+    env: Environment, operation: str, body: Any, options: dict[str, Any], result: str, field: str | None
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        if isinstance(body, dict) and body.get("senderKey") == "KEY":
-            body["senderKey"] = sender_key
+    call, sender_key = await set_up_sender(env)
+    if isinstance(body, dict) and body.get("senderKey") == "KEY":
+        body["senderKey"] = sender_key
 
-        answer = await call(operation, body, **options)
+    answer = await call(operation, body, **options)
 
-        assert answer.result == result
-        if field is not None:
-            assert next(iter(summarize_refusal(answer).errors)) == field
-
-    run_scenario(scenario, check_sender_numbers=True)
+    assert answer.result == result
+    if field is not None:
+        assert next(iter(summarize_refusal(answer).errors)) == field
 
 
-def test_address_is_checked_before_the_rate_and_the_rate_before_the_body(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(allow=["10.0.0.0/8"], rate=1)
+async def test_address_is_checked_before_the_rate_and_the_rate_before_the_body(env: Environment) -> None:
+    call = await env.caller(allow=["10.0.0.0/8"], rate=1)
 
-        outside = [await call("message/sendSMS", b"{") for _ in range(2)]
-        inside = [await call("message/sendSMS", b"{", headers=TEXT_TYPE, peer="10.1.2.3") for _ in range(2)]
+    outside = [await call("message/sendSMS", b"{") for _ in range(2)]
+    inside = [await call("message/sendSMS", b"{", headers=TEXT_TYPE, peer="10.1.2.3") for _ in range(2)]
 
-        assert [answer.result for answer in outside] == ["FORBIDDEN", "FORBIDDEN"]
-        assert [answer.result for answer in inside] == ["UNSUPPORTED_MEDIA_TYPE", "RATE_LIMITED"]
-
-    run_scenario(scenario)
+    assert [answer.result for answer in outside] == ["FORBIDDEN", "FORBIDDEN"]
+    assert [answer.result for answer in inside] == ["UNSUPPORTED_MEDIA_TYPE", "RATE_LIMITED"]
 
 
-def test_every_problem_of_a_receiver_is_reported_by_index(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        lacking, wrong = {"phoneNumber": PHONE}, {"phoneNumber": 5}
+async def test_every_problem_of_a_receiver_is_reported_by_index(env: Environment) -> None:
+    call = await env.caller()
+    lacking, wrong = {"phoneNumber": PHONE}, {"phoneNumber": 5}
 
-        answer = await call("message/sendSMS", sms_body(content="#{a}", receivers=[lacking, wrong]))
+    answer = await call("message/sendSMS", sms_body(content="#{a}", receivers=[lacking, wrong]))
 
-        assert list(summarize_refusal(answer).errors) == [
-            "receivers[0].templateData",
-            "receivers[1].phoneNumber",
-            "receivers[1].templateData",
-        ]
-
-    run_scenario(scenario)
+    assert list(summarize_refusal(answer).errors) == [
+        "receivers[0].templateData",
+        "receivers[1].phoneNumber",
+        "receivers[1].templateData",
+    ]

@@ -30,16 +30,13 @@ from tests.fixtures.webhook_calls import create as create_webhook
 each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
 
 
-def test_running_service_is_healthy_and_ready(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = Caller(env.service, None)
+async def test_running_service_is_healthy_and_ready(env: Environment) -> None:
+    call = Caller(env.service, None)
 
-        health, ready = await call("/healthz"), await call("/readyz")
+    health, ready = await call("/healthz"), await call("/readyz")
 
-        assert (health.status, health.result, health.body["status"]) == (200, "SUCCESS", "ok")
-        assert (ready.status, ready.result, ready.body["status"]) == (200, "SUCCESS", "ready")
-
-    run_scenario(scenario)
+    assert (health.status, health.result, health.body["status"]) == (200, "SUCCESS", "ok")
+    assert (ready.status, ready.result, ready.body["status"]) == (200, "SUCCESS", "ready")
 
 
 def test_service_with_unavailable_store_is_healthy_but_not_ready(run_scenario: RunScenario, tmp_path: Path) -> None:
@@ -105,15 +102,12 @@ def test_service_that_can_write_little_on_a_full_disk_is_not_ready(run_scenario:
     run_scenario(scenario)
 
 
-def test_service_that_is_stopping_is_not_ready(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = Caller(env.service, None)
-        await env.service.stop()
+async def test_service_that_is_stopping_is_not_ready(env: Environment) -> None:
+    call = Caller(env.service, None)
+    await env.service.stop()
 
-        assert (await call("/readyz")).status == 503
-        assert (await call("/healthz")).status == 200
-
-    run_scenario(scenario)
+    assert (await call("/readyz")).status == 503
+    assert (await call("/healthz")).status == 200
 
 
 def test_metrics_count_messages(run_scenario: RunScenario) -> None:
@@ -176,101 +170,83 @@ def test_metrics_of_any_process_tell_of_all_workers(tmp_path: Path) -> None:
     run_cluster_scenario(tmp_path, scenario)
 
 
-def test_unknown_paths_are_counted_under_one_name(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_unknown_paths_are_counted_under_one_name(env: Environment) -> None:
+    call = await env.caller()
 
-        for number in range(5):
-            await call(f"/api/{number}")
+    for number in range(5):
+        await call(f"/api/{number}")
 
-        assert (await read_metrics(call))['pabal_http_requests_total{path="unknown",result="NOT_FOUND"}'] == 5
-
-    run_scenario(scenario)
+    assert (await read_metrics(call))['pabal_http_requests_total{path="unknown",result="NOT_FOUND"}'] == 5
 
 
-def test_metrics_count_paused_webhooks_of_enabled_accounts(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, twin = await env.caller(), await env.caller("twin")
-        for each in (call, call, twin):
-            await create_webhook(each)
-        counts = [(await read_metrics(call))["pabal_webhook_endpoints_paused"]]
-        for webhook_id in (1, 3):
-            await env.store.write(webhooks.pause, webhook_id, env.world.now())
-        await env.wait(60)
-        counts.append((await read_metrics(call))["pabal_webhook_endpoints_paused"])
-        await env.store.write(accounts.set_disabled, "twin", env.world.now())
-        await env.wait(60)
-        counts.append((await read_metrics(call))["pabal_webhook_endpoints_paused"])
+async def test_metrics_count_paused_webhooks_of_enabled_accounts(env: Environment) -> None:
+    call, twin = await env.caller(), await env.caller("twin")
+    for each in (call, call, twin):
+        await create_webhook(each)
+    counts = [(await read_metrics(call))["pabal_webhook_endpoints_paused"]]
+    for webhook_id in (1, 3):
+        await env.store.write(webhooks.pause, webhook_id, env.world.now())
+    await env.wait(60)
+    counts.append((await read_metrics(call))["pabal_webhook_endpoints_paused"])
+    await env.store.write(accounts.set_disabled, "twin", env.world.now())
+    await env.wait(60)
+    counts.append((await read_metrics(call))["pabal_webhook_endpoints_paused"])
 
-        assert counts == [0, 2, 1]
-
-    run_scenario(scenario)
+    assert counts == [0, 2, 1]
 
 
-def test_metrics_are_in_prometheus_format(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body())
-        await env.wait(2)
+async def test_metrics_are_in_prometheus_format(env: Environment) -> None:
+    call = await env.caller()
+    await call_ok(call, "message/sendSMS", sms_body())
+    await env.wait(2)
 
-        answer = await call("/metrics")
+    answer = await call("/metrics")
 
-        families = list(text_string_to_metric_families(answer.body.decode()))
-        assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
-        assert len(families) > 8
-        assert all(family.name.startswith("pabal_") and family.documentation for family in families)
-        assert {family.type for family in families} <= {"counter", "gauge", "histogram"}
-
-    run_scenario(scenario)
+    families = list(text_string_to_metric_families(answer.body.decode()))
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert len(families) > 8
+    assert all(family.name.startswith("pabal_") and family.documentation for family in families)
+    assert {family.type for family in families} <= {"counter", "gauge", "histogram"}
 
 
 async def _read_openapi(env: Environment) -> Any:
     return (await Caller(env.service, None)("/openapi.json")).body
 
 
-def test_openapi_document_is_valid(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        document = await _read_openapi(env)
+async def test_openapi_document_is_valid(env: Environment) -> None:
+    document = await _read_openapi(env)
 
-        assert document["openapi"].startswith("3.1.")
-        jsonschema_rs.validate(OPENAPI_31, document)
-        for schema in document["components"]["schemas"].values():
-            jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
-        referred = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
-        assert referred <= set(document["components"]["schemas"])
-
-    run_scenario(scenario)
+    assert document["openapi"].startswith("3.1.")
+    jsonschema_rs.validate(OPENAPI_31, document)
+    for schema in document["components"]["schemas"].values():
+        jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+    referred = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
+    assert referred <= set(document["components"]["schemas"])
 
 
 @each_endpoint
-def test_every_endpoint_is_in_the_document_with_every_code_it_answers(
-    run_scenario: RunScenario, endpoint: Endpoint
+async def test_every_endpoint_is_in_the_document_with_every_code_it_answers(
+    env: Environment, endpoint: Endpoint
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        document = await _read_openapi(env)
+    document = await _read_openapi(env)
 
-        operation = document["paths"][endpoint.path][endpoint.method.lower()]
-        described = {
-            code: int(status)
-            for status, response in operation["responses"].items()
-            for code in re.findall(r"`([A-Z_]+)`", response["description"])
-        }
-        assert described == {code.name: code.http_status for code in endpoint.codes}
-        assert operation["summary"]
-        assert document["security"] == [{"apiKey": []}]
-
-    run_scenario(scenario)
+    operation = document["paths"][endpoint.path][endpoint.method.lower()]
+    described = {
+        code: int(status)
+        for status, response in operation["responses"].items()
+        for code in re.findall(r"`([A-Z_]+)`", response["description"])
+    }
+    assert described == {code.name: code.http_status for code in endpoint.codes}
+    assert operation["summary"]
+    assert document["security"] == [{"apiKey": []}]
 
 
-def test_openapi_has_exactly_the_endpoints_with_unique_operation_ids(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        document = await _read_openapi(env)
+async def test_openapi_has_exactly_the_endpoints_with_unique_operation_ids(env: Environment) -> None:
+    document = await _read_openapi(env)
 
-        operations = [each["operationId"] for path in document["paths"].values() for each in path.values()]
-        assert set(document["paths"]) == {endpoint.path for endpoint in ENDPOINTS}
-        assert len(operations) == len(set(operations)) == len(ENDPOINTS)
-
-    run_scenario(scenario)
+    operations = [each["operationId"] for path in document["paths"].values() for each in path.values()]
+    assert set(document["paths"]) == {endpoint.path for endpoint in ENDPOINTS}
+    assert len(operations) == len(set(operations)) == len(ENDPOINTS)
 
 
 def test_every_code_is_answered_by_some_endpoint_or_is_about_paths() -> None:
@@ -321,13 +297,10 @@ def test_missing_file_is_answered_in_the_envelope(tmp_path: Path, method: str, r
 
 
 @pytest.mark.parametrize("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/start.js"])
-def test_pages_answer_head_requests(run_scenario: RunScenario, page: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = Caller(env.service, None)
+async def test_pages_answer_head_requests(env: Environment, page: str) -> None:
+    call = Caller(env.service, None)
 
-        head, whole = await call(page, method="HEAD"), await call(page)
+    head, whole = await call(page, method="HEAD"), await call(page)
 
-        assert head.status == whole.status == 200
-        assert head.headers["content-type"] == whole.headers["content-type"]
-
-    run_scenario(scenario)
+    assert head.status == whole.status == 200
+    assert head.headers["content-type"] == whole.headers["content-type"]

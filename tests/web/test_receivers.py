@@ -7,7 +7,6 @@ import pytest
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     PHONE,
-    RunScenario,
     call_ok,
     describe_outcome,
     get_message,
@@ -19,65 +18,56 @@ from tests.fixtures.web import (
 )
 
 
-def test_number_that_is_given_twice_gets_two_messages(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_number_that_is_given_twice_gets_two_messages(env: Environment) -> None:
+    call = await env.caller()
 
-        await call_ok(call, "message/sendSMS", sms_body(PHONE, "01012345678"))
-        await env.wait(2)
+    await call_ok(call, "message/sendSMS", sms_body(PHONE, "01012345678"))
+    await env.wait(2)
 
-        found = await list_messages(call)
-        assert [describe_outcome(each) for each in found] == ["completed 1000"] * 2
-        assert len({each["messageId"] for each in found}) == 2
-        assert len(await list_phone_messages(call)) == 2
-
-    run_scenario(scenario)
+    found = await list_messages(call)
+    assert [describe_outcome(each) for each in found] == ["completed 1000"] * 2
+    assert len({each["messageId"] for each in found}) == 2
+    assert len(await list_phone_messages(call)) == 2
 
 
-def test_bad_receivers_refuse_the_whole_request_and_are_all_named(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        receivers = [
-            {"phoneNumber": PHONE, "templateData": {"a": "x"}},
-            {"phoneNumber": "02-123-4567", "templateData": {}},
-            {"phoneNumber": 5, "templateData": {"a": "x"}},
-            {"templateData": {"a": "가" * 46}},
-            "010-1234-5678",
-            {"phoneNumber": PHONE, "templateData": {"a": "x"}, "reference": "r" * 65},
-            {"phoneNumber": "", "templateData": {"a": "x"}},
-        ]
+async def test_bad_receivers_refuse_the_whole_request_and_are_all_named(env: Environment) -> None:
+    call = await env.caller()
+    receivers = [
+        {"phoneNumber": PHONE, "templateData": {"a": "x"}},
+        {"phoneNumber": "02-123-4567", "templateData": {}},
+        {"phoneNumber": 5, "templateData": {"a": "x"}},
+        {"templateData": {"a": "가" * 46}},
+        "010-1234-5678",
+        {"phoneNumber": PHONE, "templateData": {"a": "x"}, "reference": "r" * 65},
+        {"phoneNumber": "", "templateData": {"a": "x"}},
+    ]
 
-        answer = await call("message/sendSMS", sms_body(content="#{a}", receivers=receivers))
+    answer = await call("message/sendSMS", sms_body(content="#{a}", receivers=receivers))
 
-        assert summarize_refusal(answer) == (
-            "INVALID_PHONE_NUMBER",
-            {
-                "receivers[1].phoneNumber": "INVALID_PHONE_NUMBER",
-                "receivers[1].templateData": "MISSING_VARIABLE",
-                "receivers[2].phoneNumber": "INVALID_PARAMETER",
-                "receivers[3].phoneNumber": "MISSING_PARAMETER",
-                "receivers[3].content": "CONTENT_TOO_LONG",
-                "receivers[4]": "INVALID_PARAMETER",
-                "receivers[5].reference": "INVALID_PARAMETER",
-                "receivers[6].phoneNumber": "MISSING_PARAMETER",
-            },
-        )
-        assert await list_messages(call) == []
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == (
+        "INVALID_PHONE_NUMBER",
+        {
+            "receivers[1].phoneNumber": "INVALID_PHONE_NUMBER",
+            "receivers[1].templateData": "MISSING_VARIABLE",
+            "receivers[2].phoneNumber": "INVALID_PARAMETER",
+            "receivers[3].phoneNumber": "MISSING_PARAMETER",
+            "receivers[3].content": "CONTENT_TOO_LONG",
+            "receivers[4]": "INVALID_PARAMETER",
+            "receivers[5].reference": "INVALID_PARAMETER",
+            "receivers[6].phoneNumber": "MISSING_PARAMETER",
+        },
+    )
+    assert await list_messages(call) == []
 
 
-def test_at_most_a_hundred_bad_receivers_are_named(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_at_most_a_hundred_bad_receivers_are_named(env: Environment) -> None:
+    call = await env.caller()
 
-        answer = await call("message/sendSMS", sms_body(*["119"] * 150))
+    answer = await call("message/sendSMS", sms_body(*["119"] * 150))
 
-        assert [error["field"] for error in answer.body["errors"]] == [
-            f"receivers[{index}].phoneNumber" for index in range(100)
-        ]
-
-    run_scenario(scenario)
+    assert [error["field"] for error in answer.body["errors"]] == [
+        f"receivers[{index}].phoneNumber" for index in range(100)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -91,43 +81,35 @@ def test_at_most_a_hundred_bad_receivers_are_named(run_scenario: RunScenario) ->
         (receivers_of(*[PHONE] * 1001), "TOO_MANY_RECEIVERS"),
     ],
 )
-def test_request_has_one_to_a_thousand_receivers(run_scenario: RunScenario, receivers: Any, result: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_request_has_one_to_a_thousand_receivers(env: Environment, receivers: Any, result: str) -> None:
+    call = await env.caller()
 
-        answer = await call("message/sendSMS", sms_body(receivers=receivers))
+    answer = await call("message/sendSMS", sms_body(receivers=receivers))
 
-        assert answer.result == result
-        if result != "SUCCESS":
-            assert summarize_refusal(answer).errors == {"receivers": result}
-
-    run_scenario(scenario)
+    assert answer.result == result
+    if result != "SUCCESS":
+        assert summarize_refusal(answer).errors == {"receivers": result}
 
 
-def test_operator_sets_how_many_receivers_a_request_may_have(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+@pytest.mark.settings(max_receivers=2)
+async def test_operator_sets_how_many_receivers_a_request_may_have(env: Environment) -> None:
+    call = await env.caller()
 
-        two = await call("message/sendSMS", sms_body(PHONE, PHONE))
-        three = await call("message/sendSMS", sms_body(PHONE, PHONE, PHONE))
+    two = await call("message/sendSMS", sms_body(PHONE, PHONE))
+    three = await call("message/sendSMS", sms_body(PHONE, PHONE, PHONE))
 
-        assert [two.result, three.result] == ["SUCCESS", "TOO_MANY_RECEIVERS"]
-
-    run_scenario(scenario, max_receivers=2)
+    assert [two.result, three.result] == ["SUCCESS", "TOO_MANY_RECEIVERS"]
 
 
 @pytest.mark.parametrize("spelling", ["010-1234-5678", "01012345678", "010 1234 5678", "+82 10-1234-5678"])
-def test_number_is_read_in_any_usual_spelling_and_answered_with_hyphens(
-    run_scenario: RunScenario, spelling: str
+async def test_number_is_read_in_any_usual_spelling_and_answered_with_hyphens(
+    env: Environment, spelling: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+    call = await env.caller()
 
-        await call_ok(call, "message/sendSMS", sms_body(spelling))
+    await call_ok(call, "message/sendSMS", sms_body(spelling))
 
-        assert (await get_message(call))["receiver"] == "010-1234-5678"
-
-    run_scenario(scenario)
+    assert (await get_message(call))["receiver"] == "010-1234-5678"
 
 
 @pytest.mark.parametrize(
@@ -141,14 +123,11 @@ def test_number_is_read_in_any_usual_spelling_and_answered_with_hyphens(
         (212345678, "INVALID_PARAMETER"),
     ],
 )
-def test_sender_must_be_a_valid_sender_number(run_scenario: RunScenario, sender: Any, result: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_sender_must_be_a_valid_sender_number(env: Environment, sender: Any, result: str) -> None:
+    call = await env.caller()
 
-        answer = await call("message/sendSMS", sms_body(sender=sender))
+    answer = await call("message/sendSMS", sms_body(sender=sender))
 
-        assert answer.result == result
-        if result != "SUCCESS":
-            assert summarize_refusal(answer).errors == {"sender": result}
-
-    run_scenario(scenario)
+    assert answer.result == result
+    if result != "SUCCESS":
+        assert summarize_refusal(answer).errors == {"sender": result}

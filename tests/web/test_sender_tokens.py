@@ -20,56 +20,47 @@ from tests.fixtures.web import (
 ADMIN = "010-9999-0000"
 
 
-def test_token_is_the_only_six_digit_number_on_the_phone(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_token_is_the_only_six_digit_number_on_the_phone(env: Environment) -> None:
+    call = await env.caller()
 
-        await call_ok(call, "sender/create", channel_body(channelId="@shop123456"))
+    await call_ok(call, "sender/create", channel_body(channelId="@shop123456"))
 
-        (item,) = await list_phone_messages(call, ADMIN)
-        assert item["kind"] == "token"
-        assert item["from"] == "@shop123456"
-        assert len(re.findall(r"[0-9]{6}", item["content"])) == 1
-        assert (item["buttons"], item["image"]) == ([], False)
-
-    run_scenario(scenario)
+    (item,) = await list_phone_messages(call, ADMIN)
+    assert item["kind"] == "token"
+    assert item["from"] == "@shop123456"
+    assert len(re.findall(r"[0-9]{6}", item["content"])) == 1
+    assert (item["buttons"], item["image"]) == ([], False)
 
 
-def test_token_is_not_in_the_answer_and_not_in_the_store(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_token_is_not_in_the_answer_and_not_in_the_store(env: Environment) -> None:
+    call = await env.caller()
 
-        created = await call_ok(call, "sender/create", channel_body())
-        token = await get_latest_token(call)
+    created = await call_ok(call, "sender/create", channel_body())
+    token = await get_latest_token(call)
 
-        stored = await env.store.read(profiles.newest_token, 1)
-        assert token not in str({**created.body, "time": ""})
-        assert stored is not None
-        assert token.encode() not in stored.hash
-
-    run_scenario(scenario)
+    stored = await env.store.read(profiles.newest_token, 1)
+    assert token not in str({**created.body, "time": ""})
+    assert stored is not None
+    assert token.encode() not in stored.hash
 
 
-def test_registering_again_while_waiting_invalidates_the_old_token(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "sender/create", channel_body())
-        old = await get_latest_token(call)
-        await env.wait(60)
-        other = {"cellphone": "010-7777-0000", "category": "00100010002"}
+async def test_registering_again_while_waiting_invalidates_the_old_token(env: Environment) -> None:
+    call = await env.caller()
+    await call_ok(call, "sender/create", channel_body())
+    old = await get_latest_token(call)
+    await env.wait(60)
+    other = {"cellphone": "010-7777-0000", "category": "00100010002"}
 
-        again = await call("sender/create", channel_body(**other))
-        new = await get_latest_token(call, "010-7777-0000")
-        by_old = await call("sender/auth", {"channelId": "@shop", "token": old})
-        (waiting,) = (await call("sender/list")).items
-        by_new = await call("sender/auth", {"channelId": "@shop", "token": new})
+    again = await call("sender/create", channel_body(**other))
+    new = await get_latest_token(call, "010-7777-0000")
+    by_old = await call("sender/auth", {"channelId": "@shop", "token": old})
+    (waiting,) = (await call("sender/list")).items
+    by_new = await call("sender/auth", {"channelId": "@shop", "token": new})
 
-        assert again.item["cellphone"] == waiting["cellphone"] == "010-7777-0000"
-        assert waiting["category"]["value"] == "00100010002"
-        assert (waiting["created"], waiting["changed"]) == ("2026-11-15 12:00:00", "2026-11-15 12:01:00")
-        assert [by_old.result, by_new.result] == ["TOKEN_INVALID", "SUCCESS"]
-
-    run_scenario(scenario)
+    assert again.item["cellphone"] == waiting["cellphone"] == "010-7777-0000"
+    assert waiting["category"]["value"] == "00100010002"
+    assert (waiting["created"], waiting["changed"]) == ("2026-11-15 12:00:00", "2026-11-15 12:01:00")
+    assert [by_old.result, by_new.result] == ["TOKEN_INVALID", "SUCCESS"]
 
 
 @pytest.mark.parametrize(
@@ -106,51 +97,42 @@ def test_five_tokens_an_hour_go_out_for_a_channel_and_to_a_number(
     run_scenario(scenario, world=world)
 
 
-def test_deleting_a_profile_does_not_reset_the_token_limit(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        for _ in range(5):
-            await call_ok(call, "sender/create", channel_body())
-            await call_ok(call, "sender/delete", {"channelId": "@shop"})
-
-        answer = await call("sender/create", channel_body())
-
-        assert answer.result == "RATE_LIMITED"
-        assert len(await list_phone_messages(call, ADMIN)) == 5
-
-    run_scenario(scenario)
-
-
-def test_right_token_is_locked_after_five_wrong_attempts(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_deleting_a_profile_does_not_reset_the_token_limit(env: Environment) -> None:
+    call = await env.caller()
+    for _ in range(5):
         await call_ok(call, "sender/create", channel_body())
-        token = await get_latest_token(call)
-        guesses = [str((int(token) + n) % 10**6).zfill(6) for n in range(1, 6)]
+        await call_ok(call, "sender/delete", {"channelId": "@shop"})
 
-        wrong = [(await call("sender/auth", {"channelId": "@shop", "token": each})).result for each in guesses]
-        right = await call("sender/auth", {"channelId": "@shop", "token": token})
-        await call_ok(call, "sender/create", channel_body())
-        fresh = await call("sender/auth", {"channelId": "@shop", "token": await get_latest_token(call)})
+    answer = await call("sender/create", channel_body())
 
-        assert wrong == ["TOKEN_INVALID"] * 5
-        assert summarize_refusal(right) == ("TOKEN_LOCKED", {"token": "TOKEN_LOCKED"})
-        assert fresh.result == "SUCCESS"
+    assert answer.result == "RATE_LIMITED"
+    assert len(await list_phone_messages(call, ADMIN)) == 5
 
-    run_scenario(scenario)
+
+async def test_right_token_is_locked_after_five_wrong_attempts(env: Environment) -> None:
+    call = await env.caller()
+    await call_ok(call, "sender/create", channel_body())
+    token = await get_latest_token(call)
+    guesses = [str((int(token) + n) % 10**6).zfill(6) for n in range(1, 6)]
+
+    wrong = [(await call("sender/auth", {"channelId": "@shop", "token": each})).result for each in guesses]
+    right = await call("sender/auth", {"channelId": "@shop", "token": token})
+    await call_ok(call, "sender/create", channel_body())
+    fresh = await call("sender/auth", {"channelId": "@shop", "token": await get_latest_token(call)})
+
+    assert wrong == ["TOKEN_INVALID"] * 5
+    assert summarize_refusal(right) == ("TOKEN_LOCKED", {"token": "TOKEN_LOCKED"})
+    assert fresh.result == "SUCCESS"
 
 
 @pytest.mark.parametrize("token", ["x", "1" * 1000, "１２３４５６", " 123456", "가", "-1"])
-def test_wrong_token_of_any_form_is_invalid(run_scenario: RunScenario, token: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "sender/create", channel_body())
+async def test_wrong_token_of_any_form_is_invalid(env: Environment, token: str) -> None:
+    call = await env.caller()
+    await call_ok(call, "sender/create", channel_body())
 
-        answer = await call("sender/auth", {"channelId": "@shop", "token": token})
+    answer = await call("sender/auth", {"channelId": "@shop", "token": token})
 
-        assert summarize_refusal(answer) == ("TOKEN_INVALID", {"token": "TOKEN_INVALID"})
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == ("TOKEN_INVALID", {"token": "TOKEN_INVALID"})
 
 
 @pytest.mark.parametrize(
@@ -162,16 +144,13 @@ def test_wrong_token_of_any_form_is_invalid(run_scenario: RunScenario, token: st
         ({"channelId": "@shop", "token": 123456}, "INVALID_PARAMETER", "token"),
     ],
 )
-def test_token_needs_its_channel(run_scenario: RunScenario, body: dict[str, Any], result: str, field: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "sender/create", channel_body())
+async def test_token_needs_its_channel(env: Environment, body: dict[str, Any], result: str, field: str) -> None:
+    call = await env.caller()
+    await call_ok(call, "sender/create", channel_body())
 
-        answer = await call("sender/auth", body)
+    answer = await call("sender/auth", body)
 
-        assert summarize_refusal(answer) == (result, {field: result})
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == (result, {field: result})
 
 
 @pytest.mark.parametrize(

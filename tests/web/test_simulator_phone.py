@@ -61,80 +61,68 @@ async def _send(call: Caller, kind: str, number: str) -> None:
         (PHONE, "SMS", "completed 1000", True),
     ],
 )
-def test_every_simulator_number_has_its_outcome(
-    run_scenario: RunScenario, number: str, kind: str, expected: str, arrives: bool
+async def test_every_simulator_number_has_its_outcome(
+    env: Environment, number: str, kind: str, expected: str, arrives: bool
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+    call = await env.caller()
 
-        await _send(call, kind, number)
-        await env.wait(20)
+    await _send(call, kind, number)
+    await env.wait(20)
 
-        assert describe_outcome(await get_message(call, number)) == expected
-        assert len(await list_phone_messages(call, number)) == int(arrives)
-
-    run_scenario(scenario)
+    assert describe_outcome(await get_message(call, number)) == expected
+    assert len(await list_phone_messages(call, number)) == int(arrives)
 
 
-def test_usual_receipt_comes_within_a_second_and_the_late_one_after_ten(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body(PHONE, LATE))
+async def test_usual_receipt_comes_within_a_second_and_the_late_one_after_ten(env: Environment) -> None:
+    call = await env.caller()
+    await call_ok(call, "message/sendSMS", sms_body(PHONE, LATE))
 
-        await env.wait(1)
-        soon = [describe_outcome(await get_message(call, number)) for number in (PHONE, LATE)]
-        held = await list_phone_messages(call, LATE)
-        await env.wait(8.9)
-        still = describe_outcome(await get_message(call, LATE))
-        await env.wait(0.5)
+    await env.wait(1)
+    soon = [describe_outcome(await get_message(call, number)) for number in (PHONE, LATE)]
+    held = await list_phone_messages(call, LATE)
+    await env.wait(8.9)
+    still = describe_outcome(await get_message(call, LATE))
+    await env.wait(0.5)
 
-        late = await get_message(call, LATE)
-        assert soon == ["completed 1000", "sending"]
-        assert held == []
-        assert still == "sending"
-        assert describe_outcome(late) == "completed 1000"
-        assert late["completedDate"] == "2026-11-15 12:00:10"
-
-    run_scenario(scenario)
+    late = await get_message(call, LATE)
+    assert soon == ["completed 1000", "sending"]
+    assert held == []
+    assert still == "sending"
+    assert describe_outcome(late) == "completed 1000"
+    assert late["completedDate"] == "2026-11-15 12:00:10"
 
 
-def test_busy_carrier_is_retried_twice_with_backoff(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        seen = []
+async def test_busy_carrier_is_retried_twice_with_backoff(env: Environment) -> None:
+    call = await env.caller()
+    seen = []
 
-        async def look() -> None:
-            counted = await read_metrics(call)
-            busy = counted.get('pabal_carrier_verdicts_total{carrier="simulator",verdict="busy"}', 0)
-            seen.append((describe_outcome(await get_message(call, BUSY)), busy))
-
-        await call_ok(call, "message/sendSMS", sms_body(BUSY))
-        for pause_s in (0.1, 1.2, 2.4, 10):
-            await env.wait(pause_s)
-            await look()
-
-        assert seen == [("sending", 1), ("sending", 2), ("completed 1000", 2), ("completed 1000", 2)]
-        assert len(await list_phone_messages(call, BUSY)) == 1
-
-    run_scenario(scenario)
-
-
-def test_second_receipt_with_the_opposite_result_changes_nothing(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body(TWO_MINDED))
-
-        await env.wait(1)
-        first = await get_message(call, TWO_MINDED)
-        await env.wait(600)
-
+    async def look() -> None:
         counted = await read_metrics(call)
-        assert describe_outcome(first) == "completed 1000"
-        assert await get_message(call, TWO_MINDED) == first
-        assert counted['pabal_receipts_total{carrier="simulator"}'] == 2
-        assert counted['pabal_messages_ended_total{code="1000",product="sms"}'] == 1
+        busy = counted.get('pabal_carrier_verdicts_total{carrier="simulator",verdict="busy"}', 0)
+        seen.append((describe_outcome(await get_message(call, BUSY)), busy))
 
-    run_scenario(scenario)
+    await call_ok(call, "message/sendSMS", sms_body(BUSY))
+    for pause_s in (0.1, 1.2, 2.4, 10):
+        await env.wait(pause_s)
+        await look()
+
+    assert seen == [("sending", 1), ("sending", 2), ("completed 1000", 2), ("completed 1000", 2)]
+    assert len(await list_phone_messages(call, BUSY)) == 1
+
+
+async def test_second_receipt_with_the_opposite_result_changes_nothing(env: Environment) -> None:
+    call = await env.caller()
+    await call_ok(call, "message/sendSMS", sms_body(TWO_MINDED))
+
+    await env.wait(1)
+    first = await get_message(call, TWO_MINDED)
+    await env.wait(600)
+
+    counted = await read_metrics(call)
+    assert describe_outcome(first) == "completed 1000"
+    assert await get_message(call, TWO_MINDED) == first
+    assert counted['pabal_receipts_total{carrier="simulator"}'] == 2
+    assert counted['pabal_messages_ended_total{code="1000",product="sms"}'] == 1
 
 
 @pytest.mark.parametrize(("kind", "hours"), [("SMS", 25), ("LMS", 80), ("Alimtalk", 80), ("Friendtalk", 80)])
@@ -162,24 +150,21 @@ def test_message_without_a_receipt_fails_after_the_timeout(
     run_scenario(scenario, world=world)
 
 
-def test_phone_lists_its_messages_newest_first_in_pages(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        for text in ("하나", "둘", "셋"):
-            await call_ok(call, "message/sendSMS", sms_body(content=text))
-            await env.wait(2)
+async def test_phone_lists_its_messages_newest_first_in_pages(env: Environment) -> None:
+    call = await env.caller()
+    for text in ("하나", "둘", "셋"):
+        await call_ok(call, "message/sendSMS", sms_body(content=text))
+        await env.wait(2)
 
-        whole = await call("simulator/phone", query={"phoneNumber": PHONE})
-        page = await call("simulator/phone", query={"phoneNumber": "01012345678", "page": 2, "pageSize": 2})
-        beyond = await call("simulator/phone", query={"phoneNumber": PHONE, "page": 3, "pageSize": 2})
+    whole = await call("simulator/phone", query={"phoneNumber": PHONE})
+    page = await call("simulator/phone", query={"phoneNumber": "01012345678", "page": 2, "pageSize": 2})
+    beyond = await call("simulator/phone", query={"phoneNumber": PHONE, "page": 3, "pageSize": 2})
 
-        assert [each["content"] for each in whole.items] == ["셋", "둘", "하나"]
-        assert whole.items[0]["time"] == "2026-11-15 12:00:04"
-        assert [each["content"] for each in page.items] == ["하나"]
-        assert [page.body[name] for name in ("totalCount", "pageCount", "currentPage")] == [3, 2, 2]
-        assert beyond.items == []
-
-    run_scenario(scenario)
+    assert [each["content"] for each in whole.items] == ["셋", "둘", "하나"]
+    assert whole.items[0]["time"] == "2026-11-15 12:00:04"
+    assert [each["content"] for each in page.items] == ["하나"]
+    assert [page.body[name] for name in ("totalCount", "pageCount", "currentPage")] == [3, 2, 2]
+    assert beyond.items == []
 
 
 @pytest.mark.parametrize(
@@ -192,17 +177,14 @@ def test_phone_lists_its_messages_newest_first_in_pages(run_scenario: RunScenari
         ({"phoneNumber": PHONE, "pageSize": 1001}, "INVALID_PARAMETER", "pageSize"),
     ],
 )
-def test_phone_needs_a_mobile_number(
-    run_scenario: RunScenario, query: dict[str, Any], result: str, field: str
+async def test_phone_needs_a_mobile_number(
+    env: Environment, query: dict[str, Any], result: str, field: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+    call = await env.caller()
 
-        answer = await call("simulator/phone", query=query)
+    answer = await call("simulator/phone", query=query)
 
-        assert summarize_refusal(answer) == (result, {field: result})
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == (result, {field: result})
 
 
 def test_messages_of_simulated_phones_are_limited(run_scenario: RunScenario) -> None:

@@ -192,14 +192,11 @@ def test_groups_combine_and_pages_follow_each_other(run_scenario: RunScenario) -
         ({**TODAY, "pageSize": "1001"}, "INVALID_PARAMETER", "pageSize"),
     ],
 )
-def test_statistics_of_a_wrong_query_are_refused(
-    run_scenario: RunScenario, query: dict[str, str], result: str, field: str
+async def test_statistics_of_a_wrong_query_are_refused(
+    env: Environment, query: dict[str, str], result: str, field: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+    call = await env.caller()
 
-        answer = await call("statistics/list", query=query)
+    answer = await call("statistics/list", query=query)
 
-        assert summarize_refusal(answer) == (result, {field: result})
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == (result, {field: result})

@@ -72,21 +72,18 @@ LONGEST_LINK = "https://shop.example/".ljust(500, "a")
         ),
     ],
 )
-def test_template_with_invalid_fields_is_refused(
-    run_scenario: RunScenario, operation: str, change: dict[str, Any], errors: dict[str, str]
+async def test_template_with_invalid_fields_is_refused(
+    env: Environment, operation: str, change: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        if operation == "template/update":
-            await call_ok(call, "template/create", template_body(sender_key))
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    if operation == "template/update":
+        await call_ok(call, "template/create", template_body(sender_key))
 
-        answer = await call(operation, template_body(sender_key, **change))
+    answer = await call(operation, template_body(sender_key, **change))
 
-        assert answer.result == next(iter(errors.values()), "SUCCESS")
-        assert summarize_refusal(answer).errors == errors
-
-    run_scenario(scenario)
+    assert answer.result == next(iter(errors.values()), "SUCCESS")
+    assert summarize_refusal(answer).errors == errors
 
 
 def test_template_answer_has_all_given_fields_except_image_bytes(run_scenario: RunScenario) -> None:

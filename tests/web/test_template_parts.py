@@ -6,7 +6,6 @@ import pytest
 
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
-    RunScenario,
     alimtalk_body,
     approve_template,
     call_ok,
@@ -50,48 +49,40 @@ def summary(**changes: Any) -> dict[str, Any]:
     return {**ITEM_LIST, "itemList": {"items": [ITEM, ITEM], "summary": total}}
 
 
-def test_parts_are_filled_in_for_each_receiver(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        created = await approve_template(call, sender_key, **PARTS)
-        receivers = [
-            *receivers_of("010-1111-1111", templateData=VALUES),
-            *receivers_of("010-2222-2222", templateData={**VALUES, "상품": "배"}),
-        ]
+async def test_parts_are_filled_in_for_each_receiver(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    created = await approve_template(call, sender_key, **PARTS)
+    receivers = [
+        *receivers_of("010-1111-1111", templateData=VALUES),
+        *receivers_of("010-2222-2222", templateData={**VALUES, "상품": "배"}),
+    ]
 
-        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, receivers=receivers))
-        await env.wait(3)
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, receivers=receivers))
+    await env.wait(3)
 
-        (first,), (second,) = [
-            await list_phone_messages(call, number) for number in ("010-1111-1111", "010-2222-2222")
-        ]
-        assert created["variables"] == ["이름", "상품", "금액"]
-        assert first["header"] == "길동님"
-        assert first["itemHighlight"] == {"title": "사과", "description": "결제 완료"}
-        assert second["itemList"] == {
-            "items": [{"title": "상품", "description": "배"}] * 2,
-            "summary": {"title": "합계", "description": "12,000원"},
-        }
-        assert first["representLink"] == {"mobileUrl": f"{LINK}사과", "androidUrl": "shop://1"}
-        assert second["quickReplies"] == [{**REPLY, "mobileUrl": f"{LINK}배"}]
-        assert first["buttons"] == [{**CALL, "name": "전화 연결"}]
-
-    run_scenario(scenario)
+    (first,), (second,) = [await list_phone_messages(call, number) for number in ("010-1111-1111", "010-2222-2222")]
+    assert created["variables"] == ["이름", "상품", "금액"]
+    assert first["header"] == "길동님"
+    assert first["itemHighlight"] == {"title": "사과", "description": "결제 완료"}
+    assert second["itemList"] == {
+        "items": [{"title": "상품", "description": "배"}] * 2,
+        "summary": {"title": "합계", "description": "12,000원"},
+    }
+    assert first["representLink"] == {"mobileUrl": f"{LINK}사과", "androidUrl": "shop://1"}
+    assert second["quickReplies"] == [{**REPLY, "mobileUrl": f"{LINK}배"}]
+    assert first["buttons"] == [{**CALL, "name": "전화 연결"}]
 
 
-def test_message_of_a_simple_template_has_no_parts(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        created = await approve_template(call, sender_key)
-        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key))
-        await env.wait(3)
+async def test_message_of_a_simple_template_has_no_parts(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    created = await approve_template(call, sender_key)
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key))
+    await env.wait(3)
 
-        (message,) = await list_phone_messages(call)
-        assert not {"header", "itemHighlight", "itemList", "representLink", "quickReplies"} & {*message, *created}
-
-    run_scenario(scenario)
+    (message,) = await list_phone_messages(call)
+    assert not {"header", "itemHighlight", "itemList", "representLink", "quickReplies"} & {*message, *created}
 
 
 @pytest.mark.parametrize("operation", ["template/create", "template/update"])
@@ -153,21 +144,18 @@ def test_message_of_a_simple_template_has_no_parts(run_scenario: RunScenario) ->
         ({"buttons": [{**CALL, "telNumber": "#{a}"}]}, {"buttons[0].telNumber": "INVALID_BUTTON"}),
     ],
 )
-def test_template_with_invalid_parts_is_refused(
-    run_scenario: RunScenario, operation: str, change: dict[str, Any], errors: dict[str, str]
+async def test_template_with_invalid_parts_is_refused(
+    env: Environment, operation: str, change: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        if operation == "template/update":
-            await call_ok(call, "template/create", template_body(sender_key))
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    if operation == "template/update":
+        await call_ok(call, "template/create", template_body(sender_key))
 
-        answer = await call(operation, template_body(sender_key, **change))
+    answer = await call(operation, template_body(sender_key, **change))
 
-        assert answer.result == next(iter(errors.values()), "SUCCESS"), answer.body
-        assert summarize_refusal(answer).errors == errors
-
-    run_scenario(scenario)
+    assert answer.result == next(iter(errors.values()), "SUCCESS"), answer.body
+    assert summarize_refusal(answer).errors == errors
 
 
 @pytest.mark.parametrize(
@@ -179,34 +167,28 @@ def test_template_with_invalid_parts_is_refused(
         ({"금액": None}, "templateData", "MISSING_VARIABLE"),
     ],
 )
-def test_values_that_do_not_suit_a_part_are_refused(
-    run_scenario: RunScenario, values: dict[str, Any], field: str, code: str
+async def test_values_that_do_not_suit_a_part_are_refused(
+    env: Environment, values: dict[str, Any], field: str, code: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await approve_template(call, sender_key, **PARTS)
-        receivers = [*receivers_of(templateData=VALUES), *receivers_of(templateData={**VALUES, **values})]
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    await approve_template(call, sender_key, **PARTS)
+    receivers = [*receivers_of(templateData=VALUES), *receivers_of(templateData={**VALUES, **values})]
 
-        answer = await call("message/sendAlimtalk", alimtalk_body(sender_key, receivers=receivers))
+    answer = await call("message/sendAlimtalk", alimtalk_body(sender_key, receivers=receivers))
 
-        assert summarize_refusal(answer) == (code, {f"receivers[1].{field}": code})
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == (code, {f"receivers[1].{field}": code})
 
 
-def test_call_button_is_for_templates_only(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        body = {
-            "senderKey": await register_channel(call),
-            "content": "a",
-            "receivers": receivers_of(),
-            "buttons": [CALL],
-        }
+async def test_call_button_is_for_templates_only(env: Environment) -> None:
+    call = await env.caller()
+    body = {
+        "senderKey": await register_channel(call),
+        "content": "a",
+        "receivers": receivers_of(),
+        "buttons": [CALL],
+    }
 
-        answer = await call("message/sendFriendtalk", body)
+    answer = await call("message/sendFriendtalk", body)
 
-        assert summarize_refusal(answer).errors == {"buttons[0].buttonType": "INVALID_BUTTON"}
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer).errors == {"buttons[0].buttonType": "INVALID_BUTTON"}

@@ -54,17 +54,14 @@ def test_values_stand_in_the_text_as_json_spells_them(run_scenario: RunScenario,
     run_scenario(scenario)
 
 
-def test_keys_may_be_spelled_with_their_braces_or_decomposed(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        data = {"#{이름}": "길동", "\u1102\u1161\u110b\u1175": 20}
-        body = sms_body(content="#{이름} #{나이}", receivers=receivers_of(PHONE, templateData=data))
+async def test_keys_may_be_spelled_with_their_braces_or_decomposed(env: Environment) -> None:
+    call = await env.caller()
+    data = {"#{이름}": "길동", "\u1102\u1161\u110b\u1175": 20}
+    body = sms_body(content="#{이름} #{나이}", receivers=receivers_of(PHONE, templateData=data))
 
-        await call_ok(call, "message/sendSMS", body)
+    await call_ok(call, "message/sendSMS", body)
 
-        assert (await get_message(call))["content"] == "길동 20"
-
-    run_scenario(scenario)
+    assert (await get_message(call))["content"] == "길동 20"
 
 
 @pytest.mark.parametrize(
@@ -81,29 +78,23 @@ def test_keys_may_be_spelled_with_their_braces_or_decomposed(run_scenario: RunSc
         ({"a": "\0"}, "UNSUPPORTED_CHARACTER"),
     ],
 )
-def test_variable_needs_a_plain_value_for_every_receiver(run_scenario: RunScenario, data: Any, result: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(language="en")
-        good, bad = receivers_of(PHONE, "010-1111-2222", templateData={"a": "x"})
-        body = sms_body(content="<#{a}>", receivers=[good, {**bad, "templateData": data}])
+async def test_variable_needs_a_plain_value_for_every_receiver(env: Environment, data: Any, result: str) -> None:
+    call = await env.caller(language="en")
+    good, bad = receivers_of(PHONE, "010-1111-2222", templateData={"a": "x"})
+    body = sms_body(content="<#{a}>", receivers=[good, {**bad, "templateData": data}])
 
-        answer = await call("message/sendSMS", body)
+    answer = await call("message/sendSMS", body)
 
-        assert summarize_refusal(answer) == (result, {"receivers[1].templateData": result})
-        assert await list_messages(call) == []
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == (result, {"receivers[1].templateData": result})
+    assert await list_messages(call) == []
 
 
-def test_missing_variable_is_named(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(language="en")
+async def test_missing_variable_is_named(env: Environment) -> None:
+    call = await env.caller(language="en")
 
-        answer = await call("message/sendSMS", sms_body(content="#{first} #{second}"))
+    answer = await call("message/sendSMS", sms_body(content="#{first} #{second}"))
 
-        assert answer.body["errors"][0]["message"].endswith("Variables: first, second")
-
-    run_scenario(scenario)
+    assert answer.body["errors"][0]["message"].endswith("Variables: first, second")
 
 
 @pytest.mark.parametrize(
@@ -125,36 +116,30 @@ def test_missing_variable_is_named(run_scenario: RunScenario) -> None:
         ("message/sendSMS", 5, "INVALID_PARAMETER"),
     ],
 )
-def test_text_is_counted_in_the_bytes_that_carriers_count(
-    run_scenario: RunScenario, operation: str, content: Any, result: str
+async def test_text_is_counted_in_the_bytes_that_carriers_count(
+    env: Environment, operation: str, content: Any, result: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+    call = await env.caller()
 
-        answer = await call(operation, sms_body(content=content))
+    answer = await call(operation, sms_body(content=content))
 
-        assert answer.result == result
-        if result != "SUCCESS":
-            assert summarize_refusal(answer).errors == {"content": result}
-
-    run_scenario(scenario)
+    assert answer.result == result
+    if result != "SUCCESS":
+        assert summarize_refusal(answer).errors == {"content": result}
 
 
-def test_too_long_text_is_reported_with_limit_size_and_receiver(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(language="en")
-        short, long = receivers_of(PHONE, "010-1111-2222")
-        short["templateData"], long["templateData"] = {"a": "가"}, {"a": "가" * 46}
+async def test_too_long_text_is_reported_with_limit_size_and_receiver(env: Environment) -> None:
+    call = await env.caller(language="en")
+    short, long = receivers_of(PHONE, "010-1111-2222")
+    short["templateData"], long["templateData"] = {"a": "가"}, {"a": "가" * 46}
 
-        answer = await call("message/sendSMS", sms_body(content="#{a}", receivers=[short, long]))
+    answer = await call("message/sendSMS", sms_body(content="#{a}", receivers=[short, long]))
 
-        (error,) = answer.body["errors"]
-        assert error["field"] == "receivers[1].content"
-        assert error["code"] == "CONTENT_TOO_LONG"
-        assert "90" in error["message"]
-        assert "92" in error["message"]
-
-    run_scenario(scenario)
+    (error,) = answer.body["errors"]
+    assert error["field"] == "receivers[1].content"
+    assert error["code"] == "CONTENT_TOO_LONG"
+    assert "90" in error["message"]
+    assert "92" in error["message"]
 
 
 @pytest.mark.parametrize(
@@ -167,42 +152,33 @@ def test_too_long_text_is_reported_with_limit_size_and_receiver(run_scenario: Ru
         (None, "SUCCESS"),
     ],
 )
-def test_subject_has_forty_bytes(run_scenario: RunScenario, subject: Any, result: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_subject_has_forty_bytes(env: Environment, subject: Any, result: str) -> None:
+    call = await env.caller()
 
-        answer = await call("message/sendLMS", sms_body(subject=subject))
+    answer = await call("message/sendLMS", sms_body(subject=subject))
 
-        assert answer.result == result
-
-    run_scenario(scenario)
+    assert answer.result == result
 
 
-def test_subject_is_personal_too(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        body = sms_body(subject="#{name}님께", receivers=receivers_of(PHONE, templateData={"name": "길동"}))
+async def test_subject_is_personal_too(env: Environment) -> None:
+    call = await env.caller()
+    body = sms_body(subject="#{name}님께", receivers=receivers_of(PHONE, templateData={"name": "길동"}))
 
-        await call_ok(call, "message/sendLMS", body)
+    await call_ok(call, "message/sendLMS", body)
 
-        assert (await get_message(call))["subject"] == "길동님께"
-
-    run_scenario(scenario)
+    assert (await get_message(call))["subject"] == "길동님께"
 
 
-def test_unsupported_characters_are_named(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(language="en")
-        receivers = receivers_of(PHONE, templateData={"price": "5😀"})
+async def test_unsupported_characters_are_named(env: Environment) -> None:
+    call = await env.caller(language="en")
+    receivers = receivers_of(PHONE, templateData={"price": "5😀"})
 
-        shared = await call("message/sendSMS", sms_body(content="₩#{price} é", receivers=receivers))
-        own = await call("message/sendSMS", sms_body(content="#{price}", receivers=receivers))
+    shared = await call("message/sendSMS", sms_body(content="₩#{price} é", receivers=receivers))
+    own = await call("message/sendSMS", sms_body(content="#{price}", receivers=receivers))
 
-        assert shared.result == own.result == "UNSUPPORTED_CHARACTER"
-        assert shared.body["resultMessage"].endswith("₩ (U+20A9), é (U+00E9) (content)")
-        assert own.body["resultMessage"].endswith("😀 (U+1F600) (receivers[0].content)")
-
-    run_scenario(scenario)
+    assert shared.result == own.result == "UNSUPPORTED_CHARACTER"
+    assert shared.body["resultMessage"].endswith("₩ (U+20A9), é (U+00E9) (content)")
+    assert own.body["resultMessage"].endswith("😀 (U+1F600) (receivers[0].content)")
 
 
 def test_all_unsupported_characters_of_a_text_and_of_values_are_named(run_scenario: RunScenario) -> None:
@@ -239,45 +215,39 @@ def test_value_may_contain_what_looks_like_a_variable_with_an_accent(run_scenari
     run_scenario(scenario)
 
 
-def test_combining_characters_beside_variables_are_replaced_if_configured(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        body = sms_body(content="#{a}\u0301", receivers=receivers_of(PHONE, templateData={"a": "\u11a8가"}))
+@pytest.mark.settings(unsupported_characters="replace")
+async def test_combining_characters_beside_variables_are_replaced_if_configured(env: Environment) -> None:
+    call = await env.caller()
+    body = sms_body(content="#{a}\u0301", receivers=receivers_of(PHONE, templateData={"a": "\u11a8가"}))
 
-        await call_ok(call, "message/sendSMS", body)
+    await call_ok(call, "message/sendSMS", body)
 
-        assert (await get_message(call))["content"] == "?가?"
-
-    run_scenario(scenario, unsupported_characters="replace")
+    assert (await get_message(call))["content"] == "?가?"
 
 
-def test_unsupported_characters_are_replaced_if_configured(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        body = sms_body(content="₩#{price} é", receivers=receivers_of(PHONE, templateData={"price": "5😀"}))
+@pytest.mark.settings(unsupported_characters="replace")
+async def test_unsupported_characters_are_replaced_if_configured(env: Environment) -> None:
+    call = await env.caller()
+    body = sms_body(content="₩#{price} é", receivers=receivers_of(PHONE, templateData={"price": "5😀"}))
 
-        await call_ok(call, "message/sendLMS", {**body, "subject": "☺"})
-        await env.wait(1)
+    await call_ok(call, "message/sendLMS", {**body, "subject": "☺"})
+    await env.wait(1)
 
-        (arrived,) = await list_phone_messages(call)
-        assert (arrived["subject"], arrived["content"]) == ("?", "?5? ?")
-        assert (await get_message(call))["content"] == "?5? ?"
-
-    run_scenario(scenario, unsupported_characters="replace")
+    (arrived,) = await list_phone_messages(call)
+    assert (arrived["subject"], arrived["content"]) == ("?", "?5? ?")
+    assert (await get_message(call))["content"] == "?5? ?"
 
 
-def test_names_of_variables_are_not_replaced(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        data = {"이름😀": "길동", "₩": "500"}
-        body = sms_body(content="😀#{이름😀}님 #{₩}₩", receivers=receivers_of(PHONE, templateData=data))
+@pytest.mark.settings(unsupported_characters="replace")
+async def test_names_of_variables_are_not_replaced(env: Environment) -> None:
+    call = await env.caller()
+    data = {"이름😀": "길동", "₩": "500"}
+    body = sms_body(content="😀#{이름😀}님 #{₩}₩", receivers=receivers_of(PHONE, templateData=data))
 
-        await call_ok(call, "message/sendLMS", {**body, "subject": "#{₩}é"})
+    await call_ok(call, "message/sendLMS", {**body, "subject": "#{₩}é"})
 
-        message = await get_message(call)
-        assert (message["subject"], message["content"]) == ("500?", "?길동님 500?")
-
-    run_scenario(scenario, unsupported_characters="replace")
+    message = await get_message(call)
+    assert (message["subject"], message["content"]) == ("500?", "?길동님 500?")
 
 
 @pytest.mark.parametrize(
@@ -300,15 +270,12 @@ def test_names_of_variables_are_not_replaced(run_scenario: RunScenario) -> None:
         (None, {}),
     ],
 )
-def test_image_is_a_jpeg_of_at_most_fifty_kilobytes_decoded(
-    run_scenario: RunScenario, image: Any, errors: dict[str, str]
+async def test_image_is_a_jpeg_of_at_most_fifty_kilobytes_decoded(
+    env: Environment, image: Any, errors: dict[str, str]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+    call = await env.caller()
 
-        answer = await call("message/sendMMS", sms_body(image=image))
+    answer = await call("message/sendMMS", sms_body(image=image))
 
-        assert answer.result == next(iter(errors.values()), "SUCCESS")
-        assert summarize_refusal(answer).errors == errors
-
-    run_scenario(scenario)
+    assert answer.result == next(iter(errors.values()), "SUCCESS")
+    assert summarize_refusal(answer).errors == errors

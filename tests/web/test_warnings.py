@@ -26,34 +26,28 @@ def _warnings(answer: ApiResponse) -> list[tuple[str, str]]:
     return [(each["field"], each["code"]) for each in answer.body.get("warnings", [])]
 
 
-def test_unknown_fields_are_named_with_the_field_they_resemble(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(language="en")
-        body = sms_body(scheduledDate="2026-12-24 18:00", zzz=1)
-        body["receivers"] = [{"phoneNumber": PHONE, "name": "x", "templatData": {}}]
-        body["receivers"].append({"phoneNumber": "010-2345-6789", "name": "y"})
+async def test_unknown_fields_are_named_with_the_field_they_resemble(env: Environment) -> None:
+    call = await env.caller(language="en")
+    body = sms_body(scheduledDate="2026-12-24 18:00", zzz=1)
+    body["receivers"] = [{"phoneNumber": PHONE, "name": "x", "templatData": {}}]
+    body["receivers"].append({"phoneNumber": "010-2345-6789", "name": "y"})
 
-        answer = await call_ok(call, "message/sendSMS", body)
+    answer = await call_ok(call, "message/sendSMS", body)
 
-        assert {each["field"]: each["message"].partition("ignored.")[2] for each in answer.body["warnings"]} == {
-            "scheduledDate": " Did you mean sendDate?",
-            "zzz": "",
-            "receivers[0].name": "",
-            "receivers[0].templatData": " Did you mean templateData?",
-        }
-        assert len(await list_messages(call)) == 1
-
-    run_scenario(scenario)
+    assert {each["field"]: each["message"].partition("ignored.")[2] for each in answer.body["warnings"]} == {
+        "scheduledDate": " Did you mean sendDate?",
+        "zzz": "",
+        "receivers[0].name": "",
+        "receivers[0].templatData": " Did you mean templateData?",
+    }
+    assert len(await list_messages(call)) == 1
 
 
-def test_warnings_are_in_korean_by_default(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        answer = await call_ok(await env.caller(), "message/sendSMS", sms_body(sendDat="2026-12-24 18:00"))
+async def test_warnings_are_in_korean_by_default(env: Environment) -> None:
+    answer = await call_ok(await env.caller(), "message/sendSMS", sms_body(sendDat="2026-12-24 18:00"))
 
-        (warning,) = answer.body["warnings"]
-        assert warning["message"] == "알 수 없는 항목이라 무시했습니다. 혹시 sendDate인가요?"
-
-    run_scenario(scenario)
+    (warning,) = answer.body["warnings"]
+    assert warning["message"] == "알 수 없는 항목이라 무시했습니다. 혹시 sendDate인가요?"
 
 
 @pytest.mark.parametrize(
@@ -65,55 +59,43 @@ def test_warnings_are_in_korean_by_default(run_scenario: RunScenario) -> None:
         ("sender/categories", {"body": {"channel": "@shop"}}),
     ],
 )
-def test_queries_are_warned_about_too(run_scenario: RunScenario, operation: str, options: Any) -> None:
-    async def scenario(env: Environment) -> None:
-        answer = await call_ok(await env.caller(), operation, **options)
+async def test_queries_are_warned_about_too(env: Environment, operation: str, options: Any) -> None:
+    answer = await call_ok(await env.caller(), operation, **options)
 
-        assert _warnings(answer) == [("channel", "UNKNOWN_FIELD")]
-
-    run_scenario(scenario)
+    assert _warnings(answer) == [("channel", "UNKNOWN_FIELD")]
 
 
-def test_long_body_is_accepted_with_its_first_unknown_field(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        body = sms_body(PHONE, note="x" * LONG, other=1)
+async def test_long_body_is_accepted_with_its_first_unknown_field(env: Environment) -> None:
+    call = await env.caller()
+    body = sms_body(PHONE, note="x" * LONG, other=1)
 
-        answer = await call_ok(call, "message/sendSMS", body)
+    answer = await call_ok(call, "message/sendSMS", body)
 
-        assert _warnings(answer) == [("note", "UNKNOWN_FIELD")]
-        assert len(await list_messages(call)) == 1
-        wrong = await call("message/sendSMS", {**body, "content": 5})
-        assert summarize_refusal(wrong) == ("INVALID_PARAMETER", {"content": "INVALID_PARAMETER"})
-
-    run_scenario(scenario)
+    assert _warnings(answer) == [("note", "UNKNOWN_FIELD")]
+    assert len(await list_messages(call)) == 1
+    wrong = await call("message/sendSMS", {**body, "content": 5})
+    assert summarize_refusal(wrong) == ("INVALID_PARAMETER", {"content": "INVALID_PARAMETER"})
 
 
 @pytest.mark.parametrize(
     ("name", "shown"),
     [(b"\\ud800", "�"), (b"a" * 5000, "a" * 64), ("이름".encode(), "이름"), (b"` - at `$x", "` - at `$x")],
 )
-def test_odd_names_of_unknown_fields_are_shown_safely(run_scenario: RunScenario, name: bytes, shown: str) -> None:
-    async def scenario(env: Environment) -> None:
-        answer = await call_ok(await env.caller(), "sender/categories", b'{"%b": 1}' % name)
+async def test_odd_names_of_unknown_fields_are_shown_safely(env: Environment, name: bytes, shown: str) -> None:
+    answer = await call_ok(await env.caller(), "sender/categories", b'{"%b": 1}' % name)
 
-        assert _warnings(answer) == [(shown, "UNKNOWN_FIELD")]
-
-    run_scenario(scenario)
+    assert _warnings(answer) == [(shown, "UNKNOWN_FIELD")]
 
 
-def test_answers_have_at_most_a_hundred_warnings(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        body = sms_body(*[PHONE] * 200, **{f"field{number}": 1 for number in range(60)})
+async def test_answers_have_at_most_a_hundred_warnings(env: Environment) -> None:
+    call = await env.caller()
+    body = sms_body(*[PHONE] * 200, **{f"field{number}": 1 for number in range(60)})
 
-        found = _warnings(await call_ok(call, "message/sendSMS", body))
+    found = _warnings(await call_ok(call, "message/sendSMS", body))
 
-        assert len(found) == 100
-        assert [code for _, code in found].count("UNKNOWN_FIELD") == 60
-        assert found[60] == ("receivers[1].phoneNumber", "DUPLICATE_RECEIVER")
-
-    run_scenario(scenario)
+    assert len(found) == 100
+    assert [code for _, code in found].count("UNKNOWN_FIELD") == 60
+    assert found[60] == ("receivers[1].phoneNumber", "DUPLICATE_RECEIVER")
 
 
 @pytest.mark.parametrize("is_set", [False, True])
@@ -137,61 +119,49 @@ def test_strict_calls_refuse_unknown_fields(run_scenario: RunScenario, is_set: b
     run_scenario(scenario, strict_fields=is_set)
 
 
-def test_strict_calls_of_every_endpoint_refuse_unknown_fields(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        for endpoint in ENDPOINTS:
-            operation = endpoint.path.removeprefix("/api/").removesuffix(".v1.0")
-            body = {**FULL_BODIES[operation], "unknownField": "x"}
-            in_query = endpoint.input_source == "query"
+async def test_strict_calls_of_every_endpoint_refuse_unknown_fields(env: Environment) -> None:
+    call = await env.caller()
+    for endpoint in ENDPOINTS:
+        operation = endpoint.path.removeprefix("/api/").removesuffix(".v1.0")
+        body = {**FULL_BODIES[operation], "unknownField": "x"}
+        in_query = endpoint.input_source == "query"
 
-            answer = await call(
-                operation,
-                None if in_query else body,
-                query=body if in_query else None,
-                headers={"Strict": "true"},
-            )
+        answer = await call(
+            operation,
+            None if in_query else body,
+            query=body if in_query else None,
+            headers={"Strict": "true"},
+        )
 
-            assert summarize_refusal(answer).errors.get("unknownField") == "INVALID_PARAMETER", operation
-
-    run_scenario(scenario)
+        assert summarize_refusal(answer).errors.get("unknownField") == "INVALID_PARAMETER", operation
 
 
 @pytest.mark.parametrize("value", ["yes", "1", "", "true ", "x" * 1000])
-def test_strict_is_true_or_false(run_scenario: RunScenario, value: str) -> None:
-    async def scenario(env: Environment) -> None:
-        answer = await (await env.caller())("sender/list", headers={"Strict": value})
+async def test_strict_is_true_or_false(env: Environment, value: str) -> None:
+    answer = await (await env.caller())("sender/list", headers={"Strict": value})
 
-        assert summarize_refusal(answer) == ("INVALID_PARAMETER", {"Strict": "INVALID_PARAMETER"})
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == ("INVALID_PARAMETER", {"Strict": "INVALID_PARAMETER"})
 
 
-def test_repeated_receivers_are_named_and_sent_again(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_repeated_receivers_are_named_and_sent_again(env: Environment) -> None:
+    call = await env.caller()
 
-        answer = await call_ok(call, "message/sendSMS", sms_body(PHONE, "010-2345-6789", "01012345678"))
+    answer = await call_ok(call, "message/sendSMS", sms_body(PHONE, "010-2345-6789", "01012345678"))
 
-        assert _warnings(answer) == [("receivers[2].phoneNumber", "DUPLICATE_RECEIVER")]
-        assert "receivers[0]" in answer.body["warnings"][0]["message"]
-        assert len(await list_messages(call)) == 2
-
-    run_scenario(scenario)
+    assert _warnings(answer) == [("receivers[2].phoneNumber", "DUPLICATE_RECEIVER")]
+    assert "receivers[0]" in answer.body["warnings"][0]["message"]
+    assert len(await list_messages(call)) == 2
 
 
-def test_text_that_looks_like_an_advertisement_is_warned_about(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        marked = {"content": "(광고) 세일", "optOutNumber": "080-123-4567"}
+async def test_text_that_looks_like_an_advertisement_is_warned_about(env: Environment) -> None:
+    call = await env.caller()
+    marked = {"content": "(광고) 세일", "optOutNumber": "080-123-4567"}
 
-        plain = await call_ok(call, "message/sendLMS", sms_body(content="(광고) 세일"))
-        flagged = await call_ok(call, "message/sendLMS", sms_body(**marked, adFlag=True))
+    plain = await call_ok(call, "message/sendLMS", sms_body(content="(광고) 세일"))
+    flagged = await call_ok(call, "message/sendLMS", sms_body(**marked, adFlag=True))
 
-        assert _warnings(plain) == [("content", "LOOKS_LIKE_ADVERTISING")]
-        assert _warnings(flagged) == []
-
-    run_scenario(scenario)
+    assert _warnings(plain) == [("content", "LOOKS_LIKE_ADVERTISING")]
+    assert _warnings(flagged) == []
 
 
 def test_advertisement_that_is_postponed_says_until_when(run_scenario: RunScenario) -> None:
@@ -207,16 +177,13 @@ def test_advertisement_that_is_postponed_says_until_when(run_scenario: RunScenar
     run_scenario(scenario, night_ads="move", world=world_starting_at("2026-11-15 22:00"))
 
 
-def test_repeated_answer_has_no_warnings(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        headers = {"Idempotency-Key": "k1"}
-        body = {**sms_body(), "receivers": receivers_of(PHONE, PHONE), "note": 1}
+async def test_repeated_answer_has_no_warnings(env: Environment) -> None:
+    call = await env.caller()
+    headers = {"Idempotency-Key": "k1"}
+    body = {**sms_body(), "receivers": receivers_of(PHONE, PHONE), "note": 1}
 
-        first = await call_ok(call, "message/sendSMS", body, headers=headers)
-        again = await call_ok(call, "message/sendSMS", body, headers=headers)
+    first = await call_ok(call, "message/sendSMS", body, headers=headers)
+    again = await call_ok(call, "message/sendSMS", body, headers=headers)
 
-        assert len(_warnings(first)) == 2
-        assert "warnings" not in again.body
-
-    run_scenario(scenario)
+    assert len(_warnings(first)) == 2
+    assert "warnings" not in again.body

@@ -17,7 +17,7 @@ from tests.fixtures.nhncloud import (
     with_channel,
 )
 from tests.fixtures.service import FakeCarrier
-from tests.fixtures.virtual import Environment, VirtualWorld, open_store, run_in_virtual_time
+from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
@@ -303,50 +303,44 @@ def test_advertising_texts_name_the_number_for_opting_out(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
-def test_crash_during_calls_causes_no_duplicates(tmp_path: Path, kind: str) -> None:
-    async def main() -> None:
-        fixture, world = NhnCloudFixture(), VirtualWorld()
-        store = open_store(tmp_path, world)
-        env = await build_relay_environment(tmp_path, fixture, store, world)
-        call = await with_channel(env)
-        await env.wait(10)
-        fixture.relay.inject_fault("slow", "POST", times=1e9, seconds=5)
-        operation, body = SENDS[kind]
-        for place in range(0, 40, 4):
-            await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[place : place + 4], **NAMED)})
-        await env.wait(1)
-        await _crash(env)
-        assert len(fixture.accepted) > 0
-        fixture.relay.faults.faults.clear()
-        store = open_store(tmp_path, world)
-        env = await build_relay_environment(tmp_path, fixture, store, world)
-        call = await with_another_key(env)
-        await env.wait(300)
+async def test_crash_during_calls_causes_no_duplicates(tmp_path: Path, kind: str) -> None:
+    fixture, world = NhnCloudFixture(), VirtualWorld()
+    store = open_store(tmp_path, world)
+    env = await build_relay_environment(tmp_path, fixture, store, world)
+    call = await with_channel(env)
+    await env.wait(10)
+    fixture.relay.inject_fault("slow", "POST", times=1e9, seconds=5)
+    operation, body = SENDS[kind]
+    for place in range(0, 40, 4):
+        await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[place : place + 4], **NAMED)})
+    await env.wait(1)
+    await _crash(env)
+    assert len(fixture.accepted) > 0
+    fixture.relay.faults.faults.clear()
+    store = open_store(tmp_path, world)
+    env = await build_relay_environment(tmp_path, fixture, store, world)
+    call = await with_another_key(env)
+    await env.wait(300)
 
-        assert {tuple(await outcomes_for(call, number)) for number in MANY[:40]} == {(f"{kind} completed 1000",)}
-        assert (len(fixture.accepted), fixture.relay.duplicates()) == (40, {})
-        await env.service.stop()
-
-    run_in_virtual_time(main())
+    assert {tuple(await outcomes_for(call, number)) for number in MANY[:40]} == {(f"{kind} completed 1000",)}
+    assert (len(fixture.accepted), fixture.relay.duplicates()) == (40, {})
+    await env.service.stop()
 
 
-def test_results_of_a_downtime_are_read_after_start(tmp_path: Path) -> None:
-    async def main() -> None:
-        fixture, world = NhnCloudFixture(receipt_after_s=30), VirtualWorld()
-        env = await build_relay_environment(tmp_path, fixture, open_store(tmp_path, world), world)
-        call = await with_channel(env)
-        await call_ok(call, "message/sendSMS", sms_body(*MANY[:30]))
-        await env.wait(10)
-        await env.service.stop()
-        await env.wait(50 * 60)
-        env = await build_relay_environment(tmp_path, fixture, open_store(tmp_path, world), world)
-        call = await with_another_key(env)
-        await env.wait(10)
+async def test_results_of_a_downtime_are_read_after_start(tmp_path: Path) -> None:
+    fixture, world = NhnCloudFixture(receipt_after_s=30), VirtualWorld()
+    env = await build_relay_environment(tmp_path, fixture, open_store(tmp_path, world), world)
+    call = await with_channel(env)
+    await call_ok(call, "message/sendSMS", sms_body(*MANY[:30]))
+    await env.wait(10)
+    await env.service.stop()
+    await env.wait(50 * 60)
+    env = await build_relay_environment(tmp_path, fixture, open_store(tmp_path, world), world)
+    call = await with_another_key(env)
+    await env.wait(10)
 
-        assert {tuple(await outcomes_for(call, number)) for number in MANY[:30]} == {("sms completed 1000",)}
-        await env.service.stop()
-
-    run_in_virtual_time(main())
+    assert {tuple(await outcomes_for(call, number)) for number in MANY[:30]} == {("sms completed 1000",)}
+    await env.service.stop()
 
 
 async def with_another_key(env: Environment) -> Any:

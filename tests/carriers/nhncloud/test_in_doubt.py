@@ -57,24 +57,23 @@ async def word(carrier: NhnCloudCarrier, attempt: Attempt) -> Verdict:
 
 
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
-def test_message_just_submitted_by_another_process_is_not_resubmitted(tmp_path: Path, product: Product) -> None:
-    async def whole() -> None:
-        fixture, world = NhnCloudFixture(lists_lag_s=10, receipt_after_s=3000), VirtualWorld()
-        store = open_store(tmp_path, world)
-        await store.write(migrate, world.now())
-        async with running(fixture, store, world) as here, running(fixture, store, world) as there:
-            await asyncio.sleep(LONG_AGO_S)
-            one = message(world, product)
-            taken = await word(there, one)
-            again = one._replace(number=2, tries=1, is_in_doubt=True)
+async def test_message_just_submitted_by_another_process_is_not_resubmitted(
+    tmp_path: Path, product: Product
+) -> None:
+    fixture, world = NhnCloudFixture(lists_lag_s=10, receipt_after_s=3000), VirtualWorld()
+    store = open_store(tmp_path, world)
+    await store.write(migrate, world.now())
+    async with running(fixture, store, world) as here, running(fixture, store, world) as there:
+        await asyncio.sleep(LONG_AGO_S)
+        one = message(world, product)
+        taken = await word(there, one)
+        again = one._replace(number=2, tries=1, is_in_doubt=True)
 
-            assert await word(here, again) == Unknown()
-            await asyncio.sleep(GATEWAY_S + LIST_LAG_S + 1)
-            assert await word(here, again._replace(number=3)) == taken
-            assert (len(fixture.accepted), fixture.relay.duplicates()) == (1, {})
-        await store.close()
-
-    run_in_virtual_time(whole())
+        assert await word(here, again) == Unknown()
+        await asyncio.sleep(GATEWAY_S + LIST_LAG_S + 1)
+        assert await word(here, again._replace(number=3)) == taken
+        assert (len(fixture.accepted), fixture.relay.duplicates()) == (1, {})
+    await store.close()
 
 
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
@@ -103,39 +102,36 @@ def test_message_missing_in_the_lists_is_submitted_after_the_lag(
     run_in_virtual_time(whole())
 
 
-def test_lag_is_measured_when_each_list_was_read(tmp_path: Path) -> None:
-    async def whole() -> None:
-        fixture, world = NhnCloudFixture(receipt_after_s=3000), VirtualWorld()
-        store = open_store(tmp_path, world)
-        await store.write(migrate, world.now())
-        async with running(fixture, store, world) as carrier:
-            await asyncio.sleep(60)
-            many = [
-                Attempt(
-                    identifiers.make_message_id(identifiers.make_request_id(world.now(), 0, number), 1),
-                    1,
-                    1,
-                    Product.SMS,
-                    f"0102000{number:04}",
-                    SENDER,
-                    None,
-                    "안녕하세요",
-                )
-                for number in range(1, 60)
-            ]
-            fixture.relay.inject_fault("slow to accept", "POST", seconds=75)
-            await submit(carrier, many)
-            await asyncio.sleep(61)
-            fixture.relay.inject_fault(
-                "slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=8.5
+async def test_lag_is_measured_when_each_list_was_read(tmp_path: Path) -> None:
+    fixture, world = NhnCloudFixture(receipt_after_s=3000), VirtualWorld()
+    store = open_store(tmp_path, world)
+    await store.write(migrate, world.now())
+    async with running(fixture, store, world) as carrier:
+        await asyncio.sleep(60)
+        many = [
+            Attempt(
+                identifiers.make_message_id(identifiers.make_request_id(world.now(), 0, number), 1),
+                1,
+                1,
+                Product.SMS,
+                f"0102000{number:04}",
+                SENDER,
+                None,
+                "안녕하세요",
             )
-            await submit(carrier, [each._replace(number=2, tries=1, is_in_doubt=True) for each in many])
-            await asyncio.sleep(30)
+            for number in range(1, 60)
+        ]
+        fixture.relay.inject_fault("slow to accept", "POST", seconds=75)
+        await submit(carrier, many)
+        await asyncio.sleep(61)
+        fixture.relay.inject_fault(
+            "slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=8.5
+        )
+        await submit(carrier, [each._replace(number=2, tries=1, is_in_doubt=True) for each in many])
+        await asyncio.sleep(30)
 
-            assert (len(fixture.accepted), fixture.relay.duplicates()) == (59, {})
-        await store.close()
-
-    run_in_virtual_time(whole())
+        assert (len(fixture.accepted), fixture.relay.duplicates()) == (59, {})
+    await store.close()
 
 
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
@@ -173,18 +169,17 @@ def _lookups(fixture: NhnCloudFixture) -> int:
 
 
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
-def test_message_missing_in_the_lists_is_not_submitted_after_its_deadline(tmp_path: Path, product: Product) -> None:
-    async def whole() -> None:
-        fixture, world = NhnCloudFixture(), VirtualWorld()
-        store = open_store(tmp_path, world)
-        await store.write(migrate, world.now())
-        async with running(fixture, store, world) as carrier:
-            lost = message(world, product)._replace(tries=1, is_in_doubt=True, expires_at=world.now() + 90 * SECOND)
-            await word(carrier, lost)
-            await asyncio.sleep(100)
+async def test_message_missing_in_the_lists_is_not_submitted_after_its_deadline(
+    tmp_path: Path, product: Product
+) -> None:
+    fixture, world = NhnCloudFixture(), VirtualWorld()
+    store = open_store(tmp_path, world)
+    await store.write(migrate, world.now())
+    async with running(fixture, store, world) as carrier:
+        lost = message(world, product)._replace(tries=1, is_in_doubt=True, expires_at=world.now() + 90 * SECOND)
+        await word(carrier, lost)
+        await asyncio.sleep(100)
 
-            assert await word(carrier, lost._replace(number=2)) == Rejected(Outcome.EXPIRED)
-            assert fixture.accepted == []
-        await store.close()
-
-    run_in_virtual_time(whole())
+        assert await word(carrier, lost._replace(number=2)) == Rejected(Outcome.EXPIRED)
+        assert fixture.accepted == []
+    await store.close()

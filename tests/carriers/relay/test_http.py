@@ -6,7 +6,6 @@ import pytest
 
 from pabal.carriers.relay.http import HttpClient, NoResponse, NotProcessed
 from pabal.outbound.calls import HttpAnswer, HttpRequest
-from tests.fixtures.virtual import run_in_virtual_time
 
 
 class HeldCalls:
@@ -25,39 +24,30 @@ class HeldCalls:
         self.may_answer.set()
 
 
-def test_calls_beyond_the_limit_wait_and_are_surely_not_processed_in_vain() -> None:
-    async def main() -> None:
-        calls = HeldCalls()
-        client = HttpClient("http://relay/", transport=calls, max_connections=2)
-        held = [asyncio.create_task(client.send("GET", f"/{each}", timeout_s=10)) for each in range(2)]
-        await asyncio.sleep(0)
-        with pytest.raises(NotProcessed, match="too many calls at the same time"):
-            await client.send("GET", "/late", timeout_s=5)
-        waiting = asyncio.create_task(client.send("GET", "/third", timeout_s=10, query={"at": "1 2"}))
-        await asyncio.sleep(0)
-        calls.may_answer.set()
-        assert [answer.body for answer in await asyncio.gather(*held, waiting)] == [b"ok"] * 3
-        assert calls.urls == ["http://relay/0", "http://relay/1", "http://relay/third?at=1%202"]
-
-    run_in_virtual_time(main())
+async def test_calls_beyond_the_limit_wait_and_are_surely_not_processed_in_vain() -> None:
+    calls = HeldCalls()
+    client = HttpClient("http://relay/", transport=calls, max_connections=2)
+    held = [asyncio.create_task(client.send("GET", f"/{each}", timeout_s=10)) for each in range(2)]
+    await asyncio.sleep(0)
+    with pytest.raises(NotProcessed, match="too many calls at the same time"):
+        await client.send("GET", "/late", timeout_s=5)
+    waiting = asyncio.create_task(client.send("GET", "/third", timeout_s=10, query={"at": "1 2"}))
+    await asyncio.sleep(0)
+    calls.may_answer.set()
+    assert [answer.body for answer in await asyncio.gather(*held, waiting)] == [b"ok"] * 3
+    assert calls.urls == ["http://relay/0", "http://relay/1", "http://relay/third?at=1%202"]
 
 
-def test_call_without_an_answer_in_time_may_have_been_processed() -> None:
-    async def main() -> None:
-        client = HttpClient("http://relay", transport=HeldCalls())
-        with pytest.raises(NoResponse, match="no response in time"):
-            await client.send("POST", "/", timeout_s=1)
-
-    run_in_virtual_time(main())
+async def test_call_without_an_answer_in_time_may_have_been_processed() -> None:
+    client = HttpClient("http://relay", transport=HeldCalls())
+    with pytest.raises(NoResponse, match="no response in time"):
+        await client.send("POST", "/", timeout_s=1)
 
 
-def test_closed_client_makes_no_call() -> None:
-    async def main() -> None:
-        calls = HeldCalls()
-        client = HttpClient("http://relay", transport=calls)
-        await client.close()
-        with pytest.raises(NotProcessed, match="the service is stopping"):
-            await client.send("GET", "/", timeout_s=1)
-        assert calls.urls == []
-
-    run_in_virtual_time(main())
+async def test_closed_client_makes_no_call() -> None:
+    calls = HeldCalls()
+    client = HttpClient("http://relay", transport=calls)
+    await client.close()
+    with pytest.raises(NotProcessed, match="the service is stopping"):
+        await client.send("GET", "/", timeout_s=1)
+    assert calls.urls == []

@@ -8,7 +8,7 @@ from pabal.carriers.base import InboundMessage, Inbox, RelayOptOut
 from pabal.carriers.relay.opt_out_reader import FIRST_READ_S, OVERLAP_MS, READ_INTERVAL_S, OptOutList, OptOutReader
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import StoreUnavailable
-from tests.fixtures.virtual import NOON, VirtualWorld, run_in_virtual_time
+from tests.fixtures.virtual import NOON, VirtualWorld
 
 ONE = RelayOptOut("01012345678", sender="0212345678")
 
@@ -47,38 +47,32 @@ async def ignore(arrived: Sequence[InboundMessage]) -> None:
     """Store nothing."""
 
 
-def test_opt_outs_are_read_again_after_the_store_was_away() -> None:
-    async def main() -> None:
-        source, stored = ListOfOne(), list[RelayOptOut]()
+async def test_opt_outs_are_read_again_after_the_store_was_away() -> None:
+    source, stored = ListOfOne(), list[RelayOptOut]()
 
-        async def keep(arrived: Sequence[RelayOptOut]) -> None:
-            if len(source.asked) == 1:
-                raise StoreUnavailable("away")
-            stored.extend(arrived)
+    async def keep(arrived: Sequence[RelayOptOut]) -> None:
+        if len(source.asked) == 1:
+            raise StoreUnavailable("away")
+        stored.extend(arrived)
 
-        reader = OptOutReader("relay", source, Cursor(), VirtualWorld(), logging.getLogger("pabal.test"))
-        async with reader.running(Inbox(ignore, keep)):
-            await asyncio.sleep(FIRST_READ_S + 2 * READ_INTERVAL_S + 1)
+    reader = OptOutReader("relay", source, Cursor(), VirtualWorld(), logging.getLogger("pabal.test"))
+    async with reader.running(Inbox(ignore, keep)):
+        await asyncio.sleep(FIRST_READ_S + 2 * READ_INTERVAL_S + 1)
 
-        second_read = NOON + round(1000 * (FIRST_READ_S + READ_INTERVAL_S))
-        assert source.asked == [None, None, second_read - OVERLAP_MS]
-        assert stored == [ONE, ONE]
-
-    run_in_virtual_time(main())
+    second_read = NOON + round(1000 * (FIRST_READ_S + READ_INTERVAL_S))
+    assert source.asked == [None, None, second_read - OVERLAP_MS]
+    assert stored == [ONE, ONE]
 
 
-def test_another_process_reads_for_all() -> None:
-    async def main() -> None:
-        source, cursor = ListOfOne(), Cursor()
-        cursor.is_ours = False
-        reader = OptOutReader("relay", source, cursor, VirtualWorld(), logging.getLogger("pabal.test"))
+async def test_another_process_reads_for_all() -> None:
+    source, cursor = ListOfOne(), Cursor()
+    cursor.is_ours = False
+    reader = OptOutReader("relay", source, cursor, VirtualWorld(), logging.getLogger("pabal.test"))
 
-        async def keep(arrived: Sequence[RelayOptOut]) -> None:
-            raise AssertionError
+    async def keep(arrived: Sequence[RelayOptOut]) -> None:
+        raise AssertionError
 
-        async with reader.running(Inbox(ignore, keep)), reader.running(None):
-            await asyncio.sleep(FIRST_READ_S + READ_INTERVAL_S)
+    async with reader.running(Inbox(ignore, keep)), reader.running(None):
+        await asyncio.sleep(FIRST_READ_S + READ_INTERVAL_S)
 
-        assert source.asked == []
-
-    run_in_virtual_time(main())
+    assert source.asked == []

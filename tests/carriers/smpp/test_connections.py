@@ -75,68 +75,56 @@ def test_refused_bind_is_described_without_the_password(caplog: pytest.LogCaptur
         (None, "the connection timed out"),
     ],
 )
-def test_unreachable_smsc_is_described(fault: Exception | None, reason: str) -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.refusal, smsc.drops_connects = fault, fault is None
-        async with running_carrier(smsc, is_up=False) as runner:
-            assert (runner.carrier.is_connected, runner.carrier.problem) == (False, "not connected yet")
-            await asyncio.sleep(BIND_TIMEOUT_S + 1)
-            assert (runner.carrier.is_connected, runner.carrier.problem) == (False, reason)
-
-    run_in_virtual_time(scenario())
+async def test_unreachable_smsc_is_described(fault: Exception | None, reason: str) -> None:
+    smsc = ScriptedSmsc()
+    smsc.refusal, smsc.drops_connects = fault, fault is None
+    async with running_carrier(smsc, is_up=False) as runner:
+        assert (runner.carrier.is_connected, runner.carrier.problem) == (False, "not connected yet")
+        await asyncio.sleep(BIND_TIMEOUT_S + 1)
+        assert (runner.carrier.is_connected, runner.carrier.problem) == (False, reason)
 
 
 def pauses(smsc: ScriptedSmsc) -> list[float]:
     return [later - earlier for earlier, later in pairwise(smsc.connect_attempts_at)]
 
 
-def test_reconnect_delays_grow_with_jitter() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.is_down = True
-        async with running_carrier(smsc, is_up=False):
-            await asyncio.sleep(120)
+async def test_reconnect_delays_grow_with_jitter() -> None:
+    smsc = ScriptedSmsc()
+    smsc.is_down = True
+    async with running_carrier(smsc, is_up=False):
+        await asyncio.sleep(120)
 
-        seen = pauses(smsc)
-        assert len(seen) >= 20
-        for place, pause_s in enumerate(seen):
-            longest = min(MIN_RECONNECT_DELAY_S * 2**place, MAX_RECONNECT_DELAY_S)
-            assert longest * (1 - JITTER) <= pause_s <= longest
-        assert len(set(seen)) == len(seen)
-
-    run_in_virtual_time(scenario())
+    seen = pauses(smsc)
+    assert len(seen) >= 20
+    for place, pause_s in enumerate(seen):
+        longest = min(MIN_RECONNECT_DELAY_S * 2**place, MAX_RECONNECT_DELAY_S)
+        assert longest * (1 - JITTER) <= pause_s <= longest
+    assert len(set(seen)) == len(seen)
 
 
-def test_unanswered_bind_does_not_reset_the_reconnect_delay() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers.update(dict.fromkeys(BINDS, no_response))
-        async with running_carrier(smsc, is_up=False) as runner:
-            await asyncio.sleep(120)
+async def test_unanswered_bind_does_not_reset_the_reconnect_delay() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers.update(dict.fromkeys(BINDS, no_response))
+    async with running_carrier(smsc, is_up=False) as runner:
+        await asyncio.sleep(120)
 
-            assert runner.carrier.problem == "the SMSC does not answer the bind"
-        assert min(pauses(smsc)[4:]) > BIND_TIMEOUT_S + MAX_RECONNECT_DELAY_S * (1 - JITTER) - 0.1
-
-    run_in_virtual_time(scenario())
+        assert runner.carrier.problem == "the SMSC does not answer the bind"
+    assert min(pauses(smsc)[4:]) > BIND_TIMEOUT_S + MAX_RECONNECT_DELAY_S * (1 - JITTER) - 0.1
 
 
-def test_stable_connection_resets_the_reconnect_delay() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.is_down = True
-        async with running_carrier(smsc, is_up=False) as runner:
-            await asyncio.sleep(60)
-            smsc.is_down = False
-            await wait_until(lambda: runner.carrier.is_connected)
-            await asyncio.sleep(STABLE_AFTER_S)
-            smsc.open_connection.pipe.close()
-            lost_at = now()
-            await wait_until(lambda: len(smsc.connections) == 2)
+async def test_stable_connection_resets_the_reconnect_delay() -> None:
+    smsc = ScriptedSmsc()
+    smsc.is_down = True
+    async with running_carrier(smsc, is_up=False) as runner:
+        await asyncio.sleep(60)
+        smsc.is_down = False
+        await wait_until(lambda: runner.carrier.is_connected)
+        await asyncio.sleep(STABLE_AFTER_S)
+        smsc.open_connection.pipe.close()
+        lost_at = now()
+        await wait_until(lambda: len(smsc.connections) == 2)
 
-            assert smsc.connect_attempts_at[-1] - lost_at <= MIN_RECONNECT_DELAY_S + 0.01
-
-    run_in_virtual_time(scenario())
+        assert smsc.connect_attempts_at[-1] - lost_at <= MIN_RECONNECT_DELAY_S + 0.01
 
 
 def test_reconnect_delay_grows_if_the_smsc_closes_after_each_bind() -> None:
@@ -155,53 +143,44 @@ def test_reconnect_delay_grows_if_the_smsc_closes_after_each_bind() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_cancelled_carrier_unbinds() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with running_carrier(smsc, binds=3) as runner:
-            await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 3)
-            await asyncio.sleep(1)
-            began = now()
-            await runner.stop()
+async def test_cancelled_carrier_unbinds() -> None:
+    smsc = ScriptedSmsc()
+    async with running_carrier(smsc, binds=3) as runner:
+        await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 3)
+        await asyncio.sleep(1)
+        began = now()
+        await runner.stop()
 
-            assert len(smsc.received(protocol.UNBIND)) == 3
-            assert now() - began < 0.1
-            assert not runner.carrier.is_connected
-            await asyncio.sleep(60)
-            assert smsc.open_connections == []
-            assert len(smsc.connections) == 3
-
-    run_in_virtual_time(scenario())
+        assert len(smsc.received(protocol.UNBIND)) == 3
+        assert now() - began < 0.1
+        assert not runner.carrier.is_connected
+        await asyncio.sleep(60)
+        assert smsc.open_connections == []
+        assert len(smsc.connections) == 3
 
 
-def test_cancelled_carrier_does_not_wait_for_a_silent_smsc() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.UNBIND] = smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc) as runner:
-            sending = asyncio.create_task(submit(runner.carrier, attempts(2)))
-            await wait_until(lambda: len(smsc.submits) == 2)
-            began = now()
-            await runner.stop()
+async def test_cancelled_carrier_does_not_wait_for_a_silent_smsc() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.UNBIND] = smsc.handlers[protocol.SUBMIT_SM] = no_response
+    async with running_carrier(smsc) as runner:
+        sending = asyncio.create_task(submit(runner.carrier, attempts(2)))
+        await wait_until(lambda: len(smsc.submits) == 2)
+        began = now()
+        await runner.stop()
 
-            assert now() - began == pytest.approx(UNBIND_TIMEOUT_S, abs=0.1)
-            assert kinds(await sending) == [Unknown, Unknown]
-
-    run_in_virtual_time(scenario())
+        assert now() - began == pytest.approx(UNBIND_TIMEOUT_S, abs=0.1)
+        assert kinds(await sending) == [Unknown, Unknown]
 
 
 @pytest.mark.parametrize("state", ["unreachable", "is_down", "silent"])
-def test_cancelled_carrier_ends_before_it_is_bound(state: str) -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.drops_connects, smsc.is_down = state == "unreachable", state == "is_down"
-        smsc.handlers[protocol.BIND_TRANSCEIVER] = no_response
-        async with running_carrier(smsc, is_up=False) as runner:
-            await asyncio.sleep(1)
-            began = now()
-            await runner.stop()
+async def test_cancelled_carrier_ends_before_it_is_bound(state: str) -> None:
+    smsc = ScriptedSmsc()
+    smsc.drops_connects, smsc.is_down = state == "unreachable", state == "is_down"
+    smsc.handlers[protocol.BIND_TRANSCEIVER] = no_response
+    async with running_carrier(smsc, is_up=False) as runner:
+        await asyncio.sleep(1)
+        began = now()
+        await runner.stop()
 
-            assert now() - began < 0.1
-            assert smsc.received(protocol.UNBIND) == []
-
-    run_in_virtual_time(scenario())
+        assert now() - began < 0.1
+        assert smsc.received(protocol.UNBIND) == []

@@ -11,7 +11,6 @@ from pabal.carriers.smpp.submit_group import LateMessage
 from pabal.domain.sends.message import Attempt, Outcome
 from tests.fakes.smsc.scripted import ScriptedSmsc, SmscConnection, accept, no_response, respond_with_status
 from tests.fixtures.smpp import LONG, PARTS, attempt, attempts, running_carrier
-from tests.fixtures.virtual import run_in_virtual_time
 
 Verdicts = list[tuple[Attempt, Verdict]]
 
@@ -40,41 +39,35 @@ def answer(connection: SmscConnection, count: int | None = None, status: int = 0
         (protocol.RINVDSTADR, Rejected(Outcome.NUMBER_NOT_ASSIGNED)),
     ],
 )
-def test_late_response_gives_a_second_verdict(status: int, verdict: Verdict) -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc) as runner:
-            batch = attempts(3)
-            verdicts = await submit_unanswered(runner.carrier, batch)
-            await asyncio.sleep(60)
+async def test_late_response_gives_a_second_verdict(status: int, verdict: Verdict) -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = no_response
+    async with running_carrier(smsc) as runner:
+        batch = attempts(3)
+        verdicts = await submit_unanswered(runner.carrier, batch)
+        await asyncio.sleep(60)
 
-            answer(smsc.open_connection, 1, status)
-            await asyncio.sleep(0.1)
+        answer(smsc.open_connection, 1, status)
+        await asyncio.sleep(0.1)
 
-            assert verdicts == [(batch[0], verdict)]
-            assert runner.anomalies["late submit_sm_resp"] == 1
-
-    run_in_virtual_time(scenario())
+        assert verdicts == [(batch[0], verdict)]
+        assert runner.anomalies["late submit_sm_resp"] == 1
 
 
-def test_segmented_message_is_settled_when_all_its_responses_have_come() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, long_messages="parts") as runner:
-            message = attempt(1, LONG)
-            verdicts = await submit_unanswered(runner.carrier, [message])
-            answer(smsc.open_connection, PARTS - 1)
-            await asyncio.sleep(0.1)
-            assert verdicts == []
+async def test_segmented_message_is_settled_when_all_its_responses_have_come() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = no_response
+    async with running_carrier(smsc, long_messages="parts") as runner:
+        message = attempt(1, LONG)
+        verdicts = await submit_unanswered(runner.carrier, [message])
+        answer(smsc.open_connection, PARTS - 1)
+        await asyncio.sleep(0.1)
+        assert verdicts == []
 
-            answer(smsc.open_connection)
-            await asyncio.sleep(0.1)
+        answer(smsc.open_connection)
+        await asyncio.sleep(0.1)
 
-            assert verdicts == [(message, Accepted("1", tuple(str(part) for part in range(2, PARTS + 1))))]
-
-    run_in_virtual_time(scenario())
+        assert verdicts == [(message, Accepted("1", tuple(str(part) for part in range(2, PARTS + 1))))]
 
 
 def test_late_submits_are_forgotten_after_a_time_and_beyond_a_number() -> None:
@@ -92,17 +85,14 @@ def test_late_submits_are_forgotten_after_a_time_and_beyond_a_number() -> None:
     assert submits.pop(1) is not None
 
 
-def test_responses_of_a_closed_connection_are_not_awaited() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc) as runner:
-            verdicts: Verdicts = []
-            sending = asyncio.create_task(runner.carrier.submit(attempts(1), verdicts.extend))
-            await asyncio.sleep(1)
-            smsc.open_connection.pipe.reset()
-            await sending
+async def test_responses_of_a_closed_connection_are_not_awaited() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = no_response
+    async with running_carrier(smsc) as runner:
+        verdicts: Verdicts = []
+        sending = asyncio.create_task(runner.carrier.submit(attempts(1), verdicts.extend))
+        await asyncio.sleep(1)
+        smsc.open_connection.pipe.reset()
+        await sending
 
-            assert [verdict for _, verdict in verdicts] == [Unknown(may_answer=False)]
-
-    run_in_virtual_time(scenario())
+        assert [verdict for _, verdict in verdicts] == [Unknown(may_answer=False)]

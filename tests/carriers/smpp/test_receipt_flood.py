@@ -12,7 +12,6 @@ from tests.fakes.pipes import WIRE_BYTES
 from tests.fakes.smsc.scripted import ScriptedSmsc, frames, receipt
 from tests.fixtures.smpp import attempt, running_carrier, wait_until
 from tests.fixtures.verdicts import submit
-from tests.fixtures.virtual import run_in_virtual_time
 
 FLOOD = 50_000
 
@@ -28,107 +27,89 @@ def flood(count: int) -> bytes:
 
 
 @pytest.mark.slow
-def test_flood_of_receipts_is_read_no_faster_than_stored() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        slow = SlowReceiptStore()
-        octets = flood(FLOOD)
-        size = len(octets) / FLOOD
-        async with running_carrier(smsc, on_receipts=slow.store_receipts) as runner:
-            smsc.open_connection.transport.write(octets)
-            await asyncio.sleep(300)
+async def test_flood_of_receipts_is_read_no_faster_than_stored() -> None:
+    smsc = ScriptedSmsc()
+    slow = SlowReceiptStore()
+    octets = flood(FLOOD)
+    size = len(octets) / FLOOD
+    async with running_carrier(smsc, on_receipts=slow.store_receipts) as runner:
+        smsc.open_connection.transport.write(octets)
+        await asyncio.sleep(300)
 
-            unread = smsc.open_connection.transport.get_write_buffer_size()
-            most_read = MAX_WAITING_DELIVERS + 2 * WIRE_BYTES / size
-            assert unread >= len(octets) - most_read * size - WIRE_BYTES
-            assert (smsc.acknowledged, len(smsc.connections)) == ([], 1)
-            assert runner.carrier.is_connected
-            slow.may_store.set()
-            await wait_until(lambda: len(smsc.received_pdus) > FLOOD)
+        unread = smsc.open_connection.transport.get_write_buffer_size()
+        most_read = MAX_WAITING_DELIVERS + 2 * WIRE_BYTES / size
+        assert unread >= len(octets) - most_read * size - WIRE_BYTES
+        assert (smsc.acknowledged, len(smsc.connections)) == ([], 1)
+        assert runner.carrier.is_connected
+        slow.may_store.set()
+        await wait_until(lambda: len(smsc.received_pdus) > FLOOD)
 
-            assert smsc.acknowledged == [(number, 0) for number in range(FLOOD)]
-            assert [each.reference for each in slow.stored] == [f"{number:05}" for number in range(FLOOD)]
-            assert max(map(len, slow.asked)) <= MAX_RECEIPTS_PER_BATCH
-            assert len(smsc.connections) == 1
-
-    run_in_virtual_time(scenario())
+        assert smsc.acknowledged == [(number, 0) for number in range(FLOOD)]
+        assert [each.reference for each in slow.stored] == [f"{number:05}" for number in range(FLOOD)]
+        assert max(map(len, slow.asked)) <= MAX_RECEIPTS_PER_BATCH
+        assert len(smsc.connections) == 1
 
 
-def test_full_batches_of_receipts_do_not_wait_for_more() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with running_carrier(smsc) as runner:
-            smsc.open_connection.transport.write(flood(1))
-            await wait_until(lambda: len(runner.received) == 1)
-            began_at = asyncio.get_running_loop().time()
-            smsc.open_connection.transport.write(flood(4 * MAX_RECEIPTS_PER_BATCH))
-            await wait_until(lambda: len(runner.received) == 1 + 4 * MAX_RECEIPTS_PER_BATCH)
+async def test_full_batches_of_receipts_do_not_wait_for_more() -> None:
+    smsc = ScriptedSmsc()
+    async with running_carrier(smsc) as runner:
+        smsc.open_connection.transport.write(flood(1))
+        await wait_until(lambda: len(runner.received) == 1)
+        began_at = asyncio.get_running_loop().time()
+        smsc.open_connection.transport.write(flood(4 * MAX_RECEIPTS_PER_BATCH))
+        await wait_until(lambda: len(runner.received) == 1 + 4 * MAX_RECEIPTS_PER_BATCH)
 
-            assert asyncio.get_running_loop().time() - began_at < 2 * BATCH_DELAY_S
-
-    run_in_virtual_time(scenario())
+        assert asyncio.get_running_loop().time() - began_at < 2 * BATCH_DELAY_S
 
 
-def test_submits_wait_during_a_flood_of_receipts() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        slow = SlowReceiptStore()
-        async with running_carrier(smsc, on_receipts=slow.store_receipts) as runner:
-            smsc.open_connection.transport.write(flood(3 * MAX_WAITING_DELIVERS))
-            await asyncio.sleep(1)
-            sending = asyncio.create_task(submit(runner.carrier, [attempt()]))
-            await asyncio.sleep(5)
-            assert smsc.submits == [], "responses cannot be read while reading is paused"
-            slow.may_store.set()
+async def test_submits_wait_during_a_flood_of_receipts() -> None:
+    smsc = ScriptedSmsc()
+    slow = SlowReceiptStore()
+    async with running_carrier(smsc, on_receipts=slow.store_receipts) as runner:
+        smsc.open_connection.transport.write(flood(3 * MAX_WAITING_DELIVERS))
+        await asyncio.sleep(1)
+        sending = asyncio.create_task(submit(runner.carrier, [attempt()]))
+        await asyncio.sleep(5)
+        assert smsc.submits == [], "responses cannot be read while reading is paused"
+        slow.may_store.set()
 
-            assert await sending == [Accepted("1")]
-
-    run_in_virtual_time(scenario())
+        assert await sending == [Accepted("1")]
 
 
-def test_flood_on_one_connection_does_not_block_the_other() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        slow = SlowReceiptStore()
-        async with running_carrier(smsc, on_receipts=slow.store_receipts, binds=2) as runner:
-            await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 2)
-            smsc.connections[0].transport.write(flood(3 * MAX_WAITING_DELIVERS))
-            await asyncio.sleep(1)
+async def test_flood_on_one_connection_does_not_block_the_other() -> None:
+    smsc = ScriptedSmsc()
+    slow = SlowReceiptStore()
+    async with running_carrier(smsc, on_receipts=slow.store_receipts, binds=2) as runner:
+        await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 2)
+        smsc.connections[0].transport.write(flood(3 * MAX_WAITING_DELIVERS))
+        await asyncio.sleep(1)
 
-            assert await submit(runner.carrier, [attempt()]) == [Accepted("1")]
-            assert smsc.received(protocol.SUBMIT_SM)[0].connection is smsc.connections[1]
-
-    run_in_virtual_time(scenario())
+        assert await submit(runner.carrier, [attempt()]) == [Accepted("1")]
+        assert smsc.received(protocol.SUBMIT_SM)[0].connection is smsc.connections[1]
 
 
-def test_smsc_that_floods_and_does_not_read_is_disconnected() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with running_carrier(smsc) as runner:
-            smsc.open_connection.transport.pause_reading()
-            smsc.open_connection.transport.write(flood(20_000))
-            await wait_until(lambda: not runner.carrier.is_connected)
-            await asyncio.sleep(0.1)
+async def test_smsc_that_floods_and_does_not_read_is_disconnected() -> None:
+    smsc = ScriptedSmsc()
+    async with running_carrier(smsc) as runner:
+        smsc.open_connection.transport.pause_reading()
+        smsc.open_connection.transport.write(flood(20_000))
+        await wait_until(lambda: not runner.carrier.is_connected)
+        await asyncio.sleep(0.1)
 
-            assert runner.carrier.problem == "the SMSC does not read"
-            assert len(runner.received) == 20_000
-
-    run_in_virtual_time(scenario())
+        assert runner.carrier.problem == "the SMSC does not read"
+        assert len(runner.received) == 20_000
 
 
-def test_connection_lost_while_paused_is_reopened() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        slow = SlowReceiptStore()
-        async with running_carrier(smsc, on_receipts=slow.store_receipts) as runner:
-            smsc.open_connection.transport.write(flood(3 * MAX_WAITING_DELIVERS))
-            await asyncio.sleep(1)
-            smsc.open_connection.pipe.reset()
-            await asyncio.sleep(100)
-            slow.may_store.set()
-            await wait_until(lambda: len(slow.stored) > MAX_WAITING_DELIVERS and runner.carrier.is_connected)
+async def test_connection_lost_while_paused_is_reopened() -> None:
+    smsc = ScriptedSmsc()
+    slow = SlowReceiptStore()
+    async with running_carrier(smsc, on_receipts=slow.store_receipts) as runner:
+        smsc.open_connection.transport.write(flood(3 * MAX_WAITING_DELIVERS))
+        await asyncio.sleep(1)
+        smsc.open_connection.pipe.reset()
+        await asyncio.sleep(100)
+        slow.may_store.set()
+        await wait_until(lambda: len(slow.stored) > MAX_WAITING_DELIVERS and runner.carrier.is_connected)
 
-            assert len(smsc.connections) == 2
-            assert await submit(runner.carrier, [attempt()]) == [Accepted("1")]
-
-    run_in_virtual_time(scenario())
+        assert len(smsc.connections) == 2
+        assert await submit(runner.carrier, [attempt()]) == [Accepted("1")]

@@ -22,7 +22,6 @@ from tests.fixtures.smpp import (
     wait_until,
 )
 from tests.fixtures.verdicts import submit
-from tests.fixtures.virtual import run_in_virtual_time
 
 
 async def sent_in_parts(runner: CarrierRunner) -> Verdict:
@@ -30,91 +29,73 @@ async def sent_in_parts(runner: CarrierRunner) -> Verdict:
     return verdict
 
 
-def test_segmented_message_has_the_references_of_all_segments() -> None:
-    async def scenario() -> None:
-        async with running_carrier(ScriptedSmsc(), long_messages="parts") as runner:
-            assert await submit(runner.carrier, [attempt(1), attempt(2, LONG), attempt(3)]) == [
-                Accepted("1"),
-                Accepted("2", ("3", "4", "5")),
-                Accepted("6"),
-            ]
-
-    run_in_virtual_time(scenario())
+async def test_segmented_message_has_the_references_of_all_segments() -> None:
+    async with running_carrier(ScriptedSmsc(), long_messages="parts") as runner:
+        assert await submit(runner.carrier, [attempt(1), attempt(2, LONG), attempt(3)]) == [
+            Accepted("1"),
+            Accepted("2", ("3", "4", "5")),
+            Accepted("6"),
+        ]
 
 
-def test_busy_segment_is_retried_alone() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        throttled = respond_with_status(protocol.RTHROTTLED)
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, throttled, accept, accept, throttled, accept)
-        async with running_carrier(smsc, long_messages="parts") as runner:
-            began = now()
+async def test_busy_segment_is_retried_alone() -> None:
+    smsc = ScriptedSmsc()
+    throttled = respond_with_status(protocol.RTHROTTLED)
+    smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, throttled, accept, accept, throttled, accept)
+    async with running_carrier(smsc, long_messages="parts") as runner:
+        began = now()
 
-            assert await sent_in_parts(runner) == Accepted("1", ("4", "2", "3"))
-            assert now() - began == pytest.approx(2 * SEGMENT_RETRY_DELAY_S, abs=0.1)
-            part_numbers = [submit.short_message[6] for submit in smsc.submits]
-            assert part_numbers == [1, 2, 3, 4, 2, 2]
-
-    run_in_virtual_time(scenario())
+        assert await sent_in_parts(runner) == Accepted("1", ("4", "2", "3"))
+        assert now() - began == pytest.approx(2 * SEGMENT_RETRY_DELAY_S, abs=0.1)
+        part_numbers = [submit.short_message[6] for submit in smsc.submits]
+        assert part_numbers == [1, 2, 3, 4, 2, 2]
 
 
-def test_unsent_segments_follow_on_the_next_connection() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, long_messages="parts", window=2) as runner:
-            sending = asyncio.create_task(sent_in_parts(runner))
-            await wait_until(lambda: len(smsc.submits) == 2)
-            connection = smsc.open_connection
-            connection.send(protocol.UNBIND, 9)
-            for number in list(connection.unanswered):
-                accept(connection, connection.unanswered[number])
-            smsc.handlers[protocol.SUBMIT_SM] = accept
+async def test_unsent_segments_follow_on_the_next_connection() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = no_response
+    async with running_carrier(smsc, long_messages="parts", window=2) as runner:
+        sending = asyncio.create_task(sent_in_parts(runner))
+        await wait_until(lambda: len(smsc.submits) == 2)
+        connection = smsc.open_connection
+        connection.send(protocol.UNBIND, 9)
+        for number in list(connection.unanswered):
+            accept(connection, connection.unanswered[number])
+        smsc.handlers[protocol.SUBMIT_SM] = accept
 
-            assert describe_verdicts([await sending]) == describe_verdicts([Accepted("1", ("2", "3", "4"))])
-            assert [submit.short_message[6] for submit in smsc.submits] == [1, 2, 3, 4]
-            assert len(smsc.connections) == 2
-
-    run_in_virtual_time(scenario())
+        assert describe_verdicts([await sending]) == describe_verdicts([Accepted("1", ("2", "3", "4"))])
+        assert [submit.short_message[6] for submit in smsc.submits] == [1, 2, 3, 4]
+        assert len(smsc.connections) == 2
 
 
-def test_busy_segments_of_a_rejected_message_are_not_retried() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(
-            accept, respond_with_status(protocol.RTHROTTLED), respond_with_status(protocol.RINVDSTADR), accept
+async def test_busy_segments_of_a_rejected_message_are_not_retried() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = in_sequence(
+        accept, respond_with_status(protocol.RTHROTTLED), respond_with_status(protocol.RINVDSTADR), accept
+    )
+    async with running_carrier(smsc, long_messages="parts") as runner:
+        assert describe_verdicts([await sent_in_parts(runner)]) == describe_verdicts(
+            [Rejected(Outcome.NUMBER_NOT_ASSIGNED, code="0x0000000B")]
         )
-        async with running_carrier(smsc, long_messages="parts") as runner:
-            assert describe_verdicts([await sent_in_parts(runner)]) == describe_verdicts(
-                [Rejected(Outcome.NUMBER_NOT_ASSIGNED, code="0x0000000B")]
-            )
-            assert len(smsc.submits) == PARTS
-
-    run_in_virtual_time(scenario())
+        assert len(smsc.submits) == PARTS
 
 
-def test_message_with_no_accepted_segment_is_busy() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = respond_with_status(protocol.RTHROTTLED)
-        async with running_carrier(smsc, long_messages="parts") as runner:
-            assert kinds([await sent_in_parts(runner)]) == [Busy]
-            assert len(smsc.submits) == PARTS
-
-    run_in_virtual_time(scenario())
+async def test_message_with_no_accepted_segment_is_busy() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = respond_with_status(protocol.RTHROTTLED)
+    async with running_carrier(smsc, long_messages="parts") as runner:
+        assert kinds([await sent_in_parts(runner)]) == [Busy]
+        assert len(smsc.submits) == PARTS
 
 
-def test_message_with_a_segment_busy_for_too_long_is_unknown() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, respond_with_status(protocol.RMSGQFUL))
-        async with running_carrier(smsc, long_messages="parts") as runner:
-            began = now()
+async def test_message_with_a_segment_busy_for_too_long_is_unknown() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, respond_with_status(protocol.RMSGQFUL))
+    async with running_carrier(smsc, long_messages="parts") as runner:
+        began = now()
 
-            assert kinds([await sent_in_parts(runner)]) == [Unknown]
-            assert now() - began <= TIMEOUT_S - TIMEOUT_MARGIN_S
-
-    run_in_virtual_time(scenario())
+        assert kinds([await sent_in_parts(runner)]) == [Unknown]
+        assert now() - began <= TIMEOUT_S - TIMEOUT_MARGIN_S
 
 
 DECLINED = Declined(Outcome.UNDELIVERABLE, code="0x0000000A")
@@ -129,52 +110,40 @@ DECLINED = Declined(Outcome.UNDELIVERABLE, code="0x0000000A")
         (respond_with_status(protocol.RTHROTTLED), protocol.RINVSRCADR, DECLINED),
     ],
 )
-def test_partly_accepted_message_with_a_refused_segment_is_rejected(
+async def test_partly_accepted_message_with_a_refused_segment_is_rejected(
     others: Any, status: int, verdict: Verdict
 ) -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(others, respond_with_status(status), others)
-        async with running_carrier(smsc, long_messages="parts") as runner:
-            assert describe_verdicts([await sent_in_parts(runner)]) == describe_verdicts([verdict])
-
-    run_in_virtual_time(scenario())
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = in_sequence(others, respond_with_status(status), others)
+    async with running_carrier(smsc, long_messages="parts") as runner:
+        assert describe_verdicts([await sent_in_parts(runner)]) == describe_verdicts([verdict])
 
 
-def test_message_with_an_unanswered_segment_is_unknown() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response, accept)
-        async with running_carrier(smsc, long_messages="parts") as runner:
-            assert kinds([await sent_in_parts(runner)]) == [Unknown]
-
-    run_in_virtual_time(scenario())
+async def test_message_with_an_unanswered_segment_is_unknown() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response, accept)
+    async with running_carrier(smsc, long_messages="parts") as runner:
+        assert kinds([await sent_in_parts(runner)]) == [Unknown]
 
 
-def test_message_is_not_sent_only_if_no_segment_was_sent() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, long_messages="parts", window=2) as runner:
-            sending = asyncio.create_task(submit(runner.carrier, [attempt(1, LONG), attempt(2, LONG)]))
-            await wait_until(lambda: len(smsc.submits) == 2)
-            smsc.open_connection.pipe.reset()
+async def test_message_is_not_sent_only_if_no_segment_was_sent() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = no_response
+    async with running_carrier(smsc, long_messages="parts", window=2) as runner:
+        sending = asyncio.create_task(submit(runner.carrier, [attempt(1, LONG), attempt(2, LONG)]))
+        await wait_until(lambda: len(smsc.submits) == 2)
+        smsc.open_connection.pipe.reset()
 
-            assert kinds(await sending) == [Unknown, NotSent]
-
-    run_in_virtual_time(scenario())
+        assert kinds(await sending) == [Unknown, NotSent]
 
 
-def test_busy_segment_is_retried_beside_an_unencodable_message() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        two_parts = "가" * 100
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, respond_with_status(protocol.RTHROTTLED), accept)
-        async with running_carrier(smsc, long_messages="parts", encoding="cp949") as runner:
-            verdicts = await submit(runner.carrier, [attempt(1, "🐎"), attempt(2, two_parts)])
+async def test_busy_segment_is_retried_beside_an_unencodable_message() -> None:
+    smsc = ScriptedSmsc()
+    two_parts = "가" * 100
+    smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, respond_with_status(protocol.RTHROTTLED), accept)
+    async with running_carrier(smsc, long_messages="parts", encoding="cp949") as runner:
+        verdicts = await submit(runner.carrier, [attempt(1, "🐎"), attempt(2, two_parts)])
 
-            assert describe_verdicts(verdicts) == describe_verdicts(
-                [Declined(Outcome.UNDELIVERABLE), Accepted("1", ("2",))]
-            )
-
-    run_in_virtual_time(scenario())
+        assert describe_verdicts(verdicts) == describe_verdicts(
+            [Declined(Outcome.UNDELIVERABLE), Accepted("1", ("2",))]
+        )

@@ -25,113 +25,93 @@ from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import run_in_virtual_time
 
 
-def test_pair_sends_on_the_transmitter_only() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with running_carrier(smsc, bind="pair", binds=2) as runner:
-            await wait_until(lambda: len(smsc.connections) == 4)
-            assert kinds(await submit(runner.carrier, attempts(50))) == [Accepted] * 50
+async def test_pair_sends_on_the_transmitter_only() -> None:
+    smsc = ScriptedSmsc()
+    async with running_carrier(smsc, bind="pair", binds=2) as runner:
+        await wait_until(lambda: len(smsc.connections) == 4)
+        assert kinds(await submit(runner.carrier, attempts(50))) == [Accepted] * 50
 
-            transmitters = smsc.connections_bound_by(protocol.BIND_TRANSMITTER)
-            assert len(transmitters) == len(smsc.connections_bound_by(protocol.BIND_RECEIVER)) == 2
-            assert {each.connection for each in smsc.received(protocol.SUBMIT_SM)} <= set(transmitters)
-
-    run_in_virtual_time(scenario())
+        transmitters = smsc.connections_bound_by(protocol.BIND_TRANSMITTER)
+        assert len(transmitters) == len(smsc.connections_bound_by(protocol.BIND_RECEIVER)) == 2
+        assert {each.connection for each in smsc.received(protocol.SUBMIT_SM)} <= set(transmitters)
 
 
-def test_receiver_alone_does_not_count_as_connected() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.BIND_TRANSMITTER] = respond_with_status(protocol.RALYBND)
-        async with running_carrier(smsc, is_up=False, bind="pair") as runner:
-            for _ in range(20):
-                await asyncio.sleep(1)
-                assert not runner.carrier.is_connected
-                assert runner.carrier.problem == "bind refused: ESME_RALYBND"
-            smsc.connections_bound_by(protocol.BIND_RECEIVER)[0].pipe.close()
-            for _ in range(100):
-                await asyncio.sleep(0.1)
-                assert runner.carrier.problem == "bind refused: ESME_RALYBND"
-            assert kinds(await submit(runner.carrier, [attempt()])) == [NotSent]
-
-    run_in_virtual_time(scenario())
-
-
-def test_several_connections_share_the_window() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, binds=3, window=9) as runner:
-            await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 3)
-            sending = asyncio.create_task(submit(runner.carrier, attempts(30)))
+async def test_receiver_alone_does_not_count_as_connected() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.BIND_TRANSMITTER] = respond_with_status(protocol.RALYBND)
+    async with running_carrier(smsc, is_up=False, bind="pair") as runner:
+        for _ in range(20):
             await asyncio.sleep(1)
-            assert [len(connection.unanswered) for connection in smsc.open_connections] == [3, 3, 3]
-            smsc.handlers[protocol.SUBMIT_SM] = accept
-            smsc.answer_all()
-
-            assert kinds(await sending) == [Accepted] * 30
-            assert smsc.max_in_flight <= 9
-
-    run_in_virtual_time(scenario())
-
-
-def test_more_connections_than_window_do_not_exceed_it() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, binds=5, window=2) as runner:
-            await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 5)
-            sending = asyncio.create_task(submit(runner.carrier, attempts(10)))
-            await asyncio.sleep(1)
-            smsc.handlers[protocol.SUBMIT_SM] = accept
-            smsc.answer_all()
-
-            assert kinds(await sending) == [Accepted] * 10
-            assert smsc.max_in_flight == 2
-
-    run_in_virtual_time(scenario())
-
-
-def test_later_connection_takes_waiting_submits() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.BIND_TRANSCEIVER] = in_sequence(
-            respond, respond_with_status(protocol.RALYBND), respond
-        )
-        smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, binds=2, window=2) as runner:
-            sending = asyncio.create_task(submit(runner.carrier, attempts(2)))
-            await wait_until(lambda: len(smsc.submits) == 2)
-
-            assert len(smsc.open_connections) == 2
-            assert smsc.submitted_at[1] - smsc.received(protocol.BIND_TRANSCEIVER)[2].at < 0.01
-            smsc.answer_all()
-            assert kinds(await sending) == [Accepted] * 2
-
-    run_in_virtual_time(scenario())
-
-
-def test_lost_connection_affects_only_its_own_submits() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, binds=2, window=8) as runner:
-            await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 2)
-            sending = asyncio.create_task(submit(runner.carrier, attempts(12)))
-            await wait_until(lambda: len(smsc.submits) == 8)
-            dying = smsc.open_connections[0]
-            smsc.handlers[protocol.SUBMIT_SM] = accept
-            dying.pipe.reset()
+            assert not runner.carrier.is_connected
+            assert runner.carrier.problem == "bind refused: ESME_RALYBND"
+        smsc.connections_bound_by(protocol.BIND_RECEIVER)[0].pipe.close()
+        for _ in range(100):
             await asyncio.sleep(0.1)
-            assert runner.carrier.is_connected
-            smsc.answer_all()
-            verdicts = await sending
+            assert runner.carrier.problem == "bind refused: ESME_RALYBND"
+        assert kinds(await submit(runner.carrier, [attempt()])) == [NotSent]
 
-            assert kinds(verdicts).count(Unknown) == 4
-            assert kinds(verdicts).count(Accepted) == 8
-            await wait_until(lambda: len(smsc.open_connections) == 2)
 
-    run_in_virtual_time(scenario())
+async def test_several_connections_share_the_window() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = no_response
+    async with running_carrier(smsc, binds=3, window=9) as runner:
+        await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 3)
+        sending = asyncio.create_task(submit(runner.carrier, attempts(30)))
+        await asyncio.sleep(1)
+        assert [len(connection.unanswered) for connection in smsc.open_connections] == [3, 3, 3]
+        smsc.handlers[protocol.SUBMIT_SM] = accept
+        smsc.answer_all()
+
+        assert kinds(await sending) == [Accepted] * 30
+        assert smsc.max_in_flight <= 9
+
+
+async def test_more_connections_than_window_do_not_exceed_it() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = no_response
+    async with running_carrier(smsc, binds=5, window=2) as runner:
+        await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 5)
+        sending = asyncio.create_task(submit(runner.carrier, attempts(10)))
+        await asyncio.sleep(1)
+        smsc.handlers[protocol.SUBMIT_SM] = accept
+        smsc.answer_all()
+
+        assert kinds(await sending) == [Accepted] * 10
+        assert smsc.max_in_flight == 2
+
+
+async def test_later_connection_takes_waiting_submits() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.BIND_TRANSCEIVER] = in_sequence(respond, respond_with_status(protocol.RALYBND), respond)
+    smsc.handlers[protocol.SUBMIT_SM] = no_response
+    async with running_carrier(smsc, binds=2, window=2) as runner:
+        sending = asyncio.create_task(submit(runner.carrier, attempts(2)))
+        await wait_until(lambda: len(smsc.submits) == 2)
+
+        assert len(smsc.open_connections) == 2
+        assert smsc.submitted_at[1] - smsc.received(protocol.BIND_TRANSCEIVER)[2].at < 0.01
+        smsc.answer_all()
+        assert kinds(await sending) == [Accepted] * 2
+
+
+async def test_lost_connection_affects_only_its_own_submits() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = no_response
+    async with running_carrier(smsc, binds=2, window=8) as runner:
+        await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 2)
+        sending = asyncio.create_task(submit(runner.carrier, attempts(12)))
+        await wait_until(lambda: len(smsc.submits) == 8)
+        dying = smsc.open_connections[0]
+        smsc.handlers[protocol.SUBMIT_SM] = accept
+        dying.pipe.reset()
+        await asyncio.sleep(0.1)
+        assert runner.carrier.is_connected
+        smsc.answer_all()
+        verdicts = await sending
+
+        assert kinds(verdicts).count(Unknown) == 4
+        assert kinds(verdicts).count(Accepted) == 8
+        await wait_until(lambda: len(smsc.open_connections) == 2)
 
 
 # Window and rate.
@@ -164,188 +144,152 @@ def check_rate(at: Sequence[float], rate: int) -> None:
 
 
 @pytest.mark.parametrize("rate", [1, 5, 50, 777])
-def test_rate_is_kept_and_used(rate: int) -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=rate, window=1000) as runner:
-            count = rate * 5
-            verdicts = await asyncio.gather(*(submit(runner.carrier, attempts(rate)) for _ in range(5)))
+async def test_rate_is_kept_and_used(rate: int) -> None:
+    smsc = ScriptedSmsc()
+    async with running_carrier(smsc, rate=rate, window=1000) as runner:
+        count = rate * 5
+        verdicts = await asyncio.gather(*(submit(runner.carrier, attempts(rate)) for _ in range(5)))
 
-            assert sum(map(len, verdicts)) == count
-            at = smsc.submitted_at
-            check_rate(at, rate)
-            assert len(at) == count
-            assert 5 - 1.2 / rate - 0.06 <= at[-1] - at[0] <= 5.2
-
-    run_in_virtual_time(scenario())
+        assert sum(map(len, verdicts)) == count
+        at = smsc.submitted_at
+        check_rate(at, rate)
+        assert len(at) == count
+        assert 5 - 1.2 / rate - 0.06 <= at[-1] - at[0] <= 5.2
 
 
-def test_every_segment_counts_towards_the_rate() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=10, long_messages="parts") as runner:
-            await submit(runner.carrier, [attempt(number, LONG) for number in range(1, 11)])
+async def test_every_segment_counts_towards_the_rate() -> None:
+    smsc = ScriptedSmsc()
+    async with running_carrier(smsc, rate=10, long_messages="parts") as runner:
+        await submit(runner.carrier, [attempt(number, LONG) for number in range(1, 11)])
 
-            assert len(smsc.submits) == 10 * PARTS
-            check_rate(smsc.submitted_at, 10)
-
-    run_in_virtual_time(scenario())
+        assert len(smsc.submits) == 10 * PARTS
+        check_rate(smsc.submitted_at, 10)
 
 
-def test_no_burst_after_a_pause() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=20) as runner:
-            await submit(runner.carrier, attempts(20))
-            await asyncio.sleep(60)
-            await submit(runner.carrier, attempts(40))
+async def test_no_burst_after_a_pause() -> None:
+    smsc = ScriptedSmsc()
+    async with running_carrier(smsc, rate=20) as runner:
+        await submit(runner.carrier, attempts(20))
+        await asyncio.sleep(60)
+        await submit(runner.carrier, attempts(40))
 
-            check_rate(smsc.submitted_at, 20)
-
-    run_in_virtual_time(scenario())
+        check_rate(smsc.submitted_at, 20)
 
 
-def test_no_burst_after_a_stalled_window() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = no_response
-        async with running_carrier(smsc, rate=20, window=5) as runner:
-            batches = [asyncio.create_task(submit(runner.carrier, attempts(20))) for _ in range(3)]
-            await asyncio.sleep(10)
-            assert len(smsc.submits) == 5
-            smsc.handlers[protocol.SUBMIT_SM] = accept
-            smsc.answer_all()
-            await asyncio.wait(batches)
+async def test_no_burst_after_a_stalled_window() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = no_response
+    async with running_carrier(smsc, rate=20, window=5) as runner:
+        batches = [asyncio.create_task(submit(runner.carrier, attempts(20))) for _ in range(3)]
+        await asyncio.sleep(10)
+        assert len(smsc.submits) == 5
+        smsc.handlers[protocol.SUBMIT_SM] = accept
+        smsc.answer_all()
+        await asyncio.wait(batches)
 
-            assert len(smsc.submits) == 60
-            check_rate(smsc.submitted_at, 20)
-
-    run_in_virtual_time(scenario())
+        assert len(smsc.submits) == 60
+        check_rate(smsc.submitted_at, 20)
 
 
-def test_backlog_is_known() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=10) as runner:
-            assert runner.carrier.backlog_s == 0
-            batches = [asyncio.create_task(submit(runner.carrier, attempts(20))) for _ in range(3)]
-            await asyncio.sleep(1)
-            assert 4.5 <= runner.carrier.backlog_s <= 5.2
-            await asyncio.wait(batches)
-            assert runner.carrier.backlog_s <= 0.1
-
-    run_in_virtual_time(scenario())
+async def test_backlog_is_known() -> None:
+    smsc = ScriptedSmsc()
+    async with running_carrier(smsc, rate=10) as runner:
+        assert runner.carrier.backlog_s == 0
+        batches = [asyncio.create_task(submit(runner.carrier, attempts(20))) for _ in range(3)]
+        await asyncio.sleep(1)
+        assert 4.5 <= runner.carrier.backlog_s <= 5.2
+        await asyncio.wait(batches)
+        assert runner.carrier.backlog_s <= 0.1
 
 
-def test_messages_beyond_the_timeout_are_not_sent() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=1) as runner:
-            began = now()
-            verdicts = await submit(runner.carrier, attempts(100))
+async def test_messages_beyond_the_timeout_are_not_sent() -> None:
+    smsc = ScriptedSmsc()
+    async with running_carrier(smsc, rate=1) as runner:
+        began = now()
+        verdicts = await submit(runner.carrier, attempts(100))
 
-            assert now() - began < TIMEOUT_S
-            sent = len(smsc.submits)
-            assert 17 <= sent <= 20  # none is sent without time for its response
-            assert kinds(verdicts) == [Accepted] * sent + [NotSent] * (100 - sent)
-
-    run_in_virtual_time(scenario())
+        assert now() - began < TIMEOUT_S
+        sent = len(smsc.submits)
+        assert 17 <= sent <= 20  # none is sent without time for its response
+        assert kinds(verdicts) == [Accepted] * sent + [NotSent] * (100 - sent)
 
 
-def test_paced_messages_are_not_sent_if_the_connection_breaks() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=1) as runner:
-            sending = asyncio.create_task(submit(runner.carrier, attempts(5)))
-            await asyncio.sleep(1.5)
-            smsc.is_down = True
-            smsc.open_connection.pipe.reset()
+async def test_paced_messages_are_not_sent_if_the_connection_breaks() -> None:
+    smsc = ScriptedSmsc()
+    async with running_carrier(smsc, rate=1) as runner:
+        sending = asyncio.create_task(submit(runner.carrier, attempts(5)))
+        await asyncio.sleep(1.5)
+        smsc.is_down = True
+        smsc.open_connection.pipe.reset()
 
-            assert kinds(await sending) == [Accepted, Accepted, NotSent, NotSent, NotSent]
-
-    run_in_virtual_time(scenario())
+        assert kinds(await sending) == [Accepted, Accepted, NotSent, NotSent, NotSent]
 
 
-def test_batches_are_sent_in_order() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=50) as runner:
-            first = asyncio.create_task(submit(runner.carrier, attempts(10)))
-            await asyncio.sleep(0)
-            second = asyncio.create_task(submit(runner.carrier, [attempt(99, receiver="01099999999")]))
-            await asyncio.wait([first, second])
+async def test_batches_are_sent_in_order() -> None:
+    smsc = ScriptedSmsc()
+    async with running_carrier(smsc, rate=50) as runner:
+        first = asyncio.create_task(submit(runner.carrier, attempts(10)))
+        await asyncio.sleep(0)
+        second = asyncio.create_task(submit(runner.carrier, [attempt(99, receiver="01099999999")]))
+        await asyncio.wait([first, second])
 
-            assert smsc.submits[-1].destination.digits == "01099999999"
-
-    run_in_virtual_time(scenario())
+        assert smsc.submits[-1].destination.digits == "01099999999"
 
 
-def test_late_response_delays_no_other_verdict() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response, accept)
-        async with running_carrier(smsc) as runner:
-            reported: list[tuple[float, int, type]] = []
-            began = now()
-            batch = attempts(10)
+async def test_late_response_delays_no_other_verdict() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response, accept)
+    async with running_carrier(smsc) as runner:
+        reported: list[tuple[float, int, type]] = []
+        began = now()
+        batch = attempts(10)
 
-            await runner.carrier.submit(
-                batch,
-                lambda verdicts: reported.extend(
-                    (now() - began, batch.index(one), type(what)) for one, what in verdicts
-                ),
-            )
+        await runner.carrier.submit(
+            batch,
+            lambda verdicts: reported.extend(
+                (now() - began, batch.index(one), type(what)) for one, what in verdicts
+            ),
+        )
 
-            early = [(number, kind) for at, number, kind in reported if at < 1]
-            assert early == [(number, Accepted) for number in (0, *range(2, 10))]
-            (late,) = [each for each in reported if each[0] >= 1]
-            assert late[1:] == (1, Unknown)
-            assert late[0] < TIMEOUT_S
-
-    run_in_virtual_time(scenario())
+        early = [(number, kind) for at, number, kind in reported if at < 1]
+        assert early == [(number, Accepted) for number in (0, *range(2, 10))]
+        (late,) = [each for each in reported if each[0] >= 1]
+        assert late[1:] == (1, Unknown)
+        assert late[0] < TIMEOUT_S
 
 
-def test_segmented_message_is_not_begun_without_time_for_all_segments() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with running_carrier(smsc, rate=1, long_messages="parts") as runner:
-            verdicts = await submit(runner.carrier, [attempt(number, LONG) for number in range(1, 8)])
+async def test_segmented_message_is_not_begun_without_time_for_all_segments() -> None:
+    smsc = ScriptedSmsc()
+    async with running_carrier(smsc, rate=1, long_messages="parts") as runner:
+        verdicts = await submit(runner.carrier, [attempt(number, LONG) for number in range(1, 8)])
 
-            begun = len(smsc.submits) // PARTS
-            assert len(smsc.submits) == begun * PARTS
-            assert kinds(verdicts) == [Accepted] * begun + [NotSent] * (7 - begun)
-            assert begun in (4, 5)
-
-    run_in_virtual_time(scenario())
+        begun = len(smsc.submits) // PARTS
+        assert len(smsc.submits) == begun * PARTS
+        assert kinds(verdicts) == [Accepted] * begun + [NotSent] * (7 - begun)
+        assert begun in (4, 5)
 
 
-def test_pair_with_a_refused_receiver_describes_the_problem() -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.BIND_RECEIVER] = respond_with_status(protocol.RINVPASWD)
-        async with running_carrier(smsc, bind="pair") as runner:
-            await wait_until(lambda: "ESME_RINVPASWD" in runner.carrier.problem)
+async def test_pair_with_a_refused_receiver_describes_the_problem() -> None:
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.BIND_RECEIVER] = respond_with_status(protocol.RINVPASWD)
+    async with running_carrier(smsc, bind="pair") as runner:
+        await wait_until(lambda: "ESME_RINVPASWD" in runner.carrier.problem)
 
-            assert runner.carrier.is_connected
-            assert runner.carrier.problem == "1 of 2 connections are down: bind refused: ESME_RINVPASWD"
-
-    run_in_virtual_time(scenario())
+        assert runner.carrier.is_connected
+        assert runner.carrier.problem == "1 of 2 connections are down: bind refused: ESME_RINVPASWD"
 
 
-def test_backlog_is_known_as_soon_as_a_batch_is_submitted() -> None:
-    async def scenario() -> None:
-        async with running_carrier(ScriptedSmsc(), rate=50, long_messages="parts") as runner:
-            sending = asyncio.create_task(submit(runner.carrier, [attempt(1, LONG), attempt(2, LONG)]))
-            await asyncio.sleep(0)
+async def test_backlog_is_known_as_soon_as_a_batch_is_submitted() -> None:
+    async with running_carrier(ScriptedSmsc(), rate=50, long_messages="parts") as runner:
+        sending = asyncio.create_task(submit(runner.carrier, [attempt(1, LONG), attempt(2, LONG)]))
+        await asyncio.sleep(0)
 
-            assert runner.carrier.backlog_s == pytest.approx(2 * PARTS / 50)
-            assert kinds(await sending) == [Accepted, Accepted]
-            assert runner.carrier.backlog_s == pytest.approx(0, abs=0.1)
+        assert runner.carrier.backlog_s == pytest.approx(2 * PARTS / 50)
+        assert kinds(await sending) == [Accepted, Accepted]
+        assert runner.carrier.backlog_s == pytest.approx(0, abs=0.1)
 
-            sending = asyncio.create_task(submit(runner.carrier, [attempt(3, LONG)]))
-            await asyncio.sleep(0)
-            sending.cancel()
-            await asyncio.wait([sending])
-            assert runner.carrier.backlog_s < 0.1
-
-    run_in_virtual_time(scenario())
+        sending = asyncio.create_task(submit(runner.carrier, [attempt(3, LONG)]))
+        await asyncio.sleep(0)
+        sending.cancel()
+        await asyncio.wait([sending])
+        assert runner.carrier.backlog_s < 0.1

@@ -17,7 +17,7 @@ from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.store.engine.migrate import migrate
 from tests.fixtures.solapi import SENDER, SolapiFixture, run_scenario
 from tests.fixtures.verdicts import submit
-from tests.fixtures.virtual import Environment, VirtualWorld, open_store, run_in_virtual_time
+from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 
 SECRET = "a secret that nobody guesses"
 DIGEST = hashlib.sha1(SECRET.encode(), usedforsecurity=False).hexdigest()
@@ -63,15 +63,12 @@ async def inbox(folder: Path, **settings: Any) -> AsyncIterator[Inbox]:
 
 
 @pytest.mark.parametrize("secret", [DIGEST, SECRET])
-def test_report_is_stored_once(tmp_path: Path, secret: str) -> None:
-    async def main() -> None:
-        async with inbox(tmp_path) as one:
-            for _ in range(2):
-                await one.post([report(), report("M2", "3104")], **{"x-solapi-secret": secret})
+async def test_report_is_stored_once(tmp_path: Path, secret: str) -> None:
+    async with inbox(tmp_path) as one:
+        for _ in range(2):
+            await one.post([report(), report("M2", "3104")], **{"x-solapi-secret": secret})
 
-            assert one.stored == [Receipt("M1", Outcome.DELIVERED), Receipt("M2", Outcome.NOT_A_USER)]
-
-    run_in_virtual_time(main())
+        assert one.stored == [Receipt("M1", Outcome.DELIVERED), Receipt("M2", Outcome.NOT_A_USER)]
 
 
 @pytest.mark.parametrize(
@@ -82,15 +79,12 @@ def test_report_is_stored_once(tmp_path: Path, secret: str) -> None:
         [],
     ],
 )
-def test_messages_without_a_result_and_of_others_are_ignored(tmp_path: Path, body: Any) -> None:
-    async def main() -> None:
-        async with inbox(tmp_path) as one:
-            await one.post(body)
-            await one.post([{"groupId": "G1"}], **{"x-solapi-event-name": "GROUP-REPORT"})
+async def test_messages_without_a_result_and_of_others_are_ignored(tmp_path: Path, body: Any) -> None:
+    async with inbox(tmp_path) as one:
+        await one.post(body)
+        await one.post([{"groupId": "G1"}], **{"x-solapi-event-name": "GROUP-REPORT"})
 
-            assert one.stored == []
-
-    run_in_virtual_time(main())
+        assert one.stored == []
 
 
 @pytest.mark.parametrize(
@@ -104,48 +98,39 @@ def test_messages_without_a_result_and_of_others_are_ignored(tmp_path: Path, bod
         ({}, [{"statusCode": "4000"}], Code.INVALID_JSON),
     ],
 )
-def test_bad_call_is_refused(tmp_path: Path, headers: dict[str, str], body: Any, code: Code) -> None:
-    async def main() -> None:
-        async with inbox(tmp_path) as one:
-            with pytest.raises(Refused) as refused:
-                await one.post(body, **headers)
+async def test_bad_call_is_refused(tmp_path: Path, headers: dict[str, str], body: Any, code: Code) -> None:
+    async with inbox(tmp_path) as one:
+        with pytest.raises(Refused) as refused:
+            await one.post(body, **headers)
 
-            assert (refused.value.code, one.stored) == (code, [])
-
-    run_in_virtual_time(main())
+        assert (refused.value.code, one.stored) == (code, [])
 
 
-def test_webhooks_are_refused_without_a_secret(tmp_path: Path) -> None:
-    async def main() -> None:
-        async with inbox(tmp_path, webhook_secret="") as one:
-            with pytest.raises(Refused) as refused:
-                await one.post([report()])
+async def test_webhooks_are_refused_without_a_secret(tmp_path: Path) -> None:
+    async with inbox(tmp_path, webhook_secret="") as one:
+        with pytest.raises(Refused) as refused:
+            await one.post([report()])
 
-            assert refused.value.code is Code.NOT_FOUND
-
-    run_in_virtual_time(main())
+        assert refused.value.code is Code.NOT_FOUND
 
 
-def test_polling_reads_every_page_and_reports_each_result_once(tmp_path: Path) -> None:
-    async def main() -> None:
-        async with inbox(tmp_path, webhook_secret="") as one:
-            one.fixture.relay.behavior.max_limit = 7
-            running = asyncio.create_task(one.carrier.run(one.keep))
-            await asyncio.sleep(1)
-            attempts = [
-                Attempt(number.to_bytes(16, "big"), 1, 1, Product.SMS, f"0102{number:07}", SENDER, None, "안녕")
-                for number in range(1, 51)
-            ]
-            verdicts = await submit(one.carrier, attempts)
-            await asyncio.sleep(120)
-            running.cancel()
-            await asyncio.wait([running])
+async def test_polling_reads_every_page_and_reports_each_result_once(tmp_path: Path) -> None:
+    async with inbox(tmp_path, webhook_secret="") as one:
+        one.fixture.relay.behavior.max_limit = 7
+        running = asyncio.create_task(one.carrier.run(one.keep))
+        await asyncio.sleep(1)
+        attempts = [
+            Attempt(number.to_bytes(16, "big"), 1, 1, Product.SMS, f"0102{number:07}", SENDER, None, "안녕")
+            for number in range(1, 51)
+        ]
+        verdicts = await submit(one.carrier, attempts)
+        await asyncio.sleep(120)
+        running.cancel()
+        await asyncio.wait([running])
 
-            references = [each.reference for each in verdicts if isinstance(each, Accepted)]
-            assert sorted(each.reference for each in one.stored) == sorted(map(str, references))
-            assert len(one.stored) == 50
-
-    run_in_virtual_time(main())
+        references = [each.reference for each in verdicts if isinstance(each, Accepted)]
+        assert sorted(each.reference for each in one.stored) == sorted(map(str, references))
+        assert len(one.stored) == 50
 
 
 @pytest.mark.parametrize(("secret", "result"), [(SECRET, "SUCCESS"), ("", "NOT_FOUND")])

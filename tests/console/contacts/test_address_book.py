@@ -13,7 +13,7 @@ from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_upload import page_text
 from tests.fixtures.service import account_id_of, count_rows
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, call_ok
+from tests.fixtures.web import call_ok
 
 CONTACTS = "/console/contacts"
 
@@ -40,35 +40,32 @@ async def make_group(browser: Browser, name: str) -> str:
     return found[1]
 
 
-def test_contact_is_added_found_changed_and_deleted(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env, Role.SENDER)
-        await browser.submit(f"{CONTACTS}/groups/fields", fields="등급\n지점")
-        added = await add(browser, "010-1111-2222", "홍길동", field0="금", field1="서울")
-        await add(browser, "010-3333-4444", "김철수")
-        await add(browser, "010-5555-6666")
+async def test_contact_is_added_found_changed_and_deleted(env: Environment) -> None:
+    browser = await signed_in_browser(env, Role.SENDER)
+    await browser.submit(f"{CONTACTS}/groups/fields", fields="등급\n지점")
+    added = await add(browser, "010-1111-2222", "홍길동", field0="금", field1="서울")
+    await add(browser, "010-3333-4444", "김철수")
+    await add(browser, "010-5555-6666")
 
-        everybody = await browser.get(CONTACTS)
-        by_name, by_tail = await browser.get(f"{CONTACTS}?q=홍길"), await browser.get(f"{CONTACTS}?q=4444")
-        nobody = await browser.get(f"{CONTACTS}?q=없는사람")
-        (one,) = ids(by_name)
-        form = await browser.get(f"{CONTACTS}/person/{one}")
-        changed = await browser.submit(
-            f"{CONTACTS}/person/{one}", phoneNumber="010-1111-9999", name="홍길순", field1="부산"
-        )
-        after = await browser.get(f"{CONTACTS}?q=9999")
-        await browser.submit(f"{CONTACTS}/person/{one}/delete")
+    everybody = await browser.get(CONTACTS)
+    by_name, by_tail = await browser.get(f"{CONTACTS}?q=홍길"), await browser.get(f"{CONTACTS}?q=4444")
+    nobody = await browser.get(f"{CONTACTS}?q=없는사람")
+    (one,) = ids(by_name)
+    form = await browser.get(f"{CONTACTS}/person/{one}")
+    changed = await browser.submit(
+        f"{CONTACTS}/person/{one}", phoneNumber="010-1111-9999", name="홍길순", field1="부산"
+    )
+    after = await browser.get(f"{CONTACTS}?q=9999")
+    await browser.submit(f"{CONTACTS}/person/{one}/delete")
 
-        assert (added.status, changed.status) == (303, 303)
-        assert listed(everybody) == ["이름 없음", "김철수", "홍길동"]
-        assert (listed(by_name), listed(by_tail), listed(nobody)) == (["홍길동"], ["김철수"], [])
-        assert 'value="서울"' in form.text
-        assert "홍길순 010-1111-9999 부산" in page_text(after)
-        assert await count_rows(env, "contacts") == 2
-        actions = [each.action for each in await env.store.read(latest_entries, None, 5)]
-        assert actions == ["contact.delete", "contact.update", "contact.add", "contact.add", "contact.add"]
-
-    run_scenario(scenario)
+    assert (added.status, changed.status) == (303, 303)
+    assert listed(everybody) == ["이름 없음", "김철수", "홍길동"]
+    assert (listed(by_name), listed(by_tail), listed(nobody)) == (["홍길동"], ["김철수"], [])
+    assert 'value="서울"' in form.text
+    assert "홍길순 010-1111-9999 부산" in page_text(after)
+    assert await count_rows(env, "contacts") == 2
+    actions = [each.action for each in await env.store.read(latest_entries, None, 5)]
+    assert actions == ["contact.delete", "contact.update", "contact.add", "contact.add", "contact.add"]
 
 
 @pytest.mark.parametrize(
@@ -80,190 +77,157 @@ def test_contact_is_added_found_changed_and_deleted(run_scenario: RunScenario) -
         ("010-9999-8888", "가" * 61, "name"),
     ],
 )
-def test_bad_or_known_contact_is_refused(run_scenario: RunScenario, number: str, name: str, problem: str) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        await add(browser, "010-1111-2222", "있는 사람")
+async def test_bad_or_known_contact_is_refused(env: Environment, number: str, name: str, problem: str) -> None:
+    browser = await signed_in_browser(env)
+    await add(browser, "010-1111-2222", "있는 사람")
 
-        refused = await add(browser, number, name)
+    refused = await add(browser, number, name)
 
-        assert refused.status >= 400
-        assert f'id="wrong-{problem}"' in refused.text
-        assert await count_rows(env, "contacts") == 1
-
-    run_scenario(scenario)
+    assert refused.status >= 400
+    assert f'id="wrong-{problem}"' in refused.text
+    assert await count_rows(env, "contacts") == 1
 
 
-def test_groups_are_filled_shown_emptied_and_deleted(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        group = await make_group(browser, "단골")
-        again = await browser.submit(f"{CONTACTS}/groups", name="단골")
-        for number in range(4):
-            await add(browser, f"010-1111-000{number}", f"사람{number}", **({f"g{group}": "1"} if number else {}))
-        everybody = ids(await browser.get(CONTACTS))
+async def test_groups_are_filled_shown_emptied_and_deleted(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    group = await make_group(browser, "단골")
+    again = await browser.submit(f"{CONTACTS}/groups", name="단골")
+    for number in range(4):
+        await add(browser, f"010-1111-000{number}", f"사람{number}", **({f"g{group}": "1"} if number else {}))
+    everybody = ids(await browser.get(CONTACTS))
 
-        put = await browser.submit(
-            f"{CONTACTS}/selected", action="add", to_group=group, **{f"c{everybody[0]}": "1"}
-        )
-        full = await browser.get(f"{CONTACTS}?group={group}")
-        await browser.submit(f"{CONTACTS}/selected", action="remove", group=group, **{f"c{everybody[1]}": "1"})
-        fewer = await browser.get(f"{CONTACTS}?group={group}")
-        unchosen = await browser.submit(f"{CONTACTS}/selected", action="delete")
-        await browser.submit(f"{CONTACTS}/groups/{group}", name="손님")
-        renamed = await browser.get(f"{CONTACTS}/groups")
-        await browser.submit(f"{CONTACTS}/groups/{group}/delete", **{"with": "contacts"})
+    put = await browser.submit(f"{CONTACTS}/selected", action="add", to_group=group, **{f"c{everybody[0]}": "1"})
+    full = await browser.get(f"{CONTACTS}?group={group}")
+    await browser.submit(f"{CONTACTS}/selected", action="remove", group=group, **{f"c{everybody[1]}": "1"})
+    fewer = await browser.get(f"{CONTACTS}?group={group}")
+    unchosen = await browser.submit(f"{CONTACTS}/selected", action="delete")
+    await browser.submit(f"{CONTACTS}/groups/{group}", name="손님")
+    renamed = await browser.get(f"{CONTACTS}/groups")
+    await browser.submit(f"{CONTACTS}/groups/{group}/delete", **{"with": "contacts"})
 
-        assert (again.status, put.status, unchosen.status) == (409, 303, 400)
-        assert len(listed(full)) == 4
-        assert len(listed(fewer)) == 3
-        assert "손님" in renamed.text
-        assert await count_rows(env, "contacts") == 1
-        assert await count_rows(env, "contact_members") == 0
-        assert await count_rows(env, "contact_groups") == 0
-
-    run_scenario(scenario)
+    assert (again.status, put.status, unchosen.status) == (409, 303, 400)
+    assert len(listed(full)) == 4
+    assert len(listed(fewer)) == 3
+    assert "손님" in renamed.text
+    assert await count_rows(env, "contacts") == 1
+    assert await count_rows(env, "contact_members") == 0
+    assert await count_rows(env, "contact_groups") == 0
 
 
-def test_list_is_paged(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        rows = "".join(f"010-2000-{number:04},사람{number:03}\n" for number in range(120))
-        await browser.submit_with_file(
-            f"{CONTACTS}/file", ("a.csv", "text/csv", f"phone,name\n{rows}".encode()), {}, field="file"
-        )
-        seen: list[str] = []
-        path = CONTACTS
-        while path:
-            page = await browser.get(path)
-            seen += listed(page)
-            more = re.search(r'href="(/console/contacts\?after=[^"]+)" rel="next"', page.text)
-            path = more[1] if more else ""
+async def test_list_is_paged(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    rows = "".join(f"010-2000-{number:04},사람{number:03}\n" for number in range(120))
+    await browser.submit_with_file(
+        f"{CONTACTS}/file", ("a.csv", "text/csv", f"phone,name\n{rows}".encode()), {}, field="file"
+    )
+    seen: list[str] = []
+    path = CONTACTS
+    while path:
+        page = await browser.get(path)
+        seen += listed(page)
+        more = re.search(r'href="(/console/contacts\?after=[^"]+)" rel="next"', page.text)
+        path = more[1] if more else ""
 
-        assert seen == [f"사람{number:03}" for number in range(120)]
-
-    run_scenario(scenario)
+    assert seen == [f"사람{number:03}" for number in range(120)]
 
 
-def test_opted_out_contacts_are_marked(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        await add(browser, "010-1111-2222", "거부한 사람")
-        await add(browser, "010-3333-4444", "받는 사람")
-        await call_ok(call, "optOut/add", {"phoneNumber": "010-1111-2222"})
+async def test_opted_out_contacts_are_marked(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    await add(browser, "010-1111-2222", "거부한 사람")
+    await add(browser, "010-3333-4444", "받는 사람")
+    await call_ok(call, "optOut/add", {"phoneNumber": "010-1111-2222"})
 
-        page = page_text(await browser.get(CONTACTS))
+    page = page_text(await browser.get(CONTACTS))
 
-        assert "거부한 사람 수신거부" in page
-        assert "받는 사람 수신거부" not in page
-
-    run_scenario(scenario)
+    assert "거부한 사람 수신거부" in page
+    assert "받는 사람 수신거부" not in page
 
 
-def test_contacts_of_other_accounts_are_not_found(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        group = await make_group(browser, "우리")
-        await add(browser, "010-1111-2222", "우리 사람", **{f"g{group}": "1"})
-        (one,) = ids(await browser.get(CONTACTS))
-        stranger = await signed_in_browser(env, Role.OWNER, "other")
+async def test_contacts_of_other_accounts_are_not_found(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    group = await make_group(browser, "우리")
+    await add(browser, "010-1111-2222", "우리 사람", **{f"g{group}": "1"})
+    (one,) = ids(await browser.get(CONTACTS))
+    stranger = await signed_in_browser(env, Role.OWNER, "other")
 
-        assert listed(await stranger.get(f"{CONTACTS}?group={group}")) == []
-        assert (await stranger.get(f"{CONTACTS}/person/{one}")).status == 404
-        assert (await stranger.submit(f"{CONTACTS}/person/{one}", phoneNumber="010-9999-9999")).status == 404
-        await stranger.submit(f"{CONTACTS}/person/{one}/delete")
-        await stranger.submit(f"{CONTACTS}/selected", action="delete", **{f"c{one}": "1"})
-        assert (await stranger.submit(f"{CONTACTS}/groups/{group}", name="남의 것")).status == 404
-        assert (await stranger.submit(f"{CONTACTS}/groups/{group}/delete")).status == 404
-        await add(stranger, "010-7777-8888", "남", **{f"g{group}": "1"})
-        assert await count_rows(env, "contacts") == 2
-        assert await count_rows(env, "contact_members") == 1
-        assert "우리 사람" not in (await stranger.get(f"{CONTACTS}.csv")).text
-
-    run_scenario(scenario)
+    assert listed(await stranger.get(f"{CONTACTS}?group={group}")) == []
+    assert (await stranger.get(f"{CONTACTS}/person/{one}")).status == 404
+    assert (await stranger.submit(f"{CONTACTS}/person/{one}", phoneNumber="010-9999-9999")).status == 404
+    await stranger.submit(f"{CONTACTS}/person/{one}/delete")
+    await stranger.submit(f"{CONTACTS}/selected", action="delete", **{f"c{one}": "1"})
+    assert (await stranger.submit(f"{CONTACTS}/groups/{group}", name="남의 것")).status == 404
+    assert (await stranger.submit(f"{CONTACTS}/groups/{group}/delete")).status == 404
+    await add(stranger, "010-7777-8888", "남", **{f"g{group}": "1"})
+    assert await count_rows(env, "contacts") == 2
+    assert await count_rows(env, "contact_members") == 1
+    assert "우리 사람" not in (await stranger.get(f"{CONTACTS}.csv")).text
 
 
-def test_full_address_book_refuses_more(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        for number in range(2):
-            await add(browser, f"010-1111-000{number}")
+@pytest.mark.settings(max_contacts=2)
+async def test_full_address_book_refuses_more(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    for number in range(2):
+        await add(browser, f"010-1111-000{number}")
 
-        refused = await add(browser, "010-1111-0009")
+    refused = await add(browser, "010-1111-0009")
 
-        assert refused.status == 403
-        assert "연락처를 2개까지" in refused.text
-        assert await count_rows(env, "contacts") == 2
-
-    run_scenario(scenario, max_contacts=2)
+    assert refused.status == 403
+    assert "연락처를 2개까지" in refused.text
+    assert await count_rows(env, "contacts") == 2
 
 
-def test_contact_is_exported_and_erased_by_number(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        group = await make_group(browser, "단골")
-        await add(browser, "010-1111-2222", "홍길동", **{f"g{group}": "1"})
-        await add(browser, "010-3333-4444", "다른 사람", **{f"g{group}": "1"})
+async def test_contact_is_exported_and_erased_by_number(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    group = await make_group(browser, "단골")
+    await add(browser, "010-1111-2222", "홍길동", **{f"g{group}": "1"})
+    await add(browser, "010-3333-4444", "다른 사람", **{f"g{group}": "1"})
 
-        exported = await browser.submit("/console/privacy/export", number="010-1111-2222")
-        await browser.submit("/console/privacy/erase", number="010-1111-2222")
+    exported = await browser.submit("/console/privacy/export", number="010-1111-2222")
+    await browser.submit("/console/privacy/erase", number="010-1111-2222")
 
-        assert '"name":"홍길동"' in exported.text
-        assert listed(await browser.get(f"{CONTACTS}?group={group}")) == ["다른 사람"]
-        assert "단골 (1)" in (await browser.get(CONTACTS)).text
-
-    run_scenario(scenario)
+    assert '"name":"홍길동"' in exported.text
+    assert listed(await browser.get(f"{CONTACTS}?group={group}")) == ["다른 사람"]
+    assert "단골 (1)" in (await browser.get(CONTACTS)).text
 
 
-def test_refused_contact_shows_its_error_and_keeps_its_groups(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        await browser.submit(f"{CONTACTS}/groups/fields", fields="등급")
-        group = await make_group(browser, "단골")
+async def test_refused_contact_shows_its_error_and_keeps_its_groups(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    await browser.submit(f"{CONTACTS}/groups/fields", fields="등급")
+    group = await make_group(browser, "단골")
 
-        refused = await add(browser, "010-1111-2222", "이름", field0="가" * 201, **{f"g{group}": "1"})
+    refused = await add(browser, "010-1111-2222", "이름", field0="가" * 201, **{f"g{group}": "1"})
 
-        assert 'id="wrong-field0"' in refused.text
-        assert '<details class="card space" open>' in refused.text
-        assert f'name="g{group}" value="1" checked' in refused.text
-
-    run_scenario(scenario)
+    assert 'id="wrong-field0"' in refused.text
+    assert '<details class="card space" open>' in refused.text
+    assert f'name="g{group}" value="1" checked' in refused.text
 
 
-def test_choice_of_contacts_survives_a_refusal_with_search_and_page(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        group = await make_group(browser, "단골")
-        for number in range(3):
-            await add(browser, f"010-1111-000{number}", f"사람{number}")
-        await add(browser, "010-2222-0000", "남")
-        one = ids(await browser.get(f"{CONTACTS}?q=사람"))[0]
+async def test_choice_of_contacts_survives_a_refusal_with_search_and_page(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    group = await make_group(browser, "단골")
+    for number in range(3):
+        await add(browser, f"010-1111-000{number}", f"사람{number}")
+    await add(browser, "010-2222-0000", "남")
+    one = ids(await browser.get(f"{CONTACTS}?q=사람"))[0]
 
-        refused = await browser.submit(f"{CONTACTS}/selected", action="add", q="사람", **{f"c{one}": "1"})
-        done = await browser.submit(
-            f"{CONTACTS}/selected", action="add", q="사람", to_group=group, **{f"c{one}": "1"}
-        )
+    refused = await browser.submit(f"{CONTACTS}/selected", action="add", q="사람", **{f"c{one}": "1"})
+    done = await browser.submit(f"{CONTACTS}/selected", action="add", q="사람", to_group=group, **{f"c{one}": "1"})
 
-        assert (refused.status, len(listed(refused))) == (400, 3)
-        assert f'name="c{one}" value="1" checked' in refused.text
-        assert parse_qs(urlsplit(done.headers["location"]).query) == {"q": ["사람"]}
-
-    run_scenario(scenario)
+    assert (refused.status, len(listed(refused))) == (400, 3)
+    assert f'name="c{one}" value="1" checked' in refused.text
+    assert parse_qs(urlsplit(done.headers["location"]).query) == {"q": ["사람"]}
 
 
-def test_contact_stays_in_groups_beyond_those_that_are_shown(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        account_id = await account_id_of(env)
-        for number in range(SHOWN_GROUPS):
-            await env.store.write(contact_groups.add, account_id, f"{number:03}", 0)
-        last = await make_group(browser, "끝")
-        await add(browser, "010-1111-2222", "이름", **{f"g{last}": "1"})
-        (one,) = ids(await browser.get(CONTACTS))
+async def test_contact_stays_in_groups_beyond_those_that_are_shown(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    account_id = await account_id_of(env)
+    for number in range(SHOWN_GROUPS):
+        await env.store.write(contact_groups.add, account_id, f"{number:03}", 0)
+    last = await make_group(browser, "끝")
+    await add(browser, "010-1111-2222", "이름", **{f"g{last}": "1"})
+    (one,) = ids(await browser.get(CONTACTS))
 
-        form = await browser.get(f"{CONTACTS}/person/{one}")
+    form = await browser.get(f"{CONTACTS}/person/{one}")
 
-        assert f'name="g{last}" value="1" checked' in form.text
-
-    run_scenario(scenario)
+    assert f'name="g{last}" value="1" checked' in form.text

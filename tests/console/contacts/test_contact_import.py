@@ -11,7 +11,6 @@ from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_upload import page_text
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario
 
 FILE = """연락처,성명,등급,메모
 010-1111-2222,홍길동,금,a
@@ -28,143 +27,120 @@ async def upload(browser: Browser, file: str | bytes, path: str = "file", **fiel
     )
 
 
-def test_columns_are_guessed_and_rows_that_are_no_contacts_shown(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+async def test_columns_are_guessed_and_rows_that_are_no_contacts_shown(env: Environment) -> None:
+    browser = await signed_in_browser(env)
 
-        columns = await upload(browser, FILE, "file/columns")
-        done = await upload(browser, FILE, new_group="행사")
+    columns = await upload(browser, FILE, "file/columns")
+    done = await upload(browser, FILE, new_group="행사")
 
-        assert '<option value="phone" selected>' in columns.text
-        assert '<option value="field:등급" selected>' in columns.text
-        text = page_text(done)
-        assert "새로 추가 2" in text
-        assert "파일 안에서 중복 1" in text
-        assert "가져올 수 없는 행 1" in text
-        assert "국내 휴대폰 번호가 아닙니다" in text
-        page = page_text(await browser.get(f"{CONTACTS}?q=홍"))
-        assert "홍길동 010-1111-2222 금 a 행사" in page
-
-    run_scenario(scenario)
+    assert '<option value="phone" selected>' in columns.text
+    assert '<option value="field:등급" selected>' in columns.text
+    text = page_text(done)
+    assert "새로 추가 2" in text
+    assert "파일 안에서 중복 1" in text
+    assert "가져올 수 없는 행 1" in text
+    assert "국내 휴대폰 번호가 아닙니다" in text
+    page = page_text(await browser.get(f"{CONTACTS}?q=홍"))
+    assert "홍길동 010-1111-2222 금 a 행사" in page
 
 
-def test_chosen_mapping_wins(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        roles = {"column0": "phone", "column1": "field:별명", "column2": "", "column3": "name"}
+async def test_chosen_mapping_wins(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    roles = {"column0": "phone", "column1": "field:별명", "column2": "", "column3": "name"}
 
-        await upload(browser, FILE, **roles)
-        no_phone = await upload(browser, FILE, column0="name")
-        twice = await upload(browser, FILE, column0="phone", column1="name", column2="name")
+    await upload(browser, FILE, **roles)
+    no_phone = await upload(browser, FILE, column0="name")
+    twice = await upload(browser, FILE, column0="phone", column1="name", column2="name")
 
-        assert listed(await browser.get(f"{CONTACTS}?q=2222")) == ["a"]
-        assert "홍길동" in (await browser.get(CONTACTS)).text
-        assert "금" not in page_text(await browser.get(CONTACTS))
-        assert (no_phone.status, twice.status) == (400, 400)
-
-    run_scenario(scenario)
+    assert listed(await browser.get(f"{CONTACTS}?q=2222")) == ["a"]
+    assert "홍길동" in (await browser.get(CONTACTS)).text
+    assert "금" not in page_text(await browser.get(CONTACTS))
+    assert (no_phone.status, twice.status) == (400, 400)
 
 
-def test_file_without_names_of_columns_is_understood(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        book = Workbook()
-        for row in (("홍길동", "010-1111-2222"), ("김철수", "010-3333-4444")):
-            book.active.append(row)
-        saved = io.BytesIO()
-        book.save(saved)
+async def test_file_without_names_of_columns_is_understood(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    book = Workbook()
+    for row in (("홍길동", "010-1111-2222"), ("김철수", "010-3333-4444")):
+        book.active.append(row)
+    saved = io.BytesIO()
+    book.save(saved)
 
-        columns = await upload(browser, saved.getvalue(), "file/columns")
-        await upload(browser, saved.getvalue(), column0="name", column1="phone")
+    columns = await upload(browser, saved.getvalue(), "file/columns")
+    await upload(browser, saved.getvalue(), column0="name", column1="phone")
 
-        assert "1번째 열" in columns.text
-        assert listed(await browser.get(CONTACTS)) == ["김철수", "홍길동"]
-
-    run_scenario(scenario)
+    assert "1번째 열" in columns.text
+    assert listed(await browser.get(CONTACTS)) == ["김철수", "홍길동"]
 
 
-def test_known_numbers_are_updated_or_kept(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        await upload(browser, FILE)
-        newer = FILE.replace("홍길동", "홍길순")
+async def test_known_numbers_are_updated_or_kept(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    await upload(browser, FILE)
+    newer = FILE.replace("홍길동", "홍길순")
 
-        kept = page_text(await upload(browser, newer, known="keep"))
-        before = listed(await browser.get(f"{CONTACTS}?q=2222"))
-        updated = page_text(await upload(browser, newer, known="update"))
-        after = listed(await browser.get(f"{CONTACTS}?q=2222"))
+    kept = page_text(await upload(browser, newer, known="keep"))
+    before = listed(await browser.get(f"{CONTACTS}?q=2222"))
+    updated = page_text(await upload(browser, newer, known="update"))
+    after = listed(await browser.get(f"{CONTACTS}?q=2222"))
 
-        assert ("새로 추가 0 갱신 0" in kept, "갱신 1" in updated) == (True, True)
-        assert (before, after) == (["홍길동"], ["홍길순"])
-        assert await count_rows(env, "contacts") == 2
-
-    run_scenario(scenario)
+    assert ("새로 추가 0 갱신 0" in kept, "갱신 1" in updated) == (True, True)
+    assert (before, after) == (["홍길동"], ["홍길순"])
+    assert await count_rows(env, "contacts") == 2
 
 
 @pytest.mark.parametrize("file", ["", "이름\n홍길동\n", "\x00\x01", b"PK\x03\x04broken", b"\xd0\xcf\x11\xe0old"])
-def test_file_that_cannot_be_used_changes_nothing(run_scenario: RunScenario, file: str | bytes) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+async def test_file_that_cannot_be_used_changes_nothing(env: Environment, file: str | bytes) -> None:
+    browser = await signed_in_browser(env)
 
-        refused = await upload(browser, file)
-        columns = await upload(browser, file, "file/columns")
+    refused = await upload(browser, file)
+    columns = await upload(browser, file, "file/columns")
 
-        assert refused.status == 400
-        assert "파일을 가져오지 않았습니다" in refused.text
-        assert columns.status == 200
-        assert await count_rows(env, "contacts") == 0
-
-    run_scenario(scenario)
+    assert refused.status == 400
+    assert "파일을 가져오지 않았습니다" in refused.text
+    assert columns.status == 200
+    assert await count_rows(env, "contacts") == 0
 
 
-def test_export_can_be_imported_again(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        group = await make_group(browser, "일부")
-        await upload(browser, FILE, group=group)
-        await upload(browser, "phone,name\n010-9999-0000,=1+1\n")
+async def test_export_can_be_imported_again(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    group = await make_group(browser, "일부")
+    await upload(browser, FILE, group=group)
+    await upload(browser, "phone,name\n010-9999-0000,=1+1\n")
 
-        whole, some = await browser.get(f"{CONTACTS}.csv"), await browser.get(f"{CONTACTS}.csv?group={group}")
-        again = await upload(browser, whole.body)
+    whole, some = await browser.get(f"{CONTACTS}.csv"), await browser.get(f"{CONTACTS}.csv?group={group}")
+    again = await upload(browser, whole.body)
 
-        lines = whole.text.lstrip("\ufeff").splitlines()
-        assert lines[0] == "휴대폰번호,이름,등급,메모"
-        assert lines[1] == "010-1111-2222,홍길동,금,a"
-        assert "'=1+1" in lines[3], "spreadsheets must not take it for a formula"
-        assert len(some.text.splitlines()) == 3
-        assert "이미 있어 그대로 둠 3" in page_text(again)
-
-    run_scenario(scenario)
+    lines = whole.text.lstrip("\ufeff").splitlines()
+    assert lines[0] == "휴대폰번호,이름,등급,메모"
+    assert lines[1] == "010-1111-2222,홍길동,금,a"
+    assert "'=1+1" in lines[3], "spreadsheets must not take it for a formula"
+    assert len(some.text.splitlines()) == 3
+    assert "이미 있어 그대로 둠 3" in page_text(again)
 
 
-def test_full_address_book_shows_what_was_imported_before(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        rows = "".join(f"010-2000-{number:04},사람{number}\n" for number in range(SAVE_BATCH + 10))
+@pytest.mark.settings(max_contacts=SAVE_BATCH + 5)
+async def test_full_address_book_shows_what_was_imported_before(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    rows = "".join(f"010-2000-{number:04},사람{number}\n" for number in range(SAVE_BATCH + 10))
 
-        done = await upload(browser, f"phone,name\n{rows}", known="keep", new_group="행사")
+    done = await upload(browser, f"phone,name\n{rows}", known="keep", new_group="행사")
 
-        assert done.status == 403
-        text = page_text(done)
-        assert "일부만 가져왔습니다" in text
-        saved = await count_rows(env, "contacts")
-        assert 0 < saved <= SAVE_BATCH
-        assert f"새로 추가 {saved} " in text
-        assert 'value="keep" checked' in done.text
-        assert 'name="new_group" value="행사"' in done.text
-
-    run_scenario(scenario, max_contacts=SAVE_BATCH + 5)
+    assert done.status == 403
+    text = page_text(done)
+    assert "일부만 가져왔습니다" in text
+    saved = await count_rows(env, "contacts")
+    assert 0 < saved <= SAVE_BATCH
+    assert f"새로 추가 {saved} " in text
+    assert 'value="keep" checked' in done.text
+    assert 'name="new_group" value="행사"' in done.text
 
 
-def test_exported_field_that_looks_like_a_formula_is_imported_as_it_was(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        await upload(browser, "phone,name,채널\n010-1111-2222,'홍,@pabal\n")
+async def test_exported_field_that_looks_like_a_formula_is_imported_as_it_was(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    await upload(browser, "phone,name,채널\n010-1111-2222,'홍,@pabal\n")
 
-        exported = await browser.get(f"{CONTACTS}.csv")
-        again = await upload(browser, exported.text, known="update")
+    exported = await browser.get(f"{CONTACTS}.csv")
+    again = await upload(browser, exported.text, known="update")
 
-        assert "'@pabal" in exported.text
-        assert "이미 있어 그대로 둠 1" in page_text(again)
-
-    run_scenario(scenario)
+    assert "'@pabal" in exported.text
+    assert "이미 있어 그대로 둠 1" in page_text(again)

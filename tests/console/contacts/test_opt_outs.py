@@ -6,7 +6,7 @@ from pabal.domain.users.user import Role
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import PHONE, SENDER, RunScenario, call_ok
+from tests.fixtures.web import PHONE, SENDER, call_ok
 
 PATH = "/console/opt-outs"
 OTHER = "010-8765-4321"
@@ -18,64 +18,55 @@ async def listed(browser: Browser, query: str = "") -> list[bool]:
     return [f'class="number">{number}</td>' in page for number in (PHONE, OTHER)]
 
 
-def test_opt_outs_are_added_searched_and_removed(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, browser = await env.caller(), await signed_in_browser(env, Role.OWNER)
-        await call_ok(call, "optOut/add", {"phoneNumber": OTHER, "reason": "<b>전화</b>"})
+async def test_opt_outs_are_added_searched_and_removed(env: Environment) -> None:
+    call, browser = await env.caller(), await signed_in_browser(env, Role.OWNER)
+    await call_ok(call, "optOut/add", {"phoneNumber": OTHER, "reason": "<b>전화</b>"})
 
-        added = await browser.submit(PATH, phoneNumber="01012345678", senderNumber=SENDER, reason="창구")
-        page = await browser.get(PATH)
-        found = [await listed(browser), await listed(browser, f"?number={OTHER}")]
-        (one, _) = (await call("optOut/list")).items
-        removed = await browser.submit(f"{PATH}/remove", id=one["id"])
+    added = await browser.submit(PATH, phoneNumber="01012345678", senderNumber=SENDER, reason="창구")
+    page = await browser.get(PATH)
+    found = [await listed(browser), await listed(browser, f"?number={OTHER}")]
+    (one, _) = (await call("optOut/list")).items
+    removed = await browser.submit(f"{PATH}/remove", id=one["id"])
 
-        assert (added.status, removed.status) == (303, 303)
-        assert found == [[True, True], [False, True]]
-        assert (one["source"]["value"], one["senderNumber"]) == ("console", SENDER)
-        assert "&lt;b&gt;전화" in page.text
-        assert await listed(browser) == [False, True]
-        assert [each.action for each in await env.store.read(latest_entries, None, 2)] == [
-            "opt_out.remove",
-            "opt_out.add",
-        ]
-
-    run_scenario(scenario)
+    assert (added.status, removed.status) == (303, 303)
+    assert found == [[True, True], [False, True]]
+    assert (one["source"]["value"], one["senderNumber"]) == ("console", SENDER)
+    assert "&lt;b&gt;전화" in page.text
+    assert await listed(browser) == [False, True]
+    assert [each.action for each in await env.store.read(latest_entries, None, 2)] == [
+        "opt_out.remove",
+        "opt_out.add",
+    ]
 
 
-def test_page_says_what_was_done_and_what_is_not_in_the_list(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env, Role.OWNER)
+async def test_page_says_what_was_done_and_what_is_not_in_the_list(env: Environment) -> None:
+    browser = await signed_in_browser(env, Role.OWNER)
 
-        empty = await browser.get(PATH)
-        added = await browser.get((await browser.submit(PATH, phoneNumber=PHONE)).location)
-        known = await browser.get((await browser.submit(PATH, phoneNumber=PHONE)).location)
-        missed = await browser.get(f"{PATH}?number={OTHER}")
-        removed = await browser.get((await browser.submit(f"{PATH}/remove", id="1")).location)
-        forged = await browser.get(f"{PATH}?done=nonsense")
+    empty = await browser.get(PATH)
+    added = await browser.get((await browser.submit(PATH, phoneNumber=PHONE)).location)
+    known = await browser.get((await browser.submit(PATH, phoneNumber=PHONE)).location)
+    missed = await browser.get(f"{PATH}?number={OTHER}")
+    removed = await browser.get((await browser.submit(f"{PATH}/remove", id="1")).location)
+    forged = await browser.get(f"{PATH}?done=nonsense")
 
-        assert "수신거부한 번호가 없습니다" in empty.text
-        assert "수신거부를 추가했습니다" in added.text
-        assert "이미 등록된 수신거부입니다" in known.text
-        assert "이 번호는 수신거부 목록에 없습니다" in missed.text
-        assert "수신거부를 삭제했습니다" in removed.text
-        assert 'role="status"' not in forged.text
-
-    run_scenario(scenario)
+    assert "수신거부한 번호가 없습니다" in empty.text
+    assert "수신거부를 추가했습니다" in added.text
+    assert "이미 등록된 수신거부입니다" in known.text
+    assert "이 번호는 수신거부 목록에 없습니다" in missed.text
+    assert "수신거부를 삭제했습니다" in removed.text
+    assert 'role="status"' not in forged.text
 
 
-def test_removal_is_offered_with_a_question_and_only_to_owners(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner, sender = await signed_in_browser(env, Role.OWNER), await signed_in_browser(env, Role.SENDER)
-        await owner.submit(PATH, phoneNumber=PHONE)
+async def test_removal_is_offered_with_a_question_and_only_to_owners(env: Environment) -> None:
+    owner, sender = await signed_in_browser(env, Role.OWNER), await signed_in_browser(env, Role.SENDER)
+    await owner.submit(PATH, phoneNumber=PHONE)
 
-        asked, offered = await owner.get(PATH), await sender.get(PATH)
+    asked, offered = await owner.get(PATH), await sender.get(PATH)
 
-        assert "다시 받겠다고 동의했을 때만 삭제하세요" in asked.text
-        assert f"{PHONE} 수신거부 삭제" in asked.text
-        assert f'action="{PATH}/remove"' not in offered.text
-        assert "작업" not in offered.text
-
-    run_scenario(scenario)
+    assert "다시 받겠다고 동의했을 때만 삭제하세요" in asked.text
+    assert f"{PHONE} 수신거부 삭제" in asked.text
+    assert f'action="{PATH}/remove"' not in offered.text
+    assert "작업" not in offered.text
 
 
 @pytest.mark.parametrize(
@@ -87,73 +78,61 @@ def test_removal_is_offered_with_a_question_and_only_to_owners(run_scenario: Run
         ({"phoneNumber": PHONE, "reason": "가" * 201}, "200자"),
     ],
 )
-def test_wrong_entry_is_shown_with_its_error(run_scenario: RunScenario, fields: dict[str, str], text: str) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env, Role.SENDER)
+async def test_wrong_entry_is_shown_with_its_error(env: Environment, fields: dict[str, str], text: str) -> None:
+    browser = await signed_in_browser(env, Role.SENDER)
 
-        refused = await browser.submit(PATH, **fields)
+    refused = await browser.submit(PATH, **fields)
 
-        assert refused.status == 400
-        assert text in refused.text
-        assert await listed(browser) == [False, False]
-
-    run_scenario(scenario)
+    assert refused.status == 400
+    assert text in refused.text
+    assert await listed(browser) == [False, False]
 
 
-def test_file_is_imported_as_a_whole_and_exported_again(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, browser = await env.caller(), await signed_in_browser(env, Role.SENDER)
-        bad = f"휴대폰번호,사유\n{PHONE},a\n123,b\n,c\n".encode("cp949")
-        good = f"phone,memo,Sender Number,reason\n1012345678,x,,=1+1\n{OTHER},y,{SENDER},\n{OTHER},y,{SENDER},\n"
+async def test_file_is_imported_as_a_whole_and_exported_again(env: Environment) -> None:
+    call, browser = await env.caller(), await signed_in_browser(env, Role.SENDER)
+    bad = f"휴대폰번호,사유\n{PHONE},a\n123,b\n,c\n".encode("cp949")
+    good = f"phone,memo,Sender Number,reason\n1012345678,x,,=1+1\n{OTHER},y,{SENDER},\n{OTHER},y,{SENDER},\n"
 
-        refused = await browser.upload(f"{PATH}/import", bad)
-        nothing = (await call("optOut/list")).body["totalCount"]
-        imported = await browser.upload(f"{PATH}/import", good.encode())
-        page = await browser.get(imported.location)
-        exported = await browser.get(f"{PATH}.csv")
-        again = await browser.upload(f"{PATH}/import", exported.text.encode())
+    refused = await browser.upload(f"{PATH}/import", bad)
+    nothing = (await call("optOut/list")).body["totalCount"]
+    imported = await browser.upload(f"{PATH}/import", good.encode())
+    page = await browser.get(imported.location)
+    exported = await browser.get(f"{PATH}.csv")
+    again = await browser.upload(f"{PATH}/import", exported.text.encode())
 
-        assert refused.status == 400
-        assert "3행:" in refused.text
-        assert "4행:" in refused.text
-        assert nothing == 0
-        assert "3개 번호 가운데 2개를" in page.text
-        lines = exported.text.removeprefix("\ufeff").splitlines()
-        assert lines[0].startswith("휴대폰번호,발신번호,사유,")
-        assert {line.partition(",콘솔,2026-11-15")[0] for line in lines[1:]} == {
-            f"{PHONE},,'=1+1",
-            f"{OTHER},{SENDER},",
-        }
-        assert "rows=2" in again.location
-        assert "added=0" in again.location
-
-    run_scenario(scenario)
+    assert refused.status == 400
+    assert "3행:" in refused.text
+    assert "4행:" in refused.text
+    assert nothing == 0
+    assert "3개 번호 가운데 2개를" in page.text
+    lines = exported.text.removeprefix("\ufeff").splitlines()
+    assert lines[0].startswith("휴대폰번호,발신번호,사유,")
+    assert {line.partition(",콘솔,2026-11-15")[0] for line in lines[1:]} == {
+        f"{PHONE},,'=1+1",
+        f"{OTHER},{SENDER},",
+    }
+    assert "rows=2" in again.location
+    assert "added=0" in again.location
 
 
 @pytest.mark.parametrize("file", [b"", b"phone\n", b"a,b\n1,2\n", b"\xd0\xcf\x11\xe0", b"\xff\xfe\x00"])
-def test_unreadable_file_is_refused(run_scenario: RunScenario, file: bytes) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env, Role.OWNER)
+async def test_unreadable_file_is_refused(env: Environment, file: bytes) -> None:
+    browser = await signed_in_browser(env, Role.OWNER)
 
-        refused = await browser.upload(f"{PATH}/import", file)
+    refused = await browser.upload(f"{PATH}/import", file)
 
-        assert refused.status == 400
-        assert 'role="alert"' in refused.text
-
-    run_scenario(scenario)
+    assert refused.status == 400
+    assert 'role="alert"' in refused.text
 
 
-def test_one_account_does_not_remove_the_opt_outs_of_another(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        theirs = await env.caller("theirs")
-        await call_ok(theirs, "optOut/add", {"phoneNumber": PHONE})
-        browser = await signed_in_browser(env, Role.OWNER)
-        (one,) = (await theirs("optOut/list")).items
+async def test_one_account_does_not_remove_the_opt_outs_of_another(env: Environment) -> None:
+    theirs = await env.caller("theirs")
+    await call_ok(theirs, "optOut/add", {"phoneNumber": PHONE})
+    browser = await signed_in_browser(env, Role.OWNER)
+    (one,) = (await theirs("optOut/list")).items
 
-        done = await browser.submit(f"{PATH}/remove", id=one["id"])
+    done = await browser.submit(f"{PATH}/remove", id=one["id"])
 
-        assert done.status == 303
-        assert len((await theirs("optOut/list")).items) == 1
-        assert await listed(browser) == [False, False]
-
-    run_scenario(scenario)
+    assert done.status == 303
+    assert len((await theirs("optOut/list")).items) == 1
+    assert await listed(browser) == [False, False]

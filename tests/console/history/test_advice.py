@@ -8,7 +8,6 @@ from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
-    RunScenario,
     alimtalk_body,
     call_ok,
     list_messages,
@@ -17,21 +16,18 @@ from tests.fixtures.web import (
 )
 
 
-def test_bad_search_is_not_shown_as_no_results(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await send_messages(env)
-        browser = await signed_in_browser(env)
+async def test_bad_search_is_not_shown_as_no_results(env: Environment) -> None:
+    await send_messages(env)
+    browser = await signed_in_browser(env)
 
-        bad = await browser.get("/console/history?message=nonsense")
-        none = await browser.get(f"/console/history?message={'0' * 32}")
+    bad = await browser.get("/console/history?message=nonsense")
+    none = await browser.get(f"/console/history?message={'0' * 32}")
 
-        assert bad.status == 400
-        assert "검색하지 않았습니다" in bad.text
-        assert "ID는 0-9, a-f로 된 32자입니다." in bad.text
-        assert 'class="empty"' not in bad.text
-        assert 'class="empty"' in none.text
-
-    run_scenario(scenario)
+    assert bad.status == 400
+    assert "검색하지 않았습니다" in bad.text
+    assert "ID는 0-9, a-f로 된 32자입니다." in bad.text
+    assert 'class="empty"' not in bad.text
+    assert 'class="empty"' in none.text
 
 
 @pytest.mark.parametrize(
@@ -41,17 +37,14 @@ def test_bad_search_is_not_shown_as_no_results(run_scenario: RunScenario) -> Non
         ("01000000001", "대체 문자도 전달되지 않았습니다."),
     ],
 )
-def test_advice_knows_what_became_of_the_fallback(run_scenario: RunScenario, number: str, advice: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        receiver = number or NO_USER
-        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, receiver, **FALLBACK))
-        await env.wait(60)
-        failed = next(one for one in await list_messages(call, receiver) if product_of(one) == "alimTalk")
-        browser = await signed_in_browser(env)
+async def test_advice_knows_what_became_of_the_fallback(env: Environment, number: str, advice: str) -> None:
+    call, sender_key = await set_up_sender(env)
+    receiver = number or NO_USER
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, receiver, **FALLBACK))
+    await env.wait(60)
+    failed = next(one for one in await list_messages(call, receiver) if product_of(one) == "alimTalk")
+    browser = await signed_in_browser(env)
 
-        page = await browser.get(f"/console/history/{failed['messageId']}")
+    page = await browser.get(f"/console/history/{failed['messageId']}")
 
-        assert advice in page.text
-
-    run_scenario(scenario)
+    assert advice in page.text

@@ -94,35 +94,29 @@ SEARCHES = [
 ]
 
 
-def test_search_finds_same_messages_on_page_and_in_export(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key, failed = await send_messages(env)
-        browser = await signed_in_browser(env)
-        for query, found in SEARCHES:
-            asked = query.format(sender_key=sender_key, request=failed["requestId"], message=failed["messageId"])
+async def test_search_finds_same_messages_on_page_and_in_export(env: Environment) -> None:
+    _, sender_key, failed = await send_messages(env)
+    browser = await signed_in_browser(env)
+    for query, found in SEARCHES:
+        asked = query.format(sender_key=sender_key, request=failed["requestId"], message=failed["messageId"])
 
-            shown = await browser.get(f"/console/history?{asked}")
+        shown = await browser.get(f"/console/history?{asked}")
 
-            assert shown.status == 200, query
-            assert kinds(shown) == found, query
-            assert len(await cells(browser, asked)) == len(found) + 1, query
-
-    run_scenario(scenario)
+        assert shown.status == 200, query
+        assert kinds(shown) == found, query
+        assert len(await cells(browser, asked)) == len(found) + 1, query
 
 
-def test_a_period_is_one_click_and_keeps_the_other_filters(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        link = "/console/history?product=sms&amp;requested_from=2026-10-01&amp;requested_to=2026-10-31"
+async def test_a_period_is_one_click_and_keeps_the_other_filters(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    link = "/console/history?product=sms&amp;requested_from=2026-10-01&amp;requested_to=2026-10-31"
 
-        shown = await browser.get("/console/history?product=sms")
-        chosen = await browser.get(link.replace("&amp;", "&"))
+    shown = await browser.get("/console/history?product=sms")
+    chosen = await browser.get(link.replace("&amp;", "&"))
 
-        assert f'<a href="{link}">지난달</a>' in shown.text
-        assert f'<a href="{link}" aria-current="true">지난달</a>' in chosen.text
-        assert f'href="{link.replace("history?", "history.csv?")}" download' in chosen.text
-
-    run_scenario(scenario)
+    assert f'<a href="{link}">지난달</a>' in shown.text
+    assert f'<a href="{link}" aria-current="true">지난달</a>' in chosen.text
+    assert f'href="{link.replace("history?", "history.csv?")}" download' in chosen.text
 
 
 MISTAKES = [
@@ -138,125 +132,107 @@ MISTAKES = [
 ]
 
 
-def test_invalid_search_value_is_reported_at_its_field(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        for query, field in MISTAKES:
-            shown = await browser.get(f"/console/history?{query}")
-            exported = await browser.get(f"/console/history.csv?{query}")
+async def test_invalid_search_value_is_reported_at_its_field(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    for query, field in MISTAKES:
+        shown = await browser.get(f"/console/history?{query}")
+        exported = await browser.get(f"/console/history.csv?{query}")
 
-            assert (shown.status, exported.status) == (400, 400), query
-            assert f'id="wrong-{field}"' in shown.text, query
-            assert f'aria-describedby="wrong-{field}"' in shown.text, query
-
-    run_scenario(scenario)
+        assert (shown.status, exported.status) == (400, 400), query
+        assert f'id="wrong-{field}"' in shown.text, query
+        assert f'aria-describedby="wrong-{field}"' in shown.text, query
 
 
-def test_history_pages_have_no_gaps_and_no_duplicates(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        for _ in range(3):
-            await call_ok(call, "message/sendSMS", sms_body(receivers=receivers_of(*[PHONE] * 41)))
-            await env.wait(1)
-        browser = await signed_in_browser(env)
+async def test_history_pages_have_no_gaps_and_no_duplicates(env: Environment) -> None:
+    call = await env.caller()
+    for _ in range(3):
+        await call_ok(call, "message/sendSMS", sms_body(receivers=receivers_of(*[PHONE] * 41)))
+        await env.wait(1)
+    browser = await signed_in_browser(env)
 
-        seen: list[str] = []
-        path: str | None = "/console/history?product=sms"
-        while path:
-            shown = await browser.get(path)
-            seen += re.findall(r'href="/console/history/([0-9a-f]{32})"', shown.text)
-            older = re.search(r'href="([^"]+)" rel="next"', shown.text)
-            path = older[1].replace("&amp;", "&") if older else None
+    seen: list[str] = []
+    path: str | None = "/console/history?product=sms"
+    while path:
+        shown = await browser.get(path)
+        seen += re.findall(r'href="/console/history/([0-9a-f]{32})"', shown.text)
+        older = re.search(r'href="([^"]+)" rel="next"', shown.text)
+        path = older[1].replace("&amp;", "&") if older else None
 
-        assert seen == sorted(seen, reverse=True)
-        assert len(seen) == len(set(seen)) == 3 * 41
-
-    run_scenario(scenario)
+    assert seen == sorted(seen, reverse=True)
+    assert len(seen) == len(set(seen)) == 3 * 41
 
 
-def test_failed_message_and_its_fallback_link_to_each_other(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, _, _ = await send_messages(env)
-        fallback, failed = await list_messages(call, NO_USER)
-        browser = await signed_in_browser(env)
+async def test_failed_message_and_its_fallback_link_to_each_other(env: Environment) -> None:
+    call, _, _ = await send_messages(env)
+    fallback, failed = await list_messages(call, NO_USER)
+    browser = await signed_in_browser(env)
 
-        story = await browser.get(f"/console/history/{failed['messageId']}")
-        other = await browser.get(f"/console/history/{fallback['messageId']}")
+    story = await browser.get(f"/console/history/{failed['messageId']}")
+    other = await browser.get(f"/console/history/{fallback['messageId']}")
 
-        assert f"/console/history/{fallback['messageId']}" in story.text
-        assert f"/console/history/{failed['messageId']}" in other.text
-        assert "대체 문자가 전달되었습니다. 조치할 사항이 없습니다." in story.text
-        assert "대체 문자를 만들었습니다" in other.text
-
-    run_scenario(scenario)
+    assert f"/console/history/{fallback['messageId']}" in story.text
+    assert f"/console/history/{failed['messageId']}" in other.text
+    assert "대체 문자가 전달되었습니다. 조치할 사항이 없습니다." in story.text
+    assert "대체 문자를 만들었습니다" in other.text
 
 
-def test_timeline_lists_every_attempt(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body("010-0000-0005"))
-        browser = await signed_in_browser(env)
-        path = f"/console/history/{(await get_message(call, '010-0000-0005'))['messageId']}"
+async def test_timeline_lists_every_attempt(env: Environment) -> None:
+    call = await env.caller()
+    await call_ok(call, "message/sendSMS", sms_body("010-0000-0005"))
+    browser = await signed_in_browser(env)
+    path = f"/console/history/{(await get_message(call, '010-0000-0005'))['messageId']}"
 
-        await env.wait(0.5)
-        before = await browser.get(path)
-        await env.wait(60)
-        after = await browser.get(path)
+    await env.wait(0.5)
+    before = await browser.get(path)
+    await env.wait(60)
+    after = await browser.get(path)
 
-        assert "발송 경로로 발송합니다" in before.text
-        assert after.text.count("혼잡해 다시 시도합니다") == 2
-        assert "전달되었습니다" in after.text
-
-    run_scenario(scenario)
+    assert "발송 경로로 발송합니다" in before.text
+    assert after.text.count("혼잡해 다시 시도합니다") == 2
+    assert "전달되었습니다" in after.text
 
 
-def test_timeline_shows_scheduled_time_and_awaited_receipt(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body("010-0000-0006"))
-        await call_ok(call, "message/sendSMS", sms_body(PHONE, sendDate="2026-11-16 09:00"))
-        await env.wait(5)
-        browser = await signed_in_browser(env)
+async def test_timeline_shows_scheduled_time_and_awaited_receipt(env: Environment) -> None:
+    call = await env.caller()
+    await call_ok(call, "message/sendSMS", sms_body("010-0000-0006"))
+    await call_ok(call, "message/sendSMS", sms_body(PHONE, sendDate="2026-11-16 09:00"))
+    await env.wait(5)
+    browser = await signed_in_browser(env)
 
-        taken = await browser.get(f"/console/history/{(await get_message(call, '010-0000-0006'))['messageId']}")
-        scheduled = await browser.get(f"/console/history/{(await get_message(call))['messageId']}")
+    taken = await browser.get(f"/console/history/{(await get_message(call, '010-0000-0006'))['messageId']}")
+    scheduled = await browser.get(f"/console/history/{(await get_message(call))['messageId']}")
 
-        assert "발송 경로가 접수했습니다" in taken.text
-        assert "예약되었습니다" in scheduled.text
-        assert "2026-11-16 09:00:00" in scheduled.text
-
-    run_scenario(scenario)
+    assert "발송 경로가 접수했습니다" in taken.text
+    assert "예약되었습니다" in scheduled.text
+    assert "2026-11-16 09:00:00" in scheduled.text
 
 
-def test_message_content_is_escaped_on_every_history_page(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        receivers = receivers_of(PHONE, reference=HOSTILE, templateData={"name": HOSTILE})
-        sent = await call_ok(
-            call,
-            "message/sendLMS",
-            sms_body(content="#{name}" + HOSTILE, subject="<b>굵게</b>", receivers=receivers),
+async def test_message_content_is_escaped_on_every_history_page(env: Environment) -> None:
+    call = await env.caller()
+    receivers = receivers_of(PHONE, reference=HOSTILE, templateData={"name": HOSTILE})
+    sent = await call_ok(
+        call,
+        "message/sendLMS",
+        sms_body(content="#{name}" + HOSTILE, subject="<b>굵게</b>", receivers=receivers),
+    )
+    await env.wait(5)
+    browser = await signed_in_browser(env)
+    message = f"{sent.request_id}000001"
+
+    pages = [
+        await browser.get(path)
+        for path in (
+            "/console/history",
+            f"/console/history/{message}",
+            f"/console/phone?number={PHONE}",
+            "/console/history?receiver=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
+            "/console/phone?number=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
+            "/console/login?next=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
         )
-        await env.wait(5)
-        browser = await signed_in_browser(env)
-        message = f"{sent.request_id}000001"
+    ]
 
-        pages = [
-            await browser.get(path)
-            for path in (
-                "/console/history",
-                f"/console/history/{message}",
-                f"/console/phone?number={PHONE}",
-                "/console/history?receiver=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
-                "/console/phone?number=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
-                "/console/login?next=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
-            )
-        ]
-
-        assert all("<script>alert" not in page.text and "<b>굵게" not in page.text for page in pages)
-        assert all(ESCAPED in page.text for page in pages[:5])
-
-    run_scenario(scenario)
+    assert all("<script>alert" not in page.text and "<b>굵게" not in page.text for page in pages)
+    assert all(ESCAPED in page.text for page in pages[:5])
 
 
 async def cells(browser: Browser, query: str = "") -> list[list[str]]:
@@ -267,35 +243,26 @@ async def cells(browser: Browser, query: str = "") -> list[list[str]]:
     return list(csv.reader(io.StringIO(shown.text.removeprefix("\ufeff"))))
 
 
-def test_csv_export_lists_messages_newest_first_without_formula_cells(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        for formula in FORMULAS:
-            receivers = receivers_of(PHONE, reference=formula, templateData={"v": formula})
-            await call_ok(
-                call, "message/sendLMS", sms_body(content="#{v}", subject="#{v}"[:40], receivers=receivers)
-            )
-            await env.wait(0.1)  # requests of one millisecond have no order
-        await call_ok(
-            call, "message/sendSMS", sms_body(receivers=receivers_of(*[PHONE] * 1000), content='a "b", c')
-        )
-        await env.wait(5)
-        browser = await signed_in_browser(env)
+async def test_csv_export_lists_messages_newest_first_without_formula_cells(env: Environment) -> None:
+    call = await env.caller()
+    for formula in FORMULAS:
+        receivers = receivers_of(PHONE, reference=formula, templateData={"v": formula})
+        await call_ok(call, "message/sendLMS", sms_body(content="#{v}", subject="#{v}"[:40], receivers=receivers))
+        await env.wait(0.1)  # requests of one millisecond have no order
+    await call_ok(call, "message/sendSMS", sms_body(receivers=receivers_of(*[PHONE] * 1000), content='a "b", c'))
+    await env.wait(5)
+    browser = await signed_in_browser(env)
 
-        head, *rows = await cells(browser)
+    head, *rows = await cells(browser)
 
-        assert len(rows) == 1000 + len(FORMULAS)
-        assert head[4] == "수신번호"
-        assert (rows[0][4], rows[0][8]) == (PHONE, SENDER)
-        assert rows[0][12] == 'a "b", c'
-        assert [row[0] for row in rows] == sorted((row[0] for row in rows), reverse=True)
-        dangerous = [
-            cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r", "＝"))
-        ]
-        assert dangerous == []
-        assert {row[12] for row in rows[1000:]} == {f"'{formula}" for formula in FORMULAS}
-
-    run_scenario(scenario)
+    assert len(rows) == 1000 + len(FORMULAS)
+    assert head[4] == "수신번호"
+    assert (rows[0][4], rows[0][8]) == (PHONE, SENDER)
+    assert rows[0][12] == 'a "b", c'
+    assert [row[0] for row in rows] == sorted((row[0] for row in rows), reverse=True)
+    dangerous = [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r", "＝"))]
+    assert dangerous == []
+    assert {row[12] for row in rows[1000:]} == {f"'{formula}" for formula in FORMULAS}
 
 
 @pytest.mark.parametrize(
@@ -331,28 +298,23 @@ def test_export_says_which_carrier_decided_at_what_cost(
     run_scenario(scenario, file=file)
 
 
-def test_viewer_sees_only_masked_numbers(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, _, _ = await send_messages(env)
-        message = (await list_messages(call, PHONE))[0]["messageId"]
-        viewer = await signed_in_browser(env, Role.VIEWER)
-        owner = await signed_in_browser(env, Role.OWNER)
+async def test_viewer_sees_only_masked_numbers(env: Environment) -> None:
+    call, _, _ = await send_messages(env)
+    message = (await list_messages(call, PHONE))[0]["messageId"]
+    viewer = await signed_in_browser(env, Role.VIEWER)
+    owner = await signed_in_browser(env, Role.OWNER)
 
-        for path in (
-            "/console/history",
-            f"/console/history/{message}",
-            "/console/history.csv",
-            "/console/history.xlsx",
-        ):
-            masked, whole = await viewer.get(path), await owner.get(path)
+    for path in (
+        "/console/history",
+        f"/console/history/{message}",
+        "/console/history.csv",
+        "/console/history.xlsx",
+    ):
+        masked, whole = await viewer.get(path), await owner.get(path)
 
-            assert "010-****-5678" in masked.text
-            assert "1234-5678" not in masked.text.replace('placeholder="010-1234-5678"', "").replace(
-                "02-1234-5678", ""
-            )
-            assert PHONE in whole.text
-
-    run_scenario(scenario)
+        assert "010-****-5678" in masked.text
+        assert "1234-5678" not in masked.text.replace('placeholder="010-1234-5678"', "").replace("02-1234-5678", "")
+        assert PHONE in whole.text
 
 
 @pytest.mark.parametrize(

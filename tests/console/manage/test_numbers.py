@@ -17,63 +17,59 @@ DIGITS = "0212345678"
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.OPERATOR])
-def test_sender_number_is_registered_used_and_removed_after_confirmation(
-    run_scenario: RunScenario, role: Role
+@pytest.mark.settings(check_sender_numbers=True, own_numbers="trusted")
+async def test_sender_number_is_registered_used_and_removed_after_confirmation(
+    env: Environment, role: Role
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env, role)
-        refused = await call("message/sendSMS", sms_body())
+    call = await env.caller()
+    browser = await signed_in_browser(env, role)
+    refused = await call("message/sendSMS", sms_body())
 
-        done = await browser.submit("/console/numbers", number=f" {SENDER} ")
-        listed = await browser.get(done.location)
-        await call_ok(call, "message/sendSMS", sms_body())
-        question = await browser.get(f"/console/numbers/remove?number={DIGITS}")
-        gone = await browser.submit("/console/numbers/remove", number=DIGITS)
+    done = await browser.submit("/console/numbers", number=f" {SENDER} ")
+    listed = await browser.get(done.location)
+    await call_ok(call, "message/sendSMS", sms_body())
+    question = await browser.get(f"/console/numbers/remove?number={DIGITS}")
+    gone = await browser.submit("/console/numbers/remove", number=DIGITS)
 
-        assert refused.result != "SUCCESS"
-        assert SENDER in listed.text
-        assert "등록된 번호만" in listed.text
-        assert f"발신번호 {SENDER}을(를) 삭제하시겠습니까?" in question.text
-        assert gone.status == 303
-        assert (await call("message/sendSMS", sms_body())).result == refused.result
-        found = await env.store.read(latest_entries, None, 2)
-        assert [(each.action, each.target) for each in found] == [
-            ("number.remove", "02-****-5678"),
-            ("number.add", "02-****-5678"),
-        ]
-
-    run_scenario(scenario, check_sender_numbers=True, own_numbers="trusted")
+    assert refused.result != "SUCCESS"
+    assert SENDER in listed.text
+    assert "등록된 번호만" in listed.text
+    assert f"발신번호 {SENDER}을(를) 삭제하시겠습니까?" in question.text
+    assert gone.status == 303
+    assert (await call("message/sendSMS", sms_body())).result == refused.result
+    found = await env.store.read(latest_entries, None, 2)
+    assert [(each.action, each.target) for each in found] == [
+        ("number.remove", "02-****-5678"),
+        ("number.add", "02-****-5678"),
+    ]
 
 
-def test_number_of_an_owner_waits_for_an_operator(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        owner, operator = await signed_in_browser(env), await signed_in_browser(env, Role.OPERATOR)
+@pytest.mark.settings(check_sender_numbers=True)
+async def test_number_of_an_owner_waits_for_an_operator(env: Environment) -> None:
+    call = await env.caller()
+    owner, operator = await signed_in_browser(env), await signed_in_browser(env, Role.OPERATOR)
 
-        await owner.submit("/console/numbers", number=SENDER)
-        waiting = await owner.get("/console/numbers")
-        refused = await call("message/sendSMS", sms_body())
-        asked = await operator.get("/console/operate/numbers")
-        approved = await operator.submit("/console/operate/numbers/approve", account="1", number=DIGITS)
-        again = await operator.submit("/console/operate/numbers/approve", account="1", number=DIGITS)
+    await owner.submit("/console/numbers", number=SENDER)
+    waiting = await owner.get("/console/numbers")
+    refused = await call("message/sendSMS", sms_body())
+    asked = await operator.get("/console/operate/numbers")
+    approved = await operator.submit("/console/operate/numbers/approve", account="1", number=DIGITS)
+    again = await operator.submit("/console/operate/numbers/approve", account="1", number=DIGITS)
 
-        assert "승인 대기" in waiting.text
-        assert refused.result == "SENDER_NUMBER_NOT_REGISTERED"
-        assert SENDER in asked.text
-        assert "새로 등록한 번호" in asked.text
-        assert (approved.status, again.status) == (303, 409)
-        await call_ok(call, "message/sendSMS", sms_body())
-        assert "승인 대기" not in (await owner.get("/console/numbers")).text
-        assert "기다리는 발신번호가 없습니다" in (await operator.get(approved.location)).text
-        assert await audit_lines(env) == [
-            "operator-of-acme number.approve 02-****-5678",
-            "owner-of-acme number.request 02-****-5678",
-            "command line user.create operator-of-acme",
-            "command line user.create owner-of-acme",
-        ]
-
-    run_scenario(scenario, check_sender_numbers=True)
+    assert "승인 대기" in waiting.text
+    assert refused.result == "SENDER_NUMBER_NOT_REGISTERED"
+    assert SENDER in asked.text
+    assert "새로 등록한 번호" in asked.text
+    assert (approved.status, again.status) == (303, 409)
+    await call_ok(call, "message/sendSMS", sms_body())
+    assert "승인 대기" not in (await owner.get("/console/numbers")).text
+    assert "기다리는 발신번호가 없습니다" in (await operator.get(approved.location)).text
+    assert await audit_lines(env) == [
+        "operator-of-acme number.approve 02-****-5678",
+        "owner-of-acme number.request 02-****-5678",
+        "command line user.create operator-of-acme",
+        "command line user.create owner-of-acme",
+    ]
 
 
 @pytest.mark.parametrize("own_numbers", ["approval", "trusted"])
@@ -102,86 +98,71 @@ def test_number_of_another_account_stays_pending(run_scenario: RunScenario, own_
     run_scenario(scenario, own_numbers=own_numbers)
 
 
-def test_operator_cannot_register_a_number_of_another_account(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await env.store.write(accounts.ensure_account, "acme", 0)
-        other = await env.store.write(accounts.ensure_account, "other", 0)
-        await env.store.write(numbers.add, other, DIGITS, 0)
-        operator = await signed_in_browser(env, Role.OPERATOR)
+async def test_operator_cannot_register_a_number_of_another_account(env: Environment) -> None:
+    await env.store.write(accounts.ensure_account, "acme", 0)
+    other = await env.store.write(accounts.ensure_account, "other", 0)
+    await env.store.write(numbers.add, other, DIGITS, 0)
+    operator = await signed_in_browser(env, Role.OPERATOR)
 
-        refused = await operator.submit("/console/numbers", number=SENDER)
+    refused = await operator.submit("/console/numbers", number=SENDER)
 
-        assert refused.status == 409
-        assert "other 계정이 쓰는 번호입니다" in refused.text
-        assert await env.store.read(numbers.list_by_account, 1) == []
-
-    run_scenario(scenario)
+    assert refused.status == 409
+    assert "other 계정이 쓰는 번호입니다" in refused.text
+    assert await env.store.read(numbers.list_by_account, 1) == []
 
 
-def test_rejected_number_is_shown_with_the_reason_and_can_be_tried_again(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner, operator = await signed_in_browser(env), await signed_in_browser(env, Role.OPERATOR)
-        await owner.submit("/console/numbers", number=SENDER)
+async def test_rejected_number_is_shown_with_the_reason_and_can_be_tried_again(env: Environment) -> None:
+    owner, operator = await signed_in_browser(env), await signed_in_browser(env, Role.OPERATOR)
+    await owner.submit("/console/numbers", number=SENDER)
 
-        target = {"account": "1", "number": DIGITS}
-        long = await operator.submit("/console/operate/numbers/reject", comment="x" * 201, **target)
-        unknown = await operator.submit("/console/operate/numbers/reject", account="9", number=DIGITS)
-        await operator.submit("/console/operate/numbers/reject", comment="<b>증명원</b>", **target)
-        shown = await owner.get("/console/numbers")
-        await owner.submit("/console/numbers/remove", number=DIGITS)
-        await owner.submit("/console/numbers", number=SENDER)
+    target = {"account": "1", "number": DIGITS}
+    long = await operator.submit("/console/operate/numbers/reject", comment="x" * 201, **target)
+    unknown = await operator.submit("/console/operate/numbers/reject", account="9", number=DIGITS)
+    await operator.submit("/console/operate/numbers/reject", comment="<b>증명원</b>", **target)
+    shown = await owner.get("/console/numbers")
+    await owner.submit("/console/numbers/remove", number=DIGITS)
+    await owner.submit("/console/numbers", number=SENDER)
 
-        assert (long.status, unknown.status) == (400, 404)
-        assert "반려" in shown.text
-        assert "&lt;b&gt;증명원" in shown.text
-        assert "승인 대기" in (await owner.get("/console/numbers")).text
-
-    run_scenario(scenario)
+    assert (long.status, unknown.status) == (400, 404)
+    assert "반려" in shown.text
+    assert "&lt;b&gt;증명원" in shown.text
+    assert "승인 대기" in (await owner.get("/console/numbers")).text
 
 
-def test_pending_numbers_of_an_account_are_limited(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
-        for each in range(MAX_PENDING_NUMBERS):
-            await env.store.write(numbers.add, 1, f"0701{each:07}", 0, NumberState.PENDING)
+async def test_pending_numbers_of_an_account_are_limited(env: Environment) -> None:
+    owner = await signed_in_browser(env)
+    for each in range(MAX_PENDING_NUMBERS):
+        await env.store.write(numbers.add, 1, f"0701{each:07}", 0, NumberState.PENDING)
 
-        full = await owner.submit("/console/numbers", number=SENDER)
+    full = await owner.submit("/console/numbers", number=SENDER)
 
-        assert full.status == 400
-        assert f"{MAX_PENDING_NUMBERS}개까지" in full.text
-
-    run_scenario(scenario)
+    assert full.status == 400
+    assert f"{MAX_PENDING_NUMBERS}개까지" in full.text
 
 
-def test_pending_number_can_be_chosen_where_numbers_are_not_checked(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
-        await owner.submit("/console/numbers", number=SENDER)
+async def test_pending_number_can_be_chosen_where_numbers_are_not_checked(env: Environment) -> None:
+    owner = await signed_in_browser(env)
+    await owner.submit("/console/numbers", number=SENDER)
 
-        shown = await owner.get("/console/send")
+    shown = await owner.get("/console/send")
 
-        assert SENDER in shown.text
-        await call_ok(await env.caller(), "message/sendSMS", sms_body())
-
-    run_scenario(scenario)
+    assert SENDER in shown.text
+    await call_ok(await env.caller(), "message/sendSMS", sms_body())
 
 
 @pytest.mark.parametrize(
     ("typed", "error"), [("", "비어"), ("119", "발신번호로 쓸 수 없는"), ("<b>", "숫자와 하이픈")]
 )
-def test_invalid_sender_number_is_reported_at_its_field(run_scenario: RunScenario, typed: str, error: str) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+async def test_invalid_sender_number_is_reported_at_its_field(env: Environment, typed: str, error: str) -> None:
+    browser = await signed_in_browser(env)
 
-        shown = await browser.submit("/console/numbers", number=typed)
+    shown = await browser.submit("/console/numbers", number=typed)
 
-        assert shown.status == 400
-        assert error in shown.text
-        assert 'aria-describedby="wrong-number"' in shown.text
-        assert "<b>" not in shown.text
-        assert await env.store.read(numbers.list_all) == []
-
-    run_scenario(scenario)
+    assert shown.status == 400
+    assert error in shown.text
+    assert 'aria-describedby="wrong-number"' in shown.text
+    assert "<b>" not in shown.text
+    assert await env.store.read(numbers.list_all) == []
 
 
 def test_duplicate_number_and_number_over_account_limit_are_refused(run_scenario: RunScenario) -> None:
@@ -205,45 +186,40 @@ def test_duplicate_number_and_number_over_account_limit_are_refused(run_scenario
     run_scenario(scenario)
 
 
-def test_numbers_of_other_accounts_cannot_be_viewed_or_removed(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner, stranger = await signed_in_browser(env), await signed_in_browser(env, account="other")
-        await owner.submit("/console/numbers", number=SENDER)
+async def test_numbers_of_other_accounts_cannot_be_viewed_or_removed(env: Environment) -> None:
+    owner, stranger = await signed_in_browser(env), await signed_in_browser(env, account="other")
+    await owner.submit("/console/numbers", number=SENDER)
 
-        shown = await stranger.get("/console/numbers")
-        asked = await stranger.get(f"/console/numbers/remove?number={DIGITS}")
-        removed = await stranger.submit("/console/numbers/remove", number=DIGITS)
+    shown = await stranger.get("/console/numbers")
+    asked = await stranger.get(f"/console/numbers/remove?number={DIGITS}")
+    removed = await stranger.submit("/console/numbers/remove", number=DIGITS)
 
-        assert f">{SENDER}<" not in shown.text
-        assert (asked.status, removed.status) == (404, 404)
-        assert len(await env.store.read(numbers.list_all)) == 1
-
-    run_scenario(scenario)
+    assert f">{SENDER}<" not in shown.text
+    assert (asked.status, removed.status) == (404, 404)
+    assert len(await env.store.read(numbers.list_all)) == 1
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.OPERATOR])
-def test_number_for_opting_out_is_set_and_removed(run_scenario: RunScenario, role: Role) -> None:
-    async def scenario(env: Environment) -> None:
-        await env.caller()
-        browser = await signed_in_browser(env, role)
+@pytest.mark.settings(opt_out_number="080-999-0000")
+async def test_number_for_opting_out_is_set_and_removed(env: Environment, role: Role) -> None:
+    await env.caller()
+    browser = await signed_in_browser(env, role)
 
-        wrong = await browser.submit("/console/numbers/opt-out", optOutNumber="02-1234-5678")
-        saved = await browser.submit("/console/numbers/opt-out", optOutNumber=" 080 123 4567 ")
-        shown = await browser.get(saved.location)
-        stored = await env.store.read(accounts.get_opt_out_numbers, [1])
-        await browser.submit("/console/numbers/opt-out", optOutNumber="")
+    wrong = await browser.submit("/console/numbers/opt-out", optOutNumber="02-1234-5678")
+    saved = await browser.submit("/console/numbers/opt-out", optOutNumber=" 080 123 4567 ")
+    shown = await browser.get(saved.location)
+    stored = await env.store.read(accounts.get_opt_out_numbers, [1])
+    await browser.submit("/console/numbers/opt-out", optOutNumber="")
 
-        assert (wrong.status, saved.status) == (400, 303)
-        assert "080으로 시작하는" in wrong.text
-        assert 'value="02-1234-5678"' in wrong.text
-        assert 'value="080-123-4567"' in shown.text
-        assert "080-999-0000을(를) 씁니다" in shown.text
-        assert stored == {1: "0801234567"}
-        assert await env.store.read(accounts.get_opt_out_numbers, [1]) == {}
-        found = await env.store.read(latest_entries, None, 2)
-        assert [(each.action, each.target) for each in found] == [
-            ("account.opt_out", ""),
-            ("account.opt_out", "080-****-4567"),
-        ]
-
-    run_scenario(scenario, opt_out_number="080-999-0000")
+    assert (wrong.status, saved.status) == (400, 303)
+    assert "080으로 시작하는" in wrong.text
+    assert 'value="02-1234-5678"' in wrong.text
+    assert 'value="080-123-4567"' in shown.text
+    assert "080-999-0000을(를) 씁니다" in shown.text
+    assert stored == {1: "0801234567"}
+    assert await env.store.read(accounts.get_opt_out_numbers, [1]) == {}
+    found = await env.store.read(latest_entries, None, 2)
+    assert [(each.action, each.target) for each in found] == [
+        ("account.opt_out", ""),
+        ("account.opt_out", "080-****-4567"),
+    ]

@@ -49,98 +49,83 @@ def exported(page: PageResponse) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.OPERATOR])
-def test_number_is_looked_up_exported_and_erased(run_scenario: RunScenario, role: Role) -> None:
-    async def scenario(env: Environment) -> None:
-        await send_some(env)
-        browser = await signed_in_browser(env, role)
-        await upload_file(browser, f"전화번호,이름\n{NUMBER},{SECRET}\n{OTHER},이몽룡\n")
+async def test_number_is_looked_up_exported_and_erased(env: Environment, role: Role) -> None:
+    await send_some(env)
+    browser = await signed_in_browser(env, role)
+    await upload_file(browser, f"전화번호,이름\n{NUMBER},{SECRET}\n{OTHER},이몽룡\n")
 
-        found = await browser.submit(PATH, number=f" {NUMBER} ")
-        file = await browser.submit(f"{PATH}/export", number=DIGITS)
-        erased = await browser.submit(f"{PATH}/erase", number=DIGITS)
-        left = exported(await browser.submit(f"{PATH}/export", number=NUMBER))
+    found = await browser.submit(PATH, number=f" {NUMBER} ")
+    file = await browser.submit(f"{PATH}/export", number=DIGITS)
+    erased = await browser.submit(f"{PATH}/erase", number=DIGITS)
+    left = exported(await browser.submit(f"{PATH}/export", number=NUMBER))
 
-        for name, count in (("메시지", 2), ("가상 휴대폰의 메시지", 1), ("업로드한 수신자 파일의 행", 1)):
-            assert f"<dt>{name}</dt>\n    <dd>{count}</dd>" in found.text
-        for text in CONSEQUENCES["ko"]:
-            assert text in found.text
-        document = exported(file)
-        assert file.headers["content-disposition"] == ('attachment; filename="pabal-personal-data-2026-11-15.json"')
-        assert [each["content"] for each in document["messages"]] == [SECRET, "공지"]  # type: ignore[attr-defined]
-        assert (document["account"], document["phoneNumber"]) == ("acme", NUMBER)
-        assert "메시지 2건을 지웠습니다. 그중 1건은" in erased.text
-        assert "백업은 포함되지 않습니다" in erased.text
-        assert [left[name] for name in ("messages", "simulatedPhone", "campaignRows")] == [[], [], []]
-        (kept,) = await list_messages(await env.caller(), receivers=OTHER)
-        assert kept["content"] == "공지"
-        assert [each for each in await audited(env) if each[0].startswith("privacy.")] == [
-            (privacy.EXPORT_ACTION, ""),
-            (privacy.ERASE_ACTION, ""),
-            (privacy.EXPORT_ACTION, ""),
-        ]
-
-    run_scenario(scenario)
+    for name, count in (("메시지", 2), ("가상 휴대폰의 메시지", 1), ("업로드한 수신자 파일의 행", 1)):
+        assert f"<dt>{name}</dt>\n    <dd>{count}</dd>" in found.text
+    for text in CONSEQUENCES["ko"]:
+        assert text in found.text
+    document = exported(file)
+    assert file.headers["content-disposition"] == ('attachment; filename="pabal-personal-data-2026-11-15.json"')
+    assert [each["content"] for each in document["messages"]] == [SECRET, "공지"]  # type: ignore[attr-defined]
+    assert (document["account"], document["phoneNumber"]) == ("acme", NUMBER)
+    assert "메시지 2건을 지웠습니다. 그중 1건은" in erased.text
+    assert "백업은 포함되지 않습니다" in erased.text
+    assert [left[name] for name in ("messages", "simulatedPhone", "campaignRows")] == [[], [], []]
+    (kept,) = await list_messages(await env.caller(), receivers=OTHER)
+    assert kept["content"] == "공지"
+    assert [each for each in await audited(env) if each[0].startswith("privacy.")] == [
+        (privacy.EXPORT_ACTION, ""),
+        (privacy.ERASE_ACTION, ""),
+        (privacy.EXPORT_ACTION, ""),
+    ]
 
 
-def test_consequences_are_also_told_in_english(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        await browser.submit("/console/language", language="en")
+async def test_consequences_are_also_told_in_english(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    await browser.submit("/console/language", language="en")
 
-        found = await browser.submit(PATH, number=NUMBER)
+    found = await browser.submit(PATH, number=NUMBER)
 
-        for text in CONSEQUENCES["en"]:
-            assert text in found.text
-
-    run_scenario(scenario)
+    for text in CONSEQUENCES["en"]:
+        assert text in found.text
 
 
 @pytest.mark.parametrize("action", ["", "/export", "/erase"])
-def test_wrong_number_is_told_at_its_field_and_changes_nothing(run_scenario: RunScenario, action: str) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        before = await audited(env)
+async def test_wrong_number_is_told_at_its_field_and_changes_nothing(env: Environment, action: str) -> None:
+    browser = await signed_in_browser(env)
+    before = await audited(env)
 
-        shown = [await browser.submit(f"{PATH}{action}", number=each) for each in ("", "12", "02-123-4567")]
+    shown = [await browser.submit(f"{PATH}{action}", number=each) for each in ("", "12", "02-123-4567")]
 
-        assert [each.status for each in shown] == [400] * 3
-        assert all('id="wrong-number"' in each.text for each in shown)
-        assert 'value="02-123-4567"' in shown[2].text
-        assert await audited(env) == before
-
-    run_scenario(scenario)
+    assert [each.status for each in shown] == [400] * 3
+    assert all('id="wrong-number"' in each.text for each in shown)
+    assert 'value="02-123-4567"' in shown[2].text
+    assert await audited(env) == before
 
 
-def test_number_of_another_account_is_neither_found_nor_erased(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await send_some(env)
-        stranger = await signed_in_browser(env, account="other")
+async def test_number_of_another_account_is_neither_found_nor_erased(env: Environment) -> None:
+    await send_some(env)
+    stranger = await signed_in_browser(env, account="other")
 
-        found = await stranger.submit(PATH, number=NUMBER)
-        document = exported(await stranger.submit(f"{PATH}/export", number=NUMBER))
-        await stranger.submit(f"{PATH}/erase", number=NUMBER)
+    found = await stranger.submit(PATH, number=NUMBER)
+    document = exported(await stranger.submit(f"{PATH}/export", number=NUMBER))
+    await stranger.submit(f"{PATH}/erase", number=NUMBER)
 
-        assert "<dt>메시지</dt>\n    <dd>0</dd>" in found.text
-        assert document["messages"] == []
-        assert len(await list_messages(await env.caller(), receivers=NUMBER)) == 2
-
-    run_scenario(scenario)
+    assert "<dt>메시지</dt>\n    <dd>0</dd>" in found.text
+    assert document["messages"] == []
+    assert len(await list_messages(await env.caller(), receivers=NUMBER)) == 2
 
 
-def test_operator_erases_only_in_the_account_of_the_form(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await send_some(env)
-        operator = await signed_in_browser(env, Role.OPERATOR)
-        token = await operator.csrf()
-        other = await env.store.write(accounts.ensure_account, "other", 0)
-        await operator.submit("/console/accounts", account=str(other))
+async def test_operator_erases_only_in_the_account_of_the_form(env: Environment) -> None:
+    await send_some(env)
+    operator = await signed_in_browser(env, Role.OPERATOR)
+    token = await operator.csrf()
+    other = await env.store.write(accounts.ensure_account, "other", 0)
+    await operator.submit("/console/accounts", account=str(other))
 
-        refused = await operator.post(f"{PATH}/erase", {"csrf": token, "number": NUMBER})
+    refused = await operator.post(f"{PATH}/erase", {"csrf": token, "number": NUMBER})
 
-        assert refused.status == 409
-        assert len(await list_messages(await env.caller(), receivers=NUMBER)) == 2
-
-    run_scenario(scenario)
+    assert refused.status == 409
+    assert len(await list_messages(await env.caller(), receivers=NUMBER)) == 2
 
 
 def test_number_is_in_no_address_of_the_page(run_scenario: RunScenario) -> None:
@@ -158,16 +143,13 @@ def test_number_is_in_no_address_of_the_page(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_many_messages_are_exported_in_batches(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        for _ in range(3):
-            await call_ok(call, "message/sendSMS", sms_body(*[NUMBER] * 100))
-        owner = await signed_in_browser(env)
+async def test_many_messages_are_exported_in_batches(env: Environment) -> None:
+    call = await env.caller()
+    for _ in range(3):
+        await call_ok(call, "message/sendSMS", sms_body(*[NUMBER] * 100))
+    owner = await signed_in_browser(env)
 
-        document = exported(await owner.submit(f"{PATH}/export", number=NUMBER))
+    document = exported(await owner.submit(f"{PATH}/export", number=NUMBER))
 
-        ids = {each["messageId"] for each in document["messages"]}  # type: ignore[attr-defined]
-        assert len(ids) == 300 > privacy.BATCH
-
-    run_scenario(scenario)
+    ids = {each["messageId"] for each in document["messages"]}  # type: ignore[attr-defined]
+    assert len(ids) == 300 > privacy.BATCH

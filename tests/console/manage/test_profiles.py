@@ -44,60 +44,51 @@ async def audit_lines(env: Environment) -> list[tuple[str, str]]:
     return [(each.action, each.target) for each in found if each.action.startswith("profile.")]
 
 
-def test_channel_is_registered_verified_by_token_and_used_for_sending(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser, call = await signed_in_browser(env), await env.caller()
+async def test_channel_is_registered_verified_by_token_and_used_for_sending(env: Environment) -> None:
+    browser, call = await signed_in_browser(env), await env.caller()
 
-        asked = await register(browser, channelId=" shop ")
-        page = await browser.get(asked.location)
-        done = await enter(browser, await get_latest_token(call))
-        listed = await browser.get(done.location)
+    asked = await register(browser, channelId=" shop ")
+    page = await browser.get(asked.location)
+    done = await enter(browser, await get_latest_token(call))
+    listed = await browser.get(done.location)
 
-        assert asked.location == "/console/profiles/token?channel=%40shop"
-        assert 'data-left-s="1800"' in page.text
-        assert CELLPHONE in page.text
-        assert "@shop 채널이 승인되었습니다" in listed.text
-        (profile,) = (await call("sender/list")).items
-        assert profile["senderKey"] in listed.text
-        assert "건강 › 병원 › 종합병원" in listed.text
-        assert await audit_lines(env) == [("profile.approve", CHANNEL), ("profile.register", CHANNEL)]
-        assert (await browser.get(asked.location)).location == "/console/profiles", "there is no token to enter"
-
-    run_scenario(scenario)
+    assert asked.location == "/console/profiles/token?channel=%40shop"
+    assert 'data-left-s="1800"' in page.text
+    assert CELLPHONE in page.text
+    assert "@shop 채널이 승인되었습니다" in listed.text
+    (profile,) = (await call("sender/list")).items
+    assert profile["senderKey"] in listed.text
+    assert "건강 › 병원 › 종합병원" in listed.text
+    assert await audit_lines(env) == [("profile.approve", CHANNEL), ("profile.register", CHANNEL)]
+    assert (await browser.get(asked.location)).location == "/console/profiles", "there is no token to enter"
 
 
-def test_invalid_registration_is_reported_at_its_field_and_keeps_input(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+async def test_invalid_registration_is_reported_at_its_field_and_keeps_input(env: Environment) -> None:
+    browser = await signed_in_browser(env)
 
-        shown = await register(browser, channelId=HOSTILE, category="", cellphone="119", major="건강", minor="병원")
+    shown = await register(browser, channelId=HOSTILE, category="", cellphone="119", major="건강", minor="병원")
 
-        assert shown.status == 400
-        for field in ("category", "cellphone"):
-            assert f'aria-describedby="wrong-{field}"' in shown.text
-        assert HOSTILE not in shown.text
-        assert 'value="119"' in shown.text
-        assert '<option value="병원" selected>' in shown.text
-        assert await audit_lines(env) == []
-
-    run_scenario(scenario)
+    assert shown.status == 400
+    for field in ("category", "cellphone"):
+        assert f'aria-describedby="wrong-{field}"' in shown.text
+    assert HOSTILE not in shown.text
+    assert 'value="119"' in shown.text
+    assert '<option value="병원" selected>' in shown.text
+    assert await audit_lines(env) == []
 
 
-def test_category_is_chosen_level_by_level(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        path = "/console/profiles/categories"
+async def test_category_is_chosen_level_by_level(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    path = "/console/profiles/categories"
 
-        first = await browser.get(path)
-        second = await browser.get(f"{path}?major=건강&minor=&category=")
-        third = await browser.get(f"{path}?major=건강&minor=병원&category={CATEGORY}")
+    first = await browser.get(path)
+    second = await browser.get(f"{path}?major=건강&minor=&category=")
+    third = await browser.get(f"{path}?major=건강&minor=병원&category={CATEGORY}")
 
-        assert re.search(r'<select name="minor"[^>]* disabled', first.text)
-        assert '<option value="병원"' in second.text
-        assert f'<option value="{CATEGORY}" selected>종합병원</option>' in third.text
-        assert "<html" not in third.text
-
-    run_scenario(scenario)
+    assert re.search(r'<select name="minor"[^>]* disabled', first.text)
+    assert '<option value="병원"' in second.text
+    assert f'<option value="{CATEGORY}" selected>종합병원</option>' in third.text
+    assert "<html" not in third.text
 
 
 def test_category_choice_outside_its_parent_is_dropped_and_single_choice_is_made() -> None:
@@ -114,27 +105,24 @@ def test_category_choice_outside_its_parent_is_dropped_and_single_choice_is_made
     assert split_levels("가, 나, 다, 라") == ["가", "나", "다, 라"]
 
 
-def test_wrong_token_uses_an_attempt_until_locked(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser, call = await signed_in_browser(env), await env.caller()
-        await register(browser)
-        token = await get_latest_token(call)
-        wrong = f"{(int(token) + 1) % 10**6:06}"
+async def test_wrong_token_uses_an_attempt_until_locked(env: Environment) -> None:
+    browser, call = await signed_in_browser(env), await env.caller()
+    await register(browser)
+    token = await get_latest_token(call)
+    wrong = f"{(int(token) + 1) % 10**6:06}"
 
-        tries = [await enter(browser, wrong) for _ in range(MAX_WRONG_TOKENS)]
-        locked = await enter(browser, token)
-        again = await browser.submit("/console/profiles/resend", channel=CHANNEL)
-        page = await browser.get(again.location)
-        right = await enter(browser, await get_latest_token(call))
+    tries = [await enter(browser, wrong) for _ in range(MAX_WRONG_TOKENS)]
+    locked = await enter(browser, token)
+    again = await browser.submit("/console/profiles/resend", channel=CHANNEL)
+    page = await browser.get(again.location)
+    right = await enter(browser, await get_latest_token(call))
 
-        assert {shown.status for shown in tries} == {422}
-        assert f"앞으로 {MAX_WRONG_TOKENS - 1}번" in tries[0].text
-        assert locked.status >= 400
-        assert "여러 번 잘못 입력해 더 입력할 수 없습니다" in locked.text
-        assert "토큰을 다시 발송했습니다" in page.text
-        assert right.location.startswith("/console/profiles?approved=")
-
-    run_scenario(scenario)
+    assert {shown.status for shown in tries} == {422}
+    assert f"앞으로 {MAX_WRONG_TOKENS - 1}번" in tries[0].text
+    assert locked.status >= 400
+    assert "여러 번 잘못 입력해 더 입력할 수 없습니다" in locked.text
+    assert "토큰을 다시 발송했습니다" in page.text
+    assert right.location.startswith("/console/profiles?approved=")
 
 
 def test_expired_token_is_reported_and_resends_are_limited(run_scenario: RunScenario) -> None:
@@ -162,82 +150,68 @@ def test_expired_token_is_reported_and_resends_are_limited(run_scenario: RunScen
     run_scenario(scenario, world=world)
 
 
-def test_deleting_profile_asks_first_and_cancels_waiting_messages(
-    run_scenario: RunScenario,
+async def test_deleting_profile_asks_first_and_cancels_waiting_messages(
+    env: Environment,
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        later = alimtalk_body(sender_key, sendDate="2026-11-16 12:00")
-        await call_ok(call, "message/sendAlimtalk", later)
-        browser = await signed_in_browser(env)
+    call, sender_key = await set_up_sender(env)
+    later = alimtalk_body(sender_key, sendDate="2026-11-16 12:00")
+    await call_ok(call, "message/sendAlimtalk", later)
+    browser = await signed_in_browser(env)
 
-        question = await browser.get("/console/profiles/delete?channel=@shop")
-        before = describe_outcome(await get_message(call))
-        done = await browser.submit("/console/profiles/delete", channel=CHANNEL)
-        again = await browser.submit("/console/profiles/delete", channel=CHANNEL)
+    question = await browser.get("/console/profiles/delete?channel=@shop")
+    before = describe_outcome(await get_message(call))
+    done = await browser.submit("/console/profiles/delete", channel=CHANNEL)
+    again = await browser.submit("/console/profiles/delete", channel=CHANNEL)
 
-        assert "@shop 채널을 삭제하시겠습니까?" in question.text
-        assert (before, describe_outcome(await get_message(call))) == ("waiting", "cancel")
-        assert (done.location, again.status) == ("/console/profiles", 404)
-        assert await audit_lines(env) == [("profile.delete", CHANNEL)]
-        assert "아직 등록한 채널이 없습니다" in (await browser.get("/console/profiles")).text
-
-    run_scenario(scenario)
+    assert "@shop 채널을 삭제하시겠습니까?" in question.text
+    assert (before, describe_outcome(await get_message(call))) == ("waiting", "cancel")
+    assert (done.location, again.status) == ("/console/profiles", 404)
+    assert await audit_lines(env) == [("profile.delete", CHANNEL)]
+    assert "아직 등록한 채널이 없습니다" in (await browser.get("/console/profiles")).text
 
 
 @pytest.mark.parametrize("role", [Role.SENDER, Role.VIEWER])
-def test_non_owner_sees_profile_list_only_and_viewer_sees_no_number_or_key(
-    run_scenario: RunScenario, role: Role
+async def test_non_owner_sees_profile_list_only_and_viewer_sees_no_number_or_key(
+    env: Environment, role: Role
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        browser = await signed_in_browser(env, role)
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    browser = await signed_in_browser(env, role)
 
-        shown = await browser.get("/console/profiles")
+    shown = await browser.get("/console/profiles")
 
-        assert "@shop" in shown.text
-        assert "/console/profiles/" not in shown.text
-        assert (CELLPHONE in shown.text, sender_key in shown.text) == (role is Role.SENDER, role is Role.SENDER)
-
-    run_scenario(scenario)
+    assert "@shop" in shown.text
+    assert "/console/profiles/" not in shown.text
+    assert (CELLPHONE in shown.text, sender_key in shown.text) == (role is Role.SENDER, role is Role.SENDER)
 
 
-def test_profiles_of_other_accounts_cannot_be_changed(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner, stranger = await signed_in_browser(env), await signed_in_browser(env, account="other")
-        await register(owner)
+async def test_profiles_of_other_accounts_cannot_be_changed(env: Environment) -> None:
+    owner, stranger = await signed_in_browser(env), await signed_in_browser(env, account="other")
+    await register(owner)
 
-        shown = [
-            await stranger.get("/console/profiles/token?channel=@shop"),
-            await stranger.get("/console/profiles/delete?channel=@shop"),
-            await stranger.submit("/console/profiles/token", channel=CHANNEL, token="123456"),
-            await stranger.submit("/console/profiles/resend", channel=CHANNEL),
-            await stranger.submit("/console/profiles/delete", channel=CHANNEL),
-        ]
+    shown = [
+        await stranger.get("/console/profiles/token?channel=@shop"),
+        await stranger.get("/console/profiles/delete?channel=@shop"),
+        await stranger.submit("/console/profiles/token", channel=CHANNEL, token="123456"),
+        await stranger.submit("/console/profiles/resend", channel=CHANNEL),
+        await stranger.submit("/console/profiles/delete", channel=CHANNEL),
+    ]
 
-        assert [each.status for each in shown] == [404] * 5
-        assert CHANNEL not in (await stranger.get("/console/profiles")).text
-        assert len(await env.store.read(profiles.list_all)) == 1
-
-    run_scenario(scenario)
+    assert [each.status for each in shown] == [404] * 5
+    assert CHANNEL not in (await stranger.get("/console/profiles")).text
+    assert len(await env.store.read(profiles.list_all)) == 1
 
 
-def test_profile_disabled_by_operator_or_relay_is_marked(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await register_channel(await env.caller())
-        ((_, profile),) = await env.store.read(profiles.list_all)
-        await env.store.write(profiles.set_enabled, profile.id, False, env.world.now())
+async def test_profile_disabled_by_operator_or_relay_is_marked(env: Environment) -> None:
+    await register_channel(await env.caller())
+    ((_, profile),) = await env.store.read(profiles.list_all)
+    await env.store.write(profiles.set_enabled, profile.id, False, env.world.now())
 
-        browser = await signed_in_browser(env)
+    browser = await signed_in_browser(env)
 
-        shown = await browser.get("/console/profiles")
+    shown = await browser.get("/console/profiles")
 
-        assert "운영자가 사용을 중지했습니다" in shown.text
-        await env.store.write(profiles.set_enabled, profile.id, True, env.world.now())
-        await env.store.write(
-            profiles.apply_remote, profile.id, profile.category, Suspension.BLOCKED, env.world.now()
-        )
-        assert Suspension.BLOCKED.label.ko in (await browser.get("/console/profiles")).text
-
-    run_scenario(scenario)
+    assert "운영자가 사용을 중지했습니다" in shown.text
+    await env.store.write(profiles.set_enabled, profile.id, True, env.world.now())
+    await env.store.write(profiles.apply_remote, profile.id, profile.category, Suspension.BLOCKED, env.world.now())
+    assert Suspension.BLOCKED.label.ko in (await browser.get("/console/profiles")).text

@@ -9,7 +9,7 @@ from pabal.store.kakao import templates as kept_templates
 from tests.console.manage.test_templates import form_fields, only_template, save, set_up_sender
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, call_ok, image_body, template_body
+from tests.fixtures.web import call_ok, image_body, template_body
 
 JPEG = b"\xff\xd8\xff\xe0 one\r\n--cu picture \x00\xff"
 OTHER = b"\xff\xd8\xff\xe0 another"
@@ -20,65 +20,54 @@ def emphasised(sender_key: str, **changes: str) -> dict[str, str]:
     return form_fields(sender_key, emphasisType="image", imageLink="https://shop.example/", **changes)
 
 
-def test_template_image_is_stored_shown_replaced_and_kept_on_edit(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await set_up_sender(env)
+async def test_template_image_is_stored_shown_replaced_and_kept_on_edit(env: Environment) -> None:
+    _, sender_key, browser = await set_up_sender(env)
 
-        path = (
-            await browser.submit_with_file(NEW, ("봄.jpg", "image/jpeg", JPEG), emphasised(sender_key))
-        ).location
-        page = await browser.get(path)
-        first = await browser.get(f"{path}/picture")
-        form = await browser.get(f"{path}/edit")
-        await save(browser, f"{path}/edit", emphasised(sender_key, content="새 글"))
-        stored = await browser.get(f"{path}/picture")
-        await browser.submit_with_file(f"{path}/edit", ("b.jpg", "image/jpeg", OTHER), emphasised(sender_key))
-        changed = await browser.get(f"{path}/picture")
+    path = (await browser.submit_with_file(NEW, ("봄.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
+    page = await browser.get(path)
+    first = await browser.get(f"{path}/picture")
+    form = await browser.get(f"{path}/edit")
+    await save(browser, f"{path}/edit", emphasised(sender_key, content="새 글"))
+    stored = await browser.get(f"{path}/picture")
+    await browser.submit_with_file(f"{path}/edit", ("b.jpg", "image/jpeg", OTHER), emphasised(sender_key))
+    changed = await browser.get(f"{path}/picture")
 
-        assert f'<img class="picture-shown" src="{path}/picture"' in page.text
-        assert (first.body, first.headers["content-type"]) == (JPEG, "image/jpeg")
-        assert first.headers["x-content-type-options"] == "nosniff"
-        assert 'value="https://shop.example/"' in form.text
-        assert "현재 이미지를 그대로" in form.text
-        assert (stored.body, changed.body) == (JPEG, OTHER)
-        design = (await only_template(env)).latest
-        assert (design.image_name, design.emphasis_type, design.image_link) == (
-            "b.jpg",
-            "image",
-            "https://shop.example/",
-        )
-
-    run_scenario(scenario)
+    assert f'<img class="picture-shown" src="{path}/picture"' in page.text
+    assert (first.body, first.headers["content-type"]) == (JPEG, "image/jpeg")
+    assert first.headers["x-content-type-options"] == "nosniff"
+    assert 'value="https://shop.example/"' in form.text
+    assert "현재 이미지를 그대로" in form.text
+    assert (stored.body, changed.body) == (JPEG, OTHER)
+    design = (await only_template(env)).latest
+    assert (design.image_name, design.emphasis_type, design.image_link) == (
+        "b.jpg",
+        "image",
+        "https://shop.example/",
+    )
 
 
-def test_template_image_is_removed_with_image_emphasis(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await set_up_sender(env)
-        path = (await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
+async def test_template_image_is_removed_with_image_emphasis(env: Environment) -> None:
+    _, sender_key, browser = await set_up_sender(env)
+    path = (await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
 
-        await save(browser, f"{path}/edit", form_fields(sender_key))
-        gone = await browser.get(f"{path}/picture")
+    await save(browser, f"{path}/edit", form_fields(sender_key))
+    gone = await browser.get(f"{path}/picture")
 
-        assert gone.status == 404
-        assert (await only_template(env)).latest.image_name is None
-
-    run_scenario(scenario)
+    assert gone.status == 404
+    assert (await only_template(env)).latest.image_name is None
 
 
-def test_template_image_set_by_api_survives_edit_with_any_emphasis(
-    run_scenario: RunScenario,
+async def test_template_image_set_by_api_survives_edit_with_any_emphasis(
+    env: Environment,
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key, browser = await set_up_sender(env)
-        made = await call_ok(call, "template/create", template_body(sender_key, image=image_body()))
-        path = f"/console/templates/{made.item['id']}"
+    call, sender_key, browser = await set_up_sender(env)
+    made = await call_ok(call, "template/create", template_body(sender_key, image=image_body()))
+    path = f"/console/templates/{made.item['id']}"
 
-        await save(browser, f"{path}/edit", form_fields(sender_key, content="새 글"))
+    await save(browser, f"{path}/edit", form_fields(sender_key, content="새 글"))
 
-        assert (await browser.get(f"{path}/picture")).status == 200
-        assert (await only_template(env)).latest.image_name == "photo.jpg"
-
-    run_scenario(scenario)
+    assert (await browser.get(f"{path}/picture")).status == 200
+    assert (await only_template(env)).latest.image_name == "photo.jpg"
 
 
 @pytest.mark.parametrize(
@@ -91,122 +80,101 @@ def test_template_image_set_by_api_survives_edit_with_any_emphasis(
         ("image/jpeg", b"", "wrong-image"),
     ],
 )
-def test_invalid_template_image_is_reported_at_its_field(
-    run_scenario: RunScenario, kind: str, body: bytes, error: str
+async def test_invalid_template_image_is_reported_at_its_field(
+    env: Environment, kind: str, body: bytes, error: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await set_up_sender(env)
+    _, sender_key, browser = await set_up_sender(env)
 
-        shown = await browser.submit_with_file(
-            NEW, ("a.jpg", kind, body), emphasised(sender_key, content="다시 쓰지 않게")
-        )
+    shown = await browser.submit_with_file(
+        NEW, ("a.jpg", kind, body), emphasised(sender_key, content="다시 쓰지 않게")
+    )
 
-        assert shown.status == 400
-        assert 'id="wrong-image"' in shown.text
-        assert error in shown.text
-        assert "다시 쓰지 않게" in shown.text
-        assert await env.store.read(kept_templates.list_all) == []
-
-    run_scenario(scenario)
+    assert shown.status == 400
+    assert 'id="wrong-image"' in shown.text
+    assert error in shown.text
+    assert "다시 쓰지 않게" in shown.text
+    assert await env.store.read(kept_templates.list_all) == []
 
 
-def test_image_emphasis_requires_an_image(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await set_up_sender(env)
+async def test_image_emphasis_requires_an_image(env: Environment) -> None:
+    _, sender_key, browser = await set_up_sender(env)
 
-        shown = await save(browser, NEW, emphasised(sender_key))
+    shown = await save(browser, NEW, emphasised(sender_key))
 
-        assert shown.status == 400
-        assert 'id="wrong-image"' in shown.text
-
-    run_scenario(scenario)
+    assert shown.status == 400
+    assert 'id="wrong-image"' in shown.text
 
 
-def test_template_copy_keeps_image_but_never_one_of_another_account(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await set_up_sender(env)
-        path = (await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
-        number = path.rpartition("/")[2]
-        stranger = await signed_in_browser(env, Role.OWNER, "other")
-        viewer = await signed_in_browser(env, Role.VIEWER)
+async def test_template_copy_keeps_image_but_never_one_of_another_account(env: Environment) -> None:
+    _, sender_key, browser = await set_up_sender(env)
+    path = (await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", JPEG), emphasised(sender_key))).location
+    number = path.rpartition("/")[2]
+    stranger = await signed_in_browser(env, Role.OWNER, "other")
+    viewer = await signed_in_browser(env, Role.VIEWER)
 
-        form = await browser.get(f"{NEW}?copy={number}")
-        copied = await save(browser, NEW, emphasised(sender_key, templateCode="T2", pictureOf=number))
-        theft = await save(stranger, NEW, emphasised(sender_key, templateCode="T3", pictureOf=number))
-        look = await stranger.get(f"{path}/picture")
-        allowed = await viewer.get(f"{path}/picture")
+    form = await browser.get(f"{NEW}?copy={number}")
+    copied = await save(browser, NEW, emphasised(sender_key, templateCode="T2", pictureOf=number))
+    theft = await save(stranger, NEW, emphasised(sender_key, templateCode="T3", pictureOf=number))
+    look = await stranger.get(f"{path}/picture")
+    allowed = await viewer.get(f"{path}/picture")
 
-        assert f'name="pictureOf" value="{number}"' in form.text
-        assert (await browser.get(f"{copied.location}/picture")).body == JPEG
-        assert (theft.status, look.status) == (404, 404)
-        assert JPEG not in look.body
-        assert allowed.body == JPEG
-
-    run_scenario(scenario)
+    assert f'name="pictureOf" value="{number}"' in form.text
+    assert (await browser.get(f"{copied.location}/picture")).body == JPEG
+    assert (theft.status, look.status) == (404, 404)
+    assert JPEG not in look.body
+    assert allowed.body == JPEG
 
 
-def test_preview_shows_image_placeholder(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await set_up_sender(env)
+async def test_preview_shows_image_placeholder(env: Environment) -> None:
+    _, sender_key, browser = await set_up_sender(env)
 
-        new = await save(browser, "/console/templates/preview", emphasised(sender_key))
-        stored = await save(browser, "/console/templates/preview", emphasised(sender_key, pictureOf="7"))
-        odd = await save(browser, "/console/templates/preview", emphasised(sender_key, pictureOf='"><b>'))
+    new = await save(browser, "/console/templates/preview", emphasised(sender_key))
+    stored = await save(browser, "/console/templates/preview", emphasised(sender_key, pictureOf="7"))
+    odd = await save(browser, "/console/templates/preview", emphasised(sender_key, pictureOf='"><b>'))
 
-        assert '<p class="picture">' in new.text
-        assert 'src="/console/templates/7/picture"' in stored.text
-        assert "<b>" not in odd.text
-        assert "<canvas" in new.text
-
-    run_scenario(scenario)
+    assert '<p class="picture">' in new.text
+    assert 'src="/console/templates/7/picture"' in stored.text
+    assert "<b>" not in odd.text
+    assert "<canvas" in new.text
 
 
 @pytest.mark.parametrize("kind", ["multipart/form-data", "multipart/form-data; boundary=other"])
-def test_malformed_multipart_form_is_refused(run_scenario: RunScenario, kind: str) -> None:
-    async def scenario(env: Environment) -> None:
-        await env.caller()
-        browser = await signed_in_browser(env)
+async def test_malformed_multipart_form_is_refused(env: Environment, kind: str) -> None:
+    await env.caller()
+    browser = await signed_in_browser(env)
 
-        broken = await browser.post(NEW, {"csrf": await browser.csrf()}, **{"content-type": kind})
+    broken = await browser.post(NEW, {"csrf": await browser.csrf()}, **{"content-type": kind})
 
-        assert broken.status == 400
-
-    run_scenario(scenario)
+    assert broken.status == 400
 
 
-def test_multipart_form_requires_csrf_token(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await set_up_sender(env)
+async def test_multipart_form_requires_csrf_token(env: Environment) -> None:
+    _, sender_key, browser = await set_up_sender(env)
 
-        shown = await browser.submit_with_file(
-            NEW, ("a.jpg", "image/jpeg", JPEG), {**emphasised(sender_key), "csrf": "0" * 64}
-        )
+    shown = await browser.submit_with_file(
+        NEW, ("a.jpg", "image/jpeg", JPEG), {**emphasised(sender_key), "csrf": "0" * 64}
+    )
 
-        assert shown.status == 403
-        assert await env.store.read(kept_templates.list_all) == []
-
-    run_scenario(scenario)
+    assert shown.status == 403
+    assert await env.store.read(kept_templates.list_all) == []
 
 
-def test_thumbnail_of_a_highlight_is_uploaded_and_kept_on_edit(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key, browser = await set_up_sender(env)
-        parts = {"itemHighlight.title": "제목", "itemHighlight.description": "설명"}
-        fields = form_fields(sender_key, emphasisType="itemList", **parts)
-        wrong = await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", b"PNG"), fields, THUMBNAIL)
-        path = (await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", JPEG), fields, THUMBNAIL)).location
-        first = (await only_template(env)).latest.parts.highlight
-        assert first is not None
-        again = fields | {"content": "새 글", "itemHighlight.imageUrl": first.image_url or ""}
-        await save(browser, f"{path}/edit", again)
-        kept = (await only_template(env)).latest.parts.highlight
-        await browser.submit_with_file(f"{path}/edit", ("b.jpg", "image/jpeg", OTHER), again, THUMBNAIL)
-        changed = (await only_template(env)).latest.parts.highlight
+async def test_thumbnail_of_a_highlight_is_uploaded_and_kept_on_edit(env: Environment) -> None:
+    _, sender_key, browser = await set_up_sender(env)
+    parts = {"itemHighlight.title": "제목", "itemHighlight.description": "설명"}
+    fields = form_fields(sender_key, emphasisType="itemList", **parts)
+    wrong = await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", b"PNG"), fields, THUMBNAIL)
+    path = (await browser.submit_with_file(NEW, ("a.jpg", "image/jpeg", JPEG), fields, THUMBNAIL)).location
+    first = (await only_template(env)).latest.parts.highlight
+    assert first is not None
+    again = fields | {"content": "새 글", "itemHighlight.imageUrl": first.image_url or ""}
+    await save(browser, f"{path}/edit", again)
+    kept = (await only_template(env)).latest.parts.highlight
+    await browser.submit_with_file(f"{path}/edit", ("b.jpg", "image/jpeg", OTHER), again, THUMBNAIL)
+    changed = (await only_template(env)).latest.parts.highlight
 
-        assert 'id="wrong-thumbnail">' in wrong.text
-        assert (first.image_url or "").startswith("https://simulator.invalid/")
-        assert kept == first
-        assert changed is not None
-        assert changed.image_url not in (None, first.image_url)
-
-    run_scenario(scenario)
+    assert 'id="wrong-thumbnail">' in wrong.text
+    assert (first.image_url or "").startswith("https://simulator.invalid/")
+    assert kept == first
+    assert changed is not None
+    assert changed.image_url not in (None, first.image_url)

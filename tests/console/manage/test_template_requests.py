@@ -6,7 +6,7 @@ from pabal.store.kakao import templates as kept_templates
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import TEMPLATE_CATEGORY, RunScenario, register_channel
+from tests.fixtures.web import TEMPLATE_CATEGORY, register_channel
 
 NEW = "/console/templates/new"
 
@@ -28,20 +28,17 @@ def form(sender_key: str, csrf: str, **changes: str) -> dict[str, str]:
     return {**fields, **given, **changes}
 
 
-def test_template_is_saved_and_sent_to_review_by_one_button(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        sender_key = await register_channel(await env.caller())
-        browser = await signed_in_browser(env, Role.SENDER)
-        csrf = await browser.csrf()
+async def test_template_is_saved_and_sent_to_review_by_one_button(env: Environment) -> None:
+    sender_key = await register_channel(await env.caller())
+    browser = await signed_in_browser(env, Role.SENDER)
+    csrf = await browser.csrf()
 
-        bad = await browser.post(NEW, form(sender_key, csrf, content=""))
-        made = await browser.post(NEW, form(sender_key, csrf))
-        edited = await browser.post(f"{made.location}/edit", form(sender_key, csrf, content="도착했습니다."))
+    bad = await browser.post(NEW, form(sender_key, csrf, content=""))
+    made = await browser.post(NEW, form(sender_key, csrf))
+    edited = await browser.post(f"{made.location}/edit", form(sender_key, csrf, content="도착했습니다."))
 
-        assert (bad.status, made.status, edited.status) == (400, 303, 303)
-        (stored,) = await env.store.read(kept_templates.list_all)
-        assert (stored.status.code, stored.latest.content) == ("approved", "도착했습니다.")
-        noted = [each.action for each in await env.store.read(latest_entries, 1, 4)]
-        assert noted == ["template.request", "template.update", "template.request", "template.create"]
-
-    run_scenario(scenario)
+    assert (bad.status, made.status, edited.status) == (400, 303, 303)
+    (stored,) = await env.store.read(kept_templates.list_all)
+    assert (stored.status.code, stored.latest.content) == ("approved", "도착했습니다.")
+    noted = [each.action for each in await env.store.read(latest_entries, 1, 4)]
+    assert noted == ["template.request", "template.update", "template.request", "template.create"]

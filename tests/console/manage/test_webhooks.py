@@ -13,7 +13,7 @@ from pabal.webhooks.poster import PostError, PostResult
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, call_ok
+from tests.fixtures.web import call_ok
 from tests.fixtures.webhook_calls import poster_of, verify
 
 PATH = "/console/webhooks"
@@ -37,27 +37,24 @@ async def create(browser: Browser, **fields: str) -> tuple[str, str]:
     return page, secret
 
 
-def test_owner_creates_a_webhook_and_sees_its_secret_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, browser = await env.caller(), await signed_in_browser(env)
-        more = {"event.limit.near": "1", "product.sms": "1", "description": "주문"}
+async def test_owner_creates_a_webhook_and_sees_its_secret_once(env: Environment) -> None:
+    call, browser = await env.caller(), await signed_in_browser(env)
+    more = {"event.limit.near": "1", "product.sms": "1", "description": "주문"}
 
-        empty = await browser.get(PATH)
-        page, secret = await create(browser, **more)
-        listed, shown = await browser.get(PATH), await browser.get(page)
+    empty = await browser.get(PATH)
+    page, secret = await create(browser, **more)
+    listed, shown = await browser.get(PATH), await browser.get(page)
 
-        (item,) = (await call_ok(call, "webhook/list")).items
-        assert "등록된 웹훅이 없습니다" in empty.text
-        assert (item["url"], item["events"], item["products"]) == (URL, ["message.result", "limit.near"], ["sms"])
-        for each in (listed, shown):
-            assert URL in each.text
-            assert "주문" in each.text
-            assert secret not in each.text
-        assert "한도 임박" in shown.text
-        (entry,) = await env.store.read(latest_entries, None, 1)
-        assert (entry.action, entry.actor) == ("webhook.create", "owner-of-acme")
-
-    run_scenario(scenario)
+    (item,) = (await call_ok(call, "webhook/list")).items
+    assert "등록된 웹훅이 없습니다" in empty.text
+    assert (item["url"], item["events"], item["products"]) == (URL, ["message.result", "limit.near"], ["sms"])
+    for each in (listed, shown):
+        assert URL in each.text
+        assert "주문" in each.text
+        assert secret not in each.text
+    assert "한도 임박" in shown.text
+    (entry,) = await env.store.read(latest_entries, None, 1)
+    assert (entry.action, entry.actor) == ("webhook.create", "owner-of-acme")
 
 
 @pytest.mark.parametrize(
@@ -70,36 +67,30 @@ def test_owner_creates_a_webhook_and_sees_its_secret_once(run_scenario: RunScena
         ({"url": URL, "event.nothing": "1"}, "허용되는 값"),
     ],
 )
-def test_wrong_form_is_shown_again_with_what_is_wrong(
-    run_scenario: RunScenario, fields: dict[str, str], said: str
+async def test_wrong_form_is_shown_again_with_what_is_wrong(
+    env: Environment, fields: dict[str, str], said: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+    browser = await signed_in_browser(env)
 
-        shown = await browser.submit(PATH, **fields, description="내 메모")
+    shown = await browser.submit(PATH, **fields, description="내 메모")
 
-        assert shown.status == 400
-        assert said in shown.text
-        assert "내 메모" in shown.text
-        assert "등록된 웹훅이 없습니다" in shown.text
-
-    run_scenario(scenario)
+    assert shown.status == 400
+    assert said in shown.text
+    assert "내 메모" in shown.text
+    assert "등록된 웹훅이 없습니다" in shown.text
 
 
-def test_form_is_gone_when_there_are_ten(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        for _ in range(10):
-            await create(browser)
+async def test_form_is_gone_when_there_are_ten(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    for _ in range(10):
+        await create(browser)
 
-        full = await browser.get(PATH)
-        refused = await browser.submit(PATH, url=URL, **RESULTS)
+    full = await browser.get(PATH)
+    refused = await browser.submit(PATH, url=URL, **RESULTS)
 
-        assert "10개까지" in full.text
-        assert 'name="url"' not in full.text
-        assert refused.status == 409
-
-    run_scenario(scenario)
+    assert "10개까지" in full.text
+    assert 'name="url"' not in full.text
+    assert refused.status == 409
 
 
 @pytest.mark.parametrize(
@@ -114,115 +105,98 @@ def test_form_is_gone_when_there_are_ten(run_scenario: RunScenario) -> None:
         ),
     ],
 )
-def test_test_shows_what_came_back_and_what_to_do(
-    run_scenario: RunScenario, result: PostResult, said: tuple[str, str]
+async def test_test_shows_what_came_back_and_what_to_do(
+    env: Environment, result: PostResult, said: tuple[str, str]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        page, secret = await create(browser)
-        poster_of(env).results = [result]
+    browser = await signed_in_browser(env)
+    page, secret = await create(browser)
+    poster_of(env).results = [result]
 
-        shown = await browser.submit(f"{page}/test")
-        again = await browser.submit(f"{page}/test")
+    shown = await browser.submit(f"{page}/test")
+    again = await browser.submit(f"{page}/test")
 
-        assert all(shown.text.count(each) >= 1 for each in said)
-        assert "<b>" not in shown.text
-        assert again.status == 429
-        assert len(re.findall("<tr>", shown.text)) == 2
-        assert said[1] in (await browser.get(page)).text, "the list of deliveries says the same"
-        verify(secret, poster_of(env).received[0])
-
-    run_scenario(scenario)
+    assert all(shown.text.count(each) >= 1 for each in said)
+    assert "<b>" not in shown.text
+    assert again.status == 429
+    assert len(re.findall("<tr>", shown.text)) == 2
+    assert said[1] in (await browser.get(page)).text, "the list of deliveries says the same"
+    verify(secret, poster_of(env).received[0])
 
 
-def test_webhook_is_disabled_enabled_and_deleted(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, browser = await env.caller(), await signed_in_browser(env)
-        page, _ = await create(browser)
+async def test_webhook_is_disabled_enabled_and_deleted(env: Environment) -> None:
+    call, browser = await env.caller(), await signed_in_browser(env)
+    page, _ = await create(browser)
 
-        async def state() -> Any:
-            (item,) = (await call_ok(call, "webhook/list")).items
-            return item["state"]["value"]
-
-        await browser.submit(f"{page}/state", enabled="false")
-        off = await state()
-        shown = await browser.get(page)
-        await browser.submit(f"{page}/state", enabled="true")
-        on = await state()
-        gone = await browser.submit(f"{page}/delete")
-
-        assert (off, on) == ("disabled", "active")
-        assert "사용 안 함" in shown.text
-        assert (gone.status, gone.location) == (303, f"{PATH}?deleted=1")
-        assert "삭제했습니다" in (await browser.get(gone.location)).text
-        assert (await browser.get(page)).status == 404
-        entries = await env.store.read(latest_entries, None, 3)
-        assert [each.action for each in entries] == ["webhook.delete", "webhook.update", "webhook.update"]
-
-    run_scenario(scenario)
-
-
-def test_secret_is_rotated_and_the_new_one_shown_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        page, old = await create(browser)
-
-        rotated = await browser.submit(f"{page}/rotate")
-        shown = await browser.get(page)
-        await browser.submit(f"{page}/test")
-
-        assert "whsec_" in rotated.text
-        assert "whsec_" not in shown.text
-        assert "2026-11-16 12:00:00" in shown.text
-        verify(old, poster_of(env).received[0])
-
-    run_scenario(scenario)
-
-
-def test_replay_wants_a_time_of_the_last_seven_days(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        page, _ = await create(browser)
-
-        done = await browser.submit(f"{page}/replay", since="2026-11-15 11:00")
-        again = await browser.submit(f"{page}/replay", since="2026-11-15 11:00")
-        wrong = await browser.submit(f"{page}/replay", since="2026-11-01 11:00")
-
-        assert again.status == 429
-        assert (done.status, "곧 다시 보냅니다" in done.text) == (200, True)
-        assert (wrong.status, "7일" in wrong.text, "2026-11-01 11:00" in wrong.text) == (400, True, True)
-
-    run_scenario(scenario)
-
-
-def test_webhook_is_changed_and_keeps_its_secret(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, browser = await env.caller(), await signed_in_browser(env)
-        page, secret = await create(browser, description="옛 메모", **{"product.sms": "1"})
-        wanted = {"event.optOut.added": "1", "product.alimTalk": "1", "enabled": "1"}
-
-        form = await browser.get(f"{page}/edit")
-        done = await browser.submit(f"{page}/edit", url=f"{URL}/2", description="새 메모", **wanted)
-        shown = await browser.get(done.location)
-        await browser.submit(f"{page}/test")
-        emptied = await browser.submit(f"{page}/edit", url=f"{URL}/2", **RESULTS)
-
-        assert all(each in form.text for each in (f'value="{URL}"', 'value="옛 메모"'))
-        assert checked(form.text) == {"event.message.result", "product.sms", "enabled"}
-        assert (done.status, done.location) == (303, f"{page}?saved=1")
-        assert all(
-            each in shown.text for each in (f"{URL}/2", "새 메모", "수신거부 등록", "알림톡", "저장했습니다")
-        )
-        verify(secret, poster_of(env).received[0])
-        assert poster_of(env).received[0].url == f"{URL}/2"
-        assert emptied.status == 303
+    async def state() -> Any:
         (item,) = (await call_ok(call, "webhook/list")).items
-        assert (item["events"], item["products"], item["state"]["value"]) == (["message.result"], [], "disabled")
-        assert "description" not in item
-        entries = await env.store.read(latest_entries, None, 2)
-        assert [(each.action, each.target) for each in entries] == [("webhook.update", page.rpartition("/")[2])] * 2
+        return item["state"]["value"]
 
-    run_scenario(scenario)
+    await browser.submit(f"{page}/state", enabled="false")
+    off = await state()
+    shown = await browser.get(page)
+    await browser.submit(f"{page}/state", enabled="true")
+    on = await state()
+    gone = await browser.submit(f"{page}/delete")
+
+    assert (off, on) == ("disabled", "active")
+    assert "사용 안 함" in shown.text
+    assert (gone.status, gone.location) == (303, f"{PATH}?deleted=1")
+    assert "삭제했습니다" in (await browser.get(gone.location)).text
+    assert (await browser.get(page)).status == 404
+    entries = await env.store.read(latest_entries, None, 3)
+    assert [each.action for each in entries] == ["webhook.delete", "webhook.update", "webhook.update"]
+
+
+async def test_secret_is_rotated_and_the_new_one_shown_once(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    page, old = await create(browser)
+
+    rotated = await browser.submit(f"{page}/rotate")
+    shown = await browser.get(page)
+    await browser.submit(f"{page}/test")
+
+    assert "whsec_" in rotated.text
+    assert "whsec_" not in shown.text
+    assert "2026-11-16 12:00:00" in shown.text
+    verify(old, poster_of(env).received[0])
+
+
+async def test_replay_wants_a_time_of_the_last_seven_days(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    page, _ = await create(browser)
+
+    done = await browser.submit(f"{page}/replay", since="2026-11-15 11:00")
+    again = await browser.submit(f"{page}/replay", since="2026-11-15 11:00")
+    wrong = await browser.submit(f"{page}/replay", since="2026-11-01 11:00")
+
+    assert again.status == 429
+    assert (done.status, "곧 다시 보냅니다" in done.text) == (200, True)
+    assert (wrong.status, "7일" in wrong.text, "2026-11-01 11:00" in wrong.text) == (400, True, True)
+
+
+async def test_webhook_is_changed_and_keeps_its_secret(env: Environment) -> None:
+    call, browser = await env.caller(), await signed_in_browser(env)
+    page, secret = await create(browser, description="옛 메모", **{"product.sms": "1"})
+    wanted = {"event.optOut.added": "1", "product.alimTalk": "1", "enabled": "1"}
+
+    form = await browser.get(f"{page}/edit")
+    done = await browser.submit(f"{page}/edit", url=f"{URL}/2", description="새 메모", **wanted)
+    shown = await browser.get(done.location)
+    await browser.submit(f"{page}/test")
+    emptied = await browser.submit(f"{page}/edit", url=f"{URL}/2", **RESULTS)
+
+    assert all(each in form.text for each in (f'value="{URL}"', 'value="옛 메모"'))
+    assert checked(form.text) == {"event.message.result", "product.sms", "enabled"}
+    assert (done.status, done.location) == (303, f"{page}?saved=1")
+    assert all(each in shown.text for each in (f"{URL}/2", "새 메모", "수신거부 등록", "알림톡", "저장했습니다"))
+    verify(secret, poster_of(env).received[0])
+    assert poster_of(env).received[0].url == f"{URL}/2"
+    assert emptied.status == 303
+    (item,) = (await call_ok(call, "webhook/list")).items
+    assert (item["events"], item["products"], item["state"]["value"]) == (["message.result"], [], "disabled")
+    assert "description" not in item
+    entries = await env.store.read(latest_entries, None, 2)
+    assert [(each.action, each.target) for each in entries] == [("webhook.update", page.rpartition("/")[2])] * 2
 
 
 @pytest.mark.parametrize(
@@ -236,130 +210,112 @@ def test_webhook_is_changed_and_keeps_its_secret(run_scenario: RunScenario) -> N
         ({"url": f"{URL}/2", **RESULTS, "description": "가" * 201}, "200자 이하"),
     ],
 )
-def test_wrong_change_keeps_what_was_typed_and_changes_nothing(
-    run_scenario: RunScenario, fields: dict[str, str], said: str
+async def test_wrong_change_keeps_what_was_typed_and_changes_nothing(
+    env: Environment, fields: dict[str, str], said: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call, browser = await env.caller(), await signed_in_browser(env)
-        page, _ = await create(browser)
-        (before,) = (await call_ok(call, "webhook/list")).items
+    call, browser = await env.caller(), await signed_in_browser(env)
+    page, _ = await create(browser)
+    (before,) = (await call_ok(call, "webhook/list")).items
 
-        shown = await browser.submit(f"{page}/edit", **{"description": "내 메모", "product.lms": "1"} | fields)
+    shown = await browser.submit(f"{page}/edit", **{"description": "내 메모", "product.lms": "1"} | fields)
 
-        assert shown.status == 400
-        assert said in shown.text
-        assert "저장하지 않았습니다" in shown.text
-        assert f'value="{fields["url"]}"' in shown.text
-        assert f'value="{fields.get("description", "내 메모")}"' in shown.text
-        assert checked(shown.text) == {"product.lms", *fields} - {"url", "description", "product.fax"}
-        assert (await call_ok(call, "webhook/list")).items == [before]
-
-    run_scenario(scenario)
+    assert shown.status == 400
+    assert said in shown.text
+    assert "저장하지 않았습니다" in shown.text
+    assert f'value="{fields["url"]}"' in shown.text
+    assert f'value="{fields.get("description", "내 메모")}"' in shown.text
+    assert checked(shown.text) == {"product.lms", *fields} - {"url", "description", "product.fax"}
+    assert (await call_ok(call, "webhook/list")).items == [before]
 
 
-def test_owners_are_told_of_a_paused_webhook_and_can_retry_or_disable_it(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, browser = await env.caller(), await signed_in_browser(env)
-        page, _ = await create(browser)
-        await env.store.write(webhooks.pause, int(page.rpartition("/")[2]), env.world.now() + HOUR)
+async def test_owners_are_told_of_a_paused_webhook_and_can_retry_or_disable_it(env: Environment) -> None:
+    call, browser = await env.caller(), await signed_in_browser(env)
+    page, _ = await create(browser)
+    await env.store.write(webhooks.pause, int(page.rpartition("/")[2]), env.world.now() + HOUR)
 
-        shown = await browser.get(page)
-        form = await browser.get(f"{page}/edit")
-        await browser.submit(f"{page}/edit", url=URL, enabled="1", **RESULTS)
+    shown = await browser.get(page)
+    form = await browser.get(f"{page}/edit")
+    await browser.submit(f"{page}/edit", url=URL, enabled="1", **RESULTS)
 
-        assert "계속 실패해서 일시 중지했습니다" in shown.text
-        assert shown.text.count(f'action="{page}/state"') == 2
-        assert "enabled" in checked(form.text)
-        assert PAUSED not in (await browser.get("/console")).text
-        (item,) = (await call_ok(call, "webhook/list")).items
-        assert item["state"]["value"] == "active"
-
-    run_scenario(scenario)
+    assert "계속 실패해서 일시 중지했습니다" in shown.text
+    assert shown.text.count(f'action="{page}/state"') == 2
+    assert "enabled" in checked(form.text)
+    assert PAUSED not in (await browser.get("/console")).text
+    (item,) = (await call_ok(call, "webhook/list")).items
+    assert item["state"]["value"] == "active"
 
 
-def test_older_deliveries_are_on_further_pages(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        page, _ = await create(browser)
-        for number in range(SHOWN_DELIVERIES + 1):
-            poster_of(env).results = [PostResult(200, f"answer {number};".encode(), 5)]
-            await browser.submit(f"{page}/test")
-            await env.wait(2)
+async def test_older_deliveries_are_on_further_pages(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    page, _ = await create(browser)
+    for number in range(SHOWN_DELIVERIES + 1):
+        poster_of(env).results = [PostResult(200, f"answer {number};".encode(), 5)]
+        await browser.submit(f"{page}/test")
+        await env.wait(2)
 
-        first = await browser.get(page)
-        second = await browser.get(f"{page}?page=2")
+    first = await browser.get(page)
+    second = await browser.get(f"{page}?page=2")
 
-        assert f'href="{page}?page=2"' in first.text
-        assert ("answer 20;" in first.text, "answer 0;" in first.text) == (True, False)
-        assert ("answer 20;" in second.text, "answer 0;" in second.text) == (False, True)
-        assert f'href="{page}?page=1"' in second.text
-        for word in ("0", "-1", "x", "9999", "10" * 9):
-            assert (await browser.get(f"{page}?page={word}")).status == 200
-
-    run_scenario(scenario)
+    assert f'href="{page}?page=2"' in first.text
+    assert ("answer 20;" in first.text, "answer 0;" in first.text) == (True, False)
+    assert ("answer 20;" in second.text, "answer 0;" in second.text) == (False, True)
+    assert f'href="{page}?page=1"' in second.text
+    for word in ("0", "-1", "x", "9999", "10" * 9):
+        assert (await browser.get(f"{page}?page={word}")).status == 200
 
 
-def test_webhook_of_another_account_is_not_found(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        ours, theirs = await signed_in_browser(env), await signed_in_browser(env, Role.OWNER, "other")
-        page, _ = await create(theirs)
+async def test_webhook_of_another_account_is_not_found(env: Environment) -> None:
+    ours, theirs = await signed_in_browser(env), await signed_in_browser(env, Role.OWNER, "other")
+    page, _ = await create(theirs)
 
-        answers = [await ours.get(page)]
-        answers.append(await ours.get(f"{page}/edit"))
-        answers.append(await ours.submit(f"{page}/edit", url=URL, **RESULTS))
-        answers.append(await ours.submit(f"{page}/edit", url="wrong"))
-        for word in ("state", "rotate", "test", "delete"):
-            answers.append(await ours.submit(f"{page}/{word}"))
-        answers.append(await ours.submit(f"{page}/replay", since="2026-11-15 11:00"))
+    answers = [await ours.get(page)]
+    answers.append(await ours.get(f"{page}/edit"))
+    answers.append(await ours.submit(f"{page}/edit", url=URL, **RESULTS))
+    answers.append(await ours.submit(f"{page}/edit", url="wrong"))
+    for word in ("state", "rotate", "test", "delete"):
+        answers.append(await ours.submit(f"{page}/{word}"))
+    answers.append(await ours.submit(f"{page}/replay", since="2026-11-15 11:00"))
 
-        assert {each.status for each in answers} == {404}
-        assert (await theirs.get(page)).status == 200
-
-    run_scenario(scenario)
+    assert {each.status for each in answers} == {404}
+    assert (await theirs.get(page)).status == 200
 
 
-def test_paused_webhook_is_told_on_every_page_to_those_who_manage_it(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner, of_twin = await signed_in_browser(env), await signed_in_browser(env, Role.OWNER, "twin")
-        sender, viewer = [await signed_in_browser(env, role) for role in (Role.SENDER, Role.VIEWER)]
-        page, _ = await create(owner)
-        await create(of_twin)
-        before = await owner.get("/console")
-        await env.store.write(webhooks.pause, int(page.rpartition("/")[2]), env.world.now())
+async def test_paused_webhook_is_told_on_every_page_to_those_who_manage_it(env: Environment) -> None:
+    owner, of_twin = await signed_in_browser(env), await signed_in_browser(env, Role.OWNER, "twin")
+    sender, viewer = [await signed_in_browser(env, role) for role in (Role.SENDER, Role.VIEWER)]
+    page, _ = await create(owner)
+    await create(of_twin)
+    before = await owner.get("/console")
+    await env.store.write(webhooks.pause, int(page.rpartition("/")[2]), env.world.now())
 
-        told = [await owner.get(path) for path in ("/console", "/console/history", PATH, page, "/console/nothing")]
-        not_told = [await each.get("/console/history") for each in (of_twin, sender, viewer)]
-        await owner.submit("/console/language", language="en")
-        in_english = await owner.get("/console")
-        await owner.submit(f"{page}/state", enabled="true")
-        after = await owner.get("/console")
+    told = [await owner.get(path) for path in ("/console", "/console/history", PATH, page, "/console/nothing")]
+    not_told = [await each.get("/console/history") for each in (of_twin, sender, viewer)]
+    await owner.submit("/console/language", language="en")
+    in_english = await owner.get("/console")
+    await owner.submit(f"{page}/state", enabled="true")
+    after = await owner.get("/console")
 
-        assert all("웹훅 1개가 " + PAUSED in each.text and f'href="{page}"' in each.text for each in told)
-        assert "because they keep failing: 1." in in_english.text
-        for each in (before, *not_told):
-            assert PAUSED not in each.text
-        assert "keep failing" not in after.text
-
-    run_scenario(scenario)
+    assert all("웹훅 1개가 " + PAUSED in each.text and f'href="{page}"' in each.text for each in told)
+    assert "because they keep failing: 1." in in_english.text
+    for each in (before, *not_told):
+        assert PAUSED not in each.text
+    assert "keep failing" not in after.text
 
 
-def test_several_paused_webhooks_are_counted_and_lead_to_the_list(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner, operator = await signed_in_browser(env), await signed_in_browser(env, Role.OPERATOR)
-        for _ in range(3):
-            await create(owner)
-        for webhook_id in (1, 3):
-            await env.store.write(webhooks.pause, webhook_id, env.world.now())
+async def test_several_paused_webhooks_are_counted_and_lead_to_the_list(env: Environment) -> None:
+    owner, operator = await signed_in_browser(env), await signed_in_browser(env, Role.OPERATOR)
+    for _ in range(3):
+        await create(owner)
+    for webhook_id in (1, 3):
+        await env.store.write(webhooks.pause, webhook_id, env.world.now())
 
-        shown = await owner.get("/console/history")
-        await operator.submit("/console/accounts", account="1")
-        acting = await operator.get("/console/history")
-        await operator.submit("/console/accounts", account="")
-        of_nobody = await operator.get("/console/accounts")
+    shown = await owner.get("/console/history")
+    await operator.submit("/console/accounts", account="1")
+    acting = await operator.get("/console/history")
+    await operator.submit("/console/accounts", account="")
+    of_nobody = await operator.get("/console/accounts")
 
-        for each in (shown, acting):
-            assert "웹훅 2개가 " + PAUSED in each.text
-            assert len(re.findall(rf'href="{PATH}"', each.text)) == 2, "in the menu and in the notice"
-        assert PAUSED not in of_nobody.text
-
-    run_scenario(scenario)
+    for each in (shown, acting):
+        assert "웹훅 2개가 " + PAUSED in each.text
+        assert len(re.findall(rf'href="{PATH}"', each.text)) == 2, "in the menu and in the notice"
+    assert PAUSED not in of_nobody.text

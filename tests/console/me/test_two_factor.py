@@ -18,7 +18,6 @@ from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, s
 from tests.fixtures.console_upload import page_text
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario
 
 ME = "/console/me"
 NAME = "owner-of-acme"
@@ -63,291 +62,244 @@ async def enter_code(browser: Browser, asked: PageResponse, code: str) -> PageRe
     return await browser.submit("/console/login/code", token=token_in(asked), code=code, next="/console/history")
 
 
-def test_page_of_the_setup_shows_the_address_as_a_qr_code(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env, Role.OWNER)
+async def test_page_of_the_setup_shows_the_address_as_a_qr_code(env: Environment) -> None:
+    browser = await signed_in_browser(env, Role.OWNER)
 
-        shown = await browser.submit(f"{ME}/two-factor", enable_password=PASSWORD)
+    shown = await browser.submit(f"{ME}/two-factor", enable_password=PASSWORD)
 
-        address = html.unescape(re.findall(r'href="(otpauth://[^"]+)"', shown.text)[0])
-        drawn = re.findall(r'<path stroke="#000" d="([^"]+)"', shown.text)
-        assert drawn == re.findall(r' d="([^"]+)"', segno.make_qr(address, error="L").svg_inline())
-
-    run_scenario(scenario)
+    address = html.unescape(re.findall(r'href="(otpauth://[^"]+)"', shown.text)[0])
+    drawn = re.findall(r'<path stroke="#000" d="([^"]+)"', shown.text)
+    assert drawn == re.findall(r' d="([^"]+)"', segno.make_qr(address, error="L").svg_inline())
 
 
-def test_code_is_asked_for_after_the_password(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        secret, codes = await enable(env, await signed_in_browser(env))
+async def test_code_is_asked_for_after_the_password(env: Environment) -> None:
+    secret, codes = await enable(env, await signed_in_browser(env))
+    browser = Browser(env.service)
+
+    wrong_password = await enter_password(browser, "wrong horse battery")
+    asked = await enter_password(browser)
+    before = browser.is_signed_in
+    entered = await enter_code(browser, asked, code_of(env, secret))
+
+    assert len(codes) == totp.RECOVERY_CODES
+    assert (wrong_password.status, asked.status) == (401, 200)
+    assert 'name="token"' not in wrong_password.text
+    assert not before
+    assert (entered.status, entered.location) == (303, "/console/history")
+    assert (await browser.get(ME)).status == 200
+    assert await count_rows(env, "pending_sign_ins") == 0
+
+
+async def test_code_works_once_even_in_two_sign_ins(env: Environment) -> None:
+    secret, _ = await enable(env, await signed_in_browser(env))
+    first, second = Browser(env.service), Browser(env.service)
+    asked_first, asked_second = await enter_password(first), await enter_password(second)
+    code = code_of(env, secret)
+
+    entered = await enter_code(first, asked_first, code)
+    repeated = await enter_code(second, asked_second, code)
+
+    assert (entered.status, repeated.status) == (303, 401)
+    assert not second.is_signed_in
+
+
+async def test_recovery_code_works_once(env: Environment) -> None:
+    _, codes = await enable(env, await signed_in_browser(env))
+    first, second = Browser(env.service), Browser(env.service)
+
+    entered = await enter_code(first, await enter_password(first), codes[0].lower())
+    repeated = await enter_code(second, await enter_password(second), codes[0])
+
+    assert (entered.status, repeated.status) == (303, 401)
+    assert "10개 중 9개" in page_text(await first.get(ME))
+    actions = [each.action for each in await env.store.read(latest_entries, None, 5)]
+    assert "two_factor.recovery" in actions
+
+
+@pytest.mark.settings(secret_key=[KEY])
+async def test_secret_and_recovery_codes_cannot_be_read_in_the_store(env: Environment) -> None:
+    secret, codes = await enable(env, await signed_in_browser(env))
+
+    factors = await env.store.read(lambda tx: tx.fetch_all("select secret from second_factors"))
+    hashes = await env.store.read(lambda tx: tx.fetch_all("select hash from recovery_codes"))
+
+    assert secret not in bytes(factors[0][0])
+    assert len(hashes) == len(codes)
+    assert not any(base64.b32decode(code.replace("-", "")) in bytes(row[0]) for code in codes for row in hashes)
+    assert (await factor_secrets.count_states(env.context)).current == 1
+
+
+async def test_wrong_codes_are_limited_and_slowed_down(env: Environment) -> None:
+    secret, _ = await enable(env, await signed_in_browser(env))
+    browser = Browser(env.service)
+    asked = await enter_password(browser)
+
+    answers = [await enter_code(browser, asked, "000000") for _ in range(MAX_WRONG_CODES + 2)]
+    await env.wait(3600)
+    late = await enter_code(browser, asked, code_of(env, secret))
+    again = await enter_password(browser)
+
+    statuses = [each.status for each in answers]
+    assert statuses[0] == 401
+    assert 429 in statuses, "name and address have to wait"
+    assert late.status == 401
+    assert "처음부터 다시 로그인하세요" in late.text
+    assert 'name="token"' in again.text
+
+
+async def test_password_and_code_do_not_count_as_failures(env: Environment) -> None:
+    secret, _ = await enable(env, await signed_in_browser(env))
+    for _ in range(12):
         browser = Browser(env.service)
+        entered = await enter_code(browser, await enter_password(browser), code_of(env, secret))
+        await env.wait(PERIOD_S)
 
-        wrong_password = await enter_password(browser, "wrong horse battery")
-        asked = await enter_password(browser)
-        before = browser.is_signed_in
-        entered = await enter_code(browser, asked, code_of(env, secret))
-
-        assert len(codes) == totp.RECOVERY_CODES
-        assert (wrong_password.status, asked.status) == (401, 200)
-        assert 'name="token"' not in wrong_password.text
-        assert not before
-        assert (entered.status, entered.location) == (303, "/console/history")
-        assert (await browser.get(ME)).status == 200
-        assert await count_rows(env, "pending_sign_ins") == 0
-
-    run_scenario(scenario)
-
-
-def test_code_works_once_even_in_two_sign_ins(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        secret, _ = await enable(env, await signed_in_browser(env))
-        first, second = Browser(env.service), Browser(env.service)
-        asked_first, asked_second = await enter_password(first), await enter_password(second)
-        code = code_of(env, secret)
-
-        entered = await enter_code(first, asked_first, code)
-        repeated = await enter_code(second, asked_second, code)
-
-        assert (entered.status, repeated.status) == (303, 401)
-        assert not second.is_signed_in
-
-    run_scenario(scenario)
-
-
-def test_recovery_code_works_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, codes = await enable(env, await signed_in_browser(env))
-        first, second = Browser(env.service), Browser(env.service)
-
-        entered = await enter_code(first, await enter_password(first), codes[0].lower())
-        repeated = await enter_code(second, await enter_password(second), codes[0])
-
-        assert (entered.status, repeated.status) == (303, 401)
-        assert "10개 중 9개" in page_text(await first.get(ME))
-        actions = [each.action for each in await env.store.read(latest_entries, None, 5)]
-        assert "two_factor.recovery" in actions
-
-    run_scenario(scenario)
-
-
-def test_secret_and_recovery_codes_cannot_be_read_in_the_store(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        secret, codes = await enable(env, await signed_in_browser(env))
-
-        factors = await env.store.read(lambda tx: tx.fetch_all("select secret from second_factors"))
-        hashes = await env.store.read(lambda tx: tx.fetch_all("select hash from recovery_codes"))
-
-        assert secret not in bytes(factors[0][0])
-        assert len(hashes) == len(codes)
-        assert not any(base64.b32decode(code.replace("-", "")) in bytes(row[0]) for code in codes for row in hashes)
-        assert (await factor_secrets.count_states(env.context)).current == 1
-
-    run_scenario(scenario, secret_key=[KEY])
-
-
-def test_wrong_codes_are_limited_and_slowed_down(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        secret, _ = await enable(env, await signed_in_browser(env))
-        browser = Browser(env.service)
-        asked = await enter_password(browser)
-
-        answers = [await enter_code(browser, asked, "000000") for _ in range(MAX_WRONG_CODES + 2)]
-        await env.wait(3600)
-        late = await enter_code(browser, asked, code_of(env, secret))
-        again = await enter_password(browser)
-
-        statuses = [each.status for each in answers]
-        assert statuses[0] == 401
-        assert 429 in statuses, "name and address have to wait"
-        assert late.status == 401
-        assert "처음부터 다시 로그인하세요" in late.text
-        assert 'name="token"' in again.text
-
-    run_scenario(scenario)
-
-
-def test_password_and_code_do_not_count_as_failures(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        secret, _ = await enable(env, await signed_in_browser(env))
-        for _ in range(12):
-            browser = Browser(env.service)
-            entered = await enter_code(browser, await enter_password(browser), code_of(env, secret))
-            await env.wait(PERIOD_S)
-
-            assert entered.status == 303
-
-    run_scenario(scenario)
+        assert entered.status == 303
 
 
 @pytest.mark.parametrize("what", ["late", "new password", "disabled", "unknown"])
-def test_first_step_that_is_void_needs_the_password_again(run_scenario: RunScenario, what: str) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
-        secret, _ = await enable(env, owner)
-        browser = Browser(env.service)
-        asked = await enter_password(browser)
-        if what == "late":
-            await env.wait(CODE_TIMEOUT_MS // 1000)
-        elif what == "new password":
-            new = "another horse battery"
-            await owner.submit(f"{ME}/password", current=PASSWORD, password=new, repeated=new)
-        elif what == "disabled":
-            await env.store.write(lambda tx: tx.execute("update accounts set disabled_at = 1"))
-        else:
-            asked = asked._replace(text=asked.text.replace(token_in(asked), "0" * 64))
+async def test_first_step_that_is_void_needs_the_password_again(env: Environment, what: str) -> None:
+    owner = await signed_in_browser(env)
+    secret, _ = await enable(env, owner)
+    browser = Browser(env.service)
+    asked = await enter_password(browser)
+    if what == "late":
+        await env.wait(CODE_TIMEOUT_MS // 1000)
+    elif what == "new password":
+        new = "another horse battery"
+        await owner.submit(f"{ME}/password", current=PASSWORD, password=new, repeated=new)
+    elif what == "disabled":
+        await env.store.write(lambda tx: tx.execute("update accounts set disabled_at = 1"))
+    else:
+        asked = asked._replace(text=asked.text.replace(token_in(asked), "0" * 64))
 
-        refused = await enter_code(browser, asked, code_of(env, secret))
+    refused = await enter_code(browser, asked, code_of(env, secret))
 
-        assert refused.status == 401
-        assert "처음부터 다시 로그인하세요" in refused.text
-        assert not browser.is_signed_in
-
-    run_scenario(scenario)
+    assert refused.status == 401
+    assert "처음부터 다시 로그인하세요" in refused.text
+    assert not browser.is_signed_in
 
 
-def test_wrong_first_code_turns_nothing_on(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        key = totp.spell_secret(secret_in(await browser.submit(f"{ME}/two-factor", enable_password=PASSWORD)))
-        refused = await browser.submit(f"{ME}/two-factor/confirm", code="12345", secret=key)
+async def test_wrong_first_code_turns_nothing_on(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    key = totp.spell_secret(secret_in(await browser.submit(f"{ME}/two-factor", enable_password=PASSWORD)))
+    refused = await browser.submit(f"{ME}/two-factor/confirm", code="12345", secret=key)
 
-        assert refused.status == 400
-        assert key in refused.text, "the app has this key already"
-        await sign_in(env, NAME)
-        assert await count_rows(env, "recovery_codes") == 0
-
-    run_scenario(scenario)
+    assert refused.status == 400
+    assert key in refused.text, "the app has this key already"
+    await sign_in(env, NAME)
+    assert await count_rows(env, "recovery_codes") == 0
 
 
-def test_turning_it_on_needs_the_password_and_the_page_that_follows(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+async def test_turning_it_on_needs_the_password_and_the_page_that_follows(env: Environment) -> None:
+    browser = await signed_in_browser(env)
 
-        without = await browser.submit(f"{ME}/two-factor")
-        wrong = await browser.submit(f"{ME}/two-factor", enable_password="wrong horse battery")
-        secret = secret_in(await browser.submit(f"{ME}/two-factor", enable_password=PASSWORD))
-        unseen = await browser.submit(f"{ME}/two-factor/confirm", code="12345")
-        guessed = await browser.submit(f"{ME}/two-factor/confirm", code=code_of(env, secret), secret="ABCD")
+    without = await browser.submit(f"{ME}/two-factor")
+    wrong = await browser.submit(f"{ME}/two-factor", enable_password="wrong horse battery")
+    secret = secret_in(await browser.submit(f"{ME}/two-factor", enable_password=PASSWORD))
+    unseen = await browser.submit(f"{ME}/two-factor/confirm", code="12345")
+    guessed = await browser.submit(f"{ME}/two-factor/confirm", code=code_of(env, secret), secret="ABCD")
 
-        assert (without.status, wrong.status) == (400, 400)
-        assert "otpauth" not in without.text + wrong.text
-        assert 'id="wrong-enable_password"' in wrong.text
-        assert (unseen.status, guessed.status) == (409, 409)
-        assert totp.spell_secret(secret) not in unseen.text, "who has not entered the password does not see it"
-        assert await count_rows(env, "recovery_codes") == 0
-
-    run_scenario(scenario)
+    assert (without.status, wrong.status) == (400, 400)
+    assert "otpauth" not in without.text + wrong.text
+    assert 'id="wrong-enable_password"' in wrong.text
+    assert (unseen.status, guessed.status) == (409, 409)
+    assert totp.spell_secret(secret) not in unseen.text, "who has not entered the password does not see it"
+    assert await count_rows(env, "recovery_codes") == 0
 
 
-def test_turning_it_off_and_new_codes_need_the_password(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        _, codes = await enable(env, browser)
+async def test_turning_it_off_and_new_codes_need_the_password(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    _, codes = await enable(env, browser)
 
-        refused = [
-            await browser.submit(f"{ME}/two-factor/codes", renew_password="wrong horse battery"),
-            await browser.submit(f"{ME}/two-factor/disable", disable_password="wrong horse battery"),
-        ]
-        renewed = await browser.submit(f"{ME}/two-factor/codes", renew_password=PASSWORD)
-        old = Browser(env.service)
-        entered = await enter_code(old, await enter_password(old), codes[0])
-        off = await browser.submit(f"{ME}/two-factor/disable", disable_password=PASSWORD)
+    refused = [
+        await browser.submit(f"{ME}/two-factor/codes", renew_password="wrong horse battery"),
+        await browser.submit(f"{ME}/two-factor/disable", disable_password="wrong horse battery"),
+    ]
+    renewed = await browser.submit(f"{ME}/two-factor/codes", renew_password=PASSWORD)
+    old = Browser(env.service)
+    entered = await enter_code(old, await enter_password(old), codes[0])
+    off = await browser.submit(f"{ME}/two-factor/disable", disable_password=PASSWORD)
 
-        assert [each.status for each in refused] == [400, 400]
-        assert codes[0] not in renewed.text
-        assert entered.status == 401, "codes before stop working"
-        assert "2단계 인증을 껐습니다" in off.text
-        await sign_in(env, NAME)
-
-    run_scenario(scenario)
+    assert [each.status for each in refused] == [400, 400]
+    assert codes[0] not in renewed.text
+    assert entered.status == 401, "codes before stop working"
+    assert "2단계 인증을 껐습니다" in off.text
+    await sign_in(env, NAME)
 
 
-def test_owner_resets_the_second_factor_of_a_colleague(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await enable(env, await signed_in_browser(env))
-        colleague = await sign_in(env, await make_user(env, name="colleague"))
-        stranger = await signed_in_browser(env, account="other")
+async def test_owner_resets_the_second_factor_of_a_colleague(env: Environment) -> None:
+    await enable(env, await signed_in_browser(env))
+    colleague = await sign_in(env, await make_user(env, name="colleague"))
+    stranger = await signed_in_browser(env, account="other")
 
-        await stranger.submit("/console/team/two-factor", user=NAME)
-        kept = await count_rows(env, "second_factors")
-        done = await colleague.submit("/console/team/two-factor", user=NAME)
+    await stranger.submit("/console/team/two-factor", user=NAME)
+    kept = await count_rows(env, "second_factors")
+    done = await colleague.submit("/console/team/two-factor", user=NAME)
 
-        assert (kept, done.status) == (1, 303)
-        await sign_in(env, NAME)
-        actions = [each.action for each in await env.store.read(latest_entries, None, 4)]
-        assert "two_factor.reset" in actions
-
-    run_scenario(scenario)
+    assert (kept, done.status) == (1, 303)
+    await sign_in(env, NAME)
+    actions = [each.action for each in await env.store.read(latest_entries, None, 4)]
+    assert "two_factor.reset" in actions
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.OPERATOR])
-def test_own_factor_and_password_need_the_password_on_every_page(run_scenario: RunScenario, role: Role) -> None:
-    async def scenario(env: Environment) -> None:
-        await make_user(env, name="colleague")
-        browser = await signed_in_browser(env, role)
-        await enable(env, browser)
-        name = f"{role.code}-of-acme"
+async def test_own_factor_and_password_need_the_password_on_every_page(env: Environment, role: Role) -> None:
+    await make_user(env, name="colleague")
+    browser = await signed_in_browser(env, role)
+    await enable(env, browser)
+    name = f"{role.code}-of-acme"
 
-        reset = await browser.submit("/console/team/two-factor", user=name)
-        replaced = await browser.submit("/console/team/password", user=name)
+    reset = await browser.submit("/console/team/two-factor", user=name)
+    replaced = await browser.submit("/console/team/password", user=name)
 
-        refused = 403 if role is Role.OWNER else 400  # an operator is no user of the account
-        assert (reset.status, replaced.status) == (refused, refused)
-        assert await count_rows(env, "second_factors") == 1
-        assert 'id="secret"' not in replaced.text
-        assert (await browser.get(ME)).status == 200, "still signed in"
-
-    run_scenario(scenario)
+    refused = 403 if role is Role.OWNER else 400  # an operator is no user of the account
+    assert (reset.status, replaced.status) == (refused, refused)
+    assert await count_rows(env, "second_factors") == 1
+    assert 'id="secret"' not in replaced.text
+    assert (await browser.get(ME)).status == 200, "still signed in"
 
 
-def test_session_that_ended_in_mid_form_asks_for_the_code_in_place(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        secret, _ = await enable(env, await signed_in_browser(env))
-        browser = Browser(env.service)
+async def test_session_that_ended_in_mid_form_asks_for_the_code_in_place(env: Environment) -> None:
+    secret, _ = await enable(env, await signed_in_browser(env))
+    browser = Browser(env.service)
 
-        asked = await browser.submit("/console/login/again", name=NAME, password=PASSWORD)
-        wrong = await browser.submit("/console/login/again/code", name=NAME, token=token_in(asked), code="000000")
-        right = await browser.submit(
-            "/console/login/again/code", name=NAME, token=token_in(asked), code=code_of(env, secret)
-        )
+    asked = await browser.submit("/console/login/again", name=NAME, password=PASSWORD)
+    wrong = await browser.submit("/console/login/again/code", name=NAME, token=token_in(asked), code="000000")
+    right = await browser.submit(
+        "/console/login/again/code", name=NAME, token=token_in(asked), code=code_of(env, secret)
+    )
 
-        assert 'action="/console/login/again/code"' in asked.text
-        assert wrong.status == 401
-        assert (right.status, len(right.headers["x-csrf-token"])) == (204, 64)
-        assert (await browser.get(ME)).status == 200
-
-    run_scenario(scenario)
+    assert 'action="/console/login/again/code"' in asked.text
+    assert wrong.status == 401
+    assert (right.status, len(right.headers["x-csrf-token"])) == (204, 64)
+    assert (await browser.get(ME)).status == 200
 
 
-def test_removed_user_leaves_nothing_behind(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await enable(env, await signed_in_browser(env))
-        await enter_password(Browser(env.service))
-        colleague = await sign_in(env, await make_user(env, name="colleague"))
+async def test_removed_user_leaves_nothing_behind(env: Environment) -> None:
+    await enable(env, await signed_in_browser(env))
+    await enter_password(Browser(env.service))
+    colleague = await sign_in(env, await make_user(env, name="colleague"))
 
-        removed = await colleague.submit("/console/team/remove", user=NAME)
+    removed = await colleague.submit("/console/team/remove", user=NAME)
 
-        assert removed.status == 303
-        for table in ("second_factors", "recovery_codes", "pending_sign_ins"):
-            assert await count_rows(env, table) == 0, table
-
-    run_scenario(scenario)
+    assert removed.status == 303
+    for table in ("second_factors", "recovery_codes", "pending_sign_ins"):
+        assert await count_rows(env, table) == 0, table
 
 
-def test_secret_without_its_key_is_refused_but_recovery_codes_work(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        secret, codes = await enable(env, await signed_in_browser(env, Role.OWNER))
-        found = await env.store.read(users.get_by_name, NAME)
-        assert found is not None
-        factor = await env.store.read(second_factors.get, found.user.id)
-        assert factor is not None
-        await env.store.write(second_factors.replace_secret, factor, b"\x01" + bytes(60))
-        browser = Browser(env.service)
-        asked = await enter_password(browser)
+async def test_secret_without_its_key_is_refused_but_recovery_codes_work(env: Environment) -> None:
+    secret, codes = await enable(env, await signed_in_browser(env, Role.OWNER))
+    found = await env.store.read(users.get_by_name, NAME)
+    assert found is not None
+    factor = await env.store.read(second_factors.get, found.user.id)
+    assert factor is not None
+    await env.store.write(second_factors.replace_secret, factor, b"\x01" + bytes(60))
+    browser = Browser(env.service)
+    asked = await enter_password(browser)
 
-        by_code = await enter_code(browser, asked, code_of(env, secret))
-        by_recovery = await enter_code(browser, asked, codes[0])
+    by_code = await enter_code(browser, asked, code_of(env, secret))
+    by_recovery = await enter_code(browser, asked, codes[0])
 
-        assert (by_code.status, by_recovery.status) == (401, 303)
-        assert (await factor_secrets.count_states(env.context)).unreadable == 1
-
-    run_scenario(scenario)
+    assert (by_code.status, by_recovery.status) == (401, 303)
+    assert (await factor_secrets.count_states(env.context)).unreadable == 1

@@ -41,28 +41,25 @@ def row(text: str, first: str) -> list[str]:
     return [re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", found, re.DOTALL)]
 
 
-def test_overview_counts_today_by_message_type_status_and_failure_reason(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        await call_ok(call, "message/sendSMS", sms_body("010-1111-1111", "010-2222-2222", NO_SUCH))
-        await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-16 12:00"))
-        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key))
-        await env.wait(5)
-        browser = await signed_in_browser(env, Role.VIEWER)
+async def test_overview_counts_today_by_message_type_status_and_failure_reason(env: Environment) -> None:
+    call, sender_key = await set_up_sender(env)
+    await call_ok(call, "message/sendSMS", sms_body("010-1111-1111", "010-2222-2222", NO_SUCH))
+    await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-16 12:00"))
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key))
+    await env.wait(5)
+    browser = await signed_in_browser(env, Role.VIEWER)
 
-        shown = (await browser.get("/console?days=1")).text
+    shown = (await browser.get("/console?days=1")).text
 
-        assert tiles(shown) == {"completed": 3, "fail": 1, "open": 1, "cancel": 0}
-        assert row(shown, "단문 문자") == ["", "2", "1", "1", "0", "4", "66.7%", "50.0%"]
-        assert row(shown, "알림톡") == ["", "1", "0", "0", "0", "1", "100.0%", "100.0%"]
-        assert row(shown, "2026-11-15") == ["3", "1", "1", "0", "5", "75.0%"]
-        assert row(shown, "결번") == ["3003", "", "1"]
-        assert row(shown, "simulator")[2:] == ["분당 0건", "없음"]
-        await env.wait(6)
-        assert row((await browser.get("/console")).text, "simulator")[2] == "분당 18건"
-        assert "/console/history?status=fail&amp;requested_from=2026-11-15&amp;requested_to=2026-11-15" in shown
-
-    run_scenario(scenario)
+    assert tiles(shown) == {"completed": 3, "fail": 1, "open": 1, "cancel": 0}
+    assert row(shown, "단문 문자") == ["", "2", "1", "1", "0", "4", "66.7%", "50.0%"]
+    assert row(shown, "알림톡") == ["", "1", "0", "0", "0", "1", "100.0%", "100.0%"]
+    assert row(shown, "2026-11-15") == ["3", "1", "1", "0", "5", "75.0%"]
+    assert row(shown, "결번") == ["3003", "", "1"]
+    assert row(shown, "simulator")[2:] == ["분당 0건", "없음"]
+    await env.wait(6)
+    assert row((await browser.get("/console")).text, "simulator")[2] == "분당 18건"
+    assert "/console/history?status=fail&amp;requested_from=2026-11-15&amp;requested_to=2026-11-15" in shown
 
 
 def test_overview_days_follow_the_time_zone_and_period_can_be_chosen(run_scenario: RunScenario) -> None:
@@ -113,60 +110,51 @@ def test_overview_shows_who_was_reached_and_what_that_cost(run_scenario: RunScen
     run_scenario(scenario, file=file)
 
 
-def test_exported_statistics_are_those_of_the_interface(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body(PHONE, NO_SUCH))
-        await env.wait(5)
-        browser, stranger = await signed_in_browser(env), await signed_in_browser(env, account="other")
+async def test_exported_statistics_are_those_of_the_interface(env: Environment) -> None:
+    call = await env.caller()
+    await call_ok(call, "message/sendSMS", sms_body(PHONE, NO_SUCH))
+    await env.wait(5)
+    browser, stranger = await signed_in_browser(env), await signed_in_browser(env, account="other")
 
-        exported = await browser.get("/console/statistics.csv")
-        theirs = await stranger.get("/console/statistics.csv")
-        asked = {"from": "2026-11-15", "groupBy": "product,status,resultCode"}
-        listed = (await call_ok(call, "statistics/list", query=asked)).items
+    exported = await browser.get("/console/statistics.csv")
+    theirs = await stranger.get("/console/statistics.csv")
+    asked = {"from": "2026-11-15", "groupBy": "product,status,resultCode"}
+    listed = (await call_ok(call, "statistics/list", query=asked)).items
 
-        head, *rows = csv.reader(io.StringIO(exported.text.removeprefix("\ufeff")))
-        assert head[:2] == ["날짜", "메시지 종류"]
-        assert rows == [
-            ["2026-11-15", "단문 문자", "완료", "1000", "전달됨", "1", "0", "1", ""],
-            ["2026-11-15", "단문 문자", "실패", "3003", "결번", "1", "0", "0", ""],
-        ]
-        assert [(each["resultCode"]["value"], each["count"]) for each in listed] == [("1000", 1), ("3003", 1)]
-        assert len(theirs.text.splitlines()) == 1
-
-    run_scenario(scenario)
+    head, *rows = csv.reader(io.StringIO(exported.text.removeprefix("\ufeff")))
+    assert head[:2] == ["날짜", "메시지 종류"]
+    assert rows == [
+        ["2026-11-15", "단문 문자", "완료", "1000", "전달됨", "1", "0", "1", ""],
+        ["2026-11-15", "단문 문자", "실패", "3003", "결번", "1", "0", "0", ""],
+    ]
+    assert [(each["resultCode"]["value"], each["count"]) for each in listed] == [("1000", 1), ("3003", 1)]
+    assert len(theirs.text.splitlines()) == 1
 
 
-def test_overview_does_not_show_statistics_of_other_accounts(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await call_ok(await env.caller(), "message/sendSMS", sms_body())
-        await env.wait(5)
-        stranger = await signed_in_browser(env, account="other")
+async def test_overview_does_not_show_statistics_of_other_accounts(env: Environment) -> None:
+    await call_ok(await env.caller(), "message/sendSMS", sms_body())
+    await env.wait(5)
+    stranger = await signed_in_browser(env, account="other")
 
-        shown = (await stranger.get("/console?days=28")).text
+    shown = (await stranger.get("/console?days=28")).text
 
-        assert sum(tiles(shown).values()) == 0
-        assert '<rect class="completed" x' not in shown
-
-    run_scenario(scenario)
+    assert sum(tiles(shown).values()) == 0
+    assert '<rect class="completed" x' not in shown
 
 
-def test_overview_shows_worst_carrier_state_of_all_workers_without_reason(
-    run_scenario: RunScenario,
+async def test_overview_shows_worst_carrier_state_of_all_workers_without_reason(
+    env: Environment,
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        for worker, state in (("a", "up"), ("b", "down"), ("c", "up")):
-            reason = "10.0.0.1 refused" if state == "down" else ""
-            await env.store.write(slots.register, worker.encode(), worker, env.world.now())
-            await env.store.write(carriers.save_state, CarrierState("simulator", state, NOON, reason, worker))
-        browser = await signed_in_browser(env, Role.VIEWER)
+    for worker, state in (("a", "up"), ("b", "down"), ("c", "up")):
+        reason = "10.0.0.1 refused" if state == "down" else ""
+        await env.store.write(slots.register, worker.encode(), worker, env.world.now())
+        await env.store.write(carriers.save_state, CarrierState("simulator", state, NOON, reason, worker))
+    browser = await signed_in_browser(env, Role.VIEWER)
 
-        shown = (await browser.get("/console")).text
+    shown = (await browser.get("/console")).text
 
-        assert '<span class="state down">연결 끊김</span>' in shown
-        assert "10.0.0.1" not in shown
-
-    run_scenario(scenario)
+    assert '<span class="state down">연결 끊김</span>' in shown
+    assert "10.0.0.1" not in shown
 
 
 def test_chart_bars_fit_their_area_and_small_amounts_stay_visible() -> None:
@@ -189,34 +177,28 @@ def test_completion_rate_is_100_only_without_failures(completed: int, failed: in
     assert StateCounts(completed, failed, 7, 7).completion_rate == shown
 
 
-def test_new_account_is_shown_what_to_set_up_until_it_has_sent(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env, Role.OWNER)
-        _, steps = (await browser.get("/console")).text.split('<ol class="steps">')
-        assert re.findall(r'<li( class="done")?><a href="([^"]+)">', steps.split("</ol>")[0]) == [
-            ("", "/console/numbers"),
-            ("", "/console/profiles/new"),
-            ("", "/console/templates/new"),
-            ("", "/console/team"),
-            ("", "/console/send"),
-        ]
+async def test_new_account_is_shown_what_to_set_up_until_it_has_sent(env: Environment) -> None:
+    browser = await signed_in_browser(env, Role.OWNER)
+    _, steps = (await browser.get("/console")).text.split('<ol class="steps">')
+    assert re.findall(r'<li( class="done")?><a href="([^"]+)">', steps.split("</ol>")[0]) == [
+        ("", "/console/numbers"),
+        ("", "/console/profiles/new"),
+        ("", "/console/templates/new"),
+        ("", "/console/team"),
+        ("", "/console/send"),
+    ]
 
-        call, sender_key = await set_up_sender(env)
-        shown = (await browser.get("/console")).text
-        done = re.findall(r'<li class="done"><a href="([^"]+)">', shown)
-        assert done == ["/console/profiles/new", "/console/templates/new"]
+    call, sender_key = await set_up_sender(env)
+    shown = (await browser.get("/console")).text
+    done = re.findall(r'<li class="done"><a href="([^"]+)">', shown)
+    assert done == ["/console/profiles/new", "/console/templates/new"]
 
-        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key))
-        await env.wait(5)
-        assert "first-steps" not in (await browser.get("/console")).text
-
-    run_scenario(scenario)
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key))
+    await env.wait(5)
+    assert "first-steps" not in (await browser.get("/console")).text
 
 
-def test_viewers_are_shown_no_step_that_they_may_not_take(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env, Role.VIEWER)
+async def test_viewers_are_shown_no_step_that_they_may_not_take(env: Environment) -> None:
+    browser = await signed_in_browser(env, Role.VIEWER)
 
-        assert "first-steps" not in (await browser.get("/console")).text
-
-    run_scenario(scenario)
+    assert "first-steps" not in (await browser.get("/console")).text

@@ -56,92 +56,79 @@ async def send_some(env: Environment) -> Any:
     return call
 
 
-def test_page_shows_the_last_days_by_message_type(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await send_some(env)
-        viewer = await signed_in_browser(env, Role.VIEWER)
+async def test_page_shows_the_last_days_by_message_type(env: Environment) -> None:
+    await send_some(env)
+    viewer = await signed_in_browser(env, Role.VIEWER)
 
-        shown = (await viewer.get(PATH)).text
+    shown = (await viewer.get(PATH)).text
 
-        assert 'value="2026-11-09"' in shown
-        texts, talks = (
-            ["3", "2", "1", "0", "0", "1", "66.7", "50.0", "0", "–"],
-            ["1", "0", "1", "0", "0", "0", "0.0", "100.0", "0", "–"],
+    assert 'value="2026-11-09"' in shown
+    texts, talks = (
+        ["3", "2", "1", "0", "0", "1", "66.7", "50.0", "0", "–"],
+        ["1", "0", "1", "0", "0", "0", "0.0", "100.0", "0", "–"],
+    )
+    assert rows_of(shown) == [["2026-11-15", "단문 문자", *texts], ["2026-11-15", "알림톡", *talks]]
+    assert rows_of(shown, "groups") == [["단문 문자", *texts], ["알림톡", *talks]]
+    days = rows_of(shown, "series")
+    assert len(days) == 7
+    assert days[-1][:5] == ["2026-11-15", "4", "2", "2", "0"]
+    assert points_of(shown)[-1] == "2026-11-15 · 4건, 완료 2 · 실패 2, 이전 기간 0"
+    assert len(points_of(shown)) == 7
+    assert "비용" not in "".join(re.findall("<th[^>]*>[^<]*</th>", shown))
+
+
+async def test_numbers_are_those_of_the_interface_in_every_group(env: Environment) -> None:
+    call, browser = await send_some(env), await signed_in_browser(env)
+    for interval, words in (
+        ("hour", ["product", "status", "resultCode"]),
+        ("day", ["templateCode", "sender", "key"]),
+        ("month", ["carrier"]),
+        ("day", ["user"]),
+    ):
+        query = "&".join(
+            [f"from=2026-11-15&to=2026-11-15&interval={interval}", *(f"by.{each}=1" for each in words)]
         )
-        assert rows_of(shown) == [["2026-11-15", "단문 문자", *texts], ["2026-11-15", "알림톡", *talks]]
-        assert rows_of(shown, "groups") == [["단문 문자", *texts], ["알림톡", *talks]]
-        days = rows_of(shown, "series")
-        assert len(days) == 7
-        assert days[-1][:5] == ["2026-11-15", "4", "2", "2", "0"]
-        assert points_of(shown)[-1] == "2026-11-15 · 4건, 완료 2 · 실패 2, 이전 기간 0"
-        assert len(points_of(shown)) == 7
-        assert "비용" not in "".join(re.findall("<th[^>]*>[^<]*</th>", shown))
+        asked = {"from": "2026-11-15", "interval": interval, "groupBy": ",".join(words)}
 
-    run_scenario(scenario)
+        shown = await browser.get(f"{PATH}?{query}")
+        exported = await browser.get(f"{PATH}/table.csv?{query}")
+        sheet = await browser.get(f"{PATH}/table.xlsx?{query}")
 
-
-def test_numbers_are_those_of_the_interface_in_every_group(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, browser = await send_some(env), await signed_in_browser(env)
-        for interval, words in (
-            ("hour", ["product", "status", "resultCode"]),
-            ("day", ["templateCode", "sender", "key"]),
-            ("month", ["carrier"]),
-            ("day", ["user"]),
-        ):
-            query = "&".join(
-                [f"from=2026-11-15&to=2026-11-15&interval={interval}", *(f"by.{each}=1" for each in words)]
-            )
-            asked = {"from": "2026-11-15", "interval": interval, "groupBy": ",".join(words)}
-
-            shown = await browser.get(f"{PATH}?{query}")
-            exported = await browser.get(f"{PATH}/table.csv?{query}")
-            sheet = await browser.get(f"{PATH}/table.xlsx?{query}")
-
-            listed = (await call_ok(call, "statistics/list", query=asked)).items
-            _, *lines = csv.reader(io.StringIO(exported.text.removeprefix("\ufeff")))
-            ((_, *cells),) = read_sheets(sheet.body).values()
-            first = 1 + len(words)
-            assert sorted(row[first] for row in rows_of(shown.text)) == sorted(
-                str(each["count"]) for each in listed
-            )
-            assert sum(int(line[first + 1]) for line in lines) == sum(
-                each["counts"]["completed"] for each in listed
-            )
-            assert [[cell.removeprefix("'") for cell in line] for line in lines] == [
-                ["" if cell == "–" else cell for cell in row] for row in rows_of(shown.text)
-            ]
-            assert [[cell or "" for cell in row] for row in cells] == [
-                [cell.removeprefix("'") for cell in line] for line in lines
-            ]
-        entries = await env.store.read(latest_entries, None, 2)
-        assert [(each.action, each.target) for each in entries] == [
-            ("statistics.export", "xlsx"),
-            ("statistics.export", "csv"),
+        listed = (await call_ok(call, "statistics/list", query=asked)).items
+        _, *lines = csv.reader(io.StringIO(exported.text.removeprefix("\ufeff")))
+        ((_, *cells),) = read_sheets(sheet.body).values()
+        first = 1 + len(words)
+        assert sorted(row[first] for row in rows_of(shown.text)) == sorted(str(each["count"]) for each in listed)
+        assert sum(int(line[first + 1]) for line in lines) == sum(each["counts"]["completed"] for each in listed)
+        assert [[cell.removeprefix("'") for cell in line] for line in lines] == [
+            ["" if cell == "–" else cell for cell in row] for row in rows_of(shown.text)
         ]
-
-    run_scenario(scenario)
-
-
-def test_users_and_templates_are_named(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await send_some(env)
-        sender = await signed_in_browser(env, Role.SENDER)
-        sms = {"kind": "sms", "sender": SENDER, "content": "안녕", "receivers": f"{PHONE}\n010-2222-3333"}
-        await send(sender, sms)
-        await env.wait(60)
-
-        by_user = await sender.get(f"{PATH}?from=2026-11-15&interval=day&by.user=1&by.product=1")
-        by_template = await sender.get(f"{PATH}?from=2026-11-15&interval=day&by.templateCode=1")
-
-        assert [row[:3] for row in rows_of(by_user.text, "groups")] == [
-            ["단문 문자", "API", "3"],
-            ["단문 문자", "sender-of-acme", "2"],
-            ["알림톡", "API", "1"],
+        assert [[cell or "" for cell in row] for row in cells] == [
+            [cell.removeprefix("'") for cell in line] for line in lines
         ]
-        assert [row[:2] for row in rows_of(by_template.text, "groups")] == [["없음", "5"], ["배송 안내 (T1)", "1"]]
+    entries = await env.store.read(latest_entries, None, 2)
+    assert [(each.action, each.target) for each in entries] == [
+        ("statistics.export", "xlsx"),
+        ("statistics.export", "csv"),
+    ]
 
-    run_scenario(scenario)
+
+async def test_users_and_templates_are_named(env: Environment) -> None:
+    await send_some(env)
+    sender = await signed_in_browser(env, Role.SENDER)
+    sms = {"kind": "sms", "sender": SENDER, "content": "안녕", "receivers": f"{PHONE}\n010-2222-3333"}
+    await send(sender, sms)
+    await env.wait(60)
+
+    by_user = await sender.get(f"{PATH}?from=2026-11-15&interval=day&by.user=1&by.product=1")
+    by_template = await sender.get(f"{PATH}?from=2026-11-15&interval=day&by.templateCode=1")
+
+    assert [row[:3] for row in rows_of(by_user.text, "groups")] == [
+        ["단문 문자", "API", "3"],
+        ["단문 문자", "sender-of-acme", "2"],
+        ["알림톡", "API", "1"],
+    ]
+    assert [row[:2] for row in rows_of(by_template.text, "groups")] == [["없음", "5"], ["배송 안내 (T1)", "1"]]
 
 
 def test_period_is_compared_with_the_one_before(run_scenario: RunScenario, tmp_path: Path) -> None:
@@ -192,21 +179,18 @@ def test_chart_shows_cost_where_prices_are_known(run_scenario: RunScenario, tmp_
     run_scenario(scenario, file=file)
 
 
-def test_long_periods_are_shown_several_to_a_column_and_stay_small(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        await send_some(env)
+async def test_long_periods_are_shown_several_to_a_column_and_stay_small(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    await send_some(env)
 
-        shown = await browser.get(f"{PATH}?from=2026-08-15&to=2026-11-15&interval=day&by.product=1&compare=1")
+    shown = await browser.get(f"{PATH}?from=2026-08-15&to=2026-11-15&interval=day&by.product=1&compare=1")
 
-        points = points_of(shown.text)
-        assert len(points) <= MAX_COLUMNS
-        assert points[0].startswith("2026-08-15 ~ 08-17 · 0건")
-        assert sum(int(row[1]) for row in rows_of(shown.text, "series")) == 4
-        assert "이전 기간은 월별로만" in shown.text
-        assert len(shown.text.encode()) < 70_000
-
-    run_scenario(scenario)
+    points = points_of(shown.text)
+    assert len(points) <= MAX_COLUMNS
+    assert points[0].startswith("2026-08-15 ~ 08-17 · 0건")
+    assert sum(int(row[1]) for row in rows_of(shown.text, "series")) == 4
+    assert "이전 기간은 월별로만" in shown.text
+    assert len(shown.text.encode()) < 70_000
 
 
 @pytest.mark.parametrize(
@@ -220,29 +204,23 @@ def test_long_periods_are_shown_several_to_a_column_and_stay_small(run_scenario:
         ("from=2026-11-15&by.product=1&by.status=1&by.key=1&by.sender=1", "groupBy", "3개까지"),
     ],
 )
-def test_wrong_query_is_told_at_its_field_and_kept(
-    run_scenario: RunScenario, query: str, field: str, said: str
+async def test_wrong_query_is_told_at_its_field_and_kept(
+    env: Environment, query: str, field: str, said: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+    browser = await signed_in_browser(env)
 
-        shown, exported = await browser.get(f"{PATH}?{query}"), await browser.get(f"{PATH}/table.csv?{query}")
+    shown, exported = await browser.get(f"{PATH}?{query}"), await browser.get(f"{PATH}/table.csv?{query}")
 
-        assert (shown.status, exported.status) == (400, 400)
-        (told,) = re.findall(rf'id="wrong-{field}">([^<]+)<', shown.text)
-        assert said in told
-        assert len(re.findall(r'name="by[^>]* checked', shown.text)) == query.count("by.")
-
-    run_scenario(scenario)
+    assert (shown.status, exported.status) == (400, 400)
+    (told,) = re.findall(rf'id="wrong-{field}">([^<]+)<', shown.text)
+    assert said in told
+    assert len(re.findall(r'name="by[^>]* checked', shown.text)) == query.count("by.")
 
 
-def test_other_accounts_have_other_numbers(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await send_some(env)
-        stranger = await signed_in_browser(env, account="other")
+async def test_other_accounts_have_other_numbers(env: Environment) -> None:
+    await send_some(env)
+    stranger = await signed_in_browser(env, account="other")
 
-        shown = await stranger.get(PATH)
+    shown = await stranger.get(PATH)
 
-        assert "이 기간에 발송한 메시지가 없습니다" in shown.text
-
-    run_scenario(scenario)
+    assert "이 기간에 발송한 메시지가 없습니다" in shown.text

@@ -14,7 +14,7 @@ from tests.fixtures.console_send import form, send, talk
 from tests.fixtures.console_upload import create_campaign, page_text, send_campaign, upload_file
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, call_ok, set_up_sender, sms_body
+from tests.fixtures.web import call_ok, set_up_sender, sms_body
 
 FOLLOW = "/console/requests"
 NUMBERS = "010-1111-2222,가\n010-0000-0001,나\n010-0000-0003,다\n010-0000-0003,라\n010-3333-4444,마\n"
@@ -39,155 +39,138 @@ async def campaign(browser: Browser, name: str = "봄 행사", rows: str = "010-
     return sent.location.rpartition("/")[2]
 
 
-def test_funnel_tells_who_was_finally_reached_and_why_others_were_not(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        fields = talk("alimtalk", sender_key, resend="1", resendPhoneNumber="02-1234-5678")
-        address = await upload_file(browser, f"phone,이름\n{NUMBERS}", **{**fields, "once": ""})
-        sent = (await send_campaign(browser, address, name="안내")).location
-        await env.wait(120)
+async def test_funnel_tells_who_was_finally_reached_and_why_others_were_not(env: Environment) -> None:
+    _, sender_key = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    fields = talk("alimtalk", sender_key, resend="1", resendPhoneNumber="02-1234-5678")
+    address = await upload_file(browser, f"phone,이름\n{NUMBERS}", **{**fields, "once": ""})
+    sent = (await send_campaign(browser, address, name="안내")).location
+    await env.wait(120)
 
-        page = await browser.get(sent)
+    page = await browser.get(sent)
 
-        assert funnel(page) == {
-            "접수": "5", "바로 전달": "2", "대체 문자로 도달": "2", "최종 도달": "4", "도달하지 못함": "1"
-        }  # fmt: skip
-        text = page_text(page)
-        assert "메신저 사용자가 아님 (3019) 2 0" in text
-        assert "결번 (3003) 1 1" in text
-        assert "80.0%" in text
-        reasons = re.findall(r'href="(/console/history\?request=[0-9a-f]{26}&amp;outcome=3019)"', page.text)
-        found = await browser.get(html.unescape(reasons[0]))
-        assert found.text.count('data-name="수신번호"') == 2
-        progressed = await browser.get(f"{FOLLOW}/progress?ids={sent.rpartition('/')[2]}&one=1&funnel=1")
-        assert 'id="funnel" hx-swap-oob="true"' in progressed.text
-
-    run_scenario(scenario)
+    assert funnel(page) == {
+        "접수": "5", "바로 전달": "2", "대체 문자로 도달": "2", "최종 도달": "4", "도달하지 못함": "1"
+    }  # fmt: skip
+    text = page_text(page)
+    assert "메신저 사용자가 아님 (3019) 2 0" in text
+    assert "결번 (3003) 1 1" in text
+    assert "80.0%" in text
+    reasons = re.findall(r'href="(/console/history\?request=[0-9a-f]{26}&amp;outcome=3019)"', page.text)
+    found = await browser.get(html.unescape(reasons[0]))
+    assert found.text.count('data-name="수신번호"') == 2
+    progressed = await browser.get(f"{FOLLOW}/progress?ids={sent.rpartition('/')[2]}&one=1&funnel=1")
+    assert 'id="funnel" hx-swap-oob="true"' in progressed.text
 
 
-def test_all_messages_of_a_campaign_are_listed_and_exported_by_its_id(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        await campaign(browser, "다른 것", "010-9999-0000,n\n")
-        sent = await campaign(browser, rows="010-2000-0001,n\n010-2000-0002,n\n010-2000-0003,n\n")
-        await env.wait(20)
+@pytest.mark.settings(max_receivers=1)
+async def test_all_messages_of_a_campaign_are_listed_and_exported_by_its_id(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    await campaign(browser, "다른 것", "010-9999-0000,n\n")
+    sent = await campaign(browser, rows="010-2000-0001,n\n010-2000-0002,n\n010-2000-0003,n\n")
+    await env.wait(20)
 
-        page = await browser.get(f"/console/history?request={sent}")
-        one = await browser.get(f"/console/history?request={sent}&receiver=010-2000-0002")
-        none = await browser.get(f"/console/history?request={sent}&receiver=010-9999-0000")
-        csv = await browser.get(f"/console/history.csv?request={sent}")
-        stranger = await signed_in_browser(env, Role.OWNER, "other")
+    page = await browser.get(f"/console/history?request={sent}")
+    one = await browser.get(f"/console/history?request={sent}&receiver=010-2000-0002")
+    none = await browser.get(f"/console/history?request={sent}&receiver=010-9999-0000")
+    csv = await browser.get(f"/console/history.csv?request={sent}")
+    stranger = await signed_in_browser(env, Role.OWNER, "other")
 
-        assert page.text.count('data-name="수신번호"') == 3
-        assert "010-9999-0000" not in page_text(page).replace("010-1234-5678", "")
-        assert one.text.count('data-name="수신번호"') == 1
-        assert none.text.count('data-name="수신번호"') == 0
-        assert len(csv.text.splitlines()) == 4
-        assert (await stranger.get(f"/console/history?request={sent}")).text.count('data-name="수신번호"') == 0
-        assert f'href="/console/history.xlsx?request={sent}"' in (await browser.get(f"{FOLLOW}/{sent}")).text
-
-    run_scenario(scenario, max_receivers=1)
+    assert page.text.count('data-name="수신번호"') == 3
+    assert "010-9999-0000" not in page_text(page).replace("010-1234-5678", "")
+    assert one.text.count('data-name="수신번호"') == 1
+    assert none.text.count('data-name="수신번호"') == 0
+    assert len(csv.text.splitlines()) == 4
+    assert (await stranger.get(f"/console/history?request={sent}")).text.count('data-name="수신번호"') == 0
+    assert f'href="/console/history.xlsx?request={sent}"' in (await browser.get(f"{FOLLOW}/{sent}")).text
 
 
-def test_list_is_filtered_by_name_kind_state_and_period(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        await campaign(browser, "봄 행사")
-        await env.wait(1)
-        await campaign(browser, "여름 행사", later="1", sendDate="2026-11-20T10:00")
-        await env.wait(1)
-        await send(browser, form(content="가을 알림"))
-        await env.wait(1)
-        await send(browser, form("lms", content="겨울 알림", subject="겨울 제목"))
-        await env.wait(20)
+async def test_list_is_filtered_by_name_kind_state_and_period(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    await campaign(browser, "봄 행사")
+    await env.wait(1)
+    await campaign(browser, "여름 행사", later="1", sendDate="2026-11-20T10:00")
+    await env.wait(1)
+    await send(browser, form(content="가을 알림"))
+    await env.wait(1)
+    await send(browser, form("lms", content="겨울 알림", subject="겨울 제목"))
+    await env.wait(20)
 
-        async def found(query: str) -> list[str]:
-            return listed(await browser.get(f"{FOLLOW}?{query}"))
+    async def found(query: str) -> list[str]:
+        return listed(await browser.get(f"{FOLLOW}?{query}"))
 
-        assert await found("") == ["겨울 제목", "가을 알림", "여름 행사", "봄 행사"]
-        assert await found("words=행사") == ["여름 행사", "봄 행사"]
-        assert await found("words=겨울+알림") == ["겨울 제목"]
-        assert await found("kind=lms") == ["겨울 제목"]
-        assert await found("state=scheduled") == ["여름 행사"]
-        assert await found("state=ended&what=campaign") == ["봄 행사"]
-        assert await found("state=moving") == []
-        assert await found("what=request") == ["겨울 제목", "가을 알림"]
-        assert await found("from=2026-11-15&to=2026-11-15&words=봄") == ["봄 행사"]
-        assert await found("to=2026-11-14") == []
-        bad = await browser.get(f"{FOLLOW}?kind=letter&from=x")
-        assert bad.status == 400
-        assert bad.text.count('aria-invalid="true"') == 2
-
-    run_scenario(scenario)
+    assert await found("") == ["겨울 제목", "가을 알림", "여름 행사", "봄 행사"]
+    assert await found("words=행사") == ["여름 행사", "봄 행사"]
+    assert await found("words=겨울+알림") == ["겨울 제목"]
+    assert await found("kind=lms") == ["겨울 제목"]
+    assert await found("state=scheduled") == ["여름 행사"]
+    assert await found("state=ended&what=campaign") == ["봄 행사"]
+    assert await found("state=moving") == []
+    assert await found("what=request") == ["겨울 제목", "가을 알림"]
+    assert await found("from=2026-11-15&to=2026-11-15&words=봄") == ["봄 행사"]
+    assert await found("to=2026-11-14") == []
+    bad = await browser.get(f"{FOLLOW}?kind=letter&from=x")
+    assert bad.status == 400
+    assert bad.text.count('aria-invalid="true"') == 2
 
 
-def test_filtered_list_goes_on_where_it_stopped_looking(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        call = await env.caller()
-        for number in range(progress.MAX_COUNTED + 5):
-            await call_ok(call, "message/sendSMS", sms_body(content=f"n{number}"))
-        await env.wait(20)
+async def test_filtered_list_goes_on_where_it_stopped_looking(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    call = await env.caller()
+    for number in range(progress.MAX_COUNTED + 5):
+        await call_ok(call, "message/sendSMS", sms_body(content=f"n{number}"))
+    await env.wait(20)
 
-        first = await browser.get(f"{FOLLOW}?state=moving")
-        older = re.search(r'href="(/console/requests\?[^"]*before=[0-9a-f]+)"', first.text)
-        assert older
-        last = await browser.get(html.unescape(older[1]))
+    first = await browser.get(f"{FOLLOW}?state=moving")
+    older = re.search(r'href="(/console/requests\?[^"]*before=[0-9a-f]+)"', first.text)
+    assert older
+    last = await browser.get(html.unescape(older[1]))
 
-        assert listed(first) == []
-        assert "state=moving" in older[1]
-        assert 'rel="next"' not in last.text
-
-    run_scenario(scenario)
+    assert listed(first) == []
+    assert "state=moving" in older[1]
+    assert 'rel="next"' not in last.text
 
 
-def test_uploads_that_were_not_sent_are_listed_apart_and_discarded(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        empty = await create_campaign(browser)
-        checked = await upload_file(browser)
-        await campaign(browser, "보낸 것")
-        await env.wait(10)
+async def test_uploads_that_were_not_sent_are_listed_apart_and_discarded(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    empty = await create_campaign(browser)
+    checked = await upload_file(browser)
+    await campaign(browser, "보낸 것")
+    await env.wait(10)
 
-        sent, unsent = await browser.get(FOLLOW), await browser.get(f"{FOLLOW}/unsent")
-        await browser.submit(f"{empty.replace('send/upload', 'requests')}/cancel")
-        after = await browser.get(f"{FOLLOW}/unsent")
+    sent, unsent = await browser.get(FOLLOW), await browser.get(f"{FOLLOW}/unsent")
+    await browser.submit(f"{empty.replace('send/upload', 'requests')}/cancel")
+    after = await browser.get(f"{FOLLOW}/unsent")
 
-        assert listed(sent) == ["보낸 것"]
-        assert "보내지 않은 업로드 (2)" in page_text(sent)
-        assert re.findall(r'class="button small" href="([^"]+)"', unsent.text) == [checked, empty]
-        assert re.findall(r'class="button small" href="([^"]+)"', after.text) == [checked]
-        assert listed(await browser.get(FOLLOW)) == ["보낸 것"], "one that was discarded was not sent"
-        viewer = await signed_in_browser(env, Role.VIEWER)
-        assert (await viewer.get(f"{FOLLOW}/unsent")).status == 403
-        assert "unsent" not in (await viewer.get(FOLLOW)).text
-
-    run_scenario(scenario)
+    assert listed(sent) == ["보낸 것"]
+    assert "보내지 않은 업로드 (2)" in page_text(sent)
+    assert re.findall(r'class="button small" href="([^"]+)"', unsent.text) == [checked, empty]
+    assert re.findall(r'class="button small" href="([^"]+)"', after.text) == [checked]
+    assert listed(await browser.get(FOLLOW)) == ["보낸 것"], "one that was discarded was not sent"
+    viewer = await signed_in_browser(env, Role.VIEWER)
+    assert (await viewer.get(f"{FOLLOW}/unsent")).status == 403
+    assert "unsent" not in (await viewer.get(FOLLOW)).text
 
 
-def test_campaign_is_renamed_and_the_change_audited(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        sent = await campaign(browser)
-        await env.wait(20)
+async def test_campaign_is_renamed_and_the_change_audited(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    sent = await campaign(browser)
+    await env.wait(20)
 
-        done = await browser.submit(f"{FOLLOW}/{sent}/name", name="  가을   행사 ")
-        bad = await browser.submit(f"{FOLLOW}/{sent}/name", name="가" * 81)
-        page = await browser.get(f"{FOLLOW}/{sent}")
+    done = await browser.submit(f"{FOLLOW}/{sent}/name", name="  가을   행사 ")
+    bad = await browser.submit(f"{FOLLOW}/{sent}/name", name="가" * 81)
+    page = await browser.get(f"{FOLLOW}/{sent}")
 
-        assert (done.status, done.location) == (303, f"{FOLLOW}/{sent}")
-        assert bad.status == 400
-        assert "80자" in page_text(bad)
-        assert "가을 행사" in page_text(page)
-        assert "owner-of-acme" in page_text(page)
-        (entry,) = await env.store.read(latest_entries, None, 1)
-        assert (entry.action, entry.target) == ("campaign.rename", sent)
-        single = await send(browser, form())
-        assert (await browser.submit(f"{FOLLOW}/{single}/name", name="x")).status == 404
-        assert await count_rows(env, "campaigns") == 1
-
-    run_scenario(scenario)
+    assert (done.status, done.location) == (303, f"{FOLLOW}/{sent}")
+    assert bad.status == 400
+    assert "80자" in page_text(bad)
+    assert "가을 행사" in page_text(page)
+    assert "owner-of-acme" in page_text(page)
+    (entry,) = await env.store.read(latest_entries, None, 1)
+    assert (entry.action, entry.target) == ("campaign.rename", sent)
+    single = await send(browser, form())
+    assert (await browser.submit(f"{FOLLOW}/{single}/name", name="x")).status == 404
+    assert await count_rows(env, "campaigns") == 1
 
 
 @pytest.mark.parametrize(

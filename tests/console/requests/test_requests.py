@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from pabal.domain.base.dates import HOUR
 from pabal.domain.users.user import Role
 from pabal.service.sending.campaigns import progress as follow
@@ -12,7 +14,7 @@ from tests.fixtures.console_send import form, send
 from tests.fixtures.console_upload import page_text, send_campaign, upload_file
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, call_ok, set_up_sender, sms_body
+from tests.fixtures.web import call_ok, set_up_sender, sms_body
 
 FOLLOW = "/console/requests"
 LATER = "2026-11-15 13:00"
@@ -38,239 +40,203 @@ async def campaign(browser: Browser, receivers: int = 3, **fields: str) -> str:
     return sent.location.rpartition("/")[2]
 
 
-def test_changing_a_campaign_request_updates_its_progress_at_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        for deed, end in (("now", "완료 3"), ("cancel", "취소 3")):
-            sent = await campaign(browser, later="1", sendDate="2026-11-20T10:00")
-            await env.wait(10)
-            (request,) = await env.store.read(campaign_requests.list_requests, bytes.fromhex(sent))
-
-            done = await browser.submit(f"{FOLLOW}/{request.request_id.hex()}/{deed}")
-            await env.wait(10)
-
-            assert done.status == 303
-            assert end in page_text(await browser.get(f"{FOLLOW}/{sent}")), deed
-
-    run_scenario(scenario)
-
-
-def test_campaigns_and_requests_are_listed_once_newest_first(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, _ = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        first = (await call_ok(call, "message/sendSMS", sms_body(content="하나"))).request_id
-        await env.wait(1)
-        second = await campaign(browser, 1200)
-        await env.wait(1)
-        third = (await call_ok(call, "message/sendSMS", sms_body(content="셋", sendDate=LATER))).request_id
-        await env.wait(30)
-
-        page = await browser.get(FOLLOW)
-
-        assert ids(page) == [third, second, first]
-        assert "완료 1,200" in page_text(page)
-        assert await count_rows(env, "requests") == 4
-        assert watched(page) == [], "nothing moves: two have ended, one waits for its time"
-
-    run_scenario(scenario)
-
-
-def test_list_pages_continue_where_the_last_ended(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, _ = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        sent = []
-        for number in range(45):
-            sent.append((await call_ok(call, "message/sendSMS", sms_body(content=f"n{number}"))).request_id)
-            if number in (10, 30):
-                sent.append(await campaign(browser))
-            await env.wait(0.1)
+async def test_changing_a_campaign_request_updates_its_progress_at_once(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    for deed, end in (("now", "완료 3"), ("cancel", "취소 3")):
+        sent = await campaign(browser, later="1", sendDate="2026-11-20T10:00")
         await env.wait(10)
-        seen: list[str] = []
-        path = FOLLOW
-        while path:
-            page = await browser.get(path)
-            seen += ids(page)
-            older = re.search(rf'href="({FOLLOW}\?before=[0-9a-f]+)"', page.text)
-            path = older[1] if older else ""
+        (request,) = await env.store.read(campaign_requests.list_requests, bytes.fromhex(sent))
 
-        assert seen == sorted(sent, reverse=True)
+        done = await browser.submit(f"{FOLLOW}/{request.request_id.hex()}/{deed}")
+        await env.wait(10)
 
-    run_scenario(scenario)
+        assert done.status == 303
+        assert end in page_text(await browser.get(f"{FOLLOW}/{sent}")), deed
 
 
-def test_list_skips_many_requests_of_campaigns(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, _ = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        single = (await call_ok(call, "message/sendSMS", sms_body())).request_id
-        await env.wait(1)
-        big = await campaign(browser, follow.SCAN_BATCH_REQUESTS * follow.MAX_SCANS + 5)
-        await env.wait(60)
-        page = await browser.get(FOLLOW)
-        assert ids(page) == [big]
+async def test_campaigns_and_requests_are_listed_once_newest_first(env: Environment) -> None:
+    call, _ = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    first = (await call_ok(call, "message/sendSMS", sms_body(content="하나"))).request_id
+    await env.wait(1)
+    second = await campaign(browser, 1200)
+    await env.wait(1)
+    third = (await call_ok(call, "message/sendSMS", sms_body(content="셋", sendDate=LATER))).request_id
+    await env.wait(30)
+
+    page = await browser.get(FOLLOW)
+
+    assert ids(page) == [third, second, first]
+    assert "완료 1,200" in page_text(page)
+    assert await count_rows(env, "requests") == 4
+    assert watched(page) == [], "nothing moves: two have ended, one waits for its time"
+
+
+async def test_list_pages_continue_where_the_last_ended(env: Environment) -> None:
+    call, _ = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    sent = []
+    for number in range(45):
+        sent.append((await call_ok(call, "message/sendSMS", sms_body(content=f"n{number}"))).request_id)
+        if number in (10, 30):
+            sent.append(await campaign(browser))
+        await env.wait(0.1)
+    await env.wait(10)
+    seen: list[str] = []
+    path = FOLLOW
+    while path:
+        page = await browser.get(path)
+        seen += ids(page)
         older = re.search(rf'href="({FOLLOW}\?before=[0-9a-f]+)"', page.text)
-        assert older
-        assert ids(await browser.get(older[1])) == [single]
+        path = older[1] if older else ""
 
-    run_scenario(scenario, max_receivers=1)
-
-
-def test_progress_is_polled_until_the_end(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        sent = await campaign(browser)
-        page = await browser.get(f"{FOLLOW}/{sent}")
-        assert watched(page) == [sent]
-
-        await env.wait(10)
-        news = await browser.get(f"{FOLLOW}/progress?ids={sent},zz,{'0' * 26}")
-
-        assert watched(news) == []
-        assert 'id="what"' not in news.text
-        assert (
-            '<div id="what" hx-swap-oob="true">' in (await browser.get(f"{FOLLOW}/progress?ids={sent}&one=1")).text
-        )
-        assert 'hx-swap-oob="true"' in news.text
-        assert "끝났습니다: 봄 행사" in page_text(news)
-        assert "완료 3" in page_text(news)
-
-    run_scenario(scenario)
+    assert seen == sorted(sent, reverse=True)
 
 
-def test_scheduled_sends_can_be_sent_now_or_cancelled(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, _ = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        for what in ("request", "campaign"):
-            for deed, end in (("now", "완료 3"), ("cancel", "취소 3")):
-                if what == "campaign":
-                    sent = await campaign(browser, later="1", sendDate=LATER)
-                else:
-                    body = sms_body(*[f"010-3000-000{n}" for n in range(3)], sendDate=LATER)
-                    sent = (await call_ok(call, "message/sendSMS", body)).request_id
-                await env.wait(6)
-                before = await browser.get(f"{FOLLOW}/{sent}")
-                assert f'action="/console/requests/{sent}/{deed}"' in before.text, (what, deed)
-                assert "예약됨" in before.text
-
-                done = await browser.submit(f"{FOLLOW}/{sent}/{deed}")
-                await env.wait(10)
-
-                after = await browser.get(f"{FOLLOW}/{sent}")
-                assert done.location == f"{FOLLOW}/{sent}"
-                assert end in page_text(after), (what, deed)
-                assert "/cancel" not in after.text, "nothing waits any more"
-                noted = [(each.action, each.target) for each in await env.store.read(latest_entries, None, 1)]
-                assert noted == [(f"{what}.{deed}", sent)]
-        await env.wait(HOUR / 1000)
-        assert await count_rows(env, "messages") == 12
-
-    run_scenario(scenario)
+@pytest.mark.settings(max_receivers=1)
+async def test_list_skips_many_requests_of_campaigns(env: Environment) -> None:
+    call, _ = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    single = (await call_ok(call, "message/sendSMS", sms_body())).request_id
+    await env.wait(1)
+    big = await campaign(browser, follow.SCAN_BATCH_REQUESTS * follow.MAX_SCANS + 5)
+    await env.wait(60)
+    page = await browser.get(FOLLOW)
+    assert ids(page) == [big]
+    older = re.search(rf'href="({FOLLOW}\?before=[0-9a-f]+)"', page.text)
+    assert older
+    assert ids(await browser.get(older[1])) == [single]
 
 
-def test_what_waits_is_cancelled_in_the_list(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        viewer = await signed_in_browser(env, Role.VIEWER)
-        sent = await campaign(browser, later="1", sendDate=LATER)
-        await env.wait(6)
-        before = await browser.get(FOLLOW)
-        seen_by_viewer = await viewer.get(FOLLOW)
-        await browser.submit(f"{FOLLOW}/{sent}/cancel")
-        await env.wait(10)
-        news = await browser.get(f"{FOLLOW}/progress?ids={sent}")
+async def test_progress_is_polled_until_the_end(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    sent = await campaign(browser)
+    page = await browser.get(f"{FOLLOW}/{sent}")
+    assert watched(page) == [sent]
 
-        assert f'action="/console/requests/{sent}/cancel"' in before.text
-        assert "/cancel" not in seen_by_viewer.text
-        assert f'<div id="stop-{sent}" hx-swap-oob="true"></div>' in news.text
-        assert "/cancel" not in (await browser.get(FOLLOW)).text
+    await env.wait(10)
+    news = await browser.get(f"{FOLLOW}/progress?ids={sent},zz,{'0' * 26}")
 
-    run_scenario(scenario)
+    assert watched(news) == []
+    assert 'id="what"' not in news.text
+    assert '<div id="what" hx-swap-oob="true">' in (await browser.get(f"{FOLLOW}/progress?ids={sent}&one=1")).text
+    assert 'hx-swap-oob="true"' in news.text
+    assert "끝났습니다: 봄 행사" in page_text(news)
+    assert "완료 3" in page_text(news)
 
 
-def test_campaign_requests_link_to_campaign_and_messages(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        sent = await campaign(browser)
-        await env.wait(10)
-        page = await browser.get(f"{FOLLOW}/{sent}")
-        (part,) = set(re.findall(r'<li><a href="/console/requests/([0-9a-f]+)"', page.text))
-        request = await browser.get(f"{FOLLOW}/{part}")
+async def test_scheduled_sends_can_be_sent_now_or_cancelled(env: Environment) -> None:
+    call, _ = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    for what in ("request", "campaign"):
+        for deed, end in (("now", "완료 3"), ("cancel", "취소 3")):
+            if what == "campaign":
+                sent = await campaign(browser, later="1", sendDate=LATER)
+            else:
+                body = sms_body(*[f"010-3000-000{n}" for n in range(3)], sendDate=LATER)
+                sent = (await call_ok(call, "message/sendSMS", body)).request_id
+            await env.wait(6)
+            before = await browser.get(f"{FOLLOW}/{sent}")
+            assert f'action="/console/requests/{sent}/{deed}"' in before.text, (what, deed)
+            assert "예약됨" in before.text
 
-        assert f'href="/console/requests/{sent}"' in request.text
-        assert f'href="/console/history?request={part}"' in request.text
+            done = await browser.submit(f"{FOLLOW}/{sent}/{deed}")
+            await env.wait(10)
 
-    run_scenario(scenario)
-
-
-def test_viewer_sees_progress_but_cannot_change_it(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        sent = await campaign(await signed_in_browser(env), later="1", sendDate=LATER)
-        await env.wait(6)
-        viewer = await signed_in_browser(env, Role.VIEWER)
-
-        page = await viewer.get(f"{FOLLOW}/{sent}")
-
-        assert page.status == 200
-        assert "/cancel" not in page.text
-        assert (await viewer.submit(f"{FOLLOW}/{sent}/cancel")).status == 403
-        assert (await viewer.submit(f"{FOLLOW}/{sent}/now")).status == 403
-        assert await count_rows(env, "jobs") == 3
-
-    run_scenario(scenario)
+            after = await browser.get(f"{FOLLOW}/{sent}")
+            assert done.location == f"{FOLLOW}/{sent}"
+            assert end in page_text(after), (what, deed)
+            assert "/cancel" not in after.text, "nothing waits any more"
+            noted = [(each.action, each.target) for each in await env.store.read(latest_entries, None, 1)]
+            assert noted == [(f"{what}.{deed}", sent)]
+    await env.wait(HOUR / 1000)
+    assert await count_rows(env, "messages") == 12
 
 
-def test_requests_of_other_accounts_are_not_found(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        sent = await campaign(await signed_in_browser(env), later="1", sendDate=LATER)
-        await env.wait(6)
-        stranger = await signed_in_browser(env, Role.OWNER, "other")
-        for deed in ("cancel", "now", "go-on"):
-            assert (await stranger.submit(f"{FOLLOW}/{sent}/{deed}")).status == 404
-        assert ids(await stranger.get(FOLLOW)) == []
-        assert sent not in (await stranger.get(f"{FOLLOW}/progress?ids={sent}")).text
-        assert await count_rows(env, "jobs") == 3
+async def test_what_waits_is_cancelled_in_the_list(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    viewer = await signed_in_browser(env, Role.VIEWER)
+    sent = await campaign(browser, later="1", sendDate=LATER)
+    await env.wait(6)
+    before = await browser.get(FOLLOW)
+    seen_by_viewer = await viewer.get(FOLLOW)
+    await browser.submit(f"{FOLLOW}/{sent}/cancel")
+    await env.wait(10)
+    news = await browser.get(f"{FOLLOW}/progress?ids={sent}")
 
-    run_scenario(scenario)
-
-
-def test_new_requests_of_a_campaign_appear_while_one_watches(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        sent = await campaign(browser, 5)
-        first = await browser.get(f"{FOLLOW}/{sent}")
-        await env.wait(30)
-
-        news = await browser.get(f"{FOLLOW}/progress?ids={sent}&one=1&parts=0", hx_request="true")
-        again = await browser.get(f"{FOLLOW}/progress?ids={sent}&one=1&parts=5", hx_request="true")
-        listed = await browser.get(f"{FOLLOW}/progress?ids={sent}", hx_request="true")
-
-        assert "&amp;one=1&amp;parts=0" in first.text or "&one=1&parts=0" in first.text
-        assert news.text.count("번째 (1명)") == 5
-        assert 'id="parts" hx-swap-oob="true"' in news.text
-        assert 'id="parts"' not in again.text, "nothing is new"
-        assert 'id="parts"' not in listed.text, "the list has no room for it"
-
-    run_scenario(scenario, max_receivers=1)
+    assert f'action="/console/requests/{sent}/cancel"' in before.text
+    assert "/cancel" not in seen_by_viewer.text
+    assert f'<div id="stop-{sent}" hx-swap-oob="true"></div>' in news.text
+    assert "/cancel" not in (await browser.get(FOLLOW)).text
 
 
-def test_page_after_a_send_shows_the_first_receiver_and_follows(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        numbers = "010-1111-2222, 하나\n010-3333-4444, 둘\n010-5555-6666, 셋"
-        sent = await send(browser, form(content="#{이름}님", receivers=numbers))
+async def test_campaign_requests_link_to_campaign_and_messages(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    sent = await campaign(browser)
+    await env.wait(10)
+    page = await browser.get(f"{FOLLOW}/{sent}")
+    (part,) = set(re.findall(r'<li><a href="/console/requests/([0-9a-f]+)"', page.text))
+    request = await browser.get(f"{FOLLOW}/{part}")
 
-        done = await browser.get(f"/console/send/done/{sent}")
-        await env.wait(10)
-        later = await browser.get(f"/console/send/done/{sent}")
+    assert f'href="/console/requests/{sent}"' in request.text
+    assert f'href="/console/history?request={part}"' in request.text
 
-        assert "하나님" in done.text
-        assert "010-1111-2222 외 2명" in page_text(done)
-        assert "셋님" not in done.text
-        assert watched(done) == [sent]
-        assert "완료 3" in page_text(later)
-        assert watched(later) == []
 
-    run_scenario(scenario)
+async def test_viewer_sees_progress_but_cannot_change_it(env: Environment) -> None:
+    sent = await campaign(await signed_in_browser(env), later="1", sendDate=LATER)
+    await env.wait(6)
+    viewer = await signed_in_browser(env, Role.VIEWER)
+
+    page = await viewer.get(f"{FOLLOW}/{sent}")
+
+    assert page.status == 200
+    assert "/cancel" not in page.text
+    assert (await viewer.submit(f"{FOLLOW}/{sent}/cancel")).status == 403
+    assert (await viewer.submit(f"{FOLLOW}/{sent}/now")).status == 403
+    assert await count_rows(env, "jobs") == 3
+
+
+async def test_requests_of_other_accounts_are_not_found(env: Environment) -> None:
+    sent = await campaign(await signed_in_browser(env), later="1", sendDate=LATER)
+    await env.wait(6)
+    stranger = await signed_in_browser(env, Role.OWNER, "other")
+    for deed in ("cancel", "now", "go-on"):
+        assert (await stranger.submit(f"{FOLLOW}/{sent}/{deed}")).status == 404
+    assert ids(await stranger.get(FOLLOW)) == []
+    assert sent not in (await stranger.get(f"{FOLLOW}/progress?ids={sent}")).text
+    assert await count_rows(env, "jobs") == 3
+
+
+@pytest.mark.settings(max_receivers=1)
+async def test_new_requests_of_a_campaign_appear_while_one_watches(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    sent = await campaign(browser, 5)
+    first = await browser.get(f"{FOLLOW}/{sent}")
+    await env.wait(30)
+
+    news = await browser.get(f"{FOLLOW}/progress?ids={sent}&one=1&parts=0", hx_request="true")
+    again = await browser.get(f"{FOLLOW}/progress?ids={sent}&one=1&parts=5", hx_request="true")
+    listed = await browser.get(f"{FOLLOW}/progress?ids={sent}", hx_request="true")
+
+    assert "&amp;one=1&amp;parts=0" in first.text or "&one=1&parts=0" in first.text
+    assert news.text.count("번째 (1명)") == 5
+    assert 'id="parts" hx-swap-oob="true"' in news.text
+    assert 'id="parts"' not in again.text, "nothing is new"
+    assert 'id="parts"' not in listed.text, "the list has no room for it"
+
+
+async def test_page_after_a_send_shows_the_first_receiver_and_follows(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    numbers = "010-1111-2222, 하나\n010-3333-4444, 둘\n010-5555-6666, 셋"
+    sent = await send(browser, form(content="#{이름}님", receivers=numbers))
+
+    done = await browser.get(f"/console/send/done/{sent}")
+    await env.wait(10)
+    later = await browser.get(f"/console/send/done/{sent}")
+
+    assert "하나님" in done.text
+    assert "010-1111-2222 외 2명" in page_text(done)
+    assert "셋님" not in done.text
+    assert watched(done) == [sent]
+    assert "완료 3" in page_text(later)
+    assert watched(later) == []

@@ -21,7 +21,6 @@ from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
     PHONE,
-    RunScenario,
     alimtalk_body,
     call_ok,
     list_phone_messages,
@@ -50,320 +49,273 @@ def fields_of(shown: PageResponse) -> dict[str, str]:
     return {**found, **checked}
 
 
-def test_text_is_saved_listed_used_and_deleted(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env, Role.SENDER)
-        fields = form("lms", subject="제목", content="#{이름}님 안녕하세요", later="1", sendDate="2026-11-20T10:00")
+async def test_text_is_saved_listed_used_and_deleted(env: Environment) -> None:
+    browser = await signed_in_browser(env, Role.SENDER)
+    fields = form("lms", subject="제목", content="#{이름}님 안녕하세요", later="1", sendDate="2026-11-20T10:00")
 
-        saved = await browser.submit(f"{SEND}/save", **fields, text_name="인사말")
-        await browser.submit(f"{SEND}/discard", draft="send")
-        shown = await browser.get(TEXTS)
-        (number,) = set(re.findall(r"/console/send\?text=([0-9]+)", shown.text))
-        used = await browser.get(f"{SEND}?text={number}")
-        await browser.submit(f"{TEXTS}/{number}/delete")
+    saved = await browser.submit(f"{SEND}/save", **fields, text_name="인사말")
+    await browser.submit(f"{SEND}/discard", draft="send")
+    shown = await browser.get(TEXTS)
+    (number,) = set(re.findall(r"/console/send\?text=([0-9]+)", shown.text))
+    used = await browser.get(f"{SEND}?text={number}")
+    await browser.submit(f"{TEXTS}/{number}/delete")
 
-        assert "보관함에 저장했습니다" in saved.text
-        assert "인사말" in shown.text
-        assert (typed_text(used), typed(used, "subject")) == ("#{이름}님 안녕하세요", "제목")
-        assert (typed(used, "receivers"), typed(used, "sendDate")) == ("", "")
-        assert 'id="to-lms" aria-current="true"' in used.text
-        assert await count_rows(env, "saved_texts") == 0
-
-    run_scenario(scenario)
+    assert "보관함에 저장했습니다" in saved.text
+    assert "인사말" in shown.text
+    assert (typed_text(used), typed(used, "subject")) == ("#{이름}님 안녕하세요", "제목")
+    assert (typed(used, "receivers"), typed(used, "sendDate")) == ("", "")
+    assert 'id="to-lms" aria-current="true"' in used.text
+    assert await count_rows(env, "saved_texts") == 0
 
 
 @pytest.mark.parametrize("name", ["", " ", "가" * 61])
-def test_text_without_a_proper_name_is_not_saved(run_scenario: RunScenario, name: str) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+async def test_text_without_a_proper_name_is_not_saved(env: Environment, name: str) -> None:
+    browser = await signed_in_browser(env)
 
-        refused = await browser.submit(f"{SEND}/save", **form(content="말"), text_name=name)
+    refused = await browser.submit(f"{SEND}/save", **form(content="말"), text_name=name)
 
-        assert (refused.status, list(errors(refused))) == (400, ["text_name"])
-        assert typed_text(refused) == "말"
-
-    run_scenario(scenario)
+    assert (refused.status, list(errors(refused))) == (400, ["text_name"])
+    assert typed_text(refused) == "말"
 
 
-def test_same_name_replaces_and_accounts_are_apart(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        stranger = await signed_in_browser(env, account="other")
-        for content in ("하나", "둘"):
-            await browser.submit(f"{SEND}/save", **form(content=content), text_name="인사말")
-        (listed,) = await saved_texts.list_saved(env.context, 1)
+async def test_same_name_replaces_and_accounts_are_apart(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    stranger = await signed_in_browser(env, account="other")
+    for content in ("하나", "둘"):
+        await browser.submit(f"{SEND}/save", **form(content=content), text_name="인사말")
+    (listed,) = await saved_texts.list_saved(env.context, 1)
 
-        foreign = await stranger.get(f"{SEND}?text={listed[0].id}")
-        await stranger.submit(f"{TEXTS}/{listed[0].id}/delete")
+    foreign = await stranger.get(f"{SEND}?text={listed[0].id}")
+    await stranger.submit(f"{TEXTS}/{listed[0].id}/delete")
 
-        assert listed[1]["content"] == "둘"
-        assert foreign.status == 404
-        assert await count_rows(env, "saved_texts") == 1
-
-    run_scenario(scenario)
+    assert listed[1]["content"] == "둘"
+    assert foreign.status == 404
+    assert await count_rows(env, "saved_texts") == 1
 
 
-def test_recent_texts_are_listed_once_and_copied(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        values = {"이름": '홍 "길동"', "금액": "1,000"}
-        receivers = receivers_of("010-1111-2222", templateData=values)
-        body = sms_body(content="#{이름}님 #{금액}원", receivers=receivers)
-        for _ in range(2):
-            sent = await call_ok(call, "message/sendLMS", {**body, "subject": "#{금액}"})
-        await env.wait(5)
+async def test_recent_texts_are_listed_once_and_copied(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    values = {"이름": '홍 "길동"', "금액": "1,000"}
+    receivers = receivers_of("010-1111-2222", templateData=values)
+    body = sms_body(content="#{이름}님 #{금액}원", receivers=receivers)
+    for _ in range(2):
+        sent = await call_ok(call, "message/sendLMS", {**body, "subject": "#{금액}"})
+    await env.wait(5)
 
-        recent = await browser.get(TEXTS)
-        copy = await browser.get(f"{SEND}?copy={sent.request_id}")
-        again = await send(browser, fields_of(copy))
-        await env.wait(5)
+    recent = await browser.get(TEXTS)
+    copy = await browser.get(f"{SEND}?copy={sent.request_id}")
+    again = await send(browser, fields_of(copy))
+    await env.wait(5)
 
-        assert recent.text.count("/console/send?copy=") == 1
-        assert typed_text(copy) == "#{이름}님 #{금액}원"
-        assert again != sent.request_id
-        contents = [one["content"] for one in await list_phone_messages(call, "010-1111-2222")]
-        assert contents == ['홍 "길동"님 1,000원'] * 3
-
-    run_scenario(scenario)
+    assert recent.text.count("/console/send?copy=") == 1
+    assert typed_text(copy) == "#{이름}님 #{금액}원"
+    assert again != sent.request_id
+    contents = [one["content"] for one in await list_phone_messages(call, "010-1111-2222")]
+    assert contents == ['홍 "길동"님 1,000원'] * 3
 
 
-def test_copy_has_picture_buttons_and_fallback(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        button = {"buttonType": "webLink", "name": "열기", "mobileUrl": "https://a.kr"}
-        fields = {f"buttons[0].{name}": value for name, value in button.items()}
-        fallback = {"resend": "1", "resendPhoneNumber": "02-1234-5678", "resendContent": "문자로"}
-        kind = {"messageType": "friendTalkImage", **IMAGE}
-        sent = await send(browser, talk("friendtalk", sender_key, adFlag="1", **kind, **fields, **fallback))
+async def test_copy_has_picture_buttons_and_fallback(env: Environment) -> None:
+    _, sender_key = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    button = {"buttonType": "webLink", "name": "열기", "mobileUrl": "https://a.kr"}
+    fields = {f"buttons[0].{name}": value for name, value in button.items()}
+    fallback = {"resend": "1", "resendPhoneNumber": "02-1234-5678", "resendContent": "문자로"}
+    kind = {"messageType": "friendTalkImage", **IMAGE}
+    sent = await send(browser, talk("friendtalk", sender_key, adFlag="1", **kind, **fields, **fallback))
 
-        copy = await browser.get(f"{SEND}?copy={sent}")
+    copy = await browser.get(f"{SEND}?copy={sent}")
 
-        assert typed(copy, "image_body") == IMAGE["image_body"]
-        assert typed(copy, "resendContent") == "(광고)문자로"
-        assert 'value="https://a.kr"' in copy.text
-        assert re.search(r'name="adFlag" value="1" checked', copy.text)
-
-    run_scenario(scenario)
+    assert typed(copy, "image_body") == IMAGE["image_body"]
+    assert typed(copy, "resendContent") == "(광고)문자로"
+    assert 'value="https://a.kr"' in copy.text
+    assert re.search(r'name="adFlag" value="1" checked', copy.text)
 
 
-def test_only_receivers_that_were_not_reached_are_sent_to_again(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        body = alimtalk_body(sender_key, PHONE, NO_USER, NOBODY, **FALLBACK)
-        sent = (await call_ok(call, "message/sendAlimtalk", body)).request_id
-        await env.wait(90)
+async def test_only_receivers_that_were_not_reached_are_sent_to_again(env: Environment) -> None:
+    call, sender_key = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    body = alimtalk_body(sender_key, PHONE, NO_USER, NOBODY, **FALLBACK)
+    sent = (await call_ok(call, "message/sendAlimtalk", body)).request_id
+    await env.wait(90)
 
-        page = await browser.get(f"/console/requests/{sent}")
-        again = await browser.get(f"{SEND}?resend={sent}")
-        by_text = await browser.submit(f"{SEND}/form", **{**fields_of(again), "to": "lms", "content": "문자로"})
+    page = await browser.get(f"/console/requests/{sent}")
+    again = await browser.get(f"{SEND}?resend={sent}")
+    by_text = await browser.submit(f"{SEND}/form", **{**fields_of(again), "to": "lms", "content": "문자로"})
 
-        assert f"/console/send?resend={sent}" in page.text
-        assert typed(again, "receivers") == NOBODY, "one arrived, and one got its fallback"
-        assert 'id="to-alimtalk" aria-current="true"' in again.text
-        assert typed(again, "content") == "배송이 시작되었습니다.", "it is there when another kind is chosen"
-        assert typed(by_text, "receivers") == NOBODY
-        assert 'id="to-lms" aria-current="true"' in by_text.text
-
-    run_scenario(scenario)
+    assert f"/console/send?resend={sent}" in page.text
+    assert typed(again, "receivers") == NOBODY, "one arrived, and one got its fallback"
+    assert 'id="to-alimtalk" aria-current="true"' in again.text
+    assert typed(again, "content") == "배송이 시작되었습니다.", "it is there when another kind is chosen"
+    assert typed(by_text, "receivers") == NOBODY
+    assert 'id="to-lms" aria-current="true"' in by_text.text
 
 
-def test_receiver_whose_fallback_is_on_its_way_is_not_sent_to_again(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        body = alimtalk_body(sender_key, NO_USER, **FALLBACK)
-        sent = (await call_ok(call, "message/sendAlimtalk", body)).request_id
-        statuses: list[Status] = []
-        while statuses not in ([Status.FAIL, Status.WAITING], [Status.FAIL, Status.SENDING]):
-            await env.wait(0.05)
-            statuses = [status for status, _ in await outcomes_of(env, bytes.fromhex(sent))]
-            assert Status.COMPLETED not in statuses
+async def test_receiver_whose_fallback_is_on_its_way_is_not_sent_to_again(env: Environment) -> None:
+    call, sender_key = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    body = alimtalk_body(sender_key, NO_USER, **FALLBACK)
+    sent = (await call_ok(call, "message/sendAlimtalk", body)).request_id
+    statuses: list[Status] = []
+    while statuses not in ([Status.FAIL, Status.WAITING], [Status.FAIL, Status.SENDING]):
+        await env.wait(0.05)
+        statuses = [status for status, _ in await outcomes_of(env, bytes.fromhex(sent))]
+        assert Status.COMPLETED not in statuses
 
-        again = await browser.get(f"{SEND}?resend={sent}")
+    again = await browser.get(f"{SEND}?resend={sent}")
 
-        assert typed(again, "receivers") == ""
-
-    run_scenario(scenario)
+    assert typed(again, "receivers") == ""
 
 
-def test_duplicate_is_not_sent_to_again(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        await call_ok(call, "message/sendSMS", sms_body(PHONE))
-        sent = (await call_ok(call, "message/sendSMS", sms_body(PHONE, NOBODY))).request_id
-        await env.wait(30)
+@pytest.mark.settings(duplicate_minutes=60, duplicate_action="drop")
+async def test_duplicate_is_not_sent_to_again(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    await call_ok(call, "message/sendSMS", sms_body(PHONE))
+    sent = (await call_ok(call, "message/sendSMS", sms_body(PHONE, NOBODY))).request_id
+    await env.wait(30)
 
-        again = await browser.get(f"{SEND}?resend={sent}")
+    again = await browser.get(f"{SEND}?resend={sent}")
 
-        assert typed(again, "receivers") == NOBODY
-        assert len(await list_phone_messages(call)) == 1
-
-    run_scenario(scenario, duplicate_minutes=60, duplicate_action="drop")
+    assert typed(again, "receivers") == NOBODY
+    assert len(await list_phone_messages(call)) == 1
 
 
-def test_failed_receivers_of_a_campaign_are_sent_to_again(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        file = f"phone,이름\n010-1111-2222,하나\n{NOBODY},둘\n010-3333-4444,셋\n"
-        address = await upload_file(browser, file)
-        await send_campaign(browser, address, name="봄")
-        await env.wait(60)
-        campaign = address.rpartition("/")[2]
+async def test_failed_receivers_of_a_campaign_are_sent_to_again(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    file = f"phone,이름\n010-1111-2222,하나\n{NOBODY},둘\n010-3333-4444,셋\n"
+    address = await upload_file(browser, file)
+    await send_campaign(browser, address, name="봄")
+    await env.wait(60)
+    campaign = address.rpartition("/")[2]
 
-        again = await browser.get(f"{SEND}?resend={campaign}")
-        copy = await browser.get(f"{SEND}?copy={campaign}")
+    again = await browser.get(f"{SEND}?resend={campaign}")
+    copy = await browser.get(f"{SEND}?copy={campaign}")
 
-        assert typed(again, "receivers") == f"수신번호,이름\n{NOBODY},둘"
-        assert typed_text(again) == typed_text(copy) == "#{이름}님, 안녕하세요"
-        assert typed(copy, "receivers") == ""
-
-    run_scenario(scenario)
+    assert typed(again, "receivers") == f"수신번호,이름\n{NOBODY},둘"
+    assert typed_text(again) == typed_text(copy) == "#{이름}님, 안녕하세요"
+    assert typed(copy, "receivers") == ""
 
 
-def test_many_failed_receivers_are_sent_to_as_a_campaign(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        stranger = await signed_in_browser(env, account="other")
-        failing = [f"010-0000-000{number}" for number in (1, 2)]
-        file = "phone,이름\n010-1111-2222,하나\n" + "".join(f"{number},둘\n" for number in failing)
-        address = await upload_file(browser, file)
-        await send_campaign(browser, address, name="봄")
-        await env.wait(60)
-        fields = form(content="#{이름}님, 다시", receivers="", resends=address.rpartition("/")[2])
+async def test_many_failed_receivers_are_sent_to_as_a_campaign(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    stranger = await signed_in_browser(env, account="other")
+    failing = [f"010-0000-000{number}" for number in (1, 2)]
+    file = "phone,이름\n010-1111-2222,하나\n" + "".join(f"{number},둘\n" for number in failing)
+    address = await upload_file(browser, file)
+    await send_campaign(browser, address, name="봄")
+    await env.wait(60)
+    fields = form(content="#{이름}님, 다시", receivers="", resends=address.rpartition("/")[2])
 
-        begun = await browser.submit(f"{SEND}/resend", **fields)
-        foreign = await stranger.submit(f"{SEND}/resend", **fields)
-        await env.wait(5)
-        campaign = await get_campaign(env, begun.location)
+    begun = await browser.submit(f"{SEND}/resend", **fields)
+    foreign = await stranger.submit(f"{SEND}/resend", **fields)
+    await env.wait(5)
+    campaign = await get_campaign(env, begun.location)
 
-        assert (campaign.state, campaign.receivers, campaign.invalid_rows) == (CampaignState.CHECKED, 2, 0)
-        assert "둘님, 다시" in (await browser.get(begun.location)).text
-        assert foreign.status == 404
-
-    run_scenario(scenario)
+    assert (campaign.state, campaign.receivers, campaign.invalid_rows) == (CampaignState.CHECKED, 2, 0)
+    assert "둘님, 다시" in (await browser.get(begun.location)).text
+    assert foreign.status == 404
 
 
-def test_scheduled_message_is_changed_in_place(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        old = await send(browser, form(content="옛말", later="1", sendDate="2026-11-15T12:10"))
-        page = await browser.get(f"/console/requests/{old}")
+async def test_scheduled_message_is_changed_in_place(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    old = await send(browser, form(content="옛말", later="1", sendDate="2026-11-15T12:10"))
+    page = await browser.get(f"/console/requests/{old}")
 
-        edit = await browser.get(f"{SEND}?edit={old}")
-        fields = {**fields_of(edit), "content": "새말", "sendDate": "2026-11-15T12:20"}
-        confirmed = await review(browser, fields)
-        sent = await browser.submit(SEND, **fields, **hidden_fields(confirmed))
-        again = await browser.submit(SEND, **fields, **hidden_fields(confirmed))
-        await env.wait(1500)
+    edit = await browser.get(f"{SEND}?edit={old}")
+    fields = {**fields_of(edit), "content": "새말", "sendDate": "2026-11-15T12:20"}
+    confirmed = await review(browser, fields)
+    sent = await browser.submit(SEND, **fields, **hidden_fields(confirmed))
+    again = await browser.submit(SEND, **fields, **hidden_fields(confirmed))
+    await env.wait(1500)
 
-        assert f"/console/send?edit={old}" in page.text
-        assert typed(edit, "sendDate") == "2026-11-15T12:10"
-        assert "원래 예약을 취소하고" in confirmed.text
-        assert sent.location == again.location
-        assert [one["content"] for one in await list_phone_messages(call)] == ["새말"]
-        assert {status for status, _ in await outcomes_of(env, bytes.fromhex(old))} == {Status.CANCEL}
-
-    run_scenario(scenario)
+    assert f"/console/send?edit={old}" in page.text
+    assert typed(edit, "sendDate") == "2026-11-15T12:10"
+    assert "원래 예약을 취소하고" in confirmed.text
+    assert sent.location == again.location
+    assert [one["content"] for one in await list_phone_messages(call)] == ["새말"]
+    assert {status for status, _ in await outcomes_of(env, bytes.fromhex(old))} == {Status.CANCEL}
 
 
-def test_change_that_comes_too_late_changes_nothing(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        old = await send(browser, form(content="옛말", later="1", sendDate="2026-11-15T12:02"))
-        fields = {
-            **fields_of(await browser.get(f"{SEND}?edit={old}")),
-            "content": "새말",
-            "sendDate": "2026-11-15T12:30",
-        }
-        confirmed = await review(browser, fields)
-        await env.wait(300)
+async def test_change_that_comes_too_late_changes_nothing(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    old = await send(browser, form(content="옛말", later="1", sendDate="2026-11-15T12:02"))
+    fields = {
+        **fields_of(await browser.get(f"{SEND}?edit={old}")),
+        "content": "새말",
+        "sendDate": "2026-11-15T12:30",
+    }
+    confirmed = await review(browser, fields)
+    await env.wait(300)
 
-        late = await browser.submit(SEND, **fields, **hidden_fields(confirmed))
-        await env.wait(3000)
+    late = await browser.submit(SEND, **fields, **hidden_fields(confirmed))
+    await env.wait(3000)
 
-        assert late.status == 409
-        assert "바꾸지 않았습니다" in page_text(late)
-        assert [one["content"] for one in await list_phone_messages(call)] == ["옛말"]
-
-    run_scenario(scenario)
+    assert late.status == 409
+    assert "바꾸지 않았습니다" in page_text(late)
+    assert [one["content"] for one in await list_phone_messages(call)] == ["옛말"]
 
 
-def test_receiver_that_was_cancelled_stays_cancelled_after_a_change(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        body = sms_body(PHONE, "010-7777-8888", sendDate="2026-11-15 12:10")
-        old = (await call_ok(call, "message/sendSMS", body)).request_id
-        await call_ok(call, "message/cancel", {"requestId": old, "messageId": f"{old}000001"})
-        edit = await browser.get(f"{SEND}?edit={old}")
-        fields = {**fields_of(edit), "sendDate": "2026-11-15T12:20"}
+async def test_receiver_that_was_cancelled_stays_cancelled_after_a_change(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    body = sms_body(PHONE, "010-7777-8888", sendDate="2026-11-15 12:10")
+    old = (await call_ok(call, "message/sendSMS", body)).request_id
+    await call_ok(call, "message/cancel", {"requestId": old, "messageId": f"{old}000001"})
+    edit = await browser.get(f"{SEND}?edit={old}")
+    fields = {**fields_of(edit), "sendDate": "2026-11-15T12:20"}
 
-        sent = await browser.submit(SEND, **fields, **hidden_fields(await review(browser, fields)))
-        await call_ok(call, "message/cancel", {"requestId": sent.location.rpartition("/")[2]})
-        gone = await browser.get(f"{SEND}?edit={sent.location.rpartition('/')[2]}")
-        await env.wait(1500)
+    sent = await browser.submit(SEND, **fields, **hidden_fields(await review(browser, fields)))
+    await call_ok(call, "message/cancel", {"requestId": sent.location.rpartition("/")[2]})
+    gone = await browser.get(f"{SEND}?edit={sent.location.rpartition('/')[2]}")
+    await env.wait(1500)
 
-        assert typed(edit, "receivers") == "010-7777-8888"
-        assert gone.status == 409, "nobody waits"
-        assert await list_phone_messages(call) == []
-
-    run_scenario(scenario)
+    assert typed(edit, "receivers") == "010-7777-8888"
+    assert gone.status == 409, "nobody waits"
+    assert await list_phone_messages(call) == []
 
 
 @pytest.mark.parametrize("lost", [{"reference": "order-1"}, {"templateData": {"이름": "두\n줄"}}])
-def test_request_that_the_form_would_change_cannot_be_changed_here(
-    run_scenario: RunScenario, lost: dict[str, Any]
+async def test_request_that_the_form_would_change_cannot_be_changed_here(
+    env: Environment, lost: dict[str, Any]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        receivers = [{"phoneNumber": PHONE, "templateData": {"이름": "값"}, **lost}]
-        body = sms_body(content="#{이름}", receivers=receivers, sendDate="2026-11-15 12:10")
-        sent = (await call_ok(call, "message/sendSMS", body)).request_id
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    receivers = [{"phoneNumber": PHONE, "templateData": {"이름": "값"}, **lost}]
+    body = sms_body(content="#{이름}", receivers=receivers, sendDate="2026-11-15 12:10")
+    sent = (await call_ok(call, "message/sendSMS", body)).request_id
 
-        refused = await browser.get(f"{SEND}?edit={sent}")
+    refused = await browser.get(f"{SEND}?edit={sent}")
 
-        assert refused.status == 409
-
-    run_scenario(scenario)
+    assert refused.status == 409
 
 
-def test_number_that_gets_two_messages_still_does_after_a_change(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        receivers = [{"phoneNumber": PHONE, "templateData": {"이름": value}} for value in ("하나", "둘")]
-        body = sms_body(content="#{이름}", receivers=receivers, sendDate="2026-11-15 12:10")
-        old = (await call_ok(call, "message/sendSMS", body)).request_id
-        fields = {**fields_of(await browser.get(f"{SEND}?edit={old}")), "sendDate": "2026-11-15T12:20"}
+async def test_number_that_gets_two_messages_still_does_after_a_change(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    receivers = [{"phoneNumber": PHONE, "templateData": {"이름": value}} for value in ("하나", "둘")]
+    body = sms_body(content="#{이름}", receivers=receivers, sendDate="2026-11-15 12:10")
+    old = (await call_ok(call, "message/sendSMS", body)).request_id
+    fields = {**fields_of(await browser.get(f"{SEND}?edit={old}")), "sendDate": "2026-11-15T12:20"}
 
-        await browser.submit(SEND, **fields, **hidden_fields(await review(browser, fields)))
-        await env.wait(1500)
+    await browser.submit(SEND, **fields, **hidden_fields(await review(browser, fields)))
+    await env.wait(1500)
 
-        assert sorted(one["content"] for one in await list_phone_messages(call)) == ["둘", "하나"]
-
-    run_scenario(scenario)
+    assert sorted(one["content"] for one in await list_phone_messages(call)) == ["둘", "하나"]
 
 
 @pytest.mark.parametrize("way", ["upload", "groups"])
-def test_changed_schedule_does_not_become_a_campaign_besides(run_scenario: RunScenario, way: str) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        group = await make_group(browser, "단골")
-        old = await send(browser, form(content="옛말", later="1", sendDate="2026-11-15T12:10"))
-        fields = fields_of(await browser.get(f"{SEND}?edit={old}"))
+async def test_changed_schedule_does_not_become_a_campaign_besides(env: Environment, way: str) -> None:
+    browser = await signed_in_browser(env)
+    group = await make_group(browser, "단골")
+    old = await send(browser, form(content="옛말", later="1", sendDate="2026-11-15T12:10"))
+    fields = fields_of(await browser.get(f"{SEND}?edit={old}"))
 
-        refused = await browser.submit(f"{SEND}/{way}", **{**fields, f"g{group}": "1"})
+    refused = await browser.submit(f"{SEND}/{way}", **{**fields, f"g{group}": "1"})
 
-        assert refused.status == 409
-        assert "예약을 바꿀 때는 수신자를 직접 입력해야 합니다" in refused.text
-        assert await count_rows(env, "campaigns") == 0
-        assert {status for status, _ in await outcomes_of(env, bytes.fromhex(old))} == {Status.WAITING}
-
-    run_scenario(scenario)
+    assert refused.status == 409
+    assert "예약을 바꿀 때는 수신자를 직접 입력해야 합니다" in refused.text
+    assert await count_rows(env, "campaigns") == 0
+    assert {status for status, _ in await outcomes_of(env, bytes.fromhex(old))} == {Status.WAITING}

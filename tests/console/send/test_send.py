@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+import pytest
+
 from pabal.domain.users.user import Role
 from pabal.store.accounts import numbers
 from pabal.store.messages import requests
@@ -61,71 +63,59 @@ KINDS: list[tuple[str, dict[str, str], dict[str, Any]]] = [
 ]
 
 
-def test_lifetime_can_be_given_and_a_bad_one_is_shown_at_its_field(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        page = await browser.get("/console/send")
-        assert 'placeholder="기본 1,440분"' in page.text
+async def test_lifetime_can_be_given_and_a_bad_one_is_shown_at_its_field(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    page = await browser.get("/console/send")
+    assert 'placeholder="기본 1,440분"' in page.text
 
-        for typed in ("0", "4321", "5분", "99999999999"):
-            bad = await review(browser, form(expireMinutes=typed))
-            assert bad.status == 400
-            assert "expireMinutes" in errors(bad), typed
-        request_id = bytes.fromhex(await send(browser, form(expireMinutes=" 5 ")))
+    for typed in ("0", "4321", "5분", "99999999999"):
+        bad = await review(browser, form(expireMinutes=typed))
+        assert bad.status == 400
+        assert "expireMinutes" in errors(bad), typed
+    request_id = bytes.fromhex(await send(browser, form(expireMinutes=" 5 ")))
 
-        stored = (await env.store.read(requests.get, [request_id]))[request_id]
-        assert stored.expire_minutes == 5
-
-    run_scenario(scenario)
+    stored = (await env.store.read(requests.get, [request_id]))[request_id]
+    assert stored.expire_minutes == 5
 
 
-def test_each_kind_is_sent(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env, Role.SENDER)
-        for number, (kind, fields, arrives) in enumerate(KINDS):
-            receiver = f"010-5555-{number:04}"
+async def test_each_kind_is_sent(env: Environment) -> None:
+    call, sender_key = await set_up_sender(env)
+    browser = await signed_in_browser(env, Role.SENDER)
+    for number, (kind, fields, arrives) in enumerate(KINDS):
+        receiver = f"010-5555-{number:04}"
 
-            request_id = await send(browser, talk(kind, sender_key, **{**fields, "receivers": receiver}))
-            await env.wait(5)
-
-            (message,) = await list_phone_messages(call, receiver)
-            assert {name: message.get(name) for name in arrives} == arrives
-            assert (await get_message(call, receiver))["requestId"] == request_id
-            assert [one["name"] for one in message.get("buttons") or []] == (
-                ["열기"] if kind == "alimtalk" or fields is LINK else []
-            )
-
-    run_scenario(scenario)
-
-
-def test_variables_are_filled_in_for_each_receiver(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        receivers = '010-1111-2222, 홍길동, "1,000"\n010-3333-4444\t김\t2000'
-
-        await send(browser, form(content="#{이름}님 #{금액}원", receivers=receivers))
+        request_id = await send(browser, talk(kind, sender_key, **{**fields, "receivers": receiver}))
         await env.wait(5)
 
-        assert [one["content"] for one in await list_phone_messages(call, "010-1111-2222")] == ["홍길동님 1,000원"]
-        assert [one["content"] for one in await list_phone_messages(call, "010-3333-4444")] == ["김님 2000원"]
+        (message,) = await list_phone_messages(call, receiver)
+        assert {name: message.get(name) for name in arrives} == arrives
+        assert (await get_message(call, receiver))["requestId"] == request_id
+        assert [one["name"] for one in message.get("buttons") or []] == (
+            ["열기"] if kind == "alimtalk" or fields is LINK else []
+        )
 
-    run_scenario(scenario)
+
+async def test_variables_are_filled_in_for_each_receiver(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    receivers = '010-1111-2222, 홍길동, "1,000"\n010-3333-4444\t김\t2000'
+
+    await send(browser, form(content="#{이름}님 #{금액}원", receivers=receivers))
+    await env.wait(5)
+
+    assert [one["content"] for one in await list_phone_messages(call, "010-1111-2222")] == ["홍길동님 1,000원"]
+    assert [one["content"] for one in await list_phone_messages(call, "010-3333-4444")] == ["김님 2000원"]
 
 
-def test_duplicate_number_gets_message_twice_only_on_request(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        fields = form(receivers=f"{PHONE}\n{PHONE}", once="")
+async def test_duplicate_number_gets_message_twice_only_on_request(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    fields = form(receivers=f"{PHONE}\n{PHONE}", once="")
 
-        await send(browser, fields)
-        await env.wait(5)
+    await send(browser, fields)
+    await env.wait(5)
 
-        assert len(await list_phone_messages(call)) == 2
-
-    run_scenario(scenario)
+    assert len(await list_phone_messages(call)) == 2
 
 
 WRONG: list[tuple[str, dict[str, str], str]] = [
@@ -155,46 +145,39 @@ WRONG: list[tuple[str, dict[str, str], str]] = [
 ]
 
 
-def test_errors_are_shown_at_their_fields(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        for kind, fields, field in WRONG:
-            shown = await review(browser, talk(kind, sender_key, **fields))
+async def test_errors_are_shown_at_their_fields(env: Environment) -> None:
+    _, sender_key = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    for kind, fields, field in WRONG:
+        shown = await review(browser, talk(kind, sender_key, **fields))
 
-            assert shown.status >= 400, fields
-            assert field in errors(shown), fields
-            assert 'id="send-it"' not in shown.text
-
-    run_scenario(scenario)
+        assert shown.status >= 400, fields
+        assert field in errors(shown), fields
+        assert 'id="send-it"' not in shown.text
 
 
-def test_unregistered_sender_number_is_refused_if_the_operator_checks_it(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        refused = await review(browser, form())
-        await env.store.write(numbers.add, 1, "0212345678", env.world.now())
-        page = await browser.get("/console/send")
+@pytest.mark.settings(check_sender_numbers=True)
+async def test_unregistered_sender_number_is_refused_if_the_operator_checks_it(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    refused = await review(browser, form())
+    await env.store.write(numbers.add, 1, "0212345678", env.world.now())
+    page = await browser.get("/console/send")
 
-        accepted = await review(browser, form())
+    accepted = await review(browser, form())
 
-        assert (refused.status, accepted.status) == (422, 200)
-        assert "sender" in errors(refused)
-        assert "<option selected>02-1234-5678</option>" in page.text
-
-    run_scenario(scenario, check_sender_numbers=True)
+    assert (refused.status, accepted.status) == (422, 200)
+    assert "sender" in errors(refused)
+    assert "<option selected>02-1234-5678</option>" in page.text
 
 
-def test_missing_carrier_is_shown_at_the_top(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+@pytest.mark.settings(routes={"sms": ("simulator",)})
+async def test_missing_carrier_is_shown_at_the_top(env: Environment) -> None:
+    browser = await signed_in_browser(env)
 
-        shown = await review(browser, form("lms"))
+    shown = await review(browser, form("lms"))
 
-        assert shown.status == 422
-        assert "이 상품을 보낼 발송 경로가 설정되어 있지 않습니다." in shown.text
-
-    run_scenario(scenario, routes={"sms": ("simulator",)})
+    assert shown.status == 422
+    assert "이 상품을 보낼 발송 경로가 설정되어 있지 않습니다." in shown.text
 
 
 def test_an_advertisement_is_not_sent_at_night(run_scenario: RunScenario) -> None:
@@ -230,31 +213,28 @@ def test_night_advertisement_is_postponed_if_the_operator_allows_it(run_scenario
     )
 
 
-def test_advertisement_by_text_asks_for_the_number(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        ad = form(adFlag="1", adSender="봄상점")
+async def test_advertisement_by_text_asks_for_the_number(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    ad = form(adFlag="1", adSender="봄상점")
 
-        page = await browser.get("/console/send?kind=sms")
-        absent, wrong = await review(browser, ad), await review(browser, {**ad, "optOutNumber": "02-1234-5678"})
-        typed = await preview(browser, {**ad, "optOutNumber": "080 123 4567"})
-        await browser.submit("/console/numbers/opt-out", optOutNumber="080-999-8888")
-        by_account = await preview(browser, ad)
-        offered = await browser.get("/console/send?kind=lms")
-        await send(browser, ad)
-        await env.wait(3)
+    page = await browser.get("/console/send?kind=sms")
+    absent, wrong = await review(browser, ad), await review(browser, {**ad, "optOutNumber": "02-1234-5678"})
+    typed = await preview(browser, {**ad, "optOutNumber": "080 123 4567"})
+    await browser.submit("/console/numbers/opt-out", optOutNumber="080-999-8888")
+    by_account = await preview(browser, ad)
+    offered = await browser.get("/console/send?kind=lms")
+    await send(browser, ad)
+    await env.wait(3)
 
-        assert 'name="optOutNumber"' in page.text
-        assert (absent.status, list(errors(absent))) == (400, ["optOutNumber"])
-        assert (wrong.status, list(errors(wrong))) == (400, ["optOutNumber"])
-        assert preview_text(typed) == AD_TEXT
-        assert preview_text(by_account) == AD_TEXT.replace("0801234567", "0809998888")
-        assert 'placeholder="080-999-8888"' in offered.text
-        (message,) = await list_phone_messages(call)
-        assert message["content"] == AD_TEXT.replace("0801234567", "0809998888")
-
-    run_scenario(scenario)
+    assert 'name="optOutNumber"' in page.text
+    assert (absent.status, list(errors(absent))) == (400, ["optOutNumber"])
+    assert (wrong.status, list(errors(wrong))) == (400, ["optOutNumber"])
+    assert preview_text(typed) == AD_TEXT
+    assert preview_text(by_account) == AD_TEXT.replace("0801234567", "0809998888")
+    assert 'placeholder="080-999-8888"' in offered.text
+    (message,) = await list_phone_messages(call)
+    assert message["content"] == AD_TEXT.replace("0801234567", "0809998888")
 
 
 def test_text_that_begins_like_an_advertisement_is_not_sent_at_night(run_scenario: RunScenario) -> None:
@@ -271,125 +251,102 @@ def test_text_that_begins_like_an_advertisement_is_not_sent_at_night(run_scenari
     run_scenario(scenario, world=world_starting_at("2026-11-15 23:00"))
 
 
-def test_a_message_is_sent_when_it_is_scheduled(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
+async def test_a_message_is_sent_when_it_is_scheduled(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
 
-        request_id = await send(browser, form(later="1", sendDate="2026-11-15T12:02"))
-        await env.wait(60)
-        before = await list_phone_messages(call)
-        done = await browser.get(f"/console/send/done/{request_id}")
-        await env.wait(120)
+    request_id = await send(browser, form(later="1", sendDate="2026-11-15T12:02"))
+    await env.wait(60)
+    before = await list_phone_messages(call)
+    done = await browser.get(f"/console/send/done/{request_id}")
+    await env.wait(120)
 
-        assert before == []
-        assert "2026-11-15 12:02" in done.text
-        assert f'href="/console/requests/{request_id}"' in done.text
-        assert len(await list_phone_messages(call)) == 1
-
-    run_scenario(scenario)
+    assert before == []
+    assert "2026-11-15 12:02" in done.text
+    assert f'href="/console/requests/{request_id}"' in done.text
+    assert len(await list_phone_messages(call)) == 1
 
 
-def test_fallback_is_sent_as_previewed(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        fallback = {"resend": "1", "resendPhoneNumber": SENDER, "resendContent": "#{이름}님, 문자로 알립니다"}
-        fields = talk("alimtalk", sender_key, receivers=f"{NO_USER}, 홍길동", **fallback)
+async def test_fallback_is_sent_as_previewed(env: Environment) -> None:
+    call, sender_key = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    fallback = {"resend": "1", "resendPhoneNumber": SENDER, "resendContent": "#{이름}님, 문자로 알립니다"}
+    fields = talk("alimtalk", sender_key, receivers=f"{NO_USER}, 홍길동", **fallback)
 
-        await send(browser, fields)
-        await env.wait(60)
+    await send(browser, fields)
+    await env.wait(60)
 
-        (message,) = await list_phone_messages(call, NO_USER)
-        assert (message["kind"], message["content"]) == ("sms", "홍길동님, 문자로 알립니다")
-
-    run_scenario(scenario)
+    (message,) = await list_phone_messages(call, NO_USER)
+    assert (message["kind"], message["content"]) == ("sms", "홍길동님, 문자로 알립니다")
 
 
-def test_test_message_goes_to_own_phone_and_number_is_stored(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        fields = form(content="#{이름}님", receivers=f"{PHONE}, 홍길동", later="1", sendDate="2026-11-20T12:00")
+async def test_test_message_goes_to_own_phone_and_number_is_stored(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    fields = form(content="#{이름}님", receivers=f"{PHONE}, 홍길동", later="1", sendDate="2026-11-20T12:00")
 
-        tested = await browser.submit("/console/send/test", **fields, own_number="010-7777-0000", test_key="ab")
-        again = await browser.submit("/console/send/test", **fields, own_number="010-7777-0000", test_key="ab")
-        anew = await browser.submit(
-            "/console/send/test", **fields, own_number="010-7777-0000", **hidden_fields(tested)
-        )
-        await env.wait(5)
-        followed = await browser.get(re.findall(r'href="(/console/requests/[^"]+)"', tested.text)[0])
-        page = await browser.get("/console/send?kind=lms")
-        other = await (await signed_in_browser(env, Role.SENDER)).get("/console/send")
+    tested = await browser.submit("/console/send/test", **fields, own_number="010-7777-0000", test_key="ab")
+    again = await browser.submit("/console/send/test", **fields, own_number="010-7777-0000", test_key="ab")
+    anew = await browser.submit("/console/send/test", **fields, own_number="010-7777-0000", **hidden_fields(tested))
+    await env.wait(5)
+    followed = await browser.get(re.findall(r'href="(/console/requests/[^"]+)"', tested.text)[0])
+    page = await browser.get("/console/send?kind=lms")
+    other = await (await signed_in_browser(env, Role.SENDER)).get("/console/send")
 
-        assert [shown.status for shown in (tested, again, anew)] == [200, 200, 200]
-        assert [one["content"] for one in await list_phone_messages(call, "010-7777-0000")] == ["홍길동님"] * 2
-        assert await list_phone_messages(call) == []
-        assert (followed.status, "#{이름}님" in followed.text) == (200, True)
-        assert 'value="010-7777-0000"' in page.text
-        assert "7777" not in other.text
-
-    run_scenario(scenario)
+    assert [shown.status for shown in (tested, again, anew)] == [200, 200, 200]
+    assert [one["content"] for one in await list_phone_messages(call, "010-7777-0000")] == ["홍길동님"] * 2
+    assert await list_phone_messages(call) == []
+    assert (followed.status, "#{이름}님" in followed.text) == (200, True)
+    assert 'value="010-7777-0000"' in page.text
+    assert "7777" not in other.text
 
 
-def test_refused_test_message_shows_the_reason(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
+async def test_refused_test_message_shows_the_reason(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
 
-        bad = await browser.submit("/console/send/test", **form(), own_number="12")
-        long = await browser.submit("/console/send/test", **form(content="가" * 46), own_number=PHONE)
-        await env.wait(5)
+    bad = await browser.submit("/console/send/test", **form(), own_number="12")
+    long = await browser.submit("/console/send/test", **form(content="가" * 46), own_number=PHONE)
+    await env.wait(5)
 
-        assert "휴대폰 번호가 아닙니다" in bad.text
-        assert "최대 90바이트인데 92바이트입니다" in long.text
-        assert await list_phone_messages(call) == []
-
-    run_scenario(scenario)
+    assert "휴대폰 번호가 아닙니다" in bad.text
+    assert "최대 90바이트인데 92바이트입니다" in long.text
+    assert await list_phone_messages(call) == []
 
 
-def test_audit_log_records_sends_without_numbers_or_text(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+async def test_audit_log_records_sends_without_numbers_or_text(env: Environment) -> None:
+    browser = await signed_in_browser(env)
 
-        request_id = await send(browser, form())
-        await browser.submit("/console/send/test", **form(), own_number=PHONE, test_key="ab")
+    request_id = await send(browser, form())
+    await browser.submit("/console/send/test", **form(), own_number=PHONE, test_key="ab")
 
-        tested, sent, *_ = await env.store.read(latest_entries, None, 100)
-        assert (sent.action, sent.actor, sent.target) == ("message.send", "owner-of-acme", request_id)
-        assert tested.action == "message.test"
-        assert "1234" not in tested.target
-
-    run_scenario(scenario)
+    tested, sent, *_ = await env.store.read(latest_entries, None, 100)
+    assert (sent.action, sent.actor, sent.target) == ("message.send", "owner-of-acme", request_id)
+    assert tested.action == "message.test"
+    assert "1234" not in tested.target
 
 
-def test_profile_of_another_account_is_refused(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        other = await env.caller("other")
-        sender_key = await register_channel(other, channelId="@other", cellphone="010-8888-0000")
-        await approve_template(other, sender_key)
-        browser = await signed_in_browser(env)
+async def test_profile_of_another_account_is_refused(env: Environment) -> None:
+    other = await env.caller("other")
+    sender_key = await register_channel(other, channelId="@other", cellphone="010-8888-0000")
+    await approve_template(other, sender_key)
+    browser = await signed_in_browser(env)
 
-        page = await browser.get("/console/send?kind=alimtalk")
-        shown = await review(browser, talk("alimtalk", sender_key))
-        looked = await preview(browser, talk("alimtalk", sender_key))
+    page = await browser.get("/console/send?kind=alimtalk")
+    shown = await review(browser, talk("alimtalk", sender_key))
+    looked = await preview(browser, talk("alimtalk", sender_key))
 
-        assert "@other" not in page.text
-        assert "senderKey" in errors(shown)
-        assert "배송이" not in looked.text + shown.text
-
-    run_scenario(scenario)
+    assert "@other" not in page.text
+    assert "senderKey" in errors(shown)
+    assert "배송이" not in looked.text + shown.text
 
 
-def test_viewer_cannot_send(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        viewer = await signed_in_browser(env, Role.VIEWER)
+async def test_viewer_cannot_send(env: Environment) -> None:
+    viewer = await signed_in_browser(env, Role.VIEWER)
 
-        history = await viewer.get("/console/history")
-        page = await viewer.get("/console/send")
-        sent = await viewer.submit("/console/send", **form(), key="ab", digest="ab")
+    history = await viewer.get("/console/history")
+    page = await viewer.get("/console/send")
+    sent = await viewer.submit("/console/send", **form(), key="ab", digest="ab")
 
-        assert "/console/send" not in history.text
-        assert (page.status, sent.status) == (403, 403)
-
-    run_scenario(scenario)
+    assert "/console/send" not in history.text
+    assert (page.status, sent.status) == (403, 403)

@@ -55,25 +55,22 @@ def test_attachment_is_sent_as_it_was_typed_and_shown_on_the_phone(run_scenario:
     run_scenario(scenario)
 
 
-def test_choosing_a_type_offers_an_example_of_its_attachment(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        sender_key = await register_channel(await env.caller())
-        browser = await signed_in_browser(env)
+async def test_choosing_a_type_offers_an_example_of_its_attachment(env: Environment) -> None:
+    sender_key = await register_channel(await env.caller())
+    browser = await signed_in_browser(env)
 
-        async def chosen(**fields: str) -> str:
-            given = talk("brand", sender_key, **fields)
-            return (await browser.submit("/console/send/form", **given)).text
+    async def chosen(**fields: str) -> str:
+        given = talk("brand", sender_key, **fields)
+        return (await browser.submit("/console/send/form", **given)).text
 
-        listed = await chosen(messageType="wideList")
-        carousel = await chosen(messageType="carouselFeed", attachment="")
-        kept = await chosen(messageType="carouselFeed", attachment='{"carousel": {"list": "mine"}}')
+    listed = await chosen(messageType="wideList")
+    carousel = await chosen(messageType="carouselFeed", attachment="")
+    kept = await chosen(messageType="carouselFeed", attachment='{"carousel": {"list": "mine"}}')
 
-        assert "상품 1" in listed
-        assert "보러 가기" in carousel
-        assert "mine" in kept
-        assert "보러 가기" not in kept
-
-    run_scenario(scenario)
+    assert "상품 1" in listed
+    assert "보러 가기" in carousel
+    assert "mine" in kept
+    assert "보러 가기" not in kept
 
 
 @pytest.mark.parametrize(
@@ -88,33 +85,25 @@ def test_choosing_a_type_offers_an_example_of_its_attachment(run_scenario: RunSc
         ({"messageType": "text", "optOutNumber": "1588-0000"}, "optOutNumber", "080"),
     ],
 )
-def test_error_is_shown_at_its_field(
-    run_scenario: RunScenario, fields: dict[str, str], field: str, told: str
-) -> None:
-    async def scenario(env: Environment) -> None:
-        sender_key = await register_channel(await env.caller())
-        browser = await signed_in_browser(env)
+async def test_error_is_shown_at_its_field(env: Environment, fields: dict[str, str], field: str, told: str) -> None:
+    sender_key = await register_channel(await env.caller())
+    browser = await signed_in_browser(env)
 
-        shown = await review(browser, talk("brand", sender_key, **fields))
+    shown = await review(browser, talk("brand", sender_key, **fields))
 
-        assert shown.status == 400
-        assert told in errors(shown)[field]
-
-    run_scenario(scenario)
+    assert shown.status == 400
+    assert told in errors(shown)[field]
 
 
-def test_preview_has_no_label_of_ours_and_its_fallback_has_both_marks(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        sender_key = await register_channel(await env.caller())
-        browser = await signed_in_browser(env)
-        fields = {"resend": "1", "resendPhoneNumber": "02-1234-5678", "optOutNumber": "080-123-4567"}
+async def test_preview_has_no_label_of_ours_and_its_fallback_has_both_marks(env: Environment) -> None:
+    sender_key = await register_channel(await env.caller())
+    browser = await signed_in_browser(env)
+    fields = {"resend": "1", "resendPhoneNumber": "02-1234-5678", "optOutNumber": "080-123-4567"}
 
-        shown = await review(browser, talk("brand", sender_key, **fields))
+    shown = await review(browser, talk("brand", sender_key, **fields))
 
-        assert preview_text(shown) == "안녕하세요"
-        assert "(광고)안녕하세요 무료거부 0801234567" in fallback_text(shown)
-
-    run_scenario(scenario)
+    assert preview_text(shown) == "안녕하세요"
+    assert "(광고)안녕하세요 무료거부 0801234567" in fallback_text(shown)
 
 
 def test_brand_message_at_night_is_told_before_it_is_sent(run_scenario: RunScenario) -> None:
@@ -130,20 +119,17 @@ def test_brand_message_at_night_is_told_before_it_is_sent(run_scenario: RunScena
     run_scenario(scenario, world=world_starting_at("2026-11-15 23:00"))
 
 
-def test_brand_message_goes_to_every_row_of_a_file(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        browser = await signed_in_browser(env)
-        fields = talk("brand", sender_key, content="#{이름}님", messageType="text", targeting="N")
-        address = await upload_file(browser, "phone,이름\n010-1111-1111,길동\n010-2222-2222,영희\n", **fields)
+async def test_brand_message_goes_to_every_row_of_a_file(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    browser = await signed_in_browser(env)
+    fields = talk("brand", sender_key, content="#{이름}님", messageType="text", targeting="N")
+    address = await upload_file(browser, "phone,이름\n010-1111-1111,길동\n010-2222-2222,영희\n", **fields)
 
-        await send_campaign(browser, address)
-        await env.wait(60)
+    await send_campaign(browser, address)
+    await env.wait(60)
 
-        (first,) = await list_phone_messages(call, "010-1111-1111")
-        (second,) = await list_phone_messages(call, "010-2222-2222")
-        assert [first["content"], second["content"]] == ["길동님", "영희님"]
-        assert (first["kind"], first["targeting"]) == ("brandMessage", "N")
-
-    run_scenario(scenario)
+    (first,) = await list_phone_messages(call, "010-1111-1111")
+    (second,) = await list_phone_messages(call, "010-2222-2222")
+    assert [first["content"], second["content"]] == ["길동님", "영희님"]
+    assert (first["kind"], first["targeting"]) == ("brandMessage", "N")

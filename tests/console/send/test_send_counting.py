@@ -12,7 +12,7 @@ from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_send import errors, form, preview, review
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import SENDER, RunScenario
+from tests.fixtures.web import SENDER
 
 SEED = 20261115
 FILLER = "x" * 90 + "\n"
@@ -93,20 +93,14 @@ async def compare(env: Environment, count: int) -> None:
 
 
 @sqlite_only
-def test_the_page_counts_as_the_interface_does(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await compare(env, 300)
-
-    run_scenario(scenario)
+async def test_the_page_counts_as_the_interface_does(env: Environment) -> None:
+    await compare(env, 300)
 
 
 @sqlite_only
 @pytest.mark.torture
-def test_the_page_counts_as_the_interface_does_on_10_000_texts(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await compare(env, 10_000)
-
-    run_scenario(scenario)
+async def test_the_page_counts_as_the_interface_does_on_10_000_texts(env: Environment) -> None:
+    await compare(env, 10_000)
 
 
 def test_the_texts_are_of_every_sort() -> None:
@@ -118,39 +112,30 @@ def test_the_texts_are_of_every_sort() -> None:
     assert sum(text.isascii() for text in given) > 20
 
 
-def test_count_leaves_out_those_who_cannot_be_sent_to(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        lines = "010-1111-2222\n010-1111-2222\n119\nabc1\n010-3333-4444"
+async def test_count_leaves_out_those_who_cannot_be_sent_to(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    lines = "010-1111-2222\n010-1111-2222\n119\nabc1\n010-3333-4444"
 
-        shown = await preview(browser, form(receivers=lines))
+    shown = await preview(browser, form(receivers=lines))
 
-        text = " ".join(re.sub("<[^>]+>", " ", shown.text).split())
-        assert "발송할 수 있는 수신자 2명 · 중복 1건 제외 · 발송할 수 없는 수신자 2명" in text
-
-    run_scenario(scenario)
+    text = " ".join(re.sub("<[^>]+>", " ", shown.text).split())
+    assert "발송할 수 있는 수신자 2명 · 중복 1건 제외 · 발송할 수 없는 수신자 2명" in text
 
 
-def test_too_many_typed_lines_lead_to_the_upload(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        lines = "\n".join(f"010-1111-{number:04}" for number in range(1001))
+async def test_too_many_typed_lines_lead_to_the_upload(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    lines = "\n".join(f"010-1111-{number:04}" for number in range(1001))
 
-        seen = await preview(browser, form(receivers=lines))
-        shown = await review(browser, form(receivers=lines))
+    seen = await preview(browser, form(receivers=lines))
+    shown = await review(browser, form(receivers=lines))
 
-        assert "1,001명" in seen.text
-        assert "‘파일 올리기’로 보내세요" in errors(shown)["receivers"]
-
-    run_scenario(scenario)
+    assert "1,001명" in seen.text
+    assert "‘파일 올리기’로 보내세요" in errors(shown)["receivers"]
 
 
-def test_last_look_has_the_subject(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+async def test_last_look_has_the_subject(env: Environment) -> None:
+    browser = await signed_in_browser(env)
 
-        shown = await review(browser, form("lms", subject="#{이름}님께", receivers="010-1111-2222, 홍길동"))
+    shown = await review(browser, form("lms", subject="#{이름}님께", receivers="010-1111-2222, 홍길동"))
 
-        assert "<dd>홍길동님께</dd>" in shown.text
-
-    run_scenario(scenario)
+    assert "<dd>홍길동님께</dd>" in shown.text

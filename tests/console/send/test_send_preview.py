@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_send import (
     IMAGE,
@@ -16,7 +18,7 @@ from tests.fixtures.console_send import (
     talk,
 )
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import BUTTON, PHONE, SENDER, RunScenario, approve_template, register_channel, set_up_sender
+from tests.fixtures.web import BUTTON, PHONE, SENDER, approve_template, register_channel, set_up_sender
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
@@ -27,350 +29,295 @@ def size(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def test_a_text_is_counted_as_it_will_be_sent(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        cases = [
-            (form(content="가나다"), (6, 90)),
-            (form(content="가\r\n나"), (5, 90)),
-            (form(content="a" * 91), (91, 90)),
-            (form("lms", content="가나다"), (6, 2000)),
-            (form(content="가나다", adFlag="1"), (12, 90)),
-            (form(content="가나다", adFlag="1", optOutNumber="080-123-4567"), (32, 90)),
-            (form(content="(광고)가나다", adFlag="1"), (12, 90)),
-            (form(content="#{이름}님", receivers=f"{PHONE}, 홍길동"), (8, 90)),
-            (form(content="#{이름}님", receivers=""), (9, 90)),
-            (form(content="가😀나"), (4, 90)),
-            (talk("alimtalk", sender_key), (12, 1300)),
-            (talk("friendtalk", sender_key, content="가\r\n나"), (3, 1000)),
-            (talk("friendtalk", sender_key, content="가나", messageType="friendTalkWideImage"), (2, 76)),
-        ]
-        for fields, expected in cases:
-            assert size((await preview(browser, fields)).text) == expected, fields
-
-    run_scenario(scenario)
+async def test_a_text_is_counted_as_it_will_be_sent(env: Environment) -> None:
+    _, sender_key = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    cases = [
+        (form(content="가나다"), (6, 90)),
+        (form(content="가\r\n나"), (5, 90)),
+        (form(content="a" * 91), (91, 90)),
+        (form("lms", content="가나다"), (6, 2000)),
+        (form(content="가나다", adFlag="1"), (12, 90)),
+        (form(content="가나다", adFlag="1", optOutNumber="080-123-4567"), (32, 90)),
+        (form(content="(광고)가나다", adFlag="1"), (12, 90)),
+        (form(content="#{이름}님", receivers=f"{PHONE}, 홍길동"), (8, 90)),
+        (form(content="#{이름}님", receivers=""), (9, 90)),
+        (form(content="가😀나"), (4, 90)),
+        (talk("alimtalk", sender_key), (12, 1300)),
+        (talk("friendtalk", sender_key, content="가\r\n나"), (3, 1000)),
+        (talk("friendtalk", sender_key, content="가나", messageType="friendTalkWideImage"), (2, 76)),
+    ]
+    for fields, expected in cases:
+        assert size((await preview(browser, fields)).text) == expected, fields
 
 
-def test_sms_that_is_too_long_can_be_changed_to_lms(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        fields = form(content="가" * 46)
+async def test_sms_that_is_too_long_can_be_changed_to_lms(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    fields = form(content="가" * 46)
 
-        fits, long = await preview(browser, form(content="가" * 45)), await preview(browser, fields)
-        changed = await browser.submit("/console/send/form", **fields, to="lms")
+    fits, long = await preview(browser, form(content="가" * 45)), await preview(browser, fields)
+    changed = await browser.submit("/console/send/form", **fields, to="lms")
 
-        assert "offer-lms" not in fits.text
-        assert "offer-lms" in long.text
-        assert "최대 90바이트인데 92바이트입니다" in errors(long)["content"]
-        assert 'name="kind" value="lms"' in changed.text
-        assert "가" * 46 + "</textarea>" in changed.text
-        assert size(changed.text) == (92, 2000)
-        assert errors(changed) == {}
-
-    run_scenario(scenario)
+    assert "offer-lms" not in fits.text
+    assert "offer-lms" in long.text
+    assert "최대 90바이트인데 92바이트입니다" in errors(long)["content"]
+    assert 'name="kind" value="lms"' in changed.text
+    assert "가" * 46 + "</textarea>" in changed.text
+    assert size(changed.text) == (92, 2000)
+    assert errors(changed) == {}
 
 
-def test_lines_of_any_length_are_read(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        shown = await preview(await signed_in_browser(env), form(receivers='"1' + "x" * 200_000))
-        assert [len(row) for row in receiver_rows(shown)] == [3]
-
-    run_scenario(scenario)
+async def test_lines_of_any_length_are_read(env: Environment) -> None:
+    shown = await preview(await signed_in_browser(env), form(receivers='"1' + "x" * 200_000))
+    assert [len(row) for row in receiver_rows(shown)] == [3]
 
 
-def test_unsupported_characters_are_marked(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env)
+async def test_unsupported_characters_are_marked(env: Environment) -> None:
+    _, sender_key = await set_up_sender(env)
+    browser = await signed_in_browser(env)
 
-        text = await preview(browser, form(content="가😀나<b>"))
-        app = await preview(browser, talk("friendtalk", sender_key, content="가😀나"))
+    text = await preview(browser, form(content="가😀나<b>"))
+    app = await preview(browser, talk("friendtalk", sender_key, content="가😀나"))
 
-        assert '가<mark class="lost">😀</mark>나<b>' in preview_text(text)
-        assert 'data-lost="😀"' in text.text
-        assert "U+1F600" in errors(text)["content"]
-        assert preview_text(app) == "가😀나"
-        assert errors(app) == {}
-
-    run_scenario(scenario)
+    assert '가<mark class="lost">😀</mark>나<b>' in preview_text(text)
+    assert 'data-lost="😀"' in text.text
+    assert "U+1F600" in errors(text)["content"]
+    assert preview_text(app) == "가😀나"
+    assert errors(app) == {}
 
 
-def test_replaced_characters_are_shown(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+@pytest.mark.settings(unsupported_characters="replace")
+async def test_replaced_characters_are_shown(env: Environment) -> None:
+    browser = await signed_in_browser(env)
 
-        shown = await preview(browser, form(content="가😀나"))
+    shown = await preview(browser, form(content="가😀나"))
 
-        assert preview_text(shown) == "가?나"
-        assert 'data-lost="😀"' in shown.text
-        assert size(shown.text) == (5, 90)
-        assert errors(shown) == {}
-
-    run_scenario(scenario, unsupported_characters="replace")
+    assert preview_text(shown) == "가?나"
+    assert 'data-lost="😀"' in shown.text
+    assert size(shown.text) == (5, 90)
+    assert errors(shown) == {}
 
 
-def test_preview_shows_the_message_of_the_first_receiver(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await approve_template(
-            call,
-            sender_key,
-            content="#{이름}님, #{물건}",
-            emphasisType="text",
-            emphasisTitle="#{물건} 도착",
-            buttons=[BUTTON],
-        )
-        browser = await signed_in_browser(env)
-        fields = talk("alimtalk", sender_key, receivers=f"{PHONE}, 사과, 홍길동\n010-2222-3333, 배, 김")
+async def test_preview_shows_the_message_of_the_first_receiver(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    await approve_template(
+        call,
+        sender_key,
+        content="#{이름}님, #{물건}",
+        emphasisType="text",
+        emphasisTitle="#{물건} 도착",
+        buttons=[BUTTON],
+    )
+    browser = await signed_in_browser(env)
+    fields = talk("alimtalk", sender_key, receivers=f"{PHONE}, 사과, 홍길동\n010-2222-3333, 배, 김")
 
-        shown = await preview(browser, fields)
-        nobody = await preview(browser, {**fields, "receivers": ""})
+    shown = await preview(browser, fields)
+    nobody = await preview(browser, {**fields, "receivers": ""})
 
-        assert preview_text(shown) == "홍길동님, 사과"
-        assert '<p class="subject">사과 도착</p>' in shown.text
-        assert "<li><span>열기</span></li>" in shown.text
-        assert "@shop" in shown.text
-        assert preview_text(nobody) == "#{이름}님, #{물건}"
-
-    run_scenario(scenario)
+    assert preview_text(shown) == "홍길동님, 사과"
+    assert '<p class="subject">사과 도착</p>' in shown.text
+    assert "<li><span>열기</span></li>" in shown.text
+    assert "@shop" in shown.text
+    assert preview_text(nobody) == "#{이름}님, #{물건}"
 
 
-def test_fallback_preview_matches_what_is_sent(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        on = {"resend": "1", "resendPhoneNumber": SENDER}
+async def test_fallback_preview_matches_what_is_sent(env: Environment) -> None:
+    _, sender_key = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    on = {"resend": "1", "resendPhoneNumber": SENDER}
 
-        none = await preview(browser, talk("alimtalk", sender_key))
-        made = await preview(browser, talk("alimtalk", sender_key, **on))
-        own = await preview(
-            browser, talk("friendtalk", sender_key, adFlag="1", resendContent="#{이름}" + "가" * 46, **on)
-        )
-        unsendable = await preview(browser, talk("friendtalk", sender_key, content="😀", **on))
-        await browser.submit("/console/numbers/opt-out", optOutNumber="080-123-4567")
-        marked = await preview(browser, talk("friendtalk", sender_key, adFlag="1", **on))
+    none = await preview(browser, talk("alimtalk", sender_key))
+    made = await preview(browser, talk("alimtalk", sender_key, **on))
+    own = await preview(
+        browser, talk("friendtalk", sender_key, adFlag="1", resendContent="#{이름}" + "가" * 46, **on)
+    )
+    unsendable = await preview(browser, talk("friendtalk", sender_key, content="😀", **on))
+    await browser.submit("/console/numbers/opt-out", optOutNumber="080-123-4567")
+    marked = await preview(browser, talk("friendtalk", sender_key, adFlag="1", **on))
 
-        assert fallback_text(none) == ""
-        made_text = "배송이 시작되었습니다. 열기: https://shop.example/1"
-        assert fallback_text(made) == f"{SENDER} 단문 문자 51 / 90바이트 {made_text}"
-        assert "무료 수신거부 번호가 없어 문자로 발송할 수 없음" in fallback_text(own)
-        assert "(광고)#{이름}가" in fallback_text(own)
-        assert fallback_text(marked).startswith(f"{SENDER} 단문 문자")
-        assert "(광고)안녕하세요 무료거부 0801234567" in fallback_text(marked)
-        assert "문자로 발송할 수 없음" in fallback_text(unsendable)
-
-    run_scenario(scenario)
+    assert fallback_text(none) == ""
+    made_text = "배송이 시작되었습니다. 열기: https://shop.example/1"
+    assert fallback_text(made) == f"{SENDER} 단문 문자 51 / 90바이트 {made_text}"
+    assert "무료 수신거부 번호가 없어 문자로 발송할 수 없음" in fallback_text(own)
+    assert "(광고)#{이름}가" in fallback_text(own)
+    assert fallback_text(marked).startswith(f"{SENDER} 단문 문자")
+    assert "(광고)안녕하세요 무료거부 0801234567" in fallback_text(marked)
+    assert "문자로 발송할 수 없음" in fallback_text(unsendable)
 
 
-def test_invalid_receivers_show_their_reason_and_duplicates_are_marked(
-    run_scenario: RunScenario,
+async def test_invalid_receivers_show_their_reason_and_duplicates_are_marked(
+    env: Environment,
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        receivers = "\r\n".join(
-            [
-                "010-1111-2222, 홍길동",
-                "",
-                "02-123-4567, 김",
-                "010-3333-4444",
-                "010-5555-6666, 이, 남는 값",
-                "+82 10-1111-2222, 다시",
-                "010-7777-8888, " + "가" * 60,
-            ]
-        )
+    browser = await signed_in_browser(env)
+    receivers = "\r\n".join(
+        [
+            "010-1111-2222, 홍길동",
+            "",
+            "02-123-4567, 김",
+            "010-3333-4444",
+            "010-5555-6666, 이, 남는 값",
+            "+82 10-1111-2222, 다시",
+            "010-7777-8888, " + "가" * 60,
+        ]
+    )
 
-        shown = await preview(browser, form(content="#{이름}", receivers=receivers))
+    shown = await preview(browser, form(content="#{이름}", receivers=receivers))
 
-        found = {row[0]: row for row in receiver_rows(shown)}
-        assert found["1"] == ["1", "010-1111-2222", "홍길동", ""]
-        assert "휴대폰 번호가 아닙니다" in found["3"][-1]
-        assert "변수: 이름" in found["4"][-1]
-        assert "변수보다 값이 많습니다" in found["5"][-1]
-        assert found["6"][-1] == "중복된 수신번호입니다"
-        assert "최대 90바이트인데 120바이트입니다" in found["7"][-1]
-        assert "발송할 수 있는 수신자 1명</strong> · 중복 1건 제외" in shown.text
-        assert "발송할 수 없는 수신자 4명" in shown.text
-        assert "발송할 수 없는 수신자 4명" in shown.text
-
-    run_scenario(scenario)
+    found = {row[0]: row for row in receiver_rows(shown)}
+    assert found["1"] == ["1", "010-1111-2222", "홍길동", ""]
+    assert "휴대폰 번호가 아닙니다" in found["3"][-1]
+    assert "변수: 이름" in found["4"][-1]
+    assert "변수보다 값이 많습니다" in found["5"][-1]
+    assert found["6"][-1] == "중복된 수신번호입니다"
+    assert "최대 90바이트인데 120바이트입니다" in found["7"][-1]
+    assert "발송할 수 있는 수신자 1명</strong> · 중복 1건 제외" in shown.text
+    assert "발송할 수 없는 수신자 4명" in shown.text
+    assert "발송할 수 없는 수신자 4명" in shown.text
 
 
-def test_a_first_line_may_name_the_columns(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        receivers = f"번호\t금액\t#{{이름}}\t메모\n{PHONE}\t500\t홍길동\t단골"
+async def test_a_first_line_may_name_the_columns(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    receivers = f"번호\t금액\t#{{이름}}\t메모\n{PHONE}\t500\t홍길동\t단골"
 
-        shown = await preview(browser, form(content="#{이름}님 #{금액}원", receivers=receivers))
+    shown = await preview(browser, form(content="#{이름}님 #{금액}원", receivers=receivers))
 
-        assert preview_text(shown) == "홍길동님 500원"
-        assert receiver_rows(shown) == [["2", PHONE, "홍길동", "500", ""]]
-
-    run_scenario(scenario)
+    assert preview_text(shown) == "홍길동님 500원"
+    assert receiver_rows(shown) == [["2", PHONE, "홍길동", "500", ""]]
 
 
-def test_values_are_ignored_without_variables(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+async def test_values_are_ignored_without_variables(env: Environment) -> None:
+    browser = await signed_in_browser(env)
 
-        shown = await preview(browser, form(receivers=f"{PHONE}, 홍길동, 단골"))
+    shown = await preview(browser, form(receivers=f"{PHONE}, 홍길동, 단골"))
 
-        assert receiver_rows(shown) == [["1", PHONE, ""]]
-        assert "발송할 수 없는" not in shown.text
-
-    run_scenario(scenario)
+    assert receiver_rows(shown) == [["1", PHONE, ""]]
+    assert "발송할 수 없는" not in shown.text
 
 
-def test_too_many_receivers_are_refused_before_validation(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        fields = form(receivers="\n".join(f"010-1111-{n:04}" for n in range(21)))
+@pytest.mark.settings(max_receivers=20)
+async def test_too_many_receivers_are_refused_before_validation(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    fields = form(receivers="\n".join(f"010-1111-{n:04}" for n in range(21)))
 
-        most = await review(browser, form(receivers="\n".join(f"010-1111-{n:04}" for n in range(20))))
-        more = await review(browser, fields)
+    most = await review(browser, form(receivers="\n".join(f"010-1111-{n:04}" for n in range(20))))
+    more = await review(browser, fields)
 
-        assert (most.status, more.status) == (200, 400)
-        assert "20명까지 입력할 수 있는데 21명입니다" in errors(more)["receivers"]
-
-    run_scenario(scenario, max_receivers=20)
+    assert (most.status, more.status) == (200, 400)
+    assert "20명까지 입력할 수 있는데 21명입니다" in errors(more)["receivers"]
 
 
-def test_empty_fields_are_no_errors_while_typing(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk"):
-            page = await browser.get(f"/console/send?kind={kind}")
-            shown = await preview(browser, {"kind": kind})
+async def test_empty_fields_are_no_errors_while_typing(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk"):
+        page = await browser.get(f"/console/send?kind={kind}")
+        shown = await preview(browser, {"kind": kind})
 
-            assert page.status == 200
-            assert f'name="kind" value="{kind}"' in page.text
-            assert errors(page) == errors(shown) == {}
-
-    run_scenario(scenario)
+        assert page.status == 200
+        assert f'name="kind" value="{kind}"' in page.text
+        assert errors(page) == errors(shown) == {}
 
 
-def test_every_part_of_the_live_preview_exists_in_the_form(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        buttons = {"buttons[0].buttonType": "appLink", "buttons[1].buttonType": "botConversion"}
-        kinds = [{"kind": kind} for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk")]
-        for fields in [*kinds, {"kind": "friendtalk", "messageType": "friendTalkImage", **buttons, **IMAGE}]:
-            given = {"senderKey": sender_key, **fields}
-            page = await browser.submit("/console/send/form", **given)
-            shown = await preview(browser, given)
+async def test_every_part_of_the_live_preview_exists_in_the_form(env: Environment) -> None:
+    _, sender_key = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    buttons = {"buttons[0].buttonType": "appLink", "buttons[1].buttonType": "botConversion"}
+    kinds = [{"kind": kind} for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk")]
+    for fields in [*kinds, {"kind": "friendtalk", "messageType": "friendTalkImage", **buttons, **IMAGE}]:
+        given = {"senderKey": sender_key, **fields}
+        page = await browser.submit("/console/send/form", **given)
+        shown = await preview(browser, given)
 
-            changed = re.findall(r'id="([\w-]+)"[^>]* hx-swap-oob="true"', shown.text)
-            assert len(changed) > 6
-            assert [each for each in changed if page.text.count(f'id="{each}"') != 1] == []
-
-    run_scenario(scenario)
+        changed = re.findall(r'id="([\w-]+)"[^>]* hx-swap-oob="true"', shown.text)
+        assert len(changed) > 6
+        assert [each for each in changed if page.text.count(f'id="{each}"') != 1] == []
 
 
-def test_reviewed_image_need_not_be_sent_again_for_a_preview(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        unseen = {name: value for name, value in IMAGE.items() if name != "image_body"}
+async def test_reviewed_image_need_not_be_sent_again_for_a_preview(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    unseen = {name: value for name, value in IMAGE.items() if name != "image_body"}
 
-        typing = await preview(browser, form("mms", **unseen))
-        bad = await preview(browser, form("mms", **{**IMAGE, "image_body": "AAAA"}))
-        unsent = await review(browser, form("mms", **unseen))
+    typing = await preview(browser, form("mms", **unseen))
+    bad = await preview(browser, form("mms", **{**IMAGE, "image_body": "AAAA"}))
+    unsent = await review(browser, form("mms", **unseen))
 
-        assert errors(typing) == {}
-        assert "<canvas" in typing.text
-        assert "JPEG 파일이 아닙니다" in errors(bad)["image"]
-        assert "image" in errors(unsent)
-
-    run_scenario(scenario)
+    assert errors(typing) == {}
+    assert "<canvas" in typing.text
+    assert "JPEG 파일이 아닙니다" in errors(bad)["image"]
+    assert "image" in errors(unsent)
 
 
-def test_buttons_are_added_moved_and_removed(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        two = {
-            "buttons[0].buttonType": "webLink",
-            "buttons[0].name": "첫째",
-            "buttons[1].buttonType": "channelAddition",
-            "buttons[1].name": "둘째",
-        }
-        names = re.compile(r'name="buttons\[\d\]\.name" type="text" value="([^"]*)"')
+async def test_buttons_are_added_moved_and_removed(env: Environment) -> None:
+    _, sender_key = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    two = {
+        "buttons[0].buttonType": "webLink",
+        "buttons[0].name": "첫째",
+        "buttons[1].buttonType": "channelAddition",
+        "buttons[1].name": "둘째",
+    }
+    names = re.compile(r'name="buttons\[\d\]\.name" type="text" value="([^"]*)"')
 
-        async def after(act: str) -> list[str]:
-            fields = talk("friendtalk", sender_key, act=act, **two)
-            return names.findall((await browser.submit("/console/send/form", **fields)).text)
+    async def after(act: str) -> list[str]:
+        fields = talk("friendtalk", sender_key, act=act, **two)
+        return names.findall((await browser.submit("/console/send/form", **fields)).text)
 
-        assert await after("add") == ["첫째", "둘째", ""]
-        assert await after("up-1") == ["둘째", "첫째"]
-        assert await after("up-0") == ["첫째", "둘째"]
-        assert await after("remove-0") == ["둘째"]
-        for nonsense in ("remove-7", "up-", "up-x", "fly", "remove-٣"):
-            assert await after(nonsense) == ["첫째", "둘째"]
-
-    run_scenario(scenario)
+    assert await after("add") == ["첫째", "둘째", ""]
+    assert await after("up-1") == ["둘째", "첫째"]
+    assert await after("up-0") == ["첫째", "둘째"]
+    assert await after("remove-0") == ["둘째"]
+    for nonsense in ("remove-7", "up-", "up-x", "fly", "remove-٣"):
+        assert await after(nonsense) == ["첫째", "둘째"]
 
 
-def test_the_fields_of_a_button_follow_its_type(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+async def test_the_fields_of_a_button_follow_its_type(env: Environment) -> None:
+    browser = await signed_in_browser(env)
 
-        app = await browser.submit("/console/send/form", kind="friendtalk", **{"buttons[0].buttonType": "appLink"})
-        bot = await browser.submit(
-            "/console/send/form", kind="friendtalk", **{"buttons[0].buttonType": "botConversion"}
-        )
+    app = await browser.submit("/console/send/form", kind="friendtalk", **{"buttons[0].buttonType": "appLink"})
+    bot = await browser.submit(
+        "/console/send/form", kind="friendtalk", **{"buttons[0].buttonType": "botConversion"}
+    )
 
-        assert "buttons[0].androidUrl" in app.text
-        assert "buttons[0].chatEvent" not in app.text
-        assert "buttons[0].chatEvent" in bot.text
-
-    run_scenario(scenario)
+    assert "buttons[0].androidUrl" in app.text
+    assert "buttons[0].chatEvent" not in app.text
+    assert "buttons[0].chatEvent" in bot.text
 
 
-def test_typing_removes_the_confirmation(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        looked = await review(browser, form())
+async def test_typing_removes_the_confirmation(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    looked = await review(browser, form())
 
-        shown = await preview(browser, {**form(), **hidden_fields(looked)})
+    shown = await preview(browser, {**form(), **hidden_fields(looked)})
 
-        assert '<div id="last" hx-swap-oob="true"></div>' in shown.text
-
-    run_scenario(scenario)
+    assert '<div id="last" hx-swap-oob="true"></div>' in shown.text
 
 
-def test_nothing_that_is_typed_becomes_markup(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        names = (
-            "content", "subject", "sender", "sendDate", "receivers", "senderKey", "templateCode", "messageType",
-            "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
-            "own_number", "test_key", "key", "digest", "to", "act", "buttons[0].name", "buttons[0].buttonType",
-            "buttons[0].mobileUrl",
-        )  # fmt: skip
-        for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk"):
-            for name in names:
-                fields = {**talk(kind, sender_key, resend="1"), name: HOSTILE}
-                for step in ("look", "form", "check", "test"):
-                    shown = await browser.submit(f"/console/send/{step}", **fields)
+async def test_nothing_that_is_typed_becomes_markup(env: Environment) -> None:
+    _, sender_key = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    names = (
+        "content", "subject", "sender", "sendDate", "receivers", "senderKey", "templateCode", "messageType",
+        "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
+        "own_number", "test_key", "key", "digest", "to", "act", "buttons[0].name", "buttons[0].buttonType",
+        "buttons[0].mobileUrl",
+    )  # fmt: skip
+    for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk"):
+        for name in names:
+            fields = {**talk(kind, sender_key, resend="1"), name: HOSTILE}
+            for step in ("look", "form", "check", "test"):
+                shown = await browser.submit(f"/console/send/{step}", **fields)
 
-                    assert "<script>alert" not in shown.text, (kind, name, step)
-                    assert "<img src=x" not in shown.text, (kind, name, step)
-        variable = form(content="#{" + HOSTILE + "}", receivers=f"{PHONE}, {HOSTILE}")
-        assert "<script>alert" not in (await preview(browser, variable)).text
-
-    run_scenario(scenario)
+                assert "<script>alert" not in shown.text, (kind, name, step)
+                assert "<img src=x" not in shown.text, (kind, name, step)
+    variable = form(content="#{" + HOSTILE + "}", receivers=f"{PHONE}, {HOSTILE}")
+    assert "<script>alert" not in (await preview(browser, variable)).text
 
 
-def test_the_page_speaks_english(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        browser.cookies["pabal_language"] = "en"
+async def test_the_page_speaks_english(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    browser.cookies["pabal_language"] = "en"
 
-        shown = await review(browser, form(content="hello"))
+    shown = await review(browser, form(content="hello"))
 
-        assert "Send this message?" in shown.text
-        assert "5 of 90 bytes" in shown.text
-
-    run_scenario(scenario)
+    assert "Send this message?" in shown.text
+    assert "5 of 90 bytes" in shown.text

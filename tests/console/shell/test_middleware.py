@@ -22,18 +22,15 @@ OVER_TLS = {"x_forwarded_proto": "https", "x_forwarded_for": "192.0.2.9"}
 TRUSTING = {"trusted_proxies": [ip_network("127.0.0.1/32")]}
 
 
-def test_every_answer_has_the_security_headers(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env, Role.OPERATOR)
-        for path in ["/console/nowhere", "/console/history?x=%ff", *{page.path for page in PAGES}]:
-            shown = await browser.get(path)
+async def test_every_answer_has_the_security_headers(env: Environment) -> None:
+    browser = await signed_in_browser(env, Role.OPERATOR)
+    for path in ["/console/nowhere", "/console/history?x=%ff", *{page.path for page in PAGES}]:
+        shown = await browser.get(path)
 
-            assert HEADERS.items() <= shown.headers.items(), path
-            assert shown.headers["cache-control"] == "no-store"
-            assert "unsafe" not in shown.headers["content-security-policy"]
-            assert "default-src 'none'" in shown.headers["content-security-policy"]
-
-    run_scenario(scenario)
+        assert HEADERS.items() <= shown.headers.items(), path
+        assert shown.headers["cache-control"] == "no-store"
+        assert "unsafe" not in shown.headers["content-security-policy"]
+        assert "default-src 'none'" in shown.headers["content-security-policy"]
 
 
 @pytest.mark.parametrize("file", HTML, ids=lambda file: file.name)
@@ -45,45 +42,39 @@ def test_templates_contain_no_inline_scripts_styles_or_unescaped_values(file: Pa
     assert not re.search(r"""(src|href|action)=["']?(https?:)?//""", text)
 
 
-def test_static_files_are_immutable_at_hashed_addresses(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = Browser(env.service)
-        page = await browser.get("/console/login")
-        found = set(re.findall(r'(?:href|src)="(/console/static/[^"]+)"', page.text))
+async def test_static_files_are_immutable_at_hashed_addresses(env: Environment) -> None:
+    browser = Browser(env.service)
+    page = await browser.get("/console/login")
+    found = set(re.findall(r'(?:href|src)="(/console/static/[^"]+)"', page.text))
 
-        assert {Path(each).suffix for each in found} == {".css", ".js", ".svg"}
-        for address in found:
-            plain = await browser.get(address)
-            assert plain.status == 200
-            assert "immutable" in plain.headers["cache-control"]
-            assert HEADERS.items() <= plain.headers.items()
-            stem, _, kind = address.rpartition(".")
-            other = "1" if stem.endswith("0") else "0"
-            assert (await browser.get(f"{stem[:-1]}{other}.{kind}")).status == 404
-        assert (await browser.get("/console/static/../app.py")).status == 404
-
-    run_scenario(scenario)
+    assert {Path(each).suffix for each in found} == {".css", ".js", ".svg"}
+    for address in found:
+        plain = await browser.get(address)
+        assert plain.status == 200
+        assert "immutable" in plain.headers["cache-control"]
+        assert HEADERS.items() <= plain.headers.items()
+        stem, _, kind = address.rpartition(".")
+        other = "1" if stem.endswith("0") else "0"
+        assert (await browser.get(f"{stem[:-1]}{other}.{kind}")).status == 404
+    assert (await browser.get("/console/static/../app.py")).status == 404
 
 
-def test_session_cookie_is_protected_and_new_at_each_sign_in(
-    run_scenario: RunScenario,
+async def test_session_cookie_is_protected_and_new_at_each_sign_in(
+    env: Environment,
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        name = await make_user(env)
-        browser = await sign_in(env, name)
-        first = browser.cookies["pabal_session"]
+    name = await make_user(env)
+    browser = await sign_in(env, name)
+    first = browser.cookies["pabal_session"]
 
-        shown = await browser.submit("/console/login", name=name, password=PASSWORD)
+    shown = await browser.submit("/console/login", name=name, password=PASSWORD)
 
-        (cookie,) = [each for each in shown.cookies if each.startswith("pabal_session=")]
-        assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
-        second = browser.cookies["pabal_session"]
-        assert first != second
-        old = Browser(env.service)
-        old.cookies["pabal_session"] = first
-        assert (await old.get("/console/history")).status == 303, "the session before is over"
-
-    run_scenario(scenario)
+    (cookie,) = [each for each in shown.cookies if each.startswith("pabal_session=")]
+    assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
+    second = browser.cookies["pabal_session"]
+    assert first != second
+    old = Browser(env.service)
+    old.cookies["pabal_session"] = first
+    assert (await old.get("/console/history")).status == 303, "the session before is over"
 
 
 def test_only_host_prefixed_cookies_count_over_tls(run_scenario: RunScenario) -> None:
@@ -106,34 +97,28 @@ def test_only_host_prefixed_cookies_count_over_tls(run_scenario: RunScenario) ->
     run_scenario(scenario, **TRUSTING)
 
 
-def test_forwarded_headers_of_untrusted_peers_are_ignored(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        name = await make_user(env)
-        browser = await sign_in(env, name, Browser(env.service, **OVER_TLS))
-        assert set(browser.cookies) >= {"pabal_session"}
+async def test_forwarded_headers_of_untrusted_peers_are_ignored(env: Environment) -> None:
+    name = await make_user(env)
+    browser = await sign_in(env, name, Browser(env.service, **OVER_TLS))
+    assert set(browser.cookies) >= {"pabal_session"}
 
-        for number in range(FREE_ATTEMPTS_PER_NAME_AND_ADDRESS):
-            liar = Browser(env.service, x_forwarded_for=f"192.0.2.{number}")
-            assert (await liar.submit("/console/login", name=name, password="wrong")).status == 401
-        locked = await Browser(env.service).submit("/console/login", name=name, password=PASSWORD)
+    for number in range(FREE_ATTEMPTS_PER_NAME_AND_ADDRESS):
+        liar = Browser(env.service, x_forwarded_for=f"192.0.2.{number}")
+        assert (await liar.submit("/console/login", name=name, password="wrong")).status == 401
+    locked = await Browser(env.service).submit("/console/login", name=name, password=PASSWORD)
 
-        assert locked.status == 429
-
-    run_scenario(scenario)
+    assert locked.status == 429
 
 
-def test_wrong_password_and_unknown_name_get_the_same_answer(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        name = await make_user(env)
-        browser = Browser(env.service)
+async def test_wrong_password_and_unknown_name_get_the_same_answer(env: Environment) -> None:
+    name = await make_user(env)
+    browser = Browser(env.service)
 
-        wrong = await browser.submit("/console/login", name=name, password="wrong")
-        unknown = await browser.submit("/console/login", name="n" * len(name), password=PASSWORD)
+    wrong = await browser.submit("/console/login", name=name, password="wrong")
+    unknown = await browser.submit("/console/login", name="n" * len(name), password=PASSWORD)
 
-        assert (wrong.status, unknown.status) == (401, 401)
-        assert wrong.text.replace(name, "") == unknown.text.replace("n" * len(name), "")
-
-    run_scenario(scenario)
+    assert (wrong.status, unknown.status) == (401, 401)
+    assert wrong.text.replace(name, "") == unknown.text.replace("n" * len(name), "")
 
 
 @pytest.mark.parametrize(
@@ -150,44 +135,38 @@ def test_local_paths_are_kept_for_redirects(path: str) -> None:
     assert safe_redirect_path(path) == path
 
 
-def test_sign_in_leads_to_the_requested_page(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        name = await make_user(env)
-        browser = Browser(env.service)
+async def test_sign_in_leads_to_the_requested_page(env: Environment) -> None:
+    name = await make_user(env)
+    browser = Browser(env.service)
 
-        sent = await browser.get("/console/history?status=fail")
-        part = await browser.get("/console/phone/messages?number=1", hx_request="true")
-        posted = await browser.post("/console/send/check", referer="http://x/console/send?kind=lms")
-        foreign = await browser.post("/console/send/check", referer="http://x/elsewhere")
-        shown = await browser.submit(
-            "/console/login", name=name, password=PASSWORD, next="/console/history?status=fail"
-        )
+    sent = await browser.get("/console/history?status=fail")
+    part = await browser.get("/console/phone/messages?number=1", hx_request="true")
+    posted = await browser.post("/console/send/check", referer="http://x/console/send?kind=lms")
+    foreign = await browser.post("/console/send/check", referer="http://x/elsewhere")
+    shown = await browser.submit(
+        "/console/login", name=name, password=PASSWORD, next="/console/history?status=fail"
+    )
 
-        assert sent.location == "/console/login?next=%2Fconsole%2Fhistory%3Fstatus%3Dfail"
-        assert (part.status, part.text) == (401, ""), "the open page asks for the password itself"
-        assert posted.location == "/console/login?next=%2Fconsole%2Fsend%3Fkind%3Dlms"
-        assert foreign.location == "/console/login"
-        assert shown.location == "/console/history?status=fail"
-        on = await browser.get("/console/login?next=%2Fconsole%2Fhistory%3Fchannel%3D%ED%95%9C", hx_request="true")
-        assert on.headers["hx-redirect"] == "/console/history?channel=%ED%95%9C"
-
-    run_scenario(scenario)
+    assert sent.location == "/console/login?next=%2Fconsole%2Fhistory%3Fstatus%3Dfail"
+    assert (part.status, part.text) == (401, ""), "the open page asks for the password itself"
+    assert posted.location == "/console/login?next=%2Fconsole%2Fsend%3Fkind%3Dlms"
+    assert foreign.location == "/console/login"
+    assert shown.location == "/console/history?status=fail"
+    on = await browser.get("/console/login?next=%2Fconsole%2Fhistory%3Fchannel%3D%ED%95%9C", hx_request="true")
+    assert on.headers["hx-redirect"] == "/console/history?channel=%ED%95%9C"
 
 
-def test_chosen_language_persists_and_unknown_ones_are_ignored(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = Browser(env.service)
-        korean = await browser.get("/console/login")
-        nonsense = await browser.submit("/console/language", language="xx", next="/console/login")
-        still = await browser.get("/console/login")
-        await browser.submit("/console/language", language="en", next="/console/login")
-        english = await browser.get("/console/login")
+async def test_chosen_language_persists_and_unknown_ones_are_ignored(env: Environment) -> None:
+    browser = Browser(env.service)
+    korean = await browser.get("/console/login")
+    nonsense = await browser.submit("/console/language", language="xx", next="/console/login")
+    still = await browser.get("/console/login")
+    await browser.submit("/console/language", language="en", next="/console/login")
+    english = await browser.get("/console/login")
 
-        assert ('lang="ko"' in korean.text, 'lang="ko"' in still.text) == (True, True)
-        assert nonsense.location == "/console/login"
-        assert '<html lang="en">' in english.text
-
-    run_scenario(scenario)
+    assert ('lang="ko"' in korean.text, 'lang="ko"' in still.text) == (True, True)
+    assert nonsense.location == "/console/login"
+    assert '<html lang="en">' in english.text
 
 
 @pytest.mark.parametrize(
@@ -200,30 +179,22 @@ def test_chosen_language_persists_and_unknown_ones_are_ignored(run_scenario: Run
         ("/console/history", "HEAD", 200),
     ],
 )
-def test_refusals_are_shown_as_pages(run_scenario: RunScenario, path: str, method: str, status: int) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
+async def test_refusals_are_shown_as_pages(env: Environment, path: str, method: str, status: int) -> None:
+    browser = await signed_in_browser(env)
 
-        shown = await browser.get(path, method)
+    shown = await browser.get(path, method)
 
-        assert shown.status == status
-        assert shown.headers["content-type"] == "text/html; charset=utf-8"
-
-    run_scenario(scenario)
+    assert shown.status == status
+    assert shown.headers["content-type"] == "text/html; charset=utf-8"
 
 
-def test_oversized_or_malformed_forms_are_refused(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = Browser(env.service)
+async def test_oversized_or_malformed_forms_are_refused(env: Environment) -> None:
+    browser = Browser(env.service)
 
-        large = await browser.submit("/console/login", name="n" * 20_000, password=PASSWORD)
-        other = await browser.post(
-            "/console/login", {"csrf": await browser.csrf()}, content_type="application/json"
-        )
+    large = await browser.submit("/console/login", name="n" * 20_000, password=PASSWORD)
+    other = await browser.post("/console/login", {"csrf": await browser.csrf()}, content_type="application/json")
 
-        assert (large.status, other.status) == (413, 415)
-
-    run_scenario(scenario)
+    assert (large.status, other.status) == (413, 415)
 
 
 @pytest.mark.parametrize(
@@ -266,27 +237,24 @@ def test_user_and_account_names_are_escaped(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_guessing_elsewhere_locks_nobody_out_of_their_browser(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        name = await make_user(env)
-        known = await sign_in(env, name)
-        cookie = known.cookies["pabal_device"]
-        statuses = []
-        for number in range(51):
-            thief = Browser(env.service, peer=f"203.0.113.{number}")
-            statuses.append((await thief.submit("/console/login", name=name, password="wrong")).status)
+async def test_guessing_elsewhere_locks_nobody_out_of_their_browser(env: Environment) -> None:
+    name = await make_user(env)
+    known = await sign_in(env, name)
+    cookie = known.cookies["pabal_device"]
+    statuses = []
+    for number in range(51):
+        thief = Browser(env.service, peer=f"203.0.113.{number}")
+        statuses.append((await thief.submit("/console/login", name=name, password="wrong")).status)
 
-        stranger = Browser(env.service, peer="198.51.100.7")
-        delayed = await stranger.submit("/console/login", name=name, password=PASSWORD)
-        await known.submit("/console/logout")
-        signed = await known.submit("/console/login", name=name, password=PASSWORD)
+    stranger = Browser(env.service, peer="198.51.100.7")
+    delayed = await stranger.submit("/console/login", name=name, password=PASSWORD)
+    await known.submit("/console/logout")
+    signed = await known.submit("/console/login", name=name, password=PASSWORD)
 
-        assert set(statuses) == {401, 429}
-        assert (delayed.status, signed.status) == (429, 303)
-        assert "초 뒤에 다시 시도하세요" in delayed.text
-        assert int(delayed.headers["retry-after"]) <= 60
-        (device,) = [each for each in signed.cookies if each.startswith("pabal_device=")]
-        assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(device.split("; "))
-        assert known.cookies["pabal_device"] != cookie
-
-    run_scenario(scenario)
+    assert set(statuses) == {401, 429}
+    assert (delayed.status, signed.status) == (429, 303)
+    assert "초 뒤에 다시 시도하세요" in delayed.text
+    assert int(delayed.headers["retry-after"]) <= 60
+    (device,) = [each for each in signed.cookies if each.startswith("pabal_device=")]
+    assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(device.split("; "))
+    assert known.cookies["pabal_device"] != cookie

@@ -65,30 +65,24 @@ def test_operator_goes_on_with_the_account_of_the_page(run_scenario: RunScenario
     run_scenario(scenario, world=world)
 
 
-def test_session_of_another_tab_is_used_unless_it_is_somebody_elses(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        await make_user(env, Role.SENDER)
+async def test_session_of_another_tab_is_used_unless_it_is_somebody_elses(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    await make_user(env, Role.SENDER)
 
-        same = await browser.get(f"{AGAIN}?name=owner-of-acme")
-        other = await browser.get(f"{AGAIN}?name=sender-of-acme")
+    same = await browser.get(f"{AGAIN}?name=owner-of-acme")
+    other = await browser.get(f"{AGAIN}?name=sender-of-acme")
 
-        assert (same.status, same.headers["x-csrf-token"]) == (204, (await browser.csrf())[:64])
-        assert (other.status, "x-csrf-token" in other.headers) == (409, False)
-
-    run_scenario(scenario)
+    assert (same.status, same.headers["x-csrf-token"]) == (204, (await browser.csrf())[:64])
+    assert (other.status, "x-csrf-token" in other.headers) == (409, False)
 
 
-def test_sign_in_in_place_is_throttled_and_needs_its_token(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        name = await make_user(env)
-        browser = Browser(env.service)
+async def test_sign_in_in_place_is_throttled_and_needs_its_token(env: Environment) -> None:
+    name = await make_user(env)
+    browser = Browser(env.service)
 
-        without = await browser.post(AGAIN, {"name": name, "password": PASSWORD})
-        statuses = [(await answer(browser, name, "wrong")).status for _ in range(12)]
+    without = await browser.post(AGAIN, {"name": name, "password": PASSWORD})
+    statuses = [(await answer(browser, name, "wrong")).status for _ in range(12)]
 
-        assert without.status == 403
-        assert statuses[0] == 401
-        assert statuses[-1] == 429
-
-    run_scenario(scenario)
+    assert without.status == 403
+    assert statuses[0] == 401
+    assert statuses[-1] == 429

@@ -318,16 +318,13 @@ def test_nothing_is_stored_before_the_provider_has_vouched(run_scenario: RunScen
     run_scenario(scenario, openid=provider, world=world, **SETTINGS)
 
 
-def test_without_a_provider_its_pages_do_not_exist(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await sign_in(env, await make_user(env))
-        tries = [
-            await browser.submit("/console/login/openid"),
-            await browser.get("/console/login/openid/callback?code=1&state=2"),
-            await browser.submit(f"{ME}/openid", openid_password=PASSWORD),
-        ]
+async def test_without_a_provider_its_pages_do_not_exist(env: Environment) -> None:
+    browser = await sign_in(env, await make_user(env))
+    tries = [
+        await browser.submit("/console/login/openid"),
+        await browser.get("/console/login/openid/callback?code=1&state=2"),
+        await browser.submit(f"{ME}/openid", openid_password=PASSWORD),
+    ]
 
-        assert [each.status for each in tries] == [404, 404, 404]
-        assert "openid" not in (await Browser(env.service).get("/console/login")).text
-
-    run_scenario(scenario)
+    assert [each.status for each in tries] == [404, 404, 404]
+    assert "openid" not in (await Browser(env.service).get("/console/login")).text

@@ -104,34 +104,28 @@ def test_account_has_at_most_so_many_keys_that_can_be_used(run_scenario: RunScen
     run_scenario(scenario, keys_per_account=2, **ALLOWED)
 
 
-def test_owner_creates_no_key_by_default_but_revokes(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await env.caller()
-        owner = await signed_in_browser(env)
+async def test_owner_creates_no_key_by_default_but_revokes(env: Environment) -> None:
+    await env.caller()
+    owner = await signed_in_browser(env)
 
-        shown = await owner.get(KEYS)
-        refused = await owner.submit(KEYS, **FORM)
-        revoked = await owner.submit(f"{KEYS}/revoke", key="1")
+    shown = await owner.get(KEYS)
+    refused = await owner.submit(KEYS, **FORM)
+    revoked = await owner.submit(f"{KEYS}/revoke", key="1")
 
-        assert "운영자에게 요청하세요" in shown.text
-        assert f'action="{KEYS}"' not in shown.text
-        assert (refused.status, revoked.status) == (404, 303)
-        assert "폐기됨" in page_text(await owner.get(KEYS))
-
-    run_scenario(scenario)
+    assert "운영자에게 요청하세요" in shown.text
+    assert f'action="{KEYS}"' not in shown.text
+    assert (refused.status, revoked.status) == (404, 303)
+    assert "폐기됨" in page_text(await owner.get(KEYS))
 
 
-def test_operator_who_acts_for_the_account_creates_keys_of_any_rate(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await account_id_of(env)
-        operator = await signed_in_browser(env, Role.OPERATOR)
+async def test_operator_who_acts_for_the_account_creates_keys_of_any_rate(env: Environment) -> None:
+    await account_id_of(env)
+    operator = await signed_in_browser(env, Role.OPERATOR)
 
-        created = await operator.submit(KEYS, **{**FORM, "rate": "0"})
+    created = await operator.submit(KEYS, **{**FORM, "rate": "0"})
 
-        assert created.status == 200
-        assert await rates(env) == [0]
-
-    run_scenario(scenario)
+    assert created.status == 200
+    assert await rates(env) == [0]
 
 
 @pytest.mark.parametrize(("limit", "rate", "is_allowed"), [(0, 100, True), (0, 101, False), (30, 30, True),
@@ -154,34 +148,28 @@ def test_keys_of_owners_are_at_most_as_fast_as_their_account(
     run_scenario(scenario, key_rate=100, **ALLOWED)
 
 
-def test_last_use_is_shown_a_minute_later(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        owner = await signed_in_browser(env)
-        before = await owner.get(KEYS)
-        await call("sender/list")
-        await env.wait(WRITE_INTERVAL_S + 1)
+async def test_last_use_is_shown_a_minute_later(env: Environment) -> None:
+    call = await env.caller()
+    owner = await signed_in_browser(env)
+    before = await owner.get(KEYS)
+    await call("sender/list")
+    await env.wait(WRITE_INTERVAL_S + 1)
 
-        after = await owner.get(KEYS)
+    after = await owner.get(KEYS)
 
-        assert "사용 기록 없음" in before.text
-        assert "사용 기록 없음" not in after.text
-
-    run_scenario(scenario)
+    assert "사용 기록 없음" in before.text
+    assert "사용 기록 없음" not in after.text
 
 
-def test_keys_of_another_account_are_out_of_reach(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await env.caller(rate=7)
-        stranger = await signed_in_browser(env, account="other")
+async def test_keys_of_another_account_are_out_of_reach(env: Environment) -> None:
+    await env.caller(rate=7)
+    stranger = await signed_in_browser(env, account="other")
 
-        shown = await stranger.get(KEYS)
-        changed = await stranger.submit(f"{KEYS}/rate", key="1", rate="5")
-        revoked = await stranger.submit(f"{KEYS}/revoke", key="1")
+    shown = await stranger.get(KEYS)
+    changed = await stranger.submit(f"{KEYS}/rate", key="1", rate="5")
+    revoked = await stranger.submit(f"{KEYS}/revoke", key="1")
 
-        assert "#1" not in page_text(shown)
-        assert (changed.status, revoked.status) == (404, 404)
-        (key,) = await env.store.read(accounts.list_keys)
-        assert (key.rate, key.revoked_at) == (7, None)
-
-    run_scenario(scenario)
+    assert "#1" not in page_text(shown)
+    assert (changed.status, revoked.status) == (404, 404)
+    (key,) = await env.store.read(accounts.list_keys)
+    assert (key.rate, key.revoked_at) == (7, None)

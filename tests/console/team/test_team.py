@@ -44,40 +44,34 @@ async def actions(env: Environment, count: int) -> list[str]:
     return [each.action for each in await env.store.read(latest_entries, None, count)]
 
 
-def test_invited_user_chooses_name_and_password_and_signs_in(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
-        token = await invite(owner)
-        form = await Browser(env.service).get(f"{INVITE}?token={token}")
+async def test_invited_user_chooses_name_and_password_and_signs_in(env: Environment) -> None:
+    owner = await signed_in_browser(env)
+    token = await invite(owner)
+    form = await Browser(env.service).get(f"{INVITE}?token={token}")
 
-        joined = await accept(env, token, "New.Comer@shop")
-        greeting = await Browser(env.service).get(joined.location)
-        newcomer = await sign_in(env, "new.comer@shop")
+    joined = await accept(env, token, "New.Comer@shop")
+    greeting = await Browser(env.service).get(joined.location)
+    newcomer = await sign_in(env, "new.comer@shop")
 
-        assert "acme" in form.text
-        assert "owner-of-acme" in form.text
-        assert joined.status == 303
-        assert 'value="new.comer@shop"' in greeting.text
-        assert (await newcomer.get("/console/send")).status == 200
-        assert (await newcomer.get(TEAM)).status == 403
-        assert (await actions(env, 5))[1:3] == ["user.join", "invite.create"]
-        shown = page_text(await owner.get(TEAM))
-        assert "new.comer@shop 발송 담당" in shown
-        assert "사용하지 않은 초대" not in shown
-
-    run_scenario(scenario)
+    assert "acme" in form.text
+    assert "owner-of-acme" in form.text
+    assert joined.status == 303
+    assert 'value="new.comer@shop"' in greeting.text
+    assert (await newcomer.get("/console/send")).status == 200
+    assert (await newcomer.get(TEAM)).status == 403
+    assert (await actions(env, 5))[1:3] == ["user.join", "invite.create"]
+    shown = page_text(await owner.get(TEAM))
+    assert "new.comer@shop 발송 담당" in shown
+    assert "사용하지 않은 초대" not in shown
 
 
-def test_token_of_an_invitation_is_stored_as_a_hash_only(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        token = await invite(await signed_in_browser(env))
+async def test_token_of_an_invitation_is_stored_as_a_hash_only(env: Environment) -> None:
+    token = await invite(await signed_in_browser(env))
 
-        (row,) = await env.store.read(lambda tx: tx.fetch_all("select * from invites"))
+    (row,) = await env.store.read(lambda tx: tx.fetch_all("select * from invites"))
 
-        assert token not in repr(row)
-        assert bytes.fromhex(token) not in row
-
-    run_scenario(scenario)
+    assert token not in repr(row)
+    assert bytes.fromhex(token) not in row
 
 
 @pytest.mark.parametrize(
@@ -145,180 +139,150 @@ def test_invitation_lasts_until_its_end_and_is_deleted_then(run_scenario: RunSce
         ("newcomer", PASSWORD, f"{PASSWORD}!", "repeated"),
     ],
 )
-def test_refused_name_or_password_does_not_use_the_invitation_up(
-    run_scenario: RunScenario, name: str, password: str, repeated: str, problem: str
+async def test_refused_name_or_password_does_not_use_the_invitation_up(
+    env: Environment, name: str, password: str, repeated: str, problem: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        token = await invite(await signed_in_browser(env))
+    token = await invite(await signed_in_browser(env))
 
-        refused = await Browser(env.service).submit(
-            INVITE, token=token, name=name, password=password, repeated=repeated
-        )
+    refused = await Browser(env.service).submit(
+        INVITE, token=token, name=name, password=password, repeated=repeated
+    )
 
-        assert f'id="wrong-{problem}"' in refused.text
-        assert f'name="name" value="{name}"' in refused.text
-        assert password not in refused.text.replace(f'value="{name}"', "")
-        assert (await accept(env, token)).status == 303
-
-    run_scenario(scenario)
+    assert f'id="wrong-{problem}"' in refused.text
+    assert f'name="name" value="{name}"' in refused.text
+    assert password not in refused.text.replace(f'value="{name}"', "")
+    assert (await accept(env, token)).status == 303
 
 
-def test_number_of_open_invitations_is_limited(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
-        for _ in range(MAX_OPEN_INVITES):
-            await invite(owner)
+async def test_number_of_open_invitations_is_limited(env: Environment) -> None:
+    owner = await signed_in_browser(env)
+    for _ in range(MAX_OPEN_INVITES):
+        await invite(owner)
 
-        refused = await owner.submit(f"{TEAM}/invite", role="sender")
+    refused = await owner.submit(f"{TEAM}/invite", role="sender")
 
-        assert refused.status == 403
-        assert await count_rows(env, "invites") == MAX_OPEN_INVITES
-
-    run_scenario(scenario)
+    assert refused.status == 403
+    assert await count_rows(env, "invites") == MAX_OPEN_INVITES
 
 
 @pytest.mark.parametrize("role", ["operator", "king", ""])
-def test_role_that_no_user_of_an_account_has_is_refused(run_scenario: RunScenario, role: str) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
-        sender = await make_user(env, Role.SENDER)
+async def test_role_that_no_user_of_an_account_has_is_refused(env: Environment, role: str) -> None:
+    owner = await signed_in_browser(env)
+    sender = await make_user(env, Role.SENDER)
 
-        invited = await owner.submit(f"{TEAM}/invite", role=role)
-        changed = await owner.submit(f"{TEAM}/role", user=sender, role=role)
+    invited = await owner.submit(f"{TEAM}/invite", role=role)
+    changed = await owner.submit(f"{TEAM}/role", user=sender, role=role)
 
-        assert (invited.status, changed.status) == (400, 400)
-        assert await count_rows(env, "invites") == 0
-        assert await role_of(env, sender) is Role.SENDER
-
-    run_scenario(scenario)
+    assert (invited.status, changed.status) == (400, 400)
+    assert await count_rows(env, "invites") == 0
+    assert await role_of(env, sender) is Role.SENDER
 
 
-def test_changed_role_counts_at_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
-        sender = await signed_in_browser(env, Role.SENDER)
-        before = await sender.get(TEAM)
+async def test_changed_role_counts_at_once(env: Environment) -> None:
+    owner = await signed_in_browser(env)
+    sender = await signed_in_browser(env, Role.SENDER)
+    before = await sender.get(TEAM)
 
-        changed = await owner.submit(f"{TEAM}/role", user="sender-of-acme", role="owner")
-        after = await sender.get(TEAM)
+    changed = await owner.submit(f"{TEAM}/role", user="sender-of-acme", role="owner")
+    after = await sender.get(TEAM)
 
-        assert (before.status, changed.status, after.status) == (403, 303, 200)
-        (entry,) = await env.store.read(latest_entries, None, 1)
-        assert (entry.action, entry.target) == ("user.role", "sender-of-acme owner")
-
-    run_scenario(scenario)
+    assert (before.status, changed.status, after.status) == (403, 303, 200)
+    (entry,) = await env.store.read(latest_entries, None, 1)
+    assert (entry.action, entry.target) == ("user.role", "sender-of-acme owner")
 
 
-def test_removed_user_is_signed_out_and_the_name_is_free(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
-        sender = await signed_in_browser(env, Role.SENDER)
-        await sender.submit("/console/send/form", kind="sms", content="쓰던 글")
+async def test_removed_user_is_signed_out_and_the_name_is_free(env: Environment) -> None:
+    owner = await signed_in_browser(env)
+    sender = await signed_in_browser(env, Role.SENDER)
+    await sender.submit("/console/send/form", kind="sms", content="쓰던 글")
 
-        removed = await owner.submit(f"{TEAM}/remove", user="sender-of-acme")
-        after = await sender.get("/console/send")
-        again = await accept(env, await invite(owner), "sender-of-acme")
-        renewed = await sign_in(env, "sender-of-acme")
+    removed = await owner.submit(f"{TEAM}/remove", user="sender-of-acme")
+    after = await sender.get("/console/send")
+    again = await accept(env, await invite(owner), "sender-of-acme")
+    renewed = await sign_in(env, "sender-of-acme")
 
-        assert (removed.status, after.status, again.status) == (303, 303, 303)
-        assert "쓰던 글" not in (await renewed.get("/console/send")).text
-        assert "user.remove" in await actions(env, 5)
-
-    run_scenario(scenario)
+    assert (removed.status, after.status, again.status) == (303, 303, 303)
+    assert "쓰던 글" not in (await renewed.get("/console/send")).text
+    assert "user.remove" in await actions(env, 5)
 
 
 @pytest.mark.parametrize("way", ["remove", "role"])
-def test_last_owner_who_can_sign_in_stays(run_scenario: RunScenario, way: str) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
-        await make_user(env, name="disabled")
-        await env.store.write(user_service.set_disabled, "disabled", True, env.world.now())
+async def test_last_owner_who_can_sign_in_stays(env: Environment, way: str) -> None:
+    owner = await signed_in_browser(env)
+    await make_user(env, name="disabled")
+    await env.store.write(user_service.set_disabled, "disabled", True, env.world.now())
 
-        refused = await owner.submit(f"{TEAM}/{way}", user="owner-of-acme", role="viewer")
-        await make_user(env, name="second")
-        done = await owner.submit(f"{TEAM}/{way}", user="owner-of-acme", role="viewer")
+    refused = await owner.submit(f"{TEAM}/{way}", user="owner-of-acme", role="viewer")
+    await make_user(env, name="second")
+    done = await owner.submit(f"{TEAM}/{way}", user="owner-of-acme", role="viewer")
 
-        assert (refused.status, done.status) == (409, 303)
-        assert "관리자가 한 명은 있어야 합니다" in refused.text
-        assert await role_of(env, "owner-of-acme") is (None if way == "remove" else Role.VIEWER)
-
-    run_scenario(scenario)
+    assert (refused.status, done.status) == (409, 303)
+    assert "관리자가 한 명은 있어야 합니다" in refused.text
+    assert await role_of(env, "owner-of-acme") is (None if way == "remove" else Role.VIEWER)
 
 
-def test_users_and_invitations_of_another_account_are_out_of_reach(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await account_id_of(env)
-        owner = await signed_in_browser(env)
-        token = await invite(owner)
-        stranger = await signed_in_browser(env, account="other")
+async def test_users_and_invitations_of_another_account_are_out_of_reach(env: Environment) -> None:
+    await account_id_of(env)
+    owner = await signed_in_browser(env)
+    token = await invite(owner)
+    stranger = await signed_in_browser(env, account="other")
 
-        shown = await stranger.get(TEAM)
-        removed = await stranger.submit(f"{TEAM}/remove", user="owner-of-acme")
-        changed = await stranger.submit(f"{TEAM}/role", user="owner-of-acme", role="viewer")
-        await stranger.submit(f"{TEAM}/withdraw", invite="1")
+    shown = await stranger.get(TEAM)
+    removed = await stranger.submit(f"{TEAM}/remove", user="owner-of-acme")
+    changed = await stranger.submit(f"{TEAM}/role", user="owner-of-acme", role="viewer")
+    await stranger.submit(f"{TEAM}/withdraw", invite="1")
 
-        assert "owner-of-acme" not in shown.text
-        assert (removed.status, changed.status) == (400, 400)
-        assert await role_of(env, "owner-of-acme") is Role.OWNER
-        assert (await accept(env, token)).status == 303
-
-    run_scenario(scenario)
+    assert "owner-of-acme" not in shown.text
+    assert (removed.status, changed.status) == (400, 400)
+    assert await role_of(env, "owner-of-acme") is Role.OWNER
+    assert (await accept(env, token)).status == 303
 
 
-def test_operator_invites_for_the_account_that_is_selected(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await account_id_of(env)
-        operator = await signed_in_browser(env, Role.OPERATOR)
+async def test_operator_invites_for_the_account_that_is_selected(env: Environment) -> None:
+    await account_id_of(env)
+    operator = await signed_in_browser(env, Role.OPERATOR)
 
-        joined = await accept(env, await invite(operator, "owner"))
-        found = await env.store.read(users.get_by_name, "newcomer")
+    joined = await accept(env, await invite(operator, "owner"))
+    found = await env.store.read(users.get_by_name, "newcomer")
 
-        assert joined.status == 303
-        assert found is not None
-        assert (found.user.account, found.user.role) == ("acme", Role.OWNER)
-
-    run_scenario(scenario)
+    assert joined.status == 303
+    assert found is not None
+    assert (found.user.account, found.user.role) == ("acme", Role.OWNER)
 
 
-def test_owner_gives_a_colleague_a_new_password(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
-        sender = await signed_in_browser(env, Role.SENDER)
-        stranger = await signed_in_browser(env, account="other")
+async def test_owner_gives_a_colleague_a_new_password(env: Environment) -> None:
+    owner = await signed_in_browser(env)
+    sender = await signed_in_browser(env, Role.SENDER)
+    stranger = await signed_in_browser(env, account="other")
 
-        refused = await stranger.submit(f"{TEAM}/password", user="sender-of-acme")
-        kept = await sender.get("/console/send")
-        shown = await owner.submit(f"{TEAM}/password", user="sender-of-acme")
-        found = re.search(r'id="secret"[^>]*>([^<]+)<', shown.text)
-        assert found
-        entered = await Browser(env.service).submit("/console/login", name="sender-of-acme", password=found[1])
+    refused = await stranger.submit(f"{TEAM}/password", user="sender-of-acme")
+    kept = await sender.get("/console/send")
+    shown = await owner.submit(f"{TEAM}/password", user="sender-of-acme")
+    found = re.search(r'id="secret"[^>]*>([^<]+)<', shown.text)
+    assert found
+    entered = await Browser(env.service).submit("/console/login", name="sender-of-acme", password=found[1])
 
-        assert (refused.status, kept.status, entered.status) == (400, 200, 303)
-        assert (await sender.get("/console/send")).status == 303, "signed out"
-
-    run_scenario(scenario)
+    assert (refused.status, kept.status, entered.status) == (400, 200, 303)
+    assert (await sender.get("/console/send")).status == 303, "signed out"
 
 
-def test_owner_lifts_the_delay_of_a_colleague(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
-        await make_user(env, name="colleague")
-        stranger = await signed_in_browser(env, account="other")
-        before = await owner.get(TEAM)
-        browser = Browser(env.service)
-        for _ in range(FREE_ATTEMPTS_PER_NAME_AND_ADDRESS + 1):
-            blocked = await browser.submit("/console/login", name="colleague", password="wrong horse battery")
+async def test_owner_lifts_the_delay_of_a_colleague(env: Environment) -> None:
+    owner = await signed_in_browser(env)
+    await make_user(env, name="colleague")
+    stranger = await signed_in_browser(env, account="other")
+    before = await owner.get(TEAM)
+    browser = Browser(env.service)
+    for _ in range(FREE_ATTEMPTS_PER_NAME_AND_ADDRESS + 1):
+        blocked = await browser.submit("/console/login", name="colleague", password="wrong horse battery")
 
-        shown = await owner.get(TEAM)
-        by_stranger = await stranger.submit(f"{TEAM}/unlock", user="colleague")
-        still_blocked = await browser.submit("/console/login", name="colleague", password=PASSWORD)
-        done = await owner.submit(f"{TEAM}/unlock", user="colleague")
-        entered = await browser.submit("/console/login", name="colleague", password=PASSWORD)
+    shown = await owner.get(TEAM)
+    by_stranger = await stranger.submit(f"{TEAM}/unlock", user="colleague")
+    still_blocked = await browser.submit("/console/login", name="colleague", password=PASSWORD)
+    done = await owner.submit(f"{TEAM}/unlock", user="colleague")
+    entered = await browser.submit("/console/login", name="colleague", password=PASSWORD)
 
-        assert "/console/team/unlock" not in before.text
-        assert "/console/team/unlock" in shown.text
-        assert (blocked.status, by_stranger.status, still_blocked.status) == (429, 400, 429)
-        assert (done.status, entered.status) == (303, 303)
-        assert "user.unlock" in await actions(env, 3)
-
-    run_scenario(scenario)
+    assert "/console/team/unlock" not in before.text
+    assert "/console/team/unlock" in shown.text
+    assert (blocked.status, by_stranger.status, still_blocked.status) == (429, 400, 429)
+    assert (done.status, entered.status) == (303, 303)
+    assert "user.unlock" in await actions(env, 3)

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping
 
+import pytest
+
 from pabal.domain.sends.campaign import CampaignState
 from pabal.domain.users.user import Role
 from tests.fixtures.audit import latest_entries
@@ -17,7 +19,7 @@ from tests.fixtures.console_upload import (
 )
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, call_ok, sms_body
+from tests.fixtures.web import call_ok, sms_body
 
 ROWS = "phone,이름\n010-1111-2222,가\n010-3333-4444,나\n010-5555-6666,다\n"
 TYPED = "010-1111-2222\n010-3333-4444\n010-5555-6666"
@@ -48,197 +50,171 @@ async def actions(env: Environment, count: int) -> list[str]:
     return [each.action for each in await env.store.read(latest_entries, None, count)]
 
 
-def test_campaign_waits_until_another_user_approves_it(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner, sender = await two_users(env)
-        address = await upload_file(sender, ROWS)
-        page = await sender.get(address)
-        submitted = await send_campaign(sender, address, name="봄 행사")
-        await env.wait(20)
-        waiting = await get_campaign(env, address)
-        own = await decide(sender, address, "approve")
-        listed = await owner.get("/console/requests/approvals")
-        shown = await owner.get(address)
-        assert await count_rows(env, "messages") == 0
+async def test_campaign_waits_until_another_user_approves_it(env: Environment) -> None:
+    owner, sender = await two_users(env)
+    address = await upload_file(sender, ROWS)
+    page = await sender.get(address)
+    submitted = await send_campaign(sender, address, name="봄 행사")
+    await env.wait(20)
+    waiting = await get_campaign(env, address)
+    own = await decide(sender, address, "approve")
+    listed = await owner.get("/console/requests/approvals")
+    shown = await owner.get(address)
+    assert await count_rows(env, "messages") == 0
 
-        approved = await decide(owner, address, "approve")
-        await env.wait(20)
+    approved = await decide(owner, address, "approve")
+    await env.wait(20)
 
-        assert "3명 발송 승인 요청" in page_text(page)
-        assert submitted.status == 303
-        assert waiting.state is CampaignState.TO_APPROVE
-        assert (own.status, "직접 작성하거나" in page_text(own)) == (403, True)
-        assert "봄 행사" in page_text(listed)
-        assert "승인 대기 (1)" in page_text(listed)
-        assert "가님, 안녕하세요" in page_text(shown)
-        assert "sender-of-acme" in page_text(shown)
-        assert approved.location == address.replace("send/upload", "requests")
-        assert await count_rows(env, "messages") == 3
-        assert (await actions(env, 2)) == ["campaign.approve", "campaign.submit"]
-        again = await decide(owner, address, "approve")
-        assert again.status == 303
-        assert await count_rows(env, "messages") == 3
-
-    run_scenario(scenario)
+    assert "3명 발송 승인 요청" in page_text(page)
+    assert submitted.status == 303
+    assert waiting.state is CampaignState.TO_APPROVE
+    assert (own.status, "직접 작성하거나" in page_text(own)) == (403, True)
+    assert "봄 행사" in page_text(listed)
+    assert "승인 대기 (1)" in page_text(listed)
+    assert "가님, 안녕하세요" in page_text(shown)
+    assert "sender-of-acme" in page_text(shown)
+    assert approved.location == address.replace("send/upload", "requests")
+    assert await count_rows(env, "messages") == 3
+    assert (await actions(env, 2)) == ["campaign.approve", "campaign.submit"]
+    again = await decide(owner, address, "approve")
+    assert again.status == 303
+    assert await count_rows(env, "messages") == 3
 
 
-def test_typed_send_above_the_number_waits_and_others_do_not(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner, sender = await two_users(env)
-        await send(sender, form(receivers="010-1111-2222\n010-3333-4444"))
-        fields = form(content="큰 발송", receivers=f"{TYPED}\n12")
-        reviewed = await review(sender, fields)
-        first = await sender.submit("/console/send", **fields, **hidden_fields(reviewed))
-        second = await sender.submit("/console/send", **fields, **hidden_fields(reviewed))
-        address = first.location
-        await env.wait(20)
+async def test_typed_send_above_the_number_waits_and_others_do_not(env: Environment) -> None:
+    owner, sender = await two_users(env)
+    await send(sender, form(receivers="010-1111-2222\n010-3333-4444"))
+    fields = form(content="큰 발송", receivers=f"{TYPED}\n12")
+    reviewed = await review(sender, fields)
+    first = await sender.submit("/console/send", **fields, **hidden_fields(reviewed))
+    second = await sender.submit("/console/send", **fields, **hidden_fields(reviewed))
+    address = first.location
+    await env.wait(20)
 
-        assert "3명에게 보내려면 다른 사용자의 승인이 필요합니다" in page_text(reviewed)
-        assert first.location == second.location, "pressed twice, submitted once"
-        assert await count_rows(env, "campaigns") == 1
-        assert await count_rows(env, "messages") == 2
-        kept = await sender.get(f"/console/send?rest={address.rpartition('/')[2]}")
-        assert ">\n12</textarea>" in kept.text, "the line that cannot be sent is kept"
-        await decide(owner, address, "approve")
-        await env.wait(20)
-        assert await count_rows(env, "messages") == 5
-
-    run_scenario(scenario)
+    assert "3명에게 보내려면 다른 사용자의 승인이 필요합니다" in page_text(reviewed)
+    assert first.location == second.location, "pressed twice, submitted once"
+    assert await count_rows(env, "campaigns") == 1
+    assert await count_rows(env, "messages") == 2
+    kept = await sender.get(f"/console/send?rest={address.rpartition('/')[2]}")
+    assert ">\n12</textarea>" in kept.text, "the line that cannot be sent is kept"
+    await decide(owner, address, "approve")
+    await env.wait(20)
+    assert await count_rows(env, "messages") == 5
 
 
-def test_refused_campaign_goes_back_with_the_reason_and_asks_again(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner, sender = await two_users(env)
-        address = await upload_file(sender, ROWS)
-        await send_campaign(sender, address, name="봄")
-        before = await shown_version(owner, address)
+async def test_refused_campaign_goes_back_with_the_reason_and_asks_again(env: Environment) -> None:
+    owner, sender = await two_users(env)
+    address = await upload_file(sender, ROWS)
+    await send_campaign(sender, address, name="봄")
+    before = await shown_version(owner, address)
 
-        await decide(owner, address, "refuse", comment="시각을 바꾸세요")
-        page = await sender.get(address)
-        late = await owner.submit(f"{address}/approve", seen=before)
-        await send_campaign(sender, address, name="봄", later="1", sendDate="2026-11-20T10:00")
-        stale = await owner.submit(f"{address}/approve", seen=before)
-        await env.wait(20)
+    await decide(owner, address, "refuse", comment="시각을 바꾸세요")
+    page = await sender.get(address)
+    late = await owner.submit(f"{address}/approve", seen=before)
+    await send_campaign(sender, address, name="봄", later="1", sendDate="2026-11-20T10:00")
+    stale = await owner.submit(f"{address}/approve", seen=before)
+    await env.wait(20)
 
-        assert "owner-of-acme 님이 승인하지 않았습니다: 시각을 바꾸세요" in page_text(page)
-        assert (late.status, stale.status) == (409, 409)
-        assert "2026-11-20 10:00" in page_text(stale), "what it is now is shown"
-        assert await count_rows(env, "messages") == 0
-        assert (await actions(env, 3)) == ["campaign.submit", "campaign.refuse", "campaign.submit"]
-        await decide(owner, address, "approve")
-        await env.wait(20)
-        assert await count_rows(env, "messages") == 3
-        sent = address.replace("send/upload", "requests")
-        now = await sender.submit(f"{sent}/now")
-        assert (now.status, "승인받은 시각에만" in page_text(now)) == (409, True)
-
-    run_scenario(scenario)
+    assert "owner-of-acme 님이 승인하지 않았습니다: 시각을 바꾸세요" in page_text(page)
+    assert (late.status, stale.status) == (409, 409)
+    assert "2026-11-20 10:00" in page_text(stale), "what it is now is shown"
+    assert await count_rows(env, "messages") == 0
+    assert (await actions(env, 3)) == ["campaign.submit", "campaign.refuse", "campaign.submit"]
+    await decide(owner, address, "approve")
+    await env.wait(20)
+    assert await count_rows(env, "messages") == 3
+    sent = address.replace("send/upload", "requests")
+    now = await sender.submit(f"{sent}/now")
+    assert (now.status, "승인받은 시각에만" in page_text(now)) == (409, True)
 
 
-def test_file_of_a_waiting_campaign_cannot_be_replaced(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner, sender = await two_users(env)
-        address = await upload_file(sender, ROWS)
-        await send_campaign(sender, address, name="봄")
-        refused = await sender.upload(f"{address}/file", b"phone,\xec\x9d\xb4\xeb\xa6\x84\n010-9999-0000,x\n")
-        assert refused.status == 409
-        assert (await get_campaign(env, address)).receivers == 3
+async def test_file_of_a_waiting_campaign_cannot_be_replaced(env: Environment) -> None:
+    owner, sender = await two_users(env)
+    address = await upload_file(sender, ROWS)
+    await send_campaign(sender, address, name="봄")
+    refused = await sender.upload(f"{address}/file", b"phone,\xec\x9d\xb4\xeb\xa6\x84\n010-9999-0000,x\n")
+    assert refused.status == 409
+    assert (await get_campaign(env, address)).receivers == 3
 
-        withdrawn = await decide(sender, address, "withdraw")
-        await sender.upload(f"{address}/file", f"{ROWS}010-7777-8888,라\n".encode())
+    withdrawn = await decide(sender, address, "withdraw")
+    await sender.upload(f"{address}/file", f"{ROWS}010-7777-8888,라\n".encode())
 
-        assert withdrawn.location == address
-        assert (await get_campaign(env, address)).state is CampaignState.CHECKED
-        assert (await decide(owner, address, "approve")).status == 409, "it was not submitted again"
-        assert (await actions(env, 2)) == ["campaign.file", "campaign.withdraw"]
-
-    run_scenario(scenario)
+    assert withdrawn.location == address
+    assert (await get_campaign(env, address)).state is CampaignState.CHECKED
+    assert (await decide(owner, address, "approve")).status == 409, "it was not submitted again"
+    assert (await actions(env, 2)) == ["campaign.file", "campaign.withdraw"]
 
 
-def test_only_active_owners_and_senders_of_the_account_approve(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner, sender = await two_users(env)
-        address = await submit_typed(owner, form(receivers=TYPED))
-        operator = await sign_in(env, await make_user(env, Role.OPERATOR))
-        viewer = await sign_in(env, await make_user(env, Role.VIEWER))
-        stranger = await signed_in_browser(env, account="other")
+async def test_only_active_owners_and_senders_of_the_account_approve(env: Environment) -> None:
+    owner, sender = await two_users(env)
+    address = await submit_typed(owner, form(receivers=TYPED))
+    operator = await sign_in(env, await make_user(env, Role.OPERATOR))
+    viewer = await sign_in(env, await make_user(env, Role.VIEWER))
+    stranger = await signed_in_browser(env, account="other")
 
-        assert (await decide(operator, address, "approve")).status == 403
-        assert (await viewer.submit(f"{address}/approve", seen="1")).status == 403
-        assert (await stranger.submit(f"{address}/approve", seen="1")).status == 404
-        assert (await decide(owner, address, "refuse")).status == 403
-        assert (await decide(sender, address, "approve")).status == 303
-
-    run_scenario(scenario)
+    assert (await decide(operator, address, "approve")).status == 403
+    assert (await viewer.submit(f"{address}/approve", seen="1")).status == 403
+    assert (await stranger.submit(f"{address}/approve", seen="1")).status == 404
+    assert (await decide(owner, address, "refuse")).status == 403
+    assert (await decide(sender, address, "approve")).status == 303
 
 
-def test_scheduled_time_that_has_passed_is_not_approved(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner, sender = await two_users(env)
-        address = await submit_typed(sender, form(receivers=TYPED, later="1", sendDate="2026-11-15T12:30"))
-        await env.wait(3600)
+async def test_scheduled_time_that_has_passed_is_not_approved(env: Environment) -> None:
+    owner, sender = await two_users(env)
+    address = await submit_typed(sender, form(receivers=TYPED, later="1", sendDate="2026-11-15T12:30"))
+    await env.wait(3600)
 
-        shown = await decide(owner, address, "approve")
+    shown = await decide(owner, address, "approve")
 
-        assert (shown.status, "시각이 지났습니다" in page_text(shown)) == (409, True)
-        assert await count_rows(env, "messages") == 0
-
-    run_scenario(scenario)
+    assert (shown.status, "시각이 지났습니다" in page_text(shown)) == (409, True)
+    assert await count_rows(env, "messages") == 0
 
 
-def test_edit_of_a_schedule_cannot_avoid_approval(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        _, sender = await two_users(env)
-        body = sms_body("010-1111-2222", sendDate="2026-11-16 12:00")
-        edited = (await call_ok(call, "message/sendSMS", body)).request_id
+async def test_edit_of_a_schedule_cannot_avoid_approval(env: Environment) -> None:
+    call = await env.caller()
+    _, sender = await two_users(env)
+    body = sms_body("010-1111-2222", sendDate="2026-11-16 12:00")
+    edited = (await call_ok(call, "message/sendSMS", body)).request_id
 
-        fields = form(receivers=TYPED, edits=edited, later="1", sendDate="2026-11-16T13:00")
-        shown = await review(sender, fields)
+    fields = form(receivers=TYPED, edits=edited, later="1", sendDate="2026-11-16T13:00")
+    shown = await review(sender, fields)
 
-        assert (shown.status, "승인이 필요한 인원입니다" in page_text(shown)) == (409, True)
-
-    run_scenario(scenario)
+    assert (shown.status, "승인이 필요한 인원입니다" in page_text(shown)) == (409, True)
 
 
-def test_the_operators_number_holds_if_it_is_lower(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
-        await owner.submit("/console/preferences", approval_receivers="500")
-        address = await submit_typed(owner, form(receivers=TYPED))
-        page = await owner.get(address)
-        assert "승인할 수 있는 다른 사용자" in page_text(page), "nobody else is in the account"
-        settings = await owner.get("/console/preferences")
-        assert "운영자가 정한 2명" in page_text(settings)
-
-    run_scenario(scenario, approval_receivers=2)
+@pytest.mark.settings(approval_receivers=2)
+async def test_the_operators_number_holds_if_it_is_lower(env: Environment) -> None:
+    owner = await signed_in_browser(env)
+    await owner.submit("/console/preferences", approval_receivers="500")
+    address = await submit_typed(owner, form(receivers=TYPED))
+    page = await owner.get(address)
+    assert "승인할 수 있는 다른 사용자" in page_text(page), "nobody else is in the account"
+    settings = await owner.get("/console/preferences")
+    assert "운영자가 정한 2명" in page_text(settings)
 
 
-def test_preferences_are_checked_stored_and_audited(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
-        bad = await owner.submit("/console/preferences", approval_receivers="-1", fallback="1")
-        wrong = await owner.submit("/console/preferences", fallback="1", fallback_number="12")
-        done = await owner.submit(
-            "/console/preferences",
-            lms="1",
-            fallback="1",
-            fallback_number="02-1234-5678",
-            approval_receivers="1,000",
-        )
-        page = await owner.get("/console/preferences")
+async def test_preferences_are_checked_stored_and_audited(env: Environment) -> None:
+    owner = await signed_in_browser(env)
+    bad = await owner.submit("/console/preferences", approval_receivers="-1", fallback="1")
+    wrong = await owner.submit("/console/preferences", fallback="1", fallback_number="12")
+    done = await owner.submit(
+        "/console/preferences",
+        lms="1",
+        fallback="1",
+        fallback_number="02-1234-5678",
+        approval_receivers="1,000",
+    )
+    page = await owner.get("/console/preferences")
 
-        assert (bad.status, bad.text.count('aria-invalid="true"')) == (400, 2)
-        assert (wrong.status, wrong.text.count('aria-invalid="true"')) == (400, 1)
-        assert done.status == 303
-        assert page.text.count(" checked") == 2
-        assert 'value="02-1234-5678"' in page.text
-        assert re.search(r'name="approval_receivers"[^>]*value="1000"', page.text)
-        (entry,) = await env.store.read(latest_entries, None, 1)
-        assert entry.action == "account.sending"
-        assert "approval_receivers=1000" in entry.target
-        assert "02-****-5678" in entry.target, "the audit log has no phone numbers"
-        sender = await sign_in(env, await make_user(env, Role.SENDER))
-        assert (await sender.get("/console/preferences")).status == 403
-
-    run_scenario(scenario)
+    assert (bad.status, bad.text.count('aria-invalid="true"')) == (400, 2)
+    assert (wrong.status, wrong.text.count('aria-invalid="true"')) == (400, 1)
+    assert done.status == 303
+    assert page.text.count(" checked") == 2
+    assert 'value="02-1234-5678"' in page.text
+    assert re.search(r'name="approval_receivers"[^>]*value="1000"', page.text)
+    (entry,) = await env.store.read(latest_entries, None, 1)
+    assert entry.action == "account.sending"
+    assert "approval_receivers=1000" in entry.target
+    assert "02-****-5678" in entry.target, "the audit log has no phone numbers"
+    sender = await sign_in(env, await make_user(env, Role.SENDER))
+    assert (await sender.get("/console/preferences")).status == 403

@@ -29,7 +29,6 @@ from tests.fixtures.virtual import (
     VirtualWorld,
     build_environment,
     open_store,
-    run_in_virtual_time,
 )
 from tests.fixtures.web import (
     FailingStore,
@@ -44,187 +43,161 @@ from tests.fixtures.web import (
 )
 
 
-def test_campaign_is_sent_once_to_every_valid_receiver(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        rows = "".join(f"010-2000-{number:04},n{number}\n" for number in range(2500))
-        address = await upload_file(browser, f"phone,이름\n{rows}")
+@pytest.mark.settings(simulator_messages=5000)
+async def test_campaign_is_sent_once_to_every_valid_receiver(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    rows = "".join(f"010-2000-{number:04},n{number}\n" for number in range(2500))
+    address = await upload_file(browser, f"phone,이름\n{rows}")
 
-        first = await send_campaign(browser, address, name="봄 행사")
-        second = await send_campaign(browser, address, name="again")
-        await env.wait(60)
+    first = await send_campaign(browser, address, name="봄 행사")
+    second = await send_campaign(browser, address, name="again")
+    await env.wait(60)
 
-        assert (first.status, second.status) == (303, 303)
-        assert first.location == second.location == address.replace(UPLOAD, "/console/requests")
-        assert await count_rows(env, "messages") == 2500
-        assert await count_rows(env, "requests") == 3
-        campaign = await get_campaign(env, address)
-        assert (campaign.name, campaign.requested, campaign.state) == ("봄 행사", 2500, CampaignState.MADE)
-        done = [(each.action, each.target) for each in await env.store.read(latest_entries, None, 10)]
-        assert done.count(("campaign.send", campaign.id.hex())) == 1
-        phone = await browser.get("/console/phone?number=010-2000-1234")
-        assert "n1234님, 안녕하세요" in phone.text
-
-    run_scenario(scenario, simulator_messages=5000)
+    assert (first.status, second.status) == (303, 303)
+    assert first.location == second.location == address.replace(UPLOAD, "/console/requests")
+    assert await count_rows(env, "messages") == 2500
+    assert await count_rows(env, "requests") == 3
+    campaign = await get_campaign(env, address)
+    assert (campaign.name, campaign.requested, campaign.state) == ("봄 행사", 2500, CampaignState.MADE)
+    done = [(each.action, each.target) for each in await env.store.read(latest_entries, None, 10)]
+    assert done.count(("campaign.send", campaign.id.hex())) == 1
+    phone = await browser.get("/console/phone?number=010-2000-1234")
+    assert "n1234님, 안녕하세요" in phone.text
 
 
-def test_file_replaced_after_confirmation_is_not_sent(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        colleague = await signed_in_browser(env, Role.SENDER)
-        address = await upload_file(browser, "phone,이름\n010-1111-2222,홍\n")
-        seen = await shown_version(browser, address)
-        await colleague.upload(f"{address}/file", "phone,이름\n010-9999-8888,김\n".encode())
+async def test_file_replaced_after_confirmation_is_not_sent(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    colleague = await signed_in_browser(env, Role.SENDER)
+    address = await upload_file(browser, "phone,이름\n010-1111-2222,홍\n")
+    seen = await shown_version(browser, address)
+    await colleague.upload(f"{address}/file", "phone,이름\n010-9999-8888,김\n".encode())
 
-        late = await browser.submit(f"{address}/send", name="x", seen=seen)
-        nothing = await browser.submit(f"{address}/send", name="x")
-        await env.wait(20)
+    late = await browser.submit(f"{address}/send", name="x", seen=seen)
+    nothing = await browser.submit(f"{address}/send", name="x")
+    await env.wait(20)
 
-        assert (late.status, nothing.status) == (409, 409)
-        assert "다른 파일이 올라왔습니다" in late.text
-        assert await count_rows(env, "messages") == 0
-        again = await browser.submit(f"{address}/send", name="x", seen=await shown_version(browser, address))
-        assert again.status == 303
-
-    run_scenario(scenario)
+    assert (late.status, nothing.status) == (409, 409)
+    assert "다른 파일이 올라왔습니다" in late.text
+    assert await count_rows(env, "messages") == 0
+    again = await browser.submit(f"{address}/send", name="x", seen=await shown_version(browser, address))
+    assert again.status == 303
 
 
-def test_every_request_of_a_campaign_has_its_lifetime_from_its_own_time(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        address = await upload_file(browser, expireMinutes="7")
-        await send_campaign(browser, address, later="1", sendDate="2026-11-15T13:00")
-        await env.wait(20)
+async def test_every_request_of_a_campaign_has_its_lifetime_from_its_own_time(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    address = await upload_file(browser, expireMinutes="7")
+    await send_campaign(browser, address, later="1", sendDate="2026-11-15T13:00")
+    await env.wait(20)
 
-        _, found = await env.store.read(requests.list_by_account, 1, b"\xff" * 13, b"", 10)
-        assert [(each.expire_minutes, each.scheduled_at) for each in found.values()] == [(7, NOON + HOUR)]
-
-    run_scenario(scenario)
+    _, found = await env.store.read(requests.list_by_account, 1, b"\xff" * 13, b"", 10)
+    assert [(each.expire_minutes, each.scheduled_at) for each in found.values()] == [(7, NOON + HOUR)]
 
 
-def test_campaign_can_be_scheduled_and_invalid_time_is_shown_at_its_field(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        address = await upload_file(browser)
+async def test_campaign_can_be_scheduled_and_invalid_time_is_shown_at_its_field(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    address = await upload_file(browser)
 
-        past = await send_campaign(browser, address, later="1", sendDate="2020-01-01T10:00")
-        none = await send_campaign(browser, address, later="1", sendDate="")
-        unclear = await send_campaign(browser, address, sendDate="2026-11-15T13:00")
-        assert (past.status, none.status, unclear.status) == (400, 400, 400)
-        assert 'id="wrong-sendDate"' in past.text
-        assert (await get_campaign(env, address)).state is CampaignState.CHECKED
-        await send_campaign(browser, address, later="1", sendDate="2026-11-15T13:00")
-        await env.wait(60)
+    past = await send_campaign(browser, address, later="1", sendDate="2020-01-01T10:00")
+    none = await send_campaign(browser, address, later="1", sendDate="")
+    unclear = await send_campaign(browser, address, sendDate="2026-11-15T13:00")
+    assert (past.status, none.status, unclear.status) == (400, 400, 400)
+    assert 'id="wrong-sendDate"' in past.text
+    assert (await get_campaign(env, address)).state is CampaignState.CHECKED
+    await send_campaign(browser, address, later="1", sendDate="2026-11-15T13:00")
+    await env.wait(60)
 
-        assert (await get_campaign(env, address)).scheduled_at == NOON + HOUR
-        assert await count_rows(env, "jobs") == 2
-        await env.wait(HOUR / 1000)
-        assert await count_rows(env, "jobs") == 0
-
-    run_scenario(scenario)
+    assert (await get_campaign(env, address)).scheduled_at == NOON + HOUR
+    assert await count_rows(env, "jobs") == 2
+    await env.wait(HOUR / 1000)
+    assert await count_rows(env, "jobs") == 0
 
 
-def test_discarded_campaign_is_not_sent(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        address = await upload_file(browser)
-        await browser.submit(f"{address.replace('send/upload', 'requests')}/cancel")
-        late = await send_campaign(browser, address, name="x")
-        await env.wait(20)
+async def test_discarded_campaign_is_not_sent(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    address = await upload_file(browser)
+    await browser.submit(f"{address.replace('send/upload', 'requests')}/cancel")
+    late = await send_campaign(browser, address, name="x")
+    await env.wait(20)
 
-        assert late.location == address.replace(UPLOAD, "/console/requests")
-        assert await count_rows(env, "messages") == 0
-        assert await count_rows(env, "campaign_blocks") == 0
-
-    run_scenario(scenario)
+    assert late.location == address.replace(UPLOAD, "/console/requests")
+    assert await count_rows(env, "messages") == 0
+    assert await count_rows(env, "campaign_blocks") == 0
 
 
-def test_unavailable_store_leaves_nothing_half_sent(tmp_path: Path) -> None:
-    async def whole() -> None:
-        world = VirtualWorld()
-        store = FailingStore(open_store(tmp_path, world))
-        env = await build_environment(tmp_path, world=world, store=store)
-        browser = await signed_in_browser(env)
-        address = await upload_file(browser)
-        store.write_error = StoreUnavailable()
-        away = await send_campaign(browser, address, name="x")
-        store.write_error = None
-        await env.wait(20)
+async def test_unavailable_store_leaves_nothing_half_sent(tmp_path: Path) -> None:
+    world = VirtualWorld()
+    store = FailingStore(open_store(tmp_path, world))
+    env = await build_environment(tmp_path, world=world, store=store)
+    browser = await signed_in_browser(env)
+    address = await upload_file(browser)
+    store.write_error = StoreUnavailable()
+    away = await send_campaign(browser, address, name="x")
+    store.write_error = None
+    await env.wait(20)
 
-        assert away.status == 503
-        assert (await get_campaign(env, address)).state is CampaignState.CHECKED
-        assert await count_rows(env, "messages") == 0
-        await env.service.stop()
-
-    run_in_virtual_time(whole())
+    assert away.status == 503
+    assert (await get_campaign(env, address)).state is CampaignState.CHECKED
+    assert await count_rows(env, "messages") == 0
+    await env.service.stop()
 
 
-def test_halted_campaign_shows_its_reason(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        address = await upload_file(browser)
-        campaign = await get_campaign(env, address)
-        await send_campaign(browser, address, name="x", later="1", sendDate="2026-11-15T13:00")
-        told = [Code.PRODUCT_NOT_AVAILABLE.text.ko, Code.PRODUCT_NOT_AVAILABLE.text.en]
-        await env.store.write(campaigns.halt, campaign.id, told, env.world.now())
-        page = await browser.get(address.replace("send/upload", "requests"))
-        assert told[0] in page.text
-        assert told[1] not in page.text
-        assert "/now" not in page.text, "that cannot be done before it goes on"
-        await browser.submit(f"{address.replace('send/upload', 'requests')}/go-on")
-        await service.advance_all(env.context)
-        assert (await get_campaign(env, address)).state is CampaignState.MADE
-
-    run_scenario(scenario)
+async def test_halted_campaign_shows_its_reason(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    address = await upload_file(browser)
+    campaign = await get_campaign(env, address)
+    await send_campaign(browser, address, name="x", later="1", sendDate="2026-11-15T13:00")
+    told = [Code.PRODUCT_NOT_AVAILABLE.text.ko, Code.PRODUCT_NOT_AVAILABLE.text.en]
+    await env.store.write(campaigns.halt, campaign.id, told, env.world.now())
+    page = await browser.get(address.replace("send/upload", "requests"))
+    assert told[0] in page.text
+    assert told[1] not in page.text
+    assert "/now" not in page.text, "that cannot be done before it goes on"
+    await browser.submit(f"{address.replace('send/upload', 'requests')}/go-on")
+    await service.advance_all(env.context)
+    assert (await get_campaign(env, address)).state is CampaignState.MADE
 
 
 @pytest.mark.parametrize("kind", ["sms", "lms", "mms", "alimtalk", "friendtalk"])
-def test_every_kind_of_message_can_be_sent_to_a_file(run_scenario: RunScenario, kind: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await approve_template(call, sender_key, content="#{이름}님의 주문이 왔습니다")
-        browser = await signed_in_browser(env, Role.SENDER)
-        link = {"buttons[0].buttonType": "webLink", "buttons[0].name": "보기"}
-        fields = {**talk(kind, sender_key), "content": "#{이름}님", **(IMAGE if kind == "mms" else {})}
-        if kind == "friendtalk":
-            fields |= {**link, "buttons[0].mobileUrl": "https://shop.example/#{코드}", "adFlag": "1"}
-        file = "휴대폰번호,이름,코드\n010-1111-2222,홍길동,a1\n010-3333-4444,,b2\n"
-        address = await upload_file(browser, file, **fields)
+async def test_every_kind_of_message_can_be_sent_to_a_file(env: Environment, kind: str) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    await approve_template(call, sender_key, content="#{이름}님의 주문이 왔습니다")
+    browser = await signed_in_browser(env, Role.SENDER)
+    link = {"buttons[0].buttonType": "webLink", "buttons[0].name": "보기"}
+    fields = {**talk(kind, sender_key), "content": "#{이름}님", **(IMAGE if kind == "mms" else {})}
+    if kind == "friendtalk":
+        fields |= {**link, "buttons[0].mobileUrl": "https://shop.example/#{코드}", "adFlag": "1"}
+    file = "휴대폰번호,이름,코드\n010-1111-2222,홍길동,a1\n010-3333-4444,,b2\n"
+    address = await upload_file(browser, file, **fields)
 
-        sent = await send_campaign(browser, address, name="x")
-        await env.wait(10)
+    sent = await send_campaign(browser, address, name="x")
+    await env.wait(10)
 
-        assert sent.status == 303, sent.text
-        (message,) = await list_phone_messages(call, "010-1111-2222")
-        assert "홍길동님" in message["content"]
-        assert message["image"] is (kind == "mms")
-        if kind == "friendtalk":
-            assert message["content"].startswith("(광고)")
-            assert message["buttons"][0]["mobileUrl"] == "https://shop.example/a1"
-        assert await list_phone_messages(call, "010-3333-4444") == [], "it has no name"
-
-    run_scenario(scenario)
+    assert sent.status == 303, sent.text
+    (message,) = await list_phone_messages(call, "010-1111-2222")
+    assert "홍길동님" in message["content"]
+    assert message["image"] is (kind == "mms")
+    if kind == "friendtalk":
+        assert message["content"].startswith("(광고)")
+        assert message["buttons"][0]["mobileUrl"] == "https://shop.example/a1"
+    assert await list_phone_messages(call, "010-3333-4444") == [], "it has no name"
 
 
-def test_campaign_of_advertising_texts_has_the_marks(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        file = f"휴대폰번호,이름\n010-1111-2222,홍길동\n010-3333-4444,{'가' * 40}\n"
-        fields = form(content="#{이름}님", adFlag="1", optOutNumber="080-123-4567", receivers="", adSender="봄")
-        address = await upload_file(browser, file, **fields)
-        page = await browser.get(address)
+async def test_campaign_of_advertising_texts_has_the_marks(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    file = f"휴대폰번호,이름\n010-1111-2222,홍길동\n010-3333-4444,{'가' * 40}\n"
+    fields = form(content="#{이름}님", adFlag="1", optOutNumber="080-123-4567", receivers="", adSender="봄")
+    address = await upload_file(browser, file, **fields)
+    page = await browser.get(address)
 
-        await send_campaign(browser, address, name="x")
-        await env.wait(10)
+    await send_campaign(browser, address, name="x")
+    await env.wait(10)
 
-        (message,) = await list_phone_messages(call, "010-1111-2222")
-        assert message["content"] == "(광고)[봄] 홍길동님\n무료거부 0801234567"
-        assert await list_phone_messages(call, "010-3333-4444") == [], "it is too long with its marks"
-        assert "(광고)[봄] #{이름}님\n무료거부" in page.text
-
-    run_scenario(scenario)
+    (message,) = await list_phone_messages(call, "010-1111-2222")
+    assert message["content"] == "(광고)[봄] 홍길동님\n무료거부 0801234567"
+    assert await list_phone_messages(call, "010-3333-4444") == [], "it is too long with its marks"
+    assert "(광고)[봄] #{이름}님\n무료거부" in page.text
 
 
 def test_campaign_with_a_text_that_begins_like_an_advertisement_waits(
@@ -244,37 +217,31 @@ def test_campaign_with_a_text_that_begins_like_an_advertisement_waits(
     run_scenario(scenario, world=world_starting_at("2026-11-15 23:00"))
 
 
-def test_template_changed_since_validation_halts_the_campaign(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await approve_template(call, sender_key, content="#{이름}님의 주문이 왔습니다")
-        browser = await signed_in_browser(env)
-        address = await upload_file(browser, "phone,이름\n010-1111-2222,홍\n", **talk("alimtalk", sender_key))
-        await call_ok(call, "template/update", template_body(sender_key, content="다른 말 #{이름} #{금액}"))
-        await call_ok(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
+async def test_template_changed_since_validation_halts_the_campaign(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    await approve_template(call, sender_key, content="#{이름}님의 주문이 왔습니다")
+    browser = await signed_in_browser(env)
+    address = await upload_file(browser, "phone,이름\n010-1111-2222,홍\n", **talk("alimtalk", sender_key))
+    await call_ok(call, "template/update", template_body(sender_key, content="다른 말 #{이름} #{금액}"))
+    await call_ok(call, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
 
-        await send_campaign(browser, address, name="x")
-        await env.wait(10)
+    await send_campaign(browser, address, name="x")
+    await env.wait(10)
 
-        campaign = await get_campaign(env, address)
-        assert (campaign.state, campaign.reason[0][:2]) == (CampaignState.HALTED, "지금")
-        assert await list_phone_messages(call, "010-1111-2222") == []
-
-    run_scenario(scenario)
+    campaign = await get_campaign(env, address)
+    assert (campaign.state, campaign.reason[0][:2]) == (CampaignState.HALTED, "지금")
+    assert await list_phone_messages(call, "010-1111-2222") == []
 
 
-def test_night_advertisement_is_refused_at_the_time_field(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-        fields = {**talk("friendtalk", sender_key), "adFlag": "1"}
-        address = await upload_file(browser, "phone\n010-1111-2222\n", **fields)
+async def test_night_advertisement_is_refused_at_the_time_field(env: Environment) -> None:
+    _, sender_key = await set_up_sender(env)
+    browser = await signed_in_browser(env)
+    fields = {**talk("friendtalk", sender_key), "adFlag": "1"}
+    address = await upload_file(browser, "phone\n010-1111-2222\n", **fields)
 
-        night = await send_campaign(browser, address, later="1", sendDate="2026-11-15T22:00")
+    night = await send_campaign(browser, address, later="1", sendDate="2026-11-15T22:00")
 
-        assert night.status >= 400
-        assert 'id="wrong-sendDate"' in night.text
-        assert (await get_campaign(env, address)).state is CampaignState.CHECKED
-
-    run_scenario(scenario)
+    assert night.status >= 400
+    assert 'id="wrong-sendDate"' in night.text
+    assert (await get_campaign(env, address)).state is CampaignState.CHECKED

@@ -28,7 +28,6 @@ from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_upload import LIST, create_campaign, get_campaign
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario
 
 BUSY = Text("바쁨", "busy")
 
@@ -93,60 +92,51 @@ def test_limit_counts_by_account_and_in_all() -> None:
     assert (refused.value.code, refused.value.problems[0].detail) == (Code.RATE_LIMITED, BUSY)
 
 
-def test_files_beyond_the_limit_of_an_account_are_refused_with_a_message(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        addresses = [await create_campaign(browser) for _ in range(3)]
+async def test_files_beyond_the_limit_of_an_account_are_refused_with_a_message(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    addresses = [await create_campaign(browser) for _ in range(3)]
 
-        answers = await asyncio.gather(*(browser.upload(f"{each}/file", LIST.encode()) for each in addresses))
+    answers = await asyncio.gather(*(browser.upload(f"{each}/file", LIST.encode()) for each in addresses))
 
-        assert sorted(answer.status for answer in answers) == [303, 303, 429]
-        refused = next(answer for answer in answers if answer.status == 429)
-        assert "다른 파일을 확인하고 있습니다" in refused.text
-        assert refused.headers["retry-after"]
-        again = await browser.upload(f"{addresses[answers.index(refused)]}/file", LIST.encode())
-        assert again.status == 303
-
-    run_scenario(scenario)
+    assert sorted(answer.status for answer in answers) == [303, 303, 429]
+    refused = next(answer for answer in answers if answer.status == 429)
+    assert "다른 파일을 확인하고 있습니다" in refused.text
+    assert refused.headers["retry-after"]
+    again = await browser.upload(f"{addresses[answers.index(refused)]}/file", LIST.encode())
+    assert again.status == 303
 
 
-def test_check_stops_when_the_browser_closes_the_connection(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        address = await create_campaign(browser)
-        csrf = await browser.csrf()
-        browser.closes_early = True
+async def test_check_stops_when_the_browser_closes_the_connection(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    address = await create_campaign(browser)
+    csrf = await browser.csrf()
+    browser.closes_early = True
 
-        await browser.upload(f"{address}/file", LIST.encode(), csrf=csrf)
+    await browser.upload(f"{address}/file", LIST.encode(), csrf=csrf)
 
-        campaign = await get_campaign(env, address)
-        assert campaign.receivers == 0
-        assert campaign.state is not CampaignState.READING
-        assert "연결이 끊겨" in campaign.reason[0]
-        browser.closes_early = False
-        again = await browser.upload(f"{address}/file", LIST.encode())
-        assert (again.status, (await get_campaign(env, address)).receivers) == (303, 2)
-
-    run_scenario(scenario)
+    campaign = await get_campaign(env, address)
+    assert campaign.receivers == 0
+    assert campaign.state is not CampaignState.READING
+    assert "연결이 끊겨" in campaign.reason[0]
+    browser.closes_early = False
+    again = await browser.upload(f"{address}/file", LIST.encode())
+    assert (again.status, (await get_campaign(env, address)).receivers) == (303, 2)
 
 
 @sqlite_only
-def test_blank_rows_are_read_in_turns(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        draft = read_draft({"kind": "sms", "sender": "02-1234-5678", "content": "안녕하세요"})
-        validator = await create_validator(env.context, 1, message_from_draft(draft))
-        blank: list[list[SheetRow]] = [[]] * (2 * BATCHES_PER_TURN)
-        left = iter(blank)
-        validation = FileValidation(left, validator, skips_duplicates=True)
+async def test_blank_rows_are_read_in_turns(env: Environment) -> None:
+    draft = read_draft({"kind": "sms", "sender": "02-1234-5678", "content": "안녕하세요"})
+    validator = await create_validator(env.context, 1, message_from_draft(draft))
+    blank: list[list[SheetRow]] = [[]] * (2 * BATCHES_PER_TURN)
+    left = iter(blank)
+    validation = FileValidation(left, validator, skips_duplicates=True)
 
-        findings = [validation.validate_next_rows(), validation.validate_next_rows()]
+    findings = [validation.validate_next_rows(), validation.validate_next_rows()]
 
-        assert findings == [FileFindings(None, [], 0)] * 2
-        assert next(left, None) is None
-        with pytest.raises(Refused, match="INVALID_PARAMETER"):
-            validation.validate_next_rows()
-
-    run_scenario(scenario)
+    assert findings == [FileFindings(None, [], 0)] * 2
+    assert next(left, None) is None
+    with pytest.raises(Refused, match="INVALID_PARAMETER"):
+        validation.validate_next_rows()
 
 
 class _CountingValidator(RowValidator):
@@ -162,22 +152,19 @@ class _CountingValidator(RowValidator):
 @sqlite_only
 @pytest.mark.parametrize("bad", [1, 100, 101, 500, 999, 1000])
 @pytest.mark.parametrize("is_bad_first", [False, True])
-def test_rows_are_validated_at_most_twice_however_many_are_bad(
-    run_scenario: RunScenario, bad: int, is_bad_first: bool
+async def test_rows_are_validated_at_most_twice_however_many_are_bad(
+    env: Environment, bad: int, is_bad_first: bool
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        draft = read_draft({"kind": "sms", "sender": "02-1234-5678", "content": "#{a}"})
-        validator = _CountingValidator(message_from_draft(draft), env.context.policy, env.world.now(), None, None)
-        good = [(f"010{number:08}", "x", "") for number in range(1000 - bad)]
-        wrong = [("1", "", "x" * 65)] * bad
-        cells = [("phone", "a", "reference"), *(wrong + good if is_bad_first else good + wrong)]
-        rows = [SheetRow(number, each) for number, each in enumerate(cells, 1)]
+    draft = read_draft({"kind": "sms", "sender": "02-1234-5678", "content": "#{a}"})
+    validator = _CountingValidator(message_from_draft(draft), env.context.policy, env.world.now(), None, None)
+    good = [(f"010{number:08}", "x", "") for number in range(1000 - bad)]
+    wrong = [("1", "", "x" * 65)] * bad
+    cells = [("phone", "a", "reference"), *(wrong + good if is_bad_first else good + wrong)]
+    rows = [SheetRow(number, each) for number, each in enumerate(cells, 1)]
 
-        found = FileValidation(iter([rows]), validator, skips_duplicates=True).validate_next_rows()
+    found = FileValidation(iter([rows]), validator, skips_duplicates=True).validate_next_rows()
 
-        assert found is not None
-        assert (found.block.receivers if found.block else 0, len(found.invalid_rows)) == (1000 - bad, bad)
-        assert all(len(row.reason) == 6 for row in found.invalid_rows)
-        assert validator.given == 2000 - bad
-
-    run_scenario(scenario)
+    assert found is not None
+    assert (found.block.receivers if found.block else 0, len(found.invalid_rows)) == (1000 - bad, bad)
+    assert all(len(row.reason) == 6 for row in found.invalid_rows)
+    assert validator.given == 2000 - bad

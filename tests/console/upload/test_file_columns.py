@@ -14,7 +14,7 @@ from tests.fixtures.console_send import form, preview, preview_text, send
 from tests.fixtures.console_upload import create_campaign, get_campaign, page_text, send_campaign
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, list_messages
+from tests.fixtures.web import list_messages
 
 FOREIGN = "고객,전화,비고\n홍길동,010-1111-2222,a\n김철수,12345,b\n"
 NAMELESS = "홍길동,010-1111-2222\n김철수,010-3333-4444\n"
@@ -63,38 +63,32 @@ def test_mapping_needs_one_number_and_each_variable_once() -> None:
             file_columns.read_columns(wrong, head, ["이름"])
 
 
-def test_file_with_other_names_is_mapped_and_sent(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        address = await create_campaign(browser)
-        shown = await browser.upload(f"{address}/columns", FOREIGN.encode("cp949"))
-        await browser.upload(f"{address}/file", FOREIGN.encode("cp949"), **MAPPED)
-        campaign = await get_campaign(env, address)
-        bad = await browser.get(f"{address}/bad.csv")
-        await send_campaign(browser, address, name="x")
-        await env.wait(20)
+async def test_file_with_other_names_is_mapped_and_sent(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    address = await create_campaign(browser)
+    shown = await browser.upload(f"{address}/columns", FOREIGN.encode("cp949"))
+    await browser.upload(f"{address}/file", FOREIGN.encode("cp949"), **MAPPED)
+    campaign = await get_campaign(env, address)
+    bad = await browser.get(f"{address}/bad.csv")
+    await send_campaign(browser, address, name="x")
+    await env.wait(20)
 
-        assert chosen(shown) == {"column0": "", "column1": "", "column2": ""}
-        assert "아직 연결하지 않은 항목: 휴대폰번호, 이름" in page_text(shown)
-        assert (campaign.receivers, campaign.invalid_rows, campaign.unused_columns) == (1, 1, ("비고",))
-        assert bad.text.splitlines()[0] == "\ufeff행,이름,휴대폰번호,비고,사유", "it can be uploaded again as it is"
-        (message,) = await list_messages(call, "010-1111-2222")
-        assert message["content"] == "홍길동님, 안녕하세요"
-
-    run_scenario(scenario)
+    assert chosen(shown) == {"column0": "", "column1": "", "column2": ""}
+    assert "아직 연결하지 않은 항목: 휴대폰번호, 이름" in page_text(shown)
+    assert (campaign.receivers, campaign.invalid_rows, campaign.unused_columns) == (1, 1, ("비고",))
+    assert bad.text.splitlines()[0] == "\ufeff행,이름,휴대폰번호,비고,사유", "it can be uploaded again as it is"
+    (message,) = await list_messages(call, "010-1111-2222")
+    assert message["content"] == "홍길동님, 안녕하세요"
 
 
-def test_file_without_names_is_mapped_from_its_first_row(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        address = await create_campaign(browser)
-        await browser.upload(f"{address}/file", NAMELESS.encode(), column0="field:이름", column1="phone")
-        assert (await get_campaign(env, address)).receivers == 2
-        await browser.upload(f"{address}/file", NAMELESS.encode(), column1="phone")
-        assert "변수에 연결할 열을 고르세요: 이름" in page_text(await browser.get(address))
-
-    run_scenario(scenario)
+async def test_file_without_names_is_mapped_from_its_first_row(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    address = await create_campaign(browser)
+    await browser.upload(f"{address}/file", NAMELESS.encode(), column0="field:이름", column1="phone")
+    assert (await get_campaign(env, address)).receivers == 2
+    await browser.upload(f"{address}/file", NAMELESS.encode(), column1="phone")
+    assert "변수에 연결할 열을 고르세요: 이름" in page_text(await browser.get(address))
 
 
 @pytest.mark.parametrize(
@@ -140,19 +134,16 @@ def test_columns_of_a_pasted_table_are_chosen_unless_there_are_too_many_choices(
     assert wide.entries[0].values == {"n0": "n0", "n1": "n1"}
 
 
-def test_pasted_table_is_mapped_on_the_page_and_sent_as_shown(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        pasted = "고객\t전화\t메모\n홍길동\t010-1111-2222\tm\n"
-        first = await preview(browser, form(content="#{이름}님", receivers=pasted))
-        roles = {"column0": "field:이름", "column1": "phone", "column2": "", "columns_guess": "\tphone\t"}
-        second = await preview(browser, form(content="#{이름}님", receivers=pasted, **roles))
-        await send(browser, form(content="#{이름}님", receivers=pasted, **roles))
+async def test_pasted_table_is_mapped_on_the_page_and_sent_as_shown(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    pasted = "고객\t전화\t메모\n홍길동\t010-1111-2222\tm\n"
+    first = await preview(browser, form(content="#{이름}님", receivers=pasted))
+    roles = {"column0": "field:이름", "column1": "phone", "column2": "", "columns_guess": "\tphone\t"}
+    second = await preview(browser, form(content="#{이름}님", receivers=pasted, **roles))
+    await send(browser, form(content="#{이름}님", receivers=pasted, **roles))
 
-        assert chosen(first) == {"column0": "", "column1": "phone", "column2": ""}
-        assert '<details id="pasted" open>' in first.text
-        assert preview_text(second) == "홍길동님"
-        assert chosen(second) == {"column0": "field:이름", "column1": "phone", "column2": ""}
-        assert await count_rows(env, "messages") == 1
-
-    run_scenario(scenario)
+    assert chosen(first) == {"column0": "", "column1": "phone", "column2": ""}
+    assert '<details id="pasted" open>' in first.text
+    assert preview_text(second) == "홍길동님"
+    assert chosen(second) == {"column0": "field:이름", "column1": "phone", "column2": ""}
+    assert await count_rows(env, "messages") == 1

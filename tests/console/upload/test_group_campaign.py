@@ -16,7 +16,7 @@ from tests.fixtures.console_upload import UPLOAD, get_campaign, page_text, send_
 from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import account_id_of, count_rows
 from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, open_store, run_in_virtual_time
-from tests.fixtures.web import RunScenario, call_ok, list_phone_messages, sms_body
+from tests.fixtures.web import call_ok, list_phone_messages, sms_body
 
 GROUPS = "/console/send/groups"
 
@@ -40,100 +40,85 @@ async def begin(env: Environment, browser: Browser, *groups: str, **fields: str)
     return begun
 
 
-def test_everybody_in_the_groups_gets_the_message_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        first, second = await two_groups(browser)
+async def test_everybody_in_the_groups_gets_the_message_once(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    first, second = await two_groups(browser)
 
-        begun = await begin(env, browser, first, second, content="#{이름}님")
-        shown = page_text(await browser.get(begun.location))
-        await send_campaign(browser, begun.location, name="모두")
-        await env.wait(10)
+    begun = await begin(env, browser, first, second, content="#{이름}님")
+    shown = page_text(await browser.get(begun.location))
+    await send_campaign(browser, begun.location, name="모두")
+    await env.wait(10)
 
-        assert begun.location.startswith(UPLOAD)
-        assert "단골, 신규" in shown
-        assert "3명에게 발송" in shown
-        assert await count_rows(env, "messages") == 3
-        assert [one["content"] for one in await list_phone_messages(call, "010-3333-4444")] == ["김철수님"]
-        assert await list_phone_messages(call, "010-7777-8888") == []
-        assert await count_rows(env, "drafts") == 0
-
-    run_scenario(scenario)
+    assert begun.location.startswith(UPLOAD)
+    assert "단골, 신규" in shown
+    assert "3명에게 발송" in shown
+    assert await count_rows(env, "messages") == 3
+    assert [one["content"] for one in await list_phone_messages(call, "010-3333-4444")] == ["김철수님"]
+    assert await list_phone_messages(call, "010-7777-8888") == []
+    assert await count_rows(env, "drafts") == 0
 
 
-def test_contact_without_a_needed_value_is_left_out_with_the_reason(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        first, second = await two_groups(browser)
+async def test_contact_without_a_needed_value_is_left_out_with_the_reason(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    first, second = await two_groups(browser)
 
-        begun = await begin(env, browser, first, second, content="#{이름}님은 #{등급} 등급")
-        campaign = await get_campaign(env, begun.location)
-        shown = page_text(await browser.get(begun.location))
+    begun = await begin(env, browser, first, second, content="#{이름}님은 #{등급} 등급")
+    campaign = await get_campaign(env, begun.location)
+    shown = page_text(await browser.get(begun.location))
 
-        assert (campaign.state, campaign.receivers, campaign.invalid_rows) == (CampaignState.CHECKED, 2, 1)
-        assert "01055556666, 이영희" in shown
-
-    run_scenario(scenario)
+    assert (campaign.state, campaign.receivers, campaign.invalid_rows) == (CampaignState.CHECKED, 2, 1)
+    assert "01055556666, 이영희" in shown
 
 
-def test_advertisement_leaves_out_who_has_opted_out(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = await signed_in_browser(env)
-        first, second = await two_groups(browser)
-        await call_ok(call, "optOut/add", {"phoneNumber": "010-1111-2222"})
-        ad = {"adFlag": "1", "adSender": "봄", "optOutNumber": "080-123-4567"}
+async def test_advertisement_leaves_out_who_has_opted_out(env: Environment) -> None:
+    call = await env.caller()
+    browser = await signed_in_browser(env)
+    first, second = await two_groups(browser)
+    await call_ok(call, "optOut/add", {"phoneNumber": "010-1111-2222"})
+    ad = {"adFlag": "1", "adSender": "봄", "optOutNumber": "080-123-4567"}
 
-        as_ad = await begin(env, browser, first, second, content="세일", **ad)
-        as_note = await begin(env, browser, first, second, content="공지")
+    as_ad = await begin(env, browser, first, second, content="세일", **ad)
+    as_note = await begin(env, browser, first, second, content="공지")
 
-        ads, notes = await get_campaign(env, as_ad.location), await get_campaign(env, as_note.location)
-        assert (ads.receivers, ads.invalid_rows) == (2, 1)
-        assert (notes.receivers, notes.invalid_rows) == (3, 0)
-        assert "광고를 수신거부한 번호입니다." in (await browser.get(as_ad.location)).text
-
-    run_scenario(scenario)
+    ads, notes = await get_campaign(env, as_ad.location), await get_campaign(env, as_note.location)
+    assert (ads.receivers, ads.invalid_rows) == (2, 1)
+    assert (notes.receivers, notes.invalid_rows) == (3, 0)
+    assert "광고를 수신거부한 번호입니다." in (await browser.get(as_ad.location)).text
 
 
-def test_send_without_group_or_with_an_unknown_variable_is_refused(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        first, _ = await two_groups(browser)
-        stranger = await signed_in_browser(env, account="other")
+async def test_send_without_group_or_with_an_unknown_variable_is_refused(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    first, _ = await two_groups(browser)
+    stranger = await signed_in_browser(env, account="other")
 
-        nobody = await begin(env, browser, content="공지")
-        unknown = await begin(env, browser, first, content="#{주소}로 보냅니다")
-        foreign = await begin(env, stranger, first, content="공지")
+    nobody = await begin(env, browser, content="공지")
+    unknown = await begin(env, browser, first, content="#{주소}로 보냅니다")
+    foreign = await begin(env, stranger, first, content="공지")
 
-        assert "보낼 그룹을 선택하세요." in errors(nobody)["receivers"]
-        assert "주소록에 없는 항목입니다: 주소" in errors(unknown)["receivers"]
-        assert set(errors(foreign)) == {"receivers"}
-        assert await count_rows(env, "campaigns") == 0
-
-    run_scenario(scenario)
+    assert "보낼 그룹을 선택하세요." in errors(nobody)["receivers"]
+    assert "주소록에 없는 항목입니다: 주소" in errors(unknown)["receivers"]
+    assert set(errors(foreign)) == {"receivers"}
+    assert await count_rows(env, "campaigns") == 0
 
 
-def test_large_group_becomes_requests_of_a_thousand(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        group = await make_group(browser, "많음")
-        rows = "".join(f"010-2000-{number:04},n{number}\n" for number in range(2500))
-        await browser.submit_with_file(
-            f"{CONTACTS}/file",
-            ("a.csv", "text/csv", f"phone,name\n{rows}".encode()),
-            {"group": group},
-            field="file",
-        )
+async def test_large_group_becomes_requests_of_a_thousand(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    group = await make_group(browser, "많음")
+    rows = "".join(f"010-2000-{number:04},n{number}\n" for number in range(2500))
+    await browser.submit_with_file(
+        f"{CONTACTS}/file",
+        ("a.csv", "text/csv", f"phone,name\n{rows}".encode()),
+        {"group": group},
+        field="file",
+    )
 
-        begun = await begin(env, browser, group, content="공지")
-        await send_campaign(browser, begun.location, name="많음")
-        await env.wait(60)
+    begun = await begin(env, browser, group, content="공지")
+    await send_campaign(browser, begun.location, name="많음")
+    await env.wait(60)
 
-        assert await count_rows(env, "messages") == 2500
-        assert await count_rows(env, "requests") == 3
-
-    run_scenario(scenario)
+    assert await count_rows(env, "messages") == 2500
+    assert await count_rows(env, "requests") == 3
 
 
 class InterruptedErasure(InterruptibleStore):

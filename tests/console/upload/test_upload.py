@@ -29,72 +29,60 @@ from tests.fixtures.web import (
 )
 
 
-def test_file_is_validated_and_errors_are_shown_by_row(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        address = await upload_file(browser)
+async def test_file_is_validated_and_errors_are_shown_by_row(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    address = await upload_file(browser)
 
-        campaign = await get_campaign(env, address)
-        assert (campaign.state, campaign.file_name) == (CampaignState.CHECKED, "list.csv")
-        assert (campaign.receivers, campaign.invalid_rows, campaign.duplicates) == (2, 4, 1)
-        assert campaign.unused_columns == ("메모",)
-        faults = await env.store.read(campaigns.list_invalid_rows, campaign.id, 0, 100)
-        assert [(each.number, each.reason[1]) for each in faults] == [
-            (4, "The same number is in row 2."),
-            (5, "A phone number is not valid. It is not a Korean mobile number."),
-            (6, "A receiver has no value for a variable. Variables: 이름"),
-            (7, "The text contains characters that cannot be sent. Characters: 😀 (U+1F600)"),
-        ]
-        page = await browser.get(address)
-        assert "2행과 같은 번호입니다." in page.text
-        assert "2명에게 발송" in page.text
-        assert "메모" in page.text
-
-    run_scenario(scenario)
+    campaign = await get_campaign(env, address)
+    assert (campaign.state, campaign.file_name) == (CampaignState.CHECKED, "list.csv")
+    assert (campaign.receivers, campaign.invalid_rows, campaign.duplicates) == (2, 4, 1)
+    assert campaign.unused_columns == ("메모",)
+    faults = await env.store.read(campaigns.list_invalid_rows, campaign.id, 0, 100)
+    assert [(each.number, each.reason[1]) for each in faults] == [
+        (4, "The same number is in row 2."),
+        (5, "A phone number is not valid. It is not a Korean mobile number."),
+        (6, "A receiver has no value for a variable. Variables: 이름"),
+        (7, "The text contains characters that cannot be sent. Characters: 😀 (U+1F600)"),
+    ]
+    page = await browser.get(address)
+    assert "2행과 같은 번호입니다." in page.text
+    assert "2명에게 발송" in page.text
+    assert "메모" in page.text
 
 
-def test_invalid_rows_can_be_downloaded_corrected_and_uploaded_again(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        address = await upload_file(browser, LIST.replace("누구", "=cmd()"))
+async def test_invalid_rows_can_be_downloaded_corrected_and_uploaded_again(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    address = await upload_file(browser, LIST.replace("누구", "=cmd()"))
 
-        file = await browser.get(f"{address}/bad.csv")
+    file = await browser.get(f"{address}/bad.csv")
 
-        assert file.headers["content-type"] == "text/csv; charset=utf-8"
-        lines = file.text.splitlines()
-        assert lines[0] == "\ufeff행,휴대폰번호,이름,메모,사유"
-        assert lines[2].startswith("5,12345,'=cmd(),d,")
-        mended = file.text.replace("12345", "010-9999-0000")
-        again = await browser.upload(f"{address}/file", mended.encode())
-        assert again.status == 303
-        assert (await get_campaign(env, address)).receivers == 2
-
-    run_scenario(scenario)
+    assert file.headers["content-type"] == "text/csv; charset=utf-8"
+    lines = file.text.splitlines()
+    assert lines[0] == "\ufeff행,휴대폰번호,이름,메모,사유"
+    assert lines[2].startswith("5,12345,'=cmd(),d,")
+    mended = file.text.replace("12345", "010-9999-0000")
+    again = await browser.upload(f"{address}/file", mended.encode())
+    assert again.status == 303
+    assert (await get_campaign(env, address)).receivers == 2
 
 
-def test_duplicates_can_be_included(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        address = await upload_file(await signed_in_browser(env), once="")
-        campaign = await get_campaign(env, address)
-        assert (campaign.receivers, campaign.duplicates, campaign.invalid_rows) == (3, 1, 3)
-
-    run_scenario(scenario)
+async def test_duplicates_can_be_included(env: Environment) -> None:
+    address = await upload_file(await signed_in_browser(env), once="")
+    campaign = await get_campaign(env, address)
+    assert (campaign.receivers, campaign.duplicates, campaign.invalid_rows) == (3, 1, 3)
 
 
-def test_rows_with_formula_errors_are_invalid(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        file = "phone,이름,메모\n010-1111-2222,#N/A,a\n#REF!,홍,b\n010-3333-4444,김,#N/A\n"
-        address = await upload_file(await signed_in_browser(env), file)
+async def test_rows_with_formula_errors_are_invalid(env: Environment) -> None:
+    file = "phone,이름,메모\n010-1111-2222,#N/A,a\n#REF!,홍,b\n010-3333-4444,김,#N/A\n"
+    address = await upload_file(await signed_in_browser(env), file)
 
-        campaign = await get_campaign(env, address)
-        faults = await env.store.read(campaigns.list_invalid_rows, campaign.id, 0, 100)
-        assert campaign.receivers == 1, "what nothing asks for is no matter"
-        assert [(each.number, each.reason[1]) for each in faults] == [
-            (2, "A formula shows the error #N/A."),
-            (3, "A formula shows the error #REF!."),
-        ]
-
-    run_scenario(scenario)
+    campaign = await get_campaign(env, address)
+    faults = await env.store.read(campaigns.list_invalid_rows, campaign.id, 0, 100)
+    assert campaign.receivers == 1, "what nothing asks for is no matter"
+    assert [(each.number, each.reason[1]) for each in faults] == [
+        (2, "A formula shows the error #N/A."),
+        (3, "A formula shows the error #REF!."),
+    ]
 
 
 def test_excel_file_is_accepted(run_scenario: RunScenario) -> None:
@@ -122,99 +110,79 @@ def test_excel_file_is_accepted(run_scenario: RunScenario) -> None:
     ],
     ids=["empty", "no column", "no names", "xls", "broken"],
 )
-def test_unusable_file_is_refused_and_can_be_replaced(
-    run_scenario: RunScenario, file: bytes | str, said: str
+async def test_unusable_file_is_refused_and_can_be_replaced(env: Environment, file: bytes | str, said: str) -> None:
+    browser = await signed_in_browser(env)
+    await browser.submit("/console/language", language="en", next="/console/history")
+    address = await upload_file(browser, file)
+
+    page = await browser.get(address)
+
+    assert said in page_text(page)
+    assert (await get_campaign(env, address)).state is CampaignState.DRAFT
+    await browser.upload(f"{address}/file", LIST.encode())
+    assert (await get_campaign(env, address)).state is CampaignState.CHECKED
+
+
+async def test_oversized_file_is_refused_before_reading(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    address = await create_campaign(browser)
+    assert (await browser.upload(f"{address}/file", b"x" * (MAX_FILE_BYTES + 1))).status == 413
+    assert (await get_campaign(env, address)).state is CampaignState.DRAFT
+
+
+async def test_invalid_message_creates_no_campaign(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    for fields in ({"content": ""}, {"content": "가" * 46}, {"sender": "123"}, {"kind": "alimtalk"}):
+        given = {"kind": "sms", "sender": "02-1234-5678", "content": "안녕", **fields}
+        assert (await browser.submit(UPLOAD, **given)).status in (400, 404), fields
+    assert await count_rows(env, "campaigns") == 0
+
+
+async def test_second_file_is_refused_while_another_is_being_validated(
+    env: Environment,
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        await browser.submit("/console/language", language="en", next="/console/history")
-        address = await upload_file(browser, file)
+    browser = await signed_in_browser(env)
+    address = await create_campaign(browser)
+    campaign = await get_campaign(env, address)
+    now = env.world.now()
+    assert await env.store.write(campaigns.begin_reading, campaign.id, "a", True, now, now)
 
-        page = await browser.get(address)
+    second = await browser.upload(f"{address}/file", LIST.encode())
+    seen = await browser.get(f"{address}/progress?seen=0")
+    await env.wait(61)
+    stale = await browser.get(address)
+    shown = re.search(r'progress\?seen=([0-9]+-)"', stale.text)
+    assert shown
+    still = await browser.get(f"{address}/progress?seen={shown[1]}")
+    before = await browser.get(f"{address}/progress?seen={shown[1][:-1]}")
+    assert (still.headers.get("hx-refresh"), before.headers.get("hx-refresh")) == (None, "true")
+    third = await browser.upload(f"{address}/file", LIST.encode())
 
-        assert said in page_text(page)
-        assert (await get_campaign(env, address)).state is CampaignState.DRAFT
-        await browser.upload(f"{address}/file", LIST.encode())
-        assert (await get_campaign(env, address)).state is CampaignState.CHECKED
-
-    run_scenario(scenario)
-
-
-def test_oversized_file_is_refused_before_reading(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        address = await create_campaign(browser)
-        assert (await browser.upload(f"{address}/file", b"x" * (MAX_FILE_BYTES + 1))).status == 413
-        assert (await get_campaign(env, address)).state is CampaignState.DRAFT
-
-    run_scenario(scenario)
-
-
-def test_invalid_message_creates_no_campaign(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        for fields in ({"content": ""}, {"content": "가" * 46}, {"sender": "123"}, {"kind": "alimtalk"}):
-            given = {"kind": "sms", "sender": "02-1234-5678", "content": "안녕", **fields}
-            assert (await browser.submit(UPLOAD, **given)).status in (400, 404), fields
-        assert await count_rows(env, "campaigns") == 0
-
-    run_scenario(scenario)
+    assert (second.status, third.status) == (409, 303)
+    assert "<progress" in seen.text
+    assert "중단되었습니다" in stale.text
+    assert not await env.store.write(
+        campaigns.add_findings, campaign.id, campaigns.FileFindings(None, (), 0), now, env.world.now()
+    ), "whoever was given up adds nothing any more"
 
 
-def test_second_file_is_refused_while_another_is_being_validated(
-    run_scenario: RunScenario,
-) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        address = await create_campaign(browser)
-        campaign = await get_campaign(env, address)
-        now = env.world.now()
-        assert await env.store.write(campaigns.begin_reading, campaign.id, "a", True, now, now)
+async def test_progress_reloads_the_page_at_the_end(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    address = await upload_file(browser)
+    campaign = await get_campaign(env, address)
 
-        second = await browser.upload(f"{address}/file", LIST.encode())
-        seen = await browser.get(f"{address}/progress?seen=0")
-        await env.wait(61)
-        stale = await browser.get(address)
-        shown = re.search(r'progress\?seen=([0-9]+-)"', stale.text)
-        assert shown
-        still = await browser.get(f"{address}/progress?seen={shown[1]}")
-        before = await browser.get(f"{address}/progress?seen={shown[1][:-1]}")
-        assert (still.headers.get("hx-refresh"), before.headers.get("hx-refresh")) == (None, "true")
-        third = await browser.upload(f"{address}/file", LIST.encode())
+    before = await browser.get(f"{address}/progress?seen=0")
+    after = await browser.get(f"{address}/progress?seen={campaign.changed_at}")
 
-        assert (second.status, third.status) == (409, 303)
-        assert "<progress" in seen.text
-        assert "중단되었습니다" in stale.text
-        assert not await env.store.write(
-            campaigns.add_findings, campaign.id, campaigns.FileFindings(None, (), 0), now, env.world.now()
-        ), "whoever was given up adds nothing any more"
-
-    run_scenario(scenario)
+    assert (before.status, before.headers.get("hx-refresh")) == (204, "true")
+    assert (after.status, after.headers.get("hx-refresh")) == (204, None)
 
 
-def test_progress_reloads_the_page_at_the_end(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        address = await upload_file(browser)
-        campaign = await get_campaign(env, address)
-
-        before = await browser.get(f"{address}/progress?seen=0")
-        after = await browser.get(f"{address}/progress?seen={campaign.changed_at}")
-
-        assert (before.status, before.headers.get("hx-refresh")) == (204, "true")
-        assert (after.status, after.headers.get("hx-refresh")) == (204, None)
-
-    run_scenario(scenario)
-
-
-def test_template_file_has_the_columns_of_the_message(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        address = await create_campaign(browser, kind="lms", subject="#{제목}", content="#{이름} #{금액}")
-        file = await browser.get(f"{address}/template.csv")
-        assert file.text == "\ufeff휴대폰번호,이름,금액,제목\r\n"
-
-    run_scenario(scenario)
+async def test_template_file_has_the_columns_of_the_message(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    address = await create_campaign(browser, kind="lms", subject="#{제목}", content="#{이름} #{금액}")
+    file = await browser.get(f"{address}/template.csv")
+    assert file.text == "\ufeff휴대폰번호,이름,금액,제목\r\n"
 
 
 def test_file_and_column_names_are_escaped(run_scenario: RunScenario) -> None:
@@ -236,28 +204,22 @@ def test_file_and_column_names_are_escaped(run_scenario: RunScenario) -> None:
     run_scenario(scenario)
 
 
-def test_viewer_cannot_upload(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        address = await upload_file(await signed_in_browser(env))
-        viewer = await signed_in_browser(env, Role.VIEWER)
-        assert (await viewer.upload(f"{address}/file", LIST.encode())).status == 403
-        assert (await viewer.get(f"{address}/bad.csv")).status == 403
-        assert (await get_campaign(env, address)).state is CampaignState.CHECKED
-
-    run_scenario(scenario)
+async def test_viewer_cannot_upload(env: Environment) -> None:
+    address = await upload_file(await signed_in_browser(env))
+    viewer = await signed_in_browser(env, Role.VIEWER)
+    assert (await viewer.upload(f"{address}/file", LIST.encode())).status == 403
+    assert (await viewer.get(f"{address}/bad.csv")).status == 403
+    assert (await get_campaign(env, address)).state is CampaignState.CHECKED
 
 
-def test_last_look_shows_sender_and_first_message(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        file = "휴대폰번호,이름\n010-1111-2222,홍길동\n010-3333-4444,김\n"
-        address = await upload_file(browser, file, kind="lms", subject="#{이름}님께")
+async def test_last_look_shows_sender_and_first_message(env: Environment) -> None:
+    browser = await signed_in_browser(env)
+    file = "휴대폰번호,이름\n010-1111-2222,홍길동\n010-3333-4444,김\n"
+    address = await upload_file(browser, file, kind="lms", subject="#{이름}님께")
 
-        page = page_text(await browser.get(address))
+    page = page_text(await browser.get(address))
 
-        assert "첫 수신자(010-1111-2222)가 받을 메시지" in page
-        assert "홍길동님, 안녕하세요" in page
-        assert "홍길동님께" in page
-        assert page.count("02-1234-5678") >= 2
-
-    run_scenario(scenario)
+    assert "첫 수신자(010-1111-2222)가 받을 메시지" in page
+    assert "홍길동님, 안녕하세요" in page
+    assert "홍길동님께" in page
+    assert page.count("02-1234-5678") >= 2

@@ -78,31 +78,25 @@ def test_events_of_other_processes_are_numbered_within_five_seconds(tmp_path: Pa
 
 
 @sqlite_only
-def test_events_of_commands_are_numbered_within_five_seconds(run_scenario: RunScenario, tmp_path: Path) -> None:
-    async def scenario(env: Environment) -> None:
-        account_id = await account_id_of(env)
-        for number in range(1, 3):
-            await env.wait(33.3)
-            command = open_store(tmp_path, env.world)
-            await command.write(events.record, account_id, EventType.LIMIT_NEAR, str(number), {}, env.world.now())
-            await command.close()
-            await env.wait(CHECK_INTERVAL_S + SOON_S)
+async def test_events_of_commands_are_numbered_within_five_seconds(env: Environment, tmp_path: Path) -> None:
+    account_id = await account_id_of(env)
+    for number in range(1, 3):
+        await env.wait(33.3)
+        command = open_store(tmp_path, env.world)
+        await command.write(events.record, account_id, EventType.LIMIT_NEAR, str(number), {}, env.world.now())
+        await command.close()
+        await env.wait(CHECK_INTERVAL_S + SOON_S)
 
-            assert len(await numbered(env.store, account_id)) == number
-        assert CHECK_INTERVAL_S + SOON_S < 5
-
-    run_scenario(scenario)
+        assert len(await numbered(env.store, account_id)) == number
+    assert CHECK_INTERVAL_S + SOON_S < 5
 
 
-def test_an_event_with_a_late_clock_is_numbered_within_two_minutes(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await env.wait(90)
-        await record_elsewhere(env, "late", env.world.now() - 10 * MINUTE)
-        await env.wait(90)
+async def test_an_event_with_a_late_clock_is_numbered_within_two_minutes(env: Environment) -> None:
+    await env.wait(90)
+    await record_elsewhere(env, "late", env.world.now() - 10 * MINUTE)
+    await env.wait(90)
 
-        assert len(await numbered(env.store, await account_id_of(env))) == 1
-
-    run_scenario(scenario)
+    assert len(await numbered(env.store, await account_id_of(env))) == 1
 
 
 def test_every_end_is_numbered_once_while_processes_die_and_leave(tmp_path: Path) -> None:

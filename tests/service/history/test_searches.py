@@ -13,8 +13,7 @@ from pabal.service.history import history, timeline
 from pabal.service.searches import LARGE_TOTAL, TOTAL_TTL_S, Searches
 from pabal.store.engine.base import ReadTimedOut, Store
 from pabal.store.messages.history import MessageFilter
-from tests.fixtures.virtual import Environment, VirtualWorld, run_in_virtual_time
-from tests.fixtures.web import RunScenario
+from tests.fixtures.virtual import Environment, VirtualWorld
 
 ACCOUNT, OTHER = 1, 2
 
@@ -32,73 +31,61 @@ class SlowStore:
         return getattr(self._store, name)
 
 
-def test_account_searches_one_at_a_time_and_others_pass() -> None:
-    async def scenario() -> None:
-        turns = Searches(VirtualWorld())
-        order: list[str] = []
+async def test_account_searches_one_at_a_time_and_others_pass() -> None:
+    turns = Searches(VirtualWorld())
+    order: list[str] = []
 
-        async def search(name: str, account_id: int, seconds: float) -> None:
-            async with turns.take_turn(account_id):
-                await asyncio.sleep(seconds)
-                order.append(name)
+    async def search(name: str, account_id: int, seconds: float) -> None:
+        async with turns.take_turn(account_id):
+            await asyncio.sleep(seconds)
+            order.append(name)
 
-        await asyncio.gather(search("long", ACCOUNT, 10), search("waits", ACCOUNT, 1), search("passes", OTHER, 1))
-        assert order == ["passes", "long", "waits"]
-
-    run_in_virtual_time(scenario())
+    await asyncio.gather(search("long", ACCOUNT, 10), search("waits", ACCOUNT, 1), search("passes", OTHER, 1))
+    assert order == ["passes", "long", "waits"]
 
 
-def test_search_beyond_those_that_may_wait_is_refused() -> None:
-    async def scenario() -> None:
-        turns = Searches(VirtualWorld())
+async def test_search_beyond_those_that_may_wait_is_refused() -> None:
+    turns = Searches(VirtualWorld())
 
-        async def search(account_id: int) -> None:
-            async with turns.take_turn(account_id):
-                await asyncio.sleep(0.1)
+    async def search(account_id: int) -> None:
+        async with turns.take_turn(account_id):
+            await asyncio.sleep(0.1)
 
-        waiting = [asyncio.create_task(search(ACCOUNT)) for _ in range(searches.MAX_WAITING_PER_ACCOUNT)]
-        await asyncio.sleep(0)
-        with pytest.raises(Refused) as refused:
-            await search(ACCOUNT)
-        await search(OTHER)
-        await asyncio.gather(*waiting)
+    waiting = [asyncio.create_task(search(ACCOUNT)) for _ in range(searches.MAX_WAITING_PER_ACCOUNT)]
+    await asyncio.sleep(0)
+    with pytest.raises(Refused) as refused:
         await search(ACCOUNT)
+    await search(OTHER)
+    await asyncio.gather(*waiting)
+    await search(ACCOUNT)
 
-        assert refused.value.code is Code.RATE_LIMITED
-
-    run_in_virtual_time(scenario())
-
-
-def test_large_totals_are_remembered_for_a_moment() -> None:
-    async def scenario() -> None:
-        found = Searches(VirtualWorld())
-        found.remember_total("large", LARGE_TOTAL)
-        found.remember_total("small", LARGE_TOTAL - 1)
-        assert (found.known_total("large"), found.known_total("small")) == (LARGE_TOTAL, None)
-
-        await asyncio.sleep(TOTAL_TTL_S)
-        assert found.known_total("large") is None
-
-        for number in range(2 * searches.MAX_TOTALS):
-            found.remember_total(number, LARGE_TOTAL)
-        assert found.known_total(searches.MAX_TOTALS - 1) is None
-        assert found.known_total(searches.MAX_TOTALS) == LARGE_TOTAL
-
-    run_in_virtual_time(scenario())
+    assert refused.value.code is Code.RATE_LIMITED
 
 
-def test_search_that_takes_too_long_is_refused_with_the_remedy(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        slow = dataclasses.replace(env.context, store=SlowStore(env.store))
-        message_filter = MessageFilter(ACCOUNT, receiver="01012345678")
+async def test_large_totals_are_remembered_for_a_moment() -> None:
+    found = Searches(VirtualWorld())
+    found.remember_total("large", LARGE_TOTAL)
+    found.remember_total("small", LARGE_TOTAL - 1)
+    assert (found.known_total("large"), found.known_total("small")) == (LARGE_TOTAL, None)
 
-        for search in (
-            history.find_messages(slow, message_filter, 1, 10),
-            timeline.search_messages(slow, message_filter, timeline.NEWEST, 10),
-        ):
-            with pytest.raises(Refused) as refused:
-                await search
-            assert refused.value.code is Code.SERVICE_UNAVAILABLE
-            assert "Narrow the period" in refused.value.problems[0].message("en")
+    await asyncio.sleep(TOTAL_TTL_S)
+    assert found.known_total("large") is None
 
-    run_scenario(scenario)
+    for number in range(2 * searches.MAX_TOTALS):
+        found.remember_total(number, LARGE_TOTAL)
+    assert found.known_total(searches.MAX_TOTALS - 1) is None
+    assert found.known_total(searches.MAX_TOTALS) == LARGE_TOTAL
+
+
+async def test_search_that_takes_too_long_is_refused_with_the_remedy(env: Environment) -> None:
+    slow = dataclasses.replace(env.context, store=SlowStore(env.store))
+    message_filter = MessageFilter(ACCOUNT, receiver="01012345678")
+
+    for search in (
+        history.find_messages(slow, message_filter, 1, 10),
+        timeline.search_messages(slow, message_filter, timeline.NEWEST, 10),
+    ):
+        with pytest.raises(Refused) as refused:
+            await search
+        assert refused.value.code is Code.SERVICE_UNAVAILABLE
+        assert "Narrow the period" in refused.value.problems[0].message("en")

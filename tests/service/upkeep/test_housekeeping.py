@@ -223,20 +223,18 @@ def test_blanked_requests_are_not_processed_again(run_scenario: RunScenario) -> 
     run_scenario(later, world=after(181 * DAY))
 
 
-def test_simulator_is_trimmed_but_pending_receipts_stay(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        for _ in range(4):
-            await send(env, sms(*[PHONE] * 10))
-        await env.wait(30)
-        assert (
-            await count_rows(env, "simulated_messages") == 40
-        )  # the row stays for a while, to recognize a repeated submit
+@pytest.mark.settings(simulator_messages=25)
+async def test_simulator_is_trimmed_but_pending_receipts_stay(env: Environment) -> None:
+    for _ in range(4):
+        await send(env, sms(*[PHONE] * 10))
+    await env.wait(30)
+    assert (
+        await count_rows(env, "simulated_messages") == 40
+    )  # the row stays for a while, to recognize a repeated submit
 
-        await env.wait(60)
+    await env.wait(60)
 
-        assert await count_rows(env, "simulated_messages") == 25
-
-    run_scenario(scenario, simulator_messages=25)
+    assert await count_rows(env, "simulated_messages") == 25
 
 
 def test_jobs_of_a_removed_carrier_move_to_the_first_of_their_route(tmp_path: Path) -> None:
@@ -303,14 +301,11 @@ def test_messages_accepted_by_a_removed_carrier_time_out_without_resend(
     )
 
 
-def test_housekeeping_with_nothing_to_do_changes_nothing(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(scheduled_at=NOON + HOUR))
+async def test_housekeeping_with_nothing_to_do_changes_nothing(env: Environment) -> None:
+    request_id = await send(env, sms(scheduled_at=NOON + HOUR))
 
-        await run_round(env.context)
-        await run_round(env.context)
+    await run_round(env.context)
+    await run_round(env.context)
 
-        assert await outcomes_of(env, request_id) == [(WAITING, None)]
-        assert env.world.now() - NOON < SECOND
-
-    run_scenario(scenario)
+    assert await outcomes_of(env, request_id) == [(WAITING, None)]
+    assert env.world.now() - NOON < SECOND

@@ -41,13 +41,10 @@ def test_month_is_dropped_when_all_of_it_exceeds_the_retention(run_scenario: Run
 
 
 @partitioned_only
-def test_running_service_creates_partitions_ahead(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        world = env.world
-        world.starts_at += 100 * DAY
-        await maintain_partitions(env.context)
+async def test_running_service_creates_partitions_ahead(env: Environment) -> None:
+    world = env.world
+    world.starts_at += 100 * DAY
+    await maintain_partitions(env.context)
 
-        assert await env.store.read(partitions.missing_months, NOON + 100 * DAY) == []
-        assert (await env.store.read(partitions.expired_months, NOON + 365 * DAY))[-1] == 202704
-
-    run_scenario(scenario)
+    assert await env.store.read(partitions.missing_months, NOON + 100 * DAY) == []
+    assert (await env.store.read(partitions.expired_months, NOON + 365 * DAY))[-1] == 202704

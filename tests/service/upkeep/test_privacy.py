@@ -44,7 +44,6 @@ from tests.fixtures.virtual import (
     VirtualWorld,
     build_environment,
     open_store,
-    run_in_virtual_time,
 )
 
 NUMBER = "01077770001"
@@ -76,46 +75,43 @@ async def erase(env: Environment, account: str = "acme") -> privacy.ErasureResul
     return await privacy.erase(env.context, account_id, NUMBER, entry)
 
 
-def test_nothing_about_an_erased_number_stays(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await account_id_of(env)
-        await send(env, sms(NUMBER, content=SECRET))
-        shared = await send(
-            env,
-            sms(
-                content="#{name}님",
-                variables=("name",),
-                receivers=[Receiver(NUMBER, (SECRET,), None, SECRET), Receiver(OTHER, ("길동",))],
-            ),
-        )
-        waiting = await send(env, sms(NUMBER, content=SECRET, scheduled_at=NOON + DAY))
-        await register(env.context, owner, Registration("@shop", "00100010001", NUMBER))
-        await env.store.write(_add_campaign, owner)
-        await env.wait(20)
-        assert {name for name, _ in await traces(env)} >= {"messages", "requests", "simulated_messages", "tokens"}
+async def test_nothing_about_an_erased_number_stays(env: Environment) -> None:
+    owner = await account_id_of(env)
+    await send(env, sms(NUMBER, content=SECRET))
+    shared = await send(
+        env,
+        sms(
+            content="#{name}님",
+            variables=("name",),
+            receivers=[Receiver(NUMBER, (SECRET,), None, SECRET), Receiver(OTHER, ("길동",))],
+        ),
+    )
+    waiting = await send(env, sms(NUMBER, content=SECRET, scheduled_at=NOON + DAY))
+    await register(env.context, owner, Registration("@shop", "00100010001", NUMBER))
+    await env.store.write(_add_campaign, owner)
+    await env.wait(20)
+    assert {name for name, _ in await traces(env)} >= {"messages", "requests", "simulated_messages", "tokens"}
 
-        found = await privacy.export(env.store, env.context.policy.hash_keys, owner, NUMBER)
-        assert len((await privacy.list_messages(env.store, owner, NUMBER)).found) == 3
-        assert (len(found.phone_messages), found.channels, len(found.campaign_rows)) == (3, ["@shop"], 2)
-        done = await erase(env)
+    found = await privacy.export(env.store, env.context.policy.hash_keys, owner, NUMBER)
+    assert len((await privacy.list_messages(env.store, owner, NUMBER)).found) == 3
+    assert (len(found.phone_messages), found.channels, len(found.campaign_rows)) == (3, ["@shop"], 2)
+    done = await erase(env)
 
-        assert done == privacy.ErasureResult(erased=3, cancelled=1, pending=0, campaign_rows=2)
-        assert await traces(env) == []
-        assert await outcomes_of(env, waiting) == [(Status.CANCEL, None)]
-        one, two = await messages_of(env, shared)
-        assert (one.status, two.receiver, two.values) == (Status.COMPLETED, OTHER, ("길동",))
-        assert (await env.store.read(requests.get, [shared]))[shared].content == "#{name}님"
-        campaign = await env.store.read(campaigns.get, CAMPAIGN)
-        assert campaign is not None
-        assert campaign.receivers == 1
-        block = await env.store.read(campaigns.next_block, CAMPAIGN)
-        assert block is not None
-        assert json.loads(block.body) == [[OTHER, [], None]]
-        assert await count_rows(env, "audit_log") == 1
-        await env.wait(70)
-        assert await traces(env) == []
-
-    run_scenario(scenario)
+    assert done == privacy.ErasureResult(erased=3, cancelled=1, pending=0, campaign_rows=2)
+    assert await traces(env) == []
+    assert await outcomes_of(env, waiting) == [(Status.CANCEL, None)]
+    one, two = await messages_of(env, shared)
+    assert (one.status, two.receiver, two.values) == (Status.COMPLETED, OTHER, ("길동",))
+    assert (await env.store.read(requests.get, [shared]))[shared].content == "#{name}님"
+    campaign = await env.store.read(campaigns.get, CAMPAIGN)
+    assert campaign is not None
+    assert campaign.receivers == 1
+    block = await env.store.read(campaigns.next_block, CAMPAIGN)
+    assert block is not None
+    assert json.loads(block.body) == [[OTHER, [], None]]
+    assert await count_rows(env, "audit_log") == 1
+    await env.wait(70)
+    assert await traces(env) == []
 
 
 def _add_campaign(tx: Tx, account_id: int) -> None:
@@ -161,17 +157,14 @@ def test_message_in_flight_is_erased_at_its_end_with_its_fallback(run_scenario: 
     run_scenario(after_a_restart, carriers={DEFAULT_CARRIER: carrier}, world=VirtualWorld(1, NOON + MINUTE))
 
 
-def test_erasure_is_limited_to_one_account(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        theirs = await accept(env.context, await account_id_of(env, "other"), sms(NUMBER, content="그대로"))
-        await send(env, sms(NUMBER, content=SECRET))
-        await env.wait(5)
+async def test_erasure_is_limited_to_one_account(env: Environment) -> None:
+    theirs = await accept(env.context, await account_id_of(env, "other"), sms(NUMBER, content="그대로"))
+    await send(env, sms(NUMBER, content=SECRET))
+    await env.wait(5)
 
-        await erase(env)
+    await erase(env)
 
-        assert (await message_of(env, theirs)).receiver == NUMBER
-
-    run_scenario(scenario)
+    assert (await message_of(env, theirs)).receiver == NUMBER
 
 
 class InterferingStore(InterruptibleStore):
@@ -189,36 +182,30 @@ class InterferingStore(InterruptibleStore):
 
 
 @pytest.mark.parametrize("numbers", [(NUMBER, OTHER), (NUMBER,)], ids=["shared block", "block of its own"])
-def test_block_read_before_an_erasure_makes_no_message_to_the_number(
+async def test_block_read_before_an_erasure_makes_no_message_to_the_number(
     tmp_path: Path, numbers: tuple[str, ...]
 ) -> None:
-    async def scenario() -> None:
-        world = VirtualWorld()
-        store = InterferingStore(open_store(tmp_path, world))
-        env = await build_environment(tmp_path, world=world, store=store)
-        store.interference = lambda: erase(env)
-        campaign_id = await checked_campaign(env, numbers, phones(3))
-        await start_campaign(env, campaign_id)
-        await env.wait(20)
+    world = VirtualWorld()
+    store = InterferingStore(open_store(tmp_path, world))
+    env = await build_environment(tmp_path, world=world, store=store)
+    store.interference = lambda: erase(env)
+    campaign_id = await checked_campaign(env, numbers, phones(3))
+    await start_campaign(env, campaign_id)
+    await env.wait(20)
 
-        assert store.is_done
-        assert await traces(env) == []
-        campaign = await get_campaign(env, campaign_id)
-        left = len(numbers) - 1 + 3
-        assert (campaign.state, campaign.receivers, campaign.requested) == (CampaignState.MADE, left, left)
-        assert await count_rows(env, "messages") == left
-        await env.service.stop()
-
-    run_in_virtual_time(scenario())
+    assert store.is_done
+    assert await traces(env) == []
+    campaign = await get_campaign(env, campaign_id)
+    left = len(numbers) - 1 + 3
+    assert (campaign.state, campaign.receivers, campaign.requested) == (CampaignState.MADE, left, left)
+    assert await count_rows(env, "messages") == left
+    await env.service.stop()
 
 
-def test_many_messages_are_erased_in_batches(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await send(env, sms(*[NUMBER] * (privacy.BATCH + 50)))
-        await env.wait(20)
+async def test_many_messages_are_erased_in_batches(env: Environment) -> None:
+    await send(env, sms(*[NUMBER] * (privacy.BATCH + 50)))
+    await env.wait(20)
 
-        done = await erase(env)
+    done = await erase(env)
 
-        assert (done.erased, await traces(env)) == (privacy.BATCH + 50, [])
-
-    run_scenario(scenario)
+    assert (done.erased, await traces(env)) == (privacy.BATCH + 50, [])

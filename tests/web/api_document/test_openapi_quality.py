@@ -150,17 +150,14 @@ SELF_CONTAINED = [
 """Operations whose examples name nothing that must be there before."""
 
 
-def test_examples_of_bodies_are_accepted(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        for endpoint in ENDPOINTS:
-            if endpoint.operation_id in SELF_CONTAINED:
-                operation = endpoint.path.removeprefix("/api/").removesuffix(".v1.0")
-                example = EXAMPLE_BODIES[endpoint.operation_id]
-                given = {"query": example} if endpoint.method == "GET" else {"body": example}
-                await call_ok(call, operation, **given)
-
-    run_scenario(scenario)
+async def test_examples_of_bodies_are_accepted(env: Environment) -> None:
+    call = await env.caller()
+    for endpoint in ENDPOINTS:
+        if endpoint.operation_id in SELF_CONTAINED:
+            operation = endpoint.path.removeprefix("/api/").removesuffix(".v1.0")
+            example = EXAMPLE_BODIES[endpoint.operation_id]
+            given = {"query": example} if endpoint.method == "GET" else {"body": example}
+            await call_ok(call, operation, **given)
 
 
 def test_receivers_are_as_many_as_the_operator_allows() -> None:

@@ -69,37 +69,31 @@ from tests.fixtures.web import (
         ({"messageId": "0" * 32}, []),
     ],
 )
-def test_filters_are_exact_and_combine_and_the_newest_comes_first(
-    run_scenario: RunScenario, filters: dict[str, str], texts: list[str]
+async def test_filters_are_exact_and_combine_and_the_newest_comes_first(
+    env: Environment, filters: dict[str, str], texts: list[str]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call, _ = await send_varied_messages(env)
+    call, _ = await send_varied_messages(env)
 
-        found = await list_messages(call, **filters)
+    found = await list_messages(call, **filters)
 
-        assert [each["content"] for each in found] == texts
-
-    run_scenario(scenario)
+    assert [each["content"] for each in found] == texts
 
 
-def test_one_message_is_found_by_the_ids_and_keys_of_its_own_record(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, by_content = await send_varied_messages(env)
+async def test_one_message_is_found_by_the_ids_and_keys_of_its_own_record(env: Environment) -> None:
+    call, by_content = await send_varied_messages(env)
 
-        for each in by_content.values():
-            by_message = await get_message(call, messageId=each["messageId"])
-            by_request = await get_message(call, requestId=each["requestId"])
-            by_both = await get_message(call, messageId=each["messageId"], requestId=each["requestId"])
+    for each in by_content.values():
+        by_message = await get_message(call, messageId=each["messageId"])
+        by_request = await get_message(call, requestId=each["requestId"])
+        by_both = await get_message(call, messageId=each["messageId"], requestId=each["requestId"])
 
-            assert each == by_message == by_request == by_both
-        by_key = await get_message(call, senderKey=by_content["알림"]["senderKey"])
-        crossed = await list_messages(
-            call, messageId=by_content["문자"]["messageId"], requestId=by_content["알림"]["requestId"]
-        )
-        assert by_key == by_content["알림"]
-        assert crossed == []
-
-    run_scenario(scenario)
+        assert each == by_message == by_request == by_both
+    by_key = await get_message(call, senderKey=by_content["알림"]["senderKey"])
+    crossed = await list_messages(
+        call, messageId=by_content["문자"]["messageId"], requestId=by_content["알림"]["requestId"]
+    )
+    assert by_key == by_content["알림"]
+    assert crossed == []
 
 
 @pytest.mark.parametrize(
@@ -138,88 +132,76 @@ def test_one_message_is_found_by_the_ids_and_keys_of_its_own_record(run_scenario
         ({"page": 0, "receivers": "119"}, "INVALID_PARAMETER", "page"),
     ],
 )
-def test_search_with_invalid_parameters_is_refused(
-    run_scenario: RunScenario, body: dict[str, Any], result: str, field: str | None
+async def test_search_with_invalid_parameters_is_refused(
+    env: Environment, body: dict[str, Any], result: str, field: str | None
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+    call = await env.caller()
 
-        answer = await call("message/list", body)
+    answer = await call("message/list", body)
 
-        assert answer.result == result
-        if field:
-            assert next(iter(summarize_refusal(answer).errors)) == field
-
-    run_scenario(scenario)
+    assert answer.result == result
+    if field:
+        assert next(iter(summarize_refusal(answer).errors)) == field
 
 
 @pytest.mark.parametrize(
     ("language", "kind", "status", "outcome"),
     [("ko", "단문 문자", "완료", "전달됨"), ("en", "SMS", "Completed", "Delivered")],
 )
-def test_labels_follow_the_language_and_values_do_not(
-    run_scenario: RunScenario, language: str, kind: str, status: str, outcome: str
+async def test_labels_follow_the_language_and_values_do_not(
+    env: Environment, language: str, kind: str, status: str, outcome: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(language=language)
-        sent = await call_ok(call, "message/sendSMS", sms_body())
-        await env.wait(2)
+    call = await env.caller(language=language)
+    sent = await call_ok(call, "message/sendSMS", sms_body())
+    await env.wait(2)
 
-        found = await get_message(call)
-        request = await call("message/request", query={"requestId": sent.request_id})
+    found = await get_message(call)
+    request = await call("message/request", query={"requestId": sent.request_id})
 
-        assert found["messageProductType"] == {"value": "sms", "label": kind}
-        assert found["sendingStatus"] == {"value": "completed", "label": status}
-        assert found["resultCode"] == {"value": "1000", "label": outcome}
-        assert request.item["messageProductType"] == {"value": "sms", "label": kind}
-
-    run_scenario(scenario)
+    assert found["messageProductType"] == {"value": "sms", "label": kind}
+    assert found["sendingStatus"] == {"value": "completed", "label": status}
+    assert found["resultCode"] == {"value": "1000", "label": outcome}
+    assert request.item["messageProductType"] == {"value": "sms", "label": kind}
 
 
-def test_reference_comes_back_in_the_record(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        receivers = [
-            *receivers_of(PHONE, reference="가" * 64),
-            *receivers_of(PHONE, reference=""),
-            *receivers_of(PHONE),
-        ]
+async def test_reference_comes_back_in_the_record(env: Environment) -> None:
+    call = await env.caller()
+    receivers = [
+        *receivers_of(PHONE, reference="가" * 64),
+        *receivers_of(PHONE, reference=""),
+        *receivers_of(PHONE),
+    ]
 
-        sent = await call_ok(call, "message/sendSMS", sms_body(receivers=receivers))
+    sent = await call_ok(call, "message/sendSMS", sms_body(receivers=receivers))
 
-        found = (await call("message/request", query={"requestId": sent.request_id})).items
-        assert [each.get("reference") for each in found] == [None, None, "가" * 64]
-
-    run_scenario(scenario)
+    found = (await call("message/request", query={"requestId": sent.request_id})).items
+    assert [each.get("reference") for each in found] == [None, None, "가" * 64]
 
 
-def test_request_is_returned_with_its_counts_and_messages(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        numbers = ["010-1111-1111", "010-0000-0003", "010-0000-0006"]
-        body = friendtalk_body(sender_key, *numbers, resend=True, resendPhoneNumber="02-1234-5678")
+async def test_request_is_returned_with_its_counts_and_messages(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    numbers = ["010-1111-1111", "010-0000-0003", "010-0000-0006"]
+    body = friendtalk_body(sender_key, *numbers, resend=True, resendPhoneNumber="02-1234-5678")
 
-        sent = await call_ok(call, "message/sendFriendtalk", body)
-        await env.wait(3)
-        answer = await call("message/request", query={"requestId": sent.request_id, "pageSize": 3})
+    sent = await call_ok(call, "message/sendFriendtalk", body)
+    await env.wait(3)
+    answer = await call("message/request", query={"requestId": sent.request_id, "pageSize": 3})
 
-        assert answer.item == {
-            "requestId": sent.request_id,
-            "messageProductType": {"value": "friendTalkText", "label": "친구톡 텍스트"},
-            "requestDate": "2026-11-15 12:00:00",
-            "scheduledDate": "2026-11-15 12:00:00",
-            "totalCount": 4,
-            "counts": {"waiting": 0, "sending": 1, "completed": 2, "fail": 1, "cancel": 0},
-        }
-        assert [(product_of(each), describe_outcome(each)) for each in answer.items] == [
-            ("sms", "completed 1000"),
-            ("friendTalkText", "sending"),
-            ("friendTalkText", "fail 3019"),
-        ]
-        assert [answer.body[name] for name in ("totalCount", "resultCount", "pageCount")] == [4, 3, 2]
-
-    run_scenario(scenario)
+    assert answer.item == {
+        "requestId": sent.request_id,
+        "messageProductType": {"value": "friendTalkText", "label": "친구톡 텍스트"},
+        "requestDate": "2026-11-15 12:00:00",
+        "scheduledDate": "2026-11-15 12:00:00",
+        "totalCount": 4,
+        "counts": {"waiting": 0, "sending": 1, "completed": 2, "fail": 1, "cancel": 0},
+    }
+    assert [(product_of(each), describe_outcome(each)) for each in answer.items] == [
+        ("sms", "completed 1000"),
+        ("friendTalkText", "sending"),
+        ("friendTalkText", "fail 3019"),
+    ]
+    assert [answer.body[name] for name in ("totalCount", "resultCount", "pageCount")] == [4, 3, 2]
 
 
 @pytest.mark.parametrize(
@@ -236,15 +218,12 @@ def test_request_is_returned_with_its_counts_and_messages(run_scenario: RunScena
         ({"requestId": "0" * 26, "page": "1" * 13}, "INVALID_PARAMETER"),
     ],
 )
-def test_unknown_request_is_not_found(run_scenario: RunScenario, query: dict[str, str], result: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_unknown_request_is_not_found(env: Environment, query: dict[str, str], result: str) -> None:
+    call = await env.caller()
 
-        answer = await call("message/request", query=query)
+    answer = await call("message/request", query=query)
 
-        assert answer.result == result
-
-    run_scenario(scenario)
+    assert answer.result == result
 
 
 @sqlite_only
@@ -276,15 +255,12 @@ def test_numbers_and_texts_are_deleted_after_retention_and_counts_stay(run_scena
     run_scenario(scenario, world=world)
 
 
-def test_messages_are_found_only_by_their_receiver(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_messages_are_found_only_by_their_receiver(env: Environment) -> None:
+    call = await env.caller()
 
-        await call_ok(call, "message/sendSMS", sms_body("010-1234-5678", "010-1234-5679", "011-234-5678"))
-        await env.wait(1)
+    await call_ok(call, "message/sendSMS", sms_body("010-1234-5678", "010-1234-5679", "011-234-5678"))
+    await env.wait(1)
 
-        assert (await get_message(call, "011-234-5678"))["receiver"] == "011-234-5678"
-        assert len(await list_messages(call, "010-1234-5679")) == 1
-        assert len(await list_phone_messages(call, "011-234-5678")) == 1
-
-    run_scenario(scenario)
+    assert (await get_message(call, "011-234-5678"))["receiver"] == "011-234-5678"
+    assert len(await list_messages(call, "010-1234-5679")) == 1
+    assert len(await list_phone_messages(call, "011-234-5678")) == 1

@@ -8,7 +8,6 @@ from pabal.carriers.base import InboundMessage
 from pabal.service.delivery.receiving.inbound import store_messages
 from pabal.store.accounts import accounts, numbers
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import RunScenario
 
 NUMBER = "0212345678"
 
@@ -30,48 +29,42 @@ async def list_contents(call: Caller, **query: Any) -> tuple[list[str], str]:
     return [each["content"] for each in answer.items], answer.item["nextCursor"]
 
 
-def test_each_message_is_listed_once_along_the_cursors(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, other = await env.caller("ours"), await env.caller("theirs")
-        await register(env, "ours")
-        nothing, cursor = await list_contents(call)
-        await arrive(env, "하나", "둘", "셋")
+async def test_each_message_is_listed_once_along_the_cursors(env: Environment) -> None:
+    call, other = await env.caller("ours"), await env.caller("theirs")
+    await register(env, "ours")
+    nothing, cursor = await list_contents(call)
+    await arrive(env, "하나", "둘", "셋")
 
-        some, cursor = await list_contents(call, cursor=cursor, limit=2)
-        rest, cursor = await list_contents(call, cursor=cursor)
-        await arrive(env, "넷")
-        more, cursor = await list_contents(call, cursor=cursor)
-        none, again = await list_contents(call, cursor=cursor)
+    some, cursor = await list_contents(call, cursor=cursor, limit=2)
+    rest, cursor = await list_contents(call, cursor=cursor)
+    await arrive(env, "넷")
+    more, cursor = await list_contents(call, cursor=cursor)
+    none, again = await list_contents(call, cursor=cursor)
 
-        assert [nothing, some, rest, more, none] == [[], ["하나", "둘"], ["셋"], ["넷"], []]
-        assert again == cursor
-        assert (await list_contents(call))[0] == ["하나", "둘", "셋", "넷"]
-        assert (await list_contents(other))[0] == []
-
-    run_scenario(scenario)
+    assert [nothing, some, rest, more, none] == [[], ["하나", "둘"], ["셋"], ["넷"], []]
+    assert again == cursor
+    assert (await list_contents(call))[0] == ["하나", "둘", "셋", "넷"]
+    assert (await list_contents(other))[0] == []
 
 
-def test_record_has_numbers_text_and_time(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await register(env, "acme")
-        await arrive(env, "문의")
+async def test_record_has_numbers_text_and_time(env: Environment) -> None:
+    call = await env.caller()
+    await register(env, "acme")
+    await arrive(env, "문의")
 
-        answer = await call("message/inbound")
+    answer = await call("message/inbound")
 
-        assert answer.items == [
-            {
-                "id": answer.items[0]["id"],
-                "label": "010-1234-5678",
-                "sender": "010-1234-5678",
-                "receiver": "02-1234-5678",
-                "content": "문의",
-                "optOut": False,
-                "receivedDate": "2026-11-15 12:00:00",
-            }
-        ]
-
-    run_scenario(scenario)
+    assert answer.items == [
+        {
+            "id": answer.items[0]["id"],
+            "label": "010-1234-5678",
+            "sender": "010-1234-5678",
+            "receiver": "02-1234-5678",
+            "content": "문의",
+            "optOut": False,
+            "receivedDate": "2026-11-15 12:00:00",
+        }
+    ]
 
 
 @pytest.mark.parametrize(
@@ -83,12 +76,9 @@ def test_record_has_numbers_text_and_time(run_scenario: RunScenario) -> None:
         ({"limit": 1001}, "limit"),
     ],
 )
-def test_wrong_parameters_are_refused(run_scenario: RunScenario, query: dict[str, Any], field: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_wrong_parameters_are_refused(env: Environment, query: dict[str, Any], field: str) -> None:
+    call = await env.caller()
 
-        refused = await call("message/inbound", query=query)
+    refused = await call("message/inbound", query=query)
 
-        assert (refused.result, refused.body["errors"][0]["field"]) == ("INVALID_PARAMETER", field)
-
-    run_scenario(scenario)
+    assert (refused.result, refused.body["errors"][0]["field"]) == ("INVALID_PARAMETER", field)

@@ -9,7 +9,6 @@ from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     PHONE,
     SENDER,
-    RunScenario,
     call_ok,
     describe_outcome,
     friendtalk_body,
@@ -37,33 +36,30 @@ async def outcomes_in_order(call: Caller) -> list[str]:
     return sorted(describe_outcome(each) for each in await list_messages(call))
 
 
-def test_opt_outs_are_added_once_listed_and_removed(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_opt_outs_are_added_once_listed_and_removed(env: Environment) -> None:
+    call = await env.caller()
 
-        first = await call_ok(call, "optOut/add", {"phoneNumber": "01012345678", "reason": " 전화로 요청 "})
-        again = await call_ok(call, "optOut/add", {"phoneNumbers": [PHONE, OTHER, OTHER], "reason": "파일"})
-        of_number = await call_ok(call, "optOut/add", {"phoneNumber": PHONE, "senderNumber": SENDER})
-        listed = await call("optOut/list", query={"phoneNumber": PHONE})
-        removed = await call_ok(call, "optOut/remove", {"phoneNumbers": [PHONE, "010-1111-1111"]})
+    first = await call_ok(call, "optOut/add", {"phoneNumber": "01012345678", "reason": " 전화로 요청 "})
+    again = await call_ok(call, "optOut/add", {"phoneNumbers": [PHONE, OTHER, OTHER], "reason": "파일"})
+    of_number = await call_ok(call, "optOut/add", {"phoneNumber": PHONE, "senderNumber": SENDER})
+    listed = await call("optOut/list", query={"phoneNumber": PHONE})
+    removed = await call_ok(call, "optOut/remove", {"phoneNumbers": [PHONE, "010-1111-1111"]})
 
-        assert first.item == {"requestedCount": 1, "addedCount": 1}
-        assert again.item == {"requestedCount": 3, "addedCount": 1}
-        assert of_number.item["addedCount"] == 1
-        assert listed.body["totalCount"] == 2
-        assert listed.items[1] == {
-            "id": listed.items[1]["id"],
-            "label": PHONE,
-            "phoneNumber": PHONE,
-            "reason": "전화로 요청",
-            "source": {"value": "api", "label": "API"},
-            "created": "2026-11-15 12:00:00",
-        }
-        assert removed.item == {"requestedCount": 2, "removedCount": 1}
-        assert await list_opt_outs(call) == [(PHONE, SENDER), (OTHER, None)]
-        assert await list_opt_outs(call, senderNumber=SENDER) == [(PHONE, SENDER)]
-
-    run_scenario(scenario)
+    assert first.item == {"requestedCount": 1, "addedCount": 1}
+    assert again.item == {"requestedCount": 3, "addedCount": 1}
+    assert of_number.item["addedCount"] == 1
+    assert listed.body["totalCount"] == 2
+    assert listed.items[1] == {
+        "id": listed.items[1]["id"],
+        "label": PHONE,
+        "phoneNumber": PHONE,
+        "reason": "전화로 요청",
+        "source": {"value": "api", "label": "API"},
+        "created": "2026-11-15 12:00:00",
+    }
+    assert removed.item == {"requestedCount": 2, "removedCount": 1}
+    assert await list_opt_outs(call) == [(PHONE, SENDER), (OTHER, None)]
+    assert await list_opt_outs(call, senderNumber=SENDER) == [(PHONE, SENDER)]
 
 
 @pytest.mark.parametrize(
@@ -79,68 +75,56 @@ def test_opt_outs_are_added_once_listed_and_removed(run_scenario: RunScenario) -
         ({"phoneNumber": PHONE, "reason": "가" * 201}, "INVALID_PARAMETER reason"),
     ],
 )
-def test_invalid_opt_outs_are_refused_and_change_nothing(
-    run_scenario: RunScenario, body: dict[str, Any], expected: str
+async def test_invalid_opt_outs_are_refused_and_change_nothing(
+    env: Environment, body: dict[str, Any], expected: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+    call = await env.caller()
 
-        refused = await call("optOut/add", body)
+    refused = await call("optOut/add", body)
 
-        fields = ", ".join(each["field"] for each in refused.body["errors"])
-        assert f"{refused.result} {fields}" == expected
-        assert await list_opt_outs(call) == []
-
-    run_scenario(scenario)
+    fields = ", ".join(each["field"] for each in refused.body["errors"])
+    assert f"{refused.result} {fields}" == expected
+    assert await list_opt_outs(call) == []
 
 
-def test_adding_needs_the_scope_manage_and_listing_read(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        sender, reader = await env.caller(scopes=("send",)), await env.caller(scopes=("read",))
+async def test_adding_needs_the_scope_manage_and_listing_read(env: Environment) -> None:
+    sender, reader = await env.caller(scopes=("send",)), await env.caller(scopes=("read",))
 
-        assert (await sender("optOut/add", {"phoneNumber": PHONE})).result == "FORBIDDEN"
-        assert (await sender("optOut/list")).result == "FORBIDDEN"
-        assert (await reader("optOut/remove", {"phoneNumber": PHONE})).result == "FORBIDDEN"
-        assert (await reader("optOut/list")).result == "SUCCESS"
-
-    run_scenario(scenario)
+    assert (await sender("optOut/add", {"phoneNumber": PHONE})).result == "FORBIDDEN"
+    assert (await sender("optOut/list")).result == "FORBIDDEN"
+    assert (await reader("optOut/remove", {"phoneNumber": PHONE})).result == "FORBIDDEN"
+    assert (await reader("optOut/list")).result == "SUCCESS"
 
 
-def test_advertisement_is_accepted_with_a_warning_and_recorded_as_failed(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "optOut/add", {"phoneNumber": PHONE})
-        body = sms_body(**AD) | {"receivers": receivers_of(OTHER, PHONE)}
+async def test_advertisement_is_accepted_with_a_warning_and_recorded_as_failed(env: Environment) -> None:
+    call = await env.caller()
+    await call_ok(call, "optOut/add", {"phoneNumber": PHONE})
+    body = sms_body(**AD) | {"receivers": receivers_of(OTHER, PHONE)}
 
-        sent = await call_ok(call, "message/sendSMS", body, headers={"Idempotency-Key": "k"})
-        repeated = await call_ok(call, "message/sendSMS", body, headers={"Idempotency-Key": "k"})
-        await env.wait(3)
+    sent = await call_ok(call, "message/sendSMS", body, headers={"Idempotency-Key": "k"})
+    repeated = await call_ok(call, "message/sendSMS", body, headers={"Idempotency-Key": "k"})
+    await env.wait(3)
 
-        (warning,) = sent.body["warnings"]
-        assert (warning["field"], warning["code"]) == ("receivers[1].phoneNumber", "OPTED_OUT")
-        assert "warnings" not in repeated.body
-        record = await get_message(call)
-        assert describe_outcome(record) == "fail 9003"
-        assert record["completedDate"] == record["requestDate"]
-        assert describe_outcome(await get_message(call, OTHER)) == "completed 1000"
-        assert await list_phone_messages(call) == []
-
-    run_scenario(scenario)
+    (warning,) = sent.body["warnings"]
+    assert (warning["field"], warning["code"]) == ("receivers[1].phoneNumber", "OPTED_OUT")
+    assert "warnings" not in repeated.body
+    record = await get_message(call)
+    assert describe_outcome(record) == "fail 9003"
+    assert record["completedDate"] == record["requestDate"]
+    assert describe_outcome(await get_message(call, OTHER)) == "completed 1000"
+    assert await list_phone_messages(call) == []
 
 
-def test_dry_run_names_receivers_who_opted_out(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "optOut/add", {"phoneNumber": PHONE})
-        body = sms_body(**AD) | {"receivers": receivers_of(OTHER, PHONE)}
+async def test_dry_run_names_receivers_who_opted_out(env: Environment) -> None:
+    call = await env.caller()
+    await call_ok(call, "optOut/add", {"phoneNumber": PHONE})
+    body = sms_body(**AD) | {"receivers": receivers_of(OTHER, PHONE)}
 
-        tried = await call_ok(call, "message/sendSMS", body, headers={"Dry-Run": "true"})
+    tried = await call_ok(call, "message/sendSMS", body, headers={"Dry-Run": "true"})
 
-        found = [[each["code"] for each in receiver["warnings"]] for receiver in tried.item["receivers"]]
-        assert found == [[], ["OPTED_OUT"]]
-        assert await list_messages(call) == []
-
-    run_scenario(scenario)
+    found = [[each["code"] for each in receiver["warnings"]] for receiver in tried.item["receivers"]]
+    assert found == [[], ["OPTED_OUT"]]
+    assert await list_messages(call) == []
 
 
 @pytest.mark.parametrize(
@@ -153,91 +137,74 @@ def test_dry_run_names_receivers_who_opted_out(run_scenario: RunScenario) -> Non
         ({"content": "[광고] 봄 할인"}, "fail 9003"),
     ],
 )
-def test_only_advertising_texts_are_affected(
-    run_scenario: RunScenario, fields: dict[str, Any], expected: str
-) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "optOut/add", {"phoneNumber": PHONE})
+async def test_only_advertising_texts_are_affected(env: Environment, fields: dict[str, Any], expected: str) -> None:
+    call = await env.caller()
+    await call_ok(call, "optOut/add", {"phoneNumber": PHONE})
 
-        await call_ok(call, "message/sendSMS", sms_body(**fields))
-        await env.wait(3)
+    await call_ok(call, "message/sendSMS", sms_body(**fields))
+    await env.wait(3)
 
-        assert describe_outcome(await get_message(call)) == expected
-
-    run_scenario(scenario)
+    assert describe_outcome(await get_message(call)) == expected
 
 
-def test_opt_out_of_one_sender_number_holds_for_its_texts_only(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await call_ok(call, "optOut/add", {"phoneNumber": PHONE, "senderNumber": SENDER})
+async def test_opt_out_of_one_sender_number_holds_for_its_texts_only(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    await call_ok(call, "optOut/add", {"phoneNumber": PHONE, "senderNumber": SENDER})
 
-        await call_ok(call, "message/sendSMS", sms_body(**AD))
-        await call_ok(call, "message/sendSMS", sms_body(sender="02-9999-9999", **AD))
-        await call_ok(call, "message/sendBrandMessage", brand_body(sender_key))
-        await env.wait(3)
+    await call_ok(call, "message/sendSMS", sms_body(**AD))
+    await call_ok(call, "message/sendSMS", sms_body(sender="02-9999-9999", **AD))
+    await call_ok(call, "message/sendBrandMessage", brand_body(sender_key))
+    await env.wait(3)
 
-        found = await outcomes_in_order(call)
-        assert found == ["completed 1000", "completed 1000", "fail 9003"]
-
-    run_scenario(scenario)
+    found = await outcomes_in_order(call)
+    assert found == ["completed 1000", "completed 1000", "fail 9003"]
 
 
-def test_brand_messages_and_advertising_friend_talk_make_no_fallback(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await call_ok(call, "optOut/add", {"phoneNumber": PHONE})
-        fallback = {"resend": True, "resendPhoneNumber": SENDER, "resendContent": "대신"}
+async def test_brand_messages_and_advertising_friend_talk_make_no_fallback(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    await call_ok(call, "optOut/add", {"phoneNumber": PHONE})
+    fallback = {"resend": True, "resendPhoneNumber": SENDER, "resendContent": "대신"}
 
-        await call_ok(call, "message/sendBrandMessage", brand_body(sender_key))
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, adFlag=True, **fallback))
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key))
-        await env.wait(3)
+    await call_ok(call, "message/sendBrandMessage", brand_body(sender_key))
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, adFlag=True, **fallback))
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key))
+    await env.wait(3)
 
-        found = await outcomes_in_order(call)
-        assert found == ["completed 1000", "fail 9003", "fail 9003"]
-
-    run_scenario(scenario)
+    found = await outcomes_in_order(call)
+    assert found == ["completed 1000", "fail 9003", "fail 9003"]
 
 
-def test_erased_number_stays_opted_out_and_can_be_removed(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "optOut/add", {"phoneNumber": PHONE, "reason": "비밀"})
+async def test_erased_number_stays_opted_out_and_can_be_removed(env: Environment) -> None:
+    call = await env.caller()
+    await call_ok(call, "optOut/add", {"phoneNumber": PHONE, "reason": "비밀"})
 
-        exported = await call_ok(call, "privacy/export", {"phoneNumber": PHONE})
-        await call_ok(call, "privacy/erase", {"phoneNumber": PHONE})
-        listed = await list_opt_outs(call)
-        after = await call_ok(call, "privacy/export", {"phoneNumber": PHONE})
-        await call_ok(call, "message/sendSMS", sms_body(**AD))
-        removed = await call_ok(call, "optOut/remove", {"phoneNumber": PHONE})
-        await call_ok(call, "message/sendSMS", sms_body(**AD))
-        await env.wait(3)
+    exported = await call_ok(call, "privacy/export", {"phoneNumber": PHONE})
+    await call_ok(call, "privacy/erase", {"phoneNumber": PHONE})
+    listed = await list_opt_outs(call)
+    after = await call_ok(call, "privacy/export", {"phoneNumber": PHONE})
+    await call_ok(call, "message/sendSMS", sms_body(**AD))
+    removed = await call_ok(call, "optOut/remove", {"phoneNumber": PHONE})
+    await call_ok(call, "message/sendSMS", sms_body(**AD))
+    await env.wait(3)
 
-        assert [each["reason"] for each in exported.item["optOuts"]] == ["비밀"]
-        assert listed == []
-        assert [each["phoneNumber"] for each in after.item["optOuts"]] == [PHONE]
-        assert "reason" not in after.item["optOuts"][0]
-        assert removed.item["removedCount"] == 1
-        assert await outcomes_in_order(call) == ["completed 1000", "fail 9003"]
-
-    run_scenario(scenario)
+    assert [each["reason"] for each in exported.item["optOuts"]] == ["비밀"]
+    assert listed == []
+    assert [each["phoneNumber"] for each in after.item["optOuts"]] == [PHONE]
+    assert "reason" not in after.item["optOuts"][0]
+    assert removed.item["removedCount"] == 1
+    assert await outcomes_in_order(call) == ["completed 1000", "fail 9003"]
 
 
-def test_opt_outs_of_one_account_are_nothing_to_another(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        ours, theirs = await env.caller("ours"), await env.caller("theirs")
-        await call_ok(theirs, "optOut/add", {"phoneNumber": PHONE})
+async def test_opt_outs_of_one_account_are_nothing_to_another(env: Environment) -> None:
+    ours, theirs = await env.caller("ours"), await env.caller("theirs")
+    await call_ok(theirs, "optOut/add", {"phoneNumber": PHONE})
 
-        await call_ok(ours, "message/sendSMS", sms_body(**AD))
-        removed = await call_ok(ours, "optOut/remove", {"phoneNumber": PHONE})
-        await env.wait(3)
+    await call_ok(ours, "message/sendSMS", sms_body(**AD))
+    removed = await call_ok(ours, "optOut/remove", {"phoneNumber": PHONE})
+    await env.wait(3)
 
-        assert describe_outcome(await get_message(ours)) == "completed 1000"
-        assert removed.item["removedCount"] == 0
-        assert await list_opt_outs(theirs) == [(PHONE, None)]
-
-    run_scenario(scenario)
+    assert describe_outcome(await get_message(ours)) == "completed 1000"
+    assert removed.item["removedCount"] == 0
+    assert await list_opt_outs(theirs) == [(PHONE, None)]

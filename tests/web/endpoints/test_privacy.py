@@ -3,7 +3,7 @@
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, call_ok, channel_body, list_messages, sms_body
+from tests.fixtures.web import call_ok, channel_body, list_messages, sms_body
 
 NUMBER = "010-7777-0001"
 TEXT = "비밀이야기"
@@ -14,35 +14,29 @@ def read_audit_log(tx: Tx) -> list[AuditEntry]:
     return [AuditEntry(*row) for row in rows]
 
 
-def test_everything_about_a_number_is_exported_and_erased(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body(NUMBER, content=TEXT))
-        await call_ok(call, "message/sendSMS", sms_body(NUMBER, content=TEXT, sendDate="2026-11-16 12:00"))
-        await call_ok(call, "sender/create", channel_body(cellphone=NUMBER))
-        await env.wait(5)
+async def test_everything_about_a_number_is_exported_and_erased(env: Environment) -> None:
+    call = await env.caller()
+    await call_ok(call, "message/sendSMS", sms_body(NUMBER, content=TEXT))
+    await call_ok(call, "message/sendSMS", sms_body(NUMBER, content=TEXT, sendDate="2026-11-16 12:00"))
+    await call_ok(call, "sender/create", channel_body(cellphone=NUMBER))
+    await env.wait(5)
 
-        exported = await call("privacy/export", {"phoneNumber": NUMBER})
-        erased = await call("privacy/erase", {"phoneNumber": NUMBER})
-        again = await call("privacy/export", {"phoneNumber": NUMBER})
+    exported = await call("privacy/export", {"phoneNumber": NUMBER})
+    erased = await call("privacy/erase", {"phoneNumber": NUMBER})
+    again = await call("privacy/export", {"phoneNumber": NUMBER})
 
-        assert [each["content"] for each in exported.items] == [TEXT, TEXT]
-        assert (exported.item["phoneNumber"], exported.item["senderProfiles"]) == (NUMBER, ["@shop"])
-        assert [each["kind"] for each in exported.item["simulatedPhone"]] == ["sms", "token"]
-        assert erased.item == {"erasedCount": 2, "canceledCount": 1, "pendingCount": 0, "campaignRowCount": 0}
-        assert (again.items, again.item["simulatedPhone"], again.item["senderProfiles"]) == ([], [], [])
-        assert await list_messages(call, receivers=NUMBER) == []
-        found = await env.store.read(read_audit_log)
-        assert [entry.action for entry in found] == ["privacy.export", "privacy.erase", "privacy.export"]
-        assert {(entry.actor, entry.target) for entry in found} == {("API key", "")}
-
-    run_scenario(scenario)
+    assert [each["content"] for each in exported.items] == [TEXT, TEXT]
+    assert (exported.item["phoneNumber"], exported.item["senderProfiles"]) == (NUMBER, ["@shop"])
+    assert [each["kind"] for each in exported.item["simulatedPhone"]] == ["sms", "token"]
+    assert erased.item == {"erasedCount": 2, "canceledCount": 1, "pendingCount": 0, "campaignRowCount": 0}
+    assert (again.items, again.item["simulatedPhone"], again.item["senderProfiles"]) == ([], [], [])
+    assert await list_messages(call, receivers=NUMBER) == []
+    found = await env.store.read(read_audit_log)
+    assert [entry.action for entry in found] == ["privacy.export", "privacy.erase", "privacy.export"]
+    assert {(entry.actor, entry.target) for entry in found} == {("API key", "")}
 
 
-def test_a_key_may_not_erase_unless_it_was_told(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(scopes=("send", "read", "manage"))
+async def test_a_key_may_not_erase_unless_it_was_told(env: Environment) -> None:
+    call = await env.caller(scopes=("send", "read", "manage"))
 
-        assert (await call("privacy/erase", {"phoneNumber": NUMBER})).result == "FORBIDDEN"
-
-    run_scenario(scenario)
+    assert (await call("privacy/erase", {"phoneNumber": NUMBER})).result == "FORBIDDEN"

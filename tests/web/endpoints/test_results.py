@@ -17,7 +17,6 @@ from tests.fixtures.virtual import (
     Environment,
     VirtualWorld,
     build_environment,
-    run_in_virtual_time,
     settings_for,
 )
 from tests.fixtures.web import RunScenario, alimtalk_body, approve_template, call_ok, register_channel, sms_body
@@ -51,124 +50,107 @@ async def send(call: Caller, *phones: str, **fields: Any) -> str:
     ("positions", "is_possible"),
     [({0: 2**63 - 1}, True), ({4095: 1}, True), ({4096: 1}, False), ({0: 2**63}, False), ({2**40: 5}, False)],
 )
-def test_forged_cursor_is_refused_or_leads_nowhere(
-    run_scenario: RunScenario, positions: dict[int, int], is_possible: bool
+async def test_forged_cursor_is_refused_or_leads_nowhere(
+    env: Environment, positions: dict[int, int], is_possible: bool
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await send(call)
-        await env.wait(10)
+    call = await env.caller()
+    await send(call)
+    await env.wait(10)
 
-        answer = await call("message/results", query={"cursor": format_cursor(positions)})
+    answer = await call("message/results", query={"cursor": format_cursor(positions)})
 
-        assert answer.result == ("SUCCESS" if is_possible else "INVALID_PARAMETER")
-        if is_possible:
-            assert (await call("message/results", query={"cursor": answer.item["nextCursor"]})).items == []
-
-    run_scenario(scenario)
+    assert answer.result == ("SUCCESS" if is_possible else "INVALID_PARAMETER")
+    if is_possible:
+        assert (await call("message/results", query={"cursor": answer.item["nextCursor"]})).items == []
 
 
 @pytest.mark.parametrize("limit", [1, 2, 1000])
-def test_every_kind_of_end_is_listed_once(run_scenario: RunScenario, limit: int) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await approve_template(call, sender_key, templateCode="T")
-        delivered, failed = await send(call), await send(call, NOT_ASSIGNED)
-        cancelled = await send(call, sendDate="2026-11-15 15:00")
-        body = alimtalk_body(sender_key, NOT_A_USER, templateCode="T", resend=True, resendPhoneNumber="02-123-4567")
-        replaced = (await call_ok(call, "message/sendAlimtalk", body)).request_id
-        await call_ok(call, "message/cancel", {"requestId": cancelled})
-        waiting = await send(call, sendDate="2026-11-15 16:00")
-        await env.wait(10)
+async def test_every_kind_of_end_is_listed_once(env: Environment, limit: int) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    await approve_template(call, sender_key, templateCode="T")
+    delivered, failed = await send(call), await send(call, NOT_ASSIGNED)
+    cancelled = await send(call, sendDate="2026-11-15 15:00")
+    body = alimtalk_body(sender_key, NOT_A_USER, templateCode="T", resend=True, resendPhoneNumber="02-123-4567")
+    replaced = (await call_ok(call, "message/sendAlimtalk", body)).request_id
+    await call_ok(call, "message/cancel", {"requestId": cancelled})
+    waiting = await send(call, sendDate="2026-11-15 16:00")
+    await env.wait(10)
 
-        found, _ = await read_all(call, limit=limit)
+    found, _ = await read_all(call, limit=limit)
 
-        ended = Counter((each["requestId"], each["sendingStatus"]["value"]) for each in found)
-        assert ended == Counter(
-            [
-                (delivered, "completed"),
-                (failed, "fail"),
-                (cancelled, "cancel"),
-                (replaced, "fail"),
-                (replaced, "completed"),
-            ]
-        )
-        assert waiting not in {each["requestId"] for each in found}
-        assert [each["resultCode"]["value"] for each in found if each["requestId"] == failed] == ["3003"]
-        assert len({each["eventId"] for each in found}) == len(found)
-
-    run_scenario(scenario)
+    ended = Counter((each["requestId"], each["sendingStatus"]["value"]) for each in found)
+    assert ended == Counter(
+        [
+            (delivered, "completed"),
+            (failed, "fail"),
+            (cancelled, "cancel"),
+            (replaced, "fail"),
+            (replaced, "completed"),
+        ]
+    )
+    assert waiting not in {each["requestId"] for each in found}
+    assert [each["resultCode"]["value"] for each in found if each["requestId"] == failed] == ["3003"]
+    assert len({each["eventId"] for each in found}) == len(found)
 
 
-def test_duplicates_that_are_dropped_are_listed_as_failed(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        for _ in range(2):
-            await send(call)
-        await env.wait(5)
+@pytest.mark.settings(duplicate_minutes=5, duplicate_action="drop")
+async def test_duplicates_that_are_dropped_are_listed_as_failed(env: Environment) -> None:
+    call = await env.caller()
+    for _ in range(2):
+        await send(call)
+    await env.wait(5)
 
-        found, _ = await read_all(call)
+    found, _ = await read_all(call)
 
-        assert sorted(each["resultCode"]["value"] for each in found) == ["1000", "9005"]
-
-    run_scenario(scenario, duplicate_minutes=5, duplicate_action="drop")
+    assert sorted(each["resultCode"]["value"] for each in found) == ["1000", "9005"]
 
 
-def test_a_cursor_lists_only_what_has_ended_since(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        nothing, cursor = await read(call)
-        first = await send(call)
-        await env.wait(5)
-        one, cursor = await read(call, cursor)
-        again, same = await read(call, cursor)
-        second = await send(call)
-        await env.wait(5)
-        two, _ = await read(call, same)
+async def test_a_cursor_lists_only_what_has_ended_since(env: Environment) -> None:
+    call = await env.caller()
+    nothing, cursor = await read(call)
+    first = await send(call)
+    await env.wait(5)
+    one, cursor = await read(call, cursor)
+    again, same = await read(call, cursor)
+    second = await send(call)
+    await env.wait(5)
+    two, _ = await read(call, same)
 
-        assert nothing == again == []
-        assert [each["requestId"] for each in one] == [first]
-        assert [each["requestId"] for each in two] == [second]
-
-    run_scenario(scenario)
+    assert nothing == again == []
+    assert [each["requestId"] for each in one] == [first]
+    assert [each["requestId"] for each in two] == [second]
 
 
-def test_the_record_is_that_of_the_list_with_an_event_id(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await send(call, content="안녕", receivers=[{"phoneNumber": "010-1234-5678", "reference": "r"}])
-        await env.wait(5)
+async def test_the_record_is_that_of_the_list_with_an_event_id(env: Environment) -> None:
+    call = await env.caller()
+    await send(call, content="안녕", receivers=[{"phoneNumber": "010-1234-5678", "reference": "r"}])
+    await env.wait(5)
 
-        (listed,) = (await call("message/list", {"receivers": "010-1234-5678"})).items
-        (found,), _ = await read(call)
+    (listed,) = (await call("message/list", {"receivers": "010-1234-5678"})).items
+    (found,), _ = await read(call)
 
-        assert found.pop("eventId") == f"evt_{found['messageId']}"
-        assert found == listed
-
-    run_scenario(scenario)
+    assert found.pop("eventId") == f"evt_{found['messageId']}"
+    assert found == listed
 
 
-def test_a_cursor_outlives_a_restart(tmp_path: Path) -> None:
-    async def run() -> None:
-        settings, world = settings_for(tmp_path), VirtualWorld()
-        env = await build_environment(tmp_path, world=world, settings=settings)
-        call = await env.caller()
-        sent = [await send(call) for _ in range(3)]
-        await env.wait(5)
-        first, cursor = await read(call, limit=2)
-        last = await send(call, sendDate="2026-11-15 12:05")
-        await env.service.stop()
+async def test_a_cursor_outlives_a_restart(tmp_path: Path) -> None:
+    settings, world = settings_for(tmp_path), VirtualWorld()
+    env = await build_environment(tmp_path, world=world, settings=settings)
+    call = await env.caller()
+    sent = [await send(call) for _ in range(3)]
+    await env.wait(5)
+    first, cursor = await read(call, limit=2)
+    last = await send(call, sendDate="2026-11-15 12:05")
+    await env.service.stop()
 
-        env = await build_environment(tmp_path, world=world, settings=settings)
-        call = Caller(env.service, call.key)
-        await env.wait(600)
-        rest, _ = await read_all(call, cursor)
-        await env.service.stop()
+    env = await build_environment(tmp_path, world=world, settings=settings)
+    call = Caller(env.service, call.key)
+    await env.wait(600)
+    rest, _ = await read_all(call, cursor)
+    await env.service.stop()
 
-        assert Counter(each["requestId"] for each in first + rest) == Counter([*sent, last])
-
-    run_in_virtual_time(run())
+    assert Counter(each["requestId"] for each in first + rest) == Counter([*sent, last])
 
 
 def test_a_chain_over_several_processes_lists_each_end_once(tmp_path: Path) -> None:
@@ -196,76 +178,61 @@ def test_a_chain_over_several_processes_lists_each_end_once(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("cursor", ["x", "0" * 44, "가", format_cursor({0: 1})[:-1], "A" * 20_000])
-def test_what_is_no_cursor_is_refused(run_scenario: RunScenario, cursor: str) -> None:
-    async def scenario(env: Environment) -> None:
-        answer = await (await env.caller())("message/results", query={"cursor": cursor})
+async def test_what_is_no_cursor_is_refused(env: Environment, cursor: str) -> None:
+    answer = await (await env.caller())("message/results", query={"cursor": cursor})
 
-        assert (answer.status, answer.result) == (400, "INVALID_PARAMETER")
-        assert [each["field"] for each in answer.body["errors"]] == ["cursor"]
-
-    run_scenario(scenario)
+    assert (answer.status, answer.result) == (400, "INVALID_PARAMETER")
+    assert [each["field"] for each in answer.body["errors"]] == ["cursor"]
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "1001", "x"])
-def test_a_limit_out_of_range_is_refused(run_scenario: RunScenario, limit: str) -> None:
-    async def scenario(env: Environment) -> None:
-        answer = await (await env.caller())("message/results", query={"limit": limit})
+async def test_a_limit_out_of_range_is_refused(env: Environment, limit: str) -> None:
+    answer = await (await env.caller())("message/results", query={"limit": limit})
 
-        assert (answer.status, answer.result) == (400, "INVALID_PARAMETER")
-
-    run_scenario(scenario)
+    assert (answer.status, answer.result) == (400, "INVALID_PARAMETER")
 
 
-def test_the_cursor_of_another_account_shows_nothing_of_it(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        theirs, ours = await env.caller("theirs"), await env.caller("ours")
-        _, cursor = await read(theirs)
-        await send(theirs)
-        mine = await send(ours)
+async def test_the_cursor_of_another_account_shows_nothing_of_it(env: Environment) -> None:
+    theirs, ours = await env.caller("theirs"), await env.caller("ours")
+    _, cursor = await read(theirs)
+    await send(theirs)
+    mine = await send(ours)
+    await env.wait(5)
+
+    assert [each["requestId"] for each in (await read(ours, cursor))[0]] == [mine]
+    assert [each["requestId"] for each in (await read(ours))[0]] == [mine]
+
+
+async def test_a_cursor_older_than_the_retention_is_refused(env: Environment) -> None:
+    call = await env.caller()
+    _, oldest = await read(call)
+    for _ in range(2):
+        await send(call)
         await env.wait(5)
+    _, behind_one = await read(call, limit=1)
+    _, behind_both = await read(call)
+    env.world.starts_at += 32 * DAY
+    last = await send(call)
+    await env.wait(5)
+    await EventRetention(env.context).run()
 
-        assert [each["requestId"] for each in (await read(ours, cursor))[0]] == [mine]
-        assert [each["requestId"] for each in (await read(ours))[0]] == [mine]
-
-    run_scenario(scenario)
-
-
-def test_a_cursor_older_than_the_retention_is_refused(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        _, oldest = await read(call)
-        for _ in range(2):
-            await send(call)
-            await env.wait(5)
-        _, behind_one = await read(call, limit=1)
-        _, behind_both = await read(call)
-        env.world.starts_at += 32 * DAY
-        last = await send(call)
-        await env.wait(5)
-        await EventRetention(env.context).run()
-
-        answer = await call("message/results", query={"cursor": behind_one})
-        assert (answer.status, answer.result) == (400, "INVALID_PARAMETER")
-        assert "cursor" in answer.body["errors"][0]["message"]
-        for cursor in (None, behind_both):
-            assert [each["requestId"] for each in (await read(call, cursor))[0]] == [last]
-        assert oldest
-
-    run_scenario(scenario)
+    answer = await call("message/results", query={"cursor": behind_one})
+    assert (answer.status, answer.result) == (400, "INVALID_PARAMETER")
+    assert "cursor" in answer.body["errors"][0]["message"]
+    for cursor in (None, behind_both):
+        assert [each["requestId"] for each in (await read(call, cursor))[0]] == [last]
+    assert oldest
 
 
-def test_an_erased_number_is_not_listed_any_more(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(scopes=("send", "read", "privacy"))
-        sent = await send(call, "010-7777-7777")
-        await env.wait(5)
-        await call_ok(call, "privacy/erase", {"phoneNumber": "010-7777-7777"})
+async def test_an_erased_number_is_not_listed_any_more(env: Environment) -> None:
+    call = await env.caller(scopes=("send", "read", "privacy"))
+    sent = await send(call, "010-7777-7777")
+    await env.wait(5)
+    await call_ok(call, "privacy/erase", {"phoneNumber": "010-7777-7777"})
 
-        (found,), _ = await read(call)
+    (found,), _ = await read(call)
 
-        assert (found["requestId"], found["receiver"], found["content"]) == (sent, "", "")
-
-    run_scenario(scenario)
+    assert (found["requestId"], found["receiver"], found["content"]) == (sent, "", "")
 
 
 def test_a_cursor_from_before_a_restore_misses_nothing(run_scenario: RunScenario) -> None:

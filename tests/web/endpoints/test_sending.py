@@ -12,7 +12,6 @@ from tests.fixtures.web import (
     BUTTON,
     FALLBACK,
     PHONE,
-    RunScenario,
     alimtalk_body,
     approve_template,
     call_ok,
@@ -115,58 +114,50 @@ each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 
 @each_kind
-def test_every_kind_is_delivered_and_shown_in_history_and_on_the_phone(
-    run_scenario: RunScenario, kind: Kind
-) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
+async def test_every_kind_is_delivered_and_shown_in_history_and_on_the_phone(env: Environment, kind: Kind) -> None:
+    call, sender_key = await set_up_sender(env)
 
-        sent = await call(kind.operation, kind.body(sender_key))
-        await env.wait(2)
+    sent = await call(kind.operation, kind.body(sender_key))
+    await env.wait(2)
 
-        found = await get_message(call)
-        (arrived,) = await list_phone_messages(call)
-        assert found["requestId"] == sent.request_id
-        assert found["id"] == found["messageId"]
-        assert found["label"] == found["receiver"] == PHONE
-        assert product_of(found) == kind.product
-        assert describe_outcome(found) == "completed 1000"
-        assert found["requestDate"] == found["scheduledDate"] == "2026-11-15 12:00:00"
-        assert found["completedDate"] in ("2026-11-15 12:00:00", "2026-11-15 12:00:01")
-        assert found["yyyyMM"] == "202611"
-        assert found["content"] == kind.on_phone["content"]
-        assert found.get("subject") == kind.on_phone.get("subject")
-        assert found.get("senderKey") == (sender_key if kind.on_phone["from"] == "@shop" else None)
-        assert found.get("templateCode") == kind.fields.get("templateCode")
-        assert arrived == {"time": arrived["time"], "kind": kind.product, **kind.on_phone}
-
-    run_scenario(scenario)
+    found = await get_message(call)
+    (arrived,) = await list_phone_messages(call)
+    assert found["requestId"] == sent.request_id
+    assert found["id"] == found["messageId"]
+    assert found["label"] == found["receiver"] == PHONE
+    assert product_of(found) == kind.product
+    assert describe_outcome(found) == "completed 1000"
+    assert found["requestDate"] == found["scheduledDate"] == "2026-11-15 12:00:00"
+    assert found["completedDate"] in ("2026-11-15 12:00:00", "2026-11-15 12:00:01")
+    assert found["yyyyMM"] == "202611"
+    assert found["content"] == kind.on_phone["content"]
+    assert found.get("subject") == kind.on_phone.get("subject")
+    assert found.get("senderKey") == (sender_key if kind.on_phone["from"] == "@shop" else None)
+    assert found.get("templateCode") == kind.fields.get("templateCode")
+    assert arrived == {"time": arrived["time"], "kind": kind.product, **kind.on_phone}
 
 
 @each_kind
-def test_every_kind_is_sent_exactly_at_its_scheduled_minute(run_scenario: RunScenario, kind: Kind) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        await env.wait(30)
-        body = kind.body(sender_key, sendDate="2026-11-15 12:10")
+async def test_every_kind_is_sent_exactly_at_its_scheduled_minute(env: Environment, kind: Kind) -> None:
+    call, sender_key = await set_up_sender(env)
+    await env.wait(30)
+    body = kind.body(sender_key, sendDate="2026-11-15 12:10")
 
-        await call_ok(call, kind.operation, body)
-        await env.wait(9 * 60 + 29.999)
-        before, held = await get_message(call), await list_phone_messages(call)
-        await env.wait(0.01)
-        begun = await get_message(call)
-        await env.wait(1)
+    await call_ok(call, kind.operation, body)
+    await env.wait(9 * 60 + 29.999)
+    before, held = await get_message(call), await list_phone_messages(call)
+    await env.wait(0.01)
+    begun = await get_message(call)
+    await env.wait(1)
 
-        after, (arrived,) = await get_message(call), await list_phone_messages(call)
-        assert (describe_outcome(before), held) == ("waiting", [])
-        assert "completedDate" not in before
-        assert before["requestDate"] == "2026-11-15 12:00:30"
-        assert before["scheduledDate"] == "2026-11-15 12:10:00"
-        assert describe_outcome(begun) == "sending"
-        assert describe_outcome(after) == "completed 1000"
-        assert arrived["time"] == "2026-11-15 12:10:00"
-
-    run_scenario(scenario)
+    after, (arrived,) = await get_message(call), await list_phone_messages(call)
+    assert (describe_outcome(before), held) == ("waiting", [])
+    assert "completedDate" not in before
+    assert before["requestDate"] == "2026-11-15 12:00:30"
+    assert before["scheduledDate"] == "2026-11-15 12:10:00"
+    assert describe_outcome(begun) == "sending"
+    assert describe_outcome(after) == "completed 1000"
+    assert arrived["time"] == "2026-11-15 12:10:00"
 
 
 @pytest.mark.parametrize(
@@ -187,152 +178,129 @@ def test_every_kind_is_sent_exactly_at_its_scheduled_minute(run_scenario: RunSce
         (None, "SUCCESS"),
     ],
 )
-def test_send_date_is_from_this_minute_to_sixty_days_ahead(
-    run_scenario: RunScenario, send_date: Any, result: str
+async def test_send_date_is_from_this_minute_to_sixty_days_ahead(
+    env: Environment, send_date: Any, result: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await env.wait(0.5)
+    call = await env.caller()
+    await env.wait(0.5)
 
-        answer = await call("message/sendSMS", sms_body(sendDate=send_date))
+    answer = await call("message/sendSMS", sms_body(sendDate=send_date))
 
-        assert answer.result == result
-        if result != "SUCCESS":
-            assert summarize_refusal(answer).errors == {"sendDate": result}
-
-    run_scenario(scenario)
+    assert answer.result == result
+    if result != "SUCCESS":
+        assert summarize_refusal(answer).errors == {"sendDate": result}
 
 
-def test_send_date_within_the_current_minute_is_sent_now(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await env.wait(42)
+async def test_send_date_within_the_current_minute_is_sent_now(env: Environment) -> None:
+    call = await env.caller()
+    await env.wait(42)
 
-        await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 12:00"))
-        await env.wait(1)
+    await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 12:00"))
+    await env.wait(1)
 
-        found = await get_message(call)
-        assert describe_outcome(found) == "completed 1000"
-        assert found["scheduledDate"] == found["requestDate"] == "2026-11-15 12:00:42"
-
-    run_scenario(scenario)
+    found = await get_message(call)
+    assert describe_outcome(found) == "completed 1000"
+    assert found["scheduledDate"] == found["requestDate"] == "2026-11-15 12:00:42"
 
 
-def test_unknown_fields_are_ignored_and_null_is_absent(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        receivers = [{"phoneNumber": PHONE, "name": "길동", "templateData": None, "reference": None}]
-        optional = dict.fromkeys(
-            ("sendDate", "adFlag", "messageType", "image", "imageLink", "resend", "resendPhoneNumber", "buttons")
-        )
-        unknown = {"scheduled": False, "extra": {"deep": [1, None]}}
-        body = {**friendtalk_body(sender_key), **optional, **unknown, "receivers": receivers}
+async def test_unknown_fields_are_ignored_and_null_is_absent(env: Environment) -> None:
+    call, sender_key = await set_up_sender(env)
+    receivers = [{"phoneNumber": PHONE, "name": "길동", "templateData": None, "reference": None}]
+    optional = dict.fromkeys(
+        ("sendDate", "adFlag", "messageType", "image", "imageLink", "resend", "resendPhoneNumber", "buttons")
+    )
+    unknown = {"scheduled": False, "extra": {"deep": [1, None]}}
+    body = {**friendtalk_body(sender_key), **optional, **unknown, "receivers": receivers}
 
-        friend = await call("message/sendFriendtalk", body)
-        alim = await call("message/sendAlimtalk", {**body, "templateCode": "T1"})
-        text = await call("message/sendMMS", {**body, "sender": "1588-0000", "subject": None})
+    friend = await call("message/sendFriendtalk", body)
+    alim = await call("message/sendAlimtalk", {**body, "templateCode": "T1"})
+    text = await call("message/sendMMS", {**body, "sender": "1588-0000", "subject": None})
 
-        assert [friend.result, alim.result, text.result] == ["SUCCESS"] * 3
-
-    run_scenario(scenario)
+    assert [friend.result, alim.result, text.result] == ["SUCCESS"] * 3
 
 
-def test_sender_and_fallback_numbers_must_be_registered_if_configured(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        account = (await env.store.read(accounts.list_accounts))[0]
-        resent = alimtalk_body(sender_key, **FALLBACK)
+@pytest.mark.settings(check_sender_numbers=True)
+async def test_sender_and_fallback_numbers_must_be_registered_if_configured(env: Environment) -> None:
+    call, sender_key = await set_up_sender(env)
+    account = (await env.store.read(accounts.list_accounts))[0]
+    resent = alimtalk_body(sender_key, **FALLBACK)
 
-        text = await call("message/sendSMS", sms_body())
-        talk = await call("message/sendAlimtalk", resent)
-        await env.store.write(numbers.add, account.id, "0212345678", env.world.now())
-        texted = await call("message/sendSMS", sms_body())
-        talked = await call("message/sendAlimtalk", resent)
+    text = await call("message/sendSMS", sms_body())
+    talk = await call("message/sendAlimtalk", resent)
+    await env.store.write(numbers.add, account.id, "0212345678", env.world.now())
+    texted = await call("message/sendSMS", sms_body())
+    talked = await call("message/sendAlimtalk", resent)
 
-        code = "SENDER_NUMBER_NOT_REGISTERED"
-        assert summarize_refusal(text) == (code, {"sender": code})
-        assert summarize_refusal(talk) == (code, {"resendPhoneNumber": code})
-        assert [texted.result, talked.result] == ["SUCCESS", "SUCCESS"]
-
-    run_scenario(scenario, check_sender_numbers=True)
+    code = "SENDER_NUMBER_NOT_REGISTERED"
+    assert summarize_refusal(text) == (code, {"sender": code})
+    assert summarize_refusal(talk) == (code, {"resendPhoneNumber": code})
+    assert [texted.result, talked.result] == ["SUCCESS", "SUCCESS"]
 
 
-def test_disabled_profile_sends_nothing(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        (profile,) = (await call("sender/list")).items
-        await env.store.write(profiles.set_enabled, int(profile["id"]), False, env.world.now())
+async def test_disabled_profile_sends_nothing(env: Environment) -> None:
+    call, sender_key = await set_up_sender(env)
+    (profile,) = (await call("sender/list")).items
+    await env.store.write(profiles.set_enabled, int(profile["id"]), False, env.world.now())
 
-        alim = await call("message/sendAlimtalk", alimtalk_body(sender_key))
-        friend = await call("message/sendFriendtalk", friendtalk_body(sender_key))
+    alim = await call("message/sendAlimtalk", alimtalk_body(sender_key))
+    friend = await call("message/sendFriendtalk", friendtalk_body(sender_key))
 
-        assert [alim.result, friend.result] == ["SENDER_NOT_APPROVED"] * 2
-        assert (await call("sender/list")).items[0]["enable"] is False
-
-    run_scenario(scenario)
+    assert [alim.result, friend.result] == ["SENDER_NOT_APPROVED"] * 2
+    assert (await call("sender/list")).items[0]["enable"] is False
 
 
-def test_template_belongs_to_its_profile(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, _ = await set_up_sender(env)
-        other_key = await register_channel(call, channelId="@other", cellphone="010-9999-1111")
+async def test_template_belongs_to_its_profile(env: Environment) -> None:
+    call, _ = await set_up_sender(env)
+    other_key = await register_channel(call, channelId="@other", cellphone="010-9999-1111")
 
-        answer = await call("message/sendAlimtalk", alimtalk_body(other_key))
+    answer = await call("message/sendAlimtalk", alimtalk_body(other_key))
 
-        assert answer.result == "TEMPLATE_NOT_FOUND"
-
-    run_scenario(scenario)
+    assert answer.result == "TEMPLATE_NOT_FOUND"
 
 
-def test_alimtalk_is_the_template_filled_in(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        button = {"name": "보기", "mobileUrl": "https://shop.example/#{order}"}
-        await approve_template(call, sender_key, content="#{name}님 😀", buttons=[button])
-        data = {"name": "길동", "order": 7}
+async def test_alimtalk_is_the_template_filled_in(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    button = {"name": "보기", "mobileUrl": "https://shop.example/#{order}"}
+    await approve_template(call, sender_key, content="#{name}님 😀", buttons=[button])
+    data = {"name": "길동", "order": 7}
 
-        await call_ok(
-            call,
-            "message/sendAlimtalk",
-            alimtalk_body(sender_key, receivers=receivers_of(PHONE, templateData=data)),
-        )
-        lacking = await call(
-            "message/sendAlimtalk",
-            alimtalk_body(sender_key, receivers=receivers_of(PHONE, templateData={"name": "길동"})),
-        )
-        too_long = await call(
-            "message/sendAlimtalk",
-            alimtalk_body(sender_key, receivers=receivers_of(PHONE, templateData={**data, "name": "가" * 1300})),
-        )
-        long_link = await call(
-            "message/sendAlimtalk",
-            alimtalk_body(sender_key, receivers=receivers_of(PHONE, templateData={**data, "order": "7" * 480})),
-        )
-        await env.wait(1)
+    await call_ok(
+        call,
+        "message/sendAlimtalk",
+        alimtalk_body(sender_key, receivers=receivers_of(PHONE, templateData=data)),
+    )
+    lacking = await call(
+        "message/sendAlimtalk",
+        alimtalk_body(sender_key, receivers=receivers_of(PHONE, templateData={"name": "길동"})),
+    )
+    too_long = await call(
+        "message/sendAlimtalk",
+        alimtalk_body(sender_key, receivers=receivers_of(PHONE, templateData={**data, "name": "가" * 1300})),
+    )
+    long_link = await call(
+        "message/sendAlimtalk",
+        alimtalk_body(sender_key, receivers=receivers_of(PHONE, templateData={**data, "order": "7" * 480})),
+    )
+    await env.wait(1)
 
-        (arrived,) = await list_phone_messages(call)
-        assert arrived["content"] == "길동님 😀"
-        assert arrived["buttons"][0]["mobileUrl"] == "https://shop.example/7"
-        assert summarize_refusal(lacking) == ("MISSING_VARIABLE", {"receivers[0].templateData": "MISSING_VARIABLE"})
-        assert summarize_refusal(too_long) == ("CONTENT_TOO_LONG", {"receivers[0].content": "CONTENT_TOO_LONG"})
-        assert summarize_refusal(long_link).result == "INVALID_BUTTON"
-
-    run_scenario(scenario)
+    (arrived,) = await list_phone_messages(call)
+    assert arrived["content"] == "길동님 😀"
+    assert arrived["buttons"][0]["mobileUrl"] == "https://shop.example/7"
+    assert summarize_refusal(lacking) == ("MISSING_VARIABLE", {"receivers[0].templateData": "MISSING_VARIABLE"})
+    assert summarize_refusal(too_long) == ("CONTENT_TOO_LONG", {"receivers[0].content": "CONTENT_TOO_LONG"})
+    assert summarize_refusal(long_link).result == "INVALID_BUTTON"
 
 
-def test_template_code_is_the_same_composed_and_decomposed(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await approve_template(call, sender_key, templateCode="가")
+async def test_template_code_is_the_same_composed_and_decomposed(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    await approve_template(call, sender_key, templateCode="가")
 
-        answer = await call("message/sendAlimtalk", alimtalk_body(sender_key, templateCode="\u1100\u1161"))
+    answer = await call("message/sendAlimtalk", alimtalk_body(sender_key, templateCode="\u1100\u1161"))
 
-        assert answer.result == "SUCCESS"
-        assert (await get_message(call))["templateCode"] == "가"
-
-    run_scenario(scenario)
+    assert answer.result == "SUCCESS"
+    assert (await get_message(call))["templateCode"] == "가"
 
 
 def test_send_date_of_now_is_the_request_date_even_as_the_clock_ticks_on(tmp_path: Path) -> None:

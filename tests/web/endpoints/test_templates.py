@@ -79,49 +79,43 @@ def test_template_is_registered_approved_and_sent(run_scenario: RunScenario) -> 
     run_scenario(scenario)
 
 
-def test_categories_of_templates_have_groups(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_categories_of_templates_have_groups(env: Environment) -> None:
+    call = await env.caller()
 
-        answer = await call("template/categories")
+    answer = await call("template/categories")
 
-        groups = {each["groupName"] for each in answer.items}
-        assert answer.body["totalCount"] == answer.body["resultCount"] == len(answer.items)
-        assert answer.items[0] == {
-            "id": "001001",
-            "label": "회원가입",
-            "code": "001001",
-            "name": "회원가입",
-            "groupName": "회원",
-        }
-        assert {"회원", "구매", "예약", "배송", "기타"} <= groups
-        assert all(re.fullmatch(r"[0-9]{6}", each["code"]) for each in answer.items)
-
-    run_scenario(scenario)
+    groups = {each["groupName"] for each in answer.items}
+    assert answer.body["totalCount"] == answer.body["resultCount"] == len(answer.items)
+    assert answer.items[0] == {
+        "id": "001001",
+        "label": "회원가입",
+        "code": "001001",
+        "name": "회원가입",
+        "groupName": "회원",
+    }
+    assert {"회원", "구매", "예약", "배송", "기타"} <= groups
+    assert all(re.fullmatch(r"[0-9]{6}", each["code"]) for each in answer.items)
 
 
-def test_simulator_rejects_a_template_name_that_asks_for_it(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await call_ok(call, "template/create", template_body(sender_key, name="반려될 안내"))
+async def test_simulator_rejects_a_template_name_that_asks_for_it(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    await call_ok(call, "template/create", template_body(sender_key, name="반려될 안내"))
 
-        rejected = await call("template/request", _template_key(sender_key))
-        sent = await call("message/sendAlimtalk", alimtalk_body(sender_key))
-        again = await call("template/request", _template_key(sender_key))
-        edited = await call("template/update", template_body(sender_key, name="고친 안내"))
-        approved = await call("template/request", _template_key(sender_key))
+    rejected = await call("template/request", _template_key(sender_key))
+    sent = await call("message/sendAlimtalk", alimtalk_body(sender_key))
+    again = await call("template/request", _template_key(sender_key))
+    edited = await call("template/update", template_body(sender_key, name="고친 안내"))
+    approved = await call("template/request", _template_key(sender_key))
 
-        assert rejected.item["status"]["value"] == "rejected"
-        assert rejected.item["comment"]
-        assert sent.result == "TEMPLATE_NOT_APPROVED"
-        assert again.result == "INVALID_STATE"
-        assert edited.item["status"]["value"] == "registered"
-        assert "comment" not in edited.item
-        assert approved.item["status"]["value"] == "approved"
-        assert "comment" not in approved.item
-
-    run_scenario(scenario)
+    assert rejected.item["status"]["value"] == "rejected"
+    assert rejected.item["comment"]
+    assert sent.result == "TEMPLATE_NOT_APPROVED"
+    assert again.result == "INVALID_STATE"
+    assert edited.item["status"]["value"] == "registered"
+    assert "comment" not in edited.item
+    assert approved.item["status"]["value"] == "approved"
+    assert "comment" not in approved.item
 
 
 @pytest.mark.parametrize(
@@ -131,63 +125,57 @@ def test_simulator_rejects_a_template_name_that_asks_for_it(run_scenario: RunSce
         (ReviewDecision(False, "광고성 문구"), "rejected", "TEMPLATE_NOT_APPROVED"),
     ],
 )
-def test_template_under_review_waits_for_the_operator(
-    run_scenario: RunScenario, review: ReviewDecision, status: str, sent: str
+async def test_template_under_review_waits_for_the_operator(
+    env: Environment, review: ReviewDecision, status: str, sent: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        created = await call_ok(call, "template/create", template_body(sender_key, name="보류된 안내"))
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    created = await call_ok(call, "template/create", template_body(sender_key, name="보류된 안내"))
 
-        held = await call("template/request", _template_key(sender_key))
-        refused = [
-            (await call("template/update", template_body(sender_key))).result,
-            (await call("template/delete", _template_key(sender_key))).result,
-            (await call("template/request", _template_key(sender_key))).result,
-        ]
-        too_early = await call("message/sendAlimtalk", alimtalk_body(sender_key))
-        await env.store.write(templates.decide_review, int(created.item["id"]), review, env.world.now())
+    held = await call("template/request", _template_key(sender_key))
+    refused = [
+        (await call("template/update", template_body(sender_key))).result,
+        (await call("template/delete", _template_key(sender_key))).result,
+        (await call("template/request", _template_key(sender_key))).result,
+    ]
+    too_early = await call("message/sendAlimtalk", alimtalk_body(sender_key))
+    await env.store.write(templates.decide_review, int(created.item["id"]), review, env.world.now())
 
-        (decided,) = (await call("template/list")).items
-        assert held.item["status"]["value"] == "inspecting"
-        assert refused == ["INVALID_STATE"] * 3
-        assert too_early.result == "TEMPLATE_NOT_APPROVED"
-        assert decided["status"]["value"] == status
-        assert decided.get("comment") == review.comment
-        assert (await call("message/sendAlimtalk", alimtalk_body(sender_key))).result == sent
-
-    run_scenario(scenario)
+    (decided,) = (await call("template/list")).items
+    assert held.item["status"]["value"] == "inspecting"
+    assert refused == ["INVALID_STATE"] * 3
+    assert too_early.result == "TEMPLATE_NOT_APPROVED"
+    assert decided["status"]["value"] == status
+    assert decided.get("comment") == review.comment
+    assert (await call("message/sendAlimtalk", alimtalk_body(sender_key))).result == sent
 
 
-def test_edited_template_stays_in_use_until_the_edit_is_approved(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await approve_template(call, sender_key, content="옛글")
-        texts = []
+async def test_edited_template_stays_in_use_until_the_edit_is_approved(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    await approve_template(call, sender_key, content="옛글")
+    texts = []
 
-        async def send() -> None:
-            await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key))
-            await env.wait(1)
-            texts.append((await list_phone_messages(call))[0]["content"])
+    async def send() -> None:
+        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key))
+        await env.wait(1)
+        texts.append((await list_phone_messages(call))[0]["content"])
 
-        edited = await call("template/update", template_body(sender_key, content="새글", name="보류된 새글"))
-        await send()
-        await call_ok(call, "template/request", _template_key(sender_key))
-        await send()
-        await env.store.write(
-            templates.decide_review, int(edited.item["id"]), ReviewDecision(False, "아니요"), env.world.now()
-        )
-        await send()
-        await call_ok(call, "template/update", template_body(sender_key, content="새글"))
-        await call_ok(call, "template/request", _template_key(sender_key))
-        await send()
+    edited = await call("template/update", template_body(sender_key, content="새글", name="보류된 새글"))
+    await send()
+    await call_ok(call, "template/request", _template_key(sender_key))
+    await send()
+    await env.store.write(
+        templates.decide_review, int(edited.item["id"]), ReviewDecision(False, "아니요"), env.world.now()
+    )
+    await send()
+    await call_ok(call, "template/update", template_body(sender_key, content="새글"))
+    await call_ok(call, "template/request", _template_key(sender_key))
+    await send()
 
-        assert edited.item["content"] == "새글"
-        assert edited.item["status"]["value"] == "registered"
-        assert texts == ["옛글", "옛글", "옛글", "새글"]
-
-    run_scenario(scenario)
+    assert edited.item["content"] == "새글"
+    assert edited.item["status"]["value"] == "registered"
+    assert texts == ["옛글", "옛글", "옛글", "새글"]
 
 
 @pytest.mark.parametrize(
@@ -199,42 +187,36 @@ def test_edited_template_stays_in_use_until_the_edit_is_approved(run_scenario: R
         ("안내", True, "INVALID_STATE"),
     ],
 )
-def test_only_a_registered_or_rejected_template_is_deleted(
-    run_scenario: RunScenario, name: str, is_requested: bool, result: str
+async def test_only_a_registered_or_rejected_template_is_deleted(
+    env: Environment, name: str, is_requested: bool, result: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        body = template_body(sender_key, name=name, image=image_body())
-        await call_ok(call, "template/create", body)
-        if is_requested:
-            await call_ok(call, "template/request", _template_key(sender_key))
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    body = template_body(sender_key, name=name, image=image_body())
+    await call_ok(call, "template/create", body)
+    if is_requested:
+        await call_ok(call, "template/request", _template_key(sender_key))
 
-        answer = await call("template/delete", _template_key(sender_key))
+    answer = await call("template/delete", _template_key(sender_key))
 
-        assert answer.result == result
-        assert len((await call("template/list")).items) == (0 if result == "SUCCESS" else 1)
-        if result == "SUCCESS":
-            assert set(answer.body) == {"time", "result", "resultMessage", "locale"}
-            assert (await call("template/create", body)).result == "SUCCESS"
-
-    run_scenario(scenario)
+    assert answer.result == result
+    assert len((await call("template/list")).items) == (0 if result == "SUCCESS" else 1)
+    if result == "SUCCESS":
+        assert set(answer.body) == {"time", "result", "resultMessage", "locale"}
+        assert (await call("template/create", body)).result == "SUCCESS"
 
 
-def test_template_code_is_taken_once_for_a_profile(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        other_key = await register_channel(call, channelId="@other", cellphone="010-9999-1111")
-        await call_ok(call, "template/create", template_body(sender_key))
+async def test_template_code_is_taken_once_for_a_profile(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    other_key = await register_channel(call, channelId="@other", cellphone="010-9999-1111")
+    await call_ok(call, "template/create", template_body(sender_key))
 
-        again = await call("template/create", template_body(sender_key))
-        elsewhere = await call("template/create", template_body(other_key))
+    again = await call("template/create", template_body(sender_key))
+    elsewhere = await call("template/create", template_body(other_key))
 
-        assert summarize_refusal(again) == ("DUPLICATE", {"templateCode": "DUPLICATE"})
-        assert elsewhere.result == "SUCCESS"
-
-    run_scenario(scenario)
+    assert summarize_refusal(again) == ("DUPLICATE", {"templateCode": "DUPLICATE"})
+    assert elsewhere.result == "SUCCESS"
 
 
 @pytest.mark.parametrize(
@@ -253,40 +235,34 @@ def test_template_code_is_taken_once_for_a_profile(run_scenario: RunScenario) ->
         ({"page": 9}, []),
     ],
 )
-def test_templates_are_listed_newest_first_and_filtered_exactly(
-    run_scenario: RunScenario, query: dict[str, Any], codes: list[str]
+async def test_templates_are_listed_newest_first_and_filtered_exactly(
+    env: Environment, query: dict[str, Any], codes: list[str]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        other_key = await register_channel(call, channelId="@other", cellphone="010-9999-1111")
-        await approve_template(call, sender_key)
-        await call_ok(call, "template/create", template_body(sender_key, templateCode="T2"))
-        await call_ok(call, "template/create", template_body(other_key, templateCode="T3"))
-        named = {name: sender_key if value == "KEY" else value for name, value in query.items()}
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    other_key = await register_channel(call, channelId="@other", cellphone="010-9999-1111")
+    await approve_template(call, sender_key)
+    await call_ok(call, "template/create", template_body(sender_key, templateCode="T2"))
+    await call_ok(call, "template/create", template_body(other_key, templateCode="T3"))
+    named = {name: sender_key if value == "KEY" else value for name, value in query.items()}
 
-        answer = await call("template/list", query=named)
+    answer = await call("template/list", query=named)
 
-        assert [each["templateCode"] for each in answer.items] == codes
-
-    run_scenario(scenario)
+    assert [each["templateCode"] for each in answer.items] == codes
 
 
 @pytest.mark.parametrize(
     ("query", "field"),
     [({"status": "approval"}, "status"), ({"page": 0}, "page"), ({"pageSize": 1001}, "pageSize")],
 )
-def test_template_list_with_invalid_parameters_is_refused(
-    run_scenario: RunScenario, query: dict[str, Any], field: str
+async def test_template_list_with_invalid_parameters_is_refused(
+    env: Environment, query: dict[str, Any], field: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+    call = await env.caller()
 
-        answer = await call("template/list", query=query)
+    answer = await call("template/list", query=query)
 
-        assert summarize_refusal(answer) == ("INVALID_PARAMETER", {field: "INVALID_PARAMETER"})
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == ("INVALID_PARAMETER", {field: "INVALID_PARAMETER"})
 
 
 @pytest.mark.parametrize("operation", ["template/update", "template/delete", "template/request"])
@@ -301,31 +277,25 @@ def test_template_list_with_invalid_parameters_is_refused(
         ({"templateCode": "a\0"}, "UNSUPPORTED_CHARACTER", "templateCode"),
     ],
 )
-def test_unknown_template_is_not_found(
-    run_scenario: RunScenario, operation: str, change: dict[str, Any], result: str, field: str
+async def test_unknown_template_is_not_found(
+    env: Environment, operation: str, change: dict[str, Any], result: str, field: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        await call_ok(call, "template/create", template_body(sender_key))
+    call = await env.caller()
+    sender_key = await register_channel(call)
+    await call_ok(call, "template/create", template_body(sender_key))
 
-        answer = await call(operation, template_body(sender_key, **change))
+    answer = await call(operation, template_body(sender_key, **change))
 
-        assert summarize_refusal(answer) == (result, {field: result})
-        assert await _read_status(call) == "registered"
-
-    run_scenario(scenario)
+    assert summarize_refusal(answer) == (result, {field: result})
+    assert await _read_status(call) == "registered"
 
 
 @pytest.mark.parametrize(("language", "label"), [("ko", "등록"), ("en", "Registered")])
-def test_label_of_a_status_follows_the_language(run_scenario: RunScenario, language: str, label: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(language=language)
-        sender_key = await register_channel(call)
+async def test_label_of_a_status_follows_the_language(env: Environment, language: str, label: str) -> None:
+    call = await env.caller(language=language)
+    sender_key = await register_channel(call)
 
-        created = await call("template/create", template_body(sender_key))
+    created = await call("template/create", template_body(sender_key))
 
-        assert created.item["status"] == {"value": "registered", "label": label}
-        assert created.item["label"] == "배송 안내"
-
-    run_scenario(scenario)
+    assert created.item["status"] == {"value": "registered", "label": label}
+    assert created.item["label"] == "배송 안내"

@@ -11,48 +11,42 @@ from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
 from pabal.store.events.webhook_posts import WebhookPost, pack_body
 from tests.fixtures.virtual import NOON, ApiResponse, Environment
-from tests.fixtures.web import RunScenario, call_ok
+from tests.fixtures.web import call_ok
 from tests.fixtures.webhook_calls import HOOK, URL, create, get_only, poster_of, stored, verify
 
 
-def test_webhook_is_created_and_listed_without_its_secret(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_webhook_is_created_and_listed_without_its_secret(env: Environment) -> None:
+    call = await env.caller()
 
-        made = await create(call, products=["sms", "alimTalk"], description=" 주문 알림 ")
-        listed = await get_only(call)
+    made = await create(call, products=["sms", "alimTalk"], description=" 주문 알림 ")
+    listed = await get_only(call)
 
-        assert made["secret"].startswith("whsec_")
-        assert len(base64.b64decode(made["secret"][6:])) == 32
-        assert listed == {
-            "id": made["webhookId"],
-            "label": URL,
-            "webhookId": made["webhookId"],
-            "url": URL,
-            "events": ["message.result", "template.status"],
-            "products": ["sms", "alimTalk"],
-            "description": "주문 알림",
-            "state": {"value": "active", "label": "사용 중"},
-            "failures": 0,
-            "backlog": 0,
-            "dropped": 0,
-            "created": "2026-11-15 12:00:00",
-            "changed": "2026-11-15 12:00:00",
-        }
-
-    run_scenario(scenario)
+    assert made["secret"].startswith("whsec_")
+    assert len(base64.b64decode(made["secret"][6:])) == 32
+    assert listed == {
+        "id": made["webhookId"],
+        "label": URL,
+        "webhookId": made["webhookId"],
+        "url": URL,
+        "events": ["message.result", "template.status"],
+        "products": ["sms", "alimTalk"],
+        "description": "주문 알림",
+        "state": {"value": "active", "label": "사용 중"},
+        "failures": 0,
+        "backlog": 0,
+        "dropped": 0,
+        "created": "2026-11-15 12:00:00",
+        "changed": "2026-11-15 12:00:00",
+    }
 
 
-def test_repeated_events_and_products_count_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_repeated_events_and_products_count_once(env: Environment) -> None:
+    call = await env.caller()
 
-        await create(call, events=["limit.near"] * 3, products=["sms", "sms"])
+    await create(call, events=["limit.near"] * 3, products=["sms", "sms"])
 
-        listed = await get_only(call)
-        assert (listed["events"], listed["products"]) == (["limit.near"], ["sms"])
-
-    run_scenario(scenario)
+    listed = await get_only(call)
+    assert (listed["events"], listed["products"]) == (["limit.near"], ["sms"])
 
 
 @pytest.mark.parametrize(
@@ -78,113 +72,95 @@ def test_repeated_events_and_products_count_once(run_scenario: RunScenario) -> N
         ({"description": "a" * 100_000}, "INVALID_PARAMETER", "description"),
     ],
 )
-def test_wrong_webhook_is_refused_and_changes_nothing(
-    run_scenario: RunScenario, changes: dict[str, Any], result: str, field: str
+async def test_wrong_webhook_is_refused_and_changes_nothing(
+    env: Environment, changes: dict[str, Any], result: str, field: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        made = await create(call)
-        before = await get_only(call)
+    call = await env.caller()
+    made = await create(call)
+    before = await get_only(call)
 
-        refused = [await call("webhook/create", HOOK | changes)]
-        if None not in changes.values() and "" not in changes.values():  # these change nothing
-            refused.append(await call("webhook/update", {"webhookId": made["webhookId"], **changes}))
+    refused = [await call("webhook/create", HOOK | changes)]
+    if None not in changes.values() and "" not in changes.values():  # these change nothing
+        refused.append(await call("webhook/update", {"webhookId": made["webhookId"], **changes}))
 
-        for each in refused:
-            assert (each.result, each.body["errors"][0]["field"]) == (result, field)
-        assert await get_only(call) == before
-
-    run_scenario(scenario)
+    for each in refused:
+        assert (each.result, each.body["errors"][0]["field"]) == (result, field)
+    assert await get_only(call) == before
 
 
-def test_account_has_at_most_ten_webhooks(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, other = await env.caller(), await env.caller("other")
-        made = [await create(call) for _ in range(MAX_WEBHOOKS)]
+async def test_account_has_at_most_ten_webhooks(env: Environment) -> None:
+    call, other = await env.caller(), await env.caller("other")
+    made = [await create(call) for _ in range(MAX_WEBHOOKS)]
 
-        refused = await call("webhook/create", HOOK)
+    refused = await call("webhook/create", HOOK)
 
-        assert (refused.result, "10" in refused.body["resultMessage"]) == ("INVALID_STATE", True)
-        await create(other)
-        await call_ok(call, "webhook/delete", {"webhookId": made[0]["webhookId"]})
-        await create(call)
-
-    run_scenario(scenario)
+    assert (refused.result, "10" in refused.body["resultMessage"]) == ("INVALID_STATE", True)
+    await create(other)
+    await call_ok(call, "webhook/delete", {"webhookId": made[0]["webhookId"]})
+    await create(call)
 
 
-def test_update_changes_only_what_it_names(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        made = await create(call, products=["sms"], description="one")
-        before = await get_only(call)
-        await env.wait(60)
+async def test_update_changes_only_what_it_names(env: Environment) -> None:
+    call = await env.caller()
+    made = await create(call, products=["sms"], description="one")
+    before = await get_only(call)
+    await env.wait(60)
 
-        webhook = {"webhookId": made["webhookId"]}
-        renamed = (await call_ok(call, "webhook/update", {**webhook, "description": "two"})).item
-        moved = (await call_ok(call, "webhook/update", {**webhook, "url": "https://new.example/"})).item
-        widened = (await call_ok(call, "webhook/update", {**webhook, "products": [], "description": ""})).item
+    webhook = {"webhookId": made["webhookId"]}
+    renamed = (await call_ok(call, "webhook/update", {**webhook, "description": "two"})).item
+    moved = (await call_ok(call, "webhook/update", {**webhook, "url": "https://new.example/"})).item
+    widened = (await call_ok(call, "webhook/update", {**webhook, "products": [], "description": ""})).item
 
-        assert renamed == before | {"description": "two", "changed": "2026-11-15 12:01:00"}
-        assert (moved["url"], moved["label"], moved["products"]) == ("https://new.example/",) * 2 + (["sms"],)
-        assert widened["products"] == []
-        assert "description" not in widened
-        assert "secret" not in widened
-
-    run_scenario(scenario)
+    assert renamed == before | {"description": "two", "changed": "2026-11-15 12:01:00"}
+    assert (moved["url"], moved["label"], moved["products"]) == ("https://new.example/",) * 2 + (["sms"],)
+    assert widened["products"] == []
+    assert "description" not in widened
+    assert "secret" not in widened
 
 
-def test_rotated_secret_is_shown_once_and_the_old_one_signs_along_for_a_day(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, posts = await env.caller(), poster_of(env).received
-        old = await create(call)
-        webhook = {"webhookId": old["webhookId"]}
+async def test_rotated_secret_is_shown_once_and_the_old_one_signs_along_for_a_day(env: Environment) -> None:
+    call, posts = await env.caller(), poster_of(env).received
+    old = await create(call)
+    webhook = {"webhookId": old["webhookId"]}
 
-        rotated = (await call_ok(call, "webhook/update", {**webhook, "rotateSecret": True})).item
-        await call_ok(call, "webhook/test", webhook)
-        found = await stored(env, old["webhookId"])
-        await env.store.write(webhooks.change, found._replace(previous_until=NOON), NOON)
-        await env.wait(1)
-        await call_ok(call, "webhook/test", webhook)
+    rotated = (await call_ok(call, "webhook/update", {**webhook, "rotateSecret": True})).item
+    await call_ok(call, "webhook/test", webhook)
+    found = await stored(env, old["webhookId"])
+    await env.store.write(webhooks.change, found._replace(previous_until=NOON), NOON)
+    await env.wait(1)
+    await call_ok(call, "webhook/test", webhook)
 
-        assert rotated["previousSecretUntil"] == "2026-11-16 12:00:00"
-        assert found.previous_until == NOON + DAY
-        assert rotated["secret"] != old["secret"]
-        assert "secret" not in await get_only(call)
-        for secret in (old["secret"], rotated["secret"]):
-            verify(secret, posts[0])
-        verify(rotated["secret"], posts[1])
-        assert len(posts[1].headers["webhook-signature"].split()) == 1
-
-    run_scenario(scenario)
+    assert rotated["previousSecretUntil"] == "2026-11-16 12:00:00"
+    assert found.previous_until == NOON + DAY
+    assert rotated["secret"] != old["secret"]
+    assert "secret" not in await get_only(call)
+    for secret in (old["secret"], rotated["secret"]):
+        verify(secret, posts[0])
+    verify(rotated["secret"], posts[1])
+    assert len(posts[1].headers["webhook-signature"].split()) == 1
 
 
-def test_disabled_webhook_is_enabled_again(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        webhook = {"webhookId": (await create(call))["webhookId"]}
+async def test_disabled_webhook_is_enabled_again(env: Environment) -> None:
+    call = await env.caller()
+    webhook = {"webhookId": (await create(call))["webhookId"]}
 
-        off = (await call_ok(call, "webhook/update", {**webhook, "enabled": False})).item
-        on = (await call_ok(call, "webhook/update", {**webhook, "enabled": True})).item
+    off = (await call_ok(call, "webhook/update", {**webhook, "enabled": False})).item
+    on = (await call_ok(call, "webhook/update", {**webhook, "enabled": True})).item
 
-        assert (off["state"]["value"], on["state"]["value"]) == ("disabled", "active")
-
-    run_scenario(scenario)
+    assert (off["state"]["value"], on["state"]["value"]) == ("disabled", "active")
 
 
-def test_enabling_a_paused_webhook_tries_its_backlog_at_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        made = await create(call)
-        webhook_id = int(made["webhookId"])
-        await env.store.write(_pause_with_backlog, webhook_id)
-        paused = await get_only(call)
+async def test_enabling_a_paused_webhook_tries_its_backlog_at_once(env: Environment) -> None:
+    call = await env.caller()
+    made = await create(call)
+    webhook_id = int(made["webhookId"])
+    await env.store.write(_pause_with_backlog, webhook_id)
+    paused = await get_only(call)
 
-        await call_ok(call, "webhook/update", {"webhookId": made["webhookId"], "enabled": True})
+    await call_ok(call, "webhook/update", {"webhookId": made["webhookId"], "enabled": True})
 
-        assert (paused["state"]["value"], paused["backlog"], paused["failures"]) == ("paused", 1, 1)
-        assert (await get_only(call))["state"]["value"] == "active"
-
-    run_scenario(scenario)
+    assert (paused["state"]["value"], paused["backlog"], paused["failures"]) == ("paused", 1, 1)
+    assert (await get_only(call))["state"]["value"] == "active"
 
 
 def _pause_with_backlog(tx: Tx, webhook_id: int) -> None:
@@ -195,58 +171,47 @@ def _pause_with_backlog(tx: Tx, webhook_id: int) -> None:
 
 
 @pytest.mark.parametrize("webhook_id", ["0", "2", "999999999999999999", "9" * 30, "-1", "1.0", "x", "１", "가"])
-def test_unknown_webhook_is_not_found(run_scenario: RunScenario, webhook_id: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await create(call)
-        body = {"webhookId": webhook_id}
+async def test_unknown_webhook_is_not_found(env: Environment, webhook_id: str) -> None:
+    call = await env.caller()
+    await create(call)
+    body = {"webhookId": webhook_id}
 
-        answers: list[ApiResponse] = [
-            await call("webhook/update", {**body, "enabled": False}),
-            await call("webhook/delete", body),
-            await call("webhook/test", body),
-            await call("webhook/replay", {**body, "since": "2026-11-15 11:00"}),
-            await call("webhook/deliveries", query=body),
-        ]
+    answers: list[ApiResponse] = [
+        await call("webhook/update", {**body, "enabled": False}),
+        await call("webhook/delete", body),
+        await call("webhook/test", body),
+        await call("webhook/replay", {**body, "since": "2026-11-15 11:00"}),
+        await call("webhook/deliveries", query=body),
+    ]
 
-        assert {(each.status, each.result) for each in answers} == {(404, "WEBHOOK_NOT_FOUND")}
-
-    run_scenario(scenario)
+    assert {(each.status, each.result) for each in answers} == {(404, "WEBHOOK_NOT_FOUND")}
 
 
-def test_deleted_webhook_leaves_nothing_behind(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        made = await create(call)
-        await call_ok(call, "webhook/test", {"webhookId": made["webhookId"]})
+async def test_deleted_webhook_leaves_nothing_behind(env: Environment) -> None:
+    call = await env.caller()
+    made = await create(call)
+    await call_ok(call, "webhook/test", {"webhookId": made["webhookId"]})
 
-        await call_ok(call, "webhook/delete", {"webhookId": made["webhookId"]})
+    await call_ok(call, "webhook/delete", {"webhookId": made["webhookId"]})
 
-        assert (await call_ok(call, "webhook/list")).items == []
-        assert await env.store.read(webhook_posts.count_deliveries, int(made["webhookId"])) == 0
-
-    run_scenario(scenario)
+    assert (await call_ok(call, "webhook/list")).items == []
+    assert await env.store.read(webhook_posts.count_deliveries, int(made["webhookId"])) == 0
 
 
-def test_changes_are_written_to_the_audit_log(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        webhook = {"webhookId": (await create(call))["webhookId"]}
-        await call_ok(call, "webhook/update", {**webhook, "description": "x"})
-        await call_ok(call, "webhook/replay", {**webhook, "since": "2026-11-15 11:00"})
-        await call_ok(call, "webhook/delete", webhook)
+async def test_changes_are_written_to_the_audit_log(env: Environment) -> None:
+    call = await env.caller()
+    webhook = {"webhookId": (await create(call))["webhookId"]}
+    await call_ok(call, "webhook/update", {**webhook, "description": "x"})
+    await call_ok(call, "webhook/replay", {**webhook, "since": "2026-11-15 11:00"})
+    await call_ok(call, "webhook/delete", webhook)
 
-        rows = await env.store.read(
-            lambda tx: tx.fetch_all("select action, target, actor from audit_log order by id")
-        )
+    rows = await env.store.read(lambda tx: tx.fetch_all("select action, target, actor from audit_log order by id"))
 
-        ours = [tuple(row) for row in rows if row[0].startswith("webhook.")]
-        assert [action for action, _, _ in ours] == [
-            "webhook.create",
-            "webhook.update",
-            "webhook.replay",
-            "webhook.delete",
-        ]
-        assert {row[1:] for row in ours} == {(webhook["webhookId"], "API key")}
-
-    run_scenario(scenario)
+    ours = [tuple(row) for row in rows if row[0].startswith("webhook.")]
+    assert [action for action, _, _ in ours] == [
+        "webhook.create",
+        "webhook.update",
+        "webhook.replay",
+        "webhook.delete",
+    ]
+    assert {row[1:] for row in ours} == {(webhook["webhookId"], "API key")}

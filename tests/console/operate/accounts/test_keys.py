@@ -8,77 +8,68 @@ import pytest
 from pabal.store.accounts import accounts
 from tests.fixtures.console_operate import ALL_SCOPES, HOSTILE, audit_lines, operator_and_account, shown_secret
 from tests.fixtures.virtual import NOON, Caller, Environment
-from tests.fixtures.web import RunScenario, call_ok, sms_body
+from tests.fixtures.web import call_ok, sms_body
 
 NEWEST_KEY = re.compile(r'name="after" value="([0-9]+)"')
 
 
-def test_key_form_submitted_twice_creates_one_key(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator, account = await operator_and_account(env)
-        page = await operator.get(account)
-        fields = {"after": NEWEST_KEY.findall(page.text)[0], "name": "계산대", **ALL_SCOPES}
+async def test_key_form_submitted_twice_creates_one_key(env: Environment) -> None:
+    operator, account = await operator_and_account(env)
+    page = await operator.get(account)
+    fields = {"after": NEWEST_KEY.findall(page.text)[0], "name": "계산대", **ALL_SCOPES}
 
-        both = await asyncio.gather(*(operator.submit(f"{account}/keys", **fields) for _ in range(2)))
-        again = await operator.submit(f"{account}/keys", **fields)
+    both = await asyncio.gather(*(operator.submit(f"{account}/keys", **fields) for _ in range(2)))
+    again = await operator.submit(f"{account}/keys", **fields)
 
-        assert sorted(shown.status for shown in (*both, again)) == [200, 409, 409]
-        assert "키가 만들어졌습니다" in again.text
-        assert "계산대" in again.text, "nothing typed is lost"
-        assert len(await env.store.read(accounts.list_keys)) == 1
-        assert len([each for each in await audit_lines(env) if "key.create" in each]) == 1
-        more = await operator.submit(f"{account}/keys", **{**fields, "after": NEWEST_KEY.findall(again.text)[0]})
-        assert shown_secret(more)
-
-    run_scenario(scenario)
+    assert sorted(shown.status for shown in (*both, again)) == [200, 409, 409]
+    assert "키가 만들어졌습니다" in again.text
+    assert "계산대" in again.text, "nothing typed is lost"
+    assert len(await env.store.read(accounts.list_keys)) == 1
+    assert len([each for each in await audit_lines(env) if "key.create" in each]) == 1
+    more = await operator.submit(f"{account}/keys", **{**fields, "after": NEWEST_KEY.findall(again.text)[0]})
+    assert shown_secret(more)
 
 
-def test_key_is_created_shown_once_used_and_revoked(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator, account = await operator_and_account(env)
+async def test_key_is_created_shown_once_used_and_revoked(env: Environment) -> None:
+    operator, account = await operator_and_account(env)
 
-        made = await operator.submit(f"{account}/keys", name="계산대", **ALL_SCOPES)
-        key = shown_secret(made)
-        call = Caller(env.service, key)
-        await call_ok(call, "message/sendSMS", sms_body())
-        page = await operator.get(account)
-        (stored,) = await env.store.read(accounts.list_keys)
-        gone = await operator.submit(f"{account}/keys/revoke", key=str(stored.id))
-        await env.wait(1)
+    made = await operator.submit(f"{account}/keys", name="계산대", **ALL_SCOPES)
+    key = shown_secret(made)
+    call = Caller(env.service, key)
+    await call_ok(call, "message/sendSMS", sms_body())
+    page = await operator.get(account)
+    (stored,) = await env.store.read(accounts.list_keys)
+    gone = await operator.submit(f"{account}/keys/revoke", key=str(stored.id))
+    await env.wait(1)
 
-        assert "계산대" in page.text
-        assert key not in page.text
-        assert gone.location == account
-        assert (await call("message/sendSMS", sms_body())).result == "UNAUTHORIZED"
-        assert "폐기됨" in (await operator.get(account)).text
-        assert (await operator.submit(f"{account}/keys/revoke", key=str(stored.id))).status == 404
-        assert await audit_lines(env) == [
-            f"operator-of-acme key.revoke {stored.id}",
-            f"operator-of-acme key.create {stored.id}",
-            "command line user.create operator-of-acme",
-        ]
-
-    run_scenario(scenario)
+    assert "계산대" in page.text
+    assert key not in page.text
+    assert gone.location == account
+    assert (await call("message/sendSMS", sms_body())).result == "UNAUTHORIZED"
+    assert "폐기됨" in (await operator.get(account)).text
+    assert (await operator.submit(f"{account}/keys/revoke", key=str(stored.id))).status == 404
+    assert await audit_lines(env) == [
+        f"operator-of-acme key.revoke {stored.id}",
+        f"operator-of-acme key.create {stored.id}",
+        "command line user.create operator-of-acme",
+    ]
 
 
-def test_key_is_limited_to_its_scopes_networks_and_expiry_date(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator, account = await operator_and_account(env)
-        fields = {"scope_read": "1", "allow": "127.0.0.1\n192.0.2.0/24", "rate": "5", "expires": "2026-11-16"}
+async def test_key_is_limited_to_its_scopes_networks_and_expiry_date(env: Environment) -> None:
+    operator, account = await operator_and_account(env)
+    fields = {"scope_read": "1", "allow": "127.0.0.1\n192.0.2.0/24", "rate": "5", "expires": "2026-11-16"}
 
-        call = Caller(env.service, shown_secret(await operator.submit(f"{account}/keys", **fields)))
+    call = Caller(env.service, shown_secret(await operator.submit(f"{account}/keys", **fields)))
 
-        (stored,) = await env.store.read(accounts.list_keys)
-        assert (set(stored.scopes), stored.rate) == ({"read"}, 5)
-        assert stored.expires_at == NOON + 36 * 3600 * 1000
-        assert (await call("message/sendSMS", sms_body())).result == "FORBIDDEN"
-        assert (await call("sender/list")).result == "SUCCESS"
-        assert (await call("sender/list", peer="192.0.3.1")).result != "SUCCESS"
-        page = (await operator.get(account)).text
-        assert "127.0.0.1/32, 192.0.2.0/24" in page
-        assert '<td data-name="만료일" class="short">2026-11-16</td>' in page
-
-    run_scenario(scenario)
+    (stored,) = await env.store.read(accounts.list_keys)
+    assert (set(stored.scopes), stored.rate) == ({"read"}, 5)
+    assert stored.expires_at == NOON + 36 * 3600 * 1000
+    assert (await call("message/sendSMS", sms_body())).result == "FORBIDDEN"
+    assert (await call("sender/list")).result == "SUCCESS"
+    assert (await call("sender/list", peer="192.0.3.1")).result != "SUCCESS"
+    page = (await operator.get(account)).text
+    assert "127.0.0.1/32, 192.0.2.0/24" in page
+    assert '<td data-name="만료일" class="short">2026-11-16</td>' in page
 
 
 @pytest.mark.parametrize(
@@ -95,18 +86,15 @@ def test_key_is_limited_to_its_scopes_networks_and_expiry_date(run_scenario: Run
         ({"name": "n" * 101}, "name"),
     ],
 )
-def test_invalid_key_form_is_reported_at_its_field_and_creates_no_key(
-    run_scenario: RunScenario, changes: dict[str, str], field: str
+async def test_invalid_key_form_is_reported_at_its_field_and_creates_no_key(
+    env: Environment, changes: dict[str, str], field: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        operator, account = await operator_and_account(env)
+    operator, account = await operator_and_account(env)
 
-        shown = await operator.submit(f"{account}/keys", **{**ALL_SCOPES, "name": "가게", **changes})
+    shown = await operator.submit(f"{account}/keys", **{**ALL_SCOPES, "name": "가게", **changes})
 
-        assert shown.status == 400
-        assert f'id="wrong-{field}"' in shown.text
-        assert len(re.findall('id="wrong-', shown.text)) == 1
-        assert HOSTILE not in shown.text
-        assert await env.store.read(accounts.list_keys) == []
-
-    run_scenario(scenario)
+    assert shown.status == 400
+    assert f'id="wrong-{field}"' in shown.text
+    assert len(re.findall('id="wrong-', shown.text)) == 1
+    assert HOSTILE not in shown.text
+    assert await env.store.read(accounts.list_keys) == []

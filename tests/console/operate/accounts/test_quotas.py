@@ -30,36 +30,33 @@ def table(shown: PageResponse, name: str) -> list[list[str]]:
     ]
 
 
-def test_limits_are_shown_with_what_is_used_and_left(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator, _ = await operator_and_account(env)
-        none = await operator.get(PATH)
-        call = await env.caller()
-        other = await env.store.write(accounts.ensure_account, "other", NOON)
-        (first,) = [each.id for each in await env.store.read(accounts.list_accounts) if each.name == "acme"]
-        await env.store.write(account_limits.save, first, AccountLimits(50, 4, 1000))
-        await env.store.write(account_limits.save, other, AccountLimits(0, 10))
-        await env.wait(2)
-        await call_ok(call, "message/sendSMS", sms_body("010-1111-2222", "010-3333-4444", "010-5555-6666"))
-        await env.store.write(slots.register, b"1" * 16, "host:1", NOON)
-        state = CarrierState("relay", "up", NOON, "", "host:1", quotas='{"messages_per_day": 3}')
-        await env.store.write(carriers.save_state, state)
+async def test_limits_are_shown_with_what_is_used_and_left(env: Environment) -> None:
+    operator, _ = await operator_and_account(env)
+    none = await operator.get(PATH)
+    call = await env.caller()
+    other = await env.store.write(accounts.ensure_account, "other", NOON)
+    (first,) = [each.id for each in await env.store.read(accounts.list_accounts) if each.name == "acme"]
+    await env.store.write(account_limits.save, first, AccountLimits(50, 4, 1000))
+    await env.store.write(account_limits.save, other, AccountLimits(0, 10))
+    await env.wait(2)
+    await call_ok(call, "message/sendSMS", sms_body("010-1111-2222", "010-3333-4444", "010-5555-6666"))
+    await env.store.write(slots.register, b"1" * 16, "host:1", NOON)
+    state = CarrierState("relay", "up", NOON, "", "host:1", quotas='{"messages_per_day": 3}')
+    await env.store.write(carriers.save_state, state)
 
-        shown = await operator.get(PATH)
+    shown = await operator.get(PATH)
 
-        assert "한도가 있는 계정이 없습니다" in none.text
-        limits = table(shown, "limits")
-        assert limits[0] == ["acme", "초당 수신자", "50", "–", "–", "–"]
-        assert limits[1][:2] == ["acme", "하루 수신자 한도에 가까움"]
-        assert limits[1][2:5] == ["4", "3 (75%)", "1"]
-        assert limits[1][5].startswith("2026-11-16")
-        assert limits[2][:3] == ["acme", "한 달 수신자", "1,000"]
-        assert limits[3][:5] == ["other", "하루 수신자", "10", "0 (0%)", "10"]
-        assert table(shown, "relays") == [["relay", "하루 메시지 수", "3", "host:1"]]
-        (key,) = table(shown, "keys")
-        assert key[0] == "acme"
-
-    run_scenario(scenario)
+    assert "한도가 있는 계정이 없습니다" in none.text
+    limits = table(shown, "limits")
+    assert limits[0] == ["acme", "초당 수신자", "50", "–", "–", "–"]
+    assert limits[1][:2] == ["acme", "하루 수신자 한도에 가까움"]
+    assert limits[1][2:5] == ["4", "3 (75%)", "1"]
+    assert limits[1][5].startswith("2026-11-16")
+    assert limits[2][:3] == ["acme", "한 달 수신자", "1,000"]
+    assert limits[3][:5] == ["other", "하루 수신자", "10", "0 (0%)", "10"]
+    assert table(shown, "relays") == [["relay", "하루 메시지 수", "3", "host:1"]]
+    (key,) = table(shown, "keys")
+    assert key[0] == "acme"
 
 
 def test_quotas_come_page_by_page_and_only_to_operators(run_scenario: RunScenario) -> None:

@@ -13,32 +13,27 @@ from tests.fixtures.virtual import NOON, Environment
 from tests.fixtures.web import RunScenario, call_ok, sms_body
 
 
-def test_status_page_shows_carrier_state_last_error_and_queue(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator, _ = await operator_and_account(env)
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body("010-1111-2222", sendDate="2026-11-16 12:00"))
-        for state in (
-            CarrierState("simulator", "down", NOON, f"refused {HOSTILE}"),
-            CarrierState("simulator", "up", NOON + 1000, ""),
-            CarrierState("telco", "aside", NOON, "it takes nothing"),
-        ):
-            await env.store.write(carriers.save_state, state)
+async def test_status_page_shows_carrier_state_last_error_and_queue(env: Environment) -> None:
+    operator, _ = await operator_and_account(env)
+    call = await env.caller()
+    await call_ok(call, "message/sendSMS", sms_body("010-1111-2222", sendDate="2026-11-16 12:00"))
+    for state in (
+        CarrierState("simulator", "down", NOON, f"refused {HOSTILE}"),
+        CarrierState("simulator", "up", NOON + 1000, ""),
+        CarrierState("telco", "aside", NOON, "it takes nothing"),
+    ):
+        await env.store.write(carriers.save_state, state)
 
-        page = await operator.get("/console/operate")
-        part = await operator.get("/console/operate/state")
+    page = await operator.get("/console/operate")
+    part = await operator.get("/console/operate/state")
 
-        for shown in (page, part):
-            assert HOSTILE not in shown.text
-            assert "refused &lt;script&gt;" in shown.text
-            assert re.search(r'<span class="state up">정상</span>', shown.text)
-            assert re.search(
-                r'<span class="state gone">설정에 없음</span> <span class="reason">it takes', shown.text
-            )
-            assert '<td data-name="메시지 수" class="amount">1</td>' in shown.text
-        assert "<html" not in part.text
-
-    run_scenario(scenario)
+    for shown in (page, part):
+        assert HOSTILE not in shown.text
+        assert "refused &lt;script&gt;" in shown.text
+        assert re.search(r'<span class="state up">정상</span>', shown.text)
+        assert re.search(r'<span class="state gone">설정에 없음</span> <span class="reason">it takes', shown.text)
+        assert '<td data-name="메시지 수" class="amount">1</td>' in shown.text
+    assert "<html" not in part.text
 
 
 def test_status_page_shows_longest_delay_in_queue(run_scenario: RunScenario) -> None:
@@ -116,21 +111,18 @@ def test_status_page_shows_workers_with_heartbeat_and_clock(run_scenario: RunSce
     run_scenario(scenario)
 
 
-def test_status_page_shows_quotas_that_are_used_up(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator, _ = await operator_and_account(env)
-        none = (await operator.get("/console/operate")).text
-        state = CarrierState("relay", "up", NOON, "", "host:1", quotas='{"messages_per_day": 3, "other": 1}')
-        await env.store.write(slots.register, b"1" * 16, "host:1", NOON)
-        await env.store.write(carriers.save_state, state)
+async def test_status_page_shows_quotas_that_are_used_up(env: Environment) -> None:
+    operator, _ = await operator_and_account(env)
+    none = (await operator.get("/console/operate")).text
+    state = CarrierState("relay", "up", NOON, "", "host:1", quotas='{"messages_per_day": 3, "other": 1}')
+    await env.store.write(slots.register, b"1" * 16, "host:1", NOON)
+    await env.store.write(carriers.save_state, state)
 
-        shown = (await operator.get("/console/operate/state")).text
+    shown = (await operator.get("/console/operate/state")).text
 
-        assert "소진된 쿼터가 없습니다" in none
-        (row,) = re.findall(r'id="quotas".*?<tbody>(.*?)</tbody>', shown, re.DOTALL)
-        assert re.findall(r">([^<>\n ][^<>]*)</td>", row) == [
-            *("relay", "하루 메시지 수", "3", "host:1"),
-            *("relay", "other", "1", "host:1"),
-        ]
-
-    run_scenario(scenario)
+    assert "소진된 쿼터가 없습니다" in none
+    (row,) = re.findall(r'id="quotas".*?<tbody>(.*?)</tbody>', shown, re.DOTALL)
+    assert re.findall(r">([^<>\n ][^<>]*)</td>", row) == [
+        *("relay", "하루 메시지 수", "3", "host:1"),
+        *("relay", "other", "1", "host:1"),
+    ]

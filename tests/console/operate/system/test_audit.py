@@ -28,7 +28,6 @@ from tests.fixtures.web import (
     CATEGORY,
     FailingStore,
     P,
-    RunScenario,
     T,
     call_ok,
     get_latest_token,
@@ -45,92 +44,78 @@ def rows(shown: PageResponse) -> list[list[str]]:
     return [CELL.findall(row) for row in re.findall(r"<tr>\s*<td.*?</tr>", shown.text, re.DOTALL)]
 
 
-def test_owner_sees_audit_log_of_account_and_operator_sees_all(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await env.caller()
-        owner = await signed_in_browser(env)
-        await signed_in_browser(env, Role.OWNER, "other")
-        operator = await signed_in_browser(env, Role.OPERATOR)
+async def test_owner_sees_audit_log_of_account_and_operator_sees_all(env: Environment) -> None:
+    await env.caller()
+    owner = await signed_in_browser(env)
+    await signed_in_browser(env, Role.OWNER, "other")
+    operator = await signed_in_browser(env, Role.OPERATOR)
 
-        mine = rows(await owner.get("/console/audit"))
-        everything = rows(await operator.get("/console/audit"))
+    mine = rows(await owner.get("/console/audit"))
+    everything = rows(await operator.get("/console/audit"))
 
-        assert [row[1:] for row in mine] == [
-            ["operator-of-acme", "조회할 계정 변경", ""],
-            ["owner-of-acme", "로그인", ""],
-            ["명령줄", "사용자 생성", "owner-of-acme"],
-        ]
-        assert mine[0][0] == "2026-11-15 12:00:00"
-        assert [row[1:] for row in everything] == [
-            ["operator-of-acme", "acme", "조회할 계정 변경", ""],
-            ["operator-of-acme", "", "로그인", ""],
-            ["명령줄", "", "사용자 생성", "operator-of-acme"],
-            ["owner-of-other", "other", "로그인", ""],
-            ["명령줄", "other", "사용자 생성", "owner-of-other"],
-            ["owner-of-acme", "acme", "로그인", ""],
-            ["명령줄", "acme", "사용자 생성", "owner-of-acme"],
-        ]
-
-    run_scenario(scenario)
+    assert [row[1:] for row in mine] == [
+        ["operator-of-acme", "조회할 계정 변경", ""],
+        ["owner-of-acme", "로그인", ""],
+        ["명령줄", "사용자 생성", "owner-of-acme"],
+    ]
+    assert mine[0][0] == "2026-11-15 12:00:00"
+    assert [row[1:] for row in everything] == [
+        ["operator-of-acme", "acme", "조회할 계정 변경", ""],
+        ["operator-of-acme", "", "로그인", ""],
+        ["명령줄", "", "사용자 생성", "operator-of-acme"],
+        ["owner-of-other", "other", "로그인", ""],
+        ["명령줄", "other", "사용자 생성", "owner-of-other"],
+        ["owner-of-acme", "acme", "로그인", ""],
+        ["명령줄", "acme", "사용자 생성", "owner-of-acme"],
+    ]
 
 
-def test_command_is_shown_with_the_user_of_the_system(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator = await signed_in_browser(env, Role.OPERATOR)
-        await env.store.write(
-            audit_log.add, AuditEntry(NOON, None, "command line: kim", None, "store.restore", "a.db")
-        )
+async def test_command_is_shown_with_the_user_of_the_system(env: Environment) -> None:
+    operator = await signed_in_browser(env, Role.OPERATOR)
+    await env.store.write(audit_log.add, AuditEntry(NOON, None, "command line: kim", None, "store.restore", "a.db"))
 
-        shown = rows(await operator.get("/console/audit"))
-        by_all = rows(await operator.get("/console/audit?user=command+line"))
-        by_kim = rows(await operator.get("/console/audit?user=command+line:+kim"))
+    shown = rows(await operator.get("/console/audit"))
+    by_all = rows(await operator.get("/console/audit?user=command+line"))
+    by_kim = rows(await operator.get("/console/audit?user=command+line:+kim"))
 
-        assert shown[0][1:] == ["명령줄: kim", "", "백업에서 복원", "a.db"]
-        assert (len(by_all), len(by_kim)) == (2, 1)
-
-    run_scenario(scenario)
+    assert shown[0][1:] == ["명령줄: kim", "", "백업에서 복원", "a.db"]
+    assert (len(by_all), len(by_kim)) == (2, 1)
 
 
-def test_audit_log_is_filtered_by_user_and_paged(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        acme = await env.store.write(accounts.ensure_account, "acme", NOON)
+async def test_audit_log_is_filtered_by_user_and_paged(env: Environment) -> None:
+    acme = await env.store.write(accounts.ensure_account, "acme", NOON)
 
-        def fill(tx: Tx) -> None:
-            for number in range(120):
-                who = "lee" if number % 2 else "kim"
-                audit_log.add(tx, AuditEntry(NOON, number % 2 + 90, who, acme, "odd.deed", f"<b>{number}"))
+    def fill(tx: Tx) -> None:
+        for number in range(120):
+            who = "lee" if number % 2 else "kim"
+            audit_log.add(tx, AuditEntry(NOON, number % 2 + 90, who, acme, "odd.deed", f"<b>{number}"))
 
-        await env.store.write(fill)
-        owner = await signed_in_browser(env)
+    await env.store.write(fill)
+    owner = await signed_in_browser(env)
 
-        pages = [await owner.get("/console/audit?user=Kim")]
-        while older := re.search(r'href="([^"]+)" rel="next"', pages[-1].text):
-            pages.append(await owner.get(older[1].replace("&amp;", "&")))
-        nobody = await owner.get("/console/audit?user=%22%3E%3Cb%3E&before=9999999999999999999")
+    pages = [await owner.get("/console/audit?user=Kim")]
+    while older := re.search(r'href="([^"]+)" rel="next"', pages[-1].text):
+        pages.append(await owner.get(older[1].replace("&amp;", "&")))
+    nobody = await owner.get("/console/audit?user=%22%3E%3Cb%3E&before=9999999999999999999")
 
-        assert [len(rows(page)) for page in pages] == [50, 10]
-        assert [row[3] for page in pages for row in rows(page)] == [f"&lt;b&gt;{n}" for n in range(118, -1, -2)]
-        assert {row[2] for row in rows(pages[0])} == {"odd.deed"}
-        assert 'href="/console/audit?user=Kim"' in pages[1].text
-        assert (nobody.status, rows(nobody)) == (200, [])
-        assert "<b>" not in nobody.text
-
-    run_scenario(scenario)
+    assert [len(rows(page)) for page in pages] == [50, 10]
+    assert [row[3] for page in pages for row in rows(page)] == [f"&lt;b&gt;{n}" for n in range(118, -1, -2)]
+    assert {row[2] for row in rows(pages[0])} == {"odd.deed"}
+    assert 'href="/console/audit?user=Kim"' in pages[1].text
+    assert (nobody.status, rows(nobody)) == (200, [])
+    assert "<b>" not in nobody.text
 
 
-def test_history_export_is_recorded_in_audit_log(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        viewer = await signed_in_browser(env, Role.VIEWER)
+async def test_history_export_is_recorded_in_audit_log(env: Environment) -> None:
+    viewer = await signed_in_browser(env, Role.VIEWER)
 
-        for ending in ("csv", "xlsx"):
-            await viewer.get(f"/console/history.{ending}")
-        await viewer.get("/console/history.csv?receiver=1")
+    for ending in ("csv", "xlsx"):
+        await viewer.get(f"/console/history.{ending}")
+    await viewer.get("/console/history.csv?receiver=1")
 
-        found = [(each.actor, each.action, each.target) for each in await env.store.read(latest_entries, None, 3)]
-        assert found[:2] == [("viewer-of-acme", "history.export", ending) for ending in ("xlsx", "csv")]
-        assert found[2][1] == "session.begin", "what was refused took nothing away"
-
-    run_scenario(scenario)
+    found = [(each.actor, each.action, each.target) for each in await env.store.read(latest_entries, None, 3)]
+    assert found[:2] == [("viewer-of-acme", "history.export", ending) for ending in ("xlsx", "csv")]
+    assert found[2][1] == "session.begin", "what was refused took nothing away"
 
 
 class DyingStore(FailingStore):
@@ -205,34 +190,28 @@ def test_every_audit_action_has_a_text() -> None:
     assert [action for action in actions if f"audit_action.{action}" not in TEXTS.texts] == []
 
 
-def test_sent_targets_are_named_by_their_time_and_linked(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await env.caller()
-        owner = await signed_in_browser(env)
-        sent = await send(owner, form())
-        operator = await signed_in_browser(env, Role.OPERATOR)
-        await operator.submit("/console/accounts", account="")
+async def test_sent_targets_are_named_by_their_time_and_linked(env: Environment) -> None:
+    await env.caller()
+    owner = await signed_in_browser(env)
+    sent = await send(owner, form())
+    operator = await signed_in_browser(env, Role.OPERATOR)
+    await operator.submit("/console/accounts", account="")
 
-        mine = await owner.get("/console/audit")
-        everything = await operator.get("/console/audit")
+    mine = await owner.get("/console/audit")
+    everything = await operator.get("/console/audit")
 
-        assert f'<a href="/console/requests/{sent}">발송 요청 2026-11-15 12:00:00</a>' in mine.text
-        assert "발송 요청 2026-11-15 12:00:00" in everything.text
-        assert f"requests/{sent}" not in everything.text, "the operator acts for no account"
-
-    run_scenario(scenario)
+    assert f'<a href="/console/requests/{sent}">발송 요청 2026-11-15 12:00:00</a>' in mine.text
+    assert "발송 요청 2026-11-15 12:00:00" in everything.text
+    assert f"requests/{sent}" not in everything.text, "the operator acts for no account"
 
 
-def test_programs_and_invited_roles_are_named_in_the_language_of_the_page(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "webhook/create", {"url": "https://hooks.example/pabal", "events": ["message.result"]})
-        owner = await signed_in_browser(env)
-        await owner.submit("/console/team/invite", role="viewer")
+async def test_programs_and_invited_roles_are_named_in_the_language_of_the_page(env: Environment) -> None:
+    call = await env.caller()
+    await call_ok(call, "webhook/create", {"url": "https://hooks.example/pabal", "events": ["message.result"]})
+    owner = await signed_in_browser(env)
+    await owner.submit("/console/team/invite", role="viewer")
 
-        shown = re.sub(r"<[^>]+>|\s+", " ", (await owner.get("/console/audit")).text)
+    shown = re.sub(r"<[^>]+>|\s+", " ", (await owner.get("/console/audit")).text)
 
-        assert re.search("사용자 초대 +조회 전용", shown)
-        assert re.search("API 키 +웹훅 등록", shown)
-
-    run_scenario(scenario)
+    assert re.search("사용자 초대 +조회 전용", shown)
+    assert re.search("API 키 +웹훅 등록", shown)

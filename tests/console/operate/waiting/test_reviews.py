@@ -6,7 +6,7 @@ from pabal.domain.users.user import Role
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_operate import audit_lines, operator_and_account
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import RunScenario, call_ok, image_body, register_channel, template_body
+from tests.fixtures.web import call_ok, image_body, register_channel, template_body
 
 PATH = "/console/operate/reviews"
 HELD = "보류: 배송 안내"
@@ -31,81 +31,69 @@ async def two_accounts(env: Environment) -> list[str]:
     return found
 
 
-def test_templates_of_all_accounts_are_listed_oldest_first(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator, _ = await operator_and_account(env)
-        empty = await operator.get(PATH)
-        first, second = await two_accounts(env)
+async def test_templates_of_all_accounts_are_listed_oldest_first(env: Environment) -> None:
+    operator, _ = await operator_and_account(env)
+    empty = await operator.get(PATH)
+    first, second = await two_accounts(env)
 
-        shown = await operator.get(PATH)
+    shown = await operator.get(PATH)
 
-        assert "검수를 기다리는 템플릿이 없습니다" in empty.text
-        assert re.findall(rf"{PATH}/([0-9]+)", shown.text) == [first, second]
-        assert ">acme<" in shown.text
-        assert ">other<" in shown.text
-
-    run_scenario(scenario)
+    assert "검수를 기다리는 템플릿이 없습니다" in empty.text
+    assert re.findall(rf"{PATH}/([0-9]+)", shown.text) == [first, second]
+    assert ">acme<" in shown.text
+    assert ">other<" in shown.text
 
 
-def test_operator_decides_and_goes_on_with_the_next(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator, _ = await operator_and_account(env)
-        first, second = await two_accounts(env)
+async def test_operator_decides_and_goes_on_with_the_next(env: Environment) -> None:
+    operator, _ = await operator_and_account(env)
+    first, second = await two_accounts(env)
 
-        nothing = await operator.submit(f"{PATH}/{second}", decision="reject")
-        rejected = await operator.submit(f"{PATH}/{second}", decision="reject", comment="광고입니다")
-        approved = await operator.submit(f"{PATH}/{first}", decision="approve")
-        again = await operator.submit(f"{PATH}/{first}", decision="approve")
-        told, page = await operator.get(approved.location), await operator.get(f"{PATH}/{first}")
+    nothing = await operator.submit(f"{PATH}/{second}", decision="reject")
+    rejected = await operator.submit(f"{PATH}/{second}", decision="reject", comment="광고입니다")
+    approved = await operator.submit(f"{PATH}/{first}", decision="approve")
+    again = await operator.submit(f"{PATH}/{first}", decision="approve")
+    told, page = await operator.get(approved.location), await operator.get(f"{PATH}/{first}")
 
-        assert (nothing.status, 'id="wrong-comment"' in nothing.text) == (400, True)
-        assert (rejected.status, approved.status, again.status) == (303, 303, 409)
-        assert "승인했습니다" in told.text
-        assert "검수를 기다리는 템플릿이 없습니다" in told.text
-        assert "검수를 기다리지 않습니다" in page.text
-        statuses = [
-            (each["status"], each.get("comment"))
-            for account in ("acme", "other")
-            for each in (await call_ok(await env.caller(account), "template/list")).items
-        ]
-        assert [(status["value"], comment) for status, comment in statuses] == [
-            ("approved", None),
-            ("rejected", "광고입니다"),
-        ]
-        assert (await audit_lines(env))[:2] == [
-            "operator-of-acme template.approve R-acme",
-            "operator-of-acme template.reject R-other",
-        ]
-
-    run_scenario(scenario)
+    assert (nothing.status, 'id="wrong-comment"' in nothing.text) == (400, True)
+    assert (rejected.status, approved.status, again.status) == (303, 303, 409)
+    assert "승인했습니다" in told.text
+    assert "검수를 기다리는 템플릿이 없습니다" in told.text
+    assert "검수를 기다리지 않습니다" in page.text
+    statuses = [
+        (each["status"], each.get("comment"))
+        for account in ("acme", "other")
+        for each in (await call_ok(await env.caller(account), "template/list")).items
+    ]
+    assert [(status["value"], comment) for status, comment in statuses] == [
+        ("approved", None),
+        ("rejected", "광고입니다"),
+    ]
+    assert (await audit_lines(env))[:2] == [
+        "operator-of-acme template.approve R-acme",
+        "operator-of-acme template.reject R-other",
+    ]
 
 
-def test_review_shows_picture_and_buttons_without_choosing_the_account(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        operator, _ = await operator_and_account(env)
-        call = await env.caller()
-        link = {"buttonType": "webLink", "name": "조회", "mobileUrl": "https://a.example/track"}
-        sender_key = await register_channel(call)
-        more = {"emphasisType": "image", "image": image_body(), "buttons": [link]}
-        template_id = await request_review(call, sender_key, "P", **more)
+async def test_review_shows_picture_and_buttons_without_choosing_the_account(env: Environment) -> None:
+    operator, _ = await operator_and_account(env)
+    call = await env.caller()
+    link = {"buttonType": "webLink", "name": "조회", "mobileUrl": "https://a.example/track"}
+    sender_key = await register_channel(call)
+    more = {"emphasisType": "image", "image": image_body(), "buttons": [link]}
+    template_id = await request_review(call, sender_key, "P", **more)
 
-        shown = await operator.get(f"{PATH}/{template_id}")
-        picture = await operator.get(f"{PATH}/{template_id}/picture")
+    shown = await operator.get(f"{PATH}/{template_id}")
+    picture = await operator.get(f"{PATH}/{template_id}/picture")
 
-        assert f'src="{PATH}/{template_id}/picture"' in shown.text
-        assert "https://a.example/track" in shown.text
-        assert picture.headers["content-type"].startswith("image/")
-        for wrong in ("0", "x", "9" * 30):
-            assert (await operator.get(f"{PATH}/{wrong}")).status == 404
-
-    run_scenario(scenario)
+    assert f'src="{PATH}/{template_id}/picture"' in shown.text
+    assert "https://a.example/track" in shown.text
+    assert picture.headers["content-type"].startswith("image/")
+    for wrong in ("0", "x", "9" * 30):
+        assert (await operator.get(f"{PATH}/{wrong}")).status == 404
 
 
-def test_owners_do_not_see_the_queue(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        (first, _) = await two_accounts(env)
-        owner = await signed_in_browser(env, Role.OWNER)
+async def test_owners_do_not_see_the_queue(env: Environment) -> None:
+    (first, _) = await two_accounts(env)
+    owner = await signed_in_browser(env, Role.OWNER)
 
-        assert {(await owner.get(path)).status for path in (PATH, f"{PATH}/{first}")} == {403}
-
-    run_scenario(scenario)
+    assert {(await owner.get(path)).status for path in (PATH, f"{PATH}/{first}")} == {403}

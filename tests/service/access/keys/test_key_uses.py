@@ -2,7 +2,6 @@
 
 from pabal.service.access.keys.keys import WRITE_INTERVAL_S
 from pabal.store.accounts import accounts
-from tests.fixtures.service import RunScenario
 from tests.fixtures.virtual import Environment
 
 HALF_S = WRITE_INTERVAL_S / 2
@@ -13,30 +12,24 @@ async def last_use(env: Environment) -> int | None:
     return key.used_at
 
 
-def test_last_use_is_recorded_soon(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        before = await last_use(env)
-        await call("sender/list")
-        await env.wait(HALF_S)
-        await call("sender/list")
-        second_at = env.world.now()
-        await env.wait(HALF_S - 1)
-        collected = await last_use(env)
-        await env.wait(2)
+async def test_last_use_is_recorded_soon(env: Environment) -> None:
+    call = await env.caller()
+    before = await last_use(env)
+    await call("sender/list")
+    await env.wait(HALF_S)
+    await call("sender/list")
+    second_at = env.world.now()
+    await env.wait(HALF_S - 1)
+    collected = await last_use(env)
+    await env.wait(2)
 
-        assert (before, collected) == (None, None)
-        assert await last_use(env) == second_at
-
-    run_scenario(scenario)
+    assert (before, collected) == (None, None)
+    assert await last_use(env) == second_at
 
 
-def test_refused_call_is_no_use(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(scopes=["send"])
-        await call("sender/list")
-        await env.wait(WRITE_INTERVAL_S + 1)
+async def test_refused_call_is_no_use(env: Environment) -> None:
+    call = await env.caller(scopes=["send"])
+    await call("sender/list")
+    await env.wait(WRITE_INTERVAL_S + 1)
 
-        assert await last_use(env) is None
-
-    run_scenario(scenario)
+    assert await last_use(env) is None

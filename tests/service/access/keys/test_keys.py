@@ -11,7 +11,6 @@ from pabal.service.access.keys import keys
 from pabal.service.access.keys.keys import KeyCache, hash_key
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from tests.fixtures.service import RunScenario
 from tests.fixtures.virtual import NOON, Environment, open_store
 
 
@@ -26,144 +25,111 @@ async def refusal(ring: KeyCache, key: str | None) -> Code:
     return refused.value.code
 
 
-def test_key_is_recognised_with_its_permissions(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        key = await issue(env, scopes=("send", "read"), allow=("10.0.0.0/8",), expires_at=NOON + SECOND)
+async def test_key_is_recognised_with_its_permissions(env: Environment) -> None:
+    key = await issue(env, scopes=("send", "read"), allow=("10.0.0.0/8",), expires_at=NOON + SECOND)
 
-        known = await KeyCache(env.context.setup.changes).authenticate(key)
+    known = await KeyCache(env.context.setup.changes).authenticate(key)
 
-        assert (known.account, known.name, known.rate) == ("acme", "first", 5)
-        assert known.scopes == {"send", "read"}
-        assert [str(network) for network in known.allow] == ["10.0.0.0/8"]
-
-    run_scenario(scenario)
+    assert (known.account, known.name, known.rate) == ("acme", "first", 5)
+    assert known.scopes == {"send", "read"}
+    assert [str(network) for network in known.allow] == ["10.0.0.0/8"]
 
 
-def test_key_has_no_restrictions_by_default(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        known = await KeyCache(env.context.setup.changes).authenticate(await issue(env))
+async def test_key_has_no_restrictions_by_default(env: Environment) -> None:
+    known = await KeyCache(env.context.setup.changes).authenticate(await issue(env))
 
-        assert known.scopes == {"send", "read", "manage"}
-        assert (known.allow, known.expires_at) == ((), None)
-
-    run_scenario(scenario)
+    assert known.scopes == {"send", "read", "manage"}
+    assert (known.allow, known.expires_at) == ((), None)
 
 
-def test_only_the_hash_of_a_key_is_stored(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        key = await issue(env)
+async def test_only_the_hash_of_a_key_is_stored(env: Environment) -> None:
+    key = await issue(env)
 
-        def everything(tx: Tx) -> str:
-            return repr(tx.fetch_all("select * from keys"))
+    def everything(tx: Tx) -> str:
+        return repr(tx.fetch_all("select * from keys"))
 
-        assert re.fullmatch(r"pb_[0-9A-Za-z]{40}", key)
-        kept = await env.store.read(everything)
-        assert key not in kept
-        assert key.removeprefix("pb_") not in kept
-        assert len(hash_key(key)) == 32
-
-    run_scenario(scenario)
+    assert re.fullmatch(r"pb_[0-9A-Za-z]{40}", key)
+    kept = await env.store.read(everything)
+    assert key not in kept
+    assert key.removeprefix("pb_") not in kept
+    assert len(hash_key(key)) == 32
 
 
-def test_every_new_key_is_different(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        assert len({await issue(env) for _ in range(50)}) == 50
-
-    run_scenario(scenario)
+async def test_every_new_key_is_different(env: Environment) -> None:
+    assert len({await issue(env) for _ in range(50)}) == 50
 
 
 @pytest.mark.parametrize("key", [None, "", "pb_", "pb_" + "0" * 40, "\ud800", "키"])
-def test_invalid_key_is_unauthorized(run_scenario: RunScenario, key: str | None) -> None:
-    async def scenario(env: Environment) -> None:
-        await issue(env)
+async def test_invalid_key_is_unauthorized(env: Environment, key: str | None) -> None:
+    await issue(env)
 
-        assert await refusal(KeyCache(env.context.setup.changes), key) is Code.UNAUTHORIZED
-
-    run_scenario(scenario)
+    assert await refusal(KeyCache(env.context.setup.changes), key) is Code.UNAUTHORIZED
 
 
-def test_key_works_until_the_moment_it_expires(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        ring = KeyCache(env.context.setup.changes)
-        key = await issue(env, expires_at=NOON + 10 * SECOND)
-        await env.wait(9.5)
-        await ring.authenticate(key)
+async def test_key_works_until_the_moment_it_expires(env: Environment) -> None:
+    ring = KeyCache(env.context.setup.changes)
+    key = await issue(env, expires_at=NOON + 10 * SECOND)
+    await env.wait(9.5)
+    await ring.authenticate(key)
 
-        await env.wait(0.5)
+    await env.wait(0.5)
 
-        assert await refusal(ring, key) is Code.KEY_EXPIRED
-
-    run_scenario(scenario)
+    assert await refusal(ring, key) is Code.KEY_EXPIRED
 
 
-def test_revoked_key_stops_working_at_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        ring = KeyCache(env.context.setup.changes)
-        key = await issue(env)
-        known = await ring.authenticate(key)
+async def test_revoked_key_stops_working_at_once(env: Environment) -> None:
+    ring = KeyCache(env.context.setup.changes)
+    key = await issue(env)
+    known = await ring.authenticate(key)
 
-        await env.store.write(accounts.revoke_key, known.id, env.world.now())
+    await env.store.write(accounts.revoke_key, known.id, env.world.now())
 
-        assert await refusal(ring, key) is Code.UNAUTHORIZED
-
-    run_scenario(scenario)
+    assert await refusal(ring, key) is Code.UNAUTHORIZED
 
 
-def test_key_revoked_by_another_process_stops_working_within_a_second(
-    run_scenario: RunScenario, tmp_path: Path
+async def test_key_revoked_by_another_process_stops_working_within_a_second(
+    env: Environment, tmp_path: Path
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        ring = KeyCache(env.context.setup.changes)
-        key = await issue(env)
-        known = await ring.authenticate(key)
-        elsewhere = open_store(tmp_path, env.world)
-        await elsewhere.write(accounts.revoke_key, known.id, env.world.now())
-        await elsewhere.close()
+    ring = KeyCache(env.context.setup.changes)
+    key = await issue(env)
+    known = await ring.authenticate(key)
+    elsewhere = open_store(tmp_path, env.world)
+    await elsewhere.write(accounts.revoke_key, known.id, env.world.now())
+    await elsewhere.close()
 
-        await env.wait(1)
+    await env.wait(1)
 
-        assert await refusal(ring, key) is Code.UNAUTHORIZED
-
-    run_scenario(scenario)
+    assert await refusal(ring, key) is Code.UNAUTHORIZED
 
 
-def test_keys_stop_when_account_is_disabled_and_resume_when_enabled(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        ring = KeyCache(env.context.setup.changes)
-        key = await issue(env)
-        await ring.authenticate(key)
+async def test_keys_stop_when_account_is_disabled_and_resume_when_enabled(env: Environment) -> None:
+    ring = KeyCache(env.context.setup.changes)
+    key = await issue(env)
+    await ring.authenticate(key)
 
-        await env.store.write(accounts.set_disabled, "acme", env.world.now())
-        assert await refusal(ring, key) is Code.UNAUTHORIZED
-        await env.store.write(accounts.set_disabled, "acme", None)
+    await env.store.write(accounts.set_disabled, "acme", env.world.now())
+    assert await refusal(ring, key) is Code.UNAUTHORIZED
+    await env.store.write(accounts.set_disabled, "acme", None)
 
-        assert (await ring.authenticate(key)).account == "acme"
-
-    run_scenario(scenario)
+    assert (await ring.authenticate(key)).account == "acme"
 
 
-def test_key_created_after_a_refusal_works_at_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        ring = KeyCache(env.context.setup.changes)
-        key = await issue(env)
-        await env.store.write(accounts.set_disabled, "acme", env.world.now())
-        assert await refusal(ring, "pb_" + "0" * 40) is Code.UNAUTHORIZED
-        await env.store.write(accounts.set_disabled, "acme", None)
+async def test_key_created_after_a_refusal_works_at_once(env: Environment) -> None:
+    ring = KeyCache(env.context.setup.changes)
+    key = await issue(env)
+    await env.store.write(accounts.set_disabled, "acme", env.world.now())
+    assert await refusal(ring, "pb_" + "0" * 40) is Code.UNAUTHORIZED
+    await env.store.write(accounts.set_disabled, "acme", None)
 
-        assert await ring.authenticate(key)
-
-    run_scenario(scenario)
+    assert await ring.authenticate(key)
 
 
-def test_two_active_keys_of_an_account_allow_rotation(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        ring = KeyCache(env.context.setup.changes)
-        old, new = await issue(env), await issue(env)
-        known = await ring.authenticate(old)
+async def test_two_active_keys_of_an_account_allow_rotation(env: Environment) -> None:
+    ring = KeyCache(env.context.setup.changes)
+    old, new = await issue(env), await issue(env)
+    known = await ring.authenticate(old)
 
-        await env.store.write(accounts.revoke_key, known.id, env.world.now())
+    await env.store.write(accounts.revoke_key, known.id, env.world.now())
 
-        assert await refusal(ring, old) is Code.UNAUTHORIZED
-        assert (await ring.authenticate(new)).account_id == known.account_id
-
-    run_scenario(scenario)
+    assert await refusal(ring, old) is Code.UNAUTHORIZED
+    assert (await ring.authenticate(new)).account_id == known.account_id

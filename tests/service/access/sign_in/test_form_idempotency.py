@@ -15,18 +15,15 @@ from tests.fixtures.web import RunScenario
 FORM, OTHER = b"f" * 32, b"o" * 32
 
 
-def test_form_is_claimed_once_until_it_is_released(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        assert await form_idempotency.claim(env.context, FORM)
-        assert not await form_idempotency.claim(env.context, FORM)
-        assert await form_idempotency.claim(env.context, OTHER)
+async def test_form_is_claimed_once_until_it_is_released(env: Environment) -> None:
+    assert await form_idempotency.claim(env.context, FORM)
+    assert not await form_idempotency.claim(env.context, FORM)
+    assert await form_idempotency.claim(env.context, OTHER)
 
-        await form_idempotency.release(env.context, FORM)
+    await form_idempotency.release(env.context, FORM)
 
-        assert await form_idempotency.claim(env.context, FORM)
-        assert not await form_idempotency.claim(env.context, OTHER)
-
-    run_scenario(scenario)
+    assert await form_idempotency.claim(env.context, FORM)
+    assert not await form_idempotency.claim(env.context, OTHER)
 
 
 def test_claim_is_valid_for_a_day_and_deleted_then(run_scenario: RunScenario) -> None:

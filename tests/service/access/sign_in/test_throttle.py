@@ -72,39 +72,33 @@ def test_right_password_waits_ever_longer_after_too_many_wrong_ones(run_scenario
     run_scenario(scenario, world=world)
 
 
-def test_guessing_is_throttled_by_name_and_by_address(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await make(env)
-        await guess_from_many_addresses(env, FREE_ATTEMPTS_PER_NAME)
-        assert await wait_of(env, address=THERE) == 1
+async def test_guessing_is_throttled_by_name_and_by_address(env: Environment) -> None:
+    await make(env)
+    await guess_from_many_addresses(env, FREE_ATTEMPTS_PER_NAME)
+    assert await wait_of(env, address=THERE) == 1
 
-        for number in range(FREE_ATTEMPTS_PER_ADDRESS):
-            await guess(env, 1, name=f"user{number}", address=ip_address(f"2001:db8::{number}"))
-        await make(env, "lee")
-        assert await wait_of(env, name="lee", address=ip_address("2001:db8::ffff")) == 1
-        assert await wait_of(env, name="lee", address=ip_address("2001:db8:0:1::1")) == 0
-
-    run_scenario(scenario)
+    for number in range(FREE_ATTEMPTS_PER_ADDRESS):
+        await guess(env, 1, name=f"user{number}", address=ip_address(f"2001:db8::{number}"))
+    await make(env, "lee")
+    assert await wait_of(env, name="lee", address=ip_address("2001:db8::ffff")) == 1
+    assert await wait_of(env, name="lee", address=ip_address("2001:db8:0:1::1")) == 0
 
 
-def test_right_password_works_on_a_known_device_whatever_others_try(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await make(env)
-        known = await enter(env)
-        assert known is not None
-        await guess(env, FREE_ATTEMPTS_PER_NAME_AND_ADDRESS)
-        await guess_from_many_addresses(env, FREE_ATTEMPTS_PER_NAME - FREE_ATTEMPTS_PER_NAME_AND_ADDRESS)
-        assert await wait_of(env) > 0
-        assert await wait_of(env, address=THERE) > 0
+async def test_right_password_works_on_a_known_device_whatever_others_try(env: Environment) -> None:
+    await make(env)
+    known = await enter(env)
+    assert known is not None
+    await guess(env, FREE_ATTEMPTS_PER_NAME_AND_ADDRESS)
+    await guess_from_many_addresses(env, FREE_ATTEMPTS_PER_NAME - FREE_ATTEMPTS_PER_NAME_AND_ADDRESS)
+    assert await wait_of(env) > 0
+    assert await wait_of(env, address=THERE) > 0
 
-        signed = await enter(env, device=known.device_token)
-        assert signed is not None
-        elsewhere = await enter(env, address=THERE, device=signed.device_token)
+    signed = await enter(env, device=known.device_token)
+    assert signed is not None
+    elsewhere = await enter(env, address=THERE, device=signed.device_token)
 
-        assert elsewhere is not None
-        assert await wait_of(env, device=known.device_token) > 0, "a device token is used once"
-
-    run_scenario(scenario)
+    assert elsewhere is not None
+    assert await wait_of(env, device=known.device_token) > 0, "a device token is used once"
 
 
 def test_attacker_cannot_put_off_the_turn_of_a_new_browser(run_scenario: RunScenario) -> None:
@@ -155,96 +149,81 @@ def test_turn_is_used_once_and_passes(run_scenario: RunScenario) -> None:
     run_scenario(scenario, world=world)
 
 
-def test_device_with_many_failures_is_trusted_no_longer(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await make(env)
-        stolen = await enter(env)
-        assert stolen is not None
-        await guess(env, MAX_FAILURES_OF_DEVICE, device=stolen.device_token)
-        await guess(env, FREE_ATTEMPTS_PER_NAME_AND_ADDRESS, device=stolen.device_token)
+async def test_device_with_many_failures_is_trusted_no_longer(env: Environment) -> None:
+    await make(env)
+    stolen = await enter(env)
+    assert stolen is not None
+    await guess(env, MAX_FAILURES_OF_DEVICE, device=stolen.device_token)
+    await guess(env, FREE_ATTEMPTS_PER_NAME_AND_ADDRESS, device=stolen.device_token)
 
-        assert await wait_of(env, device=stolen.device_token) == 1
-        assert await wait_of(env, address=THERE) == 0
-
-    run_scenario(scenario)
+    assert await wait_of(env, device=stolen.device_token) == 1
+    assert await wait_of(env, address=THERE) == 0
 
 
 @pytest.mark.parametrize("what", ["password", "disable"])
-def test_new_password_or_disabling_ends_trust_in_devices(run_scenario: RunScenario, what: str) -> None:
-    async def scenario(env: Environment) -> None:
-        await make(env)
-        signed = await enter(env)
-        assert signed is not None
-        now, hash = env.world.now(), quick_hash(WORD)
-        if what == "password":
-            await env.store.write(users.change_password, "kim", hash, now)
-        else:
-            await env.store.write(users.set_disabled, "kim", True, now)
-            await env.store.write(users.set_disabled, "kim", False, now)
+async def test_new_password_or_disabling_ends_trust_in_devices(env: Environment, what: str) -> None:
+    await make(env)
+    signed = await enter(env)
+    assert signed is not None
+    now, hash = env.world.now(), quick_hash(WORD)
+    if what == "password":
+        await env.store.write(users.change_password, "kim", hash, now)
+    else:
+        await env.store.write(users.set_disabled, "kim", True, now)
+        await env.store.write(users.set_disabled, "kim", False, now)
 
-        await guess(env, FREE_ATTEMPTS_PER_NAME_AND_ADDRESS)
+    await guess(env, FREE_ATTEMPTS_PER_NAME_AND_ADDRESS)
 
-        assert await wait_of(env, device=signed.device_token) > 0
-
-    run_scenario(scenario)
+    assert await wait_of(env, device=signed.device_token) > 0
 
 
-def test_device_of_one_user_is_not_trusted_for_another(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await make(env)
-        await make(env, "thief")
-        thief = await enter(env, "thief")
-        assert thief is not None
+async def test_device_of_one_user_is_not_trusted_for_another(env: Environment) -> None:
+    await make(env)
+    await make(env, "thief")
+    thief = await enter(env, "thief")
+    assert thief is not None
 
-        await guess(env, FREE_ATTEMPTS_PER_NAME_AND_ADDRESS, device=thief.device_token)
+    await guess(env, FREE_ATTEMPTS_PER_NAME_AND_ADDRESS, device=thief.device_token)
 
-        assert await wait_of(env, device=thief.device_token) == 1
-
-    run_scenario(scenario)
+    assert await wait_of(env, device=thief.device_token) == 1
 
 
 @pytest.mark.parametrize("what", ["password", "unlock"])
-def test_new_password_or_unlocking_lifts_the_delay(run_scenario: RunScenario, what: str) -> None:
-    async def scenario(env: Environment) -> None:
-        await make(env)
-        await guess(env, FREE_ATTEMPTS_PER_NAME_AND_ADDRESS)
-        await guess_from_many_addresses(env, FREE_ATTEMPTS_PER_NAME - FREE_ATTEMPTS_PER_NAME_AND_ADDRESS)
-        assert await wait_of(env) > 0
+async def test_new_password_or_unlocking_lifts_the_delay(env: Environment, what: str) -> None:
+    await make(env)
+    await guess(env, FREE_ATTEMPTS_PER_NAME_AND_ADDRESS)
+    await guess_from_many_addresses(env, FREE_ATTEMPTS_PER_NAME - FREE_ATTEMPTS_PER_NAME_AND_ADDRESS)
+    assert await wait_of(env) > 0
 
-        now = env.world.now()
-        if what == "unlock":
-            assert await env.store.write(users.unlock, " KIM ", now)
-            assert not await env.store.write(users.unlock, "kim", now)
-        else:
-            hash = quick_hash(WORD)
-            await env.store.write(users.change_password, "kim", hash, now)
+    now = env.world.now()
+    if what == "unlock":
+        assert await env.store.write(users.unlock, " KIM ", now)
+        assert not await env.store.write(users.unlock, "kim", now)
+    else:
+        hash = quick_hash(WORD)
+        await env.store.write(users.change_password, "kim", hash, now)
 
-        assert await wait_of(env) == 0
-        assert await wait_of(env, address=THERE) == 0
-        assert (await sign_in_entries(env))[-1] == ("user.unlock", "kim")
-
-    run_scenario(scenario)
+    assert await wait_of(env) == 0
+    assert await wait_of(env, address=THERE) == 0
+    assert (await sign_in_entries(env))[-1] == ("user.unlock", "kim")
 
 
-def test_failed_sign_ins_are_recorded_but_do_not_fill_the_audit_log(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await make(env)
-        await guess_from_many_addresses(env, FREE_ATTEMPTS_PER_NAME)
-        for _ in range(100):
-            assert await wait_of(env, address=THERE) == 1
+async def test_failed_sign_ins_are_recorded_but_do_not_fill_the_audit_log(env: Environment) -> None:
+    await make(env)
+    await guess_from_many_addresses(env, FREE_ATTEMPTS_PER_NAME)
+    for _ in range(100):
+        assert await wait_of(env, address=THERE) == 1
 
-        assert await sign_in_entries(env) == [
-            ("session.failed", "kim 203.0.113.0 (1)"),
-            ("session.failed", "kim 203.0.113.1 (2)"),
-            ("session.failed", "kim 203.0.113.4 (5)"),
-            ("session.failed", "kim 203.0.113.9 (10)"),
-            ("session.failed", "kim 203.0.113.19 (20)"),
-            ("session.throttled", "kim 203.0.113.19 (1)"),
-        ]
-        counted = [env.context.metrics.sign_ins.count(result) for result in ("success", "failure", "throttled")]
-        assert counted == [0, FREE_ATTEMPTS_PER_NAME, 100]
-
-    run_scenario(scenario)
+    assert await sign_in_entries(env) == [
+        ("session.failed", "kim 203.0.113.0 (1)"),
+        ("session.failed", "kim 203.0.113.1 (2)"),
+        ("session.failed", "kim 203.0.113.4 (5)"),
+        ("session.failed", "kim 203.0.113.9 (10)"),
+        ("session.failed", "kim 203.0.113.19 (20)"),
+        ("session.throttled", "kim 203.0.113.19 (1)"),
+    ]
+    counted = [env.context.metrics.sign_ins.count(result) for result in ("success", "failure", "throttled")]
+    assert counted == [0, FREE_ATTEMPTS_PER_NAME, 100]
 
 
 def test_names_that_no_user_has_are_recorded_nowhere(
@@ -274,10 +253,7 @@ def test_names_that_no_user_has_are_recorded_nowhere(
     run_scenario(scenario)
 
 
-def test_successful_sign_ins_are_never_throttled(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await make(env)
-        for _ in range(FREE_ATTEMPTS_PER_NAME_AND_ADDRESS + 1):
-            assert await enter(env) is not None
-
-    run_scenario(scenario)
+async def test_successful_sign_ins_are_never_throttled(env: Environment) -> None:
+    await make(env)
+    for _ in range(FREE_ATTEMPTS_PER_NAME_AND_ADDRESS + 1):
+        assert await enter(env) is not None

@@ -9,34 +9,28 @@ from pabal.domain.sends.message import Attempt, Outcome, Status
 from pabal.service.delivery.carrier.flow_control import PAUSE_S, Backpressure
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, outcomes_of, send, sms
-from tests.fixtures.virtual import Environment, VirtualWorld, run_in_virtual_time
+from tests.fixtures.virtual import Environment, VirtualWorld
 
 
-def test_batches_halve_when_most_verdicts_are_busy_and_grow_when_few_are() -> None:
-    async def scenario() -> None:
-        backpressure = Backpressure(VirtualWorld(), DEFAULT_BATCH_SIZE)
-        assert (backpressure.limit, backpressure.pause_s) == (DEFAULT_BATCH_SIZE, 0)
+async def test_batches_halve_when_most_verdicts_are_busy_and_grow_when_few_are() -> None:
+    backpressure = Backpressure(VirtualWorld(), DEFAULT_BATCH_SIZE)
+    assert (backpressure.limit, backpressure.pause_s) == (DEFAULT_BATCH_SIZE, 0)
 
-        backpressure.record(60, 100)
-        assert (backpressure.limit, backpressure.pause_s) == (50, PAUSE_S)
-        backpressure.record(40, 40)  # submitted before the pause
-        assert backpressure.limit == 50
+    backpressure.record(60, 100)
+    assert (backpressure.limit, backpressure.pause_s) == (50, PAUSE_S)
+    backpressure.record(40, 40)  # submitted before the pause
+    assert backpressure.limit == 50
 
-        backpressure.record(3, 10)
-        assert backpressure.limit == 50
-        backpressure.record(1, 10)
-        assert backpressure.limit == 63
-
-    run_in_virtual_time(scenario())
+    backpressure.record(3, 10)
+    assert backpressure.limit == 50
+    backpressure.record(1, 10)
+    assert backpressure.limit == 63
 
 
-def test_a_few_busy_verdicts_change_nothing() -> None:
-    async def scenario() -> None:
-        backpressure = Backpressure(VirtualWorld(), DEFAULT_BATCH_SIZE)
-        backpressure.record(4, 4)
-        assert (backpressure.limit, backpressure.pause_s) == (DEFAULT_BATCH_SIZE, 0)
-
-    run_in_virtual_time(scenario())
+async def test_a_few_busy_verdicts_change_nothing() -> None:
+    backpressure = Backpressure(VirtualWorld(), DEFAULT_BATCH_SIZE)
+    backpressure.record(4, 4)
+    assert (backpressure.limit, backpressure.pause_s) == (DEFAULT_BATCH_SIZE, 0)
 
 
 @sqlite_only

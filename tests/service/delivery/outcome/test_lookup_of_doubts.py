@@ -34,7 +34,6 @@ from tests.fixtures.virtual import (
     VirtualWorld,
     build_environment,
     open_store,
-    run_in_virtual_time,
     settings_for,
 )
 
@@ -303,37 +302,34 @@ def test_receipt_is_awaited_under_the_reference_that_the_lookup_found(run_scenar
 # Lost leases.
 
 
-def test_only_messages_in_flight_are_in_doubt_after_a_crash(tmp_path: Path) -> None:
-    async def run() -> None:
-        world = VirtualWorld()
-        before = FakeCarrier(delay_s=20.0, timeout_s=30.0, can_look_up=True, window=2)
-        env = await build_environment(
-            tmp_path, world=world, carriers={DEFAULT_CARRIER: before}, settings=settings_for(tmp_path)
-        )
-        in_flight = await send(env, sms("01000000011", "01000000012"))
-        await env.wait(1)
-        waiting = await send(env, sms("01000000013"))
-        await env.wait(1)
-        assert len(before.submitted) == 2
-        await kill(env)
+async def test_only_messages_in_flight_are_in_doubt_after_a_crash(tmp_path: Path) -> None:
+    world = VirtualWorld()
+    before = FakeCarrier(delay_s=20.0, timeout_s=30.0, can_look_up=True, window=2)
+    env = await build_environment(
+        tmp_path, world=world, carriers={DEFAULT_CARRIER: before}, settings=settings_for(tmp_path)
+    )
+    in_flight = await send(env, sms("01000000011", "01000000012"))
+    await env.wait(1)
+    waiting = await send(env, sms("01000000013"))
+    await env.wait(1)
+    assert len(before.submitted) == 2
+    await kill(env)
 
-        after = FakeCarrier(answer=accept_without_receipt, can_look_up=True)
-        env = await build_environment(
-            tmp_path,
-            world=world,
-            store=open_store(tmp_path, world),
-            carriers={DEFAULT_CARRIER: after},
-            settings=settings_for(tmp_path),
-        )
-        await env.wait(lease_duration_ms(after) / SECOND + 10)
+    after = FakeCarrier(answer=accept_without_receipt, can_look_up=True)
+    env = await build_environment(
+        tmp_path,
+        world=world,
+        store=open_store(tmp_path, world),
+        carriers={DEFAULT_CARRIER: after},
+        settings=settings_for(tmp_path),
+    )
+    await env.wait(lease_duration_ms(after) / SECOND + 10)
 
-        attempts = {attempt.receiver: (attempt.is_in_doubt, attempt.number) for _, attempt in after.submitted}
-        assert attempts == {"01000000011": (True, 2), "01000000012": (True, 2), "01000000013": (False, 1)}
-        assert await recorded_attempts(env) == [(1, DEFAULT_CARRIER, "unknown"), (1, DEFAULT_CARRIER, "unknown")]
-        assert await outcomes_of(env, in_flight) + await outcomes_of(env, waiting) == [DELIVERED] * 3
-        await env.service.stop()
-
-    run_in_virtual_time(run())
+    attempts = {attempt.receiver: (attempt.is_in_doubt, attempt.number) for _, attempt in after.submitted}
+    assert attempts == {"01000000011": (True, 2), "01000000012": (True, 2), "01000000013": (False, 1)}
+    assert await recorded_attempts(env) == [(1, DEFAULT_CARRIER, "unknown"), (1, DEFAULT_CARRIER, "unknown")]
+    assert await outcomes_of(env, in_flight) + await outcomes_of(env, waiting) == [DELIVERED] * 3
+    await env.service.stop()
 
 
 def test_messages_in_flight_of_a_dead_process_are_in_doubt_for_its_successor(tmp_path: Path) -> None:
@@ -372,28 +368,25 @@ async def kill(env: Environment) -> None:
     await env.store.close()
 
 
-def test_advertisement_in_doubt_is_still_in_doubt_in_the_morning(tmp_path: Path) -> None:
-    async def run() -> None:
-        world = VirtualWorld(starts_at=NOON + 8 * HOUR + 49 * MINUTE)
-        before = FakeCarrier(delay_s=20.0, timeout_s=30.0, can_look_up=True)
-        settings = settings_for(tmp_path)
-        env = await build_environment(tmp_path, world=world, carriers={DEFAULT_CARRIER: before}, settings=settings)
-        await send(env, sms("01000000011", "01000000012")._replace(is_ad=True))
-        await env.wait(1)
-        assert len(before.submitted) == 2
-        await kill(env)
-        await asyncio.sleep(120)
-        after = FakeCarrier(answer=accept_without_receipt, can_look_up=True)
-        store = open_store(tmp_path, world)
-        env = await build_environment(
-            tmp_path, world=world, store=store, carriers={DEFAULT_CARRIER: after}, settings=settings
-        )
-        await env.wait(60)
-        assert after.submitted == []
-        world.starts_at += 11 * HOUR
-        await env.wait(600)
+async def test_advertisement_in_doubt_is_still_in_doubt_in_the_morning(tmp_path: Path) -> None:
+    world = VirtualWorld(starts_at=NOON + 8 * HOUR + 49 * MINUTE)
+    before = FakeCarrier(delay_s=20.0, timeout_s=30.0, can_look_up=True)
+    settings = settings_for(tmp_path)
+    env = await build_environment(tmp_path, world=world, carriers={DEFAULT_CARRIER: before}, settings=settings)
+    await send(env, sms("01000000011", "01000000012")._replace(is_ad=True))
+    await env.wait(1)
+    assert len(before.submitted) == 2
+    await kill(env)
+    await asyncio.sleep(120)
+    after = FakeCarrier(answer=accept_without_receipt, can_look_up=True)
+    store = open_store(tmp_path, world)
+    env = await build_environment(
+        tmp_path, world=world, store=store, carriers={DEFAULT_CARRIER: after}, settings=settings
+    )
+    await env.wait(60)
+    assert after.submitted == []
+    world.starts_at += 11 * HOUR
+    await env.wait(600)
 
-        assert doubt_flags(after) == [True, True]
-        await env.service.stop()
-
-    run_in_virtual_time(run())
+    assert doubt_flags(after) == [True, True]
+    await env.service.stop()

@@ -80,85 +80,73 @@ def test_word_within_a_text_does_not(content: str) -> None:
     assert not is_opt_out_text(content)
 
 
-def test_message_belongs_to_the_account_with_the_number(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        account_id = await register(env)
+async def test_message_belongs_to_the_account_with_the_number(env: Environment) -> None:
+    account_id = await register(env)
 
-        await arrive(env, text("언제 오나요?"), text("\0\ud800é", "14155550100"))
-        await env.wait(10)
+    await arrive(env, text("언제 오나요?"), text("\0\ud800é", "14155550100"))
+    await env.wait(10)
 
-        assert await stored(env, account_id) == [(PHONE, "언제 오나요?", False), ("14155550100", "\ufffd?é", False)]
-        assert await stored(env, None) == []
-        page = await env.store.read(events.read_after, account_id, {}, 10)
-        assert [each.type for each in page.events] == [EventType.MESSAGE_INBOUND] * 2
-        found = await env.store.read(events.get_data, [each.id for each in page.events])
-        (said,) = [each.data for each in found.values() if each.data["label"] == "010-1234-5678"]
-        assert said == {
-            "id": said["id"],
-            "label": "010-1234-5678",
-            "sender": "010-1234-5678",
-            "receiver": "02-1234-5678",
-            "content": "언제 오나요?",
-            "optOut": False,
-            "receivedDate": "2026-11-15 12:00:00",
-        }
-
-    run_scenario(scenario)
+    assert await stored(env, account_id) == [(PHONE, "언제 오나요?", False), ("14155550100", "\ufffd?é", False)]
+    assert await stored(env, None) == []
+    page = await env.store.read(events.read_after, account_id, {}, 10)
+    assert [each.type for each in page.events] == [EventType.MESSAGE_INBOUND] * 2
+    found = await env.store.read(events.get_data, [each.id for each in page.events])
+    (said,) = [each.data for each in found.values() if each.data["label"] == "010-1234-5678"]
+    assert said == {
+        "id": said["id"],
+        "label": "010-1234-5678",
+        "sender": "010-1234-5678",
+        "receiver": "02-1234-5678",
+        "content": "언제 오나요?",
+        "optOut": False,
+        "receivedDate": "2026-11-15 12:00:00",
+    }
 
 
 @pytest.mark.parametrize("state", [None, NumberState.PENDING, NumberState.REJECTED])
-def test_message_to_an_unregistered_number_is_for_operators_only(
-    run_scenario: RunScenario, state: NumberState | None
+async def test_message_to_an_unregistered_number_is_for_operators_only(
+    env: Environment, state: NumberState | None
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        account_id = await account_id_of(env) if state is None else await register(env, state=state)
-        await send(env, sms(PHONE))
+    account_id = await account_id_of(env) if state is None else await register(env, state=state)
+    await send(env, sms(PHONE))
 
-        await arrive(env, text("STOP"))
+    await arrive(env, text("STOP"))
 
-        assert (await stored(env, account_id), await stored(env, None)) == ([], [(PHONE, "STOP", False)])
-        assert await opted_out(env, account_id) == []
-
-    run_scenario(scenario)
+    assert (await stored(env, account_id), await stored(env, None)) == ([], [(PHONE, "STOP", False)])
+    assert await opted_out(env, account_id) == []
 
 
-def test_reply_opts_out_of_the_sender_number_that_wrote_before(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        account_id = await register(env)
-        await send(env, sms(PHONE))
-        await send(env, sms(OTHER, sender="0299999999"))
+async def test_reply_opts_out_of_the_sender_number_that_wrote_before(env: Environment) -> None:
+    account_id = await register(env)
+    await send(env, sms(PHONE))
+    await send(env, sms(OTHER, sender="0299999999"))
 
-        await arrive(env, text("수신거부"), text("수신거부", OTHER), text("수신거부"), text("stop", "14155550100"))
-        await env.wait(10)
-        ad = await send(env, sms(PHONE, OTHER, content="(광고)할인", is_ad=True))
-        await env.wait(3)
+    await arrive(env, text("수신거부"), text("수신거부", OTHER), text("수신거부"), text("stop", "14155550100"))
+    await env.wait(10)
+    ad = await send(env, sms(PHONE, OTHER, content="(광고)할인", is_ad=True))
+    await env.wait(3)
 
-        assert await opted_out(env, account_id) == [(PHONE, SENDER)]
-        assert [each[2] for each in await stored(env, account_id)] == [True, False, True, False]
-        assert await outcomes_of(env, ad) == [
-            (Status.FAIL, Outcome.OPTED_OUT),
-            (Status.COMPLETED, Outcome.DELIVERED),
-        ]
-        page = await env.store.read(events.read_after, account_id, {}, 100, [EventType.OPT_OUT_ADDED])
-        ((_, said),) = (await env.store.read(events.get_data, [each.id for each in page.events])).items()
-        assert (said.data["phoneNumber"], said.data["senderNumber"]) == ("010-1234-5678", "02-1234-5678")
-
-    run_scenario(scenario)
+    assert await opted_out(env, account_id) == [(PHONE, SENDER)]
+    assert [each[2] for each in await stored(env, account_id)] == [True, False, True, False]
+    assert await outcomes_of(env, ad) == [
+        (Status.FAIL, Outcome.OPTED_OUT),
+        (Status.COMPLETED, Outcome.DELIVERED),
+    ]
+    page = await env.store.read(events.read_after, account_id, {}, 100, [EventType.OPT_OUT_ADDED])
+    ((_, said),) = (await env.store.read(events.get_data, [each.id for each in page.events])).items()
+    assert (said.data["phoneNumber"], said.data["senderNumber"]) == ("010-1234-5678", "02-1234-5678")
 
 
-def test_reply_to_a_fallback_opts_out_and_one_to_an_alimtalk_does_not(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        account_id = await register(env)
-        profile = await add_profile(env)
-        await send(env, alimtalk(profile, "01000000003"))
-        await send(env, alimtalk(profile, PHONE))
-        await env.wait(5)
+async def test_reply_to_a_fallback_opts_out_and_one_to_an_alimtalk_does_not(env: Environment) -> None:
+    account_id = await register(env)
+    profile = await add_profile(env)
+    await send(env, alimtalk(profile, "01000000003"))
+    await send(env, alimtalk(profile, PHONE))
+    await env.wait(5)
 
-        await arrive(env, text("거부", "01000000003"), text("거부", PHONE))
+    await arrive(env, text("거부", "01000000003"), text("거부", PHONE))
 
-        assert await opted_out(env, account_id) == [("01000000003", SENDER)]
-
-    run_scenario(scenario)
+    assert await opted_out(env, account_id) == [("01000000003", SENDER)]
 
 
 def parts(*pieces: str, reference: int = 7, sender: str = PHONE) -> list[InboundMessage]:
@@ -168,51 +156,42 @@ def parts(*pieces: str, reference: int = 7, sender: str = PHONE) -> list[Inbound
     ]
 
 
-def test_parts_are_joined_in_any_order_when_all_are_there(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        account_id = await register(env)
-        one, two, three = parts("안녕\ud83d", "\ude00 하세", "요")
+async def test_parts_are_joined_in_any_order_when_all_are_there(env: Environment) -> None:
+    account_id = await register(env)
+    one, two, three = parts("안녕\ud83d", "\ude00 하세", "요")
 
-        await arrive(env, three, one, *parts("다른", " 사람", sender=OTHER))
-        await arrive(env, one)
-        before = await stored(env, account_id)
-        await arrive(env, two)
+    await arrive(env, three, one, *parts("다른", " 사람", sender=OTHER))
+    await arrive(env, one)
+    before = await stored(env, account_id)
+    await arrive(env, two)
 
-        assert before == [(OTHER, "다른 사람", False)]
-        assert await stored(env, account_id) == [(OTHER, "다른 사람", False), (PHONE, "안녕😀 하세요", False)]
-        assert await count_rows(env, "inbound_parts") == 0
-
-    run_scenario(scenario)
+    assert before == [(OTHER, "다른 사람", False)]
+    assert await stored(env, account_id) == [(OTHER, "다른 사람", False), (PHONE, "안녕😀 하세요", False)]
+    assert await count_rows(env, "inbound_parts") == 0
 
 
-def test_long_message_with_missing_parts_is_stored_after_an_hour(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        account_id = await register(env)
-        one, _, three = parts("하나", "둘", "셋")
+async def test_long_message_with_missing_parts_is_stored_after_an_hour(env: Environment) -> None:
+    account_id = await register(env)
+    one, _, three = parts("하나", "둘", "셋")
 
-        await arrive(env, one, three)
-        await env.wait(3500)
-        before = await stored(env, account_id)
-        await env.wait(200)
+    await arrive(env, one, three)
+    await env.wait(3500)
+    before = await stored(env, account_id)
+    await env.wait(200)
 
-        assert before == []
-        assert await stored(env, account_id) == [(PHONE, "하나…셋", False)]
-
-    run_scenario(scenario)
+    assert before == []
+    assert await stored(env, account_id) == [(PHONE, "하나…셋", False)]
 
 
-def test_parts_that_two_processes_stored_are_joined_by_housekeeping(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        account_id = await register(env)
-        long = inbound.LongMessage(DEFAULT_CARRIER, PHONE, SENDER, 7, 2)
-        for number, piece in ((1, "앞"), (2, "뒤")):
-            await env.store.write(inbound.add_part, long, number, piece, env.world.now())
+async def test_parts_that_two_processes_stored_are_joined_by_housekeeping(env: Environment) -> None:
+    account_id = await register(env)
+    long = inbound.LongMessage(DEFAULT_CARRIER, PHONE, SENDER, 7, 2)
+    for number, piece in ((1, "앞"), (2, "뒤")):
+        await env.store.write(inbound.add_part, long, number, piece, env.world.now())
 
-        await run_round(env.context)
+    await run_round(env.context)
 
-        assert await stored(env, account_id) == [(PHONE, "앞뒤", False)]
-
-    run_scenario(scenario)
+    assert await stored(env, account_id) == [(PHONE, "앞뒤", False)]
 
 
 def test_messages_wait_while_the_store_is_unavailable(run_scenario: RunScenario, tmp_path: Path) -> None:
@@ -235,41 +214,35 @@ def test_messages_wait_while_the_store_is_unavailable(run_scenario: RunScenario,
     run_scenario(scenario, world=world, store=store)
 
 
-def test_messages_are_deleted_after_the_retention_and_with_their_number(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        account_id = await register(env)
-        await arrive(env, text("오래된", OTHER))
-        await env.store.write(_age, env.world.now() - 181 * DAY)
-        await arrive(env, text("비밀"), *parts("비", "밀", "이")[:2])
-        await run_round(env.context)
-        exported = await privacy.export(env.store, env.context.policy.hash_keys, account_id, PHONE)
-        kept = await stored(env, account_id)
+async def test_messages_are_deleted_after_the_retention_and_with_their_number(env: Environment) -> None:
+    account_id = await register(env)
+    await arrive(env, text("오래된", OTHER))
+    await env.store.write(_age, env.world.now() - 181 * DAY)
+    await arrive(env, text("비밀"), *parts("비", "밀", "이")[:2])
+    await run_round(env.context)
+    exported = await privacy.export(env.store, env.context.policy.hash_keys, account_id, PHONE)
+    kept = await stored(env, account_id)
 
-        await privacy.erase(env.context, account_id, PHONE)
+    await privacy.erase(env.context, account_id, PHONE)
 
-        assert [each.content for each in exported.inbound] == ["비밀"]
-        assert kept == [(PHONE, "비밀", False)]
-        assert await stored(env, account_id) == []
-        assert await count_rows(env, "inbound_parts") == 0
-
-    run_scenario(scenario)
+    assert [each.content for each in exported.inbound] == ["비밀"]
+    assert kept == [(PHONE, "비밀", False)]
+    assert await stored(env, account_id) == []
+    assert await count_rows(env, "inbound_parts") == 0
 
 
-def test_message_is_cut_at_its_limit_and_control_characters_are_replaced(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        account_id = await register(env)
-        longest = "가" * MAX_CONTENT_CHARACTERS
+async def test_message_is_cut_at_its_limit_and_control_characters_are_replaced(env: Environment) -> None:
+    account_id = await register(env)
+    longest = "가" * MAX_CONTENT_CHARACTERS
 
-        await arrive(env, text(longest), text(f"{longest}나"), text("\x1b[2J줄\n칸\t끝\x7f\x9b"))
-        await arrive(env, *parts(*["x" * 60_000] * 25))
+    await arrive(env, text(longest), text(f"{longest}나"), text("\x1b[2J줄\n칸\t끝\x7f\x9b"))
+    await arrive(env, *parts(*["x" * 60_000] * 25))
 
-        whole, cut, tidy, joined = [content for _, content, _ in await stored(env, account_id)]
-        assert whole == longest
-        assert (cut[-2:], len(cut)) == ("가…", MAX_CONTENT_CHARACTERS)
-        assert tidy == "\ufffd[2J줄\n칸\t끝\ufffd\ufffd"
-        assert len(joined) == MAX_CONTENT_CHARACTERS
-
-    run_scenario(scenario)
+    whole, cut, tidy, joined = [content for _, content, _ in await stored(env, account_id)]
+    assert whole == longest
+    assert (cut[-2:], len(cut)) == ("가…", MAX_CONTENT_CHARACTERS)
+    assert tidy == "\ufffd[2J줄\n칸\t끝\ufffd\ufffd"
+    assert len(joined) == MAX_CONTENT_CHARACTERS
 
 
 def _age(tx: Tx, received_at: int) -> None:

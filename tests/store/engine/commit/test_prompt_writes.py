@@ -87,48 +87,39 @@ def test_prompt_write_shares_a_commit_with_short_ones(tmp_path: Path) -> None:
     run_in_virtual_time(scenario())
 
 
-def test_queue_has_urgent_writes_then_prompt_ones_then_others() -> None:
-    async def scenario() -> None:
-        loop, queue = asyncio.get_running_loop(), WriteQueue()
-        works = (add_word, add_prompt_word, add_urgent_word, add_word, add_prompt_word)
-        queue.add([pending(loop, work, word) for work, word in zip(works, "abcde", strict=True)])
+async def test_queue_has_urgent_writes_then_prompt_ones_then_others() -> None:
+    loop, queue = asyncio.get_running_loop(), WriteQueue()
+    works = (add_word, add_prompt_word, add_urgent_word, add_word, add_prompt_word)
+    queue.add([pending(loop, work, word) for work, word in zip(works, "abcde", strict=True)])
 
-        assert len(queue) == 5
-        assert words(queue) == "cbead"
-        assert len(queue) == 0
-
-    run_in_virtual_time(scenario())
+    assert len(queue) == 5
+    assert words(queue) == "cbead"
+    assert len(queue) == 0
 
 
-def test_others_come_first_during_their_turn() -> None:
-    async def scenario() -> None:
-        loop, queue = asyncio.get_running_loop(), WriteQueue()
-        queue.begin_turn_of_others()
-        queue.add(pending(loop, add_prompt_word, word) for word in "ab")
-        assert queue.first.args == ("a",)  # none waited when it began
-        queue.add(pending(loop, add_word, word) for word in "cde")
-        queue.begin_turn_of_others()
+async def test_others_come_first_during_their_turn() -> None:
+    loop, queue = asyncio.get_running_loop(), WriteQueue()
+    queue.begin_turn_of_others()
+    queue.add(pending(loop, add_prompt_word, word) for word in "ab")
+    assert queue.first.args == ("a",)  # none waited when it began
+    queue.add(pending(loop, add_word, word) for word in "cde")
+    queue.begin_turn_of_others()
 
-        taken = [queue.pop().args[0], queue.pop().args[0]]
-        queue.end_turn_of_others()
+    taken = [queue.pop().args[0], queue.pop().args[0]]
+    queue.end_turn_of_others()
 
-        assert taken == ["c", "d"]
-        assert words(queue) == "abe"
-
-    run_in_virtual_time(scenario())
+    assert taken == ["c", "d"]
+    assert words(queue) == "abe"
 
 
-def test_turn_of_others_ends_with_the_last_of_them() -> None:
-    async def scenario() -> None:
-        loop, queue = asyncio.get_running_loop(), WriteQueue()
-        queue.add([pending(loop, add_prompt_word, "a"), pending(loop, add_word, "b")])
-        queue.begin_turn_of_others()
+async def test_turn_of_others_ends_with_the_last_of_them() -> None:
+    loop, queue = asyncio.get_running_loop(), WriteQueue()
+    queue.add([pending(loop, add_prompt_word, "a"), pending(loop, add_word, "b")])
+    queue.begin_turn_of_others()
 
-        assert queue.pop().args == ("b",)
-        queue.add([pending(loop, add_word, "c")])
-        assert words(queue) == "ac"
-
-    run_in_virtual_time(scenario())
+    assert queue.pop().args == ("b",)
+    queue.add([pending(loop, add_word, "c")])
+    assert words(queue) == "ac"
 
 
 def test_others_are_not_kept_waiting_by_prompt_writes_without_end(tmp_path: Path) -> None:
@@ -153,15 +144,12 @@ def test_others_are_not_kept_waiting_by_prompt_writes_without_end(tmp_path: Path
     run_in_virtual_time(scenario())
 
 
-def test_writes_that_are_put_back_keep_their_order() -> None:
-    async def scenario() -> None:
-        loop, queue = asyncio.get_running_loop(), WriteQueue()
-        works = (add_word, add_prompt_word, add_word, add_prompt_word)
-        writes = [pending(loop, work, word) for work, word in zip(works, "abcd", strict=True)]
-        queue.add([pending(loop, add_word, "e"), pending(loop, add_prompt_word, "f")])
+async def test_writes_that_are_put_back_keep_their_order() -> None:
+    loop, queue = asyncio.get_running_loop(), WriteQueue()
+    works = (add_word, add_prompt_word, add_word, add_prompt_word)
+    writes = [pending(loop, work, word) for work, word in zip(works, "abcd", strict=True)]
+    queue.add([pending(loop, add_word, "e"), pending(loop, add_prompt_word, "f")])
 
-        queue.put_back(writes)
+    queue.put_back(writes)
 
-        assert words(queue) == "bdface"
-
-    run_in_virtual_time(scenario())
+    assert words(queue) == "bdface"
