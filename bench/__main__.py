@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 
 from bench.environment import THIS, Environment
-from bench.figures import Figure, format_memory, format_table, tabulate, tabulate_two
+from bench.figures import Figure, format_memory, format_table, format_value, tabulate, tabulate_two
 from bench.load import LoadFailed
 from bench.postgres import CitusEnvironment, postgres_environment
 from bench.server import BenchmarkFailed, report_progress
@@ -39,23 +39,23 @@ def main() -> int:
     began = time.perf_counter()
     rows: list[tuple[str, ...]] = []
     failed: list[str] = []
-    peaks: dict[str, int] = {}
     programs = [given.base / ".venv/bin/pabal", THIS] if compares else [THIS]
-    for name in given.names:
-        scenario = importlib.import_module(f"bench.scenarios.{name}")
-        report_progress(f"{name}: {scenario.__doc__}")
-        try:
-            found = _measure(scenario, programs, given, peaks)
-        except (BenchmarkFailed, LoadFailed) as error:
-            report_progress(f"  FAILED: {error}")
-            failed.append(name)
-            continue
-        rows += tabulate_two(name, *found) if compares else tabulate(name, *found)
+    with contextlib.ExitStack() as stack:
+        environments = [stack.enter_context(_environment(each, given)) for each in programs]
+        for name in given.names:
+            scenario = importlib.import_module(f"bench.scenarios.{name}")
+            report_progress(f"{name}: {scenario.__doc__}")
+            try:
+                found = _measure(scenario, environments, given.rounds or scenario.ROUNDS)
+            except (BenchmarkFailed, LoadFailed) as error:
+                report_progress(f"  FAILED: {error}")
+                failed.append(name)
+                continue
+            rows += tabulate_two(name, *found) if compares else tabulate(name, *found)
     took_s, cores = time.perf_counter() - began, len(os.sched_getaffinity(0))
     report_progress(f"\nPython {platform.python_version()}, {cores} cores, shared with the load; {took_s:.0f} s\n")
     report_progress(format_table(COMPARED_HEADS if compares else HEADS, rows))
-    if peaks and not compares:
-        report_progress(format_memory(peaks))
+    report_progress(format_memory(environments[-1].peaks))
     if failed:
         report_progress(f"FAILED: {', '.join(failed)}")
     return 1 if failed else 0
@@ -78,20 +78,15 @@ def _parse(words: Sequence[str], *, compares: bool) -> argparse.Namespace:
     return given
 
 
-def _measure(
-    scenario: ModuleType, programs: Sequence[Path], given: argparse.Namespace, peaks: dict[str, int]
-) -> list[list[list[Figure]]]:
-    """Return the figures of each round, by program; rounds of all programs take turns."""
-    found: list[list[list[Figure]]] = [[] for _ in programs]
-    with contextlib.ExitStack() as stack:
-        environments = [stack.enter_context(_environment(each, given)) for each in programs]
-        for number in range(given.rounds or scenario.ROUNDS):
-            for position, env in enumerate(environments):
-                found[position].append(scenario.measure(env))
-                shown = ", ".join(f"{each.what} {each.value:,.2f}{each.unit}" for each in found[position][-1])
-                report_progress(f"  round {number + 1}, {env.program}: {shown}")
-        for env in environments:
-            peaks.update(env.peaks)
+def _measure(scenario: ModuleType, environments: Sequence[Environment], rounds: int) -> list[list[list[Figure]]]:
+    """Return the figures of each round, by environment; they take turns, in the other order every second round."""
+    found: list[list[list[Figure]]] = [[] for _ in environments]
+    for number in range(rounds):
+        for position in range(len(environments)) if number % 2 == 0 else reversed(range(len(environments))):
+            env = environments[position]
+            found[position].append(scenario.measure(env))
+            shown = ", ".join(f"{each.what} {format_value(each.value, each.unit)}" for each in found[position][-1])
+            report_progress(f"  round {number + 1}, {env.program}: {shown}")
     return found
 
 

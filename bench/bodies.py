@@ -1,6 +1,5 @@
 """Request bodies of the load."""
 
-import random
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -15,7 +14,9 @@ TEXT = "#{name}님, 주문하신 상품이 오늘 도착합니다."
 ONE_TEXT = "주문하신 상품이 오늘 도착합니다."
 SENDER = "02-1234-5678"
 SINGLES_BEGIN = "0100"
-"""Prefix of the receivers of `singles`; random numbers never start like this."""
+"""Prefix of the receivers of `singles`; other numbers never start like this."""
+SPREAD = 7_654_321
+"""A factor without a common divisor with the count of numbers."""
 SEOUL = ZoneInfo("Asia/Seoul")
 
 
@@ -41,16 +42,15 @@ def sends(
     sender: str = SENDER,
     own: tuple[str, ...] = (),
 ) -> list[bytes]:
-    """Return `count` sendSMS bodies with random receivers; each starts with those of `own`."""
-    rng = random.Random(receivers)
+    """Return `count` sendSMS bodies with different receivers; each starts with those of `own`."""
     shared: dict[str, object] = {"content": content, "sender": sender}
     if send_date:
         shared["sendDate"] = send_date
     return [
         msgspec.json.encode(
-            shared | {"receivers": [_receiver(each) for each in (*own, *_numbers(rng, receivers - len(own)))]}
+            shared | {"receivers": [_receiver(each) for each in (*own, *_numbers(one, receivers - len(own)))]}
         )
-        for _ in range(count)
+        for one in range(count)
     ]
 
 
@@ -60,19 +60,18 @@ def campaigns(count: int, send_date: str | None = None, sender: str = SENDER) ->
 
 
 def talks(count: int, receivers: int, **shared: str) -> list[bytes]:
-    """Return `count` bodies of Alimtalks or brand messages with random receivers, each with a name."""
-    rng = random.Random(receivers)
+    """Return `count` bodies of Alimtalks or brand messages with different receivers, each with a name."""
     return [
         msgspec.json.encode(
             {
                 **shared,
                 "receivers": [
                     {"phoneNumber": number, "templateData": {"name": f"손님{at}"}}
-                    for at, number in enumerate(_numbers(rng, receivers))
+                    for at, number in enumerate(_numbers(one, receivers))
                 ],
             }
         )
-        for _ in range(count)
+        for one in range(count)
     ]
 
 
@@ -91,8 +90,9 @@ def format_date(at: datetime) -> str:
     return at.astimezone(SEOUL).strftime("%Y-%m-%d %H:%M")
 
 
-def _numbers(rng: random.Random, count: int) -> list[str]:
-    return [f"010{rng.randrange(10_000_000, 100_000_000)}" for _ in range(count)]
+def _numbers(part: int, count: int) -> list[str]:
+    """Return phone numbers far from each other; no other part of the same size has one of them."""
+    return [f"010{10_000_000 + (part * count + at) * SPREAD % 90_000_000}" for at in range(count)]
 
 
 def _receiver(number: str) -> dict[str, object]:

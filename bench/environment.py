@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -154,11 +155,17 @@ class Environment:
 
 
 def call_api(server: Server, key: str, operation: str, body: object = None) -> Any:
-    """Call an operation such as `sender/list`, with a body or without one; return its answer."""
+    """Call an operation such as `sender/list`, with a body or without one; return its answer.
+
+    Raises BenchmarkFailed if it was refused.
+    """
     request = urllib.request.Request(
         f"http://127.0.0.1:{server.port}/api/{operation}",
         json.dumps(body).encode() if body is not None else None,
         {"apiKey": key, "Content-Type": "application/json"},
     )
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        raise BenchmarkFailed(f"{operation}: {error.read().decode()}") from error

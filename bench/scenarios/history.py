@@ -51,7 +51,7 @@ def measure(env: Environment) -> list[Figure]:
     with running_smsc() as smsc:
         stores = [make_history(env, count) for count in (FEW, many)]
         for processes in env.processes:
-            few_run, many_run = (_measure_run(env, smsc, data, processes) for data in stores)
+            few_run, many_run = (_measure_run(env, smsc, store, processes) for store in stores)
             name = f"{count_processes(processes)}, times worse among {many:,}"
             ratios = {
                 "single sends to the receipt": (few_run.singles / many_run.singles, TARGET),
@@ -85,8 +85,9 @@ def make_history(env: Environment, messages: int) -> Path:
     return env.stored(f"history of {messages}", make)
 
 
-def _measure_run(env: Environment, smsc: Smsc, data: Path, processes: int) -> HistoryRun:
-    """Measure one store, which keeps what was sent in it: that is little beside what it had."""
+def _measure_run(env: Environment, smsc: Smsc, store: Path, processes: int) -> HistoryRun:
+    """Measure a copy of a store, so that it does not grow from run to run."""
+    data = env.copy_store(store)
     env.configure(data, smsc.settings())
     smsc.reset()
     with env.run(data, "history", processes=processes) as server:
@@ -95,9 +96,10 @@ def _measure_run(env: Environment, smsc: Smsc, data: Path, processes: int) -> Hi
         smsc.reset()
         many = measure_through(smsc, running, campaign_plan(env, server, CAMPAIGN_MESSAGES), CAMPAIGN_MESSAGES)
         search_ms = _search_ms(env, server)
-        page_ms, newest_ms = _page_ms(server, (data / "password").read_text())
+        page_ms, newest_ms = _page_ms(server, (store / "password").read_text())
+    env.remove(data)
     run = HistoryRun(single.rate, single.p99_ms, many.rate, search_ms, page_ms, newest_ms)
-    report_progress(f"  {data.name}, {processes} processes: {run}")
+    report_progress(f"  {store.name}, {processes} processes: {run}")
     return run
 
 

@@ -1,4 +1,4 @@
-"""Are two interfaces and two workers on one PostgreSQL faster than one, for the same CPU time a message?"""
+"""Are two API processes and two workers on one PostgreSQL faster than one, for the same CPU time a message?"""
 
 import contextlib
 import time
@@ -40,9 +40,9 @@ def measure(env: Environment) -> list[Figure]:
     with postgres_environment(env) as postgres, running_smsc() as smsc:
         one, two = (_measure(postgres, smsc, count) for count in (1, 2))
     return [
-        Figure("accepted by one interface", one.accepted, "/s"),
-        Figure("accepted by two interfaces", two.accepted, "/s"),
-        Figure("p99 of accepting, one interface", one.p99_ms, " ms", "less"),
+        Figure("accepted by one API process", one.accepted, "/s"),
+        Figure("accepted by two API processes", two.accepted, "/s"),
+        Figure("p99 of accepting, one API process", one.p99_ms, " ms", "less"),
         Figure("delivered by one worker", one.delivered, "/s"),
         Figure("delivered by two workers", two.delivered, "/s"),
         Figure("delivered by two workers / by one", two.delivered / one.delivered, target=RATE_TARGET),
