@@ -85,8 +85,8 @@ def test_libraries_log_warnings_and_we_log_info() -> None:
     stream = io.StringIO()
     logs.configure_logging("text", SEOUL, stream)
 
-    logging.getLogger("uvicorn").info("chatter")
-    logging.getLogger("uvicorn").warning("trouble")
+    logging.getLogger("asyncio").info("chatter")
+    logging.getLogger("asyncio").warning("trouble")
     logging.getLogger("pabal").debug("detail")
     logging.getLogger("pabal").info("news")
 

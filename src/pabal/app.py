@@ -50,8 +50,9 @@ from pabal.store.engine.move_target import is_unfinished
 from pabal.store.engine.sqlite.sqlite_store import SqliteStore
 from pabal.store.messages import requests
 from pabal.store.queue import slots as kept_slots
-from pabal.web.http.api import Api, AsgiApp, Receive, Scope, Send
+from pabal.web.http.api import Api
 from pabal.web.http.guard import ApiGuard
+from pabal.web.http.messages import AsgiApp, HttpApp, Receive, Scope, Send
 from pabal.web.pages import ServicePages
 from pabal.webhooks.addresses import AddressRules
 from pabal.webhooks.poster import Poster
@@ -264,7 +265,7 @@ class ConsoleOrPages:
 
 
 class Service:
-    """The service in one process: an ASGI application; call start() before the first request."""
+    """The service in one process: its API, and an ASGI app for all else; start it before the first request."""
 
     def __init__(
         self, settings: Settings, context: Context, *, delivers: bool = True, link: socket.socket | None = None
@@ -284,23 +285,29 @@ class Service:
         limiter = SharedRateLimiter(store, world) if has_others else RateLimiter(world)
         self._key_uses = KeyUses(store, world)
         guard = ApiGuard(KeyCache(context.setup.changes), limiter, settings.trusted_proxies, self._key_uses)
-        self._api = Api(
+        self.api = Api(
             context,
             guard,
             bodies,
-            ConsoleOrPages(context, settings, self.pages.app),
             max_body_bytes=settings.max_body_bytes,
             always_ok=settings.always_ok,
             logs_all_requests=settings.log_requests == "all",
             strict_fields=settings.strict_fields,
             has_simulator=any(each.kind == "simulator" for each in settings.carriers.values()),
         )
+        self._other_app = ConsoleOrPages(context, settings, self.pages.app)
         self._work = BackgroundWork(context) if delivers else None
         self._lag_watch: asyncio.Task[None] | None = None
         self._node_watch: asyncio.Task[None] | None = None
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        return self._api(scope, receive, send)
+        """Serve a path outside the API."""
+        return self._other_app(scope, receive, send)
+
+    @property
+    def http_app(self) -> HttpApp:
+        """All that callers reach."""
+        return HttpApp(self, self.api)
 
     async def start(self) -> None:
         """Start delivery and become ready for requests."""
@@ -320,7 +327,7 @@ class Service:
 
     async def stop(self) -> None:
         """Refuse new requests, finish what is in flight, and leave the rest to the next start."""
-        self._api.is_stopping = True
+        self.api.is_stopping = True
         self.pages.is_ready = False
         if self._stop_listening:
             self._stop_listening()

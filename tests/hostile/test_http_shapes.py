@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pabal.web.http.protocol import MAX_HEAD_BYTES, MAX_HEADERS, MAX_PIPELINED
+from pabal.web.http.head import MAX_HEAD_BYTES, MAX_HEADERS
+from pabal.web.http.protocol import MAX_PIPELINED
 from tests.fixtures.live import LiveService, run, serving
 from tests.fixtures.raw_http import (
     SEND_PATH,

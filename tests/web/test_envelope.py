@@ -9,6 +9,7 @@ import pytest
 
 from pabal.web.endpoints.endpoint import Endpoint
 from pabal.web.endpoints.endpoints import ENDPOINTS
+from tests.fixtures.direct import call_service
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     RunScenario,
@@ -102,7 +103,7 @@ async def test_disconnected_caller_gets_no_answer_and_nothing_is_sent(env: Envir
         "headers": [(b"apikey", str(call.key).encode()), (b"content-length", b"500")],
         "client": ("127.0.0.1", 1),
     }
-    await env.service(scope, receive, send)
+    await call_service(env.service, scope, receive, send)
 
     assert sent == []
     assert await list_messages(call) == []

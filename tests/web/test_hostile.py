@@ -17,7 +17,7 @@ from pabal.settings.settings import load
 from pabal.store.accounts import accounts
 from pabal.web.endpoints.endpoint import Endpoint
 from pabal.web.endpoints.endpoints import ENDPOINTS
-from pabal.web.http.protocol import MAX_HEAD_BYTES
+from pabal.web.http.head import MAX_HEAD_BYTES
 from tests.fixtures.full_bodies import FULL_BODIES
 from tests.fixtures.live import serving
 from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, open_store, run_in_virtual_time

@@ -1,21 +1,19 @@
 """The whole service in a thread of this process, with the simulator as its only carrier."""
 
 import asyncio
-import contextlib
 import socket
 import sys
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-import uvicorn
-
 from pabal.app import Service, build_service
-from pabal.cli.serving.serve import new_event_loop, server_config
+from pabal.cli.serving.serve import build_table, new_event_loop
 from pabal.service.access.keys import keys
 from pabal.settings.settings import load
+from pabal.web.http.server import serving
 from pabal.world import RealWorld
 
 T = TypeVar("T")
@@ -40,7 +38,7 @@ class LocalService:
         self._failure: BaseException | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._service: Service | None = None
-        self._server: _ThreadServer | None = None
+        self._stop_event: asyncio.Event | None = None
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         """The base URL of its API."""
@@ -68,8 +66,8 @@ class LocalService:
         return self._await(issued)
 
     def _stop(self) -> None:
-        if self._server:
-            self._server.should_exit = True
+        if self._loop and self._stop_event and not self._failure:
+            self._loop.call_soon_threadsafe(self._stop_event.set)
         self._thread.join()
         self._listener.close()
 
@@ -92,25 +90,13 @@ class LocalService:
         self._loop = asyncio.get_running_loop()
         service = await build_service(self._settings)
         self._service = service
-        self._server = _ThreadServer(server_config(service, service, self._settings), self._started)
+        self._stop_event = asyncio.Event()
         await service.start()
         try:
-            await self._server.serve(sockets=[self._listener])
+            async with serving(
+                {self._listener: service.http_app}, build_table(service, self._settings), STOP_SECONDS
+            ):
+                self._started.set()
+                await self._stop_event.wait()
         finally:
             await service.stop()
-
-
-class _ThreadServer(uvicorn.Server):
-    """A server that leaves signals to the main thread, and tells when it is ready."""
-
-    def __init__(self, config: uvicorn.Config, started: threading.Event) -> None:
-        super().__init__(config)
-        self._is_ready = started
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._is_ready.set()

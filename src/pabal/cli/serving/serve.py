@@ -10,10 +10,8 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any, NamedTuple
-
-import uvicorn
 
 from pabal import logs
 from pabal.app import Service, build_service
@@ -30,13 +28,11 @@ from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import COMMAND_LINE
 from pabal.store.engine.base import Store, Tx
 from pabal.store.users import users as user_store
-from pabal.web.http.api import AsgiApp, Receive, Scope, Send
 from pabal.web.http.connections import ConnectionLimits, ConnectionTable, max_connections_for
-from pabal.web.http.protocol import HttpProtocol
+from pabal.web.http.messages import HttpApp
+from pabal.web.http.server import serving
 from pabal.world import RealWorld, new_password
 
-LISTEN_BACKLOG = 2048
-"""Connections that the system queues before the server accepts them."""
 GC_THRESHOLD = 10_000
 """New objects before a garbage collection; Python's own limit runs it far more often."""
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -99,8 +95,7 @@ async def _serve(settings: Settings, listener: socket.socket, *, delivers: bool)
     service = await build_service(settings, delivers=delivers, worker=_worker_name())
     first = await ensure_first_account(service.context.store, settings)
     greet = functools.partial(print, greeting(settings, listener, first), flush=True)
-    server = _Server(server_config(service, service, settings), greet)
-    await _run_service(service, server.serve(sockets=[listener]))
+    await _run_service(service, settings, {listener: service.http_app}, greet)
     return 0
 
 
@@ -108,11 +103,7 @@ async def _work(settings: Settings, listener: socket.socket | None) -> int:
     name = _worker_name()
     service = await build_service(settings, worker=name)
     greet = functools.partial(print, greet_worker(name), flush=True)
-    if listener:
-        server = _Server(server_config(service.pages.app, service, settings), greet)
-        await _run_service(service, server.serve(sockets=[listener]))
-    else:
-        await _run_service(service, _wait_for_stop_signal(greet))
+    await _run_service(service, settings, {listener: HttpApp(service.pages.app)} if listener else {}, greet)
     return 0
 
 
@@ -123,70 +114,62 @@ async def _serve_child(settings: Settings, inherited: InheritedSockets, *, deliv
     if beside:
         beside.setblocking(False)
     service = await build_service(settings, delivers=delivers, worker=_worker_name(), link=beside)
-    service.pages.metrics_port = own_port = own.getsockname()[1] if own else 0
-    app = _AppByPort(service, own_port) if shared else service.pages.app
-    listeners = [each for each in (shared, own) if each]
-
-    async def serve_until_stopped() -> None:
-        if listeners:
-            await _Server(server_config(app, service, settings), link.tell_ready).serve(sockets=listeners)
-        else:
-            await _wait_for_stop_signal(link.tell_ready)
-        watching.cancel()  # from here on, a signal would end the process at once
-
-    await _run_service(service, serve_until_stopped())
+    service.pages.metrics_port = own.getsockname()[1] if own else 0
+    apps = {shared: service.http_app} if shared else {}
+    if own:
+        apps[own] = HttpApp(service.pages.app)
+    await _run_service(service, settings, apps, link.tell_ready, on_stop=watching.cancel)
     return 0
 
 
-class _AppByPort:
-    """Serves the interface at the shared port; at the process's own one, only the pages beside it."""
+async def _run_service(
+    service: Service,
+    settings: Settings,
+    apps: Mapping[socket.socket, HttpApp],
+    on_ready: Callable[[], None],
+    on_stop: Callable[[], object] = lambda: None,
+) -> None:
+    """Run a service, and serve an app at each of some sockets, until a stop signal.
 
-    def __init__(self, service: Service, own_port: int) -> None:
-        self._service = service
-        self._own_port = own_port
-
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        server = scope.get("server")
-        is_own = server is not None and server[1] == self._own_port
-        app: AsgiApp = self._service.pages.app if is_own else self._service
-        return app(scope, receive, send)
-
-
-async def _run_service(service: Service, stopped: Awaitable[None]) -> None:
+    `on_stop` is called when no signal is handled any more: from then on, one would end the process at once.
+    """
     await service.start()
     _tune_garbage_collection()
+    table = build_table(service, settings)
     try:
-        await stopped
+        with _stop_signals(table) as stop:
+            async with serving(apps, table, settings.stop_seconds):
+                on_ready()
+                await stop.wait()
+            on_stop()
     finally:
         await service.stop()
 
 
-async def _wait_for_stop_signal(on_ready: Callable[[], None]) -> None:
+@contextlib.contextmanager
+def _stop_signals(table: ConnectionTable) -> Iterator[asyncio.Event]:
+    """Set an event at a stop signal, and exit with status 0: a requested stop is no failure.
+
+    A second Ctrl-C waits for no connection.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
+
+    def on_signal(number: int) -> None:
+        if stop.is_set() and number == signal.SIGINT:
+            table.hurry()
+        stop.set()
+
     for number in _STOP_SIGNALS:
-        loop.add_signal_handler(number, stop.set)
-    on_ready()
-    await stop.wait()
+        loop.add_signal_handler(number, on_signal, number)
+    yield stop
+    for number in _STOP_SIGNALS:
+        loop.remove_signal_handler(number)
 
 
-def server_config(app: Any, service: Service, settings: Settings) -> uvicorn.Config:
-    """Return how an app is served, with the limits of connections that the settings say."""
-    table = ConnectionTable(_connection_limits(settings), RealWorld(), service.context.metrics)
-    return uvicorn.Config(
-        app,
-        interface="asgi3",
-        http=functools.partial(HttpProtocol, table=table),  # type: ignore[arg-type]
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=settings.stop_seconds,
-        timeout_keep_alive=settings.idle_seconds + 1,  # the table closes idle connections before
-        backlog=LISTEN_BACKLOG,
-    )
+def build_table(service: Service, settings: Settings) -> ConnectionTable:
+    """Return the table of connections to a service, with the limits that the settings say."""
+    return ConnectionTable(_connection_limits(settings), RealWorld(), service.context.metrics)
 
 
 def _connection_limits(settings: Settings) -> ConnectionLimits:
@@ -213,28 +196,6 @@ def require_postgresql(settings: Settings, command: str) -> None:
 def _worker_name() -> str:
     """Return the name of this process among the workers."""
     return f"{socket.gethostname()}:{os.getpid()}"
-
-
-class _Server(uvicorn.Server):
-    """A server that says when it is ready."""
-
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._on_ready = on_ready
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Stop at a signal and then exit with status 0: a requested stop is no failure."""
-        loop = asyncio.get_running_loop()
-        for number in _STOP_SIGNALS:
-            loop.add_signal_handler(number, self.handle_exit, number, None)
-        yield
-        for number in _STOP_SIGNALS:
-            loop.remove_signal_handler(number)
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._on_ready()
 
 
 def listen(host: str, port: int, option: str = "--port") -> socket.socket:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
@@ -24,13 +24,9 @@ from pabal.web.endpoints.endpoint import Endpoint
 from pabal.web.endpoints.endpoints import ENDPOINT_BY_PATH
 from pabal.web.http.call_options import read_options
 from pabal.web.http.guard import ApiGuard
-from pabal.web.http.response_transport import WHOLE_RESPONSE, Respond
+from pabal.web.http.messages import ClientDisconnected, HeaderLines, HttpResponse, ReceivedRequest
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
-
+PREFIX = "/api/"
 FORM_MEDIA_TYPE = b"application/x-www-form-urlencoded"
 JSON_MEDIA_TYPE = b"application/json"
 MAX_QUERY_FIELDS = 100
@@ -47,10 +43,6 @@ _SEND_JSON_OR_FORM = Text(
 log = logging.getLogger("pabal.web")
 
 
-class ClientDisconnected(Exception):
-    """The caller disconnected before the request was complete."""
-
-
 class ApiResponse(NamedTuple):
     """An encoded answer: result code, HTTP status, body and additional headers."""
 
@@ -61,14 +53,13 @@ class ApiResponse(NamedTuple):
 
 
 class Api:
-    """The HTTP API as an ASGI app; paths outside /api/ go to `other_app`."""
+    """The API: everything under /api/."""
 
     def __init__(
         self,
         context: Context,
         guard: ApiGuard,
         bodies: BodyBudget,
-        other_app: AsgiApp,
         *,
         max_body_bytes: int,
         always_ok: bool = False,
@@ -79,7 +70,6 @@ class Api:
         self._context = context
         self._guard = guard
         self._bodies = bodies
-        self._other_app = other_app
         self._max_body_bytes = max_body_bytes
         self._always_ok = always_ok
         self._logs_all_requests = logs_all_requests
@@ -94,52 +84,43 @@ class Api:
         self._request_count = context.world.random_bits(32) << 32
         self.is_stopping = False
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path: str = scope["path"]
-        endpoint = self._endpoints.get(path)
-        if endpoint is None and not path.startswith("/api/"):
-            await self._other_app(scope, receive, send)
-            return
+    def serves(self, path: str) -> bool:
+        """Tell whether a path belongs to the API, be it that of an endpoint or not."""
+        return path.startswith(PREFIX)
+
+    async def respond(self, request: ReceivedRequest) -> HttpResponse:
+        """Answer a call.
+
+        Raises ClientDisconnected.
+        """
         world = self._context.world
         started_at = world.monotonic()
-        headers: dict[bytes, bytes] = dict(scope["headers"])
-        locale = self._locales[choose_language(headers.get(b"accept-language", b""))]
+        endpoint = self._endpoints.get(request.path)
+        locale = self._locales[choose_language(request.headers.get(b"accept-language", b""))]
         self._request_count += 1
         request_id = f"{self._request_count:016x}"
-        try:
-            answer = await self._respond(endpoint, scope, headers, receive, locale, request_id)
-        except ClientDisconnected:
-            return
+        answer = await self._answer(endpoint, request, locale, request_id)
         path = endpoint.path if endpoint else "unknown"
         self._context.metrics.http_requests.add(1, path, answer.code.name)
         if self._logs_all_requests or answer.code is not Code.SUCCESS:
             self._log(path, answer, request_id, world.monotonic() - started_at)
-        answer_headers = [
+        header_lines = [
             (b"content-type", envelope.CONTENT_TYPE),
             (b"content-length", b"%d" % len(answer.body)),
             (b"x-request-id", request_id.encode()),
             *answer.headers,
         ]
-        respond: Respond | None = scope.get(WHOLE_RESPONSE)
-        if respond is None or not respond(answer.status, answer_headers, answer.body):
-            await send({"type": "http.response.start", "status": answer.status, "headers": answer_headers})
-            await send({"type": "http.response.body", "body": answer.body})
+        return HttpResponse(answer.status, header_lines, answer.body)
 
-    async def _respond(
-        self,
-        endpoint: Endpoint | None,
-        scope: Scope,
-        headers: Mapping[bytes, bytes],
-        receive: Receive,
-        locale: Locale,
-        request_id: str,
+    async def _answer(
+        self, endpoint: Endpoint | None, request: ReceivedRequest, locale: Locale, request_id: str
     ) -> ApiResponse:
         extra_headers: list[tuple[bytes, bytes]] = []
         retry_after_s: float | None = None
         try:
             if endpoint is None:
                 raise Refused(Code.NOT_FOUND)
-            fields = await self._call_endpoint(endpoint, scope, headers, receive, locale, extra_headers)
+            fields = await self._call_endpoint(endpoint, request, locale, extra_headers)
             body = envelope.encode_success(fields, self._context.world.now(), locale)
             return ApiResponse(Code.SUCCESS, 200, body, extra_headers)
         except Refused as refused:
@@ -165,9 +146,7 @@ class Api:
     async def _call_endpoint(
         self,
         endpoint: Endpoint,
-        scope: Scope,
-        headers: Mapping[bytes, bytes],
-        receive: Receive,
+        request: ReceivedRequest,
         locale: Locale,
         extra_headers: list[tuple[bytes, bytes]],
     ) -> Mapping[str, Any]:
@@ -175,7 +154,8 @@ class Api:
 
         The order of the checks is part of the API.
         """
-        if scope["method"] != endpoint.method:
+        headers = request.headers
+        if request.method != endpoint.method:
             raise Refused(Code.METHOD_NOT_ALLOWED)
         length = headers.get(b"content-length")
         size = int(length) if length is not None else 0
@@ -187,12 +167,12 @@ class Api:
             key = await self._guard.authorize(
                 headers[b"apikey"].decode("latin-1") if b"apikey" in headers else None,
                 endpoint.scope,
-                scope["client"][0] if scope.get("client") else None,
-                _join_forwarded_for(scope) if b"x-forwarded-for" in headers else "",
+                request.peer,
+                _join_forwarded_for(request.header_lines) if b"x-forwarded-for" in headers else "",
             )
         except Refused:
             if length is None:  # a body that is too large is reported before the key, but is not stored
-                await self._read_body(receive)
+                await self._read_body(request)
             raise
         if key.rate:
             allowance = await self._guard.consume_rate(key)
@@ -200,10 +180,10 @@ class Api:
             if not allowance.is_allowed:
                 raise Refused(Code.RATE_LIMITED, retry_after_s=allowance.retry_after_s)
         with self._bodies.hold(key.id, size) as held:
-            raw = await self._read_body(receive, held)
+            raw = await self._read_body(request, held)
             if headers.get(b"content-encoding", b"identity").lower() != b"identity":
                 raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_UNCOMPRESSED)
-            form = await _read_form(endpoint, scope["query_string"], headers.get(b"content-type", b""), raw)
+            form = await _read_form(endpoint, request.query, headers.get(b"content-type", b""), raw)
             if len(raw) > forms.MAX_EXPLAINED_BYTES:
                 await asyncio.sleep(0)  # other calls get their turn between decoding and checking
             options = read_options(endpoint, headers, raw)
@@ -223,7 +203,7 @@ class Api:
             fields = await endpoint.handler(call)
             return envelope.add_warnings(fields, form.warnings, locale) if form.warnings else fields
 
-    async def _read_body(self, receive: Receive, held: HeldBody | None = None) -> bytes:
+    async def _read_body(self, request: ReceivedRequest, held: HeldBody | None = None) -> bytes:
         """Return the whole body, which `held` grows with; without `held`, only measure it.
 
         Raises Refused: PAYLOAD_TOO_LARGE as soon as the body exceeds the limit, else as `HeldBody.grow` does.
@@ -231,17 +211,14 @@ class Api:
         parts: list[bytes] = []
         size = 0
         while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise ClientDisconnected
-            part: bytes = message.get("body", b"")
+            part = await request.read()
             size += len(part)
             if size > self._max_body_bytes:
                 raise _too_large_refusal(self._max_body_bytes)
             if held:
                 held.grow(size)
                 parts.append(part)
-            if not message.get("more_body"):
+            if request.is_received:
                 return b"".join(parts)
 
     def _http_status(self, code: Code) -> int:
@@ -292,10 +269,9 @@ def _too_large_refusal(limit: int) -> Refused:
     return Refused(Code.PAYLOAD_TOO_LARGE, detail=detail)
 
 
-def _join_forwarded_for(scope: Scope) -> str:
+def _join_forwarded_for(header_lines: HeaderLines) -> str:
     """Return the addresses of all X-Forwarded-For headers; each proxy may add a header of its own."""
-    lines = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
-    return str(b",".join(lines).decode("latin-1"))
+    return b",".join([value for name, value in header_lines if name == b"x-forwarded-for"]).decode("latin-1")
 
 
 def _parse_media_type(header: bytes) -> bytes:

@@ -1,8 +1,10 @@
 """All connections of the HTTP server: how many there may be, and when each is closed."""
 
 import asyncio
+import contextlib
+from collections.abc import Coroutine
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from pabal.service.metrics import Metrics
 from pabal.world import World
@@ -59,6 +61,12 @@ class OpenConnection(Protocol):
     def evict(self) -> None:
         """Close the connection to make room; tell a caller that has begun a request."""
 
+    def stop(self) -> None:
+        """Close the connection as soon as what was received is answered."""
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+
 
 def max_connections_for(file_limit: int, wanted: int = 0) -> int:
     """Return how many connections a process with this limit of open files may have; `wanted` 0: the default."""
@@ -89,6 +97,10 @@ class ConnectionTable:
         self._receiving: dict[OpenConnection, float] = {}
         """Those that wait for a body, and since when, longest first."""
         self._sweeper: asyncio.TimerHandle | None = None
+        self._tasks: dict[object, asyncio.Task[None]] = {}
+        """The requests in progress, also those whose connection is closed already."""
+        self._has_ended: asyncio.Event | None = None
+        """Set when a server that stops has nothing left to wait for."""
         metrics.http_connections_limit.set(limits.max_connections)
         metrics.http_connections.labels("waiting").set_function(lambda: len(self._new) + len(self._idle))
         metrics.http_connections.labels("receiving").set_function(self._receiving.__len__)
@@ -118,11 +130,21 @@ class ConnectionTable:
         self._new.pop(connection, None)
         self._idle.pop(connection, None)
         self._receiving.pop(connection, None)
+        self._note_end()
 
-    def set_waiting(self, connection: OpenConnection) -> None:
+    def start(self, request: object, work: Coroutine[Any, Any, None]) -> None:
+        """Answer a request in a task of its own."""
+        self._tasks[request] = asyncio.get_running_loop().create_task(work)
+
+    def end(self, request: object) -> None:
+        """Note that a task ends."""
+        del self._tasks[request]
+        self._note_end()
+
+    def set_waiting(self, connection: OpenConnection, now: float) -> None:
         """Note that a connection waits for its next request."""
         if connection in self._regular:
-            self._idle[connection] = self.world.monotonic()
+            self._idle[connection] = now
 
     def set_receiving(self, connection: OpenConnection) -> None:
         """Note that a connection waits for the rest of a body."""
@@ -158,6 +180,32 @@ class ConnectionTable:
                     return True
         return False
 
+    async def stop(self, patience_s: float) -> None:
+        """Close all connections, each as soon as what it has received is answered, or in the end at once."""
+        self._has_ended = asyncio.Event()
+        for connection in self._list():
+            connection.stop()
+        self._note_end()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience_s):
+                await self._has_ended.wait()
+        for task in self._tasks.values():
+            task.cancel()
+        for connection in self._list():
+            connection.abort()
+
+    def hurry(self) -> None:
+        """Have a stop wait for nobody."""
+        if self._has_ended:
+            self._has_ended.set()
+
+    def _note_end(self) -> None:
+        if self._has_ended and not self._tasks and not self._count():
+            self._has_ended.set()
+
+    def _list(self) -> list[OpenConnection]:
+        return [*self._regular, *self._extra, *self._busy_extra]
+
     def _count(self) -> int:
         return len(self._regular) + len(self._extra) + len(self._busy_extra)
 
@@ -167,7 +215,7 @@ class ConnectionTable:
     def _sweep(self) -> None:
         self._sweeper = None
         now = self.world.monotonic()
-        for connection in [*self._regular, *self._extra, *self._busy_extra]:
+        for connection in self._list():
             connection.check(now)
         if self._count():
             self._schedule_sweep()

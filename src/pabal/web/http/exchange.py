@@ -1,0 +1,193 @@
+"""One request of a connection and its response."""
+
+import asyncio
+import http.client
+from functools import lru_cache
+from typing import Protocol
+from wsgiref.handlers import format_date_time
+
+from pabal.domain.base.dates import Instant
+from pabal.web.http.head import RequestHead
+from pabal.web.http.messages import ClientDisconnected, HeaderLines, HttpResponse
+from pabal.world import World
+
+MAX_UNREAD_BYTES = 64 * 1024
+"""How much of a body is stored before its app reads it; then the caller has to wait."""
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+class ExchangeConnection(Protocol):
+    """What an exchange needs of its connection."""
+
+    world: World
+    client: tuple[str, int] | None
+    is_write_paused: bool
+
+    def write(self, data: bytes) -> None:
+        """Send bytes of the response."""
+
+    async def drain(self) -> None:
+        """Wait until the caller has received most of what was sent."""
+
+    def pause_reading(self) -> None:
+        """Receive nothing until reading is resumed."""
+
+    def resume_reading(self) -> None:
+        """Receive again."""
+
+    def finish(self, exchange: "HttpExchange") -> None:
+        """Go on after a whole response."""
+
+
+class HttpExchange:
+    """A request with the part of its body that has arrived, and the way to answer it."""
+
+    __slots__ = (
+        "_change",
+        "_connection",
+        "_parts",
+        "_unread_bytes",
+        "expects_continue",
+        "header_lines",
+        "headers",
+        "is_answered",
+        "is_disconnected",
+        "is_received",
+        "is_started",
+        "keeps_alive",
+        "method",
+        "path",
+        "peer",
+        "query",
+        "raw_path",
+        "version",
+    )
+
+    def __init__(
+        self,
+        connection: ExchangeConnection,
+        head: RequestHead,
+        *,
+        keeps_alive: bool,
+    ) -> None:
+        self._connection = connection
+        self.method, self.path, self.raw_path, self.query, self.version, self.header_lines, self.headers, _ = head
+        self.peer = connection.client[0] if connection.client else None
+        self.keeps_alive = keeps_alive
+        """Whether the connection stays open after the response."""
+        self.expects_continue = self.headers.get(b"expect", b"").lower() == b"100-continue"
+        self.is_received = False
+        self.is_disconnected = False
+        """Whether nobody waits for the response any more."""
+        self.is_started = False
+        """Whether a part of the response has been sent."""
+        self.is_answered = False
+        self._parts: list[bytes] = []
+        self._unread_bytes = 0
+        self._change: asyncio.Event | None = None
+
+    # The request
+
+    async def read(self) -> bytes:
+        """Return what has arrived of the body since the last call; wait if that is nothing but not the end.
+
+        Raises ClientDisconnected.
+        """
+        if self.expects_continue:
+            self.expects_continue = False
+            if not self.is_received:
+                self._connection.write(_CONTINUE)
+        if not self._parts and not self.is_received:
+            await self.wait()
+        if self.is_disconnected:
+            raise ClientDisconnected
+        body = b"".join(self._parts)
+        self._parts.clear()
+        self._unread_bytes = 0
+        return body
+
+    async def wait(self) -> None:
+        """Wait until more of the body arrives, the response is complete, or the caller is gone."""
+        if self.is_disconnected or self.is_answered:
+            return
+        if self._change is None:
+            self._change = asyncio.Event()
+        self._change.clear()
+        self._connection.resume_reading()
+        await self._change.wait()
+
+    def receive(self, part: bytes) -> None:
+        """Store a part of the body; nobody reads one of a request that is answered."""
+        if self.is_answered:
+            return
+        self._parts.append(part)
+        self._unread_bytes += len(part)
+        if self._unread_bytes > MAX_UNREAD_BYTES:
+            self._connection.pause_reading()
+        self._wake()
+
+    def receive_end(self) -> None:
+        """Note that the body is complete."""
+        self.is_received = True
+        self._wake()
+
+    def disconnect(self) -> None:
+        """Note that the caller is gone, or that its body will never be complete."""
+        self.is_disconnected = True
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._change:
+            self._change.set()
+
+    # The response
+
+    async def respond(self, response: HttpResponse) -> None:
+        """Send a whole response."""
+        await self.drain()
+        body = b"" if self.method == "HEAD" else response.body
+        self.write(self.encode_head(response.status, response.headers) + body)
+        self.finish()
+
+    def encode_head(self, status: int, header_lines: HeaderLines) -> bytes:
+        """Return the status line and headers of the response, with the connection's own."""
+        return encode_head(status, header_lines, self._connection.world.now(), keeps_alive=self.keeps_alive)
+
+    async def drain(self) -> None:
+        """Wait until the caller has received most of what was sent."""
+        if self._connection.is_write_paused:
+            await self._connection.drain()
+
+    def write(self, data: bytes) -> None:
+        """Send a part of the response."""
+        if not self.is_disconnected:
+            self.is_started = True
+            self.expects_continue = False
+            self._connection.write(data)
+
+    def finish(self) -> None:
+        """Go on to the next request: the response is complete."""
+        if not self.is_disconnected:
+            self.is_answered = True
+            self._parts.clear()
+            self._wake()
+            self._connection.finish(self)
+
+
+def encode_head(status: int, header_lines: HeaderLines, now: Instant, *, keeps_alive: bool) -> bytes:
+    """Return the status line and headers of a response."""
+    lines = b"".join([b"%b: %b\r\n" % line for line in header_lines])
+    close = b"" if keeps_alive else b"connection: close\r\n"
+    return b"%b%b%b%b\r\n" % (_STATUS_LINES[status], _encode_date(now // 1000), lines, close)
+
+
+def _encode_status_line(status: int) -> bytes:
+    return b"HTTP/1.1 %d %b\r\n" % (status, http.client.responses.get(status, "").encode())
+
+
+_STATUS_LINES = {status: _encode_status_line(status) for status in range(200, 600)}
+
+
+@lru_cache(maxsize=1)
+def _encode_date(second: int) -> bytes:
+    return b"date: %b\r\n" % format_date_time(second).encode()
