@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, Rejected, Unknown, Verdict
-from pabal.carriers.smpp import late, protocol
+from pabal.carriers.smpp import protocol, submit_group
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.submit_group import LateMessage
 from pabal.domain.sends.message import Attempt, Outcome
@@ -71,16 +71,16 @@ async def test_segmented_message_is_settled_when_all_its_responses_have_come() -
 
 
 def test_late_submits_are_forgotten_after_a_time_and_beyond_a_number() -> None:
-    submits = late.LateSubmits()
+    submits = submit_group.LateSubmits()
     message = LateMessage([None], lambda results: None)
     submits.add(1, (message, 0), 0.0)
     submits.add(2, (message, 0), 10.0)
 
-    submits.add(3, (message, 0), late.MAX_LATE_S + 5)
+    submits.add(3, (message, 0), submit_group.MAX_LATE_S + 5)
 
     assert [submits.pop(number) is not None for number in (1, 2, 3, 3)] == [False, True, True, False]
-    for number in range(late.MAX_LATE_SUBMITS + 1):
-        submits.add(number, (message, 0), late.MAX_LATE_S)
+    for number in range(submit_group.MAX_LATE_SUBMITS + 1):
+        submits.add(number, (message, 0), submit_group.MAX_LATE_S)
     assert submits.pop(0) is None
     assert submits.pop(1) is not None
 

@@ -1,14 +1,17 @@
-"""Groups messages into calls to NHN Cloud, and writes their bodies."""
+"""Groups messages into calls to NHN Cloud, writes their bodies, and finds the rows of their answers."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from pabal.carriers.nhncloud import brand_calls, template_parts
+from pabal.carriers.nhncloud import template_parts
 from pabal.carriers.nhncloud.buttons import all_to_remote
+from pabal.carriers.relay.brand import CHAT_BUBBLE_TYPES, is_by_template
 from pabal.domain.base import identifiers
+from pabal.domain.brand.buttons import from_button
+from pabal.domain.brand.message import BrandImage, encode_brand, to_documented
 from pabal.domain.content import advertising
 from pabal.domain.content.text import AD_LABEL
 from pabal.domain.sends.message import Attempt, Product
@@ -19,6 +22,8 @@ LAST_SHARED_NUMBER = 2
 """The highest message number in a request that may share a call with messages of other requests."""
 MAX_TITLE_BYTES = 40
 IDEMPOTENCY_HEADER = "X-NC-API-IDEMPOTENCY-KEY"
+BRAND_FREE_FORM_PATH = "freestyle-messages"
+BRAND_TEMPLATE_PATH = "basic-messages"
 
 
 class ProductEndpoint(Enum):
@@ -59,8 +64,8 @@ class SendCall(NamedTuple):
         requests = {identifiers.request_id_of(each.message_id) for each in self.attempts}
         group = {"senderGroupingKey": next(iter(requests)).hex()} if len(requests) == 1 else {}
         if self.endpoint is ProductEndpoint.BRAND:
-            picture = brand_calls.image_fields(self.attempts[0], None if image is None else str(image))
-            recipients = [brand_calls.recipient(each) for each in self.attempts]
+            picture = brand_image_fields(self.attempts[0], None if image is None else str(image))
+            recipients = [brand_recipient(each) for each in self.attempts]
             return {**self.shared, **picture, **group, "recipientList": recipients}
         attachment = {"attachFileIdList": [image]} if image is not None and self.endpoint.is_text else {}
         return {
@@ -132,7 +137,7 @@ def _shared_key(attempt: Attempt, request: bytes) -> tuple[Any, ...]:
     """Return what must be equal for messages to share a call."""
     key: tuple[Any, ...] = attempt.product, request, attempt.image_request_id
     if attempt.brand is not None:
-        return *key, *brand_calls.shared_key(attempt)
+        return *key, *brand_key(attempt)
     if attempt.product.is_text:
         return *key, attempt.sender, attempt.subject, attempt.content, attempt.is_ad
     return *key, attempt.sender_key, attempt.template_code
@@ -146,9 +151,8 @@ def _destination(attempt: Attempt) -> tuple[ProductEndpoint, str, dict[str, Any]
     if endpoint is ProductEndpoint.FRIENDTALK:
         return endpoint, f"{endpoint.value}/messages", {"senderKey": attempt.sender_key}
     if endpoint is ProductEndpoint.BRAND:
-        is_by_template = brand_calls.is_by_template(attempt)
-        path = brand_calls.TEMPLATE_PATH if is_by_template else brand_calls.FREE_FORM_PATH
-        return endpoint, f"{endpoint.value}/{path}", brand_calls.shared_fields(attempt)
+        path = BRAND_TEMPLATE_PATH if is_by_template(attempt) else BRAND_FREE_FORM_PATH
+        return endpoint, f"{endpoint.value}/{path}", brand_fields(attempt)
     shared: dict[str, Any] = {"body": attempt.content, "sendNo": attempt.sender}
     if endpoint is ProductEndpoint.MMS:
         shared["title"] = attempt.subject or _title(attempt.content)
@@ -202,3 +206,67 @@ def group_by_request(attempts: Sequence[Attempt]) -> dict[bytes, list[Attempt]]:
     for each in attempts:
         found[identifiers.request_id_of(each.message_id)].append(each)
     return found
+
+
+def brand_key(attempt: Attempt) -> tuple[Any, ...]:
+    """Return what must be equal for brand messages to share a call: all but the number, and a template's values."""
+    key = attempt.sender_key, attempt.template_code, attempt.opt_out_number, encode_brand(attempt.brand)
+    return key if is_by_template(attempt) else (*key, attempt.content, attempt.buttons, attempt.image_link)
+
+
+def brand_fields(attempt: Attempt) -> dict[str, Any]:
+    """Return the fields of a call that apply to all its recipients, without the address of an uploaded image."""
+    brand = attempt.brand
+    assert brand is not None
+    fields: dict[str, Any] = {"senderKey": attempt.sender_key}
+    if attempt.opt_out_number and brand.opt_out_auth_number:
+        fields["unsubscribeAuthNo"] = brand.opt_out_auth_number
+    if attempt.opt_out_number:
+        fields["unsubscribeNo"] = attempt.opt_out_number
+    if is_by_template(attempt):
+        return fields | {"templateCode": attempt.template_code}
+    assert brand.type is not None
+    fields["chatBubbleType"] = CHAT_BUBBLE_TYPES[brand.type]
+    if attempt.content:
+        fields["content"] = attempt.content
+    buttons = [each for each in map(from_button, attempt.buttons) if each is not None]
+    if buttons:
+        fields["buttons"] = [to_documented(each) for each in buttons]
+    return fields | to_documented(brand.attachment)
+
+
+def brand_image_fields(attempt: Attempt, address: str | None) -> dict[str, Any]:
+    """Return the field of the image that was uploaded for a call, if it has one."""
+    if address is None:
+        return {}
+    return {"image": to_documented(BrandImage(image_url=address, image_link=attempt.image_link))}
+
+
+def brand_recipient(attempt: Attempt) -> dict[str, Any]:
+    """Return the entry of a message in the list of recipients."""
+    assert attempt.brand is not None
+    fields: dict[str, Any] = {
+        "recipientNo": attempt.receiver,
+        "targeting": attempt.brand.targeting.value,
+        "resendParameter": {"isResend": False},  # overrides NHN Cloud's console: we send the fallback
+        "recipientGroupingKey": attempt.message_id.hex(),
+    }
+    if attempt.parameters:
+        fields["templateParameter"] = attempt.parameters
+    return fields
+
+
+def match_rows(attempts: Sequence[Attempt], rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Return the rows of an answer by message id: they name no grouping keys, but are numbered as the recipients.
+
+    Raises ValueError where it is not certain which row is whose.
+    """
+    ordered = sorted(rows, key=lambda row: int(row["recipientSeq"]))
+    numbers = [int(row["recipientSeq"]) for row in ordered]
+    if len(ordered) != len(attempts) or numbers != list(range(numbers[0], numbers[0] + len(attempts))):
+        raise ValueError("not one row for each recipient")
+    for attempt, row in zip(attempts, ordered, strict=True):
+        number = row.get("recipientNo")
+        if number and str(number).replace("-", "") != attempt.receiver:
+            raise ValueError("a row with the number of another recipient")
+    return {attempt.message_id.hex(): row for attempt, row in zip(attempts, ordered, strict=True)}

@@ -18,21 +18,21 @@ from pabal.carriers.base import (
     Verdict,
 )
 from pabal.carriers.nhncloud.block_list import BlockList
-from pabal.carriers.nhncloud.brand_calls import as_sent, is_deliverable
 from pabal.carriers.nhncloud.buttons import fit_friend_talk
 from pabal.carriers.nhncloud.calls import MAX_RECIPIENTS, ProductEndpoint, endpoint_of, group_into_calls
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.nhncloud.connection import Connection
 from pabal.carriers.nhncloud.images import ImageUploads
 from pabal.carriers.nhncloud.in_doubt import InDoubtResolver
+from pabal.carriers.nhncloud.provider import NhnCloudProvider
 from pabal.carriers.nhncloud.results import ResultReader
 from pabal.carriers.nhncloud.sender import CallSender
 from pabal.carriers.pace import Pacer
+from pabal.carriers.relay.brand import as_sent, is_deliverable
 from pabal.carriers.relay.call_queue import CallQueue
 from pabal.carriers.relay.dependencies import Dependencies as Dependencies
 from pabal.carriers.relay.opt_out_reader import OptOutReader
-from pabal.carriers.relay.submission import Submission
-from pabal.carriers.relay.unanswered import UnansweredMessages
+from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.domain.people.opt_out import OptOutChange
 from pabal.domain.sends.message import Attempt, Outcome
 from pabal.settings.relays import NhnCloudSettings
@@ -216,3 +216,21 @@ def _is_supported(attempt: Attempt) -> bool:
     if endpoint_of(attempt) is ProductEndpoint.FRIENDTALK:
         return fit_friend_talk(attempt.buttons)
     return is_deliverable(attempt)
+
+
+def build(settings: NhnCloudSettings, dependencies: Dependencies) -> NhnCloudCarrier:
+    """Return the carrier that the settings describe.
+
+    Raises BadSetting.
+    """
+    sms_client = talk_client = None
+    if settings.sms_app_key:
+        sms_client = NhnCloudClient(
+            settings.sms_address, settings.sms_app_key, settings.sms_secret_key, settings.tls_ca
+        )
+    if settings.talk_app_key:
+        talk_client = NhnCloudClient(
+            settings.talk_address, settings.talk_app_key, settings.talk_secret_key, settings.tls_ca
+        )
+    provider = NhnCloudProvider(talk_client, settings.timeout_seconds) if talk_client is not None else None
+    return NhnCloudCarrier(settings, dependencies, sms_client, talk_client, provider)

@@ -13,7 +13,7 @@ from pabal.carriers.nhncloud.client import (
     expect_documented_shape,
 )
 from pabal.carriers.nhncloud.quotas import NhnCloudQuotas
-from pabal.carriers.relay.notices import Notices
+from pabal.carriers.relay.quotas import Notices
 from pabal.carriers.relay.submission import Submission
 from pabal.world import World
 

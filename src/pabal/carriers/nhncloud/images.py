@@ -4,11 +4,10 @@ import asyncio
 from base64 import b64encode
 from collections import OrderedDict
 
-from pabal.carriers.nhncloud.brand_images import IMAGE, WIDE_IMAGE, image_type_of, upload_image
 from pabal.carriers.nhncloud.client import NhnCloudClient, UploadFile, expect_documented_shape
 from pabal.carriers.relay.dependencies import ImageNotSupported as ImageNotSupported
 from pabal.carriers.relay.dependencies import LoadImage
-from pabal.domain.brand.message import BrandMessage
+from pabal.domain.brand.message import BrandMessage, BrandType
 from pabal.domain.content.image import measure_px
 from pabal.domain.sends.message import Product
 from pabal.settings.relays import NHN_CLOUD_MAX_MMS_PX
@@ -23,6 +22,8 @@ JPEG = "image/jpeg"
 
 ImageRef = str | int
 """What an uploaded image is called at NHN Cloud: its id for SMS, its address for KakaoTalk."""
+IMAGE, WIDE_IMAGE = "IMAGE", "WIDE_IMAGE"
+"""The types of the images that we upload; others are uploaded in NHN Cloud's console."""
 
 
 class ImageUploads:
@@ -98,3 +99,23 @@ class ImageUploads:
 
 def _has_failed(task: "asyncio.Task[ImageRef]") -> bool:
     return task.done() and (task.cancelled() or task.exception() is not None)
+
+
+def image_type_of(brand_type: BrandType | None) -> str:
+    """Return the type that an image is uploaded as: a wide one may be no higher than wide."""
+    return WIDE_IMAGE if brand_type is BrandType.WIDE else IMAGE
+
+
+async def upload_image(client: NhnCloudClient, name: str, body: bytes, image_type: str, timeout_s: float) -> str:
+    """Upload an image and return its address.
+
+    Raises what NhnCloudClient.request raises: NHN Cloud refuses an image that is too narrow or too high.
+    """
+    answer = await client.request(
+        "POST",
+        "/brand-message/v1.0/appkeys/{appkey}/images",
+        timeout_s=timeout_s,
+        file=UploadFile("image", name, JPEG, body, {"imageType": image_type}),
+    )
+    with expect_documented_shape():
+        return str(answer["image"]["imageUrl"])

@@ -8,8 +8,7 @@ from pabal.carriers.base import Rejected, Unknown, Verdict
 from pabal.carriers.nhncloud.calls import ProductEndpoint
 from pabal.carriers.nhncloud.connection import Connection
 from pabal.carriers.nhncloud.lookup import MessageLookup
-from pabal.carriers.relay.submission import Submission
-from pabal.carriers.relay.unanswered import UnansweredMessages
+from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 

@@ -8,7 +8,7 @@ import msgspec
 
 from pabal.carriers.nhncloud import templates as relay_templates
 from pabal.carriers.nhncloud.client import ErrorResponse, NhnCloudClient, UploadFile
-from pabal.carriers.nhncloud.refusals import (
+from pabal.carriers.nhncloud.codes import (
     NO_SUCH_PROFILE,
     NO_SUCH_TEMPLATE,
     as_refusals,

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, OnAnomaly, Unknown, Verdict
-from pabal.carriers.nhncloud.brand_calls import match_rows
-from pabal.carriers.nhncloud.calls import ProductEndpoint, SendCall
+from pabal.carriers.nhncloud.calls import ProductEndpoint, SendCall, match_rows
 from pabal.carriers.nhncloud.client import (
     ErrorResponse,
     NoResponse,
@@ -28,8 +27,7 @@ from pabal.carriers.nhncloud.in_doubt import InDoubtResolver
 from pabal.carriers.nhncloud.lookup import make_reference
 from pabal.carriers.pace import Pacer
 from pabal.carriers.relay.call_queue import CallQueue
-from pabal.carriers.relay.submission import Submission
-from pabal.carriers.relay.unanswered import UnansweredMessages
+from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 

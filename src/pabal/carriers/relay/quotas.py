@@ -1,15 +1,39 @@
-"""Quotas of a relay that are used up: what they concern waits, and an operator is told."""
+"""Quotas of a relay that are used up, and other notices for operators while its carrier works."""
 
 from collections import Counter
 
 from pabal.carriers.base import NotSent
-from pabal.carriers.relay.notices import Notices
 from pabal.world import World
 
 PROBE_INTERVAL_S = 600.0
 """How often something is submitted although a quota was used up: it may have been raised."""
 PROBE_TIMEOUT_S = 60.0
 """How long everything else waits for the answer to that."""
+NOTICE_S = 300.0
+"""How long a notice is shown after the last time it was true, unless something else ends it."""
+
+
+class Notices:
+    """Notices by subject; each ends when it is cleared, or after a time."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._notices: dict[str, tuple[str, float]] = {}
+
+    def set(self, subject: str, text: str, for_s: float = NOTICE_S) -> None:
+        """Show a notice for so long."""
+        self._notices[subject] = text, self._world.monotonic() + for_s
+
+    def clear(self, subject: str) -> None:
+        """End a notice."""
+        self._notices.pop(subject, None)
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """The notices of now, by subject."""
+        now = self._world.monotonic()
+        self._notices = {subject: each for subject, each in self._notices.items() if each[1] > now}
+        return {subject: text for subject, (text, _) in self._notices.items()}
 
 
 class Quotas:

@@ -1,6 +1,6 @@
-"""The progress of one call of `submit`: its deadline, and the verdicts reported so far."""
+"""The progress of one call of `submit`, and since when messages are in doubt without an answer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pabal.carriers.base import OnVerdicts, Verdict
 from pabal.domain.sends.message import Attempt
@@ -8,6 +8,8 @@ from pabal.world import World
 
 MAX_SPLITS = 64
 """How many calls of a submission may be repeated in halves: if most messages are bad, it would never end."""
+REMEMBERED_S = 900.0
+"""Longer than any pause between two lookups of a message."""
 
 
 class Submission:
@@ -48,3 +50,35 @@ class Submission:
         if new:
             self._reported.update(attempt.message_id for attempt, _ in new)
             self._on_verdicts(new)
+
+
+class UnansweredMessages:
+    """When a call with a message began, or when this process first heard that the message is in doubt."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._since: dict[bytes, float] = {}
+        """About in the order of time."""
+
+    def add(self, attempts: Sequence[Attempt], began_at: float) -> None:
+        """Record that a call with these messages, begun at this time, got no answer."""
+        while self._since and next(iter(self._since.values())) < began_at - REMEMBERED_S:
+            self._since.pop(next(iter(self._since)))
+        for attempt in attempts:
+            self._since.pop(attempt.message_id, None)
+            self._since[attempt.message_id] = began_at
+
+    def add_missing(self, attempts: Sequence[Attempt]) -> None:
+        """Record messages that another process, or this one before a restart, may have submitted just now."""
+        now = self._world.monotonic()
+        for attempt in attempts:
+            self._since.setdefault(attempt.message_id, now)
+
+    def discard(self, message_ids: Iterable[bytes]) -> None:
+        """Forget messages that are no longer in doubt."""
+        for message_id in message_ids:
+            self._since.pop(message_id, None)
+
+    def age_s(self, message_id: bytes, at: float) -> float:
+        """Return how long before a time the call with a message began."""
+        return at - self._since.get(message_id, at)

@@ -6,9 +6,8 @@ from typing import NamedTuple, cast
 
 from pabal.carriers.base import OnAnomaly
 from pabal.carriers.smpp import pdu, protocol
-from pabal.carriers.smpp.late import LateSubmits
 from pabal.carriers.smpp.pdu import Pdu
-from pabal.carriers.smpp.submit_group import SubmitGroup, SubmitResult
+from pabal.carriers.smpp.submit_group import LateSubmits, SubmitGroup, SubmitResult
 from pabal.world import World
 
 BIND_TIMEOUT_S = 10.0

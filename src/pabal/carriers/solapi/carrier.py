@@ -18,15 +18,15 @@ from pabal.carriers.pace import Pacer
 from pabal.carriers.relay.brand import as_sent
 from pabal.carriers.relay.call_queue import CallQueue
 from pabal.carriers.relay.dependencies import Dependencies
-from pabal.carriers.relay.notices import Notices
 from pabal.carriers.relay.opt_out_reader import OptOutReader
-from pabal.carriers.relay.submission import Submission
-from pabal.carriers.relay.unanswered import UnansweredMessages
+from pabal.carriers.relay.quotas import Notices
+from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.carriers.solapi.calls import MAX_MESSAGES, group_into_calls
 from pabal.carriers.solapi.client import SolapiClient
-from pabal.carriers.solapi.in_doubt import SolapiResolver
+from pabal.carriers.solapi.lookup import SolapiResolver
 from pabal.carriers.solapi.opt_outs import DenialList
 from pabal.carriers.solapi.preparation import Preparation
+from pabal.carriers.solapi.provider import SolapiProvider
 from pabal.carriers.solapi.results import SolapiResults
 from pabal.carriers.solapi.sender import SolapiSender
 from pabal.domain.sends.message import Attempt
@@ -170,3 +170,16 @@ class SolapiCarrier(Carrier):
 
     def _set_problem(self, problem: str) -> None:
         self._problem = problem
+
+
+def build(settings: SolapiSettings, dependencies: Dependencies) -> SolapiCarrier:
+    """Return the carrier that the settings describe.
+
+    Raises BadSetting.
+    """
+    client = SolapiClient(
+        settings.address, settings.api_key, settings.api_secret, dependencies.world, settings.tls_ca
+    )
+    has_channels = any(not product.is_text for product in settings.products)
+    provider = SolapiProvider(client, settings.timeout_seconds) if has_channels else None
+    return SolapiCarrier(settings, dependencies, client, provider)

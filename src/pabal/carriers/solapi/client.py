@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import re
+from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,9 +11,12 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from pabal.carriers.relay.dependencies import ImageNotSupported
 from pabal.carriers.relay.http import ErrorAnswer, HttpClient, NoResponse, NotProcessed, Throttled
+from pabal.carriers.solapi.wire import UploadAnswer
 from pabal.domain.base import dates
 from pabal.domain.base.dates import Instant
+from pabal.domain.content.image import Image
 from pabal.outbound.calls import HttpAnswer, Transport
 from pabal.world import World
 
@@ -25,6 +29,10 @@ FIRST_CLIENT_ERROR, FIRST_SERVER_ERROR = 400, 500
 UTC = ZoneInfo("UTC")
 _ERROR_CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 """As documented codes are; anything else might repeat a number or a text."""
+UPLOAD_TTL_S = 3600.0
+"""How long an upload is used: the documents do not say how long Solapi has it."""
+UPLOAD_PATH = "/storage/v1/files"
+JPEG = "image/jpeg"
 
 
 class SolapiError(ErrorAnswer):
@@ -124,3 +132,15 @@ def _parse(answer: HttpAnswer, shape: type[T]) -> T:
         return msgspec.json.decode(answer.body, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise NoResponse(f"the answer is not as documented (HTTP {status})") from None
+
+
+async def upload_image(client: SolapiClient, image: Image | None, kind: str, name: str, timeout_s: float) -> str:
+    """Upload an image and return its id; `kind` is what Solapi will use it for.
+
+    Raises ImageNotSupported, and what SolapiClient.request raises.
+    """
+    if image is None or image.content_type != JPEG:
+        raise ImageNotSupported
+    body = {"file": b64encode(image.body).decode(), "name": name, "type": kind}
+    answer = await client.request("POST", UPLOAD_PATH, UploadAnswer, timeout_s=timeout_s, body=body)
+    return answer.fileId

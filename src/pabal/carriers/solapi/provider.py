@@ -20,9 +20,8 @@ from pabal.carriers.relay.refusals import (
 )
 from pabal.carriers.solapi import template_ids
 from pabal.carriers.solapi import templates as relay_templates
-from pabal.carriers.solapi.client import SolapiClient, SolapiError
+from pabal.carriers.solapi.client import SolapiClient, SolapiError, upload_image
 from pabal.carriers.solapi.codes import CallError, call_error_of
-from pabal.carriers.solapi.images import upload
 from pabal.carriers.solapi.template_ids import TEMPLATES_PATH, TemplateName, TemplateRow
 from pabal.carriers.solapi.templates import Versions
 from pabal.domain.base.codes import Code, Refused, Text
@@ -209,7 +208,8 @@ class SolapiProvider(RelayProvider):
         if image is not None and content.emphasis_type == "image":
             try:
                 image_id = await self._refusing(
-                    upload(self._client, image, PICTURE_OF_TEMPLATES, image.file_name, self._timeout_s), "image"
+                    upload_image(self._client, image, PICTURE_OF_TEMPLATES, image.file_name, self._timeout_s),
+                    "image",
                 )
             except ImageNotSupported:
                 detail = Text("중계사는 JPEG만 받습니다.", "The relay accepts only JPEG.")

@@ -1,7 +1,7 @@
 """Creates, changes, lists, tests and replays an account's webhooks."""
 
-from collections.abc import Collection
-from typing import NamedTuple
+from collections.abc import Collection, Hashable
+from typing import NamedTuple, TypeVar
 
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
@@ -9,7 +9,6 @@ from pabal.domain.events.event import EventType
 from pabal.domain.events.webhook import MAX_WEBHOOKS, Webhook, WebhookState, secret_context
 from pabal.domain.sends.message import Product
 from pabal.service.context import Context
-from pabal.service.webhooks.pauses import check_pause, remember
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
@@ -18,6 +17,8 @@ from pabal.store.events.webhook_posts import Delivery
 from pabal.store.events.webhooks import NewWebhook
 from pabal.webhooks import signing
 from pabal.webhooks.addresses import parse_url
+
+T = TypeVar("T", bound=Hashable)
 
 MAX_COUNTED_BACKLOG = 10_000
 MAX_LISTED_PAUSED = 200
@@ -30,6 +31,8 @@ _TOO_MANY = Text(
 _IS_DISABLED = Text(
     "사용 안 함 상태인 웹훅입니다. 먼저 사용하도록 바꾸세요.", "The webhook is disabled: enable it first."
 )
+MAX_REMEMBERED = 10_000
+"""Requests that are remembered; then the oldest are forgotten."""
 
 
 class WebhookFields(NamedTuple):
@@ -245,3 +248,18 @@ def _find(tx: Tx, account_id: int, webhook_id: int) -> Webhook:
     if found is None:
         raise Refused(Code.WEBHOOK_NOT_FOUND, "webhookId")
     return found
+
+
+def check_pause(last: dict[T, float], key: T, pause_s: float, now: float) -> None:
+    """Raise Refused(RATE_LIMITED) if `key` had its last request less than a pause ago, on the monotonic clock."""
+    wait_s = last.get(key, -pause_s) + pause_s - now
+    if wait_s > 0:
+        raise Refused(Code.RATE_LIMITED, retry_after_s=wait_s)
+
+
+def remember(last: dict[T, float], key: T, now: float) -> None:
+    """Remember a request."""
+    last.pop(key, None)
+    last[key] = now
+    while len(last) > MAX_REMEMBERED:
+        del last[next(iter(last))]

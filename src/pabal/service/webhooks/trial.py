@@ -7,7 +7,7 @@ from pabal.domain.events.event import EventType, format_event_id, make_event_id
 from pabal.service.context import Context
 from pabal.service.webhooks import manage
 from pabal.service.webhooks.fan_out import make_body
-from pabal.service.webhooks.pauses import check_pause, remember
+from pabal.service.webhooks.manage import check_pause, remember
 from pabal.service.webhooks.posting import decode_answer, post_once
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
