@@ -16,10 +16,9 @@ from pabal.service.account_limiter import AccountLimiter
 from pabal.service.fair_queue import FairQueue
 from pabal.service.metrics import Metrics
 from pabal.service.nodes import Nodes
-from pabal.service.open_attempts import InFlight
+from pabal.service.open_attempts import InFlight, RateUse
 from pabal.service.outgoing import MailState, WebhookState
 from pabal.service.policy import Policy
-from pabal.service.rate_use import RateUse
 from pabal.service.searches import Searches
 from pabal.service.setup_cache import AccountSetup
 from pabal.service.slots import Slots
