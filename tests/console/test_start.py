@@ -5,9 +5,8 @@ import sys
 
 import pytest
 
-from pabal.console.pages import PAGES
+from pabal.console.pages import PAGES, TEXTS
 from pabal.console.shell.rendering import Templates
-from pabal.console.texts import TEXTS
 from pabal.domain.base.codes import LANGUAGES
 
 HEAVY = ("jinja2", "argon2", "pabal.console.app")

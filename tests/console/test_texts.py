@@ -5,10 +5,9 @@ from pathlib import Path
 from string import Formatter
 
 from pabal.console.history import codes
-from pabal.console.pages import PAGES
+from pabal.console.pages import PAGES, TEXTS
 from pabal.console.shell import assets
 from pabal.console.shell.site import MENU_GROUPS
-from pabal.console.texts import TEXTS
 from pabal.domain.base.codes import LANGUAGES
 from pabal.domain.sends.message import Outcome, Status
 

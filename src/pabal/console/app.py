@@ -9,13 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pabal.console.pages import PAGES
+from pabal.console.pages import PAGES, TEXTS
 from pabal.console.shell import assets
 from pabal.console.shell.assets import Asset
 from pabal.console.shell.middleware import HEADERS, Middleware
 from pabal.console.shell.page import menu_items, roles_by_page
 from pabal.console.shell.site import Site
-from pabal.console.texts import TEXTS
 from pabal.domain.base.codes import Code
 from pabal.service.context import Context
 from pabal.settings.settings import Settings

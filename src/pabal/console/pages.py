@@ -1,23 +1,34 @@
 """The table of pages with path, handler and roles, from which routes, menu and tests are made."""
 
-from pabal.console.contacts import address_book, contact_import, groups, inbound, opt_outs
-from pabal.console.history import codes, export, history
-from pabal.console.manage import numbers, privacy, profiles, send_preferences, templates, webhooks
+from pabal.console.contacts import address_book, contact_import, contacts_texts, groups, inbound, opt_outs
+from pabal.console.history import codes, export, history, history_texts
+from pabal.console.manage import (
+    numbers,
+    privacy,
+    profiles,
+    send_preferences,
+    templates,
+    templates_texts,
+    webhooks,
+    webhooks_texts,
+)
 from pabal.console.me import me, notices
-from pabal.console.operate.accounts import accounts, keys, quotas
+from pabal.console.operate.accounts import accounts, accounts_texts, keys, quotas
 from pabal.console.operate.carriers import mappings, status
 from pabal.console.operate.system import audit, mail, settings
 from pabal.console.operate.waiting import paused_webhooks, pending_numbers, reviews
 from pabal.console.overview import overview, statistics, statistics_file
 from pabal.console.phone import phone
-from pabal.console.requests import requests, sent
-from pabal.console.send import saved, send
+from pabal.console.requests import requests, requests_texts, sent
+from pabal.console.send import saved, send, send_texts
+from pabal.console.shell import shell_texts
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.shell.page_request import OPENID_CALLBACK
+from pabal.console.shell.rendering import TextCatalog
 from pabal.console.sign_in import provider, sign_in
 from pabal.console.team import join, team
 from pabal.console.team import keys as own_keys
-from pabal.console.upload import approval, campaign_file, file_columns, group_campaign, upload
+from pabal.console.upload import approval, campaign_file, group_campaign, upload
 
 ACCOUNT = "/console/operate/accounts/{account}"
 OPERATING = tuple(
@@ -191,7 +202,7 @@ PAGES = (
             is_repeatable=True,
             max_body_bytes=MAX_UPLOAD_BYTES,
         )
-        for word, handle in (("file", campaign_file.receive_file), ("columns", file_columns.show_columns))
+        for word, handle in (("file", campaign_file.receive_file), ("columns", campaign_file.show_columns))
     ),
     Page("/console/send/upload/{campaign}/send", upload.send_campaign, SENDERS, "POST"),
     *(
@@ -321,4 +332,38 @@ PAGES = (
     Page("/console/phone", phone.show_phone, SENDERS, menu="menu.phone", is_for_simulator=True),
     Page("/console/phone/messages", phone.show_messages, SENDERS, is_for_simulator=True, is_polled=True),
     Page("/console/audit", audit.show_audit, OWNERS, menu="menu.audit", needs_account=False),
+)
+
+
+TEXTS = TextCatalog(
+    shell_texts.TEXTS,
+    sign_in.TEXTS,
+    overview.TEXTS,
+    statistics.TEXTS,
+    send_texts.TEXTS,
+    upload.TEXTS,
+    requests_texts.TEXTS,
+    phone.TEXTS,
+    history_texts.TEXTS,
+    templates_texts.TEXTS,
+    profiles.TEXTS,
+    numbers.TEXTS,
+    privacy.TEXTS,
+    send_preferences.TEXTS,
+    contacts_texts.TEXTS,
+    address_book.TEXTS,
+    webhooks_texts.TEXTS,
+    status.TEXTS,
+    accounts_texts.TEXTS,
+    quotas.TEXTS,
+    pending_numbers.TEXTS,
+    paused_webhooks.TEXTS,
+    reviews.TEXTS,
+    mappings.TEXTS,
+    settings.TEXTS,
+    audit.TEXTS,
+    team.TEXTS,
+    me.TEXTS,
+    notices.TEXTS,
+    mail.TEXTS,
 )

@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from pabal.answers.statistics import Interval, list_periods
+from pabal.console.history.filters import list_offered
 from pabal.console.overview.figures import Figure, StateCounts, by_group, by_period, format_change, format_percent
 from pabal.console.overview.statistics_report import list_before
-from pabal.console.shell.offered_periods import list_offered
 from pabal.domain.base.dates import DAY, HOUR, Period
 from pabal.service.upkeep.reports import GroupCounts
 from tests.fixtures.virtual import NOON

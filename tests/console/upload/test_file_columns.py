@@ -7,7 +7,7 @@ import pytest
 
 from pabal.console.send.typed_receivers import read_receivers
 from pabal.console.sheets import mapping
-from pabal.console.upload import file_columns
+from pabal.console.upload import campaign_file
 from pabal.domain.base.codes import Refused
 from tests.fixtures.console import PageResponse, signed_in_browser
 from tests.fixtures.console_send import form, preview, preview_text, send
@@ -42,15 +42,15 @@ def chosen(shown: PageResponse) -> dict[str, str]:
     ],
 )
 def test_columns_of_a_file_are_guessed(content: str, roles: list[str], has_names: bool) -> None:
-    head = file_columns.read_head(io.BytesIO(content.encode()), ["이름"])
+    head = campaign_file.read_head(io.BytesIO(content.encode()), ["이름"])
     assert [each.role for each in head.columns] == roles
     assert head.has_names is has_names
 
 
 def test_mapping_needs_one_number_and_each_variable_once() -> None:
-    head = file_columns.read_head(io.BytesIO(FOREIGN.encode()), ["이름"])
-    assert file_columns.read_columns({}, head, ["이름"]) is None
-    found = file_columns.read_columns(MAPPED, head, ["이름"])
+    head = campaign_file.read_head(io.BytesIO(FOREIGN.encode()), ["이름"])
+    assert campaign_file.read_columns({}, head, ["이름"]) is None
+    found = campaign_file.read_columns(MAPPED, head, ["이름"])
     assert found is not None
     assert (found.phone, found.values, found.names) == (1, {"이름": 0}, ("이름", "휴대폰번호", "비고"))
     for wrong in (
@@ -60,7 +60,7 @@ def test_mapping_needs_one_number_and_each_variable_once() -> None:
         {"column1": "phone"},
     ):
         with pytest.raises(Refused):
-            file_columns.read_columns(wrong, head, ["이름"])
+            campaign_file.read_columns(wrong, head, ["이름"])
 
 
 async def test_file_with_other_names_is_mapped_and_sent(env: Environment) -> None:

@@ -1,26 +1,27 @@
 """The pages that import a file of contacts with a mapping of its columns, and export contacts."""
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from starlette.responses import Response, StreamingResponse
 
-from pabal.console.contacts import contact_file
 from pabal.console.contacts.address_book import CONTACTS_PATH, load_book
-from pabal.console.contacts.contact_file import BadContact
-from pabal.console.history.export import BOM, csv_line
+from pabal.console.history.export import BOM, csv_line, unescape_formula
 from pabal.console.sheets import mapping, sheet, sheet_limits
-from pabal.console.sheets.mapping import FileHead
+from pabal.console.sheets.mapping import FIELD, IGNORE, PHONE, FileHead, cell_of, is_number
+from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.form_body import File
 from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.people import contact, phone
 from pabal.domain.people import contact as rules
+from pabal.domain.people.contact import Contact, ContactEntry
 from pabal.service.access.accounts import audit
 from pabal.service.access.contacts import contact_groups, contacts
-from pabal.service.access.contacts.contacts import ImportBatch
+from pabal.service.access.contacts.contacts import SAVE_BATCH, ImportBatch
 from pabal.service.errors import StoreUnavailable
 
 IMPORT_PATH = f"{CONTACTS_PATH}/file"
@@ -30,6 +31,116 @@ MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024
 """A form with the largest file."""
 
 log = logging.getLogger("pabal.console")
+
+
+NAME = "name"
+"""A column that holds names of people."""
+NAME_HEADS = ("이름", "성명", "고객명", "성함", "name", "fullname")
+
+
+class BadContact(NamedTuple):
+    """A row that cannot be a contact, and why."""
+
+    number: int
+    cells: tuple[str, ...]
+    reason: Text
+
+
+class ContactBatch(NamedTuple):
+    """Some contacts of a file, the rows that are none, and how many repeat a number."""
+
+    entries: list[ContactEntry]
+    bad: list[BadContact]
+    duplicates: int
+
+
+def read_head(file: BinaryIO, fields: Sequence[str]) -> FileHead:
+    """Return the columns of a file, with what each seems to hold.
+
+    Raises Refused as `mapping.read_head` does.
+    """
+
+    def guess(name: str, samples: Sequence[str], has_names: bool) -> str:
+        return _guess(name, samples, fields, has_names=has_names)
+
+    return mapping.read_head(file, guess)
+
+
+def read_mapping(form: Mapping[str, str], head: FileHead) -> list[str]:
+    """Return what each column holds, as it was chosen, or by our guess where nothing was.
+
+    Raises Refused: INVALID_PARAMETER where no column or several hold the number, or one field is chosen twice.
+    """
+    roles = mapping.chosen_roles(form, head.columns) or [each.role for each in head.columns]
+    mapping.check_roles(roles)
+    for role in roles:
+        if role not in (PHONE, NAME, IGNORE):
+            contact.parse_field_name(role.removeprefix(FIELD))
+    return roles
+
+
+def fields_in(roles: Sequence[str]) -> list[str]:
+    """Return the names of the fields that columns hold."""
+    return [contact.parse_field_name(role.removeprefix(FIELD)) for role in roles if role.startswith(FIELD)]
+
+
+def read_batches(file: BinaryIO, head: FileHead, roles: Sequence[str]) -> Iterator[ContactBatch]:
+    """Yield the contacts of a file in batches, some of them empty; of rows with one number the first counts.
+
+    Raises Refused as `sheet.read_rows` does.
+    """
+    seen: set[int] = set()
+    is_first = head.has_names
+    for rows in sheet.read_rows(file):
+        if rows and is_first:
+            rows, is_first = rows[1:], False
+        for start in range(0, max(1, len(rows)), SAVE_BATCH):
+            yield _read_batch(rows[start : start + SAVE_BATCH], roles, seen)
+
+
+def to_cells(each: Contact, fields: Sequence[str]) -> list[str]:
+    """Return a contact as the cells of an exported row: number, name and fields."""
+    return [phone.hyphenate(each.phone), each.name, *(each.fields.get(name, "") for name in fields)]
+
+
+def _read_batch(rows: Sequence[SheetRow], roles: Sequence[str], seen: set[int]) -> ContactBatch:
+    entries: list[ContactEntry] = []
+    bad: list[BadContact] = []
+    duplicates = 0
+    for row in rows:
+        try:
+            entry = _parse(row, roles)
+        except Refused as refused:
+            problem = refused.problems[0]
+            bad.append(BadContact(row.number, row.cells, Text(problem.message("ko"), problem.message("en"))))
+            continue
+        if int(entry.phone) in seen:
+            duplicates += 1
+            continue
+        seen.add(int(entry.phone))
+        entries.append(entry)
+    return ContactBatch(entries, bad, duplicates)
+
+
+def _parse(row: SheetRow, roles: Sequence[str]) -> ContactEntry:
+    cells = {role: cell_of(row, place) for place, role in enumerate(roles) if role}
+    fields = {role.removeprefix(FIELD): value for role, value in cells.items() if role.startswith(FIELD)}
+    number = sheet.restore_phone_number(cells[PHONE].removeprefix("'"))
+    fields = {name: unescape_formula(value) for name, value in fields.items()}
+    return contact.parse_contact(number, unescape_formula(cells.get(NAME, "")), fields)
+
+
+def _guess(name: str, samples: Sequence[str], fields: Sequence[str], *, has_names: bool) -> str:
+    if mapping.is_phone_name(name) or (not has_names and samples and all(map(is_number, samples))):
+        return PHONE
+    if mapping.spelled(name) in NAME_HEADS:
+        return NAME
+    if name in fields:
+        return f"{FIELD}{name}"
+    try:
+        return f"{FIELD}{contact.parse_field_name(name)}" if has_names and name else IGNORE
+    except Refused:
+        return IGNORE
 
 
 @dataclass
@@ -76,8 +187,8 @@ async def import_contacts(request: PageRequest) -> Response:
         file = _file(request)
         with request.site.file_checks.hold(request.account_id):
             head = await _read_head(request, file)
-            roles = contact_file.read_mapping(request.fields, head)
-            await _add_fields(request, contact_file.fields_in(roles))
+            roles = read_mapping(request.fields, head)
+            await _add_fields(request, fields_in(roles))
             group_ids = await _chosen_groups(request)
             await _import(request, file.stream, head, roles, group_ids, result)
     except Refused as refused:
@@ -112,7 +223,7 @@ async def _export(request: PageRequest) -> AsyncIterator[bytes]:
                 request.context, request.account_id, chosen, after, EXPORT_BATCH
             ):
                 after = found[-1].id
-                yield "".join(csv_line(contact_file.to_cells(each, fields)) for each in found).encode()
+                yield "".join(csv_line(to_cells(each, fields)) for each in found).encode()
         except StoreUnavailable:
             log.warning("an export ends early: the store is away")
             raise
@@ -131,7 +242,7 @@ def _file(request: PageRequest) -> File:
 
 async def _read_head(request: PageRequest, file: File) -> FileHead:
     fields = (await load_book(request)).book.fields
-    return await request.site.threads.run(contact_file.read_head, file.stream, fields)
+    return await request.site.threads.run(read_head, file.stream, fields)
 
 
 def _new_fields(head: FileHead, known: Sequence[str]) -> list[str]:
@@ -180,7 +291,7 @@ async def _import(
     Raises Refused for a full address book, and for a file that cannot be read to its end.
     """
     updates = request.field("known") == "update"
-    batches = contact_file.read_batches(stream, head, roles)
+    batches = read_batches(stream, head, roles)
     while (batch := await request.site.threads.run(next, batches, None)) is not None:
         result.duplicates += batch.duplicates
         result.bad_count += len(batch.bad)
@@ -209,7 +320,7 @@ def _render_columns(
         roles=[
             (mapping.IGNORE, request.t("columns.ignore")),
             (mapping.PHONE, request.t("columns.phone")),
-            (contact_file.NAME, request.t("contacts.name")),
+            (NAME, request.t("contacts.name")),
             *((f"{mapping.FIELD}{name}", name) for name in fields),
         ],
     )

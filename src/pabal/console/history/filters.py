@@ -1,8 +1,10 @@
-"""Parses the search form of the history."""
+"""Parses the search form of the history, and lists the periods that one click chooses."""
 
 from collections.abc import Callable, Mapping
+from datetime import date, timedelta
 from typing import NamedTuple, TypeVar
 
+from pabal.answers.statistics import Interval
 from pabal.checks.body.fields import one_of
 from pabal.checks.body.locale import Locale
 from pabal.domain.base import dates, identifiers
@@ -37,6 +39,8 @@ NUMBERS_MASKED = Text(
     "이 역할은 전화번호를 볼 수 없어 수신번호로 검색할 수 없습니다.",
     "Your role does not see phone numbers, so it cannot search by receiver.",
 )
+LONG_DAYS = 30
+WEEK_DAYS = 7
 
 
 class HistorySearch(NamedTuple):
@@ -125,3 +129,28 @@ def _parse_id(parse: Callable[[str], bytes | None], id_bytes: int) -> Callable[[
 def _spaced(word: str) -> str:
     """Return a time in the format of the API; browsers put a T between date and time."""
     return word.replace("T", " ")
+
+
+class OfferedPeriod(NamedTuple):
+    """A period that one click chooses, by the word of its text."""
+
+    word: str
+    first: date
+    last: date
+    interval: Interval
+
+
+def list_offered(today: date) -> list[OfferedPeriod]:
+    """Return the periods that staff ask for most."""
+    yesterday = today - timedelta(days=1)
+    this_month = today.replace(day=1)
+    last_month_ends = this_month - timedelta(days=1)
+    return [
+        OfferedPeriod("today", today, today, Interval.HOUR),
+        OfferedPeriod("yesterday", yesterday, yesterday, Interval.HOUR),
+        OfferedPeriod("week", today - timedelta(days=WEEK_DAYS - 1), today, Interval.DAY),
+        OfferedPeriod("days", today - timedelta(days=LONG_DAYS - 1), today, Interval.DAY),
+        OfferedPeriod("month", this_month, today, Interval.DAY),
+        OfferedPeriod("last_month", last_month_ends.replace(day=1), last_month_ends, Interval.DAY),
+        OfferedPeriod("year", today.replace(month=1, day=1), today, Interval.MONTH),
+    ]

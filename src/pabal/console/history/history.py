@@ -9,9 +9,8 @@ from starlette.responses import Response
 
 from pabal.console.history import filters
 from pabal.console.history.codes import advise
-from pabal.console.history.filters import HistorySearch
+from pabal.console.history.filters import HistorySearch, list_offered
 from pabal.console.send.brand_parts import preview_attachment
-from pabal.console.shell.offered_periods import list_offered
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused

@@ -1,4 +1,4 @@
-"""The form of a template: its fields, and the request body built from them."""
+"""The form of a template: its fields, the request body built from them, and what was typed, kept on the server."""
 
 import re
 from base64 import b64encode
@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pabal.checks.body.buttons import API_FIELDS, API_LINK_FIELDS, to_api_fields
+from pabal.console.shell.form_fields import tab_id
+from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.content.button import DEFAULT_NAMES, LINK_FIELDS, MAX_BUTTONS, Button
 from pabal.domain.content.image import Image
@@ -18,6 +20,8 @@ from pabal.domain.kakao.template_parts import (
     TemplateParts,
     represent_link,
 )
+from pabal.service.sending.drafts import drafts as draft_service
+from pabal.service.sending.drafts.drafts import DraftKey
 
 TEXT_FIELDS = (
     "senderKey", "templateCode", "name", "content", "category", "messageType", "emphasisType", "emphasisTitle",
@@ -88,6 +92,11 @@ _REPRESENT_LINK = Text("대표 링크", "Representative link")
 _LIST_INDEX = re.compile(r"(buttons|quickReplies|itemList\.items)\[([0-9]+)\]")
 
 _LINK_FIELDS = {API_FIELDS[field]: field for field in LINK_FIELDS}
+TYPED_FIELD = "draft"
+TYPED_NEW = "template.new"
+_FORM_NAME = re.compile(r"template\.(new|[0-9]{1,18})", re.ASCII)
+_OWN_WORDS = ("templateCode", "name", "content", "emphasisTitle", "moreInfo", "header")
+"""Fields that begin empty, and whose content somebody has thought about."""
 
 
 class ButtonDetails(NamedTuple):
@@ -263,3 +272,44 @@ def preview_parts(fields: Mapping[str, str]) -> TemplateParts:
             for each in _rows_of(fields, "quickReplies")
         ),
     )
+
+
+class KeptTemplate(NamedTuple):
+    """The name of the form, and when what it shows was typed; empty: it shows nothing that was typed before."""
+
+    form: str
+    loaded_from: str = ""
+
+
+def form_name(template: Template | None) -> str:
+    """Return the form of a template, or of a new one."""
+    return f"template.{template.id}" if template else TYPED_NEW
+
+
+async def keep_typed(request: PageRequest, fields: Mapping[str, str]) -> None:
+    """Keep what was typed, unless it is as good as empty."""
+    form = request.field(TYPED_FIELD)
+    if not _FORM_NAME.fullmatch(form):
+        return
+    if any(fields[name].strip() for name in _OWN_WORDS):
+        await draft_service.save(request.context, _draft_key(request, form), fields, tab_id(request))
+    else:
+        await draft_service.discard(request.context, _draft_key(request, form))
+
+
+async def load_typed(request: PageRequest, form: str) -> tuple[dict[str, str] | None, KeptTemplate]:
+    """Return what was typed before, None if nothing, and what the page says of it."""
+    found = await draft_service.load(request.context, _draft_key(request, form))
+    if found is None:
+        return None, KeptTemplate(form)
+    return read_fields(found.fields), KeptTemplate(form, request.locale.format_timestamp(found.changed_at)[:19])
+
+
+async def discard_typed(request: PageRequest, form: str) -> None:
+    """Delete what was typed: it is stored now, or its author wants none of it."""
+    if _FORM_NAME.fullmatch(form):
+        await draft_service.end(request.context, _draft_key(request, form), tab_id(request))
+
+
+def _draft_key(request: PageRequest, form: str) -> DraftKey:
+    return DraftKey(request.user.id, request.account_id, form)

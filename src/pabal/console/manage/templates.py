@@ -6,8 +6,8 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pabal.checks import templates as template_checks
-from pabal.console.manage import kept_template, template_form
-from pabal.console.manage.kept_template import KeptTemplate
+from pabal.console.manage import template_form
+from pabal.console.manage.template_form import KeptTemplate
 from pabal.console.shell.form_fields import new_tab_id, tab_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused
@@ -79,14 +79,14 @@ async def show_new_form(request: PageRequest) -> Response:
         copied = await _find_template(request, request.field("copy"))
         fields = {**template_form.fields_of(copied), "templateCode": ""} | image_field(copied)
         return await _render_form(request, fields)
-    typed, kept = await kept_template.load(request, kept_template.NEW)
+    typed, kept = await template_form.load_typed(request, template_form.TYPED_NEW)
     return await _render_form(request, typed or template_form.read_fields({}), kept=kept)
 
 
 async def discard_draft(request: PageRequest) -> Response:
     """Delete what was typed into a form, and show it as it was before."""
-    form = request.field(kept_template.FIELD)
-    await kept_template.discard(request, form)
+    form = request.field(template_form.TYPED_FIELD)
+    await template_form.discard_typed(request, form)
     word = form.rpartition(".")[2]
     return request.redirect(f"{TEMPLATES_PATH}/{word}/edit" if word.isdecimal() else f"{TEMPLATES_PATH}/new")
 
@@ -103,14 +103,14 @@ async def create_template(request: PageRequest) -> Response:
         created = await template_checks.create_template(request.api_call(WriteTemplate, body, audit_entry))
     except Refused as refused:
         return await _render_form(request, fields, refused)
-    await kept_template.discard(request, kept_template.NEW)
+    await template_form.discard_typed(request, template_form.TYPED_NEW)
     return await _show_saved(request, created.id)
 
 
 async def show_edit_form(request: PageRequest) -> Response:
     """Show the form to edit a template."""
     template = await _requested_template(request)
-    typed, kept = await kept_template.load(request, kept_template.form_name(template))
+    typed, kept = await template_form.load_typed(request, template_form.form_name(template))
     stored = template_form.fields_of(template)
     fields = {**(typed or stored), **{name: stored[name] for name in ("senderKey", "templateCode")}}
     return await _render_form(request, fields | image_field(template), template=template, kept=kept)
@@ -133,7 +133,7 @@ async def update_template(request: PageRequest) -> Response:
         )
     except Refused as refused:
         return await _render_form(request, fields, refused, template)
-    await kept_template.discard(request, kept_template.form_name(template))
+    await template_form.discard_typed(request, template_form.form_name(template))
     return await _show_saved(request, template.id)
 
 
@@ -200,7 +200,7 @@ async def show_image(request: PageRequest) -> Response:
 async def show_preview(request: PageRequest) -> Response:
     """Answer with the preview of the form; what was typed is kept."""
     fields = template_form.read_fields(request.fields)
-    await kept_template.keep(request, fields)
+    await template_form.keep_typed(request, fields)
     return request.render("manage/template_preview.html", preview=build_preview(fields), **_LIMITS)
 
 
@@ -318,7 +318,7 @@ async def _render_form(
         rows=range(MAX_BUTTONS),
         written={name: template_form.rows_in_use(fields, name) for name in template_form.LIST_FIELDS},
         preview=build_preview(fields),
-        kept=kept or KeptTemplate(kept_template.form_name(template)),
+        kept=kept or KeptTemplate(template_form.form_name(template)),
         page=tab_id(request) or new_tab_id(request),
         **_LIMITS,
     )

@@ -1,17 +1,17 @@
-"""The pages of webhooks: list, create, change, test, pause, rotate the secret, deliveries, replay."""
+"""The pages of webhooks: list, form, test, pause, rotate the secret, deliveries and what came of them, replay."""
 
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from starlette.responses import Response
 
 from pabal.checks import webhooks as checks
-from pabal.console.manage import webhook_form
-from pabal.console.manage.webhook_form import ENABLED_FIELD
-from pabal.console.manage.webhook_results import summarize
+from pabal.checks.webhooks import ERROR_WORDS
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.base.codes import Code, Refused
-from pabal.domain.events.webhook import MAX_WEBHOOKS, WebhookState
-from pabal.models.webhooks import ReplayWebhook
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.events.webhook import MAX_WEBHOOKS, Webhook, WebhookState
+from pabal.models.webhooks import CreateWebhook, ReplayWebhook
 from pabal.service.webhooks import manage, trial
 from pabal.service.webhooks.manage import MAX_COUNTED_BACKLOG, ListedWebhook, WebhookFields
 
@@ -25,6 +25,11 @@ STATE_CLASSES = {
     WebhookState.DISABLED.code: "cancel",
 }
 """How the stylesheet names the color of each state."""
+REFUSALS = (401, 403)
+GONE = 410
+EVENT_FIELD, PRODUCT_FIELD, ENABLED_FIELD = "event.", "product.", "enabled"
+"""What the names of check boxes begin with; the last is one name."""
+DEFAULT_EVENTS = ("message.result",)
 
 
 async def list_webhooks(request: PageRequest) -> Response:
@@ -35,7 +40,7 @@ async def list_webhooks(request: PageRequest) -> Response:
 async def create_webhook(request: PageRequest) -> Response:
     """Create a webhook and show its secret, once."""
     try:
-        new = webhook_form.read_form(request)
+        new = read_form(request)
         entry = request.audit_entry("webhook.create")
         made = await manage.create(request.context, request.account_id, new, entry)
     except Refused as refused:
@@ -65,7 +70,7 @@ async def update_webhook(request: PageRequest) -> Response:
     Raises Refused(WEBHOOK_NOT_FOUND).
     """
     try:
-        fields = webhook_form.read_form(request)
+        fields = read_form(request)
         await _update(request, fields._replace(is_enabled=bool(request.field(ENABLED_FIELD))))
     except Refused as refused:
         if refused.code is Code.WEBHOOK_NOT_FOUND:
@@ -167,7 +172,7 @@ async def _render_list(request: PageRequest, refused: Refused | None = None) -> 
         states=STATE_CLASSES,
         may_add=len(found) < MAX_WEBHOOKS,
         most=MAX_WEBHOOKS,
-        form=webhook_form.typed_form(request, refused) if refused else webhook_form.new_form(),
+        form=typed_form(request, refused) if refused else new_form(),
         is_deleted=not refused and bool(request.field("deleted")),
     )
 
@@ -184,7 +189,7 @@ async def _render_edit_form(request: PageRequest, refused: Refused | None = None
         refused.code.http_status if refused else 200,
         webhook_id=listed.webhook.id,
         path=_path(request),
-        form=webhook_form.typed_form(request, refused) if refused else webhook_form.form_of(listed.webhook),
+        form=typed_form(request, refused) if refused else form_of(listed.webhook),
     )
 
 
@@ -211,7 +216,7 @@ async def _render_webhook(request: PageRequest, refused: Refused | None = None, 
         ],
         path=path,
         since=request.field("since"),
-        errors=webhook_form.list_errors(request, refused),
+        errors=list_errors(request, refused),
         newer=f"{path}?{urlencode({'page': page - 1})}" if page > 1 else "",
         older=f"{path}?{urlencode({'page': page + 1})}" if total > page * SHOWN_DELIVERIES else "",
         **values,
@@ -222,3 +227,121 @@ def _page_number(request: PageRequest) -> int:
     """Return which page of the deliveries is wanted, 1 if that is not said well."""
     word = request.field("page")
     return min(max(int(word), 1), MAX_PAGE) if word.isascii() and word.isdigit() and len(word) <= 4 else 1
+
+
+class PostSummary(NamedTuple):
+    """What came of a post, and what to do about it."""
+
+    label: str
+    """The status, or that there was none."""
+    error: str
+    """Why there was no status: a word, and in English what happened."""
+    advice: str
+    """Empty for a success."""
+    is_success: bool
+
+
+def summarize(request: PageRequest, status: int | None, error: str) -> PostSummary:
+    """Return what came of a post that has this status, or this error instead."""
+    if status is None:
+        word = error.partition(":")[0]
+        advice = request.t(f"webhook_error.{word}") if word in ERROR_WORDS else ""
+        return PostSummary(request.t("webhook.no_status"), error, advice, False)
+    is_success = 200 <= status < 300
+    return PostSummary(f"HTTP {status}", "", "" if is_success else request.t(_advice_key(status)), is_success)
+
+
+def _advice_key(status: int) -> str:
+    if status < 400:
+        return "webhook_status.redirect"
+    if status == GONE:
+        return "webhook_status.gone"
+    if status in REFUSALS:
+        return "webhook_status.refused"
+    return "webhook_status.not_taken" if status < 500 else "webhook_status.server"
+
+
+class WebhookForm(NamedTuple):
+    """What the fields of the form contain, and the messages about them, by field."""
+
+    url: str
+    description: str
+    events: list[tuple[str, bool]]
+    """Each event, and whether it is checked."""
+    products: list[tuple[str, Text, bool]]
+    """Each product with its label, and whether it is checked."""
+    is_enabled: bool
+    errors: Mapping[str, str]
+
+
+def new_form() -> WebhookForm:
+    """Return the form of a new webhook."""
+    return _build("", "", DEFAULT_EVENTS, ())
+
+
+def form_of(webhook: Webhook) -> WebhookForm:
+    """Return the form that changes a webhook."""
+    return _build(
+        webhook.url,
+        webhook.description,
+        {each.code for each in webhook.events},
+        {each.code for each in webhook.products},
+        is_enabled=webhook.state is not WebhookState.DISABLED,
+    )
+
+
+def typed_form(request: PageRequest, refused: Refused) -> WebhookForm:
+    """Return the form as it was sent, with what is wrong with it."""
+    return _build(
+        request.field("url"),
+        request.field("description"),
+        _checked(request, EVENT_FIELD),
+        _checked(request, PRODUCT_FIELD),
+        is_enabled=bool(request.field(ENABLED_FIELD)),
+        errors=list_errors(request, refused),
+    )
+
+
+def read_form(request: PageRequest) -> WebhookFields:
+    """Return what was typed: every field, also those that are empty.
+
+    Raises Refused, naming each wrong field.
+    """
+    typed = {
+        "url": request.field("url"),
+        "events": _checked(request, EVENT_FIELD),
+        "products": _checked(request, PRODUCT_FIELD),
+        "description": request.field("description"),
+    }
+    return checks.read_new_fields(request.api_call(CreateWebhook, typed).form)
+
+
+def list_errors(request: PageRequest, refused: Refused | None) -> Mapping[str, str]:
+    """Return the messages by field; a box of a group stands for the group."""
+    if refused is None:
+        return {}
+    language = request.locale.language
+    return {each.field.partition("[")[0] or "form": each.message(language) for each in refused.problems}
+
+
+def _build(
+    url: str,
+    description: str,
+    events: Collection[str],
+    products: Collection[str],
+    *,
+    is_enabled: bool = True,
+    errors: Mapping[str, str] | None = None,
+) -> WebhookForm:
+    return WebhookForm(
+        url,
+        description,
+        [(word, word in events) for word in checks.EVENT_CHOICES],
+        [(word, each.label, word in products) for word, each in checks.PRODUCT_CHOICES.items()],
+        is_enabled,
+        errors or {},
+    )
+
+
+def _checked(request: PageRequest, prefix: str) -> list[str]:
+    return [name.removeprefix(prefix) for name in request.fields if name.startswith(prefix)]

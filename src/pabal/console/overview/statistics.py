@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from pabal.answers.statistics import MAX_GROUPS, GroupColumn, Interval
+from pabal.console.history.filters import OfferedPeriod, list_offered
 from pabal.console.overview import statistics_report
 from pabal.console.overview.figures import (
     STATES,
@@ -32,7 +33,6 @@ from pabal.console.overview.statistics_report import (
     heads,
 )
 from pabal.console.shell.column_chart import ChartColumn, DrawnChart, draw_chart
-from pabal.console.shell.offered_periods import OfferedPeriod, list_offered
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import SECOND

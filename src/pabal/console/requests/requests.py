@@ -9,7 +9,7 @@ from starlette.responses import Response
 from pabal.console.history.history import SENDABLE_PRODUCTS
 from pabal.console.requests.funnel import Funnel, build_funnel
 from pabal.console.requests.list_filters import ListSearch, read_list_search
-from pabal.console.send import rest
+from pabal.console.send import kept_draft
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload.campaign_message import REQUESTS_PATH, UPLOAD_PATH
 from pabal.console.upload.upload import NO_CONTENT, RELOAD_HEADERS
@@ -285,7 +285,7 @@ async def _render_request(request: PageRequest, sent: SentItem, refused: Refused
         parts=await _part_list(request, campaign),
         above=above.hex() if above else "",
         has_failed=sent.progress.fail > 0,
-        rest_count=campaign.invalid_rows if campaign else await rest.count_rest(request, sent.id),
+        rest_count=campaign.invalid_rows if campaign else await kept_draft.count_rest(request, sent.id),
         is_editable=send_request is not None and not above and sent.is_scheduled(request.now),
         news="",
     )

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from pabal.console.history.export import BOM, csv_line
 from pabal.console.requests.requests import build_entry
-from pabal.console.send import rest
+from pabal.console.send import kept_draft
 from pabal.console.send.review import Review, review_draft
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
@@ -34,7 +34,7 @@ async def show_sent(request: PageRequest) -> Response:
         lambda message, shared: (message.receiver, compose.content_of(message, shared)),
         lambda message_id: ("", request.t("history.unreadable", id=message_id.hex())),
     )
-    left = await rest.count_rest(request, sent.id)
+    left = await kept_draft.count_rest(request, sent.id)
     receiver, content = shown[0] if shown else ("", "")
     return request.render(
         "requests/sent.html",
@@ -54,7 +54,7 @@ async def download_rest(request: PageRequest) -> Response:
     Raises Refused(NOT_FOUND) where the user has none.
     """
     sent_id = identifiers.parse_request_id(str(request.http.path_params["request"]))
-    draft = await rest.load_rest(request, sent_id) if sent_id else None
+    draft = await kept_draft.load_rest(request, sent_id) if sent_id else None
     if draft is None:
         raise Refused(Code.NOT_FOUND)
     review = await review_draft(request, draft)

@@ -1,6 +1,10 @@
-"""The preview of a draft: measured and filled in by the same rules that the service sends by."""
+"""The preview of a draft: measured and filled in by the same rules that the service sends by.
+
+An SMS that is too long becomes an LMS by itself, where the account's owners want that.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -10,7 +14,8 @@ from pabal.checks.sends.brand import make_brand_checker
 from pabal.checks.sends.receivers import CheckedText, accept_unchanged
 from pabal.checks.sends.text_messages import make_text_checker, make_text_cleaner, make_value_cleaner
 from pabal.console.send.brand_parts import BrandPreview, preview_attachment
-from pabal.console.send.draft import ALIMTALK, MessageDraft
+from pabal.console.send.draft import ALIMTALK, KINDS, LMS, SMS, MessageDraft
+from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.content import advertising, button, text, variables
 from pabal.domain.content.button import Button
@@ -19,7 +24,10 @@ from pabal.domain.kakao.template_parts import NO_PARTS, TemplateParts, fill_part
 from pabal.domain.people import phone
 from pabal.domain.sends import sending
 from pabal.domain.sends.message import Product
+from pabal.domain.sends.sending import fill_text
 from pabal.models import bodies
+from pabal.service.access.accounts import opt_out_numbers, send_preferences
+from pabal.service.context import Context
 from pabal.service.policy import Policy
 from pabal.service.sending import compose
 
@@ -315,3 +323,28 @@ def _opt_out_number(draft: MessageDraft, default: str) -> str:
         return phone.parse_opt_out(typed) if typed else default
     except Refused:
         return default
+
+
+def as_lms(draft: MessageDraft) -> MessageDraft:
+    """Return an SMS as the LMS that it becomes, without a subject."""
+    return replace(draft, kind=KINDS[LMS], texts={**draft.texts, "subject": ""})
+
+
+async def is_upgrade_wanted(context: Context, account_id: int, kind: str) -> bool:
+    """Say whether a message of this kind becomes an LMS if it is too long for an SMS."""
+    if kind != SMS or context.policy.routes.first(Product.LMS) is None:
+        return False
+    return (await send_preferences.get(context, account_id)).upgrades_to_lms
+
+
+async def upgrade_if_long(request: PageRequest, draft: MessageDraft) -> MessageDraft:
+    """Return a draft whose receivers are not known yet as it is sent: an LMS if its text alone is too long."""
+    if not await is_upgrade_wanted(request.context, request.account_id, draft.kind.word):
+        return draft
+    number = await opt_out_numbers.get_default(request.context, request.account_id) if draft.is_ad else ""
+    message = compose_message(draft, None, request.context.policy, number)
+    try:
+        bare = fill_text(message.content, message.variables, [""] * len(message.variables))
+        return as_lms(draft) if text.carried_bytes(bare) > text.SMS_MAX_BYTES else draft
+    except Refused:  # characters that no text can have: that is told
+        return draft

@@ -11,7 +11,7 @@ from pabal.checks.sends.brand import check_brand_fields, check_brand_message
 from pabal.checks.sends.friendtalk import apply_ad_hours, check_friendtalk, check_friendtalk_fields
 from pabal.checks.sends.receivers import check_receivers
 from pabal.checks.sends.text_messages import check_text_message
-from pabal.console.send import preview, typed_receivers, upgrade
+from pabal.console.send import preview, typed_receivers
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK, MessageDraft, write_roles
 from pabal.console.send.preview import ComposedMessage, MessagePreview
 from pabal.console.send.typed_receivers import TypedReceiver, TypedReceivers
@@ -81,7 +81,7 @@ class Review(NamedTuple):
     @property
     def sent_draft(self) -> MessageDraft:
         """The draft as it is sent."""
-        return upgrade.as_lms(self.draft) if self.is_upgraded else self.draft
+        return preview.as_lms(self.draft) if self.is_upgraded else self.draft
 
     @property
     def lacks_columns(self) -> bool:
@@ -125,8 +125,8 @@ async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
     """
     found = await _review_as(request, draft)
     is_too_long = found.preview.size.is_over or any(each.is_too_long for each in found.invalid_rows)
-    if is_too_long and await upgrade.is_wanted(request.context, request.account_id, draft.kind.word):
-        return (await _review_as(request, upgrade.as_lms(draft)))._replace(draft=draft, is_upgraded=True)
+    if is_too_long and await preview.is_upgrade_wanted(request.context, request.account_id, draft.kind.word):
+        return (await _review_as(request, preview.as_lms(draft)))._replace(draft=draft, is_upgraded=True)
     return found
 
 

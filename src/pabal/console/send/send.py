@@ -11,7 +11,8 @@ from starlette.responses import Response
 
 from pabal.console.manage.template_form import BUTTON_LABELS
 from pabal.console.send import draft as drafts
-from pabal.console.send import kept_draft, prefill, rest
+from pabal.console.send import kept_draft, prefill
+from pabal.console.send.campaign_body import submit_typed
 from pabal.console.send.cost import CostEstimate, dearest_fallback, estimate_cost
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK_PRODUCTS, KINDS, MessageDraft
 from pabal.console.send.kept_draft import KEY_TIME_DIGITS, KeptDraft
@@ -24,7 +25,6 @@ from pabal.console.send.review import (
     validate_review,
     validate_send,
 )
-from pabal.console.send.typed_approval import submit_typed
 from pabal.console.send.typed_receivers import TypedReceiver
 from pabal.console.shell.form_fields import GROUP, new_tab_id, parse_id, tab_id, ticked_ids
 from pabal.console.shell.page_request import PageRequest
@@ -178,7 +178,7 @@ async def send(request: PageRequest) -> Response:
     except Refused as refused:
         return await _render_form(request, review, refused)
     if review.left_out:
-        await rest.keep_rest(request, review, request_id)
+        await kept_draft.keep_rest(request, review, request_id)
     await kept_draft.end(request, kept_draft.form_name(request), tab_id(request))
     return request.redirect(f"{SEND_PATH}/done/{request_id.hex()}")
 
@@ -194,7 +194,7 @@ async def _submit_if_needed(request: PageRequest, review: Review, sending: Sendi
     await choose_carrier(request.context, request.account_id, sending)
     campaign_id = await submit_typed(request, review.sent_draft, sending, key)
     if review.left_out:
-        await rest.keep_rest(request, review, campaign_id)
+        await kept_draft.keep_rest(request, review, campaign_id)
     return request.redirect(f"{SEND_PATH}/upload/{campaign_id.hex()}")
 
 

@@ -1,29 +1,203 @@
 """Campaigns to receivers that are known already: groups of the address book, and those that were not reached."""
 
-from collections.abc import Sequence
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from starlette.responses import Response
 
 from pabal.console.send import draft as drafts
+from pabal.console.send import kept_draft
 from pabal.console.send import send as send_page
+from pabal.console.send.campaign_body import CampaignMessage, message_from_draft
+from pabal.console.send.draft import MessageDraft
+from pabal.console.send.preview import upgrade_if_long
+from pabal.console.send.review import ad_problems
+from pabal.console.sheets import sheet
+from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.form_fields import GROUP, ticked_ids
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload.background_reading import (
-    KnownReceiver,
-    ReceiverSource,
-    check_message,
-    start_campaign,
-)
-from pabal.console.upload.row_validation import RowValidator
+from pabal.console.upload import row_validation
+from pabal.console.upload.campaign_file import FILE_REFUSED, MAX_FILE_NAME_CHARACTERS, STALE_AFTER
+from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry
+from pabal.console.upload.row_validation import FileValidation, RowValidator
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import Instant
+from pabal.domain.people import phone
 from pabal.domain.people.contact import NAME_FIELDS, ContactGroup, values_of
+from pabal.domain.sends.campaign import MAX_NAME_CHARACTERS, OPTED_OUT_ROW
 from pabal.service.access.contacts import contacts
-from pabal.service.sending.campaigns import copies
+from pabal.service.errors import StoreUnavailable
+from pabal.service.sending.campaigns import campaign_files, copies
+from pabal.service.sending.campaigns import campaigns as campaign_service
+from pabal.service.sending.campaigns.campaign_files import (
+    Campaign,
+    CampaignDraft,
+    FileFindings,
+    FileSummary,
+    InvalidRow,
+)
+from pabal.world import new_request_id
 
 CONTACTS_PER_READ = 1000
 MAX_NAMED_VARIABLES = 20
 NO_GROUP = Text("보낼 그룹을 선택하세요.", "Choose the groups to send to.")
+log = logging.getLogger("pabal.console")
+
+
+class KnownReceiver(NamedTuple):
+    """A number, and what fills in variables."""
+
+    phone: str
+    values: Mapping[str, str]
+
+
+ReceiverSource = AsyncIterator[Sequence[KnownReceiver]]
+
+
+class CampaignStart(NamedTuple):
+    """A message whose receivers are known, ready to become a campaign."""
+
+    draft: MessageDraft
+    message: CampaignMessage
+    validator: RowValidator
+
+
+async def check_message(request: PageRequest) -> CampaignStart:
+    """Return the message of the send page; what was typed is kept.
+
+    Raises Refused.
+    """
+    typed = drafts.read_draft(request.fields)
+    kept = await kept_draft.keep_on(request, typed)
+    draft = await upgrade_if_long(request, typed)
+    if problems := ad_problems(draft):
+        raise Refused.from_problems(problems)
+    message = message_from_draft(draft)._replace(draft=kept.form, page=kept.page)
+    validator = await row_validation.create_validator(request.context, request.account_id, message)
+    return CampaignStart(draft, message, validator)
+
+
+async def start_campaign(request: PageRequest, start: CampaignStart, name: str, source: ReceiverSource) -> Response:
+    """Create a campaign, begin to validate its receivers, and show how far that has come."""
+    campaign_id = new_request_id(request.context.world, 0)
+    at = request.locale.format_timestamp(request.now)[:16]
+    new = CampaignDraft(
+        campaign_id,
+        request.account_id,
+        request.user.id,
+        start.draft.product.code,
+        f"{name[: MAX_NAME_CHARACTERS - len(at) - 1]} {at}",
+        start.message.to_json(),
+    )
+    await campaign_service.create(request.context, new, request.audit_entry("campaign.begin", campaign_id.hex()))
+    campaign = await campaign_files.get_campaign(request.context, request.account_id, campaign_id)
+    started_at = await campaign_files.begin_reading(
+        request.context,
+        campaign,
+        name[:MAX_FILE_NAME_CHARACTERS],
+        True,
+        request.now - STALE_AFTER,
+        campaign_audit_entry(request, campaign, "file"),
+    )
+    assert started_at is not None, "nobody else knows this campaign yet"
+    request.site.run_in_background(BackgroundReading(request, campaign, start, source, started_at).run())
+    return request.redirect(f"{UPLOAD_PATH}/{campaign_id.hex()}")
+
+
+class BackgroundReading:
+    """Receivers on their way to be those of a campaign."""
+
+    def __init__(
+        self,
+        request: PageRequest,
+        campaign: Campaign,
+        start: CampaignStart,
+        source: ReceiverSource,
+        started_at: Instant,
+    ) -> None:
+        self._site = request.site
+        self._context = request.context
+        self._campaign = campaign
+        self._validator = start.validator
+        self._source = source
+        self._changed_at = started_at
+        self._batches: deque[list[SheetRow]] = deque()
+        self._is_complete = False
+        self._row_number = 1
+        draft = start.draft
+        self._is_ad = draft.is_ad or request.context.policy.sends_as_brand(draft.product)
+        self._sender = phone.parse_sender(draft.texts["sender"]) if draft.product.is_text else ""
+
+    async def run(self) -> None:
+        """Validate all receivers, storing the result part by part; it stops where the campaign was discarded."""
+        try:
+            with self._site.file_checks.hold(self._campaign.account_id):
+                await self._validate()
+        except Refused as refused:
+            await campaign_files.refuse_file(
+                self._context, self._campaign, refused.problems, self._changed_at, self._next_change()
+            )
+        except StoreUnavailable:
+            log.warning("the store is away; a campaign has to be begun again")
+
+    async def _validate(self) -> None:
+        head = SheetRow(1, (sheet.PHONE_NAMES[0], *self._validator.variables))
+        self._batches.append([head])
+        validation = FileValidation(self._rows(), self._validator, skips_duplicates=True)
+        is_validated = False
+        while not is_validated:
+            excluded = await self._read_some()
+            findings = await self._site.threads.run(validation.validate_next_rows)
+            is_validated = findings is None
+            await self._store(findings or FileFindings(None, [], 0), excluded)
+        summary = FileSummary(validation.shared, head.cells, ())
+        await campaign_files.end_reading(
+            self._context, self._campaign, summary, self._changed_at, self._next_change()
+        )
+
+    async def _read_some(self) -> list[InvalidRow]:
+        """Read some receivers to validate; return those that want no advertising, if this is one."""
+        if self._is_complete:
+            return []
+        found = await anext(self._source, None)
+        self._is_complete = found is None
+        unwilling: set[str] = set()
+        if self._is_ad and found:
+            phones = [each.phone for each in found]
+            unwilling = await contacts.find_opted_out(
+                self._context, self._campaign.account_id, phones, self._sender
+            )
+        rows: list[SheetRow] = []
+        excluded: list[InvalidRow] = []
+        for each in found or ():
+            self._row_number += 1
+            cells = (each.phone, *(each.values.get(name, "") for name in self._validator.variables))
+            if each.phone in unwilling:
+                excluded.append(InvalidRow(self._row_number, cells, tuple(OPTED_OUT_ROW)))
+            else:
+                rows.append(SheetRow(self._row_number, cells))
+        self._batches.append(rows)
+        return excluded
+
+    async def _store(self, findings: FileFindings, excluded: Sequence[InvalidRow]) -> None:
+        if findings.block is None and not findings.invalid_rows and not excluded:
+            return
+        whole = findings._replace(invalid_rows=sorted([*findings.invalid_rows, *excluded]))
+        now = self._next_change()
+        if not await campaign_files.add_findings(self._context, self._campaign, whole, self._changed_at, now):
+            raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
+        self._changed_at = now
+
+    def _rows(self) -> Iterator[list[SheetRow]]:
+        """Yield the rows that were read; an empty list means that there are none yet."""
+        while self._batches or not self._is_complete:
+            yield self._batches.popleft() if self._batches else []
+
+    def _next_change(self) -> Instant:
+        return max(self._context.world.now(), self._changed_at + 1)
 
 
 async def create_group_campaign(request: PageRequest) -> Response:

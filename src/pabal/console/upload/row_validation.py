@@ -14,7 +14,7 @@ from pabal.checks.sends.alimtalk import check_alimtalk_fields
 from pabal.checks.sends.brand import check_brand_fields
 from pabal.checks.sends.friendtalk import FRIENDTALK_TYPES, check_friendtalk_fields
 from pabal.checks.sends.text_messages import check_text_message
-from pabal.console.send import upgrade
+from pabal.console.send import preview
 from pabal.console.send.campaign_body import CampaignMessage
 from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, KINDS, LMS
 from pabal.console.sheets import sheet
@@ -179,7 +179,7 @@ async def create_validator(context: Context, account_id: int, message: CampaignM
     number = await opt_out_numbers.get_default(context, account_id) if message.fields.get("adFlag") else ""
     found = RowValidator(message, context.policy, context.world.now(), profile, design, number)
     found.check_message()
-    if await upgrade.is_wanted(context, account_id, message.kind):
+    if await preview.is_upgrade_wanted(context, account_id, message.kind):
         longer = message._replace(kind=LMS)
         found.upgraded = RowValidator(longer, context.policy, context.world.now(), None, None, number)
     return found

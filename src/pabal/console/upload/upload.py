@@ -11,8 +11,8 @@ from pabal.console.send import kept_draft
 from pabal.console.send import send as send_page
 from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.cost import CostEstimate, dearest_fallback, estimate_cost
+from pabal.console.send.preview import upgrade_if_long
 from pabal.console.send.review import ad_problems
-from pabal.console.send.upgrade import upgrade_if_long
 from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.shell.site import FILES_BUSY

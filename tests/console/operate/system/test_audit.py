@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Concatenate
 
 import pabal
-from pabal.console.texts import TEXTS
+from pabal.console.pages import TEXTS
 from pabal.domain.users.user import Role
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry, run_audited

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pabal.console.manage.webhook_results import PostSummary, summarize
+from pabal.console.manage.webhooks import PostSummary, summarize
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.events.webhook import MAX_ID_DIGITS, Webhook
