@@ -257,7 +257,7 @@ class ConsoleOrPages:
         await self._console(scope, receive, send)
 
     def _build_console(self) -> AsgiApp:
-        import anyio._backends._asyncio  # noqa: F401  else the first upload does, in a turn of 20 ms
+        import anyio._backends._asyncio  # noqa: F401  else the first upload does, and blocks the event loop for 20 ms
 
         from pabal.console.app import build_console  # costs the start 0.2 s, and many never open it
 

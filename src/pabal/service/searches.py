@@ -20,8 +20,8 @@ TOO_MANY_SEARCHES = Text(
 )
 
 
-class _Turn:
-    """The turns of one account, and how many use or await them."""
+class _AccountSearches:
+    """The searches that one account may run, and how many run or wait."""
 
     def __init__(self, most: int) -> None:
         self.free = asyncio.Semaphore(most)
@@ -34,26 +34,26 @@ class Searches:
     def __init__(self, world: World, max_per_account: int = 1) -> None:
         self._world = world
         self._max_per_account = max_per_account
-        self._turns: dict[int, _Turn] = {}
+        self._searches: dict[int, _AccountSearches] = {}
         self._totals: OrderedDict[Hashable, tuple[float, int]] = OrderedDict()
 
     @asynccontextmanager
-    async def take_turn(self, account_id: int) -> AsyncIterator[None]:
-        """Wait until the account may search, and hold its turn while the block runs.
+    async def acquire(self, account_id: int) -> AsyncIterator[None]:
+        """Wait until the account may search, and count as one of its searches while the block runs.
 
         Raises Refused(RATE_LIMITED) where too many wait already.
         """
-        turn = self._turns.setdefault(account_id, _Turn(self._max_per_account))
-        if turn.users >= MAX_WAITING_PER_ACCOUNT:
+        searches = self._searches.setdefault(account_id, _AccountSearches(self._max_per_account))
+        if searches.users >= MAX_WAITING_PER_ACCOUNT:
             raise Refused(Code.RATE_LIMITED, "", TOO_MANY_SEARCHES, retry_after_s=RETRY_AFTER_S)
-        turn.users += 1
+        searches.users += 1
         try:
-            async with turn.free:
+            async with searches.free:
                 yield
         finally:
-            turn.users -= 1
-            if not turn.users:
-                del self._turns[account_id]
+            searches.users -= 1
+            if not searches.users:
+                del self._searches[account_id]
 
     def known_total(self, search: Hashable) -> int | None:
         """Return the total of a search that was counted a moment ago, None if it must be counted."""

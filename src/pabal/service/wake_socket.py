@@ -31,7 +31,7 @@ class RemoteEvent(asyncio.Event):
 
 
 class WakeSocket:
-    """Sends the names of events, each once in a turn of the event loop."""
+    """Sends the names of events, each once per iteration of the event loop."""
 
     def __init__(self, link: socket.socket) -> None:
         self._link = link

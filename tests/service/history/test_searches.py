@@ -32,11 +32,11 @@ class SlowStore:
 
 
 async def test_account_searches_one_at_a_time_and_others_pass() -> None:
-    turns = Searches(VirtualWorld())
+    running = Searches(VirtualWorld())
     order: list[str] = []
 
     async def search(name: str, account_id: int, seconds: float) -> None:
-        async with turns.take_turn(account_id):
+        async with running.acquire(account_id):
             await asyncio.sleep(seconds)
             order.append(name)
 
@@ -45,10 +45,10 @@ async def test_account_searches_one_at_a_time_and_others_pass() -> None:
 
 
 async def test_search_beyond_those_that_may_wait_is_refused() -> None:
-    turns = Searches(VirtualWorld())
+    running = Searches(VirtualWorld())
 
     async def search(account_id: int) -> None:
-        async with turns.take_turn(account_id):
+        async with running.acquire(account_id):
             await asyncio.sleep(0.1)
 
     waiting = [asyncio.create_task(search(ACCOUNT)) for _ in range(searches.MAX_WAITING_PER_ACCOUNT)]

@@ -247,8 +247,8 @@ def test_turns_of_a_message_in_parts_end_with_it(tx: Tx) -> None:
     receipts.delete(tx, [EndedReference(CARRIER, each, ONE) for each in "ab"])
     assert turns() == [OTHER]
 
-    assert receipts.delete_old_turns(tx, NOON, 10) == 0
-    assert receipts.delete_old_turns(tx, NOON + HOUR, 10) == 1
+    assert receipts.delete_old_locks(tx, NOON, 10) == 0
+    assert receipts.delete_old_locks(tx, NOON + HOUR, 10) == 1
     assert turns() == []
 
 

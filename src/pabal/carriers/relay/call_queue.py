@@ -33,17 +33,17 @@ class CallQueue:
 
     async def acquire(self, timeout_s: float, *, is_small: bool) -> bool:
         """Wait until a call may be made, and return whether that was in time. After the call, `release` it."""
-        turn = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._waiting, (not is_small, next(self._order), turn))
+        free = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (not is_small, next(self._order), free))
         self._start_next_calls()
         try:
             async with asyncio.timeout(timeout_s):
-                await asyncio.shield(turn)
+                await asyncio.shield(free)
         except BaseException as error:
-            if turn.done():
+            if free.done():
                 self.release()
             else:
-                turn.cancel()
+                free.cancel()
             if isinstance(error, TimeoutError):
                 return False
             raise

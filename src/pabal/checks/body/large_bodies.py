@@ -1,4 +1,4 @@
-"""Decodes large JSON bodies in several turns of the event loop, so that other calls are answered in between."""
+"""Decodes large JSON bodies in several steps, so that other calls are answered in between."""
 
 import asyncio
 import re
@@ -28,11 +28,11 @@ from pabal.models.bodies import ReceiverBody
 B = TypeVar("B", bound=Struct)
 
 TURN_BYTES = 128 * 1024
-"""Values of receivers that are decoded in one turn."""
+"""Values of receivers that are decoded in one step."""
 TURN_RECEIVERS = 10_000
-"""Receivers of one turn, if they have hardly any values."""
+"""Receivers of one step, if they have hardly any values."""
 MAX_VALUES_BYTES = 1024 * 1024
-"""Limit of the `templateData` of one receiver, which is decoded in one turn."""
+"""Limit of the `templateData` of one receiver, which is decoded in one step."""
 MAX_NESTED_BYTES = 256 * 1024
 """Limit of any other field with lists in it, as JSON: an empty button of 3 bytes becomes an object of 100."""
 
@@ -92,7 +92,7 @@ async def parse_large_json(body_type: type[B], raw: bytes) -> Form[B]:
 
 
 async def _decode_values(receivers: list[Any]) -> None:
-    """Decode the values of receivers, in turns.
+    """Decode the values of receivers, step by step.
 
     Raises Refused.
     """

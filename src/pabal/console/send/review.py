@@ -142,7 +142,7 @@ async def _review_as(request: PageRequest, draft: MessageDraft) -> Review:
         skips_duplicates=draft.checkboxes["once"],
         chosen=draft.columns,
     )
-    await asyncio.sleep(0)  # other calls get their turn between reading and checking
+    await asyncio.sleep(0)  # other calls run between reading and checking
     call = _api_call(request, draft, typed.entries[:1], default_number)
     found = [*_field_problems(draft, call), *_schedule_problems(draft)]
     problems = [each for each in found if not _is_missing(each)]
@@ -175,7 +175,7 @@ async def validate_review(request: PageRequest, review: Review) -> Sending:
     ]
     if problems:
         raise Refused.from_problems(problems)
-    await asyncio.sleep(0)  # other calls get their turn between the review and the check
+    await asyncio.sleep(0)  # other calls run between the review and the check
     return await validate_send(request, review.sent_draft, review.sendable)
 
 

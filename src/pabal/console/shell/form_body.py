@@ -1,4 +1,4 @@
-"""Parses forms, multipart and URL-encoded, in short turns of the event loop.
+"""Parses forms, multipart and URL-encoded, in short steps.
 
 A file goes to memory or, beyond 1 MiB, to a temporary file.
 """
@@ -20,7 +20,7 @@ MAX_FILES = 2
 _CHARSETS = (b"utf-8", b"utf8")
 URLENCODED_TYPE = "application/x-www-form-urlencoded"
 TURN_BYTES = 32 * 1024
-"""What is decoded before other calls get their turn, in a few milliseconds."""
+"""What is decoded before other calls run, in a few milliseconds."""
 _ESCAPE_BYTES = len(b"%00")
 
 

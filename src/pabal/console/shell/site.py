@@ -133,7 +133,7 @@ class Site:
         self.is_test_environment = not settings.has_real_carriers
         """Whether the simulator is the only carrier, so that no message leaves the machine."""
         self.threads = WorkerThreads(context.world, "files", threads=1)
-        """For files: their checks and exports, in turns; Python runs one thread at a time, so a second would
+        """For files: their checks and exports, step by step; Python runs one thread at a time, so a second would
         compete with calls and sign-ins."""
         self.password_threads = WorkerThreads(context.world, "passwords")
         """For passwords alone, so that nobody's file delays a sign-in."""

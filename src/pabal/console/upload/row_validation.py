@@ -37,7 +37,7 @@ from pabal.service.sending.campaigns.campaign_files import FileFindings, Invalid
 from pabal.service.sending.preconditions import get_usable_profile, get_usable_template
 
 BATCHES_PER_TURN = 16
-"""How much of a file is read before other work gets its turn: 1 MiB of an Excel file, 8,000 lines of CSV."""
+"""How much of a file is read before other work runs: 1 MiB of an Excel file, 8,000 lines of CSV."""
 MAX_BLOCK_PROBLEMS = 10 * MAX_BLOCK_RECEIVERS
 """All problems of a block are found at once: a receiver has few, and to start again would check good rows again."""
 _Sentences = dict[tuple[Code, Text | None], list[str]]
@@ -214,7 +214,7 @@ class FileValidation:
         """What all receivers get, once a valid receiver was found."""
 
     def validate_next_rows(self) -> FileFindings | None:
-        """Read and validate the next part, if there is one after a short turn of reading; None at the end.
+        """Read and validate the next part, if there is one after a short step of reading; None at the end.
 
         Raises Refused where the file cannot be used.
         """

@@ -28,7 +28,7 @@ async def read_results(
 
     Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a list that takes too long.
     """
-    async with context.searches.take_turn(account_id):
+    async with context.searches.acquire(account_id):
         return await context.store.read(_read_results, account_id, positions, limit)
 
 

@@ -155,11 +155,11 @@ def _log_damage(message_id: bytes, error: Exception) -> None:
 
 @asynccontextmanager
 async def take_search_turn(context: Context, account_id: int) -> AsyncIterator[None]:
-    """Hold the account's turn to search.
+    """Hold one of the account's searches.
 
     Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE, with the remedy, where the search takes too long.
     """
-    async with context.searches.take_turn(account_id):
+    async with context.searches.acquire(account_id):
         try:
             yield
         except ReadTimedOut:

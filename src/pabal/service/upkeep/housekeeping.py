@@ -162,7 +162,7 @@ async def _run_global_tasks(context: Context) -> None:
         context, lambda tx: receipts.delete_old_unmatched(tx, world.now() - UNMATCHED_RECEIPT_RETENTION_MS, BATCH)
     )
     await _repeat_until_none(
-        context, lambda tx: receipts.delete_old_turns(tx, world.now() - policy.retention_ms, BATCH)
+        context, lambda tx: receipts.delete_old_locks(tx, world.now() - policy.retention_ms, BATCH)
     )
     await finish_long_messages(context)
     await _repeat_until_none(context, lambda tx: inbound.delete_old(tx, world.now() - policy.retention_ms, BATCH))

@@ -101,7 +101,7 @@ async def update(
     secret = signing.new_secret(context.world) if fields.rotates_secret else None
     sealed = context.secrets.seal(secret, secret_context(account_id)) if secret else None
     now = context.world.now()
-    async with context.searches.take_turn(account_id):  # before the change: its answer may hold the only secret
+    async with context.searches.acquire(account_id):  # before the change: its answer may hold the only secret
         found = await context.store.write(_update, account_id, webhook_id, fields, sealed, now, entry)
         context.webhooks.announce_change()
         listed = await _with_backlog(context, found)
@@ -122,7 +122,7 @@ async def list_all(context: Context, account_id: int) -> list[ListedWebhook]:
 
     Raises Refused(RATE_LIMITED).
     """
-    async with context.searches.take_turn(account_id):
+    async with context.searches.acquire(account_id):
         found = await context.store.read(webhooks.list_by_account, account_id)
         return [await _with_backlog(context, each) for each in found]
 
@@ -145,7 +145,7 @@ async def get(context: Context, account_id: int, webhook_id: int) -> ListedWebho
 
     Raises Refused: WEBHOOK_NOT_FOUND, RATE_LIMITED.
     """
-    async with context.searches.take_turn(account_id):
+    async with context.searches.acquire(account_id):
         return await _with_backlog(context, await find(context, account_id, webhook_id))
 
 

@@ -149,8 +149,8 @@ def delete_unmatched_references(tx: Tx, carrier: str, references: Iterable[str])
     )
 
 
-def delete_old_turns(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete turns of messages requested before `before`, which their end has left; return how many."""
+def delete_old_locks(tx: Tx, before: Instant, limit: int) -> int:
+    """Delete locks of messages requested before `before`, which their end has left; return how many."""
     rows = tx.fetch_all(
         "select message_id from receipt_turns where message_id < ? limit ?",
         (identifiers.lowest_message_id(before), limit),
@@ -188,7 +188,7 @@ def _ended(tx: Tx, rows: Sequence[_PartOutcome]) -> list[tuple[bytes, Outcome]]:
         if (outcome := OUTCOME_BY_NUMBER[number]) is not Outcome.DELIVERED or parts == 1
     ]
     parts_of = {message_id: parts for message_id, _, parts in rows if parts > 1}
-    _take_turns(tx, sorted(parts_of))
+    _lock_messages(tx, sorted(parts_of))
     counts = tx.execute_many(
         "select message_id, count(*) from receipts where parts > 1 and outcome = 1000 and message_id in ({list})"
         " group by message_id",
@@ -197,11 +197,11 @@ def _ended(tx: Tx, rows: Sequence[_PartOutcome]) -> list[tuple[bytes, Outcome]]:
     return ended + [(one, Outcome.DELIVERED) for one, delivered in counts if delivered == parts_of[one]]
 
 
-def _take_turns(tx: Tx, message_ids: Sequence[bytes]) -> None:
-    """Have transactions that count parts of one message conflict: otherwise neither would see the other's part.
+def _lock_messages(tx: Tx, message_ids: Sequence[bytes]) -> None:
+    """Lock a row for each message, so that transactions which count its parts conflict.
 
-    They do so in a table beside `receipts`: Citus sees the queue, which is on another node, at another time. Nobody
-    waits here for a receipt that somebody has recorded who waits here, too.
+    Otherwise neither would see the part that the other one stores. The rows stand beside `receipts`, because Citus
+    has another snapshot of the queue, which is on another node. Ids come sorted, so that none deadlock.
     """
     tx.execute_many(
         "insert into receipt_turns (message_id)"

@@ -9,8 +9,8 @@ from pabal.store.engine.base import Tx
 FORGET_MS = 1 * HOUR
 """Failures of a subject are forgotten this long after the last one."""
 FIRST_DELAY_MS = 1 * SECOND
-TURN_MS = 10 * MINUTE
-"""How long a turn that was waited for can be used."""
+RESERVATION_MS = 10 * MINUTE
+"""How long a reserved time can be used."""
 
 
 class Subject(NamedTuple):
@@ -53,25 +53,27 @@ def find_delay(tx: Tx, subjects: Sequence[Subject], now: Instant) -> Instant | N
     return _blocked_until([(one, *_counted(tx, one, now)) for one in subjects], now)
 
 
-def reserve_turn(tx: Tx, turn: Subject, at: Instant, now: Instant) -> Instant:
-    """Return when the turn of a subject is: when it was reserved for before, if that still holds, or `at`.
+def reserve(tx: Tx, reservation: Subject, at: Instant, now: Instant) -> Instant:
+    """Reserve a time for a subject and return it: the one that it has, if that still holds, or `at`.
 
-    A turn holds until `TURN_MS` after its time. One that is later than `at` is of a clock that was set back.
+    A reservation holds until `RESERVATION_MS` after its time. One later than `at` is of a clock that was set back.
     """
-    row = tx.fetch_one("select failed_at from sign_in_attempts where subject = ?", (turn.hash,))
-    if row and now - TURN_MS < row[0] <= max(at, now):
+    row = tx.fetch_one("select failed_at from sign_in_attempts where subject = ?", (reservation.hash,))
+    if row and now - RESERVATION_MS < row[0] <= max(at, now):
         return int(row[0])
     tx.execute(
         "insert into sign_in_attempts (subject, name_hash, failures, failed_at) values (?, ?, 0, ?)"
         " on conflict (subject) do update set failed_at = excluded.failed_at",
-        (turn.hash, turn.name_hash, at),
+        (reservation.hash, reservation.name_hash, at),
     )
     return at
 
 
-def take_turn(tx: Tx, turn: Subject) -> bool:
-    """Use the turn of a subject up; say no where another attempt has done so."""
-    return bool(tx.fetch_all("delete from sign_in_attempts where subject = ? returning subject", (turn.hash,)))
+def use_reservation(tx: Tx, reservation: Subject) -> bool:
+    """Use the reservation of a subject up; say no where another attempt has done so."""
+    return bool(
+        tx.fetch_all("delete from sign_in_attempts where subject = ? returning subject", (reservation.hash,))
+    )
 
 
 def count(tx: Tx, subject: Subject, now: Instant) -> int:

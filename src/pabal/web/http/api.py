@@ -185,7 +185,7 @@ class Api:
                 raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_UNCOMPRESSED)
             form = await _read_form(endpoint, request.query, headers.get(b"content-type", b""), raw)
             if len(raw) > forms.MAX_EXPLAINED_BYTES:
-                await asyncio.sleep(0)  # other calls get their turn between decoding and checking
+                await asyncio.sleep(0)  # other calls run between decoding and checking
             options = read_options(endpoint, headers, raw)
             if options.is_strict or self._strict_fields:
                 form.refuse_unknown_fields()

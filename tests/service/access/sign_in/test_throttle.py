@@ -15,7 +15,7 @@ from pabal.service.access.sign_in.throttle import (
 )
 from pabal.service.access.users import users
 from pabal.store.engine.base import Tx
-from pabal.store.users.sign_in_attempts import TURN_MS
+from pabal.store.users.sign_in_attempts import RESERVATION_MS
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.password_hashes import quick_hash
 from tests.fixtures.service import RunScenario
@@ -122,7 +122,7 @@ def test_attacker_cannot_put_off_the_turn_of_a_new_browser(run_scenario: RunScen
             await guess(env, 1, address=address)
 
         assert wait_s == MAX_DELAY_PER_NAME_MS / 1000
-        assert almost_s == 1, "its turn stays"
+        assert almost_s == 1, "its time stays"
         assert await wait_of(env, address=ip_address("192.0.2.77")) > 0, "others wait for theirs"
         assert await wait_of(env, address=THERE) == 0
 
@@ -140,11 +140,11 @@ def test_turn_is_used_once_and_passes(run_scenario: RunScenario) -> None:
 
         await guess(env, 1, address=THERE)
         again_s = await wait_of(env, address=THERE)
-        world.move_clock(again_s + TURN_MS / 1000)
+        world.move_clock(again_s + RESERVATION_MS / 1000)
         await guess(env, 1, address=ip_address("100.64.0.1"))
 
         assert again_s > 0, "the next attempt of the network waits again"
-        assert await wait_of(env, address=THERE) > 0, "its turn has passed"
+        assert await wait_of(env, address=THERE) > 0, "its time has passed"
 
     run_scenario(scenario, world=world)
 

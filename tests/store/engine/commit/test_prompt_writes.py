@@ -1,4 +1,4 @@
-"""Writes that callers of the interface wait for do not wait for longer ones; those have their turn all the same."""
+"""Writes that callers of the API wait for go before longer ones, which are not starved."""
 
 import asyncio
 from pathlib import Path

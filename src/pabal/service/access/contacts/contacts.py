@@ -53,7 +53,7 @@ async def search(
 
     Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a search that takes too long.
     """
-    async with context.searches.take_turn(account_id):
+    async with context.searches.acquire(account_id):
         return await context.store.read(_search, context.policy.hash_keys, account_id, typed, group, after, limit)
 
 

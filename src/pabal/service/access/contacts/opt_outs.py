@@ -105,7 +105,7 @@ async def find(
 
     Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a list that takes too long.
     """
-    async with context.searches.take_turn(account_id):
+    async with context.searches.acquire(account_id):
         keys = context.policy.hash_keys
         return await context.store.read(_list_page, keys, account_id, phone, sender, page, page_size)
 

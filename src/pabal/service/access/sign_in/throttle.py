@@ -76,7 +76,7 @@ def admit(tx: Tx, attempt: SignInAttempt, now: Instant) -> Admission:
     """Count an attempt, as if it had failed, and find its user; or say until when it has to wait.
 
     On a trusted device only its own failures count, so that nobody else can make its user wait. Elsewhere, an
-    attempt that has to wait for failures of other networks gets a turn, which nobody can take away or put off.
+    attempt that has to wait for failures of other networks gets a reserved time, which nobody can put off.
     """
     found = users.get_by_name(tx, attempt.name)
     if found and attempt.device and trusted_devices.is_trusted(tx, attempt.device, found.user.id, now):
@@ -179,7 +179,7 @@ def _subjects(attempt: SignInAttempt) -> list[Subject]:
 def _wait_for_turn(tx: Tx, attempt: SignInAttempt, subjects: Sequence[Subject], now: Instant) -> Acquired:
     """Admit an attempt that has waited long enough for failures of its name elsewhere, or say until when it waits.
 
-    Each network has one turn for a name at a time: at the end of the delay of the name, as it was when the network
+    Each network has one reserved time for a name: at the end of the delay of the name, as it was when the network
     tried first. Failures of others after that do not put it off; those of the network itself still count.
     """
     both, alone, address = subjects
@@ -188,12 +188,12 @@ def _wait_for_turn(tx: Tx, attempt: SignInAttempt, subjects: Sequence[Subject], 
     name_until = sign_in_attempts.find_delay(tx, [alone], now)
     if name_until is None:
         return Acquired(own_until)
-    turn = Subject(hash_token(f"turn\n{attempt.name}\n{attempt.place}"), _UNLIMITED, 0, alone.name_hash)
-    turn_at = sign_in_attempts.reserve_turn(tx, turn, name_until, now)
-    if own_until is not None or turn_at > now:
-        return Acquired(max(turn_at, own_until or turn_at))
-    if not sign_in_attempts.take_turn(tx, turn):  # another attempt of the network has just used it
-        return Acquired(sign_in_attempts.reserve_turn(tx, turn, name_until, now))
+    reservation = Subject(hash_token(f"turn\n{attempt.name}\n{attempt.place}"), _UNLIMITED, 0, alone.name_hash)
+    reserved_at = sign_in_attempts.reserve(tx, reservation, name_until, now)
+    if own_until is not None or reserved_at > now:
+        return Acquired(max(reserved_at, own_until or reserved_at))
+    if not sign_in_attempts.use_reservation(tx, reservation):  # another attempt of the network has just used it
+        return Acquired(sign_in_attempts.reserve(tx, reservation, name_until, now))
     return sign_in_attempts.acquire(tx, own, now)
 
 

@@ -36,7 +36,7 @@ MOVES_PER_WRITE = 500
 MAX_JOBS_PER_POSITION = 100
 """Jobs of one request that get a position together; those of another account do not wait long behind them."""
 POSITIONS_PER_TURN = 250
-"""Positions that are found in one turn of the event loop: about a millisecond."""
+"""Positions that are found in one step of the event loop: about a millisecond."""
 
 
 class JobsOfOneTime(NamedTuple):
@@ -120,7 +120,7 @@ class DueRequeuer:
         counted, go_on_at, moved = self._counted.get((slot, lane), 0), page.go_on_at, list[MovedJob]()
         for begin in range(0, len(page.to_position), POSITIONS_PER_TURN):
             if begin:
-                await asyncio.sleep(0)  # others get their turn
+                await asyncio.sleep(0)  # others run
             for account_id, ready_at, is_new, ids in page.to_position[begin : begin + POSITIONS_PER_TURN]:
                 position = context.fair_queue.position_retried(
                     account_id, key, ready_at, len(ids), is_new=is_new, is_again=ready_at <= counted

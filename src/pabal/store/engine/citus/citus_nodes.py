@@ -74,8 +74,8 @@ def spread(count: int, places: Mapping[int, SlotPlace]) -> list[int]:
             shards_of.setdefault(node, []).append(shard)
         numbers.setdefault(shard, []).append(number)
     # slot 0 exists in every store; its node and its shard come first, because they are found first
-    turns = max(len(shards) for shards in shards_of.values())
-    order = [shards[turn] for turn in range(turns) for shards in shards_of.values() if turn < len(shards)]
+    rounds = max(len(shards) for shards in shards_of.values())
+    order = [shards[number] for number in range(rounds) for shards in shards_of.values() if number < len(shards)]
     chosen: list[int] = []
     while len(chosen) < count and any(numbers.values()):
         for shard in [each for each in order if numbers[each]][: count - len(chosen)]:

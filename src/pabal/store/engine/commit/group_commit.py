@@ -1,4 +1,4 @@
-"""Group commit: writes that are requested in one turn of the event loop share one commit."""
+"""Group commit: writes that are requested in one iteration of the event loop share one commit."""
 
 import asyncio
 import contextlib
@@ -214,7 +214,7 @@ class GroupCommitStore(ABC):
         """Return the results of writes whose transaction failed because of the engine."""
 
     def _dispatch(self) -> None:
-        """Give a writer all writes of this turn of the event loop: it wakes once and commits once."""
+        """Give a writer all writes of this iteration of the event loop: it wakes once and commits once."""
         writes, self._new_writes = self._new_writes, []
         if self._world.has_threads:
             self._dispatched.put(writes)

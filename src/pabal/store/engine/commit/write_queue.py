@@ -9,7 +9,7 @@ from pabal.store.engine.base import Priority, TransactionOptions, Tx
 
 
 class PendingWrite(NamedTuple):
-    """A write that waits for its turn, and the future that its caller awaits."""
+    """A waiting write, and the future that its caller awaits."""
 
     work: Callable[..., Any]
     options: TransactionOptions
@@ -33,7 +33,7 @@ class PendingWrite(NamedTuple):
 
 
 class WriteQueue:
-    """Urgent writes, then prompt ones, then all others; those come first in their turn."""
+    """Urgent writes, then prompt ones, then all others; after a commit of prompt writes alone, those come first."""
 
     def __init__(self) -> None:
         self._prompt: deque[PendingWrite] = deque()
