@@ -1,4 +1,4 @@
-"""Records of messages, and of what became of them."""
+"""Builds the records of messages and of their results."""
 
 from collections.abc import Sequence
 

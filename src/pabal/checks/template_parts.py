@@ -1,4 +1,4 @@
-"""Checks what a template has beside its text, and spells it for answers."""
+"""Checks the parts of a template other than its text."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who hands mails to a mail server, and what comes of it."""
+"""Hands mails to a mail server, and says how that ended."""
 
 from dataclasses import dataclass, field
 from enum import Enum

@@ -125,7 +125,7 @@ class _Exchange:
         return self._encrypt(connection) if server.tls == "tls" else connection
 
     def _watch(self, connection: socket.socket) -> None:
-        """Let abort() close this connection."""
+        """Make abort() close this connection."""
         with self._lock:
             self._socket = connection
             if self._is_aborted:

@@ -122,7 +122,7 @@ class InboundItem(Struct, kw_only=True):
 
 
 class InboundPosition(Struct):
-    """Where the next call goes on."""
+    """Where the next call continues."""
 
     nextCursor: str
 

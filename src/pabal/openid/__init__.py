@@ -1,1 +1,1 @@
-"""Sign-in by OpenID Connect: the provider's documents, ID tokens, and what a browser takes along."""
+"""Sign-in by OpenID Connect: the provider's documents, ID tokens, and the cookie of a sign-in."""

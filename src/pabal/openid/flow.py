@@ -1,4 +1,4 @@
-"""What a browser takes along to the OpenID Connect provider and back, and the secrets derived from it."""
+"""The cookie of a sign-in through an OpenID Connect provider, and the secrets derived from it."""
 
 import base64
 import binascii
@@ -19,7 +19,7 @@ SECRET_CHARACTERS = 64
 
 
 class Purpose(StrEnum):
-    """Why somebody goes to the provider."""
+    """Why a user is sent to the provider."""
 
     SIGN_IN = "sign_in"
     LINK = "link"
@@ -27,7 +27,7 @@ class Purpose(StrEnum):
 
 
 class Flow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One visit of a browser to the provider; its cookie has it, and nobody else knows the secret.
+    """One sign-in through the provider; only the browser's cookie has its secret.
 
     State, nonce and the verifier of PKCE are derived from the secret, so that nothing is stored before the provider
     has vouched for somebody.
@@ -68,7 +68,7 @@ class Flow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _spell(hashlib.sha256(self.verifier.encode()).digest())
 
     def is_current(self, now: Instant) -> bool:
-        """Say whether it has not taken too long."""
+        """Return whether it has not taken too long."""
         return self.started_at <= now < self.started_at + FLOW_LIFETIME_MS
 
     def _derive(self, label: str) -> bytes:

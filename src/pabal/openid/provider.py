@@ -98,7 +98,7 @@ class OpenIdProvider:
         return f"{metadata.authorization_endpoint}{separator}{urlencode(query)}"
 
     async def is_own_answer(self, issuer: str | None) -> bool:
-        """Say whether an answer is this provider's, by its parameter `iss` (RFC 9207).
+        """Return whether an answer is this provider's, by its parameter `iss` (RFC 9207).
 
         Raises OpenIdUnavailable.
         """

@@ -241,7 +241,7 @@ def _allow(addresses: Sequence[str]) -> SocketFactoryType:
 
 
 def _is_readable(connection: socket.socket) -> bool:
-    """Say whether anything has arrived that the event loop has not noticed yet."""
+    """Return whether anything has arrived that the event loop has not noticed yet."""
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     return bool(poll.poll(0))

@@ -155,7 +155,7 @@ class AccountLimiter:
         return Charge([(want.share, want.amount, want.share.period) for want in wants])
 
     async def may_try(self, account_id: int) -> bool:
-        """Say whether a campaign may try to send more: not right after a refusal, unless limits have changed."""
+        """Return whether a campaign may try to send more: not right after a refusal, unless limits have changed."""
         limits, account = await self.limits_of(account_id), self._shares.get(account_id)
         if account is None or account.refused_limits != limits:
             return True
@@ -210,7 +210,7 @@ class AccountLimiter:
         return period
 
     def _covers_all(self, wants: Sequence[_Want]) -> bool:
-        """Say whether this process has reserved enough, and may still use it."""
+        """Return whether this process has reserved enough, and may still use it."""
         for share, value, period, amount in wants:
             if share.held < amount or share.value != value or share.period != period.start:
                 return False

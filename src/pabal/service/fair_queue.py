@@ -98,7 +98,7 @@ class FairQueue:
         return 0 if found is None or found.is_empty else max(0, now - found.at)
 
     def is_fresh(self, key: LaneKey, max_age_s: float) -> bool:
-        """Say whether the first due time of a lane was seen this recently."""
+        """Return whether the first due time of a lane was seen this recently."""
         found = self._next_due.get(self._worker_lane(key))
         return found is not None and self._world.monotonic() - found.seen_at_s <= max_age_s
 

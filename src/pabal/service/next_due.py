@@ -45,7 +45,7 @@ async def read_next_due(context: Context, carrier: str, lanes: Sequence[SlotLane
 
 
 def refresh_next_due(context: Context, key: LaneKey) -> None:
-    """Read the first due times of all slots, unless this process has just claimed; nobody waits for it."""
+    """Read the first due times of all slots, unless this process has just claimed; no caller waits for it."""
     reads = context.fair_queue.reads
     if context.fair_queue.is_fresh(key, REFRESH_AFTER_S) or key.carrier in reads:
         return

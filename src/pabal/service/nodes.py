@@ -37,7 +37,7 @@ class Nodes:
         return sorted(self._store.lost_nodes) if self.places else []
 
     def is_reachable(self, slot: int) -> bool:
-        """Say whether the node of a slot can be reached, as far as is known."""
+        """Return whether the node of a slot can be reached, as far as is known."""
         place = self.places.get(slot)
         return place is None or place.node not in self._store.lost_nodes
 
@@ -90,7 +90,7 @@ class Nodes:
         return back
 
     async def _answers(self, node: str) -> bool:
-        """Say whether a node answers, or has no slot any more."""
+        """Return whether a node answers, or has no slot any more."""
         slot = next((slot for slot, place in self.places.items() if place.node == node), None)
         if slot is None:
             return True

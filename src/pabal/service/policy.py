@@ -35,7 +35,7 @@ class NoticePolicy(NamedTuple):
 
 
 class _NoKeys:
-    """Stands for the operator's keys where nothing is stored."""
+    """Takes the place of the operator's keys where nothing is stored."""
 
     def seal(self, secret: bytes, context: str) -> bytes:
         raise AssertionError("this process has no keys")
@@ -94,7 +94,7 @@ class Policy(NamedTuple):
         return self._replace(hash_keys=HashKeys(_NoKeys()))
 
     def sends_as_brand(self, product: Product) -> bool:
-        """Say whether the first carrier of friend talk delivers it as a brand message, which is advertising."""
+        """Return whether the first carrier of friend talk delivers it as a brand message, which is advertising."""
         return product.is_friend_talk and self.routes.first(product) in self.brand_carriers
 
     def receipt_timeout_ms(self, product: Product) -> int:

@@ -113,7 +113,7 @@ class _Entry(Generic[V]):
         self._number = snapshot.number
 
     def is_valid(self, snapshot: Snapshot, now_s: float) -> bool:
-        """Say whether its account's set-up is still the same; most often nobody's has changed at all."""
+        """Return whether its account's configuration is unchanged; usually no account's has changed."""
         if now_s - self.read_at >= MAX_ENTRY_AGE_S:
             return False
         if self._number != snapshot.number:
@@ -204,7 +204,7 @@ class SetupCache(Generic[K, V]):
 
 
 def _retrieve_error(task: "asyncio.Task[Any]") -> None:
-    """Let nobody complain about an error that nobody waits for any more."""
+    """Mark the exception as retrieved."""
     if not task.cancelled():
         task.exception()
 
@@ -231,7 +231,7 @@ class AccountSetup:
         )
 
     async def is_approved_number(self, account_id: int, number: str) -> bool:
-        """Say whether an account may send from a number."""
+        """Return whether an account may send from a number."""
         key = (account_id, number)
         return (self._numbers.get_cached(key) or await self._numbers.get(key)) is NumberState.APPROVED
 
@@ -257,5 +257,5 @@ def _read_template(tx: Tx, key: tuple[int, str]) -> Template | None:
 
 
 def _is_usable(template: Template) -> bool:
-    """Say whether a template is cached: others are as large, and anybody can register them."""
+    """Return whether a template is cached: others are as large, and anybody can register them."""
     return template.is_usable

@@ -17,7 +17,7 @@ from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Outcome, Status
 SECRET_IS_SET = "(set)"
 """Shown instead of a secret."""
 MAX_PRICE_WON = 1_000_000
-"""Highest price of one message; a higher one is a slip of the pen."""
+"""Highest price of one message; a higher one is a typing error."""
 
 
 class BadSetting(Exception):

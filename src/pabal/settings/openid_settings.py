@@ -104,7 +104,7 @@ def check_openid(settings: OpenIdSettings) -> None:
 
 
 def is_safe_url(url: str) -> bool:
-    """Say whether secrets may be sent to an address: over TLS, or on this machine."""
+    """Return whether secrets may be sent to an address: over TLS, or on this machine."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""

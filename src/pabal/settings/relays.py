@@ -218,7 +218,7 @@ class SolapiSettings(CarrierSettings):
 
 
 def _is_safe_for_secrets(address: str) -> bool:
-    """Say whether secrets may be sent to an address: over TLS, or without TLS to this machine only."""
+    """Return whether secrets may be sent to an address: over TLS, or without TLS to this machine only."""
     try:
         parts = urlsplit(address)
         is_whole = bool(parts.hostname) and parts.port != 0

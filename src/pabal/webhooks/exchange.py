@@ -28,7 +28,7 @@ _POST_ERRORS = {
 
 @dataclass
 class Received:
-    """What has come of an answer so far."""
+    """The part of an answer that has arrived."""
 
     status: int | None = None
     answer: bytes = b""

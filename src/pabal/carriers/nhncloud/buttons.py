@@ -51,7 +51,7 @@ def all_to_remote(buttons: Sequence[Button]) -> list[dict[str, Any]]:
 
 
 def fit_friend_talk(buttons: Sequence[Button]) -> bool:
-    """Say whether friend talk has all of these buttons."""
+    """Return whether friend talk has all of these buttons."""
     return all(button.type in FRIEND_TALK_TYPES for button in buttons)
 
 

@@ -212,7 +212,7 @@ class NhnCloudCarrier(Carrier):
 
 
 def _is_supported(attempt: Attempt) -> bool:
-    """Say whether NHN Cloud has everything that a message needs."""
+    """Return whether NHN Cloud has everything that a message needs."""
     if endpoint_of(attempt) is ProductEndpoint.FRIENDTALK:
         return fit_friend_talk(attempt.buttons)
     return is_deliverable(attempt)

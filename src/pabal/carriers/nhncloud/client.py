@@ -169,5 +169,5 @@ def _read_header(response: HttpAnswer) -> _Header | None:
 
 
 def _is_not_admitted(status: int, code: int) -> bool:
-    """Say whether the gateway, whose codes begin with the status, refused to pass a call on."""
+    """Return whether the gateway, whose codes begin with the status, refused to pass a call on."""
     return status in NOT_ADMITTED_STATUSES and str(code).startswith(str(status))

@@ -164,7 +164,7 @@ class NhnCloudQuotas:
         return NotSent()
 
     def note_answered(self, service: str) -> None:
-        """Record that the gateway let a call pass."""
+        """Record that a call passed the gateway."""
         self._quotas.restore(CALLS, service)
 
     def note_accepted(self, service: str) -> None:

@@ -167,7 +167,7 @@ class ResultReader:
 
 
 def _is_short(headers: Mapping[str, str]) -> bool:
-    """Say whether a call without a signature may be read to see that it carries no event."""
+    """Return whether a call without a signature may be read to see that it carries no event."""
     size = headers.get("content-length", "0")
     is_counted = "transfer-encoding" not in headers and size.isascii() and size.isdigit()
     return is_counted and int(size) <= MAX_VERIFICATION_BYTES

@@ -33,7 +33,7 @@ def as_sent(attempt: Attempt, *, is_friend_talk_brand: bool) -> Attempt:
 
 
 def is_deliverable(attempt: Attempt) -> bool:
-    """Say whether friend talk keeps the rules of brand messages, which are stricter in some points."""
+    """Return whether friend talk keeps the rules of brand messages, which are stricter in some points."""
     brand = attempt.brand
     if brand is None or brand.type is None or not attempt.product.is_friend_talk:
         return True
@@ -49,5 +49,5 @@ def is_deliverable(attempt: Attempt) -> bool:
 
 
 def is_by_template(attempt: Attempt) -> bool:
-    """Say whether the text of a brand message is a template at the relay."""
+    """Return whether the text of a brand message is a template at the relay."""
     return attempt.parameters is not None

@@ -65,7 +65,7 @@ class ResultSource(Protocol):
         """Make the smallest call that shows whether the service is reachable. Raises as `read` does."""
 
     def is_closed_by(self, error: ErrorAnswer) -> bool:
-        """Say whether an error means that the service accepts nothing from us."""
+        """Return whether an error means that the service accepts nothing from us."""
 
 
 class ReportedResults:

@@ -169,7 +169,7 @@ class SmppCarrier(Carrier):
     def _await_late(
         self, batch: SubmitBatch, positions: Sequence[int], group: SubmitGroup, on_verdicts: OnVerdicts
     ) -> None:
-        """Let responses that come after the deadline give their messages a second verdict.
+        """Wait for responses that come after the deadline; they give their messages a second verdict.
 
         Only if all segments of a message were sent: otherwise its verdict stands.
         """

@@ -14,7 +14,7 @@ _CONCATENATION = {0x00: 1, 0x08: 2}
 
 
 def is_from_subscriber(deliver: ShortMessage) -> bool:
-    """Say whether a deliver_sm that is not a receipt was written by a subscriber."""
+    """Return whether a deliver_sm that is not a receipt was written by a subscriber."""
     return deliver.esm_class & _TYPE_BITS == 0
 
 

@@ -11,7 +11,7 @@ from pabal.carriers.smpp import protocol
 
 HEADER_OCTETS = 16
 MAX_PDU_OCTETS = 128 * 1024
-"""A longer command_length is taken for an error: the specification sets no limit."""
+"""Longer PDUs are refused; the specification sets no limit."""
 
 _HEADER = Struct(">IIII")
 _TLV = Struct(">HH")

@@ -109,7 +109,7 @@ def parse_receipt(
 
 
 def looks_like_receipt(deliver: ShortMessage) -> bool:
-    """Say whether the text of a deliver_sm has the fields of a receipt."""
+    """Return whether the text of a deliver_sm has the fields of a receipt."""
     return _fields(deliver).keys() >= {"id", "stat"}
 
 

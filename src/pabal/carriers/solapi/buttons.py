@@ -22,7 +22,7 @@ _LINKS_OF = {"WL": ("linkMo", "linkPc"), "AL": ("linkAnd", "linkIos")}
 
 
 def are_supported(buttons: Sequence[Button]) -> bool:
-    """Say whether Solapi has all of these buttons."""
+    """Return whether Solapi has all of these buttons."""
     return all(button.type in _TYPES for button in buttons)
 
 

@@ -69,7 +69,7 @@ def group_into_calls(entries: Sequence[Entry]) -> list[SolapiCall]:
 
 
 def can_be_sent(attempt: Attempt) -> bool:
-    """Say whether Solapi has all parts of a message: it fills item lists and quick replies from templates alone."""
+    """Return whether Solapi has all parts of a message: it fills item lists and quick replies from templates."""
     if attempt.product is Product.ALIMTALK:
         return not attempt.parts.has_any and are_supported(attempt.buttons)
     return is_deliverable(attempt)

@@ -77,12 +77,12 @@ def outcome_of(code: str) -> Outcome:
 
 
 def is_pending(code: str | None) -> bool:
-    """Say whether a message has no result yet."""
+    """Return whether a message has no result yet."""
     return not code or code in PENDING_CODES
 
 
 def was_refused(code: str) -> bool:
-    """Say whether a message was not accepted: it is listed, but was never sent."""
+    """Return whether a message was not accepted: it is listed, but was never sent."""
     return code.startswith("1")
 
 

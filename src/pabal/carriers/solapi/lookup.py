@@ -173,7 +173,7 @@ class SolapiResolver:
         return missing
 
     def _is_missing(self, attempt: Attempt, at: float) -> bool:
-        """Say whether a message that the lists did not show at a time may be sent again."""
+        """Return whether a message that the lists did not show at a time may be sent again."""
         return self._resends and self._unanswered.age_s(attempt.message_id, at) >= self._doubt_s
 
     async def _look_up(self, lookup: SolapiLookup, attempt: Attempt, submission: Submission) -> float | None:

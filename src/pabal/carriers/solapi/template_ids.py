@@ -129,5 +129,5 @@ async def find_template_id(client: SolapiClient, sender_key: str, code: str, tim
 
 
 def is_template_id(code: str) -> bool:
-    """Say whether a code is an id of Solapi."""
+    """Return whether a code is an id of Solapi."""
     return _ID.fullmatch(code) is not None

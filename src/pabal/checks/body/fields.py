@@ -153,7 +153,7 @@ def clean_values(given: Sequence[str]) -> Sequence[str]:
 
 
 def _is_clean(given: str) -> bool:
-    """Say whether a text is certainly clean and has no combining characters, as most have none."""
+    """Return whether a text is certainly clean and has no combining characters, as most have none."""
     return given.isascii() and len(given) <= text.MAX_INPUT_CHARACTERS and "\0" not in given and "\r" not in given
 
 

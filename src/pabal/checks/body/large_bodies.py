@@ -215,7 +215,7 @@ def _receiver_type(hint: Any) -> type[ReceiverBody] | None:
 
 
 def _has_list(hint: Any) -> bool:
-    """Say whether a type is a list, or an object with one in it."""
+    """Return whether a type is a list, or an object with one in it."""
     kind = plain_type(hint)
     if get_origin(kind) in (list, dict):
         return True

@@ -145,7 +145,7 @@ def _guess(name: str, samples: Sequence[str], fields: Sequence[str], *, has_name
 
 @dataclass
 class ImportResult:
-    """What became of the rows of a file."""
+    """How many rows of a file were stored, and why others were not."""
 
     added: int = 0
     changed: int = 0
@@ -251,7 +251,7 @@ def _new_fields(head: FileHead, known: Sequence[str]) -> list[str]:
 
 
 async def _add_fields(request: PageRequest, names: Sequence[str]) -> None:
-    """Let contacts have the fields of a file, too.
+    """Add the fields of a file to those of the address book.
 
     Raises Refused(INVALID_PARAMETER) for too many.
     """

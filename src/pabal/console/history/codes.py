@@ -100,7 +100,7 @@ CODES_PATH = "/console/codes"
 
 
 def advise(message: Message, fallback: Message | None) -> list[Text]:
-    """Return what to do about a message, knowing what became of its fallback; empty while it has no outcome."""
+    """Return what to do about a message, given the result of its fallback; empty while it has no outcome."""
     if message.outcome is None:
         return []
     if fallback is None or fallback.status is Status.CANCEL:

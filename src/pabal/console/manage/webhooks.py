@@ -65,7 +65,7 @@ async def show_edit_form(request: PageRequest) -> Response:
 
 
 async def update_webhook(request: PageRequest) -> Response:
-    """Change a webhook as its form says; a field that is empty is emptied.
+    """Change a webhook as its form says; an empty field is cleared.
 
     Raises Refused(WEBHOOK_NOT_FOUND).
     """
@@ -89,7 +89,7 @@ async def set_state(request: PageRequest) -> Response:
 
 
 async def rotate_secret(request: PageRequest) -> Response:
-    """Make a new secret and show it, once; the old one signs along for a day.
+    """Make a new secret and show it, once; the old one stays valid for a day.
 
     Raises Refused(WEBHOOK_NOT_FOUND).
     """
@@ -98,7 +98,7 @@ async def rotate_secret(request: PageRequest) -> Response:
 
 
 async def send_test(request: PageRequest) -> Response:
-    """Post a test event and show what came back.
+    """Deliver a test event and show the answer.
 
     Raises Refused(WEBHOOK_NOT_FOUND).
     """
@@ -116,7 +116,7 @@ async def send_test(request: PageRequest) -> Response:
 
 
 async def replay_events(request: PageRequest) -> Response:
-    """Post events again.
+    """Deliver events again.
 
     Raises Refused: WEBHOOK_NOT_FOUND, INVALID_STATE.
     """

@@ -164,7 +164,7 @@ async def unlink(request: PageRequest) -> Response:
 
 
 async def check_password(request: PageRequest, field: str) -> None:
-    """Check that the user knows the password: an open session may be somebody else's chance.
+    """Check that the user knows the password: somebody else may have found the session open.
 
     Raises Refused: MISSING_PARAMETER, INVALID_PARAMETER, RATE_LIMITED.
     """

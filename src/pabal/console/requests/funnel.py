@@ -37,7 +37,7 @@ class FailureReason(NamedTuple):
 
 
 class Funnel(NamedTuple):
-    """What became of all receivers, as a page shows it."""
+    """The results of all receivers, as a page shows them."""
 
     steps: Sequence[FunnelStep]
     reasons: Sequence[FailureReason]

@@ -331,7 +331,7 @@ def as_lms(draft: MessageDraft) -> MessageDraft:
 
 
 async def is_upgrade_wanted(context: Context, account_id: int, kind: str) -> bool:
-    """Say whether a message of this kind becomes an LMS if it is too long for an SMS."""
+    """Return whether a message of this kind becomes an LMS if it is too long for an SMS."""
     if kind != SMS or context.policy.routes.first(Product.LMS) is None:
         return False
     return (await send_preferences.get(context, account_id)).upgrades_to_lms

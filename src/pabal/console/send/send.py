@@ -184,7 +184,7 @@ async def send(request: PageRequest) -> Response:
 
 
 async def _submit_if_needed(request: PageRequest, review: Review, sending: Sending, key: str) -> Response | None:
-    """Let a send wait for approval if it needs that; None: it does not.
+    """Submit a send for approval if it needs one; None: it does not.
 
     Raises Refused(INVALID_STATE) for a scheduled request that would be changed to such a one.
     """

@@ -147,7 +147,7 @@ def _find_columns(rows: Sequence[str], variables: Sequence[str], chosen: Sequenc
 
 
 def _offers_choice(width: int, variables: Sequence[str]) -> bool:
-    """Say whether the page lets users choose what each of so many columns holds."""
+    """Return whether the page lets users choose what each of so many columns holds."""
     listed = sum(OPTION_CHARACTERS + len(name) for name in variables)
     return width > 1 and width * (COLUMN_CHARACTERS + listed) <= MAX_CHOICE_CHARACTERS
 

@@ -88,7 +88,7 @@ def field_names(roles: Sequence[str]) -> list[str]:
 
 
 def is_number(cell: str) -> bool:
-    """Say whether a cell holds a mobile phone number."""
+    """Return whether a cell holds a mobile phone number."""
     try:
         phone.parse_mobile(sheet.restore_phone_number(cell))
     except Refused:
@@ -97,7 +97,7 @@ def is_number(cell: str) -> bool:
 
 
 def is_phone_name(name: str) -> bool:
-    """Say whether a column of this name holds phone numbers."""
+    """Return whether a column of this name holds phone numbers."""
     return spelled(name) in sheet.PHONE_NAMES
 
 

@@ -1,4 +1,4 @@
-"""The limits of a file of receivers, and what is said where one is exceeded."""
+"""The limits of a file of receivers, and the refusals for files that exceed them."""
 
 from pabal.domain.base.codes import Code, Refused, Text
 

@@ -134,7 +134,7 @@ class Middleware:
         return await self._forms.answer(page, request, page.handle)
 
     async def _without_account(self, request: PageRequest) -> Response:
-        """Let an operator select an account first, or create one."""
+        """Ask an operator to select or create an account first."""
         if not await sign_in.list_accounts(self._site.context):
             return request.render("shell/no_account.html", 404)
         return request.redirect(f"{CHOOSE_ACCOUNT}?{urlencode({'next': request.current_url})}")

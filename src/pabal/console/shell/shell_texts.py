@@ -1,4 +1,4 @@
-"""Words of the frame around every page, and of pages that say no."""
+"""Texts of the frame around every page, and of pages that refuse."""
 
 from pabal.domain.base.codes import Text
 

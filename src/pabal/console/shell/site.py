@@ -148,7 +148,7 @@ class Site:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        """Start work that goes on after its request was answered; an error of ours is logged."""
+        """Start work that continues after its request was answered; an error of ours is logged."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._end_task)

@@ -34,7 +34,7 @@ async def begin_sign_in(request: PageRequest) -> Response:
 
 
 async def come_back(request: PageRequest) -> Response:
-    """Do what the browser had set out for, if the provider vouches for somebody; the cookie is used up.
+    """Finish a sign-in, link or invitation when the provider has answered; its cookie is deleted.
 
     Raises Refused(NOT_FOUND) without a provider.
     """

@@ -72,7 +72,7 @@ async def ask_again(request: PageRequest) -> Response:
 
 
 async def sign_in_again(request: PageRequest) -> Response:
-    """Sign in from a page whose session has ended; an operator goes on to act for the account of that page."""
+    """Sign in from a page whose session has ended; an operator keeps acting for the account of that page."""
     try:
         signed = await _attempt(request)
     except Refused as refused:
@@ -110,7 +110,7 @@ async def enter(request: PageRequest, wanted: str, signed: NewSession) -> Respon
 
 
 async def _go_on(request: PageRequest, signed: NewSession) -> Response:
-    """Let an open page go on with a new session."""
+    """Continue an open page with a new session."""
     if request.session:
         await sign_in.sign_out(request.context, request.session_token, request.session)
     session = await sign_in.find_session(request.context, signed.token)

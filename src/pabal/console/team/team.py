@@ -95,7 +95,7 @@ async def remove_user(request: PageRequest) -> Response:
 
 
 async def reset_two_factor(request: PageRequest) -> Response:
-    """Let a user who has lost the app and the recovery codes sign in with the password alone."""
+    """Turn two-factor sign-in off for a user who has lost the app and the recovery codes."""
     try:
         await team.reset_two_factor(
             request.context, request.account_id, request.field("user"), request.audit_entry("two_factor.reset")
@@ -106,7 +106,7 @@ async def reset_two_factor(request: PageRequest) -> Response:
 
 
 async def unlock_user(request: PageRequest) -> Response:
-    """Let a user sign in at once after many failed sign-ins."""
+    """End the delay of a user's sign-ins."""
     try:
         await team.unlock(
             request.context, request.account_id, request.field("user"), request.audit_entry("user.unlock")

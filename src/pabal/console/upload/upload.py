@@ -128,7 +128,7 @@ async def send_campaign(request: PageRequest) -> Response:
 
 
 async def _start_or_submit(request: PageRequest, campaign: Campaign, name: str, send_at: Instant | None) -> bool:
-    """Start a campaign, or let it wait for approval if it needs that; return False where it changed meanwhile."""
+    """Start a campaign, or submit it for approval if it needs one; return False if it has changed meanwhile."""
     context = request.context
     if await approvals.needs_approval(context, request.account_id, campaign.receivers):
         audit_entry = campaign_audit_entry(request, campaign, "submit")

@@ -34,7 +34,7 @@ class Period(NamedTuple):
     end: Instant | None
 
     def contains(self, at: Instant) -> bool:
-        """Say whether an instant is in the period."""
+        """Return whether an instant is in the period."""
         return (self.start is None or self.start <= at) and (self.end is None or at < self.end)
 
 
@@ -135,7 +135,7 @@ def month_of(at: Instant, zone: ZoneInfo) -> Period:
 
 
 def is_night(at: Instant, zone: ZoneInfo) -> bool:
-    """Say whether advertisements must not be sent at this time of day."""
+    """Return whether advertisements must not be sent at this time of day."""
     clock = _local(at, zone).time()
     return clock >= NIGHT_START or clock < NIGHT_END
 

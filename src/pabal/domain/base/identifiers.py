@@ -58,7 +58,7 @@ def in_doubt_reference(reference: int, receiver: str) -> str:
 
 
 def is_usable_reference(reference: str) -> bool:
-    """Say whether a carrier's reference can be stored, and told apart from others of the same message."""
+    """Return whether a carrier's reference can be stored, and told apart from others of the same message."""
     return 0 < len(reference) <= MAX_REFERENCE_CHARACTERS and not _BAD_REFERENCE.search(reference)
 
 

@@ -27,7 +27,7 @@ class BrandType(StrEnum):
 
 
 class Targeting(StrEnum):
-    """Who a brand message is for; whoever is not is not reached."""
+    """Whom a brand message is for; others do not get it."""
 
     FRIENDS = "I"
     CONSENTED = "M"

@@ -18,7 +18,7 @@ _OPT_OUT = re.compile(r"무료 {0,3}(?:수신 {0,3})?거부[^\w#]{0,5}[0-9](?:[-
 
 
 def has_opt_out(content: str) -> bool:
-    """Say whether a text names a number for opting out, and not by a variable."""
+    """Return whether a text names a number for opting out, and not by a variable."""
     return any(_OPT_OUT.search(literal) for literal in variables.split(content)[::2])
 
 
@@ -29,17 +29,17 @@ def add_marks(content: str, opt_out_number: str) -> str:
 
 
 def has_marks(content: str) -> bool:
-    """Say whether a text has the label and a number for opting out."""
+    """Return whether a text has the label and a number for opting out."""
     return content.startswith(text.AD_LABEL) and has_opt_out(content)
 
 
 def begins_like_ad(content: str) -> bool:
-    """Say whether a text begins with a label of advertisements."""
+    """Return whether a text begins with a label of advertisements."""
     return content.startswith(AD_LABELS)
 
 
 def looks_like_ad(template: str | None, names: Sequence[str], values: Iterable[Sequence[str]]) -> bool:
-    """Say whether a text begins with a label for any receiver; `values` are those of each receiver's variables."""
+    """Return whether a text begins with a label for any receiver; `values` are each receiver's values."""
     if not template:
         return False
     pieces = variables.split(template)

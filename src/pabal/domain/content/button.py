@@ -150,12 +150,12 @@ def links_of(buttons: Sequence[Button]) -> list[str]:
 
 
 def is_web_link(link: str) -> bool:
-    """Say whether a browser opens this link."""
+    """Return whether a browser opens this link."""
     return link.lower().startswith(("http://", "https://"))
 
 
 def is_allowed_start(start: str, field: str) -> bool:
-    """Say whether a link that begins like this is allowed, whatever follows."""
+    """Return whether a link that begins like this is allowed, whatever follows."""
     if field in _WEB_LINK_FIELDS:
         return is_web_link(start[:MAX_WEB_SCHEME_CHARACTERS])
     scheme, colon, _ = start.partition(":")

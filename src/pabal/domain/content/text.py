@@ -63,7 +63,7 @@ def normalize_all(texts: Sequence[str]) -> Sequence[str]:
 
 
 def starts_joining(content: str) -> bool:
-    """Say whether NFC may merge the first character of `content` with a text before it."""
+    """Return whether NFC may merge the first character of `content` with a text before it."""
     first = content[:1]
     if first < _FIRST_COMBINING_CHARACTER:
         return False
@@ -85,7 +85,7 @@ def carried_bytes(content: str) -> int:
 
 
 def is_supported(content: str) -> bool:
-    """Say whether a text message can contain these characters."""
+    """Return whether a text message can contain these characters."""
     try:
         content.encode("cp949")
     except UnicodeEncodeError:

@@ -32,7 +32,7 @@ def find_names(*texts: str | None) -> tuple[str, ...]:
 
 
 def starts_with_variable(text: str) -> bool:
-    """Say whether a text starts with a variable, so that its start is not known yet."""
+    """Return whether a text starts with a variable, so that its start is not known yet."""
     return _VARIABLE.match(text) is not None
 
 

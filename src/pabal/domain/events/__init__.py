@@ -1,1 +1,1 @@
-"""What callers and users are told of."""
+"""Events and notices, for callers and users."""

@@ -72,7 +72,7 @@ class Webhook(NamedTuple):
         return [self.secret, self.previous_secret]
 
     def wants(self, type: EventType, product: int) -> bool:
-        """Say whether it wants an event; `product` is the stored value, 0 for events that have none."""
+        """Return whether it wants an event; `product` is the stored value, 0 for events that have none."""
         if type not in self.events:
             return False
         return not self.products or not product or product in {each.number for each in self.products}

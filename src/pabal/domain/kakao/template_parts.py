@@ -131,7 +131,7 @@ def fill_parts(parts: TemplateParts, names: Sequence[str], values: Sequence[str]
 
 
 def is_amount(description: str) -> bool:
-    """Say whether a summary consists of digits, punctuation of numbers, and currencies, as Kakao requires."""
+    """Return whether a summary consists of digits, punctuation of numbers, and currencies, as Kakao requires."""
     rest = _CURRENCY_WORDS.sub("", description)
     return all(each in _AMOUNT_CHARACTERS or unicodedata.category(each) == "Sc" for each in rest)
 

@@ -45,7 +45,7 @@ def tidy_content(content: str) -> str:
 
 
 def is_mobile(number: str) -> bool:
-    """Say whether digits are a Korean mobile number."""
+    """Return whether digits are a Korean mobile number."""
     try:
         return phone.parse_mobile(number) == number
     except Refused:

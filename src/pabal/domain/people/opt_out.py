@@ -103,7 +103,7 @@ def check_reason(reason: str) -> str | None:
 
 
 def is_opt_out_text(content: str) -> bool:
-    """Say whether a reply is, apart from case, blanks and punctuation, one of the words that opt out."""
+    """Return whether a reply is, apart from case, blanks and punctuation, one of the words that opt out."""
     if len(content) > MAX_WORD_CHARACTERS:
         return False
     normal = unicodedata.normalize("NFKC", content).casefold()

@@ -16,12 +16,12 @@ _DUPLICATE = re.compile(r"[0-9]+행과 같은 번호입니다\.", re.ASCII)
 
 
 def describe_duplicate(first_row: int) -> Text:
-    """Return why a row is left out whose number stands in another row already."""
+    """Return why a row is left out whose number another row has."""
     return Text(f"{first_row}행과 같은 번호입니다.", f"The same number is in row {first_row}.")
 
 
 def is_correctable(reason: Sequence[str]) -> bool:
-    """Say whether a row that was left out can be corrected, and sent to then; the others got it, or want none."""
+    """Return whether a row that was left out can be corrected and sent; the others got it, or want none."""
     return not any(_DUPLICATE.fullmatch(each) or each == OPTED_OUT_ROW.ko for each in reason)
 
 

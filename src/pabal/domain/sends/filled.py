@@ -175,7 +175,7 @@ class _LongestLink:
         self._times = list(times.items())
 
     def is_valid(self, values: Sequence[str]) -> bool:
-        """Say whether all links are certainly valid for one receiver."""
+        """Return whether all links are certainly valid for one receiver."""
         size = self._literal_characters
         for place, times in self._times:
             size += times * len(values[place])
@@ -198,7 +198,7 @@ class _Link:
         self.is_always_valid = len(pieces) == 1 and self.is_valid(())
 
     def is_valid(self, values: Sequence[str]) -> bool:
-        """Say whether the link is certainly valid for one receiver."""
+        """Return whether the link is certainly valid for one receiver."""
         length = self.length
         if length.of(values) > self._max_link or not length.is_certain:
             return False

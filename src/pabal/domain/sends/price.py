@@ -26,7 +26,7 @@ class Prices:
         self._by_carrier = {name: each for name, each in by_carrier.items() if each.by_product}
 
     def __bool__(self) -> bool:
-        """Say whether any carrier has a price."""
+        """Return whether any carrier has a price."""
         return bool(self._by_carrier)
 
     def price_of(self, carrier: str, product: Product) -> Hundredths | None:

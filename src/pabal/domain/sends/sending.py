@@ -129,7 +129,7 @@ def check_expire_minutes(minutes: int) -> int:
 
 
 def fits_subject(subject: str) -> bool:
-    """Say whether a text can be the subject of a text message."""
+    """Return whether a text can be the subject of a text message."""
     try:
         text.check_fits(subject, text.SUBJECT_MAX_BYTES)
     except Refused:

@@ -28,7 +28,7 @@ class Role(Enum):
         self.label = label
 
     def may_grant(self, other: "Role") -> bool:
-        """Say whether a user with this role may give another user that role: never a higher one than the own."""
+        """Return whether a user with this role may give another user that role: never a higher one than the own."""
         return other is not Role.OPERATOR and _RANKS.index(other) <= _RANKS.index(self)
 
     @property

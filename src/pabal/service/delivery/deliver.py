@@ -97,7 +97,7 @@ class Deliverer:
             await self._idle(claimed.next_due_at)
 
     async def _is_ready(self) -> bool:
-        """Say whether the carrier may be given messages now; if not, wait a moment first."""
+        """Return whether the carrier may be given messages now; if not, wait a moment first."""
         await self._status.update()
         if self._breaker.status is CarrierStatus.CIRCUIT_OPEN:
             await self._rerouter.reroute()

@@ -93,7 +93,7 @@ def current_carrier(timeline: Timeline) -> str | None:
 
 
 def _was_accepted(timeline: Timeline) -> bool:
-    """Say whether a carrier has taken the message: it waits for a receipt, or no verdict has ended it."""
+    """Return whether a carrier has taken the message: it waits for a receipt, or no verdict has ended it."""
     entry, message, tries = timeline.queue_entry, timeline.message, timeline.tries
     if entry is not None:
         return timeline.awaits_receipt and not entry.is_in_doubt

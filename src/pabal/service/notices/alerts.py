@@ -137,7 +137,7 @@ def _find_change(
     down_since: Instant | None,
     told: Mapping[str, Alert],
 ) -> CarrierChange | None:
-    """Return what may have to be told of a carrier: it is down if no worker sees it up."""
+    """Return a carrier's change of state to report: it is down if no worker sees it up."""
     now = context.world.now()
     products = [each.code for each in Product if name in context.policy.routes.carriers_for(each)]
     if down_since is None:
@@ -150,7 +150,7 @@ def _find_change(
 
 
 def _may_tell(before: Alert | None, now: Instant) -> bool:
-    """Say whether a condition that holds is to be told of."""
+    """Return whether to report a condition that holds."""
     return before is None or (not before.is_on and not 0 <= now - before.told_at < REPEAT_MS)
 
 

@@ -148,7 +148,7 @@ def record_server(tx: Tx, name: str, result: MailResult, random: float, now: Ins
 
 @transaction(reader=Reader.BACKGROUND)
 def _is_due(tx: Tx, server: str, now: Instant) -> bool:
-    """Say whether a mail is due, and the server is to be tried again."""
+    """Return whether a mail is due, and the server is to be tried again."""
     due_at = mails.next_due_at(tx)
     if due_at is None or due_at > now:
         return False
@@ -184,7 +184,7 @@ def fan_out(
 
 
 def _concerns(notice: Notice, recipient: Recipient) -> bool:
-    """Say whether a notice is for a user: operators are told of all accounts, others of their own."""
+    """Return whether a notice is for a user: operators get those of all accounts, others those of their own."""
     return None in (notice.account_id, recipient.account_id) or notice.account_id == recipient.account_id
 
 

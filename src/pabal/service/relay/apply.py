@@ -82,7 +82,7 @@ def apply_template(
 
 
 def is_missing(template: Template, now: Instant) -> bool:
-    """Say whether a template that its relay does not have should be there."""
+    """Return whether a template that its relay does not have should be there."""
     if template.suspension is Suspension.GONE:
         return False
     if template.status is TemplateStatus.INSPECTING:

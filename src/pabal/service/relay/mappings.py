@@ -154,7 +154,7 @@ def _match(
 
 
 def _problem(relay: RelayProvider, template: Template, theirs: RemoteTemplate | None) -> str | None:
-    """Return why a template of another relay cannot stand for ours."""
+    """Return why a template of another relay cannot be used for ours."""
     if theirs is None:
         return "gone"
     if theirs.status is not TemplateStatus.APPROVED or theirs.suspension is not None:

@@ -130,7 +130,7 @@ async def _verify_at_relay(
 
 
 async def _is_held_elsewhere(context: Context, profile: Profile, refusal: Refused) -> bool:
-    """Say whether a relay refused because of another account's profile, which this account must not notice."""
+    """Return whether a relay refused because of another account's profile, which this account must not notice."""
     if refusal.code is not Code.DUPLICATE or profile.carrier is None:
         return False
     return await context.store.read(_find_holder, profile) is not None

@@ -15,7 +15,7 @@ from pabal.store.queue.queue import Lane, Lease
 
 
 def is_fallback(message: Message, request: Request) -> bool:
-    """Say whether a message is the fallback of a failed one."""
+    """Return whether a message is the fallback of a failed one."""
     return identifiers.number_of(message.id) > request.total
 
 
@@ -93,7 +93,7 @@ def check_complete(message: Message, request: Request) -> None:
 
 
 def _may_lack_text(message: Message, request: Request) -> bool:
-    """Say whether a message may be without a text: some brand messages show only what is attached."""
+    """Return whether a message may be without a text: some brand messages show only what is attached."""
     return request.brand is not None and not is_fallback(message, request)
 
 

@@ -1,4 +1,4 @@
-"""A dry run: what would become of a send, found by all of its checks, without storing anything."""
+"""A dry run: runs all checks of a send and describes its result, without storing anything."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -18,7 +18,7 @@ MAX_SHOWN_RECEIVERS = 1000
 
 
 class DryRun(NamedTuple):
-    """What would become of a send."""
+    """The result that a send would have."""
 
     carrier: str
     scheduled_at: Instant
@@ -38,7 +38,7 @@ class FilledText(NamedTuple):
 
 
 async def dry_run(context: Context, account_id: int, sending: Sending) -> DryRun:
-    """Return what would become of a send.
+    """Return the result that a send would have.
 
     Raises Refused as `accept` does: also for a limit of the account, which is not spent.
     """

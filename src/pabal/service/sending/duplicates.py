@@ -107,7 +107,7 @@ def _shown_by_brand(sending: Sending) -> tuple[object, ...]:
 
 
 def _has_remote_template(sending: Sending) -> bool:
-    """Say whether only the relay knows the text: what a phone shows then follows from the values."""
+    """Return whether only the relay knows the text: what a phone shows then follows from the values."""
     return sending.product is Product.BRAND_MESSAGE and sending.template_code is not None
 
 

@@ -153,7 +153,7 @@ def look_at_slot(
 
 @transaction(reader=Reader.BACKGROUND)
 def find_unwatched(tx: Tx, key: LaneKey, after: QueuePlace, until: Instant, limit: int) -> LanePage:
-    """Look at a page of jobs that were due by `until`, and return which requests of them nobody watches."""
+    """Look at a page of jobs that were due by `until`, and return their requests that have no stored deadline."""
     waiting = deadlines.find_waiting(tx, *key, after, until, limit)
     return LanePage(deadlines.find_unwatched(tx, waiting.request_ids), waiting.last)
 
@@ -188,7 +188,7 @@ def expire_request(
 def _end_doubts(
     tx: Tx, carrier: str, in_doubt: Sequence[LateJob], policy: Policy, now: Instant, *, can_look_up: bool
 ) -> FinishResult:
-    """Let messages in doubt wait for their receipt, or for their carrier's look-up until that is overdue."""
+    """Hold messages in doubt for their receipt, or for their carrier's look-up until that is overdue."""
     lost = [EndedAttempt(job.id, job.lost_attempt, UNKNOWN) for job in in_doubt if job.lost_attempt is not None]
     attempts.record(tx, carrier, lost, now)
     stored = messages.get(tx, [job.id for job in in_doubt])

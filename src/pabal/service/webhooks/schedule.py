@@ -39,5 +39,5 @@ def retry_delay_ms(tries: int, random: float) -> int | None:
 
 
 def must_pause(failures: int, failing_since: Instant, now: Instant) -> bool:
-    """Say whether an endpoint is to be paused after this failure."""
+    """Return whether an endpoint is to be paused after this failure."""
     return failures >= PAUSE_FAILURES and now - failing_since >= PAUSE_AFTER_MS

@@ -29,7 +29,7 @@ def accounts_with_budget(tx: Tx) -> set[int]:
 
 
 def add(tx: Tx, ended: Sequence[EndedGroup]) -> None:
-    """Add ended messages; rows of their own, so that nobody waits for a counter."""
+    """Add ended messages as rows, so that workers do not wait for one counter."""
     for each in ended:
         tx.execute(
             "insert into budget_corrections"

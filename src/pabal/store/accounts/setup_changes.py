@@ -14,7 +14,7 @@ def bucket_of(account_id: int) -> int:
 
 
 def record(tx: Tx, account_id: int) -> None:
-    """Count a change of an account's set-up: no process goes on using what it has cached of it.
+    """Count a change of an account's set-up: processes then drop what they have cached of it.
 
     Whatever changes or deletes a row of it calls this; a new row is in no cache.
     """

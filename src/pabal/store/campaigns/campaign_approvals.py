@@ -23,7 +23,7 @@ def submit(
     submitter_id: int,
     now: Instant,
 ) -> bool:
-    """Let a validated campaign wait for approval; say no if it is in another state, or has changed since."""
+    """Submit a validated campaign for approval; return False if it is in another state, or has changed since."""
     return bool(
         tx.fetch_all(
             "update campaigns set state = ?, name = ?, scheduled_at = ?, submitter_id = ?, reason = '',"
@@ -39,7 +39,7 @@ def submit(
 def approve(
     tx: Tx, campaign_id: bytes, changed_at: Instant, approver_id: int, scheduled_at: Instant | None, now: Instant
 ) -> bool:
-    """Start a campaign that waits; say no if it has changed since it was shown, or is the approver's own."""
+    """Start a campaign that waits; return False if it has changed since it was shown, or is the approver's own."""
     return bool(
         tx.fetch_all(
             "update campaigns set state = ?, scheduled_at = ?, changed_at = ? where id = ? and state = ?"
@@ -53,7 +53,7 @@ def approve(
 
 
 def send_back(tx: Tx, campaign_id: bytes, changed_at: Instant, reason: Sequence[str], now: Instant) -> bool:
-    """Return a campaign that waits to those who prepare it; say no if it has changed since it was shown."""
+    """Return a campaign that waits to those who prepare it; return False if it has changed since it was shown."""
     return bool(
         tx.fetch_all(
             "update campaigns set state = ?, submitter_id = null, reason = ?, changed_at = ?"

@@ -125,7 +125,7 @@ def get_sending(tx: Tx, campaign_id: bytes) -> str | None:
 def begin_reading(
     tx: Tx, campaign_id: bytes, file_name: str, skips_duplicates: bool, stale_before: Instant, now: Instant
 ) -> bool:
-    """Begin to read a file, in place of an earlier one; say no while another is read, or after sending."""
+    """Begin to read a file, in place of an earlier one; return False while another is read, or after sending."""
     taken = tx.fetch_all(
         "update campaigns set state = ?, file_name = ?, skips_duplicates = ?, receivers = 0, invalid_rows = 0,"
         " duplicates = 0, upgraded = 0,"
@@ -142,7 +142,7 @@ def begin_reading(
 
 
 def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at: Instant, now: Instant) -> bool:
-    """Save the findings of a part of the file; say no if another file is being read instead.
+    """Save the findings of a part of the file; return False if another file is being read instead.
 
     `changed_at` is when this reader wrote last.
     """
@@ -184,7 +184,7 @@ class FileSummary(NamedTuple):
 
 
 def end_reading(tx: Tx, campaign_id: bytes, summary: FileSummary, changed_at: Instant, now: Instant) -> bool:
-    """Record that the whole file is read; say no if another file is being read instead."""
+    """Record that the whole file is read; return False if another file is being read instead."""
     return bool(
         tx.fetch_all(
             "update campaigns set state = ?, sending = ?, columns = ?, unused_columns = ?, changed_at = ?"
@@ -212,7 +212,7 @@ def refuse_file(tx: Tx, campaign_id: bytes, reason: Sequence[str], changed_at: I
 def start(
     tx: Tx, campaign_id: bytes, changed_at: Instant, name: str, scheduled_at: Instant | None, now: Instant
 ) -> bool:
-    """Start sending a validated campaign; say no if it is in another state, or has changed since."""
+    """Start sending a validated campaign; return False if it is in another state, or has changed since."""
     return bool(
         tx.fetch_all(
             "update campaigns set state = ?, name = ?, scheduled_at = ?, changed_at = ?"
@@ -275,7 +275,7 @@ def halt_all(tx: Tx, reason: Sequence[str], now: Instant) -> int:
 
 
 def expedite(tx: Tx, campaign_id: bytes, now: Instant) -> bool:
-    """Send everything of a campaign that waits now; say no unless it is being sent."""
+    """Send everything of a campaign that waits now; return False unless it is being sent."""
     return bool(
         tx.fetch_all(
             "update campaigns set scheduled_at = ?, expedited = 1, changed_at = ?"

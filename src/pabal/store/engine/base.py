@@ -122,7 +122,7 @@ class Store(Protocol):
         """
 
     async def was_written_elsewhere(self) -> bool:
-        """Say whether another process may have written since the last call, without a look at any table.
+        """Return whether another process may have written since the last call, without a look at any table.
 
         A store that processes always share says no: these look for what they need themselves. Raises
         StoreUnavailable.

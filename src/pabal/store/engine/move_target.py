@@ -42,7 +42,7 @@ class DigestPage(NamedTuple):
 
 
 def is_unfinished(tx: Tx) -> bool:
-    """Say whether a move into this store was begun and not finished."""
+    """Return whether a move into this store was begun and not finished."""
     return tx.fetch_one("select 1 from {tables} as t where t.name = ?", (PROGRESS_TABLE,)) is not None
 
 

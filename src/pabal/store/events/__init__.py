@@ -1,1 +1,1 @@
-"""The tables of events, and of the webhooks and mails that tell of them."""
+"""The tables of events, webhooks, their deliveries, and mails."""

@@ -1,4 +1,4 @@
-"""Alerts: conditions that are told of when they begin, and not again while they last."""
+"""Alerts: conditions that are reported when they begin, and not again while they last."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from pabal.store.engine.base import Tx
 
 
 class Alert(NamedTuple):
-    """Whether a condition holds that was told of, and when that was."""
+    """Whether a reported condition holds, and when it was reported."""
 
     is_on: bool
     told_at: Instant
@@ -36,5 +36,5 @@ def put(tx: Tx, kind: NoticeKind, subject: str, alert: Alert) -> None:
 
 
 def delete_old(tx: Tx, before: Instant) -> None:
-    """Forget conditions that do not hold, and were told of before an instant."""
+    """Delete conditions that do not hold and were reported before an instant."""
     tx.execute("delete from alerts where is_on = 0 and told_at < ?", (before,))

@@ -257,7 +257,7 @@ def find_accounts(
 
 
 def is_expired(tx: Tx, positions: Positions) -> bool:
-    """Say whether events behind these positions have been deleted."""
+    """Return whether events behind these positions have been deleted."""
     rows = tx.fetch_all("select slot, deleted from event_numbers where deleted > 0")
     return any(positions.get(slot, deleted) < deleted for slot, deleted in rows)
 
@@ -304,7 +304,7 @@ def delete_old(tx: Tx, account_id: int, slot: int, until: int, limit: int) -> in
 
 @transaction(reader=Reader.BACKGROUND)
 def has_old(tx: Tx, slot: int, before: Instant, deleted: int) -> bool:
-    """Say whether a slot may have events of days before an instant, beyond those known to be deleted."""
+    """Return whether a slot may have events of days before an instant, beyond those known to be deleted."""
     return _old_until(tx, slot, before) > deleted
 
 

@@ -128,7 +128,7 @@ def claim(tx: Tx, now: Instant, lease_ms: int) -> ClaimedMail | None:
 
 
 def finish(tx: Tx, mail: ClaimedMail, now: Instant) -> bool:
-    """Record that the server took a mail, and forget what it said; say no if this is not its last try."""
+    """Record that the server took a mail, and forget what it said; return False if this is not its last try."""
     done = tx.execute(
         "update mails set state = ?, items = '[]', token = null, changed_at = ?, error = ''"
         " where id = ? and tries = ? and state = ?",

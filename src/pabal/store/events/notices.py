@@ -32,7 +32,7 @@ def add(
     data: Mapping[str, object],
     now: Instant,
 ) -> None:
-    """Have users told of an event; without an id it was recorded before. `data` has nothing of receivers."""
+    """Add a notice of an event; without an id it was recorded before. `data` has nothing of receivers."""
     if event_id is not None:
         tx.execute(
             "insert into notices (id, kind, account_id, created_at, data) values (?, ?, ?, ?, ?)"
@@ -43,7 +43,7 @@ def add(
 
 @transaction(reader=Reader.BACKGROUND)
 def has_any(tx: Tx) -> bool:
-    """Say whether notices wait."""
+    """Return whether notices wait."""
     return tx.fetch_one("select 1 from notices limit 1") is not None
 
 
@@ -60,7 +60,7 @@ def delete(tx: Tx, ids: Iterable[bytes]) -> None:
 
 
 def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete some notices that nobody was told of, since no mails are sent; return how many."""
+    """Delete some notices that were never mailed, since no mails are sent; return how many."""
     return tx.execute(
         "delete from notices where id in (select id from notices where created_at < ? order by created_at limit ?)",
         (before, limit),

@@ -76,7 +76,7 @@ def pack_body(body: bytes) -> bytes:
 
 
 def begin_now(tx: Tx, webhook_id: int) -> None:
-    """Let a webhook begin with what happens from now on."""
+    """Start a webhook at the newest event."""
     tx.execute(
         "insert into webhook_positions (webhook_id, positions, erasures) values (?, ?, 0)"
         " on conflict (webhook_id) do update set positions = excluded.positions",
@@ -91,7 +91,7 @@ def get_progress(tx: Tx, webhook_id: int) -> WebhookProgress | None:
 
 
 def move_positions(tx: Tx, webhook_id: int, begin: WebhookProgress, end: Positions) -> bool:
-    """Record that events were turned into posts; say no if the progress is not `begin` any more."""
+    """Record that deliveries were made of events; return False if the progress is not `begin` any more."""
     changed = tx.execute(
         "update webhook_positions set positions = ? where webhook_id = ? and positions = ? and erasures = ?",
         (encode_positions(end), webhook_id, encode_positions(begin.positions), begin.erasures),

@@ -133,7 +133,7 @@ def list_some(tx: Tx, after: int, limit: int) -> list[Webhook]:
 
 
 def replace_secrets(tx: Tx, webhook: Webhook, secret: bytes, previous: bytes | None) -> bool:
-    """Store the secrets of a webhook in another form; say no if they have changed meanwhile."""
+    """Store the secrets of a webhook in another form; return False if they have changed meanwhile."""
     return bool(
         tx.execute(
             "update webhooks set secret = ?, previous_secret = ? where id = ? and secret = ?",

@@ -53,7 +53,7 @@ def add_part(tx: Tx, of: LongMessage, number: int, content: str, now: Instant) -
 
 
 def has_all_parts(tx: Tx, of: LongMessage) -> bool:
-    """Say whether all parts of a long message have arrived."""
+    """Return whether all parts of a long message have arrived."""
     (count,) = tx.fetch_all(f"select count(*) from inbound_parts where {_LONG_MESSAGE}", of)[0]
     return bool(count == of.total)
 
@@ -80,7 +80,7 @@ def find_finished_parts(tx: Tx, before: Instant, limit: int) -> list[LongMessage
 
 
 def has_sent(tx: Tx, account_id: int, phone: str, sender: str) -> bool:
-    """Say whether an account has sent a text from a number to another, among the newest messages to that one."""
+    """Return whether an account has sent a text from a number to another, among the newest messages to that one."""
     rows = tx.fetch_all(
         "select id from messages where account_id = ? and receiver = ? order by id desc limit ?",
         (account_id, int(phone), MAX_EARLIER_MESSAGES),

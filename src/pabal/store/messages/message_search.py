@@ -225,7 +225,7 @@ def _request_id_range(wanted: MessageFilter) -> tuple[str, list[Value]]:
 
 
 def _may_match(product: int, said: Sequence[Any], wanted: MessageFilter) -> bool:
-    """Say whether a request can have matching messages, by its row."""
+    """Return whether a request can have matching messages, by its row."""
     scheduled_at, channel_id, sender_key, template_code = said
     if wanted.product is not None and product != wanted.product.number:
         stands_in = wanted.product.is_text and product in _TALK
@@ -240,7 +240,7 @@ def _may_match(product: int, said: Sequence[Any], wanted: MessageFilter) -> bool
 
 
 def _contains(period: Period | None, at: Instant | None) -> bool:
-    """Say whether an instant is in a period; None contains every instant."""
+    """Return whether an instant is in a period; None contains every instant."""
     if period is None:
         return True
     since, until = period

@@ -284,7 +284,7 @@ def add_costs(*costs: int | None) -> int | None:
 
 
 def is_stored(tx: Tx, account_id: int, message_id: bytes) -> bool:
-    """Say whether an account has a message, also one that cannot be read."""
+    """Return whether an account has a message, also one that cannot be read."""
     row = tx.fetch_one(
         "select account_id from messages where id = ? and slot = ?", (message_id, identifiers.slot_of(message_id))
     )

@@ -18,7 +18,7 @@ def add(tx: Tx, account_id: int, name: str, now: Instant) -> int | None:
 
 
 def rename(tx: Tx, account_id: int, group_id: int, name: str) -> bool:
-    """Rename a group; say no if it is gone, or another has this name."""
+    """Rename a group; return False if it is gone, or another has this name."""
     if tx.fetch_one(
         "select 1 from contact_groups where account_id = ? and name = ? and id <> ?", (account_id, name, group_id)
     ):
@@ -95,7 +95,7 @@ def groups_of(tx: Tx, contact_ids: Iterable[int]) -> dict[int, list[int]]:
 
 
 def delete(tx: Tx, account_id: int, group_id: int) -> bool:
-    """Delete an empty group; say no if it is gone, or somebody is in it."""
+    """Delete an empty group; return False if it is gone, or somebody is in it."""
     rows = tx.fetch_all(
         "delete from contact_groups where id = ? and account_id = ? and not exists"
         " (select 1 from contact_members m where m.group_id = contact_groups.id) returning id",

@@ -100,7 +100,7 @@ def save_all(
 
 
 def update(tx: Tx, account_id: int, contact_id: int, entry: ContactEntry, now: Instant) -> bool:
-    """Replace a contact; say no if it is gone, or its new number is another contact's."""
+    """Replace a contact; return False if it is gone, or its new number is another contact's."""
     taken = find_by_phones(tx, account_id, [entry.phone])
     if taken and taken[0].id != contact_id:
         return False

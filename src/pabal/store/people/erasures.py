@@ -13,7 +13,7 @@ _BLANK_SIMULATED = (
 
 
 def has_jobs(tx: Tx, identity: bytes) -> bool:
-    """Say whether a message or its fallback, or any message of a request, is in the queue."""
+    """Return whether a message or its fallback, or any message of a request, is in the queue."""
     if len(identity) == identifiers.REQUEST_ID_BYTES:
         ranges = [identifiers.message_id_range(identity)]
     else:

@@ -137,7 +137,7 @@ def list_after(tx: Tx, account_id: int, after: int, limit: int) -> list[OptOut]:
 
 
 def list_by_number(tx: Tx, keys: HashKeys, account_id: int, phone: str) -> list[OptOut]:
-    """Return the opt-outs of a number, also those of which only the hash is left."""
+    """Return the opt-outs of a number, also those that have only a hash."""
     key = keys.get(tx)
     if key is None:
         return []

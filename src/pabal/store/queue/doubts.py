@@ -74,7 +74,7 @@ def renew_leases(tx: Tx, ids: Iterable[bytes], until: Instant) -> None:
 
 
 def hold_for_receipt(tx: Tx, holds: Iterable[HeldJob]) -> None:
-    """Let jobs in doubt wait for a receipt instead of sending them again."""
+    """Hold jobs in doubt for a receipt instead of sending them again."""
     tx.execute_many(
         f"update jobs set lane = {Lane.AWAITING_RECEIPT:d}, claimed_at = null,"
         " reference = v.reference, ready_at = v.wait_until"
@@ -94,7 +94,7 @@ def find_unsettled(tx: Tx, ids: Iterable[bytes]) -> dict[bytes, UnsettledJob]:
 
 
 def await_late_receipts(tx: Tx, accepted: Iterable[LateAcceptance]) -> None:
-    """Let jobs wait for the receipts of late acceptances, unless another attempt has begun meanwhile."""
+    """Store jobs as waiting for the receipts of late acceptances, unless another attempt has begun."""
     tx.execute_many(
         f"update jobs set lane = {Lane.AWAITING_RECEIPT:d}, claimed_at = null,"
         " carrier = v.carrier, reference = v.reference, ready_at = v.wait_until"

@@ -241,7 +241,7 @@ def postpone(tx: Tx, ids: Iterable[bytes], ready_at: Instant) -> None:
 
 
 def await_receipts(tx: Tx, accepted: Iterable[AcceptedJob]) -> None:
-    """Let accepted jobs wait for their receipts, if they still have that attempt."""
+    """Store accepted jobs as waiting for their receipts, if they still have that attempt."""
     tx.execute_many(
         f"update jobs set lane = {Lane.AWAITING_RECEIPT:d}, claimed_at = null,"
         " reference = v.reference, ready_at = v.wait_until"
@@ -307,7 +307,7 @@ def expedite(tx: Tx, request_id: bytes, now: Instant) -> list[str]:
 
 
 def is_campaigns_turn(now: Instant) -> bool:
-    """Say whether a claim at this time prefers campaigns: about every fourth does.
+    """Return whether a claim at this time prefers campaigns: about every fourth does.
 
     The digits of the clock are mixed, so that claims at a steady pace do not always get the same answer.
     """

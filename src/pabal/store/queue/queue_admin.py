@@ -110,7 +110,7 @@ def find_unsent(
 
 
 def reroute(tx: Tx, moved: Iterable[ReroutedJob], now: Instant) -> None:
-    """Give jobs to other carriers; there those that are due stand at this time, for their places say nothing."""
+    """Give jobs to other carriers; those that are due get this time, since their positions mean nothing there."""
     tx.execute_many(
         "update jobs set carrier = v.carrier, tries = 0, claimed_at = null,"
         " ready_at = case when jobs.ready_at < ? then ? else jobs.ready_at end"

@@ -153,7 +153,7 @@ def unregister(tx: Tx, worker: bytes) -> None:
 
 
 def is_held(tx: Tx, slot: int, worker: bytes) -> bool:
-    """Say whether a slot is assigned to a worker."""
+    """Return whether a slot is assigned to a worker."""
     return tx.fetch_one("select 1 from slots where slot = ? and worker_id = ?", (slot, worker)) is not None
 
 

@@ -1,4 +1,4 @@
-"""Claims of the console's forms: whoever has claimed a form handles it, and nobody else does.
+"""Claims of the console's forms: a form is handled once, by the process that has claimed it.
 
 They are not divided into slots: on Citus they are on the coordinator, like users and sessions, so that a lost node
 keeps nobody from posting a form.

@@ -27,7 +27,7 @@ class Invite(NamedTuple):
     inviter: User
 
     def is_usable(self, now: Instant) -> bool:
-        """Say whether it can be accepted: its inviter must still be allowed to give it."""
+        """Return whether it can be accepted: its inviter must still be allowed to give it."""
         is_valid = now < self.expires_at and self.account_disabled_at is None
         role = self.inviter.role
         return is_valid and self.inviter.is_active and role.manages_team and role.may_grant(self.role)

@@ -24,7 +24,7 @@ class LinkedIdentity(NamedTuple):
 
 
 def add(tx: Tx, identity: Identity, user_id: int, now: Instant) -> bool:
-    """Link a user to an identity; say no if somebody has it, or the user has another one of this issuer."""
+    """Link a user to an identity; return False if somebody has it, or the user has another one of this issuer."""
     rows = tx.fetch_all(
         "insert into openid_identities (issuer, subject, user_id, linked_at) values (?, ?, ?, ?)"
         " on conflict do nothing returning user_id",
@@ -66,7 +66,7 @@ def delete_all_by_user(tx: Tx, user_id: int) -> bool:
 
 
 def use_answer(tx: Tx, hash: bytes, expires_at: Instant) -> bool:
-    """Use an answer of a provider; say no if it was used before."""
+    """Use an answer of a provider; return False if it was used before."""
     rows = tx.fetch_all(
         "insert into used_openid_answers (hash, expires_at) values (?, ?) on conflict (hash) do nothing"
         " returning hash",

@@ -21,7 +21,7 @@ class SecondFactor(NamedTuple):
 
 
 def propose(tx: Tx, user_id: int, secret: bytes) -> bool:
-    """Store a secret that is not in use yet; say no if the user has one in use."""
+    """Store a secret that is not in use yet; return False if the user has one in use."""
     rows = tx.fetch_all(
         "insert into second_factors (user_id, secret, last_step) values (?, ?, 0)"
         " on conflict (user_id) do update set secret = excluded.secret, last_step = 0"
@@ -60,7 +60,7 @@ def enable(tx: Tx, user_id: int, step: int, now: Instant) -> None:
 
 
 def use_step(tx: Tx, user_id: int, step: int) -> bool:
-    """Use the code of a period; say no if it, or a later one, was used before."""
+    """Use the code of a period; return False if it, or a later one, was used before."""
     rows = tx.fetch_all(
         "update second_factors set last_step = ? where user_id = ? and last_step < ? and enabled_at is not null"
         " returning user_id",
@@ -70,7 +70,7 @@ def use_step(tx: Tx, user_id: int, step: int) -> bool:
 
 
 def replace_secret(tx: Tx, factor: SecondFactor, secret: bytes) -> bool:
-    """Store the same secret in another form; say no if it has changed meanwhile."""
+    """Store the same secret in another form; return False if it has changed meanwhile."""
     return bool(
         tx.execute(
             "update second_factors set secret = ? where user_id = ? and secret = ?",

@@ -70,7 +70,7 @@ def reserve(tx: Tx, reservation: Subject, at: Instant, now: Instant) -> Instant:
 
 
 def use_reservation(tx: Tx, reservation: Subject) -> bool:
-    """Use the reservation of a subject up; say no where another attempt has done so."""
+    """Use up the reservation of a subject; return False if another attempt has done so."""
     return bool(
         tx.fetch_all("delete from sign_in_attempts where subject = ? returning subject", (reservation.hash,))
     )

@@ -23,7 +23,7 @@ def trust(tx: Tx, hash: bytes, former: bytes | None, user_id: int, expires_at: I
 
 
 def is_trusted(tx: Tx, hash: bytes, user_id: int, now: Instant) -> bool:
-    """Say whether a device is trusted for a user."""
+    """Return whether a device is trusted for a user."""
     row = tx.fetch_one("select expires_at from trusted_devices where hash = ? and user_id = ?", (hash, user_id))
     return row is not None and now < row[0]
 

@@ -79,7 +79,7 @@ def delete(tx: Tx, user_id: int) -> None:
 
 
 def is_empty(tx: Tx) -> bool:
-    """Say whether there are no users yet."""
+    """Return whether there are no users yet."""
     return tx.fetch_one("select 1 from users limit 1") is None
 
 

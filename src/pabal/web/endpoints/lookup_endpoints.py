@@ -1,4 +1,4 @@
-"""The endpoints that look up what became of messages."""
+"""The endpoints that look up messages."""
 
 from pabal.domain.base.codes import Code
 from pabal.models import lookup, statistics

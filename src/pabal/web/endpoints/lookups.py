@@ -1,4 +1,4 @@
-"""The endpoints that look up what became of messages: the timeline of one, and the statistics of all."""
+"""The endpoints that look up the timeline of one message and the statistics of all."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The endpoint that lists what has ended."""
+"""The endpoint that lists messages that have ended, by cursor."""
 
 from typing import Any
 

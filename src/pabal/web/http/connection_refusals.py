@@ -1,4 +1,4 @@
-"""The answers that end a connection: to malformed HTTP, a slow caller, and one connection too many."""
+"""The answers that end a connection: to malformed HTTP, slow callers, and too many connections."""
 
 from http import HTTPStatus
 from typing import NamedTuple
@@ -37,7 +37,7 @@ TIMED_OUT = ConnectionRefusal(
     Code.INVALID_PARAMETER,
     Text("요청이 제때 도착하지 않아 접수하지 않았습니다.", "It did not arrive in time and was not accepted."),
 )
-CROWDED_OUT = ConnectionRefusal(
+TOO_MANY_CONNECTIONS = ConnectionRefusal(
     HTTPStatus.SERVICE_UNAVAILABLE,
     Code.SERVICE_UNAVAILABLE,
     Text(

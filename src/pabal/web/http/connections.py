@@ -195,7 +195,7 @@ class ConnectionTable:
             connection.abort()
 
     def hurry(self) -> None:
-        """Have a stop wait for nobody."""
+        """Close all connections now instead of waiting for them."""
         if self._has_ended:
             self._has_ended.set()
 

@@ -8,7 +8,7 @@ import httptools
 
 from pabal.service.errors import describe_error
 from pabal.web.http.asgi import run_asgi
-from pabal.web.http.connection_refusals import CROWDED_OUT, FAILED, MALFORMED, TIMED_OUT, ConnectionRefusal
+from pabal.web.http.connection_refusals import FAILED, MALFORMED, TIMED_OUT, TOO_MANY_CONNECTIONS, ConnectionRefusal
 from pabal.web.http.connections import HEALTH_PATHS, CloseReason, ConnectionTable
 from pabal.web.http.exchange import HttpExchange, encode_head
 from pabal.web.http.head import MAX_HEAD_BYTES, MAX_HEADERS, UnacceptableHead, read_head
@@ -191,7 +191,7 @@ class HttpProtocol(asyncio.Protocol):
         app = self._app
         try:
             if not self._is_regular and exchange.path not in HEALTH_PATHS:
-                await exchange.respond(CROWDED_OUT.build_response(self.world.now()))
+                await exchange.respond(TOO_MANY_CONNECTIONS.build_response(self.world.now()))
             elif app.direct and app.direct.serves(exchange.path):
                 await exchange.respond(await app.direct.respond(exchange))
             else:
@@ -258,12 +258,12 @@ class HttpProtocol(asyncio.Protocol):
         await self._drained.wait()
 
     def pause_writing(self) -> None:
-        """Let responses wait: the caller receives too slowly."""
+        """Hold responses back: the caller receives too slowly."""
         self.is_write_paused = True
         self._drained.clear()
 
     def resume_writing(self) -> None:
-        """Let responses go on."""
+        """Continue responses."""
         self.is_write_paused = False
         self._drained.set()
 
@@ -336,7 +336,7 @@ class HttpProtocol(asyncio.Protocol):
     def evict(self) -> None:
         """Close the connection to make room for another."""
         if self._phase in (_HEAD, _BODY) or self._newest is None:
-            self._refuse(CROWDED_OUT, None)
+            self._refuse(TOO_MANY_CONNECTIONS, None)
         self.transport.close()
         if self.transport.get_write_buffer_size():
             self.transport.abort()

@@ -23,12 +23,12 @@ from pabal.service.access.accounts.audit import (
 PAGE_SIZE = 50
 AUDIT_PATH = "/console/audit"
 MAX_CURSOR_DIGITS = 18
-NO_USERS = {
+PROGRAM_ACTORS = {
     API_KEY_NAME: "message.key",
     COMMAND_LINE_NAME: "audit.command_line",
     SIGN_IN_NAME: "audit.sign_in_page",
 }
-"""Actors that are no users, and the keys of their texts."""
+"""Actors that are not users, and the keys of their texts."""
 
 
 class AuditRow(NamedTuple):
@@ -87,7 +87,7 @@ def _actor(request: PageRequest, entry: AuditEntry) -> str:
         return entry.actor
     if entry.actor.startswith(COMMAND_LINE_PREFIX):
         return f"{request.t('audit.command_line')}: {entry.actor.removeprefix(COMMAND_LINE_PREFIX)}"
-    return request.t(NO_USERS[entry.actor]) if entry.actor in NO_USERS else entry.actor
+    return request.t(PROGRAM_ACTORS[entry.actor]) if entry.actor in PROGRAM_ACTORS else entry.actor
 
 
 def _target(request: PageRequest, entry: AuditEntry, sent_id: bytes | None) -> str:

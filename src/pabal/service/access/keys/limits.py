@@ -122,7 +122,7 @@ class _BucketShare:
         return self.tokens > 0 and 0 <= now - self.filled_at < PREFETCH_TTL_MS
 
     def is_known_empty(self, now: Instant) -> bool:
-        """Say whether the bucket is empty; never for long, in case the clock was set back."""
+        """Return whether the bucket is empty; never for long, in case the clock was set back."""
         return now < self.empty_until <= now + MAX_EMPTY_MS
 
     def spend(self, rate: int, now: Instant) -> RateLimitResult:

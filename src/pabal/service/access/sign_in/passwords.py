@@ -53,7 +53,7 @@ def hash_with_salt(password: str, salt: bytes) -> str:
 
 
 def verify(hash: str | None, password: str) -> bool:
-    """Say whether a password matches a hash; without a hash it never does, and takes as long."""
+    """Return whether a password matches a hash; without a hash it never does, and takes as long."""
     from argon2.exceptions import VerificationError
 
     unmatchable = _unmatchable_hash()  # for known users too: the first call is slow

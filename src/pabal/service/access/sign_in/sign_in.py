@@ -90,7 +90,7 @@ async def sign_in(
 
 
 def may_use_password(context: Context, who: User) -> bool:
-    """Say whether a user may sign in with a password, and not only through the OpenID Connect provider."""
+    """Return whether a user may sign in with a password, and not only through the OpenID Connect provider."""
     only = context.policy.break_glass_operator
     return not only or (who.name == only and who.role is Role.OPERATOR)
 
@@ -98,7 +98,7 @@ def may_use_password(context: Context, who: User) -> bool:
 async def verify_password(
     context: Context, hashing_threads: WorkerThreads, who: User, password: str, source: SignInSource
 ) -> bool:
-    """Say whether this is the password of a user who is signed in; a wrong one counts as a failed sign-in.
+    """Return whether this is the password of a user who is signed in; a wrong one counts as a failed sign-in.
 
     Raises Refused(RATE_LIMITED).
     """
@@ -173,7 +173,7 @@ async def list_accounts(context: Context) -> list[Account]:
 
 
 def secrets_equal(given: str, expected: str) -> bool:
-    """Say whether two secrets are equal, in constant time."""
+    """Return whether two secrets are equal, in constant time."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
 
 

@@ -160,7 +160,7 @@ def _record(
 
 
 def _is_milestone(count: int) -> bool:
-    """Say whether a number is 1, 2 or 5, or one of these with zeros."""
+    """Return whether a number is 1, 2 or 5, or one of these with zeros."""
     return str(count).rstrip("0") in ("1", "2", "5")
 
 

@@ -144,7 +144,7 @@ def delete_factor(tx: Tx, user_id: int, audit_entry: AuditEntry) -> bool:
 
 
 def secret_context(user_id: int) -> str:
-    """Return what a user's secret is encrypted for: nobody else's row can hold it."""
+    """Return the context of a user's secret, so that it decrypts in that user's row only."""
     return f"second factor {user_id}"
 
 

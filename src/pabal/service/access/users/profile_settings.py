@@ -43,7 +43,7 @@ async def change_password(
 
 
 def is_of_token(session: ListedSession, token: str) -> bool:
-    """Say whether a session is that of a token."""
+    """Return whether a session is that of a token."""
     return session.hash == hash_token(token)
 
 

@@ -63,14 +63,14 @@ log = logging.getLogger("pabal.sign_in")
 
 
 class Departure(NamedTuple):
-    """Where to send a browser, and the cookie that it takes along."""
+    """Where to redirect a browser, and the cookie to set."""
 
     url: str
     cookie: str
 
 
 class Vouched(NamedTuple):
-    """Somebody for whom the provider has vouched, once; and what the browser had set out for."""
+    """A person whom the provider has identified, and the purpose of the sign-in; used once."""
 
     identity: Identity
     flow: Flow

@@ -148,7 +148,7 @@ async def reset_password(
 
 
 async def unlock(context: Context, account_id: int, name: str, audit_entry: AuditEntry) -> None:
-    """Let a user sign in at once after many failed sign-ins.
+    """End the delay of a user's sign-ins.
 
     Raises Refused: INVALID_PARAMETER for an unknown user, FORBIDDEN.
     """

@@ -58,7 +58,7 @@ async def watch_clock(context: Context) -> None:
 
 
 async def repair_if_set_back(context: Context, slot: int, worker: bytes | None) -> None:
-    """Repair a slot if a request in the store is from the future: the clock was set back while nobody looked.
+    """Repair a slot if a request in the store is from the future: the clock was set back during a stop.
 
     Raises SlotNotHeld, StoreUnavailable.
     """
@@ -70,7 +70,7 @@ async def repair_if_set_back(context: Context, slot: int, worker: bytes | None) 
 
 
 async def repair_slot(context: Context, slot: int, worker: bytes | None, step_ms: int) -> None:
-    """Let nothing in a slot wait longer because the clock was set back by `step_ms`, except scheduled messages.
+    """Move due times back after the clock was set back by `step_ms`; scheduled messages keep theirs.
 
     Raises StoreUnavailable.
     """
@@ -113,7 +113,7 @@ def _repair_some(
 
 
 def _is_due_at_once(job: DueJob, shared: Mapping[bytes, requests.Request], now: Instant) -> bool:
-    """Say whether a job waits for nothing but the clock: its request is not for later, or it waits for a retry."""
+    """Return whether a job waits for the clock alone: its request is not for later, or it waits for a retry."""
     request = shared[identifiers.request_id_of(job.id)]
     is_for_later = request.scheduled_at > identifiers.requested_at(request.id)
     return not is_for_later or (job.attempt > 0 and request.scheduled_at <= now)

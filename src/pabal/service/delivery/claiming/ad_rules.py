@@ -25,7 +25,7 @@ def hold_back_ads(
     policy: Policy,
     now: Instant,
 ) -> tuple[FinishResult, set[bytes]]:
-    """End the advertisements among messages whose receivers want none, and let others wait for the morning.
+    """End advertisements to receivers who have opted out, and postpone others to the morning.
 
     Returns also the ids of all that are not to be submitted now. One in doubt is not ended here: a carrier may
     have it already.
@@ -46,7 +46,7 @@ def hold_back_ads(
 
 
 def _is_ad(message: Message, request: Request) -> bool:
-    """Say whether a message is advertising; a fallback may be one that its request is not."""
+    """Return whether a message is advertising; a fallback may be one that its request is not."""
     return request.is_ad or (message.product.is_text and advertising.begins_like_ad(message.content or ""))
 
 
@@ -60,7 +60,7 @@ def _ad_receiver(message: Message, request: Request) -> AdReceiver:
 
 
 def _postpone(tx: Tx, ads: Sequence[bytes], shared: Mapping[bytes, Request], policy: Policy, now: Instant) -> None:
-    """Let advertisements wait for the morning, from which their lifetime counts."""
+    """Postpone advertisements to the morning, from which their lifetime counts."""
     morning = dates.next_night_end(now, policy.zone)
     queue.postpone(tx, ads, morning)
     for one in dict.fromkeys(identifiers.request_id_of(each) for each in ads):

@@ -31,7 +31,7 @@ log = logging.getLogger("pabal.deliver")
 
 
 class LateMessages(NamedTuple):
-    """What became of messages whose deadline has passed: those that ended, and those that a carrier may have."""
+    """Messages whose deadline has passed: those that ended, and those that a carrier may have."""
 
     finished: FinishResult
     ended: Collection[bytes] = ()
@@ -173,7 +173,7 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
 
 
 def _is_full(request: ClaimRequest, due: Sequence[bytes], leases: Sequence[Lease]) -> bool:
-    """Say whether a claim has reached a limit, so that there may be more."""
+    """Return whether a claim has reached a limit, so that there may be more."""
     of_campaigns = sum(lease.lane == Lane.CAMPAIGN for lease in leases)
     return len(due) == request.limit or of_campaigns == request.max_of_campaigns
 
@@ -189,7 +189,7 @@ def _find_unsubmitted(tx: Tx, request: ClaimRequest) -> list[bytes]:
 
 
 def hold_in_doubt(tx: Tx, carrier: str, in_doubt: Iterable[Message], policy: Policy, now: Instant) -> FinishResult:
-    """Let messages that a carrier may have wait for a receipt until their timeout."""
+    """Hold messages that a carrier may have until a receipt or their timeout."""
     named = [
         (message, identifiers.in_doubt_reference(identifiers.user_message_reference(message.id), message.receiver))
         for message in sorted(in_doubt, key=lambda message: message.id)
@@ -228,7 +228,7 @@ def check_leases(
 
 
 def _is_to_be_held(count: DoubtCount, max_resends: int) -> bool:
-    """Say whether a message waits for its receipt: this carrier may have it, and it was resent often enough."""
+    """Return whether a message waits for its receipt: this carrier may have it, and it was resent often enough."""
     return count.here > 0 and count.total > max_resends
 
 

@@ -148,7 +148,7 @@ class DueRequeuer:
             )
 
     def _advance(self, slot: int, lane: int, since: Instant | None, now: Instant) -> None:
-        """Set from where on the next look goes on: what was stored late is looked at again."""
+        """Set where the next search starts: what was stored late is read again."""
         latest = now - OVERLAP_MS
         self._cursors[slot, lane] = max(self._cursors[slot, lane], latest if since is None else min(since, latest))
 
@@ -161,11 +161,11 @@ class _SameTime(NamedTuple):
     was_tried: bool
 
     def is_own(self, now: Instant) -> bool:
-        """Say whether they were due later than their request; or earlier, where the clock was set back since."""
+        """Return whether they were due later than their request; or earlier, where the clock was set back since."""
         return self.was_tried or not self.ready_at <= identifiers.requested_at(self.request_id) <= now
 
     def is_of_clock(self, now: Instant) -> bool:
-        """Say whether that is a time of the clock: their own, or that of a send that knew of no other."""
+        """Return whether that is a time of the clock: their own, or that of a send that knew of no other."""
         return self.is_own(now) or self.ready_at >= identifiers.requested_at(self.request_id) - EMPTY_LANE_OFFSET_MS
 
 

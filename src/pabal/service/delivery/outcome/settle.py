@@ -164,7 +164,7 @@ def _wait_for_receipts(
     policy: Policy,
     now: Instant,
 ) -> set[bytes]:
-    """Let accepted messages wait for their receipts; return their ids.
+    """Store accepted messages as waiting for their receipts; return their ids.
 
     Also those not accepted now of which the carrier has said meanwhile that it has an earlier attempt.
     """
@@ -204,7 +204,7 @@ def _references(attempt: Attempt, verdict: Verdict, is_held: bool) -> tuple[str,
 
 
 def _final_outcome(attempt: Attempt, verdict: Verdict, verdicts: BatchVerdicts, policy: Policy) -> Outcome | None:
-    """Return how the verdict ends the message; None if it goes on."""
+    """Return the outcome that the verdict gives the message; None if it has not ended."""
     if isinstance(verdict, Rejected):
         return verdict.outcome
     if isinstance(verdict, Accepted):

@@ -52,7 +52,7 @@ def settle_late(
 def _accept(
     tx: Tx, carrier: str, job: UnsettledJob, attempt: Attempt, verdict: Accepted, policy: Policy, now: Instant
 ) -> list[tuple[bytes, Outcome]]:
-    """Let a message wait for the receipts of a late acceptance; return its outcome if they came first."""
+    """Store a late acceptance; return the outcome if its receipts came first."""
     if verdict.reference is None:
         return [(job.id, Outcome.DELIVERED)]
     given = dict.fromkeys((verdict.reference, *verdict.other_references))

@@ -53,7 +53,7 @@ class Approval(NamedTuple):
 
 
 async def needs_approval(context: Context, account_id: int, receivers: int) -> bool:
-    """Say whether a send of the console to so many receivers needs the approval of a second user."""
+    """Return whether a send of the console to so many receivers needs the approval of a second user."""
     own = await context.store.read(send_preferences.get, account_id)
     threshold = approval_threshold(own.approval_receivers, context.policy.approval_receivers)
     return 0 < threshold < receivers
@@ -93,7 +93,7 @@ async def submit(
     user_id: int,
     audit_entry: AuditEntry,
 ) -> bool:
-    """Let a checked campaign wait for approval; return False where it changed meanwhile."""
+    """Submit a checked campaign for approval; return False if it has changed meanwhile."""
     return await context.store.write(
         with_audit_entry,
         campaign_approvals.submit,

@@ -265,7 +265,7 @@ async def _create_requests(context: Context, campaign: Campaign) -> None:
 
 
 async def _pause(context: Context, campaign: Campaign, refused: Refused) -> None:
-    """Record why a campaign waits; it goes on by itself when its account's limit resets or is raised."""
+    """Record why a campaign waits; it continues when its account's limit resets or is raised."""
     reason = describe_problems(refused.problems)
     if list(campaign.reason) != reason:
         log.warning("campaign waits for a limit of its account", extra={"campaign": campaign.id.hex()})

@@ -80,13 +80,13 @@ class SentItem(NamedTuple):
         return self.has_ended and self.total > 0 and self.progress.cancel == self.total
 
     def is_in_progress(self, now: Instant) -> bool:
-        """Say whether its progress will change soon."""
+        """Return whether its progress will change soon."""
         if self.campaign and self.campaign.state in (CampaignState.MAKING, CampaignState.CANCELLING):
             return True
         return not self.has_ended and (self.scheduled_at or 0) <= now + SOON_MS
 
     def is_scheduled(self, now: Instant) -> bool:
-        """Say whether it waits for its scheduled time, and can be sent now."""
+        """Return whether it waits for its scheduled time, and can be sent now."""
         if self.campaign and self.campaign.state not in (CampaignState.MAKING, CampaignState.MADE):
             return False
         return self.has_waiting and self.scheduled_at is not None and self.scheduled_at > now

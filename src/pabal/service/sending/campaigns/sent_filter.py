@@ -51,7 +51,7 @@ class SentFilter(NamedTuple):
         return _lowest_id(self.period.end) if self.period and self.period.end is not None else AFTER_NEWEST_ID
 
     def fits_campaign(self, campaign: Campaign) -> bool:
-        """Say whether a campaign may match, whatever its state."""
+        """Return whether a campaign may match, whatever its state."""
         return (
             self.is_campaign is not False
             and (self.product is None or campaign.kind == self.product.code)
@@ -59,7 +59,7 @@ class SentFilter(NamedTuple):
         )
 
     def fits_request(self, request: Request) -> bool:
-        """Say whether a request that belongs to no campaign may match, whatever its state."""
+        """Return whether a request that belongs to no campaign may match, whatever its state."""
         return (
             not self.is_campaign
             and self.product in (None, request.product)

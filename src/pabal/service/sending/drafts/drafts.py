@@ -28,7 +28,7 @@ MASKED = "***-****-****"
 
 
 class Keeping(Enum):
-    """What became of a draft that was to be kept."""
+    """Whether a draft was kept, and why not."""
 
     KEPT = "kept"
     TOO_LARGE = "too large"
@@ -80,7 +80,7 @@ async def end(context: Context, key: DraftKey, page: str) -> None:
 
 
 def contains_number(fields: str, phone: str) -> bool:
-    """Say whether a stored draft may name a phone number, however it is spelled, or cannot be read any more."""
+    """Return whether a stored draft may name a phone number, however it is spelled, or cannot be read any more."""
     lines = _decode_lines(fields)
     return lines is None or any(phone[1:] in _NO_DIGITS.sub("", line) for line in lines)
 

@@ -30,12 +30,12 @@ class NodeProblem(NamedTuple):
 
 
 def has_citus(tx: Tx) -> bool:
-    """Say whether the database has Citus, distributed or not."""
+    """Return whether the database has Citus, distributed or not."""
     return tx.fetch_one("select 1 from pg_extension where extname = 'citus'") is not None
 
 
 def is_distributed(tx: Tx) -> bool:
-    """Say whether Citus distributes the tables of this store."""
+    """Return whether Citus distributes the tables of this store."""
     return tx.fetch_one("select 1 where {is_distributed}") is not None
 
 

@@ -44,7 +44,7 @@ class NoCitus(Exception):
 
 @lru_cache(maxsize=512)
 def writes_to_workers(sql: str) -> bool | None:
-    """Say whether a statement writes to a distributed table, or to one of the coordinator; None: to neither."""
+    """Return whether a statement writes to a distributed table, or to one of the coordinator; None: to neither."""
     target = _TARGET.match(sql)
     return target[1] in DISTRIBUTED_TABLES if target else None
 

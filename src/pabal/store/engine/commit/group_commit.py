@@ -66,7 +66,7 @@ class WriteConnection(Protocol):
     def rollback(self) -> None: ...
 
     def is_awaited(self) -> bool:
-        """Say whether others cannot write before the transaction ends, and wait for that."""
+        """Return whether others cannot write before the transaction ends, and wait for that."""
 
     def savepoint(self) -> None:
         """Set the savepoint."""
@@ -180,7 +180,7 @@ class GroupCommitStore(ABC):
             connection.close()
 
     def _stop_threads(self) -> None:
-        """Let the threads finish their work; abort their connections if the engine has stopped answering."""
+        """Wait until the threads have finished; abort their connections if the engine has stopped answering."""
         abort_timer = threading.Timer(CLOSE_TIMEOUT_S, self._abort_connections)
         abort_timer.start()
         for _ in self._writers:
@@ -316,7 +316,7 @@ class GroupCommitStore(ABC):
     def _may_join(
         self, connection: WriteConnection, taken: list[PendingWrite], pending: WriteQueue, elapsed_s: float
     ) -> bool:
-        """Say whether the next write may share the transaction of those taken, which has run this long."""
+        """Return whether the next write may share the transaction of those taken, which has run this long."""
         if self.is_only_writer:  # else they could miss what was committed after this transaction began
             self._take_in(pending)
         if elapsed_s > MAX_PROMPT_COMMIT_S:
@@ -368,7 +368,7 @@ class GroupCommitStore(ABC):
         return WriteResult(write, value)
 
     def _is_engine_failure(self, error: Exception) -> bool:
-        """Say whether the engine failed, not a work or its statement."""
+        """Return whether the engine failed, not a work or its statement."""
         return isinstance(error, self.engine_errors) and not isinstance(error, self.statement_errors)
 
     def _deliver_results(self, results: list[WriteResult]) -> None:

@@ -60,7 +60,7 @@ class WriteQueue:
                 (self._prompt if write.is_prompt else self._others).append(write)
 
     def put_back(self, writes: list[PendingWrite]) -> None:
-        """Let writes come next that were taken before, in their order."""
+        """Put writes that were taken back at the front, in their order."""
         for write in reversed(writes):
             (self._prompt if write.is_prompt else self._others).appendleft(write)
 
@@ -80,11 +80,11 @@ class WriteQueue:
         return writes
 
     def begin_turn_of_others(self) -> None:
-        """Let those come next that are not prompt, if any wait."""
+        """Serve writes that are not prompt next, if any wait."""
         self._is_turn_of_others = bool(self._others)
 
     def end_turn_of_others(self) -> None:
-        """Let prompt writes come first again."""
+        """Serve prompt writes first again."""
         self._is_turn_of_others = False
 
     @property

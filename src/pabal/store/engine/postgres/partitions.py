@@ -59,7 +59,7 @@ def month_bounds(month: int, table: str = "messages") -> tuple[bytes, bytes]:
 
 
 def is_partitioned(tx: Tx) -> bool:
-    """Say whether this store has partitions."""
+    """Return whether this store has partitions."""
     return bool(tx.fetch_all("select {has_partitions}")[0][0])
 
 
@@ -107,7 +107,7 @@ def create_past(tx: Tx, since: Instant, now: Instant) -> list[int]:
 
 
 def create_month(tx: Tx, month: int) -> bool:
-    """Create the partitions of a month; say no where too many of its rows are in the default partitions.
+    """Create the partitions of a month; return False if too many of its rows are in the default partitions.
 
     A few rows are moved. Tables are created first and attached then, which locks only the default partitions.
     """

@@ -56,7 +56,7 @@ def connect(address: str) -> Connection:
 
 
 def is_distributed(connection: Connection) -> bool:
-    """Say whether Citus distributes the tables of the database."""
+    """Return whether Citus distributes the tables of the database."""
     return connection.execute(FIND_DISTRIBUTION).fetchone() is not None
 
 

@@ -50,7 +50,7 @@ class _ScrubVfs(apsw.VFS):
 
 
 class Scrubber:
-    """Scrubs a file part by part, and rests while nobody writes to it."""
+    """Scrubs a file part by part, and pauses while it does not change."""
 
     def __init__(
         self, path: Path, pages_at_a_time: int = SCRUBBED_PAGES, hold: Hold = contextlib.nullcontext
@@ -155,7 +155,7 @@ def _fold_log(connection: apsw.Connection) -> bool:
 def _zero_gaps(
     connection: apsw.Connection, helper: apsw.Connection, vfs: _ScrubVfs, numbers: Sequence[int], hold: Hold
 ) -> bool:
-    """Zero the gaps of pages that have any bytes in them; say no where others use the file.
+    """Zero the gaps of pages that have any bytes in them; return False if others use the file.
 
     Nobody may write a page meanwhile, so the write lock is held, and the log is folded into the file before.
     """

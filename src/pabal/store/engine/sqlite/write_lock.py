@@ -25,7 +25,7 @@ class WriteLock:
         fcntl.flock(self._next_writer, fcntl.LOCK_UN)
 
     def is_awaited(self) -> bool:
-        """Say whether another process waits for the lock, which this one holds."""
+        """Return whether another process waits for the lock, which this one holds."""
         try:
             fcntl.flock(self._next_writer, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
