@@ -14,7 +14,7 @@ from pabal.models.schema_names import SCHEMA_NAMES
 from pabal.models.webhook_posts import POSTS
 from pabal.web.api_document.schemas import build_schemas
 from pabal.web.endpoints.endpoint import COMMON_CODES, Endpoint
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 
 Schema = dict[str, Any]
 

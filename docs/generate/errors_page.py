@@ -3,7 +3,7 @@
 from docs.generate.markdown import GENERATED_NOTE, join_lines, link_code, make_anchor, make_table
 from pabal.domain.base.codes import Code
 from pabal.web.endpoints.endpoint import COMMON_CODES
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 
 ENGLISH_HEAD = [
     "# Errors",

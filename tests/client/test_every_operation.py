@@ -47,7 +47,7 @@ from pabal.client import (
     statistics_since,
 )
 from pabal.testing.service import LocalService
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.live import zone_at_noon
 
 PHONE = "010-1234-5678"

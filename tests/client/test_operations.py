@@ -12,7 +12,7 @@ from pabal.client.sync_client import Client
 from pabal.domain.base.codes import Code
 from pabal.models.answers import Envelope
 from pabal.web.endpoints.endpoint import Endpoint
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 
 each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.operation_id)
 

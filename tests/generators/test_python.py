@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.generators.conftest import Target
 
 HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fakes.smsc.peer import NODE, PACKAGES
 from tests.generators.conftest import Target
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.full_bodies import FULL_BODIES, bodies_of
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import approve_template, call_ok, register_channel

@@ -8,7 +8,7 @@ import pytest
 
 from pabal.store.engine.base import Tx
 from pabal.web.endpoints.endpoint import Endpoint
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.full_bodies import FULL_BODIES, bodies_of, replace_value, value_paths
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import RunScenario, approve_template, register_channel

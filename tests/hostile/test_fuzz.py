@@ -19,7 +19,7 @@ from pabal.domain.base.codes import LANGUAGES, MAX_PROBLEMS, Code, Refused
 from pabal.domain.content import text, variables
 from pabal.domain.events import event
 from pabal.domain.people import phone
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.console import Browser
 from tests.fixtures.full_bodies import FULL_BODIES
 from tests.fixtures.virtual import Environment

@@ -10,7 +10,7 @@ import pytest
 from pabal.domain.sends.limits import AccountLimits
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.accounts import account_limits, accounts
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.virtual import Environment, build_environment, settings_for
 from tests.fixtures.web import (
     PHONE,

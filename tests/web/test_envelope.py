@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from pabal.web.endpoints.endpoint import Endpoint
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.direct import call_service
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (

@@ -8,7 +8,7 @@ import pytest
 from msgspec import inspect
 
 from pabal.web.endpoints.endpoint import Endpoint
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.full_bodies import FULL_BODIES, bodies_of, field_paths, replace_value, value_paths
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (

@@ -16,7 +16,7 @@ from pabal.models import bodies
 from pabal.settings.settings import load
 from pabal.store.accounts import accounts
 from pabal.web.endpoints.endpoint import Endpoint
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from pabal.web.http.head import MAX_HEAD_BYTES
 from tests.fixtures.full_bodies import FULL_BODIES
 from tests.fixtures.live import serving

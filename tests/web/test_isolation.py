@@ -10,7 +10,7 @@ from pabal.domain.events.event import format_cursor
 from pabal.domain.people.phone import NumberState
 from pabal.service.delivery.receiving.inbound import store_messages
 from pabal.store.accounts import accounts, numbers
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.brand_bodies import brand_body
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import (

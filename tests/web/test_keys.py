@@ -9,7 +9,7 @@ import pytest
 from pabal.service.access.keys.keys import SCOPES
 from pabal.store.accounts import accounts
 from pabal.web.endpoints.endpoint import Endpoint
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster_scenario
 from tests.fixtures.virtual import NOON, Caller, Environment

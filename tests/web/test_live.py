@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.brand_bodies import brand_body
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.live import LiveService, run, serving, wait_until

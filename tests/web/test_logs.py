@@ -11,7 +11,7 @@ import pytest
 
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import StoreUnavailable
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.planted import (
     ADMIN,
     RECEIVER,

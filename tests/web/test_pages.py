@@ -19,7 +19,7 @@ from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.events import webhooks
 from pabal.store.queue import cursors
 from pabal.web.endpoints.endpoint import Endpoint
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster_scenario
 from tests.fixtures.engines import sqlite_only

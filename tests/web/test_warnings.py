@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.full_bodies import FULL_BODIES
 from tests.fixtures.virtual import ApiResponse, Environment
 from tests.fixtures.web import (

@@ -17,7 +17,7 @@ from pabal.domain.sends.field_warning import WarningCode
 from pabal.service.metrics import Metrics
 from pabal.settings.environment import ENVIRONMENT_PREFIX
 from pabal.settings.settings import FIELDS
-from pabal.web.endpoints.endpoints import ENDPOINT_BY_PATH
+from pabal.web.endpoints.table import ENDPOINT_BY_PATH
 
 VARIABLES = {f"{ENVIRONMENT_PREFIX}{each.upper()}" for each in FIELDS}
 OTHER_VARIABLES = {"PABAL_CONFIG", "PABAL_TORTURE", "PABAL_TEST_CITUS"}

@@ -20,7 +20,7 @@ from pabal.web.api_document.example_bodies import EXAMPLE_BODIES
 from pabal.web.api_document.openapi import build_document, encode_document
 from pabal.web.api_document.schemas import build_schemas
 from pabal.web.endpoints.endpoint import Endpoint
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.full_bodies import bodies_of, replace_value, value_paths
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import RunScenario, approve_template, call_ok, register_channel

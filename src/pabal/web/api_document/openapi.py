@@ -11,7 +11,7 @@ from pabal.web.api_document.example_bodies import EXAMPLE_BODIES
 from pabal.web.api_document.responses import HEADERS, build_responses
 from pabal.web.api_document.schemas import build_schemas, find_referred, query_fields, refer_to
 from pabal.web.endpoints.endpoint import Endpoint
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 from pabal.web.http.call_options import MAX_IDEMPOTENCY_KEY_CHARACTERS
 
 MAX_RECEIVERS = 1000

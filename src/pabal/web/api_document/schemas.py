@@ -13,7 +13,7 @@ import msgspec
 from pabal.models.constraints import CONSTRAINTS
 from pabal.models.descriptions import DESCRIPTIONS
 from pabal.models.schema_names import SCHEMA_NAMES
-from pabal.web.endpoints.endpoints import ENDPOINTS
+from pabal.web.endpoints.table import ENDPOINTS
 
 Schema = dict[str, Any]
 

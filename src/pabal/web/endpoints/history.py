@@ -1,12 +1,15 @@
-"""The endpoints that read: messages, one request, a simulated phone."""
+"""The endpoints that read messages, and one request."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from pabal.answers.message_records import build_message_items
+from msgspec import UNSET
+
+from pabal.answers.message_records import build_message_items, label_value, unknown_value
 from pabal.checks.body.call import ApiCall, read_paging
 from pabal.checks.body.fields import one_of
 from pabal.checks.body.forms import Form
+from pabal.checks.body.locale import Locale
 from pabal.checks.message_cursor import MessageCursor, format_cursor, parse_cursor
 from pabal.domain.base import dates, identifiers
 from pabal.domain.base.codes import Code, Problem, Text
@@ -15,14 +18,14 @@ from pabal.domain.content import text
 from pabal.domain.kakao import profile
 from pabal.domain.people import phone
 from pabal.domain.sends.field_warning import FieldWarning, WarningCode
-from pabal.domain.sends.message import PRODUCT_BY_CODE, STATUS_BY_CODE
+from pabal.domain.sends.message import PRODUCT_BY_CODE, STATUS_BY_CODE, Status
+from pabal.models.answers import RequestItem, StatusCounts
 from pabal.models.bodies import ListMessages
 from pabal.service.history import history
+from pabal.service.history.history import RequestDetails
 from pabal.store.messages.history import MessageFilter
 from pabal.store.messages.message_search import NEWEST
-from pabal.store.queue import simulator
 from pabal.web import envelope
-from pabal.web.endpoints import records
 
 T = TypeVar("T")
 
@@ -132,22 +135,9 @@ async def get_request(call: ApiCall) -> dict[str, Any]:
     outlook = await history.get_request_details(call.context, call.account_id, request_id, page, page_size)
     requested_at = identifiers.requested_at(outlook.request_id)
     return {
-        "item": records.build_request_item(outlook, requested_at, call.locale),
+        "item": _build_request_item(outlook, requested_at, call.locale),
         **envelope.page_fields(outlook.page.total, page, page_size, build_message_items(outlook.page, call.locale)),
     }
-
-
-async def list_phone_messages(call: ApiCall) -> dict[str, Any]:
-    """List the messages that a simulated phone received from this account."""
-    number = call.form.read("phoneNumber", phone.parse_mobile)
-    page, page_size = read_paging(call.form)
-    call.form.raise_problems()
-    total, found = await call.context.store.read(
-        simulator.list_on_phone, call.account_id, number, call.now, page, page_size
-    )
-    return envelope.page_fields(
-        total, page, page_size, [records.build_phone_item(each, call.locale) for each in found]
-    )
 
 
 def _read_filter(call: ApiCall) -> MessageFilter | None:
@@ -190,3 +180,17 @@ def _given_name(form: Form[ListMessages], name: str, alias: str) -> str:
         )
         form.add(Problem(Code.INVALID_PARAMETER, name, detail))
     return alias if by_name is None and by_alias is not None else name
+
+
+def _build_request_item(outlook: RequestDetails, requested_at: Instant, locale: Locale) -> RequestItem:
+    """Return the record of a send request; of one that cannot be read, what its id and its messages say."""
+    request = outlook.request
+    return RequestItem(
+        outlook.request_id.hex(),
+        label_value(request.product.code, request.product.label, locale) if request else unknown_value(locale),
+        locale.format_timestamp(requested_at),
+        locale.format_timestamp(request.scheduled_at if request else requested_at),
+        sum(outlook.counts.values()),
+        StatusCounts(**{status.code: outlook.counts.get(status, 0) for status in Status}),
+        UNSET if request else True,
+    )

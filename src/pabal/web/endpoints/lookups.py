@@ -7,10 +7,11 @@ from pabal.answers.statistics import MAX_ROWS, TOO_MANY_ROWS, build_statistics_i
 from pabal.checks.body.call import ApiCall, read_paging
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused
-from pabal.models.statistics import StatisticsInfo
+from pabal.models import lookup, statistics
 from pabal.service.history.timeline import get_timeline
 from pabal.service.upkeep.reports import get_grouped_statistics
 from pabal.web import envelope
+from pabal.web.endpoints.endpoint import Endpoint
 
 
 async def get_message(call: ApiCall) -> dict[str, Any]:
@@ -36,4 +37,35 @@ async def list_statistics(call: ApiCall) -> dict[str, Any]:
     shown = found.rows[(page - 1) * page_size : page * page_size]
     items = build_statistics_items(shown, query.groups, found.names, call.locale)
     counted = call.locale.format_timestamp(found.as_of if found.as_of is not None else call.now)
-    return {"item": StatisticsInfo(counted), **envelope.page_fields(len(found.rows), page, page_size, items)}
+    return {
+        "item": statistics.StatisticsInfo(counted),
+        **envelope.page_fields(len(found.rows), page, page_size, items),
+    }
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/api/message/detail.v1.0",
+        operation_id="look_up_message",
+        group="History",
+        scope="read",
+        input_source="query",
+        body=lookup.GetMessage,
+        answer=lookup.MessageDetailAnswer,
+        handler=get_message,
+        own_codes=(Code.MISSING_PARAMETER, Code.UNSUPPORTED_CHARACTER, Code.MESSAGE_NOT_FOUND),
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/statistics/list.v1.0",
+        operation_id="list_statistics",
+        group="History",
+        scope="read",
+        input_source="query",
+        body=statistics.ListStatistics,
+        answer=statistics.StatisticsAnswer,
+        handler=list_statistics,
+        own_codes=(Code.MISSING_PARAMETER, Code.UNSUPPORTED_CHARACTER, Code.INVALID_DATE),
+    ),
+)

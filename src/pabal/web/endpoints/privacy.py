@@ -14,8 +14,6 @@ from pabal.store.accounts.audit_log import API_KEY_NAME, AuditEntry
 from pabal.store.messages.history import MessageFilter
 from pabal.web import envelope
 
-"""The actor in the audit log."""
-
 
 async def export_personal_data(call: ApiCall) -> dict[str, Any]:
     """Export what this account has stored about a phone number."""

@@ -8,16 +8,18 @@ from pabal.checks.body.fields import one_of
 from pabal.checks.profiles import authenticate_profile, register_profile
 from pabal.domain.base.codes import Code, Problem
 from pabal.domain.kakao.profile import AUTH_STATUS_BY_CODE, parse_channel_id
+from pabal.models.answers import CategoryItem
 from pabal.service.relay import categories, profiles
 from pabal.store.kakao import profiles as stored_profiles
 from pabal.web import envelope
-from pabal.web.endpoints import records
 
 
 async def list_sender_categories(call: ApiCall) -> dict[str, Any]:
     """List the categories of sender profiles."""
     known = await categories.sender_categories(call.context)
-    return envelope.list_fields([records.build_category_item(each) for each in known.values()])
+    return envelope.list_fields(
+        [CategoryItem(each.code, each.name, each.code, each.name) for each in known.values()]
+    )
 
 
 async def create_sender(call: ApiCall) -> dict[str, Any]:

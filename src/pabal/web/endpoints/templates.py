@@ -2,22 +2,28 @@
 
 from typing import Any
 
+from msgspec import UNSET
+
 from pabal.answers.kakao_records import build_template_item
 from pabal.checks import templates
 from pabal.checks.body.call import ApiCall, read_paging
 from pabal.checks.body.fields import one_of
 from pabal.domain.content import text
 from pabal.domain.kakao.template import TEMPLATE_STATUS_BY_CODE, Template
+from pabal.models.answers import TemplateCategoryItem
 from pabal.service.relay import categories
 from pabal.store.kakao import templates as stored_templates
 from pabal.web import envelope
-from pabal.web.endpoints import records
 
 
 async def list_template_categories(call: ApiCall) -> dict[str, Any]:
     """List the categories of templates."""
     known = await categories.template_categories(call.context)
-    return envelope.list_fields([records.build_template_category_item(each) for each in known.values()])
+    items = [
+        TemplateCategoryItem(each.code, each.name, each.code, each.name, each.group or UNSET)
+        for each in known.values()
+    ]
+    return envelope.list_fields(items)
 
 
 async def create_template(call: ApiCall) -> dict[str, Any]:

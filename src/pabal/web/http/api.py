@@ -21,7 +21,7 @@ from pabal.service.errors import describe_error
 from pabal.store.engine.base import StoreUnavailable
 from pabal.web import envelope
 from pabal.web.endpoints.endpoint import Endpoint
-from pabal.web.endpoints.endpoints import ENDPOINT_BY_PATH
+from pabal.web.endpoints.table import ENDPOINT_BY_PATH
 from pabal.web.http.call_options import read_options
 from pabal.web.http.guard import ApiGuard
 from pabal.web.http.messages import ClientDisconnected, HeaderLines, HttpResponse, ReceivedRequest

@@ -3,9 +3,19 @@
 from pabal.domain.base.codes import Code
 from pabal.models import answers, bodies, brand_bodies, send_answers
 from pabal.models import privacy as privacy_models
-from pabal.web.endpoints import history, inbound, opt_outs, privacy, profiles, sending, templates, webhooks
+from pabal.web.endpoints import (
+    history,
+    inbound,
+    lookups,
+    opt_outs,
+    privacy,
+    profiles,
+    sending,
+    simulated_phone,
+    templates,
+    webhooks,
+)
 from pabal.web.endpoints.endpoint import Endpoint
-from pabal.web.endpoints.lookup_endpoints import LOOKUP_ENDPOINTS
 from pabal.web.endpoints.results import LIST_RESULTS
 
 _FIELD_CODES = (Code.MISSING_PARAMETER, Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER)
@@ -246,7 +256,7 @@ ENDPOINTS = (
         own_codes=(*_FIELD_CODES, Code.REQUEST_NOT_FOUND),
     ),
     LIST_RESULTS,
-    *LOOKUP_ENDPOINTS,
+    *lookups.ENDPOINTS,
     Endpoint(
         method="GET",
         path="/api/template/categories.v1.0",
@@ -365,7 +375,7 @@ ENDPOINTS = (
         input_source="query",
         body=bodies.ListPhoneMessages,
         answer=answers.PhoneAnswer,
-        handler=history.list_phone_messages,
+        handler=simulated_phone.list_phone_messages,
         own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER, Code.NOT_FOUND),
     ),
 )

@@ -1,0 +1,52 @@
+"""The endpoint that shows a simulated phone."""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from pabal.answers.kakao_records import build_button_item, build_parts
+from pabal.checks.body.call import ApiCall, read_paging
+from pabal.checks.body.locale import Locale
+from pabal.domain.brand.message import BrandAttachment, to_documented
+from pabal.domain.people import phone
+from pabal.domain.sends.simulated_message import SimulatedMessage
+from pabal.models.answers import PhoneItem
+from pabal.models.brand_bodies import AttachmentBody
+from pabal.store.queue import simulator
+from pabal.web import envelope
+
+
+async def list_phone_messages(call: ApiCall) -> dict[str, Any]:
+    """List the messages that a simulated phone received from this account."""
+    number = call.form.read("phoneNumber", phone.parse_mobile)
+    page, page_size = read_paging(call.form)
+    call.form.raise_problems()
+    total, found = await call.context.store.read(
+        simulator.list_on_phone, call.account_id, number, call.now, page, page_size
+    )
+    return envelope.page_fields(total, page, page_size, [_build_phone_item(each, call.locale) for each in found])
+
+
+def _build_attachment(attachment: BrandAttachment) -> AttachmentBody | UnsetType:
+    """Return the attachment of a brand message as the API writes it; nothing for an empty one."""
+    given = to_documented(attachment)
+    return msgspec.convert(given, AttachmentBody) if given else UNSET
+
+
+def _build_phone_item(message: SimulatedMessage, locale: Locale) -> PhoneItem:
+    """Return the record of a message on a simulated phone."""
+    brand = message.brand
+    return PhoneItem(
+        time=locale.format_timestamp(message.arrives_at or message.accepted_at),
+        kind=message.kind,
+        sender=message.sender,
+        subject=message.subject or UNSET,
+        content=message.content,
+        buttons=[build_button_item(one) for one in message.buttons],
+        image=message.has_image,
+        messageType=(brand.type if brand else None) or UNSET,
+        targeting=brand.targeting if brand else UNSET,
+        attachment=_build_attachment(brand.attachment) if brand else UNSET,
+        **build_parts(message.parts),
+    )
