@@ -64,14 +64,6 @@ def measure(env: Environment) -> list[Figure]:
             figures += [
                 Figure(f"{what}, {name}", ratio, "", "less", target) for what, (ratio, target) in ratios.items()
             ]
-            figures.append(
-                Figure(
-                    f"a receiver's page / by the API, {processes}",
-                    many_run.page_ms / many_run.search_ms,
-                    "",
-                    "less",
-                )
-            )
     return figures
 
 
