@@ -122,7 +122,7 @@ PAGES = (
             (f"{team.INVITE_PATH}/openid", join.begin_join, True),
         )
     ),
-    Page(OPENID_CALLBACK, provider.come_back, None, needs_account=False),
+    Page(OPENID_CALLBACK, provider.finish_provider_sign_in, None, needs_account=False),
     Page(me.ME_PATH, me.show_me, SIGNED_IN, needs_account=False),
     *(
         Page(

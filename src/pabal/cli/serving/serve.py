@@ -157,7 +157,7 @@ def _stop_signals(table: ConnectionTable) -> Iterator[asyncio.Event]:
 
     def on_signal(number: int) -> None:
         if stop.is_set() and number == signal.SIGINT:
-            table.hurry()
+            table.close_now()
         stop.set()
 
     for number in _STOP_SIGNALS:

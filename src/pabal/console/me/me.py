@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pabal.console.shell.leave_page import callback_url, depart
+from pabal.console.shell.leave_page import callback_url, leave
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.team.join import check_new_password
 from pabal.domain.base.codes import Code, Refused, Text
@@ -140,7 +140,7 @@ async def begin_link(request: PageRequest) -> Response:
     assert request.session is not None
     try:
         await check_password(request, "openid_password")
-        departure = await provider_sign_in.begin(
+        redirect = await provider_sign_in.begin(
             request.context, Purpose.LINK, callback_url(request), session_secret=request.session.csrf
         )
     except Refused as refused:
@@ -149,7 +149,7 @@ async def begin_link(request: PageRequest) -> Response:
         if refused.code is Code.SERVICE_UNAVAILABLE:
             return await render_me(request, told=request.describe(refused), status=refused.code.http_status)
         return await render_me(request, refused)
-    return depart(request, departure)
+    return leave(request, redirect)
 
 
 async def unlink(request: PageRequest) -> Response:

@@ -6,7 +6,7 @@ from pabal.console.shell import cookies
 from pabal.console.shell.page_request import OPENID_CALLBACK, PageRequest
 from pabal.domain.base.dates import SECOND
 from pabal.openid.flow import FLOW_LIFETIME_MS
-from pabal.service.access.users.provider_sign_in import Departure
+from pabal.service.access.users.provider_sign_in import ProviderRedirect
 
 
 def callback_url(request: PageRequest) -> str:
@@ -14,18 +14,18 @@ def callback_url(request: PageRequest) -> str:
     return f"{request.origin}{OPENID_CALLBACK}"
 
 
-def depart(request: PageRequest, departure: Departure) -> Response:
+def leave(request: PageRequest, redirect: ProviderRedirect) -> Response:
     """Answer with a page that leads to the provider at once, and set its cookie.
 
     It is no redirect: browsers apply `form-action` of our policy to where the answer to a form redirects, and
     providers redirect further to addresses that nobody here knows.
     """
-    response = request.render("shell/leave_page.html", url=departure.url)
-    response.headers["refresh"] = f"0;url={departure.url}"
+    response = request.render("shell/leave_page.html", url=redirect.url)
+    response.headers["refresh"] = f"0;url={redirect.url}"
     cookies.set_secret(
         response,
         cookies.OPENID,
-        departure.cookie,
+        redirect.cookie,
         is_https=request.is_https,
         max_age_s=FLOW_LIFETIME_MS // SECOND,
     )

@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from pabal.console.me import me
 from pabal.console.shell import cookies
-from pabal.console.shell.leave_page import callback_url, depart
+from pabal.console.shell.leave_page import callback_url, leave
 from pabal.console.shell.page_request import HOME, PageRequest, safe_redirect_path
 from pabal.console.sign_in import sign_in
 from pabal.console.team import join
@@ -13,7 +13,7 @@ from pabal.openid import flow as flows
 from pabal.openid.flow import Flow, Purpose
 from pabal.service.access.sign_in.throttle import place_of
 from pabal.service.access.users import provider_sign_in
-from pabal.service.access.users.provider_sign_in import START_AGAIN, Vouched
+from pabal.service.access.users.provider_sign_in import START_AGAIN, ProviderIdentity
 
 
 async def begin_sign_in(request: PageRequest) -> Response:
@@ -23,17 +23,17 @@ async def begin_sign_in(request: PageRequest) -> Response:
     """
     wanted = safe_redirect_path(request.field("next"))
     try:
-        departure = await provider_sign_in.begin(
+        redirect = await provider_sign_in.begin(
             request.context, Purpose.SIGN_IN, callback_url(request), next_path=wanted
         )
     except Refused as refused:
         if refused.code is Code.NOT_FOUND:
             raise
         return sign_in.render_form(request, wanted, request.describe(refused), refused.code.http_status)
-    return depart(request, departure)
+    return leave(request, redirect)
 
 
-async def come_back(request: PageRequest) -> Response:
+async def finish_provider_sign_in(request: PageRequest) -> Response:
     """Finish a sign-in, link or invitation when the provider has answered; its cookie is deleted.
 
     Raises Refused(NOT_FOUND) without a provider.
@@ -54,7 +54,7 @@ async def come_back(request: PageRequest) -> Response:
     return response
 
 
-async def _arrive(request: PageRequest, vouched: Vouched) -> Response:
+async def _arrive(request: PageRequest, vouched: ProviderIdentity) -> Response:
     flow = vouched.flow
     if flow.purpose is Purpose.LINK:
         if request.session is None:

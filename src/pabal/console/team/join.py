@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from pabal.console.shell.leave_page import callback_url, depart
+from pabal.console.shell.leave_page import callback_url, leave
 from pabal.console.shell.page_request import SIGN_IN, PageRequest
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.users import user
@@ -53,7 +53,7 @@ async def begin_join(request: PageRequest) -> Response:
     await team.find_invite(request.context, token)
     try:
         name = await team.check_new_name(request.context, typed)
-        departure = await provider_sign_in.begin(
+        redirect = await provider_sign_in.begin(
             request.context, Purpose.JOIN, callback_url(request), invite=token, name=name
         )
     except Refused as refused:
@@ -63,7 +63,7 @@ async def begin_join(request: PageRequest) -> Response:
             status = refused.code.http_status
             return await render_join(request, token, typed, told=request.describe(refused), status=status)
         return await render_join(request, token, typed, refused)
-    return depart(request, departure)
+    return leave(request, redirect)
 
 
 def read_new_user(spelling: str, password: str, repeated: str) -> tuple[str, str]:

@@ -194,7 +194,7 @@ class ConnectionTable:
         for connection in self._list():
             connection.abort()
 
-    def hurry(self) -> None:
+    def close_now(self) -> None:
         """Close all connections now instead of waiting for them."""
         if self._has_ended:
             self._has_ended.set()

@@ -99,14 +99,14 @@ async def test_queue_has_urgent_writes_then_prompt_ones_then_others() -> None:
 
 async def test_others_come_first_during_their_turn() -> None:
     loop, queue = asyncio.get_running_loop(), WriteQueue()
-    queue.begin_turn_of_others()
+    queue.serve_others_next()
     queue.add(pending(loop, add_prompt_word, word) for word in "ab")
     assert queue.first.args == ("a",)  # none waited when it began
     queue.add(pending(loop, add_word, word) for word in "cde")
-    queue.begin_turn_of_others()
+    queue.serve_others_next()
 
     taken = [queue.pop().args[0], queue.pop().args[0]]
-    queue.end_turn_of_others()
+    queue.serve_prompt_first()
 
     assert taken == ["c", "d"]
     assert words(queue) == "abe"
@@ -115,7 +115,7 @@ async def test_others_come_first_during_their_turn() -> None:
 async def test_turn_of_others_ends_with_the_last_of_them() -> None:
     loop, queue = asyncio.get_running_loop(), WriteQueue()
     queue.add([pending(loop, add_prompt_word, "a"), pending(loop, add_word, "b")])
-    queue.begin_turn_of_others()
+    queue.serve_others_next()
 
     assert queue.pop().args == ("b",)
     queue.add([pending(loop, add_word, "c")])

@@ -62,14 +62,14 @@ RETRY_AFTER_S = 30.0
 log = logging.getLogger("pabal.sign_in")
 
 
-class Departure(NamedTuple):
+class ProviderRedirect(NamedTuple):
     """Where to redirect a browser, and the cookie to set."""
 
     url: str
     cookie: str
 
 
-class Vouched(NamedTuple):
+class ProviderIdentity(NamedTuple):
     """A person whom the provider has identified, and the purpose of the sign-in; used once."""
 
     identity: Identity
@@ -95,7 +95,7 @@ async def begin(
     invite: str = "",
     name: str = "",
     session_secret: str = "",
-) -> Departure:
+) -> ProviderRedirect:
     """Return where to send a browser, and its cookie.
 
     Raises Refused: NOT_FOUND without a provider, SERVICE_UNAVAILABLE if it cannot be reached.
@@ -107,7 +107,7 @@ async def begin(
         url = await provider.authorization_url(flow, flow.state(session_secret), redirect_uri)
     except OpenIdUnavailable as error:
         raise _unavailable(error) from None
-    return Departure(url, flow.to_cookie())
+    return ProviderRedirect(url, flow.to_cookie())
 
 
 async def finish(
@@ -117,7 +117,7 @@ async def finish(
     redirect_uri: str,
     source: SignInSource,
     session_secret: str = "",
-) -> Vouched:
+) -> ProviderIdentity:
     """Return who has come back: the provider's answer belongs to this browser, and its token is verified.
 
     Raises Refused: NOT_FOUND without a provider, INVALID_STATE, FORBIDDEN, SERVICE_UNAVAILABLE.
@@ -142,10 +142,10 @@ async def finish(
     except (CodeRejected, TokenRejected) as error:
         await _record_failure(context, source, str(error))
         raise Refused(Code.FORBIDDEN, "", NOT_ACCEPTED) from None
-    return Vouched(Identity(provider.registration.issuer, subject), flow)
+    return ProviderIdentity(Identity(provider.registration.issuer, subject), flow)
 
 
-async def enter(context: Context, vouched: Vouched, source: SignInSource) -> NewSession:
+async def enter(context: Context, vouched: ProviderIdentity, source: SignInSource) -> NewSession:
     """Sign in the user who is linked to an identity.
 
     Raises Refused: INVALID_STATE for an answer that was used before, FORBIDDEN if there is no active user.
@@ -158,7 +158,7 @@ async def enter(context: Context, vouched: Vouched, source: SignInSource) -> New
     return found
 
 
-async def join(context: Context, vouched: Vouched, source: SignInSource) -> NewSession:
+async def join(context: Context, vouched: ProviderIdentity, source: SignInSource) -> NewSession:
     """Accept an invitation: create its user, without a password and linked to an identity, and sign in.
 
     Raises Refused: INVALID_STATE, INVALID_PARAMETER, DUPLICATE where the name or the identity is taken.
@@ -168,7 +168,7 @@ async def join(context: Context, vouched: Vouched, source: SignInSource) -> NewS
     return signed
 
 
-async def link(context: Context, who: User, vouched: Vouched, audit_entry: AuditEntry) -> None:
+async def link(context: Context, who: User, vouched: ProviderIdentity, audit_entry: AuditEntry) -> None:
     """Link a user who is signed in to an identity.
 
     Raises Refused: INVALID_STATE for an answer that was used before, DUPLICATE.
@@ -232,13 +232,13 @@ def _new_session(context: Context, source: SignInSource) -> tuple[_NewTokens, In
     return _NewTokens(new_secret(world), new_secret(world), new_secret(world), source), world.now()
 
 
-def _enter(tx: Tx, vouched: Vouched, tokens: _NewTokens, now: Instant) -> NewSession | None:
+def _enter(tx: Tx, vouched: ProviderIdentity, tokens: _NewTokens, now: Instant) -> NewSession | None:
     _use_once(tx, vouched, now)
     who = openid_identities.find_user(tx, vouched.identity)
     return _begin(tx, who, tokens, now) if who and who.is_active else None
 
 
-def _join(tx: Tx, vouched: Vouched, tokens: _NewTokens, now: Instant) -> NewSession:
+def _join(tx: Tx, vouched: ProviderIdentity, tokens: _NewTokens, now: Instant) -> NewSession:
     _use_once(tx, vouched, now)
     flow = vouched.flow
     who = team.accept(tx, hash_token(flow.invite), flow.name, None, now)
@@ -248,7 +248,7 @@ def _join(tx: Tx, vouched: Vouched, tokens: _NewTokens, now: Instant) -> NewSess
     return _begin(tx, who, tokens, now)
 
 
-def _link(tx: Tx, who: User, vouched: Vouched, audit_entry: AuditEntry) -> None:
+def _link(tx: Tx, who: User, vouched: ProviderIdentity, audit_entry: AuditEntry) -> None:
     _use_once(tx, vouched, audit_entry.created_at)
     if not openid_identities.add(tx, vouched.identity, who.id, audit_entry.created_at):
         raise Refused(Code.DUPLICATE, "openid", LINKED_ALREADY)
@@ -260,7 +260,7 @@ def _unlink(tx: Tx, who: User, audit_entry: AuditEntry) -> None:
         audit_log.add(tx, audit_entry)
 
 
-def _use_once(tx: Tx, vouched: Vouched, now: Instant) -> None:
+def _use_once(tx: Tx, vouched: ProviderIdentity, now: Instant) -> None:
     if not openid_identities.use_answer(tx, hash_token(vouched.flow.nonce), now + FLOW_LIFETIME_MS):
         raise Refused(Code.INVALID_STATE, "", START_AGAIN)
 

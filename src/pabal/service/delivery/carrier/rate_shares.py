@@ -1,7 +1,7 @@
-"""Divides carriers' rates among workers: by their slots, and who has nothing to send lends to who has too much.
+"""Divides carriers' rates among workers by their slots; workers with little to send lend a part of their share.
 
 A worker lowers its own rate before it publishes what it lends, and takes it back only when the borrower must have
-seen that it does: so all together never exceed a rate, whatever clocks say.
+seen that. So all workers together never exceed a rate, and no clocks are compared.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from pabal.service.context import Context
 INCREASE_DELAY_S = 1.0
 """Delay before a carrier gets a larger share of its rate: the previous worker still submits what it claimed."""
 LENT_FRACTION = 0.75
-"""What a worker lends of its share at most: with the rest it sends at once what comes meanwhile."""
+"""The part of its share that a worker lends at most: with the rest it sends new messages at once."""
 SPARE_FACTOR = 2.0
-"""It keeps so many times what it has used in any of the last WATCHED_BEATS."""
+"""A worker keeps this many times what it has used in any of the last WATCHED_BEATS heartbeats."""
 WATCHED_BEATS = 5
 """A worker whose rate was too low during so many heartbeats does not lend."""
 BORROWED_S = 2.0

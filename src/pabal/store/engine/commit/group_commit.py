@@ -304,7 +304,7 @@ class GroupCommitStore(ABC):
                 taken.append(pending.pop())
                 results += self._run_batched(connection.tx, taken[-1], pending, taken)
             if all(write.is_prompt for write in taken):
-                pending.begin_turn_of_others()
+                pending.serve_others_next()
             connection.commit()
         except Exception as error:
             if self._is_engine_failure(error):
@@ -320,7 +320,7 @@ class GroupCommitStore(ABC):
         if self.is_only_writer:  # else they could miss what was committed after this transaction began
             self._take_in(pending)
         if elapsed_s > MAX_PROMPT_COMMIT_S:
-            pending.end_turn_of_others()
+            pending.serve_prompt_first()
         if not pending or len(taken) >= MAX_WRITES_PER_COMMIT or elapsed_s >= MAX_COMMIT_S:
             return False
         if taken[-1].options.exclusive or pending.first.options.exclusive:

@@ -68,7 +68,7 @@ class WriteQueue:
         """Take out the next write."""
         write = self._line.popleft()
         if not self._others:
-            self.end_turn_of_others()
+            self.serve_prompt_first()
         return write
 
     def pop_all(self) -> list[PendingWrite]:
@@ -76,14 +76,14 @@ class WriteQueue:
         writes = list(self)
         self._prompt.clear()
         self._others.clear()
-        self.end_turn_of_others()
+        self.serve_prompt_first()
         return writes
 
-    def begin_turn_of_others(self) -> None:
+    def serve_others_next(self) -> None:
         """Serve writes that are not prompt next, if any wait."""
         self._is_turn_of_others = bool(self._others)
 
-    def end_turn_of_others(self) -> None:
+    def serve_prompt_first(self) -> None:
         """Serve prompt writes first again."""
         self._is_turn_of_others = False
 
