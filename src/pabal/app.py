@@ -14,7 +14,7 @@ from pabal.carriers.base import Carrier
 from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.checks.body.locale import Locale
-from pabal.domain.base.codes import LANGUAGES
+from pabal.domain.base.codes import LANGUAGES, TextError
 from pabal.domain.kakao.profile import Category, InvalidCategoryTable, parse_categories
 from pabal.mail.build import make_mailer_factory
 from pabal.mail.mailer import Mailer
@@ -67,7 +67,7 @@ CONSOLE_PATH = "/console"
 log = logging.getLogger("pabal")
 
 
-class NotMigrated(Exception):
+class NotMigrated(TextError):
     """The store's schema is not up to date, and `migrate = false`."""
 
 
@@ -121,12 +121,18 @@ async def apply_migrations(store: Store, settings: Settings, world: World) -> li
     some of the rows of another one.
     """
     if await store.read(is_unfinished):
-        raise NotMigrated("a move from SQLite into this database is not finished; run the same `pabal move` again")
+        raise NotMigrated(
+            "SQLite에서 이 데이터베이스로 옮기는 일이 끝나지 않았습니다. 같은 `pabal move`를 다시 실행하세요",
+            "a move from SQLite into this database is not finished; run the same `pabal move` again",
+        )
     if settings.migrate:
         return await store.write(migrate, world.now())
     missing = await store.read(pending)
     if missing:
-        raise NotMigrated(f"missing migrations: {', '.join(missing)}; run `pabal migrate` first")
+        raise NotMigrated(
+            f"적용하지 않은 마이그레이션이 있습니다: {', '.join(missing)}. 먼저 `pabal migrate`를 실행하세요",
+            f"missing migrations: {', '.join(missing)}; run `pabal migrate` first",
+        )
     return []
 
 
@@ -392,4 +398,5 @@ def _load_categories(path: Path | None, shipped: str) -> dict[str, Category]:
         file = resources.files("pabal").joinpath("data", shipped)
         return parse_categories(file.read_text(encoding="utf-8").splitlines())
     except (OSError, UnicodeDecodeError, InvalidCategoryTable) as error:
-        raise BadSetting(f"{path or shipped}: {error}") from None
+        said = f"{path or shipped}: {error}"
+        raise BadSetting(said, said) from None

@@ -52,7 +52,7 @@ def test_client_is_imported_without_the_service() -> None:
 
 @pytest.mark.parametrize("words", [["serve"], ["key", "list"]])
 def test_command_without_the_service_says_what_to_install(words: list[str]) -> None:
-    run = _run_without_server(f"from pabal.cli.entry import main; sys.exit(main({words!r}))")
+    run = _run_without_server(f"from pabal.cli.main import main; sys.exit(main({words!r}))")
 
     assert run.returncode == 2
     assert run.stderr.endswith("install it with: pip install 'pabal[server]'\n")
@@ -61,14 +61,14 @@ def test_command_without_the_service_says_what_to_install(words: list[str]) -> N
 
 @pytest.mark.parametrize("name", ["send", "history", "phone", "status"])
 def test_commands_that_call_a_service_need_none_installed(name: str) -> None:
-    run = _run_without_server(f"from pabal.cli.entry import main; sys.exit(main([{name!r}, '--help']))")
+    run = _run_without_server(f"from pabal.cli.main import main; sys.exit(main([{name!r}, '--help']))")
 
     assert (run.returncode, run.stderr) == (0, "")
     assert f"usage: pabal {name}" in run.stdout
 
 
 def test_help_without_the_service_lists_what_works_and_what_to_install() -> None:
-    run = _run_without_server("from pabal.cli.entry import main; sys.exit(main(['--help']))")
+    run = _run_without_server("from pabal.cli.main import main; sys.exit(main(['--help']))")
 
     assert run.returncode == 0, run.stderr
     assert re.findall(r"^    (\w+)", run.stdout, re.MULTILINE) == [
@@ -82,7 +82,7 @@ def test_help_without_the_service_lists_what_works_and_what_to_install() -> None
 
 
 def test_command_tells_its_version_without_the_service() -> None:
-    run = _run_without_server("from pabal.cli.entry import main; sys.exit(main(['--version']))")
+    run = _run_without_server("from pabal.cli.main import main; sys.exit(main(['--version']))")
 
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("pabal ")

@@ -118,7 +118,7 @@ def test_our_containers_have_a_read_only_root_and_no_rights(name: str) -> None:
 @with_compose_file
 def test_our_containers_run_existing_commands(name: str) -> None:
     for service in our_services(name).values():
-        assert hasattr(main._parser().parse_args(service["command"]), "run")
+        assert hasattr(main.build_parser().parse_args(service["command"]), "run")
 
 
 @with_compose_file
@@ -200,7 +200,7 @@ def test_commands_of_the_chart_exist() -> None:
 
     assert len(commands) == 4
     for words in commands:
-        assert hasattr(main._parser().parse_args(words), "run"), words
+        assert hasattr(main.build_parser().parse_args(words), "run"), words
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -211,7 +211,7 @@ def test_pages_name_existing_files_and_valid_commands(page: str) -> None:
     for path in set(re.findall(r"deploy/[\w/.*@-]+[\w/]", text)) - {"deploy/compose/.env"}:
         assert list(ROOT.glob(path)), path
     for command in re.findall(r"(?:run --rm \w+|exec \S+ --) (?:pabal )?(\w+ .+)$", blocks, re.M):
-        assert hasattr(main._parser().parse_args(shlex.split(command)), "run"), command
+        assert hasattr(main.build_parser().parse_args(shlex.split(command)), "run"), command
 
 
 @pytest.mark.skipif(not shutil.which("promtool"), reason="promtool is not installed")

@@ -72,7 +72,7 @@ def test_unit_runs_an_existing_command(name: str) -> None:
     program, *words = shlex.split(command)
 
     try:
-        given = main._parser().parse_args(words)
+        given = main.build_parser().parse_args(words)
     except SystemExit:  # of argparse
         pytest.fail(f"no such command: {command}")
 
@@ -133,7 +133,7 @@ def test_guide_names_existing_files_and_valid_commands() -> None:
         assert list(ROOT.glob(path)), path
     assert len(commands) >= 8
     for command in commands:
-        assert hasattr(main._parser().parse_args(shlex.split(command)), "run"), command
+        assert hasattr(main.build_parser().parse_args(shlex.split(command)), "run"), command
 
 
 @pytest.mark.slow

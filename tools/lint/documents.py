@@ -96,7 +96,7 @@ def metric_names() -> frozenset[str]:
 
 @cache
 def _parser() -> argparse.ArgumentParser:
-    return main._parser()
+    return main.build_parser()
 
 
 def _unknown_commands(text: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import sys
 
-from pabal.cli.entry import main
+from pabal.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,217 +1,224 @@
-"""The command line: parses the arguments and runs one command."""
+"""The `pabal` command: imports the module of one command, parses its arguments and runs it."""
 
 import argparse
-import asyncio
 import os
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import NamedTuple
 
 from pabal import __version__
-from pabal.app import NotMigrated, open_store
-from pabal.cli.calling import parser as calling
-from pabal.cli.data import backup, move, restore
-from pabal.cli.doctor.doctor import diagnose, pending_migrations
-from pabal.cli.manage import (
-    accounts,
-    carriers,
-    keys,
-    mappings,
-    numbers,
-    opt_outs,
-    privacy,
-    secrets,
-    users,
-    webhooks,
-)
-from pabal.cli.serving import crash, processes, serve
-from pabal.cli.shared.argument_parser import ArgumentParser
-from pabal.cli.shared.command import WORLD, CommandError, add_command, current_actor
-from pabal.cli.shared.korean_help import translate_help
-from pabal.cli.shared.translate import t
-from pabal.domain.base.codes import Refused, Text
-from pabal.service.delivery.carrier.known_carriers import WrongCarriers
+from pabal.cli.serving.crash import hide_error_messages
+from pabal.cli.shared.language import choose, say, translate_argparse
+from pabal.domain.base.codes import Refused, TextError
 from pabal.settings.environment import choose_language
-from pabal.settings.field import BadSetting
-from pabal.settings.settings import Settings, describe_settings, load
-from pabal.store.accounts import audit_log
-from pabal.store.accounts.audit_log import AuditEntry
-from pabal.store.engine.base import StoreUnavailable, Tx
-from pabal.store.engine.citus import distribution
-from pabal.store.engine.migrate import UnsupportedSchema, migrate
-from pabal.store.queue import slots
-from pabal.webhooks.secrets import UnreadableSecret
 
-UP_TO_DATE = "the schema is up to date"
-OK, WRONG = Text("정상 ", "ok   "), Text("이상 ", "WRONG")
-"""How a finding begins: five places wide."""
+
+class Command(NamedTuple):
+    """A command: the module that declares and runs it, and what it does."""
+
+    module: str
+    ko: str
+    en: str
+
+
+CLIENT_COMMANDS = {
+    "send": Command(
+        "calling.send",
+        "번호 몇 개나 CSV 파일의 각 행에 메시지를 보냅니다.",
+        "Send messages to some numbers, or to the rows of a CSV file.",
+    ),
+    "history": Command(
+        "calling.history",
+        "메시지를 최근 것부터 보여 줍니다. 옵션이 없으면 어제부터의 것입니다.",
+        "List messages, newest first; without options those since yesterday.",
+    ),
+    "phone": Command(
+        "calling.phone",
+        "시뮬레이터의 휴대폰을 봅니다: 있는 것과 도착하는 것을 출력합니다.",
+        "Watch a simulated phone: print what it has, and what arrives.",
+    ),
+    "status": Command(
+        "calling.status",
+        "대기열, 발송 경로, 속도, 워커를 보여 줍니다. 터미널에서는 계속 새로 고칩니다.",
+        "Show queue, carriers, rates and workers; on a terminal again and again.",
+    ),
+    "completion": Command(
+        "calling.completion",
+        "셸에서 명령과 옵션을 자동 완성하는 스크립트를 출력합니다.",
+        "Print a script that completes commands and options in a shell.",
+    ),
+}
+"""The commands that need nothing of the service."""
+SERVER_COMMANDS = {
+    "serve": Command(
+        "serving.commands", "서비스를 실행합니다: API, 콘솔, 발송.", "Run the service: API, console and delivery."
+    ),
+    "work": Command(
+        "serving.commands",
+        "발송만 하는 워커를 실행합니다. PostgreSQL이 필요합니다.",
+        "Run a worker that only delivers; needs PostgreSQL.",
+    ),
+    "migrate": Command(
+        "data.migrate",
+        "저장소 스키마에 빠진 마이그레이션을 적용합니다.",
+        "Apply missing migrations to the store's schema.",
+    ),
+    "settings": Command(
+        "manage.settings", "모든 설정의 값과 뜻을 보여 줍니다.", "List every setting with its value and meaning."
+    ),
+    "doctor": Command(
+        "doctor.doctor",
+        "설치 상태를 점검하고 고치는 방법을 알려 줍니다.",
+        "Check the installation, and say how to fix what is wrong.",
+    ),
+    "backup": Command(
+        "data.backup",
+        "SQLite 저장소를 서비스 실행 중에도 파일로 복사합니다.",
+        "Copy the SQLite store to a file, even while the service runs.",
+    ),
+    "restore": Command(
+        "data.restore",
+        "SQLite 저장소를 백업으로 바꿉니다. 먼저 서비스를 멈추세요.",
+        "Replace the SQLite store by a backup. Stop the service first.",
+    ),
+    "cancel-after-restore": Command(
+        "data.restore",
+        "다른 방법으로 복원한 저장소의 대기 메시지를 취소합니다. 먼저 서비스를 멈추세요.",
+        "Cancel due messages in a store that you restored by other means. Stop the service first.",
+    ),
+    "move": Command(
+        "data.move",
+        "SQLite 저장소를 설정의 PostgreSQL 데이터베이스로 옮깁니다. 먼저 서비스를 멈추세요.",
+        "Move a SQLite store to the PostgreSQL database of the settings. Stop the service first.",
+    ),
+    "key": Command("manage.keys", "API 키를 관리합니다.", "Manage API keys."),
+    "account": Command("manage.accounts", "계정을 관리합니다.", "Manage accounts."),
+    "profile": Command("manage.profiles", "발신 프로필을 관리합니다.", "Manage sender profiles."),
+    "template": Command("manage.profiles", "알림톡 템플릿을 관리합니다.", "Manage Alimtalk templates."),
+    "number": Command("manage.numbers", "등록된 발신번호를 관리합니다.", "Manage the registered sender numbers."),
+    "opt-out": Command(
+        "manage.opt_outs", "광고를 거부한 수신자를 관리합니다.", "Manage the receivers who want no advertising."
+    ),
+    "mapping": Command(
+        "manage.mappings",
+        "발신 프로필과 템플릿을 다른 중계사의 것에 연결합니다.",
+        "Map sender profiles and templates to those of other relays.",
+    ),
+    "user": Command("manage.users", "콘솔 사용자를 관리합니다.", "Manage the users of the console."),
+    "carrier": Command(
+        "manage.carriers",
+        "설정에서 빠진 발송 경로의 메시지를 관리합니다.",
+        "Manage the messages of carriers that are not configured any more.",
+    ),
+    "privacy": Command(
+        "manage.privacy",
+        "전화번호 하나에 대해 저장된 것을 내보내거나 파기합니다.",
+        "Export or erase what is stored about one phone number.",
+    ),
+    "secrets": Command(
+        "manage.secrets",
+        "저장소의 비밀 값을 암호화하는 키를 관리합니다.",
+        "Manage the key that encrypts secrets in the store.",
+    ),
+    "webhook": Command(
+        "manage.webhooks",
+        "계정의 이벤트를 보낼 웹훅을 관리합니다.",
+        "Manage the webhooks that events of accounts are posted to.",
+    ),
+}
+COMMANDS = SERVER_COMMANDS | CLIENT_COMMANDS
+INSTALL = "pip install 'pabal[server]'"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status; without `argv` that of this process."""
+    words = list(sys.argv[1:] if argv is None else argv)
     if argv is None:
-        crash.hide_error_messages()
-    parser = _parser()
-    given = parser.parse_args(argv)
-    given.words = list(sys.argv[1:] if argv is None else argv)
+        hide_error_messages()
+    if words and words[0] in SERVER_COMMANDS and not _has_server():
+        say(
+            f"pabal: 이 명령에는 서비스가 필요한데 설치되어 있지 않습니다. 설치: {INSTALL}",
+            f"pabal: this needs the service, which is not installed here; install it with: {INSTALL}",
+            is_error=True,
+        )
+        return 2
+    given = build_parser(words[:1]).parse_args(words)
+    given.words = words
     os.umask(0o077)  # files are readable by this user only
-    status = calling.run_if_calling(given)
-    if status is not None:
+    if hasattr(given, "complete"):
+        status: int = given.complete(build_parser(COMMANDS if _has_server() else CLIENT_COMMANDS), given.shell)
         return status
+    if hasattr(given, "run_call"):
+        from pabal.cli.calling.call import run_call
+
+        return run_call(given)
     if not hasattr(given, "run"):
         given.parser.print_help()
         return 2
+    return _run(given)
+
+
+def build_parser(names: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    """Return the parser of the command line; only the commands of these names have their options."""
+    translate_argparse()
+    has_server = _has_server()
+    parser = argparse.ArgumentParser(
+        "pabal",
+        description=choose("직접 운영하는 메시지 발송 서비스입니다.", "A self-hosted messaging service."),
+        epilog=None
+        if has_server
+        else choose(
+            f"그 밖의 명령에는 서비스가 필요합니다. 설치: {INSTALL}",
+            f"other commands need the service; install it with: {INSTALL}",
+        ),
+    )
+    parser.add_argument(
+        "--version",
+        action="version",
+        version=f"pabal {__version__}",
+        help=choose("버전을 보여 줍니다", "show program's version number and exit"),
+    )
+    parser.set_defaults(parser=parser)
+    subparsers = parser.add_subparsers(metavar="COMMAND")
+    for name, command in (COMMANDS if has_server else CLIENT_COMMANDS).items():
+        help = choose(command.ko, command.en)
+        added = subparsers.add_parser(name, help=help, description=help)
+        if name in names:
+            module = import_module(f"pabal.cli.{command.module}")
+            getattr(module, f"declare_{name.replace('-', '_')}")(added)
+    return parser
+
+
+def _has_server() -> bool:
+    """Say whether the packages of the service are installed; the client can be installed without them."""
+    return find_spec("apsw") is not None
+
+
+def _run(given: argparse.Namespace) -> int:
+    """Run a command with its settings, and return its exit status."""
+    from pabal.settings.settings import load
+    from pabal.store.engine.base import StoreUnavailable
+
+    overrides = {name: getattr(given, name, None) for name in ("host", "port", "work_port", "processes")}
     try:
-        settings = load(file=given.config, data=given.data, **_overrides(given))
+        settings = load(file=given.config, data=given.data, **overrides)
         return given.run(settings, given) or 0
-    except (
-        BadSetting,
-        CommandError,
-        NotMigrated,
-        UnsupportedSchema,
-        WrongCarriers,
-        distribution.NoCitus,
-        serve.CannotServe,
-    ) as error:
-        print(f"pabal: {t(str(error))}", file=sys.stderr)
+    except TextError as error:
+        say(f"pabal: {error.text.ko}", f"pabal: {error.text.en}", is_error=True)
         return 2
     except Refused as refused:
         first = refused.problems[0]
         language = choose_language()
         print(f"pabal: {first.message(language)} {first.code.remedy.in_language(language)}", file=sys.stderr)
         return 1
-    except UnreadableSecret as error:
-        message = t(f"a secret in the store cannot be read: {error}; run `pabal doctor`")
-        print(f"pabal: {message}", file=sys.stderr)
-        return 2
     except StoreUnavailable as error:
-        print(f"pabal: {t(f'the store is not available ({error}); run `pabal doctor`')}", file=sys.stderr)
+        say(
+            f"pabal: 저장소를 쓸 수 없습니다({error}). `pabal doctor`를 실행하세요",
+            f"pabal: the store is not available ({error}); run `pabal doctor`",
+            is_error=True,
+        )
         return 1
     except KeyboardInterrupt:
         return 130
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = ArgumentParser("pabal", description="A self-hosted messaging service.")
-    parser.add_argument("--version", action="version", version=f"pabal {__version__}")
-    parser.set_defaults(parser=parser)
-    subparsers = parser.add_subparsers(metavar="COMMAND")
-    _add_service_commands(subparsers)
-    backup.add_commands(subparsers)
-    restore.add_commands(subparsers)
-    move.add_commands(subparsers)
-    keys.add_commands(subparsers)
-    accounts.add_commands(subparsers)
-    numbers.add_commands(subparsers)
-    opt_outs.add_commands(subparsers)
-    mappings.add_commands(subparsers)
-    users.add_commands(subparsers)
-    carriers.add_commands(subparsers)
-    privacy.add_commands(subparsers)
-    secrets.add_commands(subparsers)
-    webhooks.add_commands(subparsers)
-    calling.add_commands(subparsers, parser)
-    translate_help(parser, choose_language())
-    return parser
-
-
-def _add_service_commands(subparsers: Any) -> None:
-    parser = add_command(subparsers, "serve", _serve, "Run the service: HTTP interface, console and delivery.")
-    parser.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
-    parser.add_argument("--port", type=int, help="port to listen on (default: 8080)")
-    parser.add_argument("--no-deliver", action="store_true", help="do not deliver; `pabal work` does it")
-    processes.add_options(parser)
-    parser = add_command(subparsers, "work", _work, "Run a worker that only delivers; needs PostgreSQL.")
-    parser.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
-    parser.add_argument("--port", type=int, dest="work_port", help="port for health and metrics (default: none)")
-    processes.add_options(parser)
-    parser = add_command(subparsers, "migrate", _migrate, "Apply missing migrations to the store's schema.")
-    parser.add_argument("--check", action="store_true", help="change nothing; fail if a migration is missing")
-    parser.add_argument("--citus", action="store_true", help="then distribute the tables over the Citus workers")
-    add_command(subparsers, "settings", _settings, "List every setting with its value and meaning.")
-    add_command(subparsers, "doctor", _doctor, "Check the installation, and say how to fix what is wrong.")
-
-
-def _overrides(given: argparse.Namespace) -> dict[str, Any]:
-    names = ("host", "port", "work_port", "processes")
-    return {name: getattr(given, name) for name in names if hasattr(given, name)}
-
-
-def _serve(settings: Settings, given: argparse.Namespace) -> int:
-    if given.child:
-        inherited = serve.InheritedSockets(*given.child)
-        return serve.serve_child(settings, inherited, delivers=not given.no_deliver)
-    if settings.processes != 1:
-        return processes.serve_all(settings, given.words, delivers=not given.no_deliver)
-    return serve.serve(settings, delivers=not given.no_deliver)
-
-
-def _work(settings: Settings, given: argparse.Namespace) -> int:
-    if given.child:
-        return serve.serve_child(settings, serve.InheritedSockets(*given.child), delivers=True)
-    if settings.processes != 1:
-        return processes.work_all(settings, given.words)
-    return serve.work(settings)
-
-
-def _migrate(settings: Settings, given: argparse.Namespace) -> int:
-    if given.citus and not settings.is_on_postgresql:
-        raise CommandError("--citus needs a PostgreSQL database with Citus; set `store` to its address")
-    if given.check:
-        return _check_schema(settings)
-
-    async def run() -> list[str]:
-        store = open_store(settings, WORLD)
-        try:
-            lines = [f"applied {name}" for name in await store.write(_migrate_audited)]
-            tables = await store.write(distribution.distribute) if given.citus else []
-            await store.write(slots.ensure_slots, settings.store_slots)
-            if given.citus:
-                await store.write(slots.spread_slots)
-            return lines + [f"distributed {table}" for table in tables]
-        finally:
-            await store.close()
-
-    print("\n".join(asyncio.run(run())) or t(UP_TO_DATE))
-    return 0
-
-
-def _migrate_audited(tx: Tx) -> list[str]:
-    """Apply missing migrations, with an entry in the audit log, and return their names."""
-    names = migrate(tx, WORLD.now())
-    if names:
-        entry = AuditEntry(WORLD.now(), *current_actor(), None, "store.migrate", ", ".join(names))
-        audit_log.add(tx, entry)
-    return names
-
-
-def _check_schema(settings: Settings) -> int:
-    """Print the missing migrations; return 1 if there are any.
-
-    Raises CommandError if the store cannot be read.
-    """
-    try:
-        missing = asyncio.run(pending_migrations(settings, WORLD))
-    except StoreUnavailable as error:
-        raise CommandError(f"the store cannot be read ({error}); run `pabal doctor`") from None
-    print("\n".join(f"missing {name}" for name in missing) or t(UP_TO_DATE))
-    return 1 if missing else 0
-
-
-def _settings(settings: Settings, given: argparse.Namespace) -> None:
-    for name, value, meaning in describe_settings(settings):
-        print(f"{name} = {value}\n    {meaning.in_language(choose_language())}")
-
-
-def _doctor(settings: Settings, given: argparse.Namespace) -> int:
-    findings = asyncio.run(diagnose(settings, WORLD))
-    for finding in findings:
-        state = (OK if finding.is_ok else WRONG).in_language(choose_language())
-        print(f"{state} {t(finding.message)}")
-        if finding.remedy:
-            print(f"      {t(finding.remedy)}")
-    return 0 if all(finding.is_ok for finding in findings) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -28,7 +28,10 @@ def read_carriers(table: Any, environment: Mapping[str, str]) -> dict[str, Carri
     Raises BadSetting.
     """
     if not isinstance(table, dict) or not all(isinstance(each, dict) for each in table.values()):
-        raise BadSetting("carriers: write a table [carriers.NAME] for each carrier")
+        raise BadSetting(
+            "carriers: 발송 경로마다 [carriers.NAME] 표를 적으세요",
+            "carriers: write a table [carriers.NAME] for each carrier",
+        )
     return {name: _read_carrier(name, given, environment) for name, given in table.items()}
 
 
@@ -54,7 +57,10 @@ def describe_carrier(carrier: CarrierSettings) -> list[tuple[str, str, Text]]:
 def _read_carrier(name: str, given: Mapping[str, Any], environment: Mapping[str, str]) -> CarrierSettings:
     shape = CARRIER_KINDS.get(str(given.get("kind")))
     if shape is None:
-        raise BadSetting(f"carriers.{name}: kind must be one of {', '.join(CARRIER_KINDS)}")
+        raise BadSetting(
+            f"carriers.{name}: kind는 다음 가운데 하나여야 합니다: {', '.join(CARRIER_KINDS)}",
+            f"carriers.{name}: kind must be one of {', '.join(CARRIER_KINDS)}",
+        )
     known = fields(shape)
     found: dict[str, Any] = {}
     for key, value in given.items():
@@ -63,12 +69,18 @@ def _read_carrier(name: str, given: Mapping[str, Any], environment: Mapping[str,
         if key == "kind":
             continue
         if target not in known:
-            hint = f"; it is now {RENAMED[key]}" if key in RENAMED else suggest(key, known)
-            raise BadSetting(f"{place}: no such setting{hint}")
+            hint = (
+                Text(f". 이제 {RENAMED[key]}입니다", f"; it is now {RENAMED[key]}")
+                if key in RENAMED
+                else suggest(key, known)
+            )
+            raise BadSetting(f"{place}: 없는 설정입니다{hint.ko}", f"{place}: no such setting{hint.en}")
         if target in found:
-            raise BadSetting(f"{place}: {target} is given twice")
+            raise BadSetting(f"{place}: {target}을(를) 두 번 적었습니다", f"{place}: {target} is given twice")
         if isinstance(value, str) and type(known[target].default) is int:
-            raise BadSetting(f"{place}: {value!r} is not a whole number")
+            raise BadSetting(
+                f"{place}: {value!r}은(는) 정수가 아닙니다", f"{place}: {value!r} is not a whole number"
+            )
         found[target] = convert(shape, target, place, value)
     for product in found.get("prices", {}):
         check_product(product, f"carriers.{name}.prices.{product}", shape.products)
@@ -78,7 +90,8 @@ def _read_carrier(name: str, given: Mapping[str, Any], environment: Mapping[str,
             and each.default_factory is dataclasses.MISSING
             and not found.get(key)
         ):
-            raise BadSetting(f"carriers.{name}.{key}: is required ({each.metadata['help']})")
+            help, place = each.metadata["help"], f"carriers.{name}.{key}"
+            raise BadSetting(f"{place}: 꼭 필요합니다({help.ko})", f"{place}: is required ({help.en})")
     return shape(name=name, **found)
 
 
@@ -91,13 +104,15 @@ def _resolve_secret(
         return key, value
     if where == "env":
         if not isinstance(value, str) or value not in environment:
-            raise BadSetting(f"{place}: names an environment variable that is not set")
+            raise BadSetting(
+                f"{place}: 설정되지 않은 환경 변수입니다", f"{place}: names an environment variable that is not set"
+            )
         return target, environment[value]
     try:
         return target, Path(value).read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, UnicodeDecodeError, TypeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
-        raise BadSetting(f"{place}: cannot be read ({reason})") from None
+        raise BadSetting(f"{place}: 읽을 수 없습니다({reason})", f"{place}: cannot be read ({reason})") from None
 
 
 def read_routes(table: Any) -> dict[str, list[str]]:
@@ -106,13 +121,17 @@ def read_routes(table: Any) -> dict[str, list[str]]:
     Raises BadSetting.
     """
     if not isinstance(table, dict):
-        raise BadSetting("routes: write a table [routes]")
+        raise BadSetting("routes: [routes] 표를 적으세요", "routes: write a table [routes]")
     for product, carriers in table.items():
         check_product(product, f"routes.{product}")
         if not isinstance(carriers, list) or not carriers or not all(isinstance(c, str) for c in carriers):
-            raise BadSetting(f"routes.{product}: write a list of carriers")
+            raise BadSetting(
+                f"routes.{product}: 발송 경로 목록을 적으세요", f"routes.{product}: write a list of carriers"
+            )
         if len(set(carriers)) < len(carriers):  # the next carrier of a route is looked up by name
-            raise BadSetting(f"routes.{product}: name each carrier once")
+            raise BadSetting(
+                f"routes.{product}: 발송 경로를 한 번씩만 적으세요", f"routes.{product}: name each carrier once"
+            )
     return dict(table)
 
 
@@ -132,13 +151,18 @@ def check_routes(routes: Mapping[str, list[str]], carriers: Mapping[str, Carrier
     for product, names in routes.items():
         for name in names:
             if name not in carriers:
-                raise BadSetting(f"routes.{product}: there is no carrier {name!r} in [carriers]")
+                raise BadSetting(
+                    f"routes.{product}: [carriers]에 발송 경로 {name!r}이(가) 없습니다",
+                    f"routes.{product}: there is no carrier {name!r} in [carriers]",
+                )
             if PRODUCT_BY_CODE[product] not in carriers[name].products:
                 sendable = ", ".join(each.code for each in carriers[name].products)
                 raise BadSetting(
-                    f"routes.{product}: {name} is of kind {carriers[name].kind}, which sends only {sendable}"
+                    f"routes.{product}: {name}은(는) {carriers[name].kind} 종류라서 {sendable}만 보냅니다",
+                    f"routes.{product}: {name} is of kind {carriers[name].kind}, which sends only {sendable}",
                 )
         if len({carriers[name].kind == SIMULATOR_KIND for name in names}) > 1:
             raise BadSetting(
-                f"routes.{product}: a simulator delivers nothing, so it cannot share a route with real carriers"
+                f"routes.{product}: 시뮬레이터는 실제로 보내지 않으므로, 실제 발송 경로와 함께 적을 수 없습니다",
+                f"routes.{product}: a simulator delivers nothing, so it cannot share a route with real carriers",
             )

@@ -209,4 +209,5 @@ class SmppSettings(CarrierSettings):
 def check_product(code: str, place: str, products: Sequence[Product] = SENDABLE) -> None:
     """Raise BadSetting if `code` is none of these products; `place` is where it stands."""
     if PRODUCT_BY_CODE.get(code) not in products:
-        raise BadSetting(f"{place}: no such product{suggest(code, [each.code for each in products])}")
+        hint = suggest(code, [each.code for each in products])
+        raise BadSetting(f"{place}: 없는 종류입니다{hint.ko}", f"{place}: no such product{hint.en}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pabal.settings.environment import ENVIRONMENT_PREFIX, read_variables
+from pabal.settings.environment import ENVIRONMENT_PREFIX, explain_os_error, read_variables
 from pabal.settings.field import BadSetting, convert, fields, setting
 
 CONFIG_VARIABLE = f"{ENVIRONMENT_PREFIX}CONFIG"
@@ -48,9 +48,14 @@ def load_client(
             given[name] = convert(ClientSettings, name, *found)
     settings = ClientSettings(**given)
     if not settings.url.startswith(("http://", "https://")):
-        raise BadSetting(f"url: {settings.url!r} is not an address such as http://127.0.0.1:8080")
+        raise BadSetting(
+            f"url: {settings.url!r}은(는) http://127.0.0.1:8080 같은 주소가 아닙니다",
+            f"url: {settings.url!r} is not an address such as http://127.0.0.1:8080",
+        )
     if not (settings.api_key.isascii() and settings.api_key.isprintable()):
-        raise BadSetting("api_key: the value is not a key; keys look like pb_…")
+        raise BadSetting(
+            "api_key: 키가 아닙니다. 키는 pb_…로 시작합니다", "api_key: the value is not a key; keys look like pb_…"
+        )
     return settings
 
 
@@ -62,6 +67,9 @@ def read_table(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadSetting(f"{file}: cannot be read ({error.strerror})") from None
+        raise BadSetting(
+            f"{file}: 읽을 수 없습니다({explain_os_error(error).ko})",
+            f"{file}: cannot be read ({explain_os_error(error).en})",
+        ) from None
     except ValueError as error:
-        raise BadSetting(f"{file}: is not TOML: {error}") from None
+        raise BadSetting(f"{file}: TOML이 아닙니다: {error}", f"{file}: is not TOML: {error}") from None

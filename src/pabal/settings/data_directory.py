@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from pabal.domain.base.codes import TextError
+from pabal.settings.environment import explain_os_error
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings
 
 
-class AlreadyRunning(Exception):
+class AlreadyRunning(TextError):
     """Another process uses this SQLite store."""
 
 
@@ -33,7 +35,8 @@ def process_lock(settings: Settings) -> Iterator[int]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise AlreadyRunning(
-                f"another pabal is running on {path.parent}; stop it, or choose another directory with --data"
+                f"{path.parent}에서 다른 파발이 실행 중입니다. 그것을 멈추거나 --data로 다른 디렉터리를 고르세요",
+                f"another pabal is running on {path.parent}; stop it, or choose another directory with --data",
             ) from None
         yield file.fileno()
 
@@ -47,7 +50,8 @@ def create_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise BadSetting(
-            f"data: {folder} cannot be used ({error.strerror}); choose another directory with --data"
+            f"data: {folder}을(를) 쓸 수 없습니다({explain_os_error(error).ko}). --data로 다른 디렉터리를 고르세요",
+            f"data: {folder} cannot be used ({explain_os_error(error).en}); choose another directory with --data",
         ) from None
 
 
@@ -56,6 +60,8 @@ def _open_lock(path: Path) -> IO[str]:
         return path.open("w")
     except OSError as error:
         raise BadSetting(
-            f"data: {path} cannot be written ({error.strerror}); run as its owner, give {path.parent} to"
-            " this one with chown, or choose another directory with --data"
+            f"data: {path}에 쓸 수 없습니다({explain_os_error(error).ko}). 소유자로 실행하거나, chown으로"
+            f" {path.parent}을(를) 이 사용자에게 주거나, --data로 다른 디렉터리를 고르세요",
+            f"data: {path} cannot be written ({explain_os_error(error).en}); run as its owner,"
+            f" give {path.parent} to this one with chown, or choose another directory with --data",
         ) from None

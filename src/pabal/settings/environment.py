@@ -1,12 +1,25 @@
-"""The environment of this process: its variables, its language, and who runs it."""
+"""The environment of this process: its variables, its language, who runs it, and what the system refuses."""
 
+import errno
 import os
 import pwd
 from collections.abc import Mapping
 
+from pabal.domain.base.codes import Text
+
 ENVIRONMENT_PREFIX = "PABAL_"
 _LANGUAGE_VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")
 """The first that is set says the language, as everywhere on POSIX."""
+_KOREAN_ERRORS = {
+    errno.ENOENT: "없는 파일",
+    errno.EACCES: "권한 없음",
+    errno.EISDIR: "디렉터리임",
+    errno.ENOTDIR: "디렉터리가 아님",
+    errno.ENOSPC: "디스크 공간 부족",
+    errno.EROFS: "읽기 전용 디스크",
+    errno.EADDRINUSE: "이미 사용 중인 주소",
+}
+"""The system tells its errors in English; these are common enough to be told in Korean."""
 
 
 def read_variables() -> Mapping[str, str]:
@@ -19,6 +32,12 @@ def choose_language(environment: Mapping[str, str] | None = None) -> str:
     environment = os.environ if environment is None else environment
     spelled = next((environment[name] for name in _LANGUAGE_VARIABLES if environment.get(name)), "")
     return "ko" if spelled.lower().startswith("ko") else "en"
+
+
+def explain_os_error(error: OSError) -> Text:
+    """Return why the system has refused something."""
+    said = error.strerror or str(error)
+    return Text(_KOREAN_ERRORS.get(error.errno or 0, said), said)
 
 
 def get_user_name(environment: Mapping[str, str] | None = None) -> str:

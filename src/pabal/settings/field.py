@@ -11,16 +11,17 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo
 
-from pabal.domain.base.codes import Text
+from pabal.domain.base.codes import Text, TextError
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Outcome, Status
 
 SECRET_IS_SET = "(set)"
 """Shown instead of a secret."""
+NO_HINT = Text("", "")
 MAX_PRICE_WON = 1_000_000
 """Highest price of one message; a higher one is a typing error."""
 
 
-class BadSetting(Exception):
+class BadSetting(TextError):
     """A setting is unknown or has an invalid value; the message says what to do."""
 
 
@@ -70,8 +71,12 @@ def convert(settings_type: type, name: str, label: str, value: Any) -> Any:
         AttributeError,
         DecimalException,
     ):  # OSError: a time zone that is a directory
-        given = "the value" if fields(settings_type)[name].metadata["is_secret"] else repr(value)
-        raise BadSetting(f"{label}: {given} is not {_expected_type(hint)}") from None
+        is_secret = fields(settings_type)[name].metadata["is_secret"]
+        given = Text("주어진 값", "the value") if is_secret else Text(repr(value), repr(value))
+        expected = _expected_type(hint)
+        raise BadSetting(
+            f"{label}: {given.ko}은(는) {expected.ko}이(가) 아닙니다", f"{label}: {given.en} is not {expected.en}"
+        ) from None
     check_limits(settings_type, name, label, found)
     return found
 
@@ -81,17 +86,24 @@ def check_limits(settings_type: type, name: str, label: str, value: Any) -> None
     metadata = fields(settings_type)[name].metadata
     if isinstance(value, int):
         if metadata["min_value"] is not None and value < metadata["min_value"]:
-            raise BadSetting(f"{label}: at least {metadata['min_value']}")
+            raise BadSetting(
+                f"{label}: {metadata['min_value']} 이상이어야 합니다", f"{label}: at least {metadata['min_value']}"
+            )
         if metadata["max_value"] is not None and value > metadata["max_value"]:
-            raise BadSetting(f"{label}: at most {metadata['max_value']}")
+            raise BadSetting(
+                f"{label}: {metadata['max_value']} 이하여야 합니다", f"{label}: at most {metadata['max_value']}"
+            )
     if isinstance(value, str) and metadata["max_length"] is not None and len(value) > metadata["max_length"]:
-        raise BadSetting(f"{label}: at most {metadata['max_length']} characters")
+        raise BadSetting(
+            f"{label}: {metadata['max_length']}자 이하여야 합니다",
+            f"{label}: at most {metadata['max_length']} characters",
+        )
 
 
-def suggest(name: str, known: Iterable[str], default: str = "") -> str:
+def suggest(name: str, known: Iterable[str], default: Text = NO_HINT) -> Text:
     """Return a hint to the known name that was probably meant."""
     near = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]}?" if near else default
+    return Text(f". 혹시 {near[0]}입니까?", f"; did you mean {near[0]}?") if near else default
 
 
 def format_value(value: Any) -> str:
@@ -178,21 +190,31 @@ def _require_text(value: Any) -> str:
 
 
 _EXPECTED_TABLES = {
-    Outcome: "a table of result codes of failed messages",
-    Decimal: f"a table of prices in won, from 0 to {MAX_PRICE_WON:,} with at most two decimals",
+    Outcome: Text("실패한 메시지의 결과 코드 표", "a table of result codes of failed messages"),
+    Decimal: Text(
+        f"0부터 {MAX_PRICE_WON:,}까지, 소수점 둘째 자리까지의 단가(원) 표",
+        f"a table of prices in won, from 0 to {MAX_PRICE_WON:,} with at most two decimals",
+    ),
 }
 
 
-def _expected_type(hint: Any) -> str:
+def _expected_type(hint: Any) -> Text:
     origin = get_origin(hint)
     if origin is Literal:
-        return "one of " + ", ".join(get_args(hint))
+        words = ", ".join(get_args(hint))
+        return Text(f"{words} 가운데 하나", f"one of {words}")
     if origin is list:
-        return "a list of networks" if IPv6Network in get_args(get_args(hint)[0]) else "a list"
+        return (
+            Text("네트워크 목록", "a list of networks")
+            if IPv6Network in get_args(get_args(hint)[0])
+            else Text("목록", "a list")
+        )
     if origin is dict:
         return _EXPECTED_TABLES[get_args(hint)[1]]
     if origin in (Union, types.UnionType):
         return _expected_type(get_args(hint)[0])
-    return {bool: "true or false", int: "a whole number", ZoneInfo: "a time zone such as Asia/Seoul"}.get(
-        hint, "text"
-    )
+    return {
+        bool: Text("true 또는 false", "true or false"),
+        int: Text("정수", "a whole number"),
+        ZoneInfo: Text("Asia/Seoul 같은 시간대", "a time zone such as Asia/Seoul"),
+    }.get(hint, Text("글자", "text"))

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from pabal.domain.base.codes import Refused
 from pabal.domain.events.notice import parse_address
+from pabal.settings.environment import explain_os_error
 from pabal.settings.field import BadSetting, setting
 
 MAX_PASSWORD_FILE_BYTES = 10_000
@@ -116,11 +117,17 @@ class MailSettings:
             with self.smtp_password_file.open("rb") as opened:
                 return opened.read(MAX_PASSWORD_FILE_BYTES).decode("ascii").strip("\r\n")
         except OSError as error:
+            file, why = self.smtp_password_file, explain_os_error(error)
             raise BadSetting(
-                f"smtp_password_file: {self.smtp_password_file} cannot be read ({error.strerror})"
+                f"smtp_password_file: {file}을(를) 읽을 수 없습니다({why.ko})",
+                f"smtp_password_file: {file} cannot be read ({why.en})",
             ) from None
         except UnicodeDecodeError:
-            raise BadSetting(f"smtp_password_file: {self.smtp_password_file} is not ASCII text") from None
+            file = self.smtp_password_file
+            raise BadSetting(
+                f"smtp_password_file: {file}은(는) ASCII 텍스트가 아닙니다",
+                f"smtp_password_file: {file} is not ASCII text",
+            ) from None
 
 
 def check_mail(settings: MailSettings) -> None:
@@ -128,29 +135,51 @@ def check_mail(settings: MailSettings) -> None:
     if settings.public_url:
         _check_url(settings.public_url)
     if settings.smtp_password and settings.smtp_password_file:
-        raise BadSetting("smtp_password: set either smtp_password or smtp_password_file")
+        raise BadSetting(
+            "smtp_password: smtp_password와 smtp_password_file 중 하나만 설정하세요",
+            "smtp_password: set either smtp_password or smtp_password_file",
+        )
     if not settings.has_mail:
         return
     host = settings.smtp_host
     if not host.isascii() or not host.isprintable() or set(host) & set(" /@[]"):
-        raise BadSetting(f"smtp_host: {host!r} is not the name or address of a server; the port is smtp_port")
+        raise BadSetting(
+            f"smtp_host: {host!r}은(는) 서버의 이름이나 주소가 아닙니다. 포트는 smtp_port에 적으세요",
+            f"smtp_host: {host!r} is not the name or address of a server; the port is smtp_port",
+        )
     if not settings.smtp_sender:
-        raise BadSetting("smtp_sender: mails need an address that they come from")
+        raise BadSetting(
+            "smtp_sender: 메일을 보내는 주소가 필요합니다", "smtp_sender: mails need an address that they come from"
+        )
     try:
         parse_address(settings.smtp_sender)
     except Refused:
         given = settings.smtp_sender
-        raise BadSetting(f"smtp_sender: {given!r} is not an address such as name@example.com") from None
+        raise BadSetting(
+            f"smtp_sender: {given!r}은(는) name@example.com 같은 주소가 아닙니다",
+            f"smtp_sender: {given!r} is not an address such as name@example.com",
+        ) from None
     if not settings.public_url:
-        raise BadSetting("public_url: mails need the address of the console for their links")
+        raise BadSetting(
+            "public_url: 메일의 링크에 콘솔의 주소가 필요합니다",
+            "public_url: mails need the address of the console for their links",
+        )
     has_password = bool(settings.smtp_password or settings.smtp_password_file)
     if bool(settings.smtp_user) != has_password:
-        raise BadSetting("smtp_user: set a user and a password, or neither")
+        raise BadSetting(
+            "smtp_user: 사용자와 비밀번호를 함께 설정하거나 둘 다 비우세요",
+            "smtp_user: set a user and a password, or neither",
+        )
     for name, value in (("smtp_user", settings.smtp_user), ("smtp_password", settings.smtp_password)):
         if not value.isascii() or (value and not value.isprintable()):
-            raise BadSetting(f"{name}: mail servers take ASCII characters only")
+            raise BadSetting(
+                f"{name}: 메일 서버는 ASCII 문자만 받습니다", f"{name}: mail servers take ASCII characters only"
+            )
     if settings.smtp_user and settings.smtp_tls == "none":
-        raise BadSetting('smtp_tls: a password is sent only over TLS; use "starttls" or "tls"')
+        raise BadSetting(
+            'smtp_tls: 비밀번호는 TLS로만 보냅니다. "starttls" 또는 "tls"를 쓰세요',
+            'smtp_tls: a password is sent only over TLS; use "starttls" or "tls"',
+        )
 
 
 def _check_url(url: str) -> None:
@@ -161,4 +190,7 @@ def _check_url(url: str) -> None:
     except ValueError:
         is_right = False
     if not is_right or not url.isascii() or not url.isprintable() or " " in url:
-        raise BadSetting(f"public_url: {url!r} is not an address such as https://pabal.example.com")
+        raise BadSetting(
+            f"public_url: {url!r}은(는) https://pabal.example.com 같은 주소가 아닙니다",
+            f"public_url: {url!r} is not an address such as https://pabal.example.com",
+        )

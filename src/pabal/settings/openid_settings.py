@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from pabal.domain.base.codes import Refused
 from pabal.domain.users import user
+from pabal.settings.environment import explain_os_error
 from pabal.settings.field import BadSetting, setting
 
 MAX_ISSUER_CHARACTERS = 500
@@ -68,11 +69,20 @@ class OpenIdSettings:
             with file.open("rb") as opened:
                 found = opened.read(MAX_SECRET_FILE_BYTES).decode().strip()
         except OSError as error:
-            raise BadSetting(f"openid_client_secret_file: {file} cannot be read ({error.strerror})") from None
+            raise BadSetting(
+                f"openid_client_secret_file: {file}을(를) 읽을 수 없습니다({explain_os_error(error).ko})",
+                f"openid_client_secret_file: {file} cannot be read ({explain_os_error(error).en})",
+            ) from None
         except ValueError:
-            raise BadSetting(f"openid_client_secret_file: {file} is not text") from None
+            raise BadSetting(
+                f"openid_client_secret_file: {file}은(는) 텍스트가 아닙니다",
+                f"openid_client_secret_file: {file} is not text",
+            ) from None
         if not found:
-            raise BadSetting(f"openid_client_secret_file: {file} is empty")
+            raise BadSetting(
+                f"openid_client_secret_file: {file}이(가) 비어 있습니다",
+                f"openid_client_secret_file: {file} is empty",
+            )
         return found
 
 
@@ -81,24 +91,38 @@ def check_openid(settings: OpenIdSettings) -> None:
     issuer, client_id, name = settings.openid_issuer, settings.openid_client_id, settings.openid_name
     break_glass_operator = settings.break_glass_operator
     if settings.openid_client_secret and settings.openid_client_secret_file:
-        raise BadSetting("openid_client_secret: set either openid_client_secret or openid_client_secret_file")
+        raise BadSetting(
+            "openid_client_secret: openid_client_secret과 openid_client_secret_file 중 하나만 설정하세요",
+            "openid_client_secret: set either openid_client_secret or openid_client_secret_file",
+        )
     if not name.strip() or not name.isprintable():
-        raise BadSetting("openid_name: write the name of the provider as users know it, such as Google")
+        raise BadSetting(
+            "openid_name: 사용자가 아는 제공자의 이름을 적으세요. 예: Google",
+            "openid_name: write the name of the provider as users know it, such as Google",
+        )
     if not issuer:
         if client_id:
-            raise BadSetting("openid_client_id: set openid_issuer as well")
+            raise BadSetting(
+                "openid_client_id: openid_issuer도 설정하세요", "openid_client_id: set openid_issuer as well"
+            )
         if break_glass_operator:
             raise BadSetting(
-                "break_glass_operator: without openid_issuer, nobody else could sign in; set it as well"
+                "break_glass_operator: openid_issuer가 없으면 다른 사람은 로그인할 수 없습니다. 함께 설정하세요",
+                "break_glass_operator: without openid_issuer, nobody else could sign in; set it as well",
             )
         return
     if not _is_issuer(issuer):
         raise BadSetting(
+            f"openid_issuer: {issuer!r}은(는) https://accounts.google.com 같은 제공자 주소가 아닙니다. http는 이"
+            " 컴퓨터에서만 쓸 수 있습니다",
             f"openid_issuer: {issuer!r} is not the address of a provider, such as https://accounts.google.com;"
-            " http is for this machine only"
+            " http is for this machine only",
         )
     if not client_id:
-        raise BadSetting("openid_client_id: set the client id that the provider has given to the console")
+        raise BadSetting(
+            "openid_client_id: 제공자가 콘솔에 준 클라이언트 ID를 설정하세요",
+            "openid_client_id: set the client id that the provider has given to the console",
+        )
     if break_glass_operator:
         _check_operator(break_glass_operator)
 
@@ -132,4 +156,7 @@ def _check_operator(name: str) -> None:
     except Refused:
         is_normal = False
     if not is_normal:
-        raise BadSetting(f"break_glass_operator: {name!r} is not the name of a user, as `pabal user list` shows it")
+        raise BadSetting(
+            f"break_glass_operator: {name!r}은(는) `pabal user list`에 보이는 사용자 이름이 아닙니다",
+            f"break_glass_operator: {name!r} is not the name of a user, as `pabal user list` shows it",
+        )

@@ -112,17 +112,29 @@ class NhnCloudSettings(CarrierSettings):
         for service, products in (("sms", TEXT_PRODUCTS), ("talk", KAKAO_PRODUCTS)):
             app_key, secret_key = getattr(self, f"{service}_app_key"), getattr(self, f"{service}_secret_key")
             if bool(app_key) != bool(secret_key):
-                raise BadSetting(f"carriers.{self.name}: give both {service}_app_key and {service}_secret_key")
+                raise BadSetting(
+                    f"carriers.{self.name}: {service}_app_key와 {service}_secret_key를 모두 적으세요",
+                    f"carriers.{self.name}: give both {service}_app_key and {service}_secret_key",
+                )
             if not app_key:
                 left = tuple(each for each in self.products if each not in products)
                 object.__setattr__(self, "products", left)
             place = f"carriers.{self.name}.{service}_address"
             if not _is_safe_for_secrets(getattr(self, f"{service}_address")):
-                raise BadSetting(f"{place}: must begin with https:// and name a host")
+                raise BadSetting(
+                    f"{place}: https://로 시작하는 주소여야 합니다",
+                    f"{place}: must begin with https:// and name a host",
+                )
         if not self.products:
-            raise BadSetting(f"carriers.{self.name}: give sms_app_key or talk_app_key, or it can send nothing")
+            raise BadSetting(
+                f"carriers.{self.name}: sms_app_key나 talk_app_key를 적으세요. 없으면 아무것도 보낼 수 없습니다",
+                f"carriers.{self.name}: give sms_app_key or talk_app_key, or it can send nothing",
+            )
         if self.webhook_signature and len(self.webhook_signature) < MIN_SIGNATURE_LENGTH:
-            raise BadSetting(f"carriers.{self.name}.webhook_signature: at least {MIN_SIGNATURE_LENGTH} characters")
+            raise BadSetting(
+                f"carriers.{self.name}.webhook_signature: {MIN_SIGNATURE_LENGTH}자 이상이어야 합니다",
+                f"carriers.{self.name}.webhook_signature: at least {MIN_SIGNATURE_LENGTH} characters",
+            )
 
     @property
     def sends_brand_messages(self) -> bool:
@@ -212,9 +224,15 @@ class SolapiSettings(CarrierSettings):
     def __post_init__(self) -> None:
         """Raise BadSetting for an address that is not safe, or a secret that is too short."""
         if not _is_safe_for_secrets(self.address):
-            raise BadSetting(f"carriers.{self.name}.address: must begin with https:// and name a host")
+            raise BadSetting(
+                f"carriers.{self.name}.address: https://로 시작하는 주소여야 합니다",
+                f"carriers.{self.name}.address: must begin with https:// and name a host",
+            )
         if self.webhook_secret and len(self.webhook_secret) < MIN_SIGNATURE_LENGTH:
-            raise BadSetting(f"carriers.{self.name}.webhook_secret: at least {MIN_SIGNATURE_LENGTH} characters")
+            raise BadSetting(
+                f"carriers.{self.name}.webhook_secret: {MIN_SIGNATURE_LENGTH}자 이상이어야 합니다",
+                f"carriers.{self.name}.webhook_secret: at least {MIN_SIGNATURE_LENGTH} characters",
+            )
 
 
 def _is_safe_for_secrets(address: str) -> bool:

@@ -115,12 +115,15 @@ def read_expire_minutes(table: Any) -> dict[str, int]:
     Raises BadSetting.
     """
     if not isinstance(table, dict):
-        raise BadSetting("expire_minutes: write a table [expire_minutes]")
+        raise BadSetting(
+            "expire_minutes: [expire_minutes] 표를 적으세요", "expire_minutes: write a table [expire_minutes]"
+        )
     for product, minutes in table.items():
         check_product(product, f"expire_minutes.{product}")
         if type(minutes) is not int or not 1 <= minutes <= MAX_EXPIRE_MINUTES:
             raise BadSetting(
-                f"expire_minutes.{product}: {minutes!r} is not a whole number from 1 to {MAX_EXPIRE_MINUTES}"
+                f"expire_minutes.{product}: {minutes!r}은(는) 1부터 {MAX_EXPIRE_MINUTES}까지의 정수가 아닙니다",
+                f"expire_minutes.{product}: {minutes!r} is not a whole number from 1 to {MAX_EXPIRE_MINUTES}",
             )
     return dict(table)
 
@@ -132,8 +135,10 @@ def check_retention(settings: SendingSettings, retention_days: int) -> None:
     least = settings.max_days_ahead + lifetime_days + timeout_days + 1
     if retention_days < least:
         raise BadSetting(
-            f"retention_days: at least {least}, or messages would be blanked before they end"
-            f" (max_days_ahead, plus {lifetime_days} days of lifetime, plus the receipt time-out in days, plus one)"
+            f"retention_days: {least} 이상이어야 합니다. 그러지 않으면 메시지가 끝나기 전에"
+            f" 지워집니다(max_days_ahead + 수명 {lifetime_days}일 + 결과 대기 일수 + 1)",
+            f"retention_days: at least {least}, or messages would be blanked before they end (max_days_ahead, plus"
+            f" {lifetime_days} days of lifetime, plus the receipt time-out in days, plus one)",
         )
 
 
@@ -145,4 +150,7 @@ def read_opt_out_number(spelling: str) -> str:
     try:
         return phone.parse_opt_out(spelling) if spelling else ""
     except Refused:
-        raise BadSetting(f"opt_out_number: {spelling!r} is not a number such as 080-123-4567") from None
+        raise BadSetting(
+            f"opt_out_number: {spelling!r}은(는) 080-123-4567 같은 번호가 아닙니다",
+            f"opt_out_number: {spelling!r} is not a number such as 080-123-4567",
+        ) from None

@@ -192,14 +192,18 @@ def _from_environment(environment: Mapping[str, str], secrets: set[str]) -> dict
         name = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
         _check_known(name, variable)
         if name in FILE_ONLY:
-            raise BadSetting(f"{variable}: set {name} in the TOML file, not in the environment")
+            raise BadSetting(
+                f"{variable}: {name}은(는) 환경 변수가 아니라 TOML 파일에 적으세요",
+                f"{variable}: set {name} in the TOML file, not in the environment",
+            )
         given[name] = convert(Settings, name, variable, value)
     return given
 
 
 def _check_known(name: str, place: str) -> None:
     if name not in FIELDS:
-        raise BadSetting(f"{place}: no such setting{suggest(name, FIELDS, '; see `pabal settings`')}")
+        hint = suggest(name, FIELDS, Text(". `pabal settings`를 보세요", "; see `pabal settings`"))
+        raise BadSetting(f"{place}: 없는 설정입니다{hint.ko}", f"{place}: no such setting{hint.en}")
 
 
 def _with_routes(settings: Settings) -> Settings:

@@ -101,7 +101,10 @@ class StoreSettings:
         if self.store.startswith(SQLITE):
             return Path(self.store.removeprefix(SQLITE))
         scheme = self.store.split(":")[0]
-        raise BadSetting(f"store: {scheme}: is not supported; use sqlite:///… or postgresql://…")
+        raise BadSetting(
+            f"store: {scheme}:은(는) 지원하지 않습니다. sqlite:///… 또는 postgresql://…을 쓰세요",
+            f"store: {scheme}: is not supported; use sqlite:///… or postgresql://…",
+        )
 
     @property
     def redacted_store(self) -> str:
@@ -122,7 +125,8 @@ def check_store(settings: StoreSettings) -> None:
         is_right = False
     if not is_right:
         raise BadSetting(
-            "store: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special characters written as %XX"
+            "store: postgresql://USER:PASSWORD@HOST:PORT/DATABASE 형식으로, 특수 문자는 %XX로 적으세요",
+            "store: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with special characters written as %XX",
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
+from pabal.settings.environment import explain_os_error
 from pabal.settings.field import BadSetting, setting
 
 KEY_BYTES = 32
@@ -41,12 +42,10 @@ class WebhookSettings:
     )
     secret_key: list[str] = setting(
         [],
-        "저장소에 있는 웹훅 비밀 값과 수신거부 해시 키를 암호화하는 키입니다. Base64로 쓴 임의의"
-        " 32바이트이며 `pabal secrets new-key`로 만듭니다. 교체하는 동안에는 새 키를 먼저, 이전 키를 뒤에"
-        " 적습니다.",
-        "Key that encrypts the secrets of webhooks and the key of the opt-outs in the store: 32 random"
-        " bytes in Base64, see `pabal secrets new-key`; while it is replaced, the new key first, then old"
-        " ones.",
+        "저장소에 있는 웹훅 비밀 값과 수신거부 해시 키를 암호화하는 키입니다. Base64로 쓴 임의의 32바이트이며"
+        " `pabal secrets new-key`로 만듭니다. 교체하는 동안에는 새 키를 먼저, 이전 키를 뒤에 적습니다.",
+        "Key that encrypts the secrets of webhooks and the key of the opt-outs in the store: 32 random bytes in"
+        " Base64, see `pabal secrets new-key`; while it is replaced, the new key first, then old ones.",
         is_secret=True,
     )
     secret_key_file: Path | None = setting(
@@ -78,7 +77,10 @@ def parse_allowed(spelling: str) -> AllowedEndpoint:
     host = host.removeprefix("[").removesuffix("]").removesuffix(".").lower()
     is_complete = bool(at and colon and account.strip() and host)
     if not is_complete or not port.isascii() or not port.isdigit() or not 1 <= int(port) <= 65535:
-        raise BadSetting(f"webhook_allow: {spelling!r} is not ACCOUNT@HOST:PORT, such as shop@hooks.internal:8443")
+        raise BadSetting(
+            f"webhook_allow: {spelling!r}은(는) shop@hooks.internal:8443 같은 ACCOUNT@HOST:PORT가 아닙니다",
+            f"webhook_allow: {spelling!r} is not ACCOUNT@HOST:PORT, such as shop@hooks.internal:8443",
+        )
     with contextlib.suppress(ValueError):
         host = str(ip_address(host))  # in its usual spelling
     return AllowedEndpoint(account.strip(), host, int(port))
@@ -88,7 +90,10 @@ def check_webhooks(settings: WebhookSettings) -> None:
     """Raise BadSetting for a wrong exception or key; a file is read only when its keys are needed."""
     _ = settings.allowed_endpoints
     if settings.secret_key and settings.secret_key_file:
-        raise BadSetting("secret_key: set either secret_key or secret_key_file")
+        raise BadSetting(
+            "secret_key: secret_key와 secret_key_file 가운데 하나만 설정하세요",
+            "secret_key: set either secret_key or secret_key_file",
+        )
     read_keys(settings.secret_key, None)
 
 
@@ -101,9 +106,9 @@ def read_keys(spellings: list[str], file: Path | None) -> tuple[bytes, ...]:
     if file:
         spellings = _read_lines(file)
         if not spellings:
-            raise BadSetting(f"secret_key_file: {file} is empty")
+            raise BadSetting(f"secret_key_file: {file}이(가) 비어 있습니다", f"secret_key_file: {file} is empty")
     if len(spellings) > MAX_KEYS:
-        raise BadSetting(f"{name}: at most {MAX_KEYS} keys")
+        raise BadSetting(f"{name}: 키는 {MAX_KEYS}개까지입니다", f"{name}: at most {MAX_KEYS} keys")
     return tuple(_parse_key(name, each) for each in spellings)
 
 
@@ -112,9 +117,14 @@ def _read_lines(file: Path) -> list[str]:
         with file.open("rb") as opened:
             content = opened.read(MAX_KEY_FILE_BYTES).decode("ascii")
     except OSError as error:
-        raise BadSetting(f"secret_key_file: {file} cannot be read ({error.strerror})") from None
+        raise BadSetting(
+            f"secret_key_file: {file}을(를) 읽을 수 없습니다({explain_os_error(error).ko})",
+            f"secret_key_file: {file} cannot be read ({explain_os_error(error).en})",
+        ) from None
     except ValueError:
-        raise BadSetting(f"secret_key_file: {file} is not text") from None
+        raise BadSetting(
+            f"secret_key_file: {file}은(는) 텍스트가 아닙니다", f"secret_key_file: {file} is not text"
+        ) from None
     return content.split()
 
 
@@ -124,5 +134,8 @@ def _parse_key(name: str, spelling: str) -> bytes:
     except (binascii.Error, ValueError):
         key = b""
     if len(key) != KEY_BYTES:
-        raise BadSetting(f"{name}: a key is {KEY_BYTES} random bytes in Base64; `pabal secrets new-key` makes one")
+        raise BadSetting(
+            f"{name}: 키는 Base64로 적은 임의의 {KEY_BYTES}바이트입니다. `pabal secrets new-key`로 만드세요",
+            f"{name}: a key is {KEY_BYTES} random bytes in Base64; `pabal secrets new-key` makes one",
+        )
     return key

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 from pabal.domain.base.codes import Refused
+from pabal.settings.environment import explain_os_error
 from pabal.settings.field import BadSetting
 from pabal.webhooks.addresses import AddressRules, WebhookUrl, parse_url
 from pabal.webhooks.exchange import PinnedConnections, Received, build_request
@@ -197,4 +198,7 @@ def _load_authorities(context: ssl.SSLContext, ca_file: Path) -> None:
     try:
         context.load_verify_locations(cafile=ca_file)
     except OSError as error:
-        raise BadSetting(f"webhook_tls_ca: cannot be read ({error.strerror})") from None
+        why = explain_os_error(error)
+        raise BadSetting(
+            f"webhook_tls_ca: 읽을 수 없습니다({why.ko})", f"webhook_tls_ca: cannot be read ({why.en})"
+        ) from None

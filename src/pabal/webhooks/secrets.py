@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 
+from pabal.domain.base.codes import TextError
 from pabal.world import World
 
 PLAIN = b"\x00"
@@ -13,7 +14,7 @@ KEY_ID_BYTES = 4
 NONCE_BYTES = 12
 
 
-class UnreadableSecret(Exception):
+class UnreadableSecret(TextError):
     """A secret cannot be decrypted with the keys that are set."""
 
 
@@ -49,7 +50,10 @@ class SecretBox:
             return stored[1:]
         key = self._keys.get(_key_id_of(stored))
         if stored[:1] != AES_256_GCM or key is None:
-            raise UnreadableSecret("it was encrypted with a key that is not in secret_key")
+            raise UnreadableSecret(
+                "저장소의 비밀 값을 암호화한 키가 secret_key에 없습니다. `pabal doctor`를 실행하세요",
+                "a secret in the store was encrypted with a key that is not in secret_key; run `pabal doctor`",
+            )
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -57,7 +61,10 @@ class SecretBox:
         try:
             secret: bytes = AESGCM(key).decrypt(rest[:NONCE_BYTES], rest[NONCE_BYTES:], context.encode())
         except (InvalidTag, ValueError):
-            raise UnreadableSecret("it was changed in the store") from None
+            raise UnreadableSecret(
+                "저장소의 비밀 값이 바뀌어 읽을 수 없습니다. `pabal doctor`를 실행하세요",
+                "a secret was changed in the store, and cannot be read; run `pabal doctor`",
+            ) from None
         return secret
 
     def is_current(self, stored: bytes) -> bool:

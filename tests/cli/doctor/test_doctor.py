@@ -112,7 +112,7 @@ def test_doctor_advises_no_backup_for_a_store_that_is_not_damaged(new_command_li
 )
 def test_backup_is_advised_only_for_a_damaged_file(error: str, is_damaged: bool) -> None:
     assert issubclass(getattr(apsw, error), apsw.Error)
-    assert ("Restore a backup" in explain_store(error)) == is_damaged
+    assert ("Restore a backup" in explain_store(error).en) == is_damaged
 
 
 def test_disk_that_is_nearly_full_is_reported() -> None:
@@ -120,7 +120,7 @@ def test_disk_that_is_nearly_full_is_reported() -> None:
 
     (found,) = check_disk(1024**3 - 1)
 
-    assert (found.is_ok, found.message) == (False, "its disk has only 1023 MiB free")
+    assert (found.is_ok, found.message.en) == (False, "its disk has only 1023 MiB free")
 
 
 def test_doctor_reports_an_unusable_data_directory(new_command_line: CommandLine) -> None:

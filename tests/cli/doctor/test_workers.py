@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pabal.cli.doctor.database import check_workers, clock_difference_ms
 from pabal.cli.doctor.finding import Finding
-from pabal.cli.doctor.workers import check_workers, clock_difference_ms
 from pabal.store.engine.base import Store
 from pabal.store.engine.postgres.postgres_store import PostgresStore
 from pabal.store.queue import queue, slots
@@ -63,7 +63,7 @@ def test_wrong_clocks_of_live_workers_are_reported() -> None:
 
     assert listed.is_ok
     assert [each.is_ok for each in wrong] == [False, False]
-    messages = sorted(each.message for each in wrong)
+    messages = sorted(each.message.en for each in wrong)
     assert messages[0].startswith("the clock of the worker late:3 is about 60 s behind the database's")
     assert messages[1].startswith("the clock of the worker there:2 is about 5")
     assert messages[1].endswith(" s ahead of the database's")

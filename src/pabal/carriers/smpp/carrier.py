@@ -65,7 +65,8 @@ class SmppCarrier(Carrier):
             self._writer = SubmitWriter(settings)
             self._connections = Connections(settings, world, on_anomaly, self._receipts.add, connect)
         except ValueError as error:
-            raise BadSetting(f"carriers.{settings.name}: {error}") from None
+            said = f"carriers.{settings.name}: {error}"
+            raise BadSetting(said, said) from None
         self._pacer = Pacer(settings.rate, world)
         self._send_lock = asyncio.Lock()
         """Held by the batch that is being sent: first come, first served."""

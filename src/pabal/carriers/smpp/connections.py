@@ -12,6 +12,7 @@ from pabal.carriers.smpp.pdu import Pdu
 from pabal.carriers.smpp.session import BIND_TIMEOUT_S, BindRequest, ConnectionLost, SmppSession
 from pabal.carriers.smpp.submit_group import SubmitGroup
 from pabal.settings.carriers import SmppSettings
+from pabal.settings.environment import explain_os_error
 from pabal.settings.field import BadSetting
 from pabal.world import World
 
@@ -159,7 +160,11 @@ def _connector(settings: SmppSettings) -> Connect:
     try:
         context = ssl.create_default_context(cafile=settings.tls_ca) if settings.tls else None
     except OSError as error:
-        raise BadSetting(f"carriers.{settings.name}.tls_ca: cannot be read ({error.strerror})") from None
+        why = explain_os_error(error)
+        raise BadSetting(
+            f"carriers.{settings.name}.tls_ca: 읽을 수 없습니다({why.ko})",
+            f"carriers.{settings.name}.tls_ca: cannot be read ({why.en})",
+        ) from None
 
     async def connect(make: Callable[[], asyncio.Protocol]) -> object:
         loop = asyncio.get_running_loop()

@@ -5,23 +5,21 @@ import os
 import sys
 from collections.abc import Callable
 from enum import IntEnum
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import httpx
 from msgspec import UNSET
 
-from pabal.cli.shared.errors import CommandError
+from pabal.cli.shared.language import CommandError, choose
+from pabal.cli.shared.options import add_config_option, add_json_option, add_option
 from pabal.cli.shared.table import printable
-from pabal.cli.shared.translate import t
 from pabal.client import ApiError, Client, NoAnswerError, Retries
 from pabal.client.errors import TemporaryError
 from pabal.client.exchange import USUAL_RETRIES
-from pabal.domain.base.codes import Code, Text
+from pabal.domain.base.codes import Code, Text, TextError
 from pabal.models.answers import Envelope, WarningItem
 from pabal.settings.client_settings import load_client
 from pabal.settings.environment import choose_language
-from pabal.settings.field import BadSetting
 
 MAX_PROBLEMS = 20
 """Problems of a refusal that are printed."""
@@ -73,26 +71,34 @@ class Call(NamedTuple):
         report_line(self.t(text, **values))
 
 
-def add_call(
-    subparsers: Any, name: str, run: Callable[[Call], int], help: str, *, needs_key: bool = True
-) -> argparse.ArgumentParser:
-    """Add a command that calls a running service, and return its parser."""
-    parser: argparse.ArgumentParser = subparsers.add_parser(name, help=help, description=help)
-    parser.add_argument("--url", help="address of the service (default: PABAL_URL, else http://127.0.0.1:8080)")
+def add_call_options(
+    parser: argparse.ArgumentParser, run: Callable[[Call], int], *, needs_key: bool = True
+) -> None:
+    """Add the options of a command that calls a running service."""
+    add_option(
+        parser,
+        "--url",
+        "서비스의 주소(기본값: PABAL_URL, 없으면 http://127.0.0.1:8080)",
+        "address of the service (default: PABAL_URL, else http://127.0.0.1:8080)",
+    )
     if needs_key:
-        parser.add_argument(
-            "--key", help="API key (default: PABAL_API_KEY, which other users of a machine cannot see)"
+        add_option(
+            parser,
+            "--key",
+            "API 키(기본값: PABAL_API_KEY. 환경 변수는 다른 사용자가 볼 수 없습니다)",
+            "API key (default: PABAL_API_KEY, which other users of a machine cannot see)",
         )
-    parser.add_argument("--config", type=Path, metavar="FILE", help="TOML file with settings")
-    parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
+    add_config_option(parser)
+    add_json_option(parser)
     parser.set_defaults(run_call=run, needs_key=needs_key)
-    return parser
 
 
 def parse_count(given: str, most: int = MAX_COUNT) -> int:
     """Return a number from 1 to `most` that was given as an argument."""
     if not (given.isascii() and given.isdigit() and 1 <= int(given) <= most):
-        raise argparse.ArgumentTypeError(f"must be a number from 1 to {most:,}")
+        raise argparse.ArgumentTypeError(
+            choose(f"1부터 {most:,}까지의 수여야 합니다", f"must be a number from 1 to {most:,}")
+        )
     return int(given)
 
 
@@ -102,13 +108,16 @@ def run_call(given: argparse.Namespace) -> int:
     try:
         settings = load_client(file=given.config, url=given.url, api_key=getattr(given, "key", None))
         if given.needs_key and not settings.api_key:
-            raise CommandError(_NO_KEY.in_language(language))
+            raise CommandError(*_NO_KEY)
         with Client(settings.url, settings.api_key, locale=language, retries=_choose_retries(given)) as client:
             status: int = given.run_call(Call(given, client, settings.url, language))
             sys.stdout.flush()
             return status
-    except (BadSetting, CommandError, httpx.InvalidURL) as error:
-        report_line(f"pabal: {t(str(error))}")
+    except TextError as error:
+        report_line(f"pabal: {error.text.in_language(language)}")
+        return ExitStatus.WRONG_USE
+    except httpx.InvalidURL as error:
+        report_line(f"pabal: {error}")
         return ExitStatus.WRONG_USE
     except ApiError as error:
         report_refusal(error, language)

@@ -1,7 +1,8 @@
 """`pabal completion`: prints a script that lets a shell complete commands and options."""
 
 import argparse
-from typing import Any
+
+from pabal.cli.shared.options import add_option
 
 _BASH = """\
 _pabal() {{
@@ -25,21 +26,25 @@ _ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
 SHELLS = ("bash", "zsh", "fish")
 
 
-def add_commands(subparsers: Any, parser: argparse.ArgumentParser) -> None:
-    """Add `completion`, which completes the commands of a parser."""
-    help = "Print a script that completes commands and options in a shell."
-    added = subparsers.add_parser("completion", help=help, description=help)
-    added.add_argument("shell", choices=SHELLS, help="the shell; for example: source <(pabal completion bash)")
-    added.set_defaults(complete=parser)
+def declare_completion(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal completion`."""
+    add_option(
+        parser,
+        "shell",
+        "셸. 예: source <(pabal completion bash)",
+        "the shell; for example: source <(pabal completion bash)",
+        choices=SHELLS,
+    )
+    parser.set_defaults(complete=print_script)
 
 
-def print_script(given: argparse.Namespace) -> int:
-    """Print the script for a shell."""
-    commands = _find_commands(given.complete, "")
-    if given.shell == "fish":
+def print_script(parser: argparse.ArgumentParser, shell: str) -> int:
+    """Print the script that completes the commands of a parser."""
+    commands = _find_commands(parser, "")
+    if shell == "fish":
         print("\n".join(_write_fish(commands)))
     else:
-        print((_ZSH if given.shell == "zsh" else "") + _write_bash(commands), end="")
+        print((_ZSH if shell == "zsh" else "") + _write_bash(commands), end="")
     return 0
 
 

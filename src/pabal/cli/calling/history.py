@@ -1,12 +1,14 @@
 """`pabal history`: messages by receiver, request or date, and what happened to one of them."""
 
+import argparse
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
 
 from msgspec import UNSET
 
-from pabal.cli.calling.call import Call, ExitStatus, add_call, parse_count
+from pabal.cli.calling.call import Call, ExitStatus, add_call_options, parse_count
+from pabal.cli.shared.options import add_option
 from pabal.cli.shared.table import print_json, print_rows
 from pabal.client import GetMessage, ListMessages
 from pabal.domain.base.codes import Text
@@ -29,9 +31,9 @@ MESSAGE_COLUMNS = {
 EVENT_COLUMNS = {
     "date": Text("시각", "Time"),
     "event": Text("일어난 일", "Event"),
-    "carrier": Text("통신사", "Carrier"),
+    "carrier": Text("발송 경로", "Carrier"),
     "verdict": Text("판정", "Verdict"),
-    "carrierCode": Text("통신사 코드", "Carrier's code"),
+    "carrierCode": Text("발송 경로의 코드", "Carrier's code"),
     "resultCode": Text("결과", "Result"),
 }
 _MORE = Text(
@@ -39,19 +41,39 @@ _MORE = Text(
 )
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add `history`."""
-    parser = add_call(
-        subparsers, "history", _history, "List messages, newest first; without options those since yesterday."
+def declare_history(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal history`."""
+    add_call_options(parser, _history)
+    add_option(parser, "--to", "이 수신자의 메시지", "messages to this receiver", metavar="NUMBER")
+    add_option(parser, "--request", "이 요청의 메시지", "messages of this request", metavar="ID")
+    add_option(parser, "--message", "이 메시지와 처리 이력", "this message, and what happened to it", metavar="ID")
+    add_option(
+        parser,
+        "--date",
+        "요청 시각: yyyy-MM-dd 또는 from~to",
+        "when they were requested: yyyy-MM-dd, or from~to",
+        metavar="PERIOD",
     )
-    parser.add_argument("--to", metavar="NUMBER", help="messages to this receiver")
-    parser.add_argument("--request", metavar="ID", help="messages of this request")
-    parser.add_argument("--message", metavar="ID", help="this message, and what happened to it")
-    parser.add_argument("--date", metavar="PERIOD", help="when they were requested: yyyy-MM-dd, or from~to")
-    parser.add_argument("--kind", help="such as sms, alimTalk, friendTalkText or brandMessage")
-    parser.add_argument("--status", help="waiting, sending, completed, fail or cancel")
-    parser.add_argument(
-        "--limit", type=parse_count, default=LIMIT, metavar="N", help="how many at most (default: 50)"
+    add_option(
+        parser,
+        "--kind",
+        "sms, alimTalk, friendTalkText, brandMessage 등",
+        "such as sms, alimTalk, friendTalkText or brandMessage",
+    )
+    add_option(
+        parser,
+        "--status",
+        "waiting, sending, completed, fail, cancel",
+        "waiting, sending, completed, fail or cancel",
+    )
+    add_option(
+        parser,
+        "--limit",
+        "최대 개수(기본값: 50)",
+        "how many at most (default: 50)",
+        type=parse_count,
+        default=LIMIT,
+        metavar="N",
     )
 
 

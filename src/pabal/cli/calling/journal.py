@@ -8,8 +8,9 @@ from typing import IO, Any, NamedTuple, Self
 
 import msgspec
 
-from pabal.cli.shared.errors import CommandError
+from pabal.cli.shared.language import CommandError
 from pabal.domain.base.dates import Instant
+from pabal.settings.environment import explain_os_error
 
 MAX_JOURNAL_BYTES = 256 * 1024 * 1024
 
@@ -42,13 +43,18 @@ class Journal:
         try:
             self._file: IO[bytes] = path.open("a+b")
         except OSError as error:
-            raise CommandError(f"{path}: cannot be written ({error.strerror})") from None
+            raise CommandError(
+                f"{path}: 쓸 수 없습니다({explain_os_error(error).ko})",
+                f"{path}: cannot be written ({explain_os_error(error).en})",
+            ) from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._read()
         except BlockingIOError:
             self._file.close()
-            raise CommandError(f"{path}: another pabal is sending this file") from None
+            raise CommandError(
+                f"{path}: 다른 pabal이 이 파일을 보내고 있습니다", f"{path}: another pabal is sending this file"
+            ) from None
         except CommandError:
             self._file.close()
             raise
@@ -102,13 +108,19 @@ class Journal:
         self._file.seek(0)
         content = self._file.read(MAX_JOURNAL_BYTES + 1)
         if len(content) > MAX_JOURNAL_BYTES:
-            raise CommandError(f"{self.path}: more than {MAX_JOURNAL_BYTES:,} bytes; move it away")
+            raise CommandError(
+                f"{self.path}: {MAX_JOURNAL_BYTES:,}바이트를 넘습니다. 다른 곳으로 옮기세요",
+                f"{self.path}: more than {MAX_JOURNAL_BYTES:,} bytes; move it away",
+            )
         *lines, rest = content.split(b"\n")
         try:
             for line in lines:
                 self._apply(msgspec.json.decode(line))
         except (msgspec.DecodeError, KeyError, TypeError, ValueError, AttributeError):
-            raise CommandError(f"{self.path}: is not a journal of pabal; move it away") from None
+            raise CommandError(
+                f"{self.path}: pabal의 기록 파일이 아닙니다. 다른 곳으로 옮기세요",
+                f"{self.path}: is not a journal of pabal; move it away",
+            ) from None
         if rest:  # the process was killed while it wrote its last line
             self._file.truncate(len(content) - len(rest))
 

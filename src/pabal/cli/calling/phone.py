@@ -1,12 +1,13 @@
 """`pabal phone`: what a simulated phone receives, as it arrives."""
 
+import argparse
 from collections.abc import Sequence
 from threading import Event
-from typing import Any
 
 from msgspec import UNSET
 
-from pabal.cli.calling.call import Call, ExitStatus, add_call
+from pabal.cli.calling.call import Call, ExitStatus, add_call_options
+from pabal.cli.shared.options import add_option
 from pabal.cli.shared.table import print_json, printable
 from pabal.client import ListPhoneMessages
 from pabal.domain.base.codes import Text
@@ -22,11 +23,19 @@ _WATCHING = Text("{number}을(를) 보고 있습니다. Ctrl-C로 끝냅니다."
 _IMAGE = Text("[이미지]", "[image]")
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add `phone`."""
-    parser = add_call(subparsers, "phone", _watch, "Watch a simulated phone: print what it has, and what arrives.")
-    parser.add_argument("number", metavar="NUMBER", help="the number, with or without hyphens")
-    parser.add_argument("--once", action="store_true", help="print what it has, and do not wait")
+def declare_phone(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal phone`."""
+    add_call_options(parser, _watch)
+    add_option(
+        parser, "number", "번호. 하이픈은 없어도 됩니다", "the number, with or without hyphens", metavar="NUMBER"
+    )
+    add_option(
+        parser,
+        "--once",
+        "있는 것만 출력하고 기다리지 않습니다",
+        "print what it has, and do not wait",
+        action="store_true",
+    )
 
 
 def _watch(call: Call) -> int:

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from pabal.cli.shared.errors import CommandError
+from pabal.cli.shared.language import CommandError
 from pabal.client import ReceiverBody
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import Columns, SheetRow
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import phone
+from pabal.settings.environment import explain_os_error
 
 REPORT_COLUMNS = Text("행,이유", "row,reason")
 _VARIABLE = re.compile(r"#\{([^{}]+)\}")
@@ -45,12 +46,19 @@ def read_receivers(path: Path, body: msgspec.Struct, kind: type[ReceiverBody], l
             digest = hashlib.file_digest(file, "sha256").digest()
             rows = [row for batch in sheet.read_rows(file) for row in batch]
         if not rows:
-            raise CommandError(f"{path}: is empty; its first row names the columns")
+            raise CommandError(
+                f"{path}: 비어 있습니다. 첫 행은 열 이름이어야 합니다",
+                f"{path}: is empty; its first row names the columns",
+            )
         columns = _find_columns(rows[0], body)
     except OSError as error:
-        raise CommandError(f"{path}: cannot be read ({error.strerror})") from None
+        raise CommandError(
+            f"{path}: 읽을 수 없습니다({explain_os_error(error).ko})",
+            f"{path}: cannot be read ({explain_os_error(error).en})",
+        ) from None
     except Refused as refused:
-        raise CommandError(f"{path}: {refused.problems[0].message(language)}") from None
+        first = refused.problems[0]
+        raise CommandError(f"{path}: {first.message('ko')}", f"{path}: {first.message('en')}") from None
     receivers: dict[int, ReceiverBody] = {}
     wrong: dict[int, str] = {}
     for row in rows[1:]:
@@ -74,7 +82,10 @@ def write_report(path: Path, file: ReceiverFile, wrong: Mapping[int, str], langu
                 if row.number in wrong:
                     writer.writerow([row.number, wrong[row.number], *row.cells])
     except OSError as error:
-        raise CommandError(f"{path}: cannot be written ({error.strerror})") from None
+        raise CommandError(
+            f"{path}: 쓸 수 없습니다({explain_os_error(error).ko})",
+            f"{path}: cannot be written ({explain_os_error(error).en})",
+        ) from None
 
 
 class _WrongRow(Exception):

@@ -3,15 +3,15 @@
 import argparse
 from pathlib import Path
 from threading import Event
-from typing import Any
 
 from msgspec import UNSET
 
-from pabal.cli.calling.call import Call, ExitStatus, add_call, list_warnings, parse_count, report_line
+from pabal.cli.calling.call import Call, ExitStatus, add_call_options, list_warnings, parse_count, report_line
 from pabal.cli.calling.history import MESSAGE_COLUMNS, message_row
 from pabal.cli.calling.send_body import KINDS, add_body_options, build_body, with_receivers
 from pabal.cli.calling.send_csv import send_csv
-from pabal.cli.shared.errors import CommandError
+from pabal.cli.shared.language import CommandError, choose
+from pabal.cli.shared.options import add_option
 from pabal.cli.shared.table import print_json, print_rows
 from pabal.client import GetRequest, ReceiverBody
 from pabal.domain.base.codes import Text
@@ -31,7 +31,7 @@ DRY_RUN_COLUMNS = {
     "phoneNumber": Text("수신번호", "Receiver"),
     "product": Text("종류", "Kind"),
     "size": Text("길이", "Size"),
-    "carrier": Text("통신사", "Carrier"),
+    "carrier": Text("발송 경로", "Carrier"),
     "scheduledDate": Text("발송 시각", "Scheduled"),
     "cost": Text("비용", "Cost"),
     "content": Text("내용", "Text"),
@@ -40,45 +40,103 @@ _STILL_WAITING = Text("아직 끝나지 않은 메시지가 있습니다: {count
 _NOTHING_SENT = Text("확인만 했습니다. 아무것도 발송하지 않았습니다.", "This was a dry run: nothing was sent.")
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add `send`."""
-    parser = add_call(subparsers, "send", _send, "Send messages to some numbers, or to the rows of a CSV file.")
-    parser.add_argument("kind", nargs="?", choices=list(KINDS), help="what to send (default with --csv: sms)")
-    parser.add_argument("--to", nargs="+", action="extend", metavar="NUMBER", help="receivers")
-    parser.add_argument(
-        "--var", action="append", type=_parse_variable, metavar="NAME=VALUE", help="value of a variable #{NAME}"
+def declare_send(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal send`."""
+    add_call_options(parser, _send)
+    add_option(
+        parser,
+        "kind",
+        "보낼 종류(--csv의 기본값: sms)",
+        "what to send (default with --csv: sms)",
+        nargs="?",
+        choices=list(KINDS),
     )
-    parser.add_argument("--reference", metavar="TEXT", help="your own id for the messages")
+    add_option(parser, "--to", "수신자", "receivers", nargs="+", action="extend", metavar="NUMBER")
+    add_option(
+        parser,
+        "--var",
+        "변수 #{NAME}의 값",
+        "value of a variable #{NAME}",
+        action="append",
+        type=_parse_variable,
+        metavar="NAME=VALUE",
+    )
+    add_option(parser, "--reference", "메시지에 붙일 참조 ID", "your own id for the messages", metavar="TEXT")
     add_body_options(parser)
-    parser.add_argument("--dry-run", action="store_true", help="check it, and send nothing")
-    parser.add_argument("--idempotency-key", metavar="KEY", help="with the same key it is sent once")
-    parser.add_argument("--wait", action="store_true", help="wait until the messages have ended")
-    parser.add_argument(
+    add_option(
+        parser, "--dry-run", "확인만 하고 보내지 않습니다", "check it, and send nothing", action="store_true"
+    )
+    add_option(
+        parser,
+        "--idempotency-key",
+        "같은 키로는 한 번만 보냅니다",
+        "with the same key it is sent once",
+        metavar="KEY",
+    )
+    add_option(
+        parser,
+        "--wait",
+        "메시지가 끝날 때까지 기다립니다",
+        "wait until the messages have ended",
+        action="store_true",
+    )
+    add_option(
+        parser,
         "--timeout",
+        "기다릴 시간(초, 기본값: 60)",
+        "how long to wait (default: 60)",
         type=parse_count,
         default=WAIT_SECONDS,
         metavar="SECONDS",
-        help="how long to wait (default: 60)",
     )
-    parser.add_argument(
-        "--csv", type=Path, metavar="FILE", help="send to its rows; its first row names the columns"
+    _add_csv_options(parser)
+
+
+def _add_csv_options(parser: argparse.ArgumentParser) -> None:
+    add_option(
+        parser,
+        "--csv",
+        "각 행에 보냅니다. 첫 행은 열 이름입니다",
+        "send to its rows; its first row names the columns",
+        type=Path,
+        metavar="FILE",
     )
-    parser.add_argument(
-        "--chunk", type=parse_count, default=CHUNK, metavar="N", help="with --csv: rows a request (default: 1000)"
+    add_option(
+        parser,
+        "--chunk",
+        "--csv와 함께: 요청 하나의 행 수(기본값: 1000)",
+        "with --csv: rows a request (default: 1000)",
+        type=parse_count,
+        default=CHUNK,
+        metavar="N",
     )
-    parser.add_argument("--strict", action="store_true", help="with --csv: send nothing if a row is wrong")
-    parser.add_argument("--again", action="store_true", help="with --csv: send a file that was sent before")
-    parser.add_argument(
+    add_option(
+        parser,
+        "--strict",
+        "--csv와 함께: 잘못된 행이 있으면 아무것도 보내지 않습니다",
+        "with --csv: send nothing if a row is wrong",
+        action="store_true",
+    )
+    add_option(
+        parser,
+        "--again",
+        "--csv와 함께: 보냈던 파일을 다시 보냅니다",
+        "with --csv: send a file that was sent before",
+        action="store_true",
+    )
+    add_option(
+        parser,
         "--in-doubt",
+        "--csv와 함께: 오래전에 발송되었을 수 있는 행의 처리",
+        "with --csv: what to do with rows that may have been sent long ago",
         choices=("send", "skip"),
-        help="with --csv: what to do with rows that may have been sent long ago",
     )
 
 
 def _parse_variable(given: str) -> tuple[str, str]:
     name, sign, value = given.partition("=")
     if not (name and sign):
-        raise argparse.ArgumentTypeError("write NAME=VALUE")
+        raise argparse.ArgumentTypeError(choose("NAME=VALUE 형식으로 적으세요", "write NAME=VALUE"))
     return name, value
 
 
@@ -86,15 +144,23 @@ def _send(call: Call) -> int:
     given = call.given
     if given.csv:
         if given.to or given.var or given.reference or given.idempotency_key or given.wait:
-            raise CommandError("--csv: without --to, --var, --reference, --idempotency-key and --wait")
+            raise CommandError(
+                "--csv는 --to, --var, --reference, --idempotency-key, --wait와 함께 쓸 수 없습니다",
+                "--csv: without --to, --var, --reference, --idempotency-key and --wait",
+            )
         name = given.kind or DEFAULT_KIND
         return send_csv(call, name, build_body(given, name))
     if given.strict or given.again or given.in_doubt:
-        raise CommandError("--strict, --again and --in-doubt: only with --csv")
+        raise CommandError(
+            "--strict, --again, --in-doubt는 --csv와 함께만 씁니다",
+            "--strict, --again and --in-doubt: only with --csv",
+        )
     if not given.kind:
-        raise CommandError(f"say what to send: {', '.join(KINDS)}")
+        raise CommandError(f"무엇을 보낼지 적으세요: {', '.join(KINDS)}", f"say what to send: {', '.join(KINDS)}")
     if not given.to:
-        raise CommandError("--to: required, unless --csv names a file")
+        raise CommandError(
+            "--to: --csv로 파일을 주지 않으면 꼭 필요합니다", "--to: required, unless --csv names a file"
+        )
     kind = KINDS[given.kind]
     data = dict(given.var) if given.var else None
     receivers: list[ReceiverBody] = [

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from pabal.cli.shared.errors import CommandError
+from pabal.cli.shared.language import CommandError
+from pabal.cli.shared.options import add_option
 from pabal.client import (
     Client,
     FriendtalkReceiverBody,
@@ -21,7 +22,9 @@ from pabal.client import (
     SendMms,
     SendSms,
 )
+from pabal.domain.base.codes import Text
 from pabal.models.send_answers import AcceptedAnswer
+from pabal.settings.environment import explain_os_error
 
 MAX_FILE_BYTES = 1024 * 1024
 """Largest image or JSON file, and longest text from standard input."""
@@ -51,7 +54,7 @@ class SendOption(NamedTuple):
 
     flag: str
     field: str
-    help: str
+    help: Text
     metavar: str | None = "TEXT"
     kind: Callable[[str], Any] = str
     read: Callable[[Any], Any] = lambda value: value
@@ -67,7 +70,10 @@ def _read_text(given: str) -> str:
         return given
     text = sys.stdin.read(MAX_FILE_BYTES + 1)
     if len(text) > MAX_FILE_BYTES:
-        raise CommandError(f"--content: standard input has more than {MAX_FILE_BYTES:,} characters")
+        raise CommandError(
+            f"--content: 표준 입력이 {MAX_FILE_BYTES:,}자를 넘습니다",
+            f"--content: standard input has more than {MAX_FILE_BYTES:,} characters",
+        )
     return text.removesuffix("\n")
 
 
@@ -76,9 +82,14 @@ def _read_file(path: Path) -> bytes:
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
-        raise CommandError(f"{path}: cannot be read ({error.strerror})") from None
+        raise CommandError(
+            f"{path}: 읽을 수 없습니다({explain_os_error(error).ko})",
+            f"{path}: cannot be read ({explain_os_error(error).en})",
+        ) from None
     if len(content) > MAX_FILE_BYTES:
-        raise CommandError(f"{path}: more than {MAX_FILE_BYTES:,} bytes")
+        raise CommandError(
+            f"{path}: {MAX_FILE_BYTES:,}바이트를 넘습니다", f"{path}: more than {MAX_FILE_BYTES:,} bytes"
+        )
     return content
 
 
@@ -91,37 +102,96 @@ def _read_json(path: Path) -> Any:
     try:
         return msgspec.json.decode(_read_file(path))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path}: is not JSON: {error}") from None
+        raise CommandError(f"{path}: JSON이 아닙니다: {error}", f"{path}: is not JSON: {error}") from None
 
 
 OPTIONS = [
-    SendOption("--content", "content", "text, with variables #{name}; - reads standard input", read=_read_text),
-    SendOption("--subject", "subject", "subject of an LMS or MMS"),
-    SendOption("--from", "sender", "sender number of an SMS, LMS or MMS", "NUMBER"),
-    SendOption("--sender-key", "senderKey", "key of the sender profile", "KEY"),
-    SendOption("--template", "templateCode", "code of the template", "CODE"),
-    SendOption("--at", "sendDate", "when to send it, yyyy-MM-dd HH:mm (default: now)", "DATE"),
-    SendOption("--expire-minutes", "expireMinutes", "by when a carrier must have it", "N", int),
-    SendOption("--ad", "adFlag", "it is an advertisement", None),
-    SendOption("--opt-out-number", "optOutNumber", "free number for opting out of an advertisement", "NUMBER"),
-    SendOption("--message-type", "messageType", "type of a friend talk or brand message", "TYPE"),
-    SendOption("--targeting", "targeting", "whom a brand message is for: I, M or N", "WHOM"),
-    SendOption("--image", "image", "JPEG file", "FILE", Path, _read_image),
-    SendOption("--image-link", "imageLink", "link of the image", "URL"),
-    SendOption("--buttons", "buttons", "JSON file with a list of buttons", "FILE", Path, _read_json),
-    SendOption("--attachment", "attachment", "JSON file: attachment of a brand message", "FILE", Path, _read_json),
-    SendOption("--resend-from", "resendPhoneNumber", "send a text from this number if it fails", "NUMBER"),
-    SendOption("--resend-content", "resendContent", "that text (default: the text of the message)"),
-]  # fmt: skip
+    SendOption(
+        "--content",
+        "content",
+        Text(
+            "내용. 변수는 #{name}, -는 표준 입력에서 읽습니다",
+            "text, with variables #{name}; - reads standard input",
+        ),
+        read=_read_text,
+    ),
+    SendOption("--subject", "subject", Text("LMS나 MMS의 제목", "subject of an LMS or MMS")),
+    SendOption(
+        "--from", "sender", Text("SMS, LMS, MMS의 발신번호", "sender number of an SMS, LMS or MMS"), "NUMBER"
+    ),
+    SendOption("--sender-key", "senderKey", Text("발신 프로필의 키", "key of the sender profile"), "KEY"),
+    SendOption("--template", "templateCode", Text("템플릿의 코드", "code of the template"), "CODE"),
+    SendOption(
+        "--at",
+        "sendDate",
+        Text("발송 시각, yyyy-MM-dd HH:mm(기본값: 지금)", "when to send it, yyyy-MM-dd HH:mm (default: now)"),
+        "DATE",
+    ),
+    SendOption(
+        "--expire-minutes",
+        "expireMinutes",
+        Text("이 시간(분) 안에 발송 경로에 넘깁니다", "by when a carrier must have it"),
+        "N",
+        int,
+    ),
+    SendOption("--ad", "adFlag", Text("광고입니다", "it is an advertisement"), None),
+    SendOption(
+        "--opt-out-number",
+        "optOutNumber",
+        Text("광고의 무료 수신거부 번호", "free number for opting out of an advertisement"),
+        "NUMBER",
+    ),
+    SendOption(
+        "--message-type",
+        "messageType",
+        Text("친구톡이나 브랜드 메시지의 유형", "type of a friend talk or brand message"),
+        "TYPE",
+    ),
+    SendOption(
+        "--targeting",
+        "targeting",
+        Text("브랜드 메시지의 대상: I, M, N", "whom a brand message is for: I, M or N"),
+        "WHOM",
+    ),
+    SendOption("--image", "image", Text("JPEG 파일", "JPEG file"), "FILE", Path, _read_image),
+    SendOption("--image-link", "imageLink", Text("이미지의 링크", "link of the image"), "URL"),
+    SendOption(
+        "--buttons",
+        "buttons",
+        Text("버튼 목록이 있는 JSON 파일", "JSON file with a list of buttons"),
+        "FILE",
+        Path,
+        _read_json,
+    ),
+    SendOption(
+        "--attachment",
+        "attachment",
+        Text("JSON 파일: 브랜드 메시지의 attachment", "JSON file: attachment of a brand message"),
+        "FILE",
+        Path,
+        _read_json,
+    ),
+    SendOption(
+        "--resend-from",
+        "resendPhoneNumber",
+        Text("실패하면 이 번호로 문자를 보냅니다", "send a text from this number if it fails"),
+        "NUMBER",
+    ),
+    SendOption(
+        "--resend-content",
+        "resendContent",
+        Text("그 문자의 내용(기본값: 메시지의 내용)", "that text (default: the text of the message)"),
+    ),
+]
 
 
 def add_body_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that make the body."""
     for option in OPTIONS:
         if option.metavar is None:
-            parser.add_argument(option.flag, action="store_true", default=None, help=option.help)
+            add_option(parser, option.flag, *option.help, action="store_true", default=None)
         else:
-            parser.add_argument(option.flag, type=option.kind, metavar=option.metavar, help=option.help)
+            add_option(parser, option.flag, *option.help, type=option.kind, metavar=option.metavar)
 
 
 def build_body(given: argparse.Namespace, kind: str) -> msgspec.Struct:
@@ -136,19 +206,21 @@ def build_body(given: argparse.Namespace, kind: str) -> msgspec.Struct:
         if value is None:
             continue
         if option.field not in fields:
-            raise CommandError(f"{option.flag}: is not for {kind}")
+            raise CommandError(f"{option.flag}: {kind}에는 쓰지 않습니다", f"{option.flag}: is not for {kind}")
         values[option.field] = option.read(value)
     if "resendPhoneNumber" in values:
         values["resend"] = True
     elif "resendContent" in values:
-        raise CommandError("--resend-content: give --resend-from too")
+        raise CommandError("--resend-content: --resend-from도 주세요", "--resend-content: give --resend-from too")
     missing = [each.flag for each in OPTIONS if each.field not in values and _is_required(fields.get(each.field))]
     if missing:
-        raise CommandError(f"{', '.join(missing)}: required for {kind}")
+        raise CommandError(
+            f"{', '.join(missing)}: {kind}에 꼭 필요합니다", f"{', '.join(missing)}: required for {kind}"
+        )
     try:
         return msgspec.convert(values, KINDS[kind].body)
     except msgspec.ValidationError as error:
-        raise CommandError(str(error)) from None
+        raise CommandError(str(error), str(error)) from None
 
 
 def with_receivers(body: msgspec.Struct, receivers: list[ReceiverBody]) -> msgspec.Struct:

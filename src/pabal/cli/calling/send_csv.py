@@ -12,7 +12,7 @@ from pabal.cli.calling.journal import Journal
 from pabal.cli.calling.progress import ProgressBar
 from pabal.cli.calling.receiver_file import ReceiverFile, read_receivers, write_report
 from pabal.cli.calling.send_body import KINDS, with_receivers
-from pabal.cli.shared.errors import CommandError
+from pabal.cli.shared.language import CommandError
 from pabal.cli.shared.table import print_json
 from pabal.client import ApiError, NoAnswerError, ReceiverBody
 from pabal.client.errors import AccessError, TemporaryError
@@ -88,7 +88,8 @@ def _prepare(call: Call, journal: Journal, digest: str) -> None:
         is_same = journal.digest == digest
         if journal.is_finished or not is_same:
             text = _SENT_BEFORE if journal.is_finished and is_same else _BEGUN_OTHERWISE
-            raise CommandError(call.t(text, file=call.given.csv, journal=journal.path))
+            values = {"file": call.given.csv, "journal": journal.path}
+            raise CommandError(text.ko.format(**values), text.en.format(**values))
         return
     journal.start(digest)
 
@@ -179,7 +180,7 @@ class FileSending:
         decision = self._call.given.in_doubt
         if old and not decision:
             count = sum(len(self._requests[number]) for number in old)
-            raise CommandError(self._call.t(_IN_DOUBT, count=count))
+            raise CommandError(_IN_DOUBT.ko.format(count=count), _IN_DOUBT.en.format(count=count))
         if decision == SKIP:
             reason = self._call.t(_SKIPPED)
             for number in old:

@@ -4,12 +4,14 @@ import argparse
 import sys
 from collections.abc import Sequence
 from threading import Event
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import httpx
 
-from pabal.cli.calling.call import Call, ExitStatus, add_call
+from pabal.cli.calling.call import Call, ExitStatus, add_call_options
 from pabal.cli.calling.metrics import StatusFigures, read_figures
+from pabal.cli.shared.language import choose
+from pabal.cli.shared.options import add_option
 from pabal.cli.shared.table import Columns, format_table, print_json
 from pabal.client import NoAnswerError
 from pabal.domain.base.codes import Text
@@ -23,13 +25,13 @@ TIMEOUT_S = 10.0
 CLEAR = "\x1b[H\x1b[J"
 """Clears the terminal."""
 QUEUE_COLUMNS = {
-    "carrier": Text("통신사", "Carrier"),
+    "carrier": Text("발송 경로", "Carrier"),
     "lane": Text("레인", "Lane"),
     "jobs": Text("대기", "Jobs"),
     "oldestDueSeconds": Text("가장 오래 기다린 초", "Oldest due, seconds"),
 }
 CARRIER_COLUMNS = {
-    "carrier": Text("통신사", "Carrier"),
+    "carrier": Text("발송 경로", "Carrier"),
     "worker": Text("워커", "Worker"),
     "state": Text("상태", "State"),
     "messagesPerMinute": Text("분당 메시지", "Messages a minute"),
@@ -45,7 +47,7 @@ _HEAD = Text(
 )
 _READY = Text("정상", "ready")
 _NOT_READY = Text("준비되지 않음", "not ready")
-_QUEUE, _CARRIERS, _WORKERS = Text("대기열", "Queue"), Text("통신사", "Carriers"), Text("워커", "Workers")
+_QUEUE, _CARRIERS, _WORKERS = Text("대기열", "Queue"), Text("발송 경로", "Carriers"), Text("워커", "Workers")
 _YES, _NO = Text("예", "yes"), Text("아니요", "no")
 _NO_METRICS = Text(
     "이 주소에는 지표가 없습니다. `--processes`로 실행한 프로세스는 설정 work_port부터 각자의 포트에서 지표를 보여"
@@ -65,24 +67,24 @@ class Look(NamedTuple):
     figures: StatusFigures
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add `status`."""
-    parser = add_call(
-        subparsers,
-        "status",
-        _show,
-        "Show queue, carriers, rates and workers; on a terminal again and again.",
-        needs_key=False,
-    )
-    parser.add_argument(
+def declare_status(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal status`."""
+    add_call_options(parser, _show, needs_key=False)
+    add_option(
+        parser,
         "--interval",
+        "새로 고치는 간격(초, 기본값: 2.5)",
+        "how long to wait between two looks (default: 2.5)",
         type=_parse_seconds,
         default=INTERVAL_S,
         metavar="SECONDS",
-        help="how long to wait between two looks (default: 2.5)",
     )
-    parser.add_argument(
-        "--once", action="store_true", help="show it once; the default where the output is no terminal"
+    add_option(
+        parser,
+        "--once",
+        "한 번만 보여 줍니다. 터미널이 아니면 기본값입니다",
+        "show it once; the default where the output is no terminal",
+        action="store_true",
     )
 
 
@@ -92,7 +94,12 @@ def _parse_seconds(given: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0.01 <= seconds <= MAX_INTERVAL_S:
-        raise argparse.ArgumentTypeError(f"must be a number of seconds from 0.01 to {MAX_INTERVAL_S:,}")
+        raise argparse.ArgumentTypeError(
+            choose(
+                f"0.01부터 {MAX_INTERVAL_S:,}까지의 초여야 합니다",
+                f"must be a number of seconds from 0.01 to {MAX_INTERVAL_S:,}",
+            )
+        )
     return seconds
 
 

@@ -8,12 +8,14 @@ import functools
 import glob
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pabal.app import open_store
-from pabal.cli.shared.command import WORLD, CommandError, add_command, current_actor
-from pabal.cli.shared.translate import print_message
+from pabal.cli.shared.command import WORLD, current_actor
+from pabal.cli.shared.language import CommandError, say
+from pabal.cli.shared.options import add_option, add_settings_options
 from pabal.domain.base import dates, identifiers
+from pabal.domain.base.codes import Text
 from pabal.service.delivery.workers.heartbeat import find_live_workers
 from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.settings import Settings
@@ -45,16 +47,25 @@ class _Target(NamedTuple):
     slots: Sequence[int]
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add `move`."""
-    help = "Move a SQLite store to the PostgreSQL database of the settings. Stop the service first."
-    parser = add_command(subparsers, "move", _move, help)
-    parser.add_argument("file", type=Path, metavar="FILE", help="the SQLite store, such as data/pabal.db")
+def declare_move(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal move`."""
+    add_settings_options(parser, _move)
+    add_option(
+        parser,
+        "file",
+        "SQLite 저장소. 예: data/pabal.db",
+        "the SQLite store, such as data/pabal.db",
+        type=Path,
+        metavar="FILE",
+    )
 
 
 def _move(settings: Settings, given: argparse.Namespace) -> None:
     if not settings.is_on_postgresql:
-        raise CommandError(f"`store` must be the PostgreSQL database to move to: postgresql://…; see {MOVE_GUIDE}")
+        raise CommandError(
+            f"`store`는 옮겨 갈 PostgreSQL 데이터베이스여야 합니다: postgresql://…; {MOVE_GUIDE} 참고",
+            f"`store` must be the PostgreSQL database to move to: postgresql://…; see {MOVE_GUIDE}",
+        )
     file: Path = given.file if given.file.is_file() else _find_retired(settings, given.file)
     with _require_stopped(settings, file):
         with _report_errors(file), open_source(file) as source:
@@ -65,18 +76,28 @@ def _move(settings: Settings, given: argparse.Namespace) -> None:
         rows = sum(digest.rows for digest in digests.values())
         asyncio.run(_finish_move(settings, last_ids, rows))
     for name, digest in digests.items():
-        print_message(f"{name}: {digest.rows:,} rows, checksum {digest.hex}")
-    print_message(
-        f"moved {rows:,} rows of {len(digests)} tables to {settings.redacted_store}; every row was compared"
+        say(
+            f"{name}: {digest.rows:,}행, 체크섬 {digest.hex}",
+            f"{name}: {digest.rows:,} rows, checksum {digest.hex}",
+        )
+    say(
+        f"테이블 {len(digests)}개의 {rows:,}행을 {settings.redacted_store}(으)로 옮기고 모든 행을 비교했습니다",
+        f"moved {rows:,} rows of {len(digests)} tables to {settings.redacted_store}; every row was compared",
     )
-    print_message(f"the SQLite store is {kept_as} now; delete it when you no longer need it")
+    say(
+        f"SQLite 저장소는 이제 {kept_as}입니다. 필요 없어지면 지우세요",
+        f"the SQLite store is {kept_as} now; delete it when you no longer need it",
+    )
 
 
 def _find_retired(settings: Settings, file: Path) -> Path:
     """Return the new name of a store whose move was broken off after it was renamed."""
     found = sorted(file.parent.glob(f"{glob.escape(file.name)}{RETIRED_SUFFIX}*"))
     if not found or not asyncio.run(_is_unfinished(settings)):
-        raise CommandError(f"{file} does not exist, or is not a file; name the SQLite store, such as data/pabal.db")
+        raise CommandError(
+            f"{file}이(가) 없거나 파일이 아닙니다. data/pabal.db 같은 SQLite 저장소를 주세요",
+            f"{file} does not exist, or is not a file; name the SQLite store, such as data/pabal.db",
+        )
     return found[-1]
 
 
@@ -95,7 +116,9 @@ def _require_stopped(settings: Settings, file: Path) -> Iterator[None]:
         with process_lock(dataclasses.replace(settings, store=f"sqlite:///{file.resolve()}")):
             yield
     except AlreadyRunning as error:
-        raise CommandError(f"stop the service first: {error}") from None
+        raise CommandError(
+            f"먼저 서비스를 멈추세요: {error.text.ko}", f"stop the service first: {error.text.en}"
+        ) from None
 
 
 @contextlib.contextmanager
@@ -103,16 +126,24 @@ def _report_errors(file: Path) -> Iterator[None]:
     try:
         yield
     except sqlite_backup.NotAStore as error:
-        raise CommandError(f"{file} was not moved: {error}") from None
+        raise CommandError(
+            f"{file}을(를) 옮기지 않았습니다: {error.text.ko}", f"{file} was not moved: {error.text.en}"
+        ) from None
     except MoveRefused as error:
-        raise CommandError(f"{file} was not moved: {error}; see {MOVE_GUIDE}") from None
+        raise CommandError(
+            f"{file}을(를) 옮기지 않았습니다: {error.text.ko}; {MOVE_GUIDE} 참고",
+            f"{file} was not moved: {error.text.en}; see {MOVE_GUIDE}",
+        ) from None
 
 
 async def _copy_all(settings: Settings, source: MoveSource) -> dict[str, TableDigest]:
     """Copy and compare all tables; return their digests."""
     async with _open_target(settings) as target:
         if workers := await find_live_workers(target.store):
-            raise CommandError(f"these workers are running: {', '.join(workers)}; stop them, then try again")
+            raise CommandError(
+                f"실행 중인 워커가 있습니다: {', '.join(workers)}. 멈춘 뒤 다시 시도하세요",
+                f"these workers are running: {', '.join(workers)}; stop them, then try again",
+            )
         tables = source.tables()
         progress = await target.store.write(
             move_target.begin, source.identity, tables, source.first_request_at(), WORLD.now()
@@ -148,7 +179,7 @@ async def _open_target(settings: Settings) -> AsyncIterator[_Target]:
 
 async def _copy(source: MoveSource, target: _Target, table: MovedTable, position: bytes | None) -> None:
     """Copy the rows of a table behind a position."""
-    report = _Report(f"copying {table.name}", source.count(table))
+    report = _Report(Text(f"{table.name} 복사", f"copying {table.name}"), source.count(table))
     change = functools.partial(_change, target.slots, table)
     for batch in source.batches(table, move_target.decode_key(position)):
         try:
@@ -157,8 +188,10 @@ async def _copy(source: MoveSource, target: _Target, table: MovedTable, position
             raise
         except Exception as error:  # of the engine: it does not take what SQLite took
             raise CommandError(
-                f"PostgreSQL does not take one of the {len(batch):,} rows behind the first {report.rows:,} of"
-                f" {table.name} ({type(error).__name__}); the SQLite store is unchanged"
+                f"PostgreSQL이 {table.name}의 처음 {report.rows:,}행 다음 {len(batch):,}행 가운데"
+                f" 하나를 받지 않습니다({type(error).__name__}). SQLite 저장소는 그대로입니다",
+                f"PostgreSQL does not take one of the {len(batch):,} rows behind the first {report.rows:,}"
+                f" of {table.name} ({type(error).__name__}); the SQLite store is unchanged",
             ) from None
         report.add(len(batch))
 
@@ -169,7 +202,7 @@ async def _compare(source: MoveSource, target: _Target, table: MovedTable) -> Ta
     Raises CommandError if they differ.
     """
     expected = source.digest(table, functools.partial(_change, target.slots, table))
-    report = _Report(f"comparing {table.name}", expected.rows)
+    report = _Report(Text(f"{table.name} 비교", f"comparing {table.name}"), expected.rows)
     page = move_target.DigestPage(TableDigest(), None, move_target.FIRST_PAGE_ROWS)
     found = TableDigest()
     while True:
@@ -180,9 +213,12 @@ async def _compare(source: MoveSource, target: _Target, table: MovedTable) -> Ta
             break
     if found != expected:
         raise CommandError(
+            f"{table.name}이(가) 다릅니다: SQLite에는 {expected.rows:,}행(체크섬 {expected.hex}),"
+            f" PostgreSQL에는 {found.rows:,}행(체크섬 {found.hex})입니다. 옮기기 시작한 뒤 SQLite"
+            " 저장소를 썼다면, 비어 있는 새 데이터베이스로 옮기세요",
             f"{table.name} differs: {expected.rows:,} rows with checksum {expected.hex} in SQLite,"
-            f" {found.rows:,} with {found.hex} in PostgreSQL. If the SQLite store was used since the move began,"
-            " move it into a new, empty database"
+            f" {found.rows:,} with {found.hex} in PostgreSQL. If the SQLite store was used since"
+            " the move began, move it into a new, empty database",
         )
     return found
 
@@ -205,9 +241,11 @@ def _retire(file: Path, settings: Settings) -> Path:
     try:
         sqlite_backup.retire(file.resolve(), kept_as.resolve())
     except (OSError, sqlite_backup.StoreInUse) as error:
-        print_message(
-            f"{file} could not be renamed ({type(error).__name__}): start no service on it,"
-            " or messages are sent twice",
+        say(
+            f"{file}의 이름을 바꾸지 못했습니다({type(error).__name__}). 그 파일로 서비스를"
+            " 시작하면 메시지가 두 번 발송됩니다",
+            f"{file} could not be renamed ({type(error).__name__}): start no service on it, or"
+            " messages are sent twice",
             is_error=True,
         )
         return file
@@ -217,7 +255,7 @@ def _retire(file: Path, settings: Settings) -> Path:
 class _Report:
     """Prints the progress of one table to standard error."""
 
-    def __init__(self, title: str, total: int) -> None:
+    def __init__(self, title: Text, total: int) -> None:
         self._title = title
         self._total = total
         self.rows = 0
@@ -228,4 +266,8 @@ class _Report:
         self.rows += rows
         if WORLD.monotonic() - self._reported_at >= PROGRESS_INTERVAL_S:
             self._reported_at = WORLD.monotonic()
-            print_message(f"{self._title}: {self.rows:,} of {self._total:,} rows", is_error=True)
+            say(
+                f"{self._title.ko}: {self._total:,}행 가운데 {self.rows:,}행",
+                f"{self._title.en}: {self.rows:,} of {self._total:,} rows",
+                is_error=True,
+            )

@@ -7,7 +7,8 @@ import pwd
 import shlex
 from pathlib import Path
 
-from pabal.cli.doctor.finding import Finding
+from pabal.cli.doctor.finding import Finding, ok, wrong
+from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.settings.settings import Settings
 
@@ -18,24 +19,47 @@ MIN_FREE_BYTES = 1024**3
 MAX_CLOCK_DIFFERENCE_MS = 1 * SECOND
 """A greater difference from the database's clock is reported."""
 STORE_REMEDIES = {
-    "NotADBError": "It is no SQLite file, or its beginning is damaged. Restore a backup.",
-    "CorruptError": "It is damaged. Restore a backup.",
-    "CantOpenError": "Check that it is a file, and that this user may read and write it and its directory.",
-    "ReadOnlyError": "Check that this user may write it and its directory, and that the disk is not read-only.",
-    "PermissionsError": "Check that this user may read and write it and its directory.",
-    "FullError": "Free some disk space.",
-    "BusyError": "Another program holds it. End that program, such as an open `sqlite3`, and try again.",
-    "LockedError": "Another program holds it. End that program, such as an open `sqlite3`, and try again.",
+    "NotADBError": Text(
+        "SQLite 파일이 아니거나 앞부분이 손상되었습니다. 백업을 복원하세요.",
+        "It is no SQLite file, or its beginning is damaged. Restore a backup.",
+    ),
+    "CorruptError": Text("손상되었습니다. 백업을 복원하세요.", "It is damaged. Restore a backup."),
+    "CantOpenError": Text(
+        "파일인지, 이 사용자가 파일과 디렉터리를 읽고 쓸 수 있는지 확인하세요.",
+        "Check that it is a file, and that this user may read and write it and its directory.",
+    ),
+    "ReadOnlyError": Text(
+        "이 사용자가 파일과 디렉터리에 쓸 수 있는지, 디스크가 읽기 전용이 아닌지 확인하세요.",
+        "Check that this user may write it and its directory, and that the disk is not read-only.",
+    ),
+    "PermissionsError": Text(
+        "이 사용자가 파일과 디렉터리를 읽고 쓸 수 있는지 확인하세요.",
+        "Check that this user may read and write it and its directory.",
+    ),
+    "FullError": Text("디스크 공간을 비우세요.", "Free some disk space."),
+    "BusyError": Text(
+        "다른 프로그램이 잡고 있습니다. 열려 있는 `sqlite3` 같은 프로그램을 끝내고 다시 시도하세요.",
+        "Another program holds it. End that program, such as an open `sqlite3`, and try again.",
+    ),
+    "LockedError": Text(
+        "다른 프로그램이 잡고 있습니다. 열려 있는 `sqlite3` 같은 프로그램을 끝내고 다시 시도하세요.",
+        "Another program holds it. End that program, such as an open `sqlite3`, and try again.",
+    ),
 }
 """What to do, by the name of SQLite's error: a backup is restored only over a damaged file."""
-UNKNOWN_STORE_REMEDY = (
-    "Look for errors of the disk in the system's log, and copy the data directory before you try anything else."
+UNKNOWN_STORE_REMEDY = Text(
+    "시스템 로그에서 디스크 오류를 찾고, 다른 일을 하기 전에 데이터 디렉터리를 복사해 두세요.",
+    "Look for errors of the disk in the system's log, and copy the data directory before you try anything else.",
 )
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-_OTHER_SETTINGS = (
-    "It was started with another port. Give doctor the same: --config FILE, or the variable PABAL_PORT."
+_OTHER_SETTINGS = Text(
+    "다른 포트로 시작한 서비스입니다. 같은 설정을 주세요: --config FILE 또는 환경 변수 PABAL_PORT.",
+    "It was started with another port. Give doctor the same: --config FILE, or the variable PABAL_PORT.",
 )
-_OTHER_PORT = "Stop it, or choose another port with --port or the setting `port`."
+_OTHER_PORT = Text(
+    "그것을 멈추거나, --port 또는 설정 `port`로 다른 포트를 고르세요.",
+    "Stop it, or choose another port with --port or the setting `port`.",
+)
 
 
 def check_files(folder: Path) -> list[Finding]:
@@ -44,37 +68,62 @@ def check_files(folder: Path) -> list[Finding]:
     for path in sorted(folder.glob("pabal.*")):
         owner = path.stat().st_uid
         if owner != me:
-            message = f"{path} belongs to the user {_user_name(owner)}, but this command runs as {_user_name(me)}"
-            remedy = (
-                f"Run commands as the service's user: `runuser -u {_user_name(owner)} -- pabal doctor`. If that is"
-                f" not the service's user: `{_chown(folder)}`."
+            message = Text(
+                f"{path}의 소유자는 {_user_name(owner)}인데, 이 명령은 {_user_name(me)}(으)로 실행했습니다",
+                f"{path} belongs to the user {_user_name(owner)}, but this command runs as {_user_name(me)}",
             )
-            return [Finding(False, message, remedy)]
+            command = f"runuser -u {_user_name(owner)} -- pabal doctor"
+            remedy = Text(
+                f"서비스의 사용자로 명령을 실행하세요: `{command}`. 그 사용자가 서비스의 사용자가 아니면:"
+                f" `{_chown(folder)}`.",
+                f"Run commands as the service's user: `{command}`. If that is not the service's user:"
+                f" `{_chown(folder)}`.",
+            )
+            return [wrong(*message, remedy)]
         if not os.access(path, os.R_OK | os.W_OK):
-            return [Finding(False, f"{path} cannot be read and written", f"`chmod u+rw {shlex.quote(str(path))}`")]
+            chmod = f"`chmod u+rw {shlex.quote(str(path))}`"
+            return [
+                wrong(f"{path}을(를) 읽고 쓸 수 없습니다", f"{path} cannot be read and written", Text(chmod, chmod))
+            ]
     return []
 
 
-def explain_directory(folder: Path) -> str:
+def explain_directory(folder: Path) -> Text:
     """Return what to do about a data directory that cannot be written."""
     nearest = next((each for each in (folder, *folder.parents) if each.exists()), Path("/"))
     if nearest == folder and folder.is_dir() and folder.stat().st_uid != os.geteuid():
-        return (
-            f"It belongs to the user {_user_name(folder.stat().st_uid)}. `{_chown(folder)}`, or choose another"
-            " directory with --data."
+        return Text(
+            f"소유자는 {_user_name(folder.stat().st_uid)}입니다. `{_chown(folder)}`을 실행하거나,"
+            " --data로 다른 디렉터리를 고르세요.",
+            f"It belongs to the user {_user_name(folder.stat().st_uid)}. `{_chown(folder)}`, or"
+            " choose another directory with --data.",
         )
-    return "Fix its permissions, or choose another directory with --data."
+    return Text(
+        "권한을 고치거나, --data로 다른 디렉터리를 고르세요.",
+        "Fix its permissions, or choose another directory with --data.",
+    )
 
 
 def check_disk(free_bytes: int) -> list[Finding]:
     """Report a disk of the store that is nearly full."""
     if free_bytes >= MIN_FREE_BYTES:
         return []
-    message = f"its disk has only {free_bytes // 1024**2} MiB free"
-    return [Finding(False, message, "Free some disk space: without any, nothing is accepted.")]
+    message = Text(
+        f"디스크의 남은 공간이 {free_bytes // 1024**2} MiB뿐입니다",
+        f"its disk has only {free_bytes // 1024**2} MiB free",
+    )
+    return [
+        wrong(
+            *message,
+            Text(
+                "디스크 공간을 비우세요. 공간이 없으면 아무것도 접수하지 못합니다.",
+                "Free some disk space: without any, nothing is accepted.",
+            ),
+        )
+    ]
 
 
-def explain_store(error: str) -> str:
+def explain_store(error: str) -> Text:
     """Return what to do about a SQLite file that cannot be read, by the name of SQLite's error."""
     return STORE_REMEDIES.get(error, UNKNOWN_STORE_REMEDY)
 
@@ -87,18 +136,21 @@ def check_port(settings: Settings, *, is_running: bool | None) -> list[Finding]:
     if not settings.port:
         return []
     host = _ANY_ADDRESS.get(settings.host, settings.host)
-    place = f"port {settings.port} of {settings.host}"
+    ko, en = f"{settings.host}의 포트 {settings.port}에서", f"at port {settings.port} of {settings.host}"
     try:
         is_ours = _is_pabal(host, settings.port)
     except OSError:  # nothing listens there
-        return [Finding(True, f"nothing answers at {place}, though a service is running", _OTHER_SETTINGS)] * bool(
-            is_running
-        )
+        if not is_running:
+            return []
+        missing = f"nothing answers {en}, though a service is running"
+        return [ok(f"서비스가 실행 중인데 {ko} 응답이 없습니다", missing, _OTHER_SETTINGS)]
     if not is_ours:
-        return [Finding(False, f"another program, not Pabal, answers at {place}", _OTHER_PORT)]
+        other = f"another program, not Pabal, answers {en}"
+        return [wrong(f"{ko} 파발이 아닌 다른 프로그램이 응답합니다", other, _OTHER_PORT)]
     if is_running is False:
-        return [Finding(False, f"a Pabal with other data answers at {place}", _OTHER_PORT)]
-    return [Finding(True, f"Pabal answers at {place}")]
+        other = f"a Pabal with other data answers {en}"
+        return [wrong(f"{ko} 데이터가 다른 파발이 응답합니다", other, _OTHER_PORT)]
+    return [ok(f"{ko} 파발이 응답합니다", f"Pabal answers {en}")]
 
 
 def compare_clocks(before: Instant, theirs: Instant, after: Instant) -> list[Finding]:
@@ -106,10 +158,20 @@ def compare_clocks(before: Instant, theirs: Instant, after: Instant) -> list[Fin
     ahead_ms = before - theirs if theirs < before else min(0, after - theirs)
     if abs(ahead_ms) <= MAX_CLOCK_DIFFERENCE_MS:
         return []
-    word = "ahead of" if ahead_ms > 0 else "behind"
-    message = f"the clock of this machine is {abs(ahead_ms) / SECOND:.1f} s {word} that of the database"
+    word = Text("빠릅니다", "ahead of") if ahead_ms > 0 else Text("느립니다", "behind")
+    seconds = f"{abs(ahead_ms) / SECOND:.1f}"
+    message = Text(
+        f"이 컴퓨터의 시계가 데이터베이스보다 {seconds}초 {word.ko}",
+        f"the clock of this machine is {seconds} s {word.en} that of the database",
+    )
     return [
-        Finding(False, message, "Set up NTP on both: messages come due by the clock of the process that sends.")
+        wrong(
+            *message,
+            Text(
+                "양쪽에 NTP를 설정하세요. 메시지를 보낼 때는 발송하는 프로세스의 시계가 정합니다.",
+                "Set up NTP on both: messages come due by the clock of the process that sends.",
+            ),
+        )
     ]
 
 

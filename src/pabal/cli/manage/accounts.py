@@ -1,104 +1,79 @@
-"""Commands that manage accounts, profiles and templates."""
+"""`pabal account`: lists accounts, disables them, and sets their limits and opt-out numbers."""
 
 import argparse
-from typing import Any
 
-from pabal.app import build_context
-from pabal.cli.manage.limits import add_limit_command
-from pabal.cli.manage.numbers import add_opt_out_command
-from pabal.cli.shared.command import (
-    WORLD,
-    CommandError,
-    add_command,
-    add_group,
-    add_list,
-    current_actor,
-    find_account_id,
-    printable,
-    with_store,
-)
+from pabal.cli.shared.command import WORLD, current_actor, find_account_id, with_store
+from pabal.cli.shared.language import CommandError, say
+from pabal.cli.shared.options import add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import print_rows
-from pabal.cli.shared.translate import print_message
 from pabal.domain.base import dates
-from pabal.domain.base.codes import Text
-from pabal.domain.kakao.profile import Profile, Suspension, parse_channel_id
-from pabal.domain.kakao.template import ReviewDecision
+from pabal.domain.base.codes import Refused, Text
+from pabal.domain.people import phone
+from pabal.domain.sends.limits import AccountLimits
+from pabal.service.access.accounts import account_limits, opt_out_numbers
 from pabal.service.access.accounts import accounts as account_service
-from pabal.service.context import Context
-from pabal.service.metrics import Metrics
-from pabal.service.relay import templates
-from pabal.service.relay.profiles import adopt
 from pabal.settings.settings import Settings
-from pabal.store.accounts import accounts, audit_log
+from pabal.store.accounts import account_limits as limit_store
+from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import AuditEntry
-from pabal.store.engine.base import Store, Tx
-from pabal.store.kakao import profiles
-from pabal.store.kakao import templates as template_store
+from pabal.store.engine.base import Store
 
-_ID, _ACCOUNT, _STATUS = Text("ID", "ID"), Text("계정", "Account"), Text("상태", "Status")
-_CREATED, _CHANNEL, _USE = Text("생성", "Created"), Text("채널", "Channel"), Text("사용", "Use")
-ACCOUNT_COLUMNS = {"id": _ID, "name": Text("이름", "Name"), "created": _CREATED, "state": _STATUS}
-PROFILE_COLUMNS = {
-    "id": _ID,
-    "account": _ACCOUNT,
-    "channelId": _CHANNEL,
-    "authStatus": _STATUS,
-    "use": _USE,
-    "created": _CREATED,
-    "carrier": Text("통신사", "Carrier"),
-}
-TEMPLATE_COLUMNS = {
-    "id": _ID,
-    "channelId": _CHANNEL,
-    "templateCode": Text("코드", "Code"),
-    "status": _STATUS,
+COLUMNS = {
+    "id": Text("ID", "ID"),
     "name": Text("이름", "Name"),
-    "use": _USE,
+    "created": Text("생성", "Created"),
+    "state": Text("상태", "Status"),
+}
+LIMITS = {
+    "receivers_per_second": Text(
+        "초당 수신자 수. 0은 제한 없음", "receivers that it may send to per second; 0: no limit"
+    ),
+    "receivers_per_day": Text("하루 수신자 수. 0은 제한 없음", "receivers per day; 0: no limit"),
+    "receivers_per_month": Text("한 달 수신자 수. 0은 제한 없음", "receivers per month; 0: no limit"),
+    "budget_per_month": Text(
+        "한 달 메시지 비용(원). 0은 제한 없음", "what its messages may cost per month, in won; 0: no limit"
+    ),
+    "duplicate_minutes": Text(
+        "같은 번호로 보내는 같은 내용을 중복으로 보는 시간(분). 0은 끔, default는 설정을 따름",
+        "for how long the same text to the same number is a duplicate; 0: off; default: as the setting says",
+    ),
 }
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add `account`, `profile` and `template`."""
-    _add_account_commands(add_group(subparsers, "account", "Manage accounts."))
-    _add_profile_commands(add_group(subparsers, "profile", "Manage sender profiles."))
-    _add_template_commands(add_group(subparsers, "template", "Manage Alimtalk templates."))
-
-
-def _add_account_commands(group: Any) -> None:
-    add_list(group, _list_accounts, "List all accounts.")
-    for name, help in (
-        ("disable", "Disable the keys of an account. Accepted messages are still sent."),
-        ("enable", "Enable the keys of an account again."),
+def declare_account(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal account`."""
+    group = add_group(parser)
+    add_list(group, _list_accounts, "모든 계정을 보여 줍니다.", "List all accounts.")
+    for name, ko, en in (
+        (
+            "disable",
+            "계정의 키를 사용 중지합니다. 접수한 메시지는 그대로 발송합니다.",
+            "Disable the keys of an account. Accepted messages are still sent.",
+        ),
+        ("enable", "계정의 키를 다시 사용합니다.", "Enable the keys of an account again."),
     ):
-        parser = add_command(group, name, _set_account, help)
-        parser.add_argument("name", help="the account's name")
+        parser = add_command(group, name, _set_account, ko, en)
+        add_option(parser, "name", "계정의 이름", "the account's name")
         parser.set_defaults(is_enabled=name == "enable")
-    add_limit_command(group)
-    add_opt_out_command(group)
-
-
-def _add_profile_commands(group: Any) -> None:
-    add_list(group, _list_profiles, "List all sender profiles.")
-    for name, help in (("disable", "Disable a profile."), ("enable", "Enable a profile again.")):
-        parser = add_command(group, name, _set_profile, help)
-        parser.add_argument("id", type=int, help="the profile's id; see `pabal profile list`")
-        parser.set_defaults(is_enabled=name == "enable")
-    parser = add_command(group, "adopt", _adopt_profile, "Give an account a profile that a relay already has.")
-    parser.add_argument("channel", help="search id of its channel, with or without @")
-    parser.add_argument("--account", required=True, help="the account's name")
-    parser.add_argument("--carrier", help="the relay that has the profile (default: the only relay)")
-
-
-def _add_template_commands(group: Any) -> None:
-    add_list(group, _list_templates, "List all templates.")
-    for name, help in (
-        ("approve", "Approve a template that is under review."),
-        ("reject", "Reject a template that is under review."),
-    ):
-        parser = add_command(group, name, _review_template, help)
-        parser.add_argument("id", type=int, help="the template's id; see `pabal template list`")
-        parser.add_argument("--comment", help="the reviewer's comment to the author")
-        parser.set_defaults(is_approved=name == "approve")
+    parser = add_command(
+        group,
+        "limit",
+        _limit,
+        "계정의 한도를 보여 주거나, 준 것을 정합니다.",
+        "Show the limits of an account, or set those that are given.",
+    )
+    add_option(parser, "name", "계정의 이름", "the account's name")
+    for name, help in LIMITS.items():
+        add_option(parser, f"--{name.replace('_', '-')}", *help, metavar="N")
+    parser = add_command(
+        group,
+        "opt-out",
+        _opt_out,
+        "계정의 광고 문자에 넣을 무료 수신거부 번호를 보여 주거나 정합니다.",
+        "Show the number for opting out of an account's advertising texts, or set it.",
+    )
+    add_option(parser, "name", "계정의 이름", "the account's name")
+    add_option(parser, "number", "080 번호. `none`은 없앱니다", "the 080 number; `none` removes it", nargs="?")
 
 
 def _list_accounts(settings: Settings, given: argparse.Namespace) -> None:
@@ -111,7 +86,7 @@ def _list_accounts(settings: Settings, given: argparse.Namespace) -> None:
         )
         for each in with_store(settings, lambda store: store.read(accounts.list_accounts))
     ]
-    print_rows(ACCOUNT_COLUMNS, rows, as_json=given.json)
+    print_rows(COLUMNS, rows, as_json=given.json)
 
 
 def _set_account(settings: Settings, given: argparse.Namespace) -> None:
@@ -121,98 +96,51 @@ def _set_account(settings: Settings, given: argparse.Namespace) -> None:
         await store.write(account_service.set_disabled, account_id, is_disabled, current_actor(), WORLD.now())
 
     with_store(settings, work)
-    print_message(f"account {given.name} is {'enabled' if given.is_enabled else 'disabled'}")
+    if given.is_enabled:
+        say(f"계정 {given.name}을(를) 다시 사용합니다", f"account {given.name} is enabled")
+    else:
+        say(f"계정 {given.name}을(를) 사용 중지했습니다", f"account {given.name} is disabled")
 
 
-def _list_profiles(settings: Settings, given: argparse.Namespace) -> None:
-    rows = [
-        (
-            each.id,
-            account,
-            each.channel_id,
-            each.status.code,
-            _use(each.is_enabled, each.suspension),
-            dates.format_timestamp(each.created_at, settings.zone),
-            each.carrier or "",
-        )
-        for account, each in with_store(settings, lambda store: store.read(profiles.list_all))
-    ]
-    print_rows(PROFILE_COLUMNS, rows, as_json=given.json)
+def _limit(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(store: Store) -> AccountLimits:
+        account_id = await find_account_id(store, given.name)
+        limits = await store.read(limit_store.get, account_id)
+        typed = {name: getattr(given, name) for name in LIMITS}
+        if any(value is not None for value in typed.values()):
+            limits = _parse(limits, typed)
+            await store.write(account_limits.set_limits, account_id, limits, current_actor(), WORLD.now())
+        return limits
+
+    for name, value in with_store(settings, work)._asdict().items():
+        print(f"{name}\t{'default' if value is None else value or 'none'}")
 
 
-def _use(is_enabled: bool, bar: Suspension | None) -> str:
-    """Return whether a profile or template can be used, and if not, why."""
-    if not is_enabled:
-        return "disabled"
-    return f"out of use ({bar.code}): {bar.label.en}" if bar else "in use"
+def _parse(limits: AccountLimits, typed: dict[str, str | None]) -> AccountLimits:
+    """Return the limits with those replaced that were given."""
+    spelled = {name: "" if value is None else str(value) for name, value in limits._asdict().items()}
+    for name, value in typed.items():
+        if value is not None:
+            spelled[name] = "" if value == "default" else value
+    try:
+        return account_limits.parse_limits(spelled)
+    except Refused as refused:
+        problem = refused.problems[0]
+        assert problem.detail is not None
+        option = f"--{problem.field.replace('_', '-')}"
+        raise CommandError(f"{option}: {problem.detail.ko}", f"{option}: {problem.detail.en}") from None
 
 
-def _adopt_profile(settings: Settings, given: argparse.Namespace) -> None:
-    channel_id = parse_channel_id(given.channel)
+def _opt_out(settings: Settings, given: argparse.Namespace) -> None:
+    number = None if given.number in (None, "none") else phone.parse_opt_out(given.number)
 
-    async def work(store: Store) -> Profile:
-        context = build_context(settings, store, WORLD, Metrics())
-        carrier = _relay_named(given.carrier, context)
-        try:
-            account_id = await find_account_id(store, given.account)
-            entry = AuditEntry(WORLD.now(), *current_actor(), account_id, "profile.adopt", channel_id)
-            return await adopt(context, account_id, carrier, channel_id, entry)
-        finally:
-            await context.relay_of(carrier).close()
+    async def work(store: Store) -> str | None:
+        account_id = await find_account_id(store, given.name)
+        if given.number is not None:
+            shown = phone.mask(number) if number else ""
+            audit_entry = AuditEntry(WORLD.now(), *current_actor(), account_id, "account.opt_out", shown)
+            await store.write(opt_out_numbers.set_number, account_id, number, audit_entry)
+        return (await store.read(accounts.get_opt_out_numbers, [account_id])).get(account_id)
 
-    profile = with_store(settings, work)
-    print_message(
-        f"{profile.channel_id} is profile {profile.id} of {given.account}; its templates appear within a minute"
-    )
-
-
-def _relay_named(name: str | None, context: Context) -> str:
-    known = sorted(context.relays)
-    if not known:
-        raise CommandError(
-            'no relay is configured: add a carrier with kind = "nhncloud" and a talk_app_key, or kind = "solapi"'
-        )
-    if name is not None and name not in known:
-        raise CommandError(f"--carrier {name}: is not a relay; these are: {', '.join(known)}")
-    if name is None and len(known) > 1:
-        raise CommandError(f"--carrier: there are several relays; name one: {', '.join(known)}")
-    return name or known[0]
-
-
-def _set_profile(settings: Settings, given: argparse.Namespace) -> None:
-    def change(tx: Tx) -> None:
-        found = next((each for _, each in profiles.list_all(tx) if each.id == given.id), None)
-        if found is None or not profiles.set_enabled(tx, given.id, given.is_enabled, WORLD.now()):
-            raise CommandError(f"there is no profile {given.id}; see `pabal profile list`")
-        action = "profile.enable" if given.is_enabled else "profile.disable"
-        audit_log.add(tx, AuditEntry(WORLD.now(), *current_actor(), found.account_id, action, found.channel_id))
-
-    with_store(settings, lambda store: store.write(change))
-    print_message(f"profile {given.id} is {'in use' if given.is_enabled else 'disabled'}")
-
-
-def _list_templates(settings: Settings, given: argparse.Namespace) -> None:
-    rows = [
-        (
-            each.id,
-            each.channel_id,
-            printable(each.code),
-            each.status.code,
-            printable(each.latest.name),
-            _use(each.is_enabled, each.suspension),
-        )
-        for each in with_store(settings, lambda store: store.read(template_store.list_all))
-    ]
-    print_rows(TEMPLATE_COLUMNS, rows, as_json=given.json)
-
-
-def _review_template(settings: Settings, given: argparse.Namespace) -> None:
-    decision = ReviewDecision(given.is_approved, given.comment)
-
-    def review(tx: Tx) -> None:
-        template = templates.decide_review(tx, given.id, decision, WORLD.now())
-        action = "template.approve" if given.is_approved else "template.reject"
-        audit_log.add(tx, AuditEntry(WORLD.now(), *current_actor(), template.account_id, action, template.code))
-
-    with_store(settings, lambda store: store.write(review))
-    print_message(f"template {given.id} is {'approved' if given.is_approved else 'rejected'}")
+    found = with_store(settings, work)
+    print(phone.hyphenate(found) if found else "none")

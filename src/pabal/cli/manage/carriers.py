@@ -2,20 +2,12 @@
 
 import argparse
 from collections.abc import Callable
-from typing import Any
 
 from pabal.app import build_context
-from pabal.cli.shared.command import (
-    WORLD,
-    CommandError,
-    add_command,
-    add_group,
-    add_list,
-    current_actor,
-    with_store,
-)
+from pabal.cli.shared.command import WORLD, current_actor, with_store
+from pabal.cli.shared.language import CommandError, say
+from pabal.cli.shared.options import add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import Cell, print_rows
-from pabal.cli.shared.translate import print_message
 from pabal.domain.base.codes import Text
 from pabal.service.metrics import Metrics
 from pabal.service.policy import build_policy
@@ -27,7 +19,7 @@ from pabal.store.engine.base import Store, Tx
 from pabal.store.queue import slots
 
 COLUMNS = {
-    "carrier": Text("통신사", "Carrier"),
+    "carrier": Text("발송 경로", "Carrier"),
     "kind": Text("종류", "Kind"),
     "use": Text("설정", "Use"),
     "waiting": Text("대기", "Waiting"),
@@ -35,17 +27,40 @@ COLUMNS = {
 }
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add `carrier`."""
-    group = add_group(subparsers, "carrier", "Manage the messages of carriers that are not configured any more.")
-    add_list(group, _list, "List all known carriers, and how many messages each has in the queue.")
-    parser = add_command(group, "move", _move, "Move the waiting messages of a carrier to another one.")
-    parser.add_argument("name", help="the carrier that is not configured any more")
-    parser.add_argument("--to", required=True, metavar="CARRIER", help="a configured carrier")
-    parser = add_command(group, "cancel", _cancel, "Cancel the waiting messages of a carrier.")
-    parser.add_argument("name", help="the carrier that is not configured any more")
-    parser = add_command(group, "forget", _forget, "Forget a carrier that has no messages any more.")
-    parser.add_argument("name", help="the carrier that is not configured any more")
+def declare_carrier(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal carrier`."""
+    group = add_group(parser)
+    add_list(
+        group,
+        _list,
+        "모든 발송 경로와 대기열의 메시지 수를 보여 줍니다.",
+        "List all known carriers, and how many messages each has in the queue.",
+    )
+    parser = add_command(
+        group,
+        "move",
+        _move,
+        "발송 경로의 대기 메시지를 다른 발송 경로로 옮깁니다.",
+        "Move the waiting messages of a carrier to another one.",
+    )
+    add_option(parser, "name", "설정에서 빠진 발송 경로", "the carrier that is not configured any more")
+    add_option(parser, "--to", "설정에 있는 발송 경로", "a configured carrier", required=True, metavar="CARRIER")
+    parser = add_command(
+        group,
+        "cancel",
+        _cancel,
+        "발송 경로의 대기 메시지를 취소합니다.",
+        "Cancel the waiting messages of a carrier.",
+    )
+    add_option(parser, "name", "설정에서 빠진 발송 경로", "the carrier that is not configured any more")
+    parser = add_command(
+        group,
+        "forget",
+        _forget,
+        "메시지가 없는 발송 경로를 지웁니다.",
+        "Forget a carrier that has no messages any more.",
+    )
+    add_option(parser, "name", "설정에서 빠진 발송 경로", "the carrier that is not configured any more")
 
 
 def _list(settings: Settings, given: argparse.Namespace) -> None:
@@ -72,19 +87,19 @@ def _move(settings: Settings, given: argparse.Namespace) -> None:
     kinds = {name: each.kind for name, each in settings.carriers.items()}
 
     async def work(store: Store) -> int:
-        try:
-            await store.read(abandoned_jobs.check_move, given.name, given.to, kinds)
-        except abandoned_jobs.CannotMove as error:
-            raise CommandError(str(error)) from None
+        await store.read(abandoned_jobs.check_move, given.name, given.to, kinds)
         await _record(store, "carrier.move", f"{given.name} {given.to}")
         target = build_context(settings, store, WORLD, Metrics()).carriers[given.to]
         products = [each.number for each in target.products]
         return await _repeat_in_all_slots(
-            store,
-            lambda tx, slot: abandoned_jobs.move_some(tx, slot, given.name, given.to, products, WORLD.now()),
+            store, lambda tx, slot: abandoned_jobs.move_some(tx, slot, given.name, given.to, products, WORLD.now())
         )
 
-    print_message(f"{with_store(settings, work)} messages moved from {given.name} to {given.to}")
+    count = with_store(settings, work)
+    say(
+        f"메시지 {count}건을 {given.name}에서 {given.to}(으)로 옮겼습니다",
+        f"{count} messages moved from {given.name} to {given.to}",
+    )
 
 
 def _cancel(settings: Settings, given: argparse.Namespace) -> None:
@@ -96,7 +111,11 @@ def _cancel(settings: Settings, given: argparse.Namespace) -> None:
             store, lambda tx, slot: abandoned_jobs.cancel_some(tx, slot, given.name, policy, WORLD.now())
         )
 
-    print_message(f"{with_store(settings, work)} messages of {given.name} are cancelled")
+    count = with_store(settings, work)
+    say(
+        f"{given.name}의 메시지 {count}건을 취소했습니다",
+        f"{count} messages of {given.name} are cancelled",
+    )
 
 
 def _forget(settings: Settings, given: argparse.Namespace) -> None:
@@ -105,13 +124,15 @@ def _forget(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> None:
         if not await store.write(abandoned_jobs.forget, given.name):
             raise CommandError(
+                f"발송 경로 {given.name}의 메시지가 대기열에 있습니다. `pabal carrier list`를 보고 옮기거나"
+                " 취소하세요. 결과를 기다리는 메시지는 서비스가 실행되는 동안 기한이 지나면 끝납니다",
                 f"the carrier {given.name} has messages in the queue: `pabal carrier list`, then move or cancel"
-                " them; those that await a receipt end by their timeout while a service runs"
+                " them; those that await a receipt end by their timeout while a service runs",
             )
         await _record(store, "carrier.forget", given.name)
 
     with_store(settings, work)
-    print_message(f"the carrier {given.name} is forgotten")
+    say(f"발송 경로 {given.name}을(를) 잊었습니다", f"the carrier {given.name} is forgotten")
 
 
 async def _record(store: Store, action: str, target: str) -> None:
@@ -129,4 +150,7 @@ async def _repeat_in_all_slots(store: Store, work: Callable[[Tx, int], int]) -> 
 
 def _require_unconfigured(settings: Settings, name: str) -> None:
     if name in settings.carriers:
-        raise CommandError(f"the carrier {name} is configured; this is for carriers that are not any more")
+        raise CommandError(
+            f"발송 경로 {name}은(는) 설정에 있습니다. 이 명령은 설정에 더는 없는 발송 경로를 위한 것입니다",
+            f"the carrier {name} is configured; this is for carriers that are not any more",
+        )

@@ -2,20 +2,11 @@
 
 import argparse
 from ipaddress import ip_network
-from typing import Any
 
-from pabal.cli.shared.account_choice import add_new_account_option, choose_account
-from pabal.cli.shared.command import (
-    WORLD,
-    CommandError,
-    add_command,
-    add_group,
-    add_list,
-    current_actor,
-    with_store,
-)
+from pabal.cli.shared.command import WORLD, add_new_account_option, choose_account, current_actor, with_store
+from pabal.cli.shared.language import CommandError, say
+from pabal.cli.shared.options import add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import Cell, print_rows
-from pabal.cli.shared.translate import print_message
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import Instant
@@ -40,22 +31,47 @@ COLUMNS = {
 NEVER_USED = "never used"
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add `key`."""
-    group = add_group(subparsers, "key", "Manage API keys.")
-    parser = add_command(group, "create", _create, "Create a key. It is printed only once.")
-    parser.add_argument("--account", required=True, help="the account of the key")
-    add_new_account_option(parser)
-    parser.add_argument("--name", default="", help="what the key is for")
-    parser.add_argument("--expires", help="when it expires, yyyy-MM-dd or yyyy-MM-dd HH:mm (default: never)")
-    parser.add_argument(
-        "--scope", action="append", choices=keys.SCOPES, help="what it may do (default: all but privacy)"
+def declare_key(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal key`."""
+    group = add_group(parser)
+    parser = add_command(
+        group, "create", _create, "키를 만듭니다. 한 번만 출력합니다.", "Create a key. It is printed only once."
     )
-    parser.add_argument("--allow", action="append", metavar="CIDR", help="network that may use it (default: any)")
-    parser.add_argument("--rate", type=int, help="requests per second; 0: no limit")
-    add_list(group, _list, "List all keys, without their secrets.")
-    parser = add_command(group, "revoke", _revoke, "Revoke a key. It stops working within a second.")
-    parser.add_argument("id", type=int, help="the key's id; see `pabal key list`")
+    add_option(parser, "--account", "키의 계정", "the account of the key", required=True)
+    add_new_account_option(parser)
+    add_option(parser, "--name", "키의 용도", "what the key is for", default="")
+    add_option(
+        parser,
+        "--expires",
+        "만료 시각, yyyy-MM-dd 또는 yyyy-MM-dd HH:mm(기본값: 없음)",
+        "when it expires, yyyy-MM-dd or yyyy-MM-dd HH:mm (default: never)",
+    )
+    add_option(
+        parser,
+        "--scope",
+        "권한(기본값: privacy를 뺀 전부)",
+        "what it may do (default: all but privacy)",
+        action="append",
+        choices=keys.SCOPES,
+    )
+    add_option(
+        parser,
+        "--allow",
+        "사용할 수 있는 네트워크(기본값: 모두)",
+        "network that may use it (default: any)",
+        action="append",
+        metavar="CIDR",
+    )
+    add_option(parser, "--rate", "초당 요청 수. 0은 제한 없음", "requests per second; 0: no limit", type=int)
+    add_list(group, _list, "모든 키를 비밀 값 없이 보여 줍니다.", "List all keys, without their secrets.")
+    parser = add_command(
+        group,
+        "revoke",
+        _revoke,
+        "키를 폐기합니다. 1초 안에 동작을 멈춥니다.",
+        "Revoke a key. It stops working within a second.",
+    )
+    add_option(parser, "id", "키의 ID. `pabal key list`를 보세요", "the key's id; see `pabal key list`", type=int)
 
 
 def _create(settings: Settings, given: argparse.Namespace) -> None:
@@ -63,11 +79,11 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
         try:
             ip_network(network)
         except ValueError as error:
-            raise CommandError(f"--allow {network}: {error}") from None
+            raise CommandError(f"--allow {network}: {error}", f"--allow {network}: {error}") from None
     if given.rate is not None and given.rate < 0:
-        raise CommandError("--rate: must be 0 or more")
+        raise CommandError("--rate: 0 이상이어야 합니다", "--rate: must be 0 or more")
     if not given.account.strip():
-        raise CommandError("--account: must not be empty")
+        raise CommandError("--account: 비울 수 없습니다", "--account: must not be empty")
     expires_at = _expiry(given.expires, settings) if given.expires else None
 
     def issue(tx: Tx) -> str:
@@ -90,7 +106,7 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
 def _expiry(spelling: str, settings: Settings) -> Instant:
     end = dates.parse_period(spelling, settings.zone).end
     if end is None or end <= WORLD.now():
-        raise CommandError("--expires: must be in the future")
+        raise CommandError("--expires: 앞으로의 시각이어야 합니다", "--expires: must be in the future")
     return end
 
 
@@ -121,7 +137,10 @@ def _revoke(settings: Settings, given: argparse.Namespace) -> None:
     def revoke(tx: Tx) -> None:
         found = [each for each in accounts.list_keys(tx) if each.id == given.id and each.revoked_at is None]
         if not found:
-            raise CommandError(f"there is no live key {given.id}; see `pabal key list`")
+            raise CommandError(
+                f"쓸 수 있는 키 {given.id}이(가) 없습니다. `pabal key list`를 보세요",
+                f"there is no live key {given.id}; see `pabal key list`",
+            )
         entry = AuditEntry(WORLD.now(), *current_actor(), found[0].account_id, "key.revoke", str(given.id))
         keys.revoke(tx, found[0].account_id, given.id, entry)
 
@@ -129,4 +148,4 @@ def _revoke(settings: Settings, given: argparse.Namespace) -> None:
         await store.write(revoke)
 
     with_store(settings, work)
-    print_message(f"key {given.id} is revoked")
+    say(f"키 {given.id}을(를) 폐기했습니다", f"key {given.id} is revoked")

@@ -4,18 +4,10 @@ import argparse
 from typing import Any
 
 from pabal.app import build_context
-from pabal.cli.shared.command import (
-    WORLD,
-    CommandError,
-    add_command,
-    add_group,
-    add_list,
-    current_actor,
-    find_account_id,
-    with_store,
-)
+from pabal.cli.shared.command import WORLD, current_actor, find_account_id, with_store
+from pabal.cli.shared.language import CommandError, say
+from pabal.cli.shared.options import Run, add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import Cell, print_rows
-from pabal.cli.shared.translate import print_message
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.kakao.profile import parse_channel_id
 from pabal.service.metrics import Metrics
@@ -28,7 +20,7 @@ from pabal.store.kakao import profile_mappings
 COLUMNS = {
     "account": Text("계정", "Account"),
     "channelId": Text("채널", "Channel"),
-    "carrier": Text("통신사", "Carrier"),
+    "carrier": Text("발송 경로", "Carrier"),
     "templateCode": Text("템플릿", "Template"),
     "remote": Text("상대 코드", "Code there"),
     "origin": Text("연결", "Origin"),
@@ -36,21 +28,46 @@ COLUMNS = {
 }
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add `mapping`."""
-    group = add_group(subparsers, "mapping", "Map sender profiles and templates to those of other relays.")
-    add_list(group, _list, "List all mappings.")
-    parser = _add_change(group, "add", _add, "Map a profile, or one of its templates, to another relay's.")
-    parser.add_argument("--code", help="with --template: its code there (default: the same)")
-    _add_change(group, "remove", _remove, "Remove the mapping of a profile, or of one template.")
+def declare_mapping(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal mapping`."""
+    group = add_group(parser)
+    add_list(group, _list, "모든 연결을 보여 줍니다.", "List all mappings.")
+    parser = _add_change(
+        group,
+        "add",
+        _add,
+        "프로필이나 그 템플릿을 다른 중계사의 것에 연결합니다.",
+        "Map a profile, or one of its templates, to another relay's.",
+    )
+    add_option(
+        parser,
+        "--code",
+        "--template과 함께: 그곳의 코드(기본값: 같은 코드)",
+        "with --template: its code there (default: the same)",
+    )
+    _add_change(
+        group,
+        "remove",
+        _remove,
+        "프로필이나 템플릿의 연결을 없앱니다.",
+        "Remove the mapping of a profile, or of one template.",
+    )
 
 
-def _add_change(group: Any, name: str, run: Any, help: str) -> Any:
-    parser = add_command(group, name, run, help)
-    parser.add_argument("channel", help="the channel of the profile, with or without @")
-    parser.add_argument("--account", required=True, help="the account's name")
-    parser.add_argument("--carrier", required=True, help="the carrier of the other relay")
-    parser.add_argument("--template", default="", help="the code of a template (default: the profile)")
+def _add_change(group: Any, name: str, run: Run, ko: str, en: str) -> argparse.ArgumentParser:
+    parser = add_command(group, name, run, ko, en)
+    add_option(
+        parser, "channel", "프로필의 채널. @는 없어도 됩니다", "the channel of the profile, with or without @"
+    )
+    add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
+    add_option(parser, "--carrier", "다른 중계사의 발송 경로 이름", "the carrier of the other relay", required=True)
+    add_option(
+        parser,
+        "--template",
+        "템플릿의 코드(기본값: 프로필)",
+        "the code of a template (default: the profile)",
+        default="",
+    )
     return parser
 
 
@@ -75,13 +92,16 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
 def _add(settings: Settings, given: argparse.Namespace) -> None:
     channel_id = parse_channel_id(given.channel)
     if given.code and not given.template:
-        raise CommandError("--code: give --template too")
+        raise CommandError("--code: --template도 주세요", "--code: give --template too")
 
-    async def work(store: Store) -> str | None:
+    async def work(store: Store) -> Text | None:
         context = build_context(settings, store, WORLD, Metrics())
         if given.carrier not in context.relays:
             known = ", ".join(sorted(context.relays)) or "none"
-            raise CommandError(f"--carrier {given.carrier}: is not a relay; these are: {known}")
+            raise CommandError(
+                f"--carrier {given.carrier}: 중계사가 아닙니다. 중계사: {known}",
+                f"--carrier {given.carrier}: is not a relay; these are: {known}",
+            )
         account_id = await find_account_id(store, given.account)
         entry = _audit_entry(given, account_id, channel_id, "mapping.add")
         try:
@@ -92,13 +112,21 @@ def _add(settings: Settings, given: argparse.Namespace) -> None:
             found = await mappings.map_template(
                 context, account_id, channel_id, given.carrier, given.template, code, entry
             )
-            return mappings.PROBLEMS[found.problem].en if found.problem else None
+            return mappings.PROBLEMS[found.problem] if found.problem else None
         finally:
             await context.relay_of(given.carrier).close()
 
     problem = with_store(settings, work)
-    what = f"template {given.template} of {channel_id}" if given.template else channel_id
-    print_message(f"{what} is mapped to {given.carrier}{f', but cannot be used yet: {problem}' if problem else ''}")
+    what = Text(channel_id, channel_id)
+    if given.template:
+        what = Text(f"{channel_id}의 템플릿 {given.template}", f"template {given.template} of {channel_id}")
+    if problem is None:
+        say(f"{what.ko}을(를) {given.carrier}에 연결했습니다", f"{what.en} is mapped to {given.carrier}")
+    else:
+        say(
+            f"{what.ko}을(를) {given.carrier}에 연결했지만 아직 쓸 수 없습니다: {problem.ko}",
+            f"{what.en} is mapped to {given.carrier}, but cannot be used yet: {problem.en}",
+        )
 
 
 def _remove(settings: Settings, given: argparse.Namespace) -> None:
@@ -113,10 +141,16 @@ def _remove(settings: Settings, given: argparse.Namespace) -> None:
         except Refused as refused:
             if refused.code is not Code.NOT_FOUND:
                 raise
-            raise CommandError("there is no such mapping; see `pabal mapping list`") from None
+            raise CommandError(
+                "그런 연결이 없습니다. `pabal mapping list`를 보세요",
+                "there is no such mapping; see `pabal mapping list`",
+            ) from None
 
     with_store(settings, work)
-    print_message(f"{given.template or channel_id} is no longer mapped to {given.carrier}")
+    say(
+        f"{given.template or channel_id}과(와) {given.carrier}의 연결을 끊었습니다",
+        f"{given.template or channel_id} is no longer mapped to {given.carrier}",
+    )
 
 
 def _audit_entry(given: argparse.Namespace, account_id: int, channel_id: str, action: str) -> AuditEntry:

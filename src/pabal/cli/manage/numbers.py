@@ -2,25 +2,16 @@
 
 import argparse
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from pabal.cli.shared.command import (
-    WORLD,
-    CommandError,
-    add_command,
-    add_group,
-    add_list,
-    current_actor,
-    find_account_id,
-    with_store,
-)
+from pabal.cli.shared.command import WORLD, current_actor, find_account_id, with_store
+from pabal.cli.shared.language import CommandError, say
+from pabal.cli.shared.options import add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import print_rows
-from pabal.cli.shared.translate import print_message
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import phone
-from pabal.service.access.accounts import numbers, opt_out_numbers
+from pabal.service.access.accounts import numbers
 from pabal.settings.settings import Settings
-from pabal.store.accounts import accounts as account_store
 from pabal.store.accounts import numbers as number_store
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Store
@@ -35,45 +26,26 @@ COLUMNS = {
 }
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add `number`."""
-    group = add_group(subparsers, "number", "Manage the registered sender numbers.")
-    add_list(group, _list, "List all sender numbers.")
-    for name, run, help in (
-        ("add", _add, "Register a sender number for an account."),
-        ("approve", _approve, "Approve a sender number that an owner has registered."),
-        ("reject", _reject, "Reject a pending sender number."),
-        ("remove", _remove, "Remove a sender number from an account."),
+def declare_number(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal number`."""
+    group = add_group(parser)
+    add_list(group, _list, "모든 발신번호를 보여 줍니다.", "List all sender numbers.")
+    for name, run, ko, en in (
+        ("add", _add, "계정의 발신번호를 등록합니다.", "Register a sender number for an account."),
+        (
+            "approve",
+            _approve,
+            "관리자가 등록한 발신번호를 승인합니다.",
+            "Approve a sender number that an owner has registered.",
+        ),
+        ("reject", _reject, "대기 중인 발신번호를 반려합니다.", "Reject a pending sender number."),
+        ("remove", _remove, "계정의 발신번호를 삭제합니다.", "Remove a sender number from an account."),
     ):
-        parser = add_command(group, name, run, help)
-        parser.add_argument("number", help="the number, with or without hyphens")
-        parser.add_argument("--account", required=True, help="the account's name")
+        parser = add_command(group, name, run, ko, en)
+        add_option(parser, "number", "번호. 하이픈은 없어도 됩니다", "the number, with or without hyphens")
+        add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
         if name == "reject":
-            parser.add_argument("--comment", default="", help="why, for the owner")
-
-
-def add_opt_out_command(group: Any) -> None:
-    """Add `opt-out` to the commands of accounts."""
-    parser = add_command(
-        group, "opt-out", _opt_out, "Show the number for opting out of an account's advertising texts, or set it."
-    )
-    parser.add_argument("name", help="the account's name")
-    parser.add_argument("number", nargs="?", help="the 080 number; `none` removes it")
-
-
-def _opt_out(settings: Settings, given: argparse.Namespace) -> None:
-    number = None if given.number in (None, "none") else phone.parse_opt_out(given.number)
-
-    async def work(store: Store) -> str | None:
-        account_id = await find_account_id(store, given.name)
-        if given.number is not None:
-            shown = phone.mask(number) if number else ""
-            audit_entry = AuditEntry(WORLD.now(), *current_actor(), account_id, "account.opt_out", shown)
-            await store.write(opt_out_numbers.set_number, account_id, number, audit_entry)
-        return (await store.read(account_store.get_opt_out_numbers, [account_id])).get(account_id)
-
-    found = with_store(settings, work)
-    print(phone.hyphenate(found) if found else "none")
+            add_option(parser, "--comment", "관리자에게 알릴 이유", "why, for the owner", default="")
 
 
 def _list(settings: Settings, given: argparse.Namespace) -> None:
@@ -91,22 +63,35 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
 
 def _add(settings: Settings, given: argparse.Namespace) -> None:
     is_new = _change(settings, given, numbers.register, "number.add")
-    print_message(f"{_spelled(given)} {'is' if is_new else 'was already'} registered for {given.account}")
+    number, account = _spelled(given), given.account
+    if is_new:
+        say(f"{account}의 발신번호로 {number}을(를) 등록했습니다", f"{number} is registered for {account}")
+    else:
+        say(f"{number}은(는) 이미 {account}의 발신번호입니다", f"{number} was already registered for {account}")
 
 
 def _approve(settings: Settings, given: argparse.Namespace) -> None:
     _change(settings, given, numbers.approve, "number.approve")
-    print_message(f"{_spelled(given)} is approved for {given.account}")
+    say(
+        f"{given.account}의 발신번호 {_spelled(given)}을(를) 승인했습니다",
+        f"{_spelled(given)} is approved for {given.account}",
+    )
 
 
 def _reject(settings: Settings, given: argparse.Namespace) -> None:
     _change(settings, given, numbers.reject, "number.reject", given.comment)
-    print_message(f"{_spelled(given)} is rejected for {given.account}")
+    say(
+        f"{given.account}의 발신번호 {_spelled(given)}을(를) 반려했습니다",
+        f"{_spelled(given)} is rejected for {given.account}",
+    )
 
 
 def _remove(settings: Settings, given: argparse.Namespace) -> None:
     _change(settings, given, numbers.remove, "number.remove")
-    print_message(f"{_spelled(given)} is no longer registered for {given.account}")
+    say(
+        f"{given.account}의 발신번호에서 {_spelled(given)}을(를) 삭제했습니다",
+        f"{_spelled(given)} is no longer registered for {given.account}",
+    )
 
 
 def _spelled(given: argparse.Namespace) -> str:
@@ -125,9 +110,15 @@ def _change(settings: Settings, given: argparse.Namespace, change: Callable[...,
         except Refused as refused:
             if refused.code not in (Code.NOT_FOUND, Code.INVALID_STATE):
                 raise
-            state = "registered" if refused.code is Code.NOT_FOUND else "pending"
+            spelled, account = phone.hyphenate(number), given.account
+            if refused.code is Code.NOT_FOUND:
+                raise CommandError(
+                    f"{spelled}은(는) {account}의 발신번호가 아닙니다. `pabal number list`를 보세요",
+                    f"{spelled} is not registered for {account}; see `pabal number list`",
+                ) from None
             raise CommandError(
-                f"{phone.hyphenate(number)} is not {state} for {given.account}; see `pabal number list`"
+                f"{account}의 {spelled}은(는) 승인 대기 중이 아닙니다. `pabal number list`를 보세요",
+                f"{spelled} is not pending for {account}; see `pabal number list`",
             ) from None
 
     return with_store(settings, work)

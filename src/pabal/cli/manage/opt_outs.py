@@ -4,26 +4,17 @@ import argparse
 import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from pabal.cli.shared.command import (
-    WORLD,
-    CommandError,
-    add_command,
-    add_group,
-    current_actor,
-    find_account_id,
-    printable,
-    with_store,
-)
-from pabal.cli.shared.table import Cell, print_rows
-from pabal.cli.shared.translate import print_message
+from pabal.cli.shared.command import WORLD, current_actor, find_account_id, with_store
+from pabal.cli.shared.language import CommandError, say
+from pabal.cli.shared.options import add_command, add_group, add_option
+from pabal.cli.shared.table import Cell, print_rows, printable
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import opt_out, phone
 from pabal.service.access.contacts import opt_outs
 from pabal.service.access.contacts.opt_outs import NewOptOuts, OptOut, OptOutEntry, OptOutSource, new_hash_key
 from pabal.service.policy import build_policy
-from pabal.settings.environment import choose_language
+from pabal.settings.environment import choose_language, explain_os_error
 from pabal.settings.settings import Settings
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
@@ -39,34 +30,71 @@ COLUMNS = {
 }
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add `opt-out`."""
-    group = add_group(subparsers, "opt-out", "Manage the receivers who want no advertising.")
-    for name, run, help in (
-        ("add", _add, "Add receivers who want no advertising."),
-        ("remove", _remove, "Remove receivers who accept advertising again."),
-        ("list", _list, "List the opt-outs of an account, oldest first."),
-        ("import", _import, "Add the opt-outs of a CSV or Excel file, all or none."),
-        ("export", _export, "Print the opt-outs of an account as CSV, which can be imported again."),
+def declare_opt_out(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal opt-out`."""
+    group = add_group(parser)
+    for name, run, ko, en in (
+        ("add", _add, "광고를 거부한 수신자를 더합니다.", "Add receivers who want no advertising."),
+        ("remove", _remove, "광고를 다시 받는 수신자를 뺍니다.", "Remove receivers who accept advertising again."),
+        (
+            "list",
+            _list,
+            "계정의 수신거부를 오래된 것부터 보여 줍니다.",
+            "List the opt-outs of an account, oldest first.",
+        ),
+        (
+            "import",
+            _import,
+            "CSV나 Excel 파일의 수신거부를 전부 더하거나, 하나도 더하지 않습니다.",
+            "Add the opt-outs of a CSV or Excel file, all or none.",
+        ),
+        (
+            "export",
+            _export,
+            "계정의 수신거부를 다시 가져올 수 있는 CSV로 출력합니다.",
+            "Print the opt-outs of an account as CSV, which can be imported again.",
+        ),
     ):
-        parser = add_command(group, name, run, help)
+        parser = add_command(group, name, run, ko, en)
         if name in ("add", "remove"):
-            parser.add_argument("numbers", nargs="+", help="phone numbers, with or without hyphens")
-            parser.add_argument("--sender", default="", help="only for texts from this sender number")
+            add_option(
+                parser,
+                "numbers",
+                "전화번호. 하이픈은 없어도 됩니다",
+                "phone numbers, with or without hyphens",
+                nargs="+",
+            )
+            add_option(
+                parser, "--sender", "이 발신번호의 문자에만", "only for texts from this sender number", default=""
+            )
         if name == "add":
-            parser.add_argument("--reason", default="", help="a note")
+            add_option(parser, "--reason", "메모", "a note", default="")
         if name == "list":
-            parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
+            add_option(
+                parser,
+                "--json",
+                "JSON을 한 줄에 하나씩 출력합니다",
+                "print JSON, one object a line",
+                action="store_true",
+            )
         if name == "import":
-            parser.add_argument("file", type=Path, help="its first row names the columns: phone, sender, reason")
-        parser.add_argument("--account", required=True, help="the account's name")
+            add_option(
+                parser,
+                "file",
+                "첫 행은 열 이름입니다: phone, sender, reason",
+                "its first row names the columns: phone, sender, reason",
+                type=Path,
+            )
+        add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
 
 
 def _add(settings: Settings, given: argparse.Namespace) -> None:
     phones, sender = _parse(given)
     entries = [OptOutEntry(each, sender, opt_out.check_reason(given.reason)) for each in phones]
     added = with_store(settings, lambda store: _store(store, settings, given.account, entries, opt_outs.ADD_ACTION))
-    print_message(f"{added} of {len(set(phones))} numbers added")
+    say(
+        f"번호 {len(set(phones))}개 가운데 {added}개를 추가했습니다", f"{added} of {len(set(phones))} numbers added"
+    )
 
 
 def _remove(settings: Settings, given: argparse.Namespace) -> None:
@@ -78,7 +106,11 @@ def _remove(settings: Settings, given: argparse.Namespace) -> None:
         keys, now = build_policy(settings).hash_keys, WORLD.now()
         return await store.write(opt_outs.remove_opt_outs, keys, account_id, phones, sender, now, audit_entry)
 
-    print_message(f"{with_store(settings, work)} of {len(set(phones))} numbers removed")
+    count = with_store(settings, work)
+    say(
+        f"번호 {len(set(phones))}개 가운데 {count}개를 삭제했습니다",
+        f"{count} of {len(set(phones))} numbers removed",
+    )
 
 
 def _list(settings: Settings, given: argparse.Namespace) -> None:
@@ -102,14 +134,19 @@ def _import(settings: Settings, given: argparse.Namespace) -> None:
             total = list(check_file(file))[-1]
             entries = [each for batch in read_batches(file) for each in batch]
     except OSError as error:
-        raise CommandError(f"{given.file}: cannot be read ({error.strerror})") from None
+        raise CommandError(
+            f"{given.file}: 읽을 수 없습니다({explain_os_error(error).ko})",
+            f"{given.file}: cannot be read ({explain_os_error(error).en})",
+        ) from None
     except Refused as refused:
         listed = "\n".join(each.message(choose_language()) for each in refused.problems)
-        raise CommandError(f"{given.file}: nothing was imported\n{listed}") from None
+        raise CommandError(
+            f"{given.file}: 아무것도 가져오지 않았습니다\n{listed}", f"{given.file}: nothing was imported\n{listed}"
+        ) from None
     added = with_store(
         settings, lambda store: _store(store, settings, given.account, entries, opt_outs.IMPORT_ACTION)
     )
-    print_message(f"{added} of {total} rows added")
+    say(f"{total}행 가운데 {added}행을 추가했습니다", f"{added} of {total} rows added")
 
 
 def _export(settings: Settings, given: argparse.Namespace) -> None:

@@ -1,15 +1,16 @@
 """Commands that export and erase what is stored about one phone number."""
 
 import argparse
-from typing import Any
 
 import msgspec
 
 from pabal.answers.personal_data import write_export
 from pabal.app import build_context
 from pabal.checks.body.locale import Locale
-from pabal.cli.shared.command import WORLD, CommandError, add_command, add_group, current_actor, with_store
-from pabal.cli.shared.translate import print_message
+from pabal.cli.shared.command import WORLD, current_actor, with_store
+from pabal.cli.shared.language import CommandError, say
+from pabal.cli.shared.options import add_command, add_group, add_option
+from pabal.domain.base.codes import Text
 from pabal.domain.people import phone
 from pabal.service.metrics import Metrics
 from pabal.service.policy import build_policy
@@ -20,19 +21,32 @@ from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Store
 
-NOT_COVERED = "Backups are not covered: they keep the number until you delete them."
+NOT_COVERED = Text(
+    "백업은 해당하지 않습니다. 삭제할 때까지 번호가 남습니다.",
+    "Backups are not covered: they keep the number until you delete them.",
+)
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add `privacy`."""
-    group = add_group(subparsers, "privacy", "Export or erase what is stored about one phone number.")
-    for name, run, help in (
-        ("export", _export, "Print what an account has stored about a number, as JSON."),
-        ("erase", _erase, "Erase a number and the texts sent to it. This cannot be undone."),
+def declare_privacy(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal privacy`."""
+    group = add_group(parser)
+    for name, run, ko, en in (
+        (
+            "export",
+            _export,
+            "계정이 번호에 대해 저장한 것을 JSON으로 출력합니다.",
+            "Print what an account has stored about a number, as JSON.",
+        ),
+        (
+            "erase",
+            _erase,
+            "번호와 그 번호로 보낸 내용을 파기합니다. 되돌릴 수 없습니다.",
+            "Erase a number and the texts sent to it. This cannot be undone.",
+        ),
     ):
-        parser = add_command(group, name, run, help)
-        parser.add_argument("number", help="the number, with or without hyphens")
-        parser.add_argument("--account", required=True, help="the account's name")
+        parser = add_command(group, name, run, ko, en)
+        add_option(parser, "number", "번호. 하이픈은 없어도 됩니다", "the number, with or without hyphens")
+        add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
 
 
 def _export(settings: Settings, given: argparse.Namespace) -> None:
@@ -58,9 +72,12 @@ def _erase(settings: Settings, given: argparse.Namespace) -> None:
         return await privacy.erase(context, account_id, number, _audit_entry(account_id, privacy.ERASE_ACTION))
 
     done = with_store(settings, work)
-    print_message(
-        f"{done.erased} messages erased, {done.cancelled} of them cancelled; {done.campaign_rows} rows of campaigns"
-        f" erased; {done.pending} messages are being sent, and are erased when they have ended. {NOT_COVERED}"
+    say(
+        f"메시지 {done.erased}건을 지웠고, 그 가운데 {done.cancelled}건을 취소했습니다. 대량 발송"
+        f" {done.campaign_rows}행을 지웠습니다. 발송 중인 {done.pending}건은 끝나면 지웁니다. {NOT_COVERED.ko}",
+        f"{done.erased} messages erased, {done.cancelled} of them cancelled; {done.campaign_rows}"
+        f" rows of campaigns erased; {done.pending} messages are being sent, and are erased"
+        f" when they have ended. {NOT_COVERED.en}",
     )
 
 
@@ -68,7 +85,10 @@ async def _account_id(store: Store, name: str) -> int:
     for account in await store.read(accounts.list_accounts):
         if account.name == name:
             return account.id
-    raise CommandError(f"there is no account {name!r}; see `pabal account list`")
+    raise CommandError(
+        f"{name!r} 계정이 없습니다. `pabal account list`를 보세요",
+        f"there is no account {name!r}; see `pabal account list`",
+    )
 
 
 def _audit_entry(account_id: int, action: str) -> AuditEntry:

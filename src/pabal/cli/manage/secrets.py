@@ -2,11 +2,12 @@
 
 import argparse
 import base64
-from typing import Any
 
 from pabal.app import build_context
-from pabal.cli.shared.command import WORLD, CommandError, add_command, add_group, current_actor, with_store
-from pabal.cli.shared.translate import print_message
+from pabal.cli.shared.command import WORLD, current_actor, with_store
+from pabal.cli.shared.language import CommandError, say
+from pabal.cli.shared.options import add_command, add_group
+from pabal.domain.base.codes import Text
 from pabal.service.access.contacts import hash_keys
 from pabal.service.access.contacts.hash_keys import KeyState
 from pabal.service.access.sign_in import factor_secrets
@@ -20,15 +21,28 @@ from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Store
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add `secrets`."""
-    group = add_group(subparsers, "secrets", "Manage the key that encrypts secrets in the store.")
-    add_command(group, "new-key", _new_key, "Print a new key for the setting secret_key.")
-    add_command(group, "rotate", _rotate, "Encrypt all secrets with the first key of secret_key.")
+def declare_secrets(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal secrets`."""
+    group = add_group(parser)
+    add_command(
+        group,
+        "new-key",
+        _new_key,
+        "설정 secret_key에 쓸 새 키를 출력합니다.",
+        "Print a new key for the setting secret_key.",
+    )
+    add_command(
+        group,
+        "rotate",
+        _rotate,
+        "모든 비밀 값을 secret_key의 첫 키로 암호화합니다.",
+        "Encrypt all secrets with the first key of secret_key.",
+    )
     add_command(
         group,
         "rebuild-opt-outs",
         _rebuild,
+        "secret_key의 키를 잃었을 때: 번호가 파기된 것을 뺀 수신거부의 해시를 다시 만듭니다.",
         "If a key of secret_key is lost: have opt-outs hashed again, except those whose numbers were erased.",
     )
 
@@ -41,27 +55,40 @@ def _rotate(settings: Settings, given: argparse.Namespace) -> int:
     async def work(store: Store) -> tuple[EncryptionState, FactorSecrets, KeyState]:
         context = build_context(settings, store, WORLD, Metrics())
         if not context.secrets.has_key:
-            raise CommandError("there is no key; make one with `pabal secrets new-key`, and set secret_key")
+            raise CommandError(
+                "키가 없습니다. `pabal secrets new-key`로 만들어 secret_key로 설정하세요",
+                "there is no key; make one with `pabal secrets new-key`, and set secret_key",
+            )
         await _record(store, "secrets.rotate")
         factors = await factor_secrets.encrypt_all(context)
         return await encrypt_all(context), factors, await hash_keys.encrypt(context)
 
     done, factors, key = with_store(settings, work)
-    print_message(f"{done.other} webhooks encrypted with the current key; {done.current} were already")
+    say(
+        f"웹훅 {done.other}개를 현재 키로 암호화했습니다. {done.current}개는 이미 되어 있었습니다",
+        f"{done.other} webhooks encrypted with the current key; {done.current} were already",
+    )
     if any(factors):
-        print_message(
-            f"{factors.other} two-factor secrets encrypted with the current key; {factors.current} were already"
+        say(
+            f"2단계 인증 비밀 값 {factors.other}개를 현재 키로 암호화했습니다. {factors.current}개는"
+            " 이미 되어 있었습니다",
+            f"{factors.other} two-factor secrets encrypted with the current key; {factors.current} were already",
         )
     if key is not KeyState.ABSENT:
-        print_message(_KEY_REPORTS[key])
+        say(*_KEY_REPORTS[key])
     if factors.unreadable:
-        print_message(
-            f"{factors.unreadable} two-factor secrets cannot be decrypted: add their key to secret_key; until then,"
-            " these users sign in with recovery codes"
+        say(
+            f"2단계 인증 비밀 값 {factors.unreadable}개를 복호화할 수 없습니다. 그 키를"
+            " secret_key에 추가하세요. 그때까지 이 사용자들은 복구 코드로 로그인합니다",
+            f"{factors.unreadable} two-factor secrets cannot be decrypted: add their key to"
+            " secret_key; until then, these users sign in with recovery codes",
         )
     if done.unreadable:
-        print_message(
-            f"{done.unreadable} cannot be decrypted: add their key to secret_key, or rotate these webhooks' secrets"
+        say(
+            f"{done.unreadable}개를 복호화할 수 없습니다. 그 키를 secret_key에 추가하거나, 그"
+            " 웹훅의 비밀 값을 새로 만드세요",
+            f"{done.unreadable} cannot be decrypted: add their key to secret_key, or rotate these"
+            " webhooks' secrets",
         )
     return 1 if done.unreadable or factors.unreadable or key is KeyState.UNREADABLE else 0
 
@@ -70,12 +97,18 @@ def _rebuild(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> tuple[int, int]:
         context = build_context(settings, store, WORLD, Metrics())
         if await hash_keys.get_state(context) is not KeyState.UNREADABLE:
-            raise CommandError("the opt-outs can be read with the keys that are set; nothing was changed")
+            raise CommandError(
+                "설정된 키로 수신거부를 읽을 수 있습니다. 아무것도 바꾸지 않았습니다",
+                "the opt-outs can be read with the keys that are set; nothing was changed",
+            )
         await _record(store, "secrets.rebuild")
         return await hash_keys.rebuild(context)
 
     kept, lost = with_store(settings, work)
-    print_message(f"{kept} opt-outs hashed with a new key; {lost} whose number had been erased are gone")
+    say(
+        f"수신거부 {kept}건을 새 키로 해시했습니다. 번호가 지워진 {lost}건은 없어졌습니다",
+        f"{kept} opt-outs hashed with a new key; {lost} whose number had been erased are gone",
+    )
 
 
 async def _record(store: Store, action: str) -> None:
@@ -83,7 +116,12 @@ async def _record(store: Store, action: str) -> None:
 
 
 _KEY_REPORTS = {
-    KeyState.CURRENT: "the key of the opt-outs was already",
-    KeyState.OTHER: "the key of the opt-outs is encrypted with the current key",
-    KeyState.UNREADABLE: "the key of the opt-outs cannot be decrypted: add its key to secret_key",
+    KeyState.CURRENT: Text("수신거부의 키는 이미 되어 있었습니다", "the key of the opt-outs was already"),
+    KeyState.OTHER: Text(
+        "수신거부의 키를 현재 키로 암호화했습니다", "the key of the opt-outs is encrypted with the current key"
+    ),
+    KeyState.UNREADABLE: Text(
+        "수신거부의 키를 복호화할 수 없습니다. 그 키를 secret_key에 추가하세요",
+        "the key of the opt-outs cannot be decrypted: add its key to secret_key",
+    ),
 }

@@ -2,20 +2,12 @@
 
 import argparse
 import sys
-from typing import Any
+from collections.abc import Sequence
 
-from pabal.cli.shared.account_choice import add_new_account_option, choose_account
-from pabal.cli.shared.command import (
-    WORLD,
-    CommandError,
-    add_command,
-    add_group,
-    add_list,
-    current_actor,
-    with_store,
-)
+from pabal.cli.shared.command import WORLD, add_new_account_option, choose_account, current_actor, with_store
+from pabal.cli.shared.language import CommandError, say
+from pabal.cli.shared.options import Run, add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import Cell, print_rows
-from pabal.cli.shared.translate import print_message
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
 from pabal.domain.users import user
@@ -36,51 +28,66 @@ COLUMNS = {
 }
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add `user`."""
-    group = add_group(subparsers, "user", "Manage the users of the console.")
-    parser = add_command(group, "create", _create, "Create a user. A generated password is printed only once.")
-    parser.add_argument("name", help="the name to sign in with")
-    parser.add_argument("--account", help="the user's account; operators have none")
+def declare_user(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal user`."""
+    group = add_group(parser)
+    parser = add_command(
+        group,
+        "create",
+        _create,
+        "사용자를 만듭니다. 만든 비밀번호는 한 번만 출력합니다.",
+        "Create a user. A generated password is printed only once.",
+    )
+    add_option(parser, "name", "로그인할 이름", "the name to sign in with")
+    add_option(parser, "--account", "사용자의 계정. 운영자는 없습니다", "the user's account; operators have none")
     add_new_account_option(parser)
-    parser.add_argument(
-        "--role", choices=ROLE_BY_CODE, default=Role.OWNER.code, help="what the user may do (default: owner)"
+    add_option(
+        parser,
+        "--role",
+        "사용자의 역할(기본값: owner)",
+        "what the user may do (default: owner)",
+        choices=ROLE_BY_CODE,
+        default=Role.OWNER.code,
     )
     _add_password_option(parser)
-    add_list(group, _list, "List all users.")
-    for name, help in (
-        ("disable", "Disable a user and end their sessions."),
-        ("enable", "Enable a user again."),
+    add_list(group, _list, "모든 사용자를 보여 줍니다.", "List all users.")
+    for name, ko, en in (
+        ("disable", "사용자를 중지하고 로그아웃시킵니다.", "Disable a user and end their sessions."),
+        ("enable", "사용자 중지를 해제합니다.", "Enable a user again."),
     ):
-        parser = add_command(group, name, _set_disabled, help)
-        parser.add_argument("name", help="the user's name")
+        parser = add_command(group, name, _set_disabled, ko, en)
+        add_option(parser, "name", "사용자의 이름", "the user's name")
         parser.set_defaults(is_disabled=name == "disable")
-    parser = add_command(group, "unlock", _unlock, "Let a user sign in at once after many failed sign-ins.")
-    parser.add_argument("name", help="the user's name")
-    parser = add_command(
-        group, "reset-two-factor", _reset_two_factor, "Let a user sign in with the password alone again."
-    )
-    parser.add_argument("name", help="the user's name")
-    parser = add_command(group, "unlink", _unlink, "Unlink a user from the OpenID Connect provider.")
-    parser.add_argument("name", help="the user's name")
-    parser = add_command(
-        group, "password", _change_password, "Change a password. A generated one is printed only once."
-    )
-    parser.add_argument("name", help="the user's name")
-    _add_password_option(parser)
+    for name, run, ko, en in CHANGES:
+        parser = add_command(group, name, run, ko, en)
+        add_option(parser, "name", "사용자의 이름", "the user's name")
+        if name == "password":
+            _add_password_option(parser)
 
 
 def _add_password_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
+    add_option(
+        parser,
+        "--password-stdin",
+        "비밀번호를 표준 입력에서 읽습니다",
+        "read the password from standard input",
+        action="store_true",
+    )
 
 
 def _create(settings: Settings, given: argparse.Namespace) -> None:
     role = ROLE_BY_CODE[given.role]
     account = (given.account or "").strip() or None
     if account is None and role is not Role.OPERATOR:
-        raise CommandError("--account is required; only operators (--role operator) have no account")
+        raise CommandError(
+            "--account가 필요합니다. 운영자(--role operator)만 계정이 없습니다",
+            "--account is required; only operators (--role operator) have no account",
+        )
     if account is not None and role is Role.OPERATOR:
-        raise CommandError("--account: operators manage all accounts; leave it out")
+        raise CommandError(
+            "--account: 운영자는 모든 계정을 관리하므로 주지 마세요",
+            "--account: operators manage all accounts; leave it out",
+        )
     name = user.parse_name(given.name)
     password, hash = _choose_password(given, name)
 
@@ -89,7 +96,7 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
         users.create(tx, chosen, name, role, hash, WORLD.now(), current_actor())
 
     with_store(settings, lambda store: store.write(create))
-    _report(given, f"user {name} is created", password)
+    _report(given, Text(f"사용자 {name}을(를) 만들었습니다", f"user {name} is created"), password)
 
 
 def _change_password(settings: Settings, given: argparse.Namespace) -> None:
@@ -100,7 +107,7 @@ def _change_password(settings: Settings, given: argparse.Namespace) -> None:
         await store.write(users.change_password, name, hash, WORLD.now(), current_actor())
 
     with_store(settings, work)
-    _report(given, f"user {name} has a new password", password)
+    _report(given, Text(f"사용자 {name}의 비밀번호를 바꿨습니다", f"user {name} has a new password"), password)
 
 
 def _choose_password(given: argparse.Namespace, name: str) -> tuple[str, str]:
@@ -110,12 +117,16 @@ def _choose_password(given: argparse.Namespace, name: str) -> tuple[str, str]:
     return password, passwords.hash_password(password, WORLD)
 
 
-def _report(given: argparse.Namespace, message: str, password: str) -> None:
+def _report(given: argparse.Namespace, message: Text, password: str) -> None:
     """Print the result; a generated password goes alone to standard output, for scripts."""
     if given.password_stdin:
-        print_message(message)
+        say(*message)
         return
-    print_message(f"{message}; the password is shown only once:", is_error=True)
+    say(
+        f"{message.ko}. 비밀번호는 한 번만 보여 줍니다:",
+        f"{message.en}; the password is shown only once:",
+        is_error=True,
+    )
     print(password)
 
 
@@ -143,7 +154,11 @@ def _unlock(settings: Settings, given: argparse.Namespace) -> None:
         return await store.write(users.unlock, given.name, WORLD.now(), current_actor())
 
     is_lifted = with_store(settings, work)
-    print_message(f"user {user.parse_name(given.name)} {'is unlocked' if is_lifted else 'had no failed sign-ins'}")
+    name = user.parse_name(given.name)
+    if is_lifted:
+        say(f"사용자 {name}의 잠금을 풀었습니다", f"user {name} is unlocked")
+    else:
+        say(f"사용자 {name}에게는 실패한 로그인이 없었습니다", f"user {name} had no failed sign-ins")
 
 
 def _reset_two_factor(settings: Settings, given: argparse.Namespace) -> None:
@@ -151,8 +166,13 @@ def _reset_two_factor(settings: Settings, given: argparse.Namespace) -> None:
         return await store.write(users.reset_two_factor, given.name, WORLD.now(), current_actor())
 
     is_reset = with_store(settings, work)
-    state = "signs in with the password alone" if is_reset else "had no two-factor sign-in"
-    print_message(f"user {user.parse_name(given.name)} {state}")
+    name = user.parse_name(given.name)
+    if is_reset:
+        say(
+            f"사용자 {name}은(는) 이제 비밀번호만으로 로그인합니다", f"user {name} signs in with the password alone"
+        )
+    else:
+        say(f"사용자 {name}은(는) 2단계 인증을 쓰지 않았습니다", f"user {name} had no two-factor sign-in")
 
 
 def _unlink(settings: Settings, given: argparse.Namespace) -> None:
@@ -160,7 +180,11 @@ def _unlink(settings: Settings, given: argparse.Namespace) -> None:
         return await store.write(users.unlink, given.name, WORLD.now(), current_actor())
 
     is_unlinked = with_store(settings, work)
-    print(f"user {user.parse_name(given.name)} {'is unlinked' if is_unlinked else 'was not linked'}")
+    name = user.parse_name(given.name)
+    if is_unlinked:
+        say(f"사용자 {name}의 연결을 해제했습니다", f"user {name} is unlinked")
+    else:
+        say(f"사용자 {name}은(는) 연결되어 있지 않았습니다", f"user {name} was not linked")
 
 
 def _set_disabled(settings: Settings, given: argparse.Namespace) -> None:
@@ -168,4 +192,36 @@ def _set_disabled(settings: Settings, given: argparse.Namespace) -> None:
         await store.write(users.set_disabled, given.name, given.is_disabled, WORLD.now(), current_actor())
 
     with_store(settings, work)
-    print_message(f"user {user.parse_name(given.name)} is {'disabled' if given.is_disabled else 'enabled'}")
+    name = user.parse_name(given.name)
+    if given.is_disabled:
+        say(f"사용자 {name}을(를) 사용 중지했습니다", f"user {name} is disabled")
+    else:
+        say(f"사용자 {name}을(를) 다시 사용합니다", f"user {name} is enabled")
+
+
+CHANGES: Sequence[tuple[str, Run, str, str]] = (
+    (
+        "unlock",
+        _unlock,
+        "로그인에 여러 번 실패한 사용자가 바로 로그인할 수 있게 합니다.",
+        "Let a user sign in at once after many failed sign-ins.",
+    ),
+    (
+        "reset-two-factor",
+        _reset_two_factor,
+        "사용자가 다시 비밀번호만으로 로그인하게 합니다.",
+        "Let a user sign in with the password alone again.",
+    ),
+    (
+        "unlink",
+        _unlink,
+        "사용자와 OpenID Connect 제공자의 연결을 해제합니다.",
+        "Unlink a user from the OpenID Connect provider.",
+    ),
+    (
+        "password",
+        _change_password,
+        "비밀번호를 바꿉니다. 만든 비밀번호는 한 번만 출력합니다.",
+        "Change a password. A generated one is printed only once.",
+    ),
+)

@@ -2,23 +2,14 @@
 
 import argparse
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pabal.app import build_context
 from pabal.checks.webhooks import EVENT_CHOICES, PRODUCT_CHOICES, check_description, check_url, parse_id
-from pabal.cli.shared.command import (
-    WORLD,
-    CommandError,
-    add_command,
-    add_group,
-    add_list,
-    current_actor,
-    find_account_id,
-    printable,
-    with_store,
-)
-from pabal.cli.shared.table import Cell, print_rows
-from pabal.cli.shared.translate import print_message
+from pabal.cli.shared.command import WORLD, current_actor, find_account_id, with_store
+from pabal.cli.shared.language import CommandError, say
+from pabal.cli.shared.options import add_command, add_group, add_list, add_option
+from pabal.cli.shared.table import Cell, print_rows, printable
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.service.context import Context
 from pabal.service.metrics import Metrics
@@ -42,28 +33,58 @@ COLUMNS = {
 }
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add `webhook`."""
-    group = add_group(subparsers, "webhook", "Manage the webhooks that events of accounts are posted to.")
-    parser = add_list(group, _list, "List webhooks: account, id, state, address, events and backlog.")
-    parser.add_argument("--account", help="only those of this account")
-    parser = add_command(group, "create", _create, "Create a webhook; prints its id and its secret.")
-    parser.add_argument("url", help="an https address")
-    parser.add_argument("--account", required=True, help="the account's name")
-    parser.add_argument(
-        "--event", action="append", required=True, choices=EVENT_CHOICES, metavar="EVENT", help="may be repeated"
+def declare_webhook(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal webhook`."""
+    group = add_group(parser)
+    parser = add_list(
+        group,
+        _list,
+        "웹훅을 보여 줍니다: 계정, ID, 상태, 주소, 이벤트, 대기.",
+        "List webhooks: account, id, state, address, events and backlog.",
     )
-    parser.add_argument(
-        "--product", action="append", default=[], choices=PRODUCT_CHOICES, metavar="PRODUCT", help="default: all"
+    add_option(parser, "--account", "이 계정의 것만", "only those of this account")
+    parser = add_command(
+        group,
+        "create",
+        _create,
+        "웹훅을 만들고 ID와 비밀 값을 출력합니다.",
+        "Create a webhook; prints its id and its secret.",
     )
-    parser.add_argument("--description", default="", help="a note")
-    for name, run, help in (
-        ("delete", _delete, "Delete a webhook with everything that was not delivered to it."),
-        ("test", _test, "Post a test event and print what came back."),
+    add_option(parser, "url", "https 주소", "an https address")
+    add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
+    add_option(
+        parser,
+        "--event",
+        "여러 번 줄 수 있습니다",
+        "may be repeated",
+        action="append",
+        required=True,
+        choices=EVENT_CHOICES,
+        metavar="EVENT",
+    )
+    add_option(
+        parser,
+        "--product",
+        "기본값: 전부",
+        "default: all",
+        action="append",
+        default=[],
+        choices=PRODUCT_CHOICES,
+        metavar="PRODUCT",
+    )
+    add_option(parser, "--description", "메모", "a note", default="")
+    for name, run, ko, en in (
+        (
+            "delete",
+            _delete,
+            "웹훅과 전달하지 못한 것을 모두 지웁니다.",
+            "Delete a webhook with everything that was not delivered to it.",
+        ),
+        ("test", _test, "시험 이벤트를 보내고 응답을 출력합니다.", "Post a test event and print what came back."),
     ):
-        parser = add_command(group, name, run, help)
-        parser.add_argument("webhook", help="the webhook's id")
-        parser.add_argument("--account", required=True, help="the account's name")
+        parser = add_command(group, name, run, ko, en)
+        add_option(parser, "webhook", "웹훅의 ID", "the webhook's id")
+        add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
 
 
 def _list(settings: Settings, given: argparse.Namespace) -> None:
@@ -104,7 +125,7 @@ def _delete(settings: Settings, given: argparse.Namespace) -> None:
         await manage.delete(context, account_id, parse_id(given.webhook), entry)
 
     _with_account(settings, given, work)
-    print_message(f"webhook {given.webhook} is deleted")
+    say(f"웹훅 {given.webhook}을(를) 삭제했습니다", f"webhook {given.webhook} is deleted")
 
 
 def _test(settings: Settings, given: argparse.Namespace) -> int:
@@ -112,7 +133,11 @@ def _test(settings: Settings, given: argparse.Namespace) -> int:
         return await trial.send_test(context, account_id, parse_id(given.webhook))
 
     result = _with_account(settings, given, work)
-    print_message(trial.describe_error(result) or f"HTTP {result.status} after {result.duration_ms} ms")
+    if error := trial.describe_error(result):
+        print(error)
+    else:
+        status, duration_ms = result.status, result.duration_ms
+        say(f"HTTP {status}, {duration_ms} ms 뒤", f"HTTP {status} after {duration_ms} ms")
     return 0 if result.is_success else 1
 
 
@@ -128,7 +153,8 @@ def _with_account(settings: Settings, given: argparse.Namespace, work: Callable[
             if refused.code is not Code.WEBHOOK_NOT_FOUND:
                 raise
             raise CommandError(
-                f"{given.account} has no webhook {given.webhook}; see `pabal webhook list`"
+                f"{given.account}에는 웹훅 {given.webhook}이(가) 없습니다. `pabal webhook list`를 보세요",
+                f"{given.account} has no webhook {given.webhook}; see `pabal webhook list`",
             ) from None
         finally:
             await context.close_connections()

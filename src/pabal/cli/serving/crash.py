@@ -1,14 +1,14 @@
 """Keeps personal data out of what an unexpected error leaves: its type and place are told, never its message."""
 
-import asyncio
 import logging
 import resource
 import sys
 import threading
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pabal.service.errors import describe_error
+if TYPE_CHECKING:
+    import asyncio
 
 log = logging.getLogger("pabal")
 
@@ -25,24 +25,30 @@ def disable_core_dumps() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def log_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def log_loop_error(loop: "asyncio.AbstractEventLoop", context: dict[str, Any]) -> None:
     """Log an error of a task or callback that nobody awaits; asyncio itself would log its arguments too."""
     error = context.get("exception")
-    log.error("unhandled error in the event loop", extra=describe_error(error) if error else {})
+    log.error("unhandled error in the event loop", extra=_describe(error) if error else {})
 
 
 def _print_error(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
     if issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, where)
         return
-    found = describe_error(error.with_traceback(where))
+    found = _describe(error.with_traceback(where))
     lines = [f"pabal: unexpected error {found['error']}; please report it with these lines:"]
     sys.stderr.write("\n  ".join([*lines, *found["at"]]) + "\n")
 
 
 def _log_thread_error(args: threading.ExceptHookArgs) -> None:
-    log.error("unhandled error in a thread", extra=describe_error(args.exc_value) if args.exc_value else {})
+    log.error("unhandled error in a thread", extra=_describe(args.exc_value) if args.exc_value else {})
 
 
 def _log_unraisable_error(args: "sys.UnraisableHookArgs") -> None:
-    log.error("unhandled error in a finalizer", extra=describe_error(args.exc_value) if args.exc_value else {})
+    log.error("unhandled error in a finalizer", extra=_describe(args.exc_value) if args.exc_value else {})
+
+
+def _describe(error: BaseException) -> dict[str, Any]:
+    from pabal.service.errors import describe_error  # only a crash needs it, and every command would wait for it
+
+    return describe_error(error)

@@ -70,7 +70,7 @@ Nothing leaves this machine: the simulator receives every message. Stop with Ctr
 )
 _REAL_CARRIERS = Text(
     """
-다음 통신사로 발송합니다: {carriers}. `{program} doctor`로 점검하세요. Ctrl-C로 멈춥니다.
+다음 발송 경로로 발송합니다: {carriers}. `{program} doctor`로 점검하세요. Ctrl-C로 멈춥니다.
 """,
     """
 Messages are sent through: {carriers}. Check them with `{program} doctor`. Stop with Ctrl-C.

@@ -1,6 +1,5 @@
 """Runs several processes of the service with one command, so that it uses all cores of a machine."""
 
-import argparse
 import asyncio
 import contextlib
 import functools
@@ -16,7 +15,8 @@ from pabal.app import build_service
 from pabal.cli.serving import serve
 from pabal.cli.serving.greeting import greet_workers, greeting
 from pabal.cli.serving.supervise import ChildCommand, supervise
-from pabal.settings.data_directory import AlreadyRunning, process_lock
+from pabal.cli.shared.language import CommandError
+from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import Settings
 from pabal.store.engine.base import Store
 
@@ -28,17 +28,6 @@ STOP_MARGIN_S = 10.0
 """A process stops within twice `stop_seconds` and this: first its connections, then what is in flight."""
 
 log = logging.getLogger("pabal.processes")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for several processes to a command."""
-    parser.add_argument(
-        "--processes",
-        type=int,
-        metavar="N",
-        help="run this many processes, at most 3 on SQLite; 0: one for each core (default: 1)",
-    )
-    parser.add_argument("--child", type=int, nargs=4, help=argparse.SUPPRESS)
 
 
 def serve_all(settings: Settings, words: Sequence[str], *, delivers: bool) -> int:
@@ -59,23 +48,22 @@ def serve_all(settings: Settings, words: Sequence[str], *, delivers: bool) -> in
 def _serve_on_sqlite(settings: Settings, words: Sequence[str], *, delivers: bool) -> int:
     """Run delivery in one process, and the interface in the others on the same file.
 
-    Raises CannotServe.
+    Raises CommandError.
     """
     if not delivers:
         serve.require_postgresql(settings, "serve --no-deliver")
     if settings.processes > MAX_ON_SQLITE:
-        raise serve.CannotServe(
-            f"with SQLite at most {MAX_ON_SQLITE} processes can share the work: choose `--processes"
-            f" {MAX_ON_SQLITE}`, or set `store` to postgresql://…"
+        raise CommandError(
+            f"SQLite에서는 프로세스 {MAX_ON_SQLITE}개까지만 일을 나눌 수 있습니다. `--processes {MAX_ON_SQLITE}`를"
+            " 쓰거나 `store`를 postgresql://…로 설정하세요",
+            f"with SQLite at most {MAX_ON_SQLITE} processes can share the work: choose"
+            f" `--processes {MAX_ON_SQLITE}`, or set `store` to postgresql://…",
         )
     count = settings.processes or min(count_cores(), MAX_ON_SQLITE)
     if count == 1:
         return serve.serve(settings)
     with contextlib.ExitStack() as sockets:
-        try:
-            lock = sockets.enter_context(process_lock(settings))
-        except AlreadyRunning as error:
-            raise serve.CannotServe(str(error)) from None
+        lock = sockets.enter_context(process_lock(settings))
         shared = sockets.enter_context(serve.listen(settings.host, settings.port))
         own = _own_listeners(settings, count, "work_port", sockets)
         pair = [sockets.enter_context(each) for each in socket.socketpair(type=socket.SOCK_DGRAM)]
@@ -89,7 +77,7 @@ def _serve_on_sqlite(settings: Settings, words: Sequence[str], *, delivers: bool
 def work_all(settings: Settings, words: Sequence[str]) -> int:
     """Run several workers; return the exit status.
 
-    Raises CannotServe for a store that only one process can deliver from.
+    Raises CommandError for a store that only one process can deliver from.
     """
     serve.require_postgresql(settings, f"work --processes {settings.processes}")
     logs.configure_logging(settings.log_format, settings.zone)
@@ -113,13 +101,16 @@ def _own_listeners(
 ) -> list[socket.socket | None]:
     """Return the socket of each process for its health checks and metrics, if the settings name a port.
 
-    Raises CannotServe.
+    Raises CommandError.
     """
     first = settings.work_port
     if not first:
         return [None] * count
     if first + count - 1 > MAX_PORT:
-        raise serve.CannotServe(f"{count} processes need as many ports from {first} on; choose a lower {option}")
+        raise CommandError(
+            f"프로세스 {count}개에는 {first}부터 그만큼의 포트가 필요합니다. {option}을(를) 낮추세요",
+            f"{count} processes need as many ports from {first} on; choose a lower {option}",
+        )
     ports = range(first, first + count)
     return [sockets.enter_context(serve.listen(settings.host, port, option)) for port in ports]
 

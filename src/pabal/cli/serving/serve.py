@@ -17,12 +17,14 @@ from pabal import logs
 from pabal.app import Service, build_service
 from pabal.cli.serving import crash
 from pabal.cli.serving.greeting import FIRST_ACCOUNT, FIRST_USER, FirstCredentials, greet_worker, greeting
-from pabal.cli.serving.parent_link import ParentLink
+from pabal.cli.serving.supervise import ParentLink
+from pabal.cli.shared.language import CommandError
 from pabal.domain.users.user import Role
 from pabal.service.access.keys import keys
 from pabal.service.access.sign_in import passwords
 from pabal.service.access.users import users
-from pabal.settings.data_directory import AlreadyRunning, process_lock
+from pabal.settings.data_directory import process_lock
+from pabal.settings.environment import explain_os_error
 from pabal.settings.settings import Settings
 from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import COMMAND_LINE
@@ -38,20 +40,13 @@ GC_THRESHOLD = 10_000
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class CannotServe(Exception):
-    """The service cannot run; the message says why and what to do."""
-
-
 def serve(settings: Settings, *, delivers: bool = True) -> int:
     """Run the HTTP interface, and delivery if `delivers`, until a stop signal; return the exit status."""
     if not delivers:
         require_postgresql(settings, "serve --no-deliver")
     logs.configure_logging(settings.log_format, settings.zone)
-    try:
-        with process_lock(settings), listen(settings.host, settings.port) as listener:
-            return run(_serve(settings, listener, delivers=delivers))
-    except AlreadyRunning as error:
-        raise CannotServe(str(error)) from None
+    with process_lock(settings), listen(settings.host, settings.port) as listener:
+        return run(_serve(settings, listener, delivers=delivers))
 
 
 def work(settings: Settings) -> int:
@@ -185,11 +180,13 @@ def _connection_limits(settings: Settings) -> ConnectionLimits:
 
 
 def require_postgresql(settings: Settings, command: str) -> None:
-    """Raise CannotServe for a store that only one process can use."""
+    """Raise CommandError for a store that only one process can use."""
     if not settings.is_on_postgresql:
-        raise CannotServe(
+        raise CommandError(
+            f"`pabal {command}`에는 여러 프로세스가 일을 나눌 수 있는 PostgreSQL이 필요합니다. `store`를"
+            " postgresql://…로 설정하세요. SQLite에서는 `pabal serve` 하나가 모든 일을 합니다",
             f"`pabal {command}` needs PostgreSQL, where several processes can share the work: set `store` to"
-            " postgresql://…; with SQLite, `pabal serve` does everything in one process"
+            " postgresql://…; with SQLite, `pabal serve` does everything in one process",
         )
 
 
@@ -201,7 +198,7 @@ def _worker_name() -> str:
 def listen(host: str, port: int, option: str = "--port") -> socket.socket:
     """Return a socket that is bound to an address; `option` is what to change if that is impossible.
 
-    Raises CannotServe.
+    Raises CommandError.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
@@ -212,8 +209,10 @@ def listen(host: str, port: int, option: str = "--port") -> socket.socket:
         listener.close()
         is_address = isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL
         option = "--host" if is_address else option
-        raise CannotServe(
-            f"cannot listen on {host} port {port} ({error.strerror}); choose another with {option}"
+        raise CommandError(
+            f"{host}의 포트 {port}에서 접속을 받을 수 없습니다({explain_os_error(error).ko}). {option}(으)로"
+            " 다른 것을 고르세요",
+            f"cannot listen on {host} port {port} ({explain_os_error(error).en}); choose another with {option}",
         ) from None
     return listener
 

@@ -8,7 +8,6 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pabal.cli.serving.parent_link import READY
 from pabal.world import RealWorld
 
 FIRST_DELAY_S = 1.0
@@ -19,6 +18,8 @@ STABLE_S = 60.0
 START_TIMEOUT_S = 60.0
 """A process that is not ready by then is killed."""
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+READY = b"r"
+"""What a process sends to its parent when it is ready."""
 
 log = logging.getLogger("pabal.processes")
 
@@ -141,8 +142,7 @@ class _Child:
             if _monotonic() - started_at >= STABLE_S:
                 delay_s = FIRST_DELAY_S
             log.error(
-                "process ended; starting it again",
-                extra={**self._fields, "status": status, "in_seconds": delay_s},
+                "process ended; starting it again", extra={**self._fields, "status": status, "in_seconds": delay_s}
             )
             await asyncio.sleep(delay_s)
             delay_s, started_at = min(2 * delay_s, MAX_DELAY_S), _monotonic()
@@ -189,3 +189,23 @@ class _Child:
 
 def _monotonic() -> float:
     return RealWorld().monotonic()
+
+
+class ParentLink:
+    """A child's end of the connection to its parent, by which each learns that the other is ready or gone."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._socket = socket.socket(fileno=descriptor)
+        self._socket.setblocking(False)
+
+    def tell_ready(self) -> None:
+        """Tell the parent that this process is ready."""
+        with contextlib.suppress(OSError):  # the parent has died, which the other method notices
+            self._socket.send(READY)
+
+    async def stop_with_parent(self) -> None:
+        """Have this process stop as at SIGTERM when its parent dies, however it dies."""
+        with contextlib.suppress(ConnectionError):
+            await asyncio.get_running_loop().sock_recv(self._socket, 1)
+        log.warning("the parent process has died; stopping")
+        signal.raise_signal(signal.SIGTERM)

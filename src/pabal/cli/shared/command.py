@@ -1,50 +1,25 @@
-"""What all commands share: declaration, access to the store, and errors."""
+"""What commands on the store share: access to it, its accounts, and who runs them."""
 
 import argparse
 import asyncio
 from collections.abc import Awaitable, Callable
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pabal.app import apply_migrations, open_store
-from pabal.cli.shared.errors import CommandError as CommandError
-from pabal.cli.shared.table import printable as printable
+from pabal.cli.shared.language import CommandError
+from pabal.cli.shared.options import add_option
+from pabal.cli.shared.table import printable
+from pabal.service.access.accounts import accounts as account_service
 from pabal.settings.environment import get_user_name
+from pabal.settings.field import suggest
 from pabal.settings.settings import Settings
 from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import COMMAND_LINE_PREFIX, Actor
-from pabal.store.engine.base import Store
+from pabal.store.engine.base import Store, Tx
 from pabal.world import RealWorld
 
 T = TypeVar("T")
 WORLD = RealWorld()
-
-
-def add_group(subparsers: Any, name: str, help: str) -> Any:
-    """Add a command that has subcommands, such as `pabal key`, and return where to add those."""
-    parser = subparsers.add_parser(name, help=help, description=help)
-    parser.set_defaults(parser=parser)
-    return parser.add_subparsers(metavar="COMMAND")
-
-
-def add_command(
-    subparsers: Any, name: str, run: Callable[[Settings, argparse.Namespace], int | None], help: str
-) -> argparse.ArgumentParser:
-    """Add a command with the options that all commands have, and return its parser."""
-    parser: argparse.ArgumentParser = subparsers.add_parser(name, help=help, description=help)
-    parser.add_argument("--data", type=Path, metavar="DIR", help="data directory (default: ./data)")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="TOML file with settings")
-    parser.set_defaults(run=run)
-    return parser
-
-
-def add_list(
-    subparsers: Any, run: Callable[[Settings, argparse.Namespace], int | None], help: str
-) -> argparse.ArgumentParser:
-    """Add the command `list`, which prints a table or JSON, and return its parser."""
-    parser = add_command(subparsers, "list", run, help)
-    parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
-    return parser
 
 
 def current_actor() -> Actor:
@@ -74,4 +49,42 @@ async def find_account_id(store: Store, name: str) -> int:
     for account in await store.read(accounts.list_accounts):
         if account.name == name:
             return account.id
-    raise CommandError(f"there is no account {name!r}; see `pabal account list`")
+    raise CommandError(
+        f"{name!r} 계정이 없습니다. `pabal account list`를 보세요",
+        f"there is no account {name!r}; see `pabal account list`",
+    )
+
+
+def add_new_account_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--new-account`."""
+    add_option(
+        parser,
+        "--new-account",
+        "계정을 만듭니다. 없는 계정이어야 합니다",
+        "create the account, which must not exist yet",
+        action="store_true",
+    )
+
+
+def choose_account(tx: Tx, name: str, *, is_new: bool) -> str:
+    """Return the name of an account as it is stored; create it if that was said, or if it is the first of a store.
+
+    A typing error must not create an account. Raises CommandError, and Refused for a name that cannot be used.
+    """
+    name = account_service.parse_name(name)
+    known = [each.name for each in accounts.list_accounts(tx)]
+    if name in known:
+        if is_new:
+            raise CommandError(
+                f"--new-account: {name!r} 계정이 이미 있습니다. 그 계정을 쓰려면 --new-account를 빼세요",
+                f"--new-account: there is an account {name!r} already; leave out --new-account to use it",
+            )
+        return name
+    if known and not is_new:
+        hint = suggest(name, known)
+        raise CommandError(
+            f"{name!r} 계정이 없습니다{hint.ko or '.'} 새로 만들려면 --new-account를 주세요",
+            f"there is no account {name!r}{hint.en or ';'} --new-account creates it",
+        )
+    account_service.create(tx, name, current_actor(), WORLD.now())
+    return name

@@ -19,6 +19,20 @@ class Text(NamedTuple):
         """Return the text in `ko` or `en`."""
         return self.en if language == "en" else self.ko
 
+    def __format__(self, spec: str) -> str:
+        raise TypeError("a text is put into another one by its language: {text.ko}, {text.en}")
+
+
+class TextError(Exception):
+    """An error that people read, in their language; as a string, for logs, it is English."""
+
+    def __init__(self, ko: str, en: str) -> None:
+        super().__init__(ko, en)
+        self.text = Text(ko, en)
+
+    def __str__(self) -> str:
+        return self.text.en
+
 
 class Code(Enum):
     """The values of `result`: HTTP status, message and remedy of each code."""

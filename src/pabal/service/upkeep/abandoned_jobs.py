@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from pabal.domain.base.codes import TextError
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.domain.sends.route import SIMULATOR_KIND
@@ -26,7 +27,7 @@ class KnownCarrier(NamedTuple):
     awaiting_receipt: int
 
 
-class CannotMove(Exception):
+class CannotMove(TextError):
     """Messages cannot move to a carrier; the message says why."""
 
 
@@ -71,12 +72,18 @@ def move_some(tx: Tx, slot: int, carrier: str, target: str, products: Iterable[i
 def check_move(tx: Tx, carrier: str, target: str, kinds: Mapping[str, str]) -> None:
     """Raise CannotMove unless the target is configured, and both carriers are real or both are simulators."""
     if target not in kinds:
-        raise CannotMove(f"the carrier {target} is not configured; use the --config FILE that has it")
+        raise CannotMove(
+            f"발송 경로 {target}이(가) 설정에 없습니다. 그 발송 경로가 있는 --config FILE을 쓰세요",
+            f"the carrier {target} is not configured; use the --config FILE that has it",
+        )
     known = carriers.get_kinds(tx)
     if (known.get(carrier) == SIMULATOR_KIND) != (kinds[target] == SIMULATOR_KIND):
+        before = known.get(carrier, "unknown")
         raise CannotMove(
-            f"{carrier} is {known.get(carrier, 'unknown')} and {target} is {kinds[target]}: messages do not move"
-            " between real carriers and simulators"
+            f"{carrier}은(는) {before}, {target}은(는) {kinds[target]}입니다. 메시지는 실제 발송 경로와 시뮬레이터"
+            " 사이를 옮겨 다니지 않습니다",
+            f"{carrier} is {before} and {target} is {kinds[target]}: messages do not move between real carriers and"
+            " simulators",
         )
 
 

@@ -5,6 +5,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
+from pabal.domain.base.codes import TextError
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Priority, Tx, transaction
 from pabal.store.engine.postgres import partitions
@@ -27,7 +28,7 @@ class Migration(NamedTuple):
         return f"{self.number:04} {self.name}"
 
 
-class UnsupportedSchema(Exception):
+class UnsupportedSchema(TextError):
     """This version cannot use the store's schema; the message says what to do."""
 
 
@@ -86,13 +87,17 @@ def _missing_migrations(tx: Tx) -> list[Migration]:
     migrations = all_migrations()
     if applied and applied.get(1) != migrations[0].name:  # until the first release, each change renames it
         raise SchemaTooOld(
+            "첫 릴리스 전에 만든 저장소라서 마이그레이션할 수 없습니다. 빈 데이터 디렉터리나 데이터베이스로"
+            " 시작하세요",
             "the store was made before the first release and cannot be migrated:"
-            " start with an empty data directory or database"
+            " start with an empty data directory or database",
         )
     if applied and max(applied) > migrations[-1].number:
         raise SchemaTooNew(
+            f"저장소의 스키마는 {max(applied)}인데 이 버전은 {migrations[-1].number}까지 압니다. 저장소를 만든"
+            " 버전이나 더 새로운 버전을 실행하세요",
             f"the store is at schema {max(applied)}, this version knows {migrations[-1].number}:"
-            " run the version that made it, or a newer one"
+            " run the version that made it, or a newer one",
         )
     return [migration for migration in migrations if migration.number not in applied]
 

@@ -68,10 +68,13 @@ class MoveSource:
         """Raise NotAStore for a file that is not a store with the schema of this version."""
         names = {row[0] for row in self._fetch("select name from sqlite_master where type = 'table'")}
         if REQUIRED_TABLES - names:
-            raise NotAStore("it is not a store of Pabal's")
+            raise NotAStore("파발의 저장소가 아닙니다", "it is not a store of Pabal's")
         applied = [(row[0], row[1]) for row in self._fetch("select number, name from migrations order by number")]
         if applied != [(each.number, each.name) for each in all_migrations()]:
-            raise NotAStore("its schema is not that of this version; run `pabal migrate` on it first")
+            raise NotAStore(
+                "이 버전의 스키마가 아닙니다. 먼저 `pabal migrate`를 실행하세요",
+                "its schema is not that of this version; run `pabal migrate` on it first",
+            )
 
     @property
     def identity(self) -> bytes:
@@ -153,7 +156,7 @@ def open_source(path: Path) -> Iterator[MoveSource]:
         try:
             source.check()
         except StoreUnavailable as error:
-            raise NotAStore(f"it cannot be read ({error})") from None
+            raise NotAStore(f"읽을 수 없습니다({error})", f"it cannot be read ({error})") from None
         yield source
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from pabal.domain.base.codes import TextError
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Priority, Row, Tx, transaction
 from pabal.store.engine.move_source import MovedTable, TableDigest, row_bytes
@@ -27,7 +28,7 @@ Progress = dict[str, bytes]
 """For each table the encoded key of the last row that was copied."""
 
 
-class MoveRefused(Exception):
+class MoveRefused(TextError):
     """The target cannot take the rows; the message says why."""
 
 
@@ -59,12 +60,18 @@ def begin(tx: Tx, identity: bytes, tables: Sequence[MovedTable], since: Instant 
         rows = tx.fetch_all(f"select name, position from {PROGRESS_TABLE}")
         progress: Progress = {row[0]: bytes(row[1]) for row in rows}
         if progress.pop(SOURCE_ROW, None) != identity:
-            raise MoveRefused("a move of another store into this database is not finished")
+            raise MoveRefused(
+                "다른 저장소를 이 데이터베이스로 옮기는 일이 끝나지 않았습니다",
+                "a move of another store into this database is not finished",
+            )
         return progress
     tx.execute("delete from audit_log where action = ?", (MIGRATION_ACTION,))  # of these empty tables
     filled = [table.name for table in tables if tx.fetch_one(f"select 1 from {table.name} limit 1")]
     if filled:
-        raise MoveRefused(f"the database is not empty: {', '.join(filled)}")
+        raise MoveRefused(
+            f"데이터베이스가 비어 있지 않습니다: {', '.join(filled)}",
+            f"the database is not empty: {', '.join(filled)}",
+        )
     tx.execute(f"create table {PROGRESS_TABLE} (name text primary key, position {{bytes}} not null)")
     _set_position(tx, SOURCE_ROW, identity)
     if since is not None:
@@ -84,7 +91,10 @@ def copy(tx: Tx, table: MovedTable, rows: Sequence[Row], before: bytes | None) -
     if position == after and tx.is_retry:
         return after
     if position != before:
-        raise MoveRefused("another `pabal move` is running on this database")
+        raise MoveRefused(
+            "이 데이터베이스에서 다른 `pabal move`가 실행 중입니다",
+            "another `pabal move` is running on this database",
+        )
     types = _column_types(tx, table.name)
     columns = ", ".join(f'"{each}"' for each in table.columns)
     values = ", ".join(f"v.column{number}::{types[each]}" for number, each in enumerate(table.columns, 1))
@@ -134,7 +144,10 @@ def decode_key(stored: bytes | None) -> Row | None:
 def _check_columns(tx: Tx, tables: Sequence[MovedTable]) -> None:
     for table in tables:
         if set(_column_types(tx, table.name)) != set(table.columns):
-            raise MoveRefused(f"the table {table.name} has other columns there; run the same version on both")
+            raise MoveRefused(
+                f"테이블 {table.name}의 열이 그곳과 다릅니다. 양쪽에서 같은 버전을 실행하세요",
+                f"the table {table.name} has other columns there; run the same version on both",
+            )
 
 
 def _column_types(tx: Tx, table: str) -> dict[str, str]:

@@ -38,8 +38,10 @@ async def check(context: Context) -> None:
     """Raise BadSetting if the key cannot be decrypted: advertising would go to people who have opted out."""
     if await get_state(context) is KeyState.UNREADABLE:
         raise BadSetting(
+            "secret_key: 수신거부를 저장할 때 쓴 키가 설정에 없습니다. 그대로는 수신거부한 사람에게 광고가 갈 수"
+            " 있습니다. 그 키를 추가하세요. 잃어버렸다면 `pabal secrets rebuild-opt-outs --help`를 보세요",
             "secret_key: the opt-outs were stored with a key that is not set, so advertising could not be kept from"
-            " who has opted out; add that key. If it is lost, see `pabal secrets rebuild-opt-outs --help`"
+            " who has opted out; add that key. If it is lost, see `pabal secrets rebuild-opt-outs --help`",
         )
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 
+from pabal.domain.base.codes import Text, TextError
 from pabal.domain.sends.route import SIMULATOR_KIND
 from pabal.store.engine.base import Tx
 from pabal.store.queue import carriers, queue_admin
 
 
-class WrongCarriers(Exception):
+class WrongCarriers(TextError):
     """The configured carriers do not suit the store; the message says why and what to do."""
 
 
@@ -38,7 +39,7 @@ def check_carriers(tx: Tx, kinds: Mapping[str, str]) -> None:
         name for name, kind in {**known, **unknown}.items() if kind != SIMULATOR_KIND and name not in kinds
     )
     if missing and are_simulators:
-        raise WrongCarriers(_describe_missing(missing, in_queue))
+        raise WrongCarriers(*_describe_missing(missing, in_queue))
 
 
 def _check_change(name: str, before: str, now: str, *, has_messages: bool) -> None:
@@ -46,23 +47,31 @@ def _check_change(name: str, before: str, now: str, *, has_messages: bool) -> No
         return
     if now == SIMULATOR_KIND:
         raise WrongCarriers(
-            f"the carrier {name} is {before} in this store, and {now} in these settings: a simulator would only"
-            f" pretend to deliver its messages. Give the simulator another name, or give the carrier up:"
-            f" `pabal carrier forget {name}`"
+            f"발송 경로 {name}은(는) 이 저장소에서 {before}인데 설정에서는 {now}입니다. 시뮬레이터는 발송하는 척만"
+            f" 합니다. 시뮬레이터의 이름을 바꾸거나 발송 경로를 포기하세요: `pabal carrier forget {name}`",
+            f"the carrier {name} is {before} in this store, and {now} in these settings: a"
+            " simulator would only pretend to deliver its messages. Give the simulator another"
+            f" name, or give the carrier up: `pabal carrier forget {name}`",
         )
     if has_messages:
         raise WrongCarriers(
-            f"the carrier {name} was a simulator, and its messages in the queue would now really be sent."
-            f" Cancel them first: `pabal carrier cancel {name}`; or give the {now} carrier another name"
+            f"발송 경로 {name}은(는) 시뮬레이터였고, 대기 중인 메시지가 이제 실제로 발송됩니다. 먼저"
+            f" 취소하거나(`pabal carrier cancel {name}`), {now} 발송 경로의 이름을 바꾸세요",
+            f"the carrier {name} was a simulator, and its messages in the queue would now really be sent. Cancel"
+            f" them first: `pabal carrier cancel {name}`; or give the {now} carrier another name",
         )
 
 
-def _describe_missing(missing: list[str], in_queue: set[str]) -> str:
+def _describe_missing(missing: list[str], in_queue: set[str]) -> Text:
     names = ", ".join(missing)
     waiting = [name for name in missing if name in in_queue]
-    queue = f" Messages in the queue: for {', '.join(waiting)}." if waiting else ""
-    return (
+    ko = f" 대기 중인 메시지: {', '.join(waiting)}." if waiting else ""
+    en = f" Messages in the queue: for {', '.join(waiting)}." if waiting else ""
+    return Text(
+        f"이 저장소에는 실제 발송 경로({names})가 있는데, 발송하는 척만 하는 시뮬레이터만 설정되어 있습니다.{ko}"
+        " 그 발송 경로의 설정으로 시작하세요: --config FILE. 포기하려면: `pabal carrier list`, `pabal carrier"
+        " cancel NAME`, `pabal carrier forget NAME`",
         f"this store has real carriers ({names}), but only a simulator is configured, which would only pretend to"
-        f" deliver.{queue} Start with the settings of these carriers: --config FILE. To give them up instead:"
-        " `pabal carrier list`, `pabal carrier cancel NAME`, `pabal carrier forget NAME`"
+        f" deliver.{en} Start with the settings of these carriers: --config FILE. To give them up instead: `pabal"
+        " carrier list`, `pabal carrier cancel NAME`, `pabal carrier forget NAME`",
     )

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Text
 from pabal.store.engine.base import Reader, Row, Tx, transaction
 
 SLOT_NUMBERS = range(1 << identifiers.SLOT_BITS)
@@ -25,8 +26,8 @@ class NodeProblem(NamedTuple):
     """Something that keeps a node from its work, and what to do about it."""
 
     node: str
-    message: str
-    remedy: str
+    message: Text
+    remedy: Text
 
 
 def has_citus(tx: Tx) -> bool:
@@ -45,11 +46,10 @@ def find_places(tx: Tx, slots: Collection[int] = SLOT_NUMBERS) -> dict[int, Slot
     if not slots or not is_distributed(tx):
         return {}
     rows = tx.fetch_all(
-        "select s.slot, s.shardid, n.nodename || ':' || n.nodeport"
-        " from (select g.slot, get_shard_id_for_distribution_column('jobs', g.slot::smallint) as shardid"
-        " from generate_series(0, ?::bigint) as g(slot) offset 0) as s"
-        " join pg_dist_placement p on p.shardid = s.shardid"
-        " join pg_dist_node n on n.groupid = p.groupid and n.noderole = 'primary'",
+        "select s.slot, s.shardid, n.nodename || ':' || n.nodeport from (select g.slot,"
+        " get_shard_id_for_distribution_column('jobs', g.slot::smallint) as shardid from generate_series(0,"
+        " ?::bigint) as g(slot) offset 0) as s join pg_dist_placement p on p.shardid = s.shardid join pg_dist_node"
+        " n on n.groupid = p.groupid and n.noderole = 'primary'",
         (max(slots),),
     )
     return {slot: SlotPlace(shard, node) for slot, shard, node in rows if slot in slots}
@@ -90,9 +90,19 @@ def find_problems(tx: Tx) -> list[NodeProblem]:
         if not has_answered:
             found.append(_unreachable(node, said))
         elif said != " ".join(WORKER_SETTINGS.values()):
-            message = f"the node {node} has other settings than it should: {said}"
+            message = Text(
+                f"노드 {node}의 설정이 다릅니다: {said}",
+                f"the node {node} has other settings than it should: {said}",
+            )
             found.append(
-                NodeProblem(node, message, "Run `pabal migrate --citus` again as the owner of the database.")
+                NodeProblem(
+                    node,
+                    message,
+                    Text(
+                        "데이터베이스 소유자로 `pabal migrate --citus`를 다시 실행하세요.",
+                        "Run `pabal migrate --citus` again as the owner of the database.",
+                    ),
+                )
             )
     return found + _find_recovery_problem(tx)
 
@@ -112,7 +122,11 @@ def _ask_workers(tx: Tx) -> list[Row]:
 
 
 def _unreachable(node: str, said: str) -> NodeProblem:
-    return NodeProblem(node, f"the node {node} cannot be reached ({said})", UNREACHABLE_REMEDY)
+    return NodeProblem(
+        node,
+        Text(f"노드 {node}에 접속할 수 없습니다({said})", f"the node {node} cannot be reached ({said})"),
+        UNREACHABLE_REMEDY,
+    )
 
 
 def _find_recovery_problem(tx: Tx) -> list[NodeProblem]:
@@ -120,17 +134,21 @@ def _find_recovery_problem(tx: Tx) -> list[NodeProblem]:
     interval_ms = int(row[0]) if row else MAX_RECOVERY_INTERVAL_MS
     if 0 < interval_ms <= MAX_RECOVERY_INTERVAL_MS:
         return []
-    message = (
-        f"citus.recover_2pc_interval is {interval_ms} ms: after a node was lost, some messages stay locked so long"
+    message = Text(
+        f"citus.recover_2pc_interval이 {interval_ms} ms입니다. 노드를 잃은 뒤 일부 메시지가 그만큼 잠겨 있습니다",
+        f"citus.recover_2pc_interval is {interval_ms} ms: after a node was lost, some messages stay locked so long",
     )
-    remedy = (
-        "On the coordinator, as an administrator: alter system set citus.recover_2pc_interval = '2s';"
-        " select pg_reload_conf();"
+    statements = "alter system set citus.recover_2pc_interval = '2s'; select pg_reload_conf();"
+    remedy = Text(
+        f"코디네이터에서 관리자로 실행하세요: {statements}",
+        f"On the coordinator, as an administrator: {statements}",
     )
     return [NodeProblem("", message, remedy)]
 
 
-UNREACHABLE_REMEDY = (
+UNREACHABLE_REMEDY = Text(
+    "그 노드의 슬롯은 기다리고 나머지는 계속됩니다. 노드가 실행 중인지, 코디네이터가 `store`의 역할로 접속할 수"
+    " 있는지 확인하세요. 비밀번호는 pg_dist_authinfo나 PostgreSQL을 실행하는 사용자의 .pgpass에 있어야 합니다.",
     "Its slots wait; all others go on. Check that it is running, and that the coordinator can connect to it with"
-    " the role of `store`: a password must be in pg_dist_authinfo, or in .pgpass of the user that runs PostgreSQL."
+    " the role of `store`: a password must be in pg_dist_authinfo, or in .pgpass of the user that runs PostgreSQL.",
 )

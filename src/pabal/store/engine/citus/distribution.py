@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from pabal.domain.base.codes import TextError
 from pabal.store.engine.base import Priority, Tx, transaction
 
 DISTRIBUTED_TABLES = (
@@ -38,7 +39,7 @@ _OTHER_SETTINGS = {
 _TARGET = re.compile(r"\s*(?:insert (?:\{or_fail\} )?into|update|delete from) (\w+?)(?:_default|_[0-9]{6})?\b")
 
 
-class NoCitus(Exception):
+class NoCitus(TextError):
     """The database is not on a Citus coordinator with workers; the message says what to do."""
 
 
@@ -57,11 +58,20 @@ def distribute(tx: Tx) -> list[str]:
     """
     tx.fetch_all("select {schema_lock}")
     if not tx.fetch_one("select 1 from pg_extension where extname = 'citus'"):
-        raise NoCitus("the database has no Citus: run `create extension citus` there as an administrator")
+        raise NoCitus(
+            "데이터베이스에 Citus가 없습니다. 거기서 관리자로 `create extension citus`를 실행하세요",
+            "the database has no Citus: run `create extension citus` there as an administrator",
+        )
     if not tx.fetch_one("select 1 from pg_dist_node where noderole = 'primary' and shouldhaveshards"):
-        raise NoCitus("Citus has no workers yet: run `select citus_add_node('HOST', PORT)` for each")
+        raise NoCitus(
+            "Citus에 워커 노드가 없습니다. 노드마다 `select citus_add_node('HOST', PORT)`를 실행하세요",
+            "Citus has no workers yet: run `select citus_add_node('HOST', PORT)` for each",
+        )
     if not tx.fetch_one("select 1 from pg_dist_node where groupid = 0"):
-        raise NoCitus("Citus does not know its coordinator: run `select citus_set_coordinator_host('HOST', PORT)`")
+        raise NoCitus(
+            "Citus가 코디네이터를 모릅니다. `select citus_set_coordinator_host('HOST', PORT)`를 실행하세요",
+            "Citus does not know its coordinator: run `select citus_set_coordinator_host('HOST', PORT)`",
+        )
     _apply_settings(tx)
     done = {row[0] for row in tx.fetch_all("select logicalrelid::text from pg_dist_partition")}
     missing = [table for table in DISTRIBUTED_TABLES if table not in done]

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import apsw
 
+from pabal.domain.base.codes import TextError
 from pabal.store.engine.base import P, StoreUnavailable, T, Tx
 from pabal.store.engine.sqlite.sqlite_store import SqliteTx
 
@@ -23,7 +24,7 @@ ProgressCallback = Callable[[int, int], None]
 """Called with the number of copied pages and the total."""
 
 
-class NotAStore(Exception):
+class NotAStore(TextError):
     """A file is not an intact store of Pabal; the message says why."""
 
 
@@ -80,9 +81,9 @@ def verified_copy(source: Path, target: Path, on_progress: ProgressCallback) -> 
         try:
             _copy(source, part, descriptor, on_progress)
         except apsw.NotADBError:
-            raise NotAStore("it is not a SQLite file") from None
+            raise NotAStore("SQLite 파일이 아닙니다", "it is not a SQLite file") from None
         except apsw.CorruptError as error:
-            raise NotAStore(f"it is damaged: {error}") from None
+            raise NotAStore(f"손상되었습니다: {error}", f"it is damaged: {error}") from None
         except apsw.Error as error:
             raise StoreUnavailable(_failure_reason(error)) from error
         _check(part)
@@ -158,10 +159,10 @@ def _check(path: Path) -> None:
 
     def work(tx: Tx) -> None:
         if REQUIRED_TABLES - {row[0] for row in tx.fetch_all("select name from {tables} as t")}:
-            raise NotAStore("it is not a store of Pabal's")
+            raise NotAStore("파발의 저장소가 아닙니다", "it is not a store of Pabal's")
         result: Any = tx.fetch_one("pragma quick_check(1)")
         if result[0] != "ok":
-            raise NotAStore(f"it is damaged: {result[0]}")
+            raise NotAStore(f"손상되었습니다: {result[0]}", f"it is damaged: {result[0]}")
 
     query_file(path, work)
 

@@ -1,0 +1,222 @@
+"""What `pabal doctor` checks of sending: keys, numbers, queue, carriers and webhooks."""
+
+import shlex
+
+from pabal.app import build_context
+from pabal.cli.doctor.finding import Finding, ok, wrong
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Text
+from pabal.domain.events.webhook import Webhook
+from pabal.domain.people.phone import NumberState
+from pabal.service.delivery.carrier import known_carriers
+from pabal.service.delivery.carrier.circuit_breaker import CarrierStatus
+from pabal.service.delivery.workers.heartbeat import find_live_workers
+from pabal.service.metrics import Metrics
+from pabal.service.upkeep import abandoned_jobs
+from pabal.settings.carriers import TEXT_PRODUCTS
+from pabal.settings.settings import Settings
+from pabal.store.accounts import accounts, numbers
+from pabal.store.engine.base import NodeUnavailable, Store, Tx
+from pabal.store.events import webhook_posts, webhooks
+from pabal.store.queue import carriers, queue_admin, slots
+from pabal.store.queue.queue import Lane
+from pabal.world import World
+
+LATE_MS = 30 * dates.SECOND
+"""Messages that have been due for longer are reported if nothing delivers."""
+CARRIER_WORDS = {
+    CarrierStatus.DOWN.value: Text("연결되지 않음", "down"),
+    CarrierStatus.CIRCUIT_OPEN.value: Text("실패가 이어짐(차단기 열림)", "failing (circuit open)"),
+    CarrierStatus.UP.value: Text("일부만 동작함", "working only in part"),
+}
+CARRIER_REMEDIES = {
+    CarrierStatus.DOWN.value: Text(
+        "메시지가 기다립니다. 접속할 수 있는지, 설정이 맞는지 확인하세요.",
+        "Its messages wait. Check that it can be reached and that its settings are right.",
+    ),
+    CarrierStatus.CIRCUIT_OPEN.value: Text(
+        "메시지가 다음 순서의 발송 경로로 가거나 기다립니다. 접속할 수 있는지 확인하고, 운영사에 문의하세요.",
+        "Its messages go to the next carrier of their route, or wait. Check that it can be"
+        " reached, and ask its operator.",
+    ),
+    CarrierStatus.UP.value: Text(
+        "한도가 새로 시작되거나 중계사가 한도를 올리면 다시 동작합니다. 한도 때문이 아니면 설정을 확인하세요.",
+        "It works again when the quota ends, or when the relay raises it; otherwise check"
+        " that its settings are right.",
+    ),
+}
+
+UNCONFIGURED_REMEDY = Text(
+    "그 발송 경로가 있는 설정을 쓰세요: --config FILE. 서비스는 다음 순서의 발송 경로로 옮기지만, 실제 발송"
+    " 경로에서 시뮬레이터로는 절대 옮기지 않습니다. 직접 정하려면: `pabal carrier move`, `pabal carrier cancel`.",
+    "Use the settings that have it: --config FILE. A service moves them to other carriers of their route, but"
+    " never from a real carrier to a simulator. Or decide yourself: `pabal carrier move`, `pabal carrier cancel`.",
+)
+MAX_NAMED_WEBHOOKS = 20
+"""Paused webhooks that are named one by one."""
+
+
+async def check_keys(store: Store) -> list[Finding]:
+    live = [key for key in await store.read(accounts.list_keys) if key.is_live]
+    if live:
+        return [ok(f"쓸 수 있는 키 {len(live)}개", f"{len(live)} live key{'' if len(live) == 1 else 's'}")]
+    return [
+        wrong(
+            "쓸 수 있는 키가 없습니다",
+            "there is no live key",
+            Text("만드세요: pabal key create --account NAME", "Create one: pabal key create --account NAME"),
+        )
+    ]
+
+
+async def check_numbers(store: Store, settings: Settings) -> list[Finding]:
+    """Report that no text can be sent because no sender number is approved."""
+    if not settings.must_check_sender_numbers or not any(each.code in settings.routes for each in TEXT_PRODUCTS):
+        return []
+    known = await store.read(numbers.list_all)
+    if any(each.state is NumberState.APPROVED for each in known):
+        return []
+    command = "approve" if any(each.state is NumberState.PENDING for each in known) else "add"
+    remedy = Text(
+        f"승인된 번호가 없으면 문자를 모두 거절합니다: `pabal number {command} NUMBER --account NAME`.",
+        f"Without one every text is refused: `pabal number {command} NUMBER --account NAME`.",
+    )
+    return [wrong("승인된 발신번호가 없습니다", "no sender number is approved", remedy)]
+
+
+async def check_reachable_queue(
+    store: Store, settings: Settings, world: World, is_running: bool | None
+) -> list[Finding]:
+    """Check the queue; while a node cannot be reached, which was said above, it stays unchecked."""
+    try:
+        return [
+            *await _check_queue(store, settings, world),
+            *await _check_delivery(store, settings, world, is_running),
+        ]
+    except NodeUnavailable:
+        return [
+            wrong(
+                "대기열을 확인하지 못했습니다",
+                "the queue was not checked",
+                Text(
+                    "노드가 돌아오면 `pabal doctor`를 다시 실행하세요.",
+                    "Run `pabal doctor` again when the node is back.",
+                ),
+            )
+        ]
+
+
+async def _check_queue(store: Store, settings: Settings, world: World) -> list[Finding]:
+    kinds = build_context(settings, store, world, Metrics()).kinds
+    known = await store.read(slots.list_numbers)
+    found = []
+    for each in await store.read(abandoned_jobs.list_carriers, known, kinds, world.now()):
+        if each.name not in kinds and each.unsent + each.awaiting_receipt:
+            ko = f"설정에 없는 발송 경로 {each.name}: 발송을 기다리는 메시지 {each.unsent}건"
+            en = f"{each.unsent} messages wait for the carrier {each.name}, which is not configured"
+            if receipts := each.awaiting_receipt:
+                ko += f", 결과를 기다리는 메시지 {receipts}건"
+                en += f", and {receipts} for receipts from it"
+            found.append(wrong(ko, en, UNCONFIGURED_REMEDY))
+    try:
+        await store.read(known_carriers.check_carriers, kinds)
+    except known_carriers.WrongCarriers as error:
+        found.append(
+            wrong(
+                "이 설정으로는 서비스가 시작되지 않습니다",
+                "a service will not start with these settings",
+                error.text,
+            )
+        )
+    return found
+
+
+async def _check_delivery(store: Store, settings: Settings, world: World, is_running: bool | None) -> list[Finding]:
+    """Report messages that are due while nothing delivers."""
+    kinds = build_context(settings, store, world, Metrics()).kinds
+    depths = await store.read(queue_admin.depths, await store.read(slots.list_numbers), kinds, world.now())
+    due = [
+        each.oldest_ready_at
+        for each in depths
+        if each.lane != Lane.AWAITING_RECEIPT and each.oldest_ready_at is not None
+    ]
+    if not due or world.now() - min(due) < LATE_MS:
+        return []
+    if is_running or (is_running is None and await find_live_workers(store)):
+        return []
+    since = dates.format_timestamp(min(due), settings.zone)
+    remedy = (
+        Text("`pabal work`나 `pabal serve`를 시작하세요.", "Start `pabal work`, or `pabal serve`.")
+        if settings.is_on_postgresql
+        else Text("`pabal serve`를 시작하세요.", "Start `pabal serve`.")
+    )
+    return [
+        wrong(
+            f"{since}부터 보내야 할 메시지가 있는데, 발송하는 프로세스가 없습니다",
+            f"messages have been due since {since}, and nothing delivers them",
+            remedy,
+        )
+    ]
+
+
+async def check_carriers(store: Store, settings: Settings) -> list[Finding]:
+    found = []
+    for carrier in await store.read(carriers.list_states):
+        if carrier.name in settings.carriers and (carrier.reason or carrier.state != CarrierStatus.UP.value):
+            word = CARRIER_WORDS[carrier.state]
+            since = dates.format_timestamp(carrier.since, settings.zone)
+            worker = f" ({carrier.worker})" if carrier.worker else ""
+            reason = f": {carrier.reason}" if carrier.reason else ""
+            found.append(
+                wrong(
+                    f"발송 경로 {carrier.name}: {since}부터 {word.ko}{worker}{reason}",
+                    f"the carrier {carrier.name} has been {word.en} since {since}{worker}{reason}",
+                    CARRIER_REMEDIES[carrier.state],
+                )
+            )
+    return found
+
+
+async def check_webhooks(store: Store, settings: Settings) -> list[Finding]:
+    """Name the webhooks that are paused; their owners see it in the console."""
+    paused = await store.read(_list_paused)
+    found = []
+    for webhook, reason in paused[:MAX_NAMED_WEBHOOKS]:
+        failing_since = webhook.failing_since if webhook.failing_since is not None else webhook.created_at
+        since = dates.format_timestamp(failing_since, settings.zone)
+        why = f" ({reason})" if reason else ""
+        test = f"`pabal webhook test {webhook.id} --account {shlex.quote(webhook.account)}`"
+        remedy = Text(
+            "계정의 소유자에게 알리세요. 콘솔에도 보입니다. 이벤트는 7일 동안 보관하고 5분마다 다시 시도합니다."
+            f" {test}: 돌아오는 응답을 보여 줍니다.",
+            "Tell the owner of the account, who sees it in the console as well. Its events are kept for 7 days, and"
+            f" it is tried every five minutes; {test} shows what comes back.",
+        )
+        found.append(
+            ok(
+                f"{webhook.account}의 웹훅 {webhook.id}이(가) 멈춰 있습니다. {webhook.url}이(가) {since}부터 계속"
+                f" 실패합니다{why}",
+                f"the webhook {webhook.id} of {webhook.account} is paused: {webhook.url} keeps failing since"
+                f" {since}{why}",
+                remedy,
+            )
+        )
+    if len(paused) > MAX_NAMED_WEBHOOKS:
+        found.append(
+            ok(
+                "멈춰 있는 웹훅이 더 있습니다",
+                "more webhooks are paused",
+                Text("`pabal webhook list`를 보세요.", "See `pabal webhook list`."),
+            )
+        )
+    return found
+
+
+def _list_paused(tx: Tx) -> list[tuple[Webhook, str]]:
+    """Return some paused webhooks, and why the last try of each failed."""
+    found = []
+    for webhook in webhooks.list_paused(tx, MAX_NAMED_WEBHOOKS + 1):
+        tries = webhook_posts.list_deliveries(tx, webhook.id, 1, 0)
+        reason = "" if not tries else f"HTTP {tries[0].status}" if tries[0].status else tries[0].error
+        found.append((webhook, reason))
+    return found

@@ -1,0 +1,114 @@
+"""What `pabal doctor` checks of secrets in the store: that the current key can decrypt them."""
+
+from pabal.app import build_context
+from pabal.cli.doctor.finding import Finding, ok, wrong
+from pabal.domain.base.codes import Text
+from pabal.service.access.contacts import hash_keys
+from pabal.service.access.contacts.hash_keys import KeyState
+from pabal.service.access.sign_in import factor_secrets
+from pabal.service.access.sign_in.factor_secrets import FactorSecrets
+from pabal.service.metrics import Metrics
+from pabal.service.webhooks import encrypt
+from pabal.settings.settings import Settings
+from pabal.store.engine.base import Store
+from pabal.world import World
+
+ROTATE = Text("`pabal secrets rotate`를 실행하세요.", "Run `pabal secrets rotate`.")
+SET_KEY = Text(
+    "`pabal secrets new-key`의 키를 secret_key로 설정하고 `pabal secrets rotate`를 실행하세요.",
+    "Set secret_key to a key of `pabal secrets new-key`, then run `pabal secrets rotate`.",
+)
+
+
+async def check_secrets(store: Store, settings: Settings, world: World) -> list[Finding]:
+    """Check that secrets, and the key of the opt-outs, are encrypted with the current key."""
+    context = build_context(settings, store, world, Metrics())
+    current, other, unreadable = await encrypt.count_states(context)
+    found = []
+    if unreadable:
+        message = Text(
+            f"웹훅 {unreadable}개의 비밀 값을 복호화할 수 없어, 아무것도 보내지 못합니다",
+            f"the secrets of {unreadable} webhooks cannot be decrypted, so nothing is posted to them",
+        )
+        remedy = Text(
+            "암호화한 키를 secret_key에 추가하거나, 그 웹훅의 비밀 값을 새로 만드세요.",
+            "Add the key that they were encrypted with to secret_key, or rotate these webhooks' secrets.",
+        )
+        found.append(wrong(*message, remedy))
+    if not context.secrets.has_key:
+        if current:
+            remedy = SET_KEY
+            found.append(
+                ok(
+                    f"웹훅 {current}개의 비밀 값이 암호화되지 않았습니다",
+                    f"the secrets of {current} webhooks are stored without encryption",
+                    remedy,
+                )
+            )
+    elif other:
+        message = Text(
+            f"웹훅 {other}개의 비밀 값이 옛 키로 암호화되었거나 암호화되지 않았습니다",
+            f"the secrets of {other} webhooks are stored with an old key, or without one",
+        )
+        found.append(ok(*message, ROTATE))
+    found += _describe_factors(await factor_secrets.count_states(context), has_key=context.secrets.has_key)
+    return found + _describe_hash_key(await hash_keys.get_state(context), has_key=context.secrets.has_key)
+
+
+def _describe_factors(states: FactorSecrets, *, has_key: bool) -> list[Finding]:
+    """Say what is wrong with how the secrets of two-factor sign-ins are stored."""
+    found = []
+    if states.unreadable:
+        message = Text(
+            f"사용자 {states.unreadable}명의 2단계 인증 비밀 값을 복호화할 수 없어, 코드를 거절합니다",
+            f"the two-factor secrets of {states.unreadable} users cannot be decrypted: their codes are refused",
+        )
+        remedy = Text(
+            "암호화한 키를 secret_key에 추가하거나 `pabal user reset-two-factor`를 실행하세요.",
+            "Add the key that they were encrypted with to secret_key, or run `pabal user reset-two-factor`.",
+        )
+        found.append(wrong(*message, remedy))
+    if states.current and not has_key:
+        remedy = SET_KEY
+        message = Text(
+            f"사용자 {states.current}명의 2단계 인증 비밀 값이 암호화되지 않았습니다",
+            f"the two-factor secrets of {states.current} users are stored without encryption",
+        )
+        found.append(ok(*message, remedy))
+    if states.other and has_key:
+        message = Text(
+            f"사용자 {states.other}명의 2단계 인증 비밀 값이 옛 키로 암호화되었거나 암호화되지 않았습니다",
+            f"the two-factor secrets of {states.other} users are stored with an old key, or without one",
+        )
+        found.append(ok(*message, ROTATE))
+    return found
+
+
+def _describe_hash_key(state: KeyState, *, has_key: bool) -> list[Finding]:
+    """Say what is wrong with how the key of the opt-outs is stored."""
+    if state is KeyState.UNREADABLE:
+        message = Text(
+            "수신거부의 키를 복호화할 수 없어, 서비스가 시작되지 않습니다",
+            "the key of the opt-outs cannot be decrypted, so the service does not start",
+        )
+        remedy = Text(
+            "암호화한 키를 secret_key에 추가하세요. `pabal secrets rebuild-opt-outs --help`를 보세요.",
+            "Add the key that it was encrypted with to secret_key; see `pabal secrets rebuild-opt-outs --help`.",
+        )
+        return [wrong(*message, remedy)]
+    if state is KeyState.OTHER:
+        message = Text(
+            "수신거부의 키가 옛 키로 암호화되었거나 암호화되지 않았습니다",
+            "the key of the opt-outs is stored with an old key, or without one",
+        )
+        return [ok(*message, ROTATE)]
+    if state is KeyState.CURRENT and not has_key:
+        remedy = SET_KEY
+        return [
+            ok(
+                "수신거부의 키가 암호화되지 않았습니다",
+                "the key of the opt-outs is stored without encryption",
+                remedy,
+            )
+        ]
+    return []
