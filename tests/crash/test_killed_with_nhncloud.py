@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 import pytest
 
-from pabal.app import open_store
 from pabal.domain.sends.message import Status
 from pabal.settings.settings import load
+from pabal.store.open_store import open_store
 from pabal.world import RealWorld
 from tests.crash.clients import wait_until_idle
 from tests.fakes.nhncloud import channel, subprocess_server

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from pabal.app import open_store
 from pabal.domain.events.notice import NoticeKind
 from pabal.domain.users.user import Role
 from pabal.service.access.users import users
@@ -15,6 +14,7 @@ from pabal.settings.settings import load
 from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import migrate
 from pabal.store.events import notices
+from pabal.store.open_store import open_store
 from pabal.world import RealWorld
 from tests.fixtures.live import LiveService, serving
 from tests.fixtures.mail_servers import Mailbox, serving_mail, serving_script

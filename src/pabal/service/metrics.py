@@ -14,6 +14,7 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily
 
 from pabal.domain.sends.message import Outcome, Product
+from pabal.store.engine.commit.group_commit import CommitStats
 from pabal.store.queue.carriers import CarrierState
 from pabal.store.queue.queue_admin import QueueDepth
 from pabal.store.queue.slots import Worker
@@ -254,6 +255,11 @@ class Metrics:
         """Show how many bytes of bodies a part of the service holds, and its limit."""
         self.http_body_bytes_limit.labels(part).set(limit)
         self.http_body_bytes.labels(part).set_function(count_held)
+
+    def observe_commit(self, stats: CommitStats) -> None:
+        """Count a commit of the store, how long it took and how many writes it had."""
+        self.commit_seconds.observe(stats.duration_s)
+        self.commit_writes.observe(stats.writes)
 
     def set_carrier_status(self, name: str, *, is_up: bool, is_circuit_open: bool) -> None:
         """Set the gauges of a carrier."""

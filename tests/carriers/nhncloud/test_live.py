@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from pabal.app import open_store
 from pabal.settings.settings import load
+from pabal.store.open_store import open_store
 from pabal.world import RealWorld
 from tests.fakes.nhncloud import channel
 from tests.fakes.nhncloud.__main__ import CONTENT, TEMPLATE

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from pabal.app import open_store
 from pabal.settings.settings import load
 from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import all_migrations
+from pabal.store.open_store import open_store
 from pabal.world import RealWorld
 from tests.crash.clients import wait_until_idle
 from tests.fixtures import postgres

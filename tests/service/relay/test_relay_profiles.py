@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pabal.app import build_context
+from pabal.build_context import build_context
 from pabal.domain.base.codes import Code, Refused
 from pabal.service.metrics import Metrics
 from pabal.service.relay import categories, profiles

@@ -9,7 +9,6 @@ from msgspec import UNSET
 from pabal.cli.calling.call import Call, ExitStatus, add_call_options, list_warnings, parse_count, report_line
 from pabal.cli.calling.history import MESSAGE_COLUMNS, message_row
 from pabal.cli.calling.send_body import KINDS, add_body_options, build_body, with_receivers
-from pabal.cli.calling.send_csv import send_csv
 from pabal.cli.shared.language import CommandError, choose
 from pabal.cli.shared.options import add_option
 from pabal.cli.shared.table import print_json, print_rows
@@ -148,6 +147,8 @@ def _send(call: Call) -> int:
                 "--csv는 --to, --var, --reference, --idempotency-key, --wait와 함께 쓸 수 없습니다",
                 "--csv: without --to, --var, --reference, --idempotency-key and --wait",
             )
+        from pabal.cli.calling.send_csv import send_csv  # reads files, which costs other sends 0.1 s
+
         name = given.kind or DEFAULT_KIND
         return send_csv(call, name, build_body(given, name))
     if given.strict or given.again or given.in_doubt:

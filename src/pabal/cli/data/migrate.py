@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 
-from pabal.app import open_store
 from pabal.cli.shared.command import WORLD, current_actor
 from pabal.cli.shared.language import CommandError, choose
 from pabal.cli.shared.options import add_option, add_settings_options
@@ -14,6 +13,7 @@ from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.engine.citus import distribution
 from pabal.store.engine.migrate import all_migrations, migrate, pending
 from pabal.store.engine.sqlite import sqlite_backup
+from pabal.store.open_store import open_store
 from pabal.store.queue import slots
 from pabal.world import World
 

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pabal.app import open_store
 from pabal.cli.shared.command import WORLD, current_actor
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_option, add_settings_options
@@ -27,6 +26,7 @@ from pabal.store.engine.migrate import migrate
 from pabal.store.engine.move_source import MovedTable, MoveSource, TableDigest, open_source
 from pabal.store.engine.move_target import MoveRefused
 from pabal.store.engine.sqlite import sqlite_backup
+from pabal.store.open_store import open_store
 from pabal.store.queue import slots
 
 PROGRESS_INTERVAL_S = 5.0

@@ -2,7 +2,7 @@
 
 import shlex
 
-from pabal.app import build_context
+from pabal.build_context import build_context
 from pabal.cli.doctor.finding import Finding, ok, wrong
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text

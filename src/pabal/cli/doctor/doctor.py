@@ -5,7 +5,6 @@ import asyncio
 import shutil
 from ipaddress import ip_address
 
-from pabal.app import open_store
 from pabal.cli.doctor.database import check_server
 from pabal.cli.doctor.delivery import (
     check_carriers,
@@ -30,6 +29,7 @@ from pabal.settings.settings import Settings
 from pabal.store.engine.base import NodeUnavailable, Store, StoreUnavailable, Tx
 from pabal.store.engine.citus import citus_nodes
 from pabal.store.engine.migrate import UnsupportedSchema, pending
+from pabal.store.open_store import open_store
 from pabal.world import RealWorld, World
 
 FIX_SETTING = Text("이 설정을 고치세요.", "Fix this setting.")

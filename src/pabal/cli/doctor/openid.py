@@ -1,6 +1,6 @@
 """What `pabal doctor` checks about sign-ins by OpenID Connect."""
 
-from pabal.app import build_openid
+from pabal.build_context import build_openid
 from pabal.cli.doctor.finding import Finding, ok, wrong
 from pabal.domain.base.codes import Text
 from pabal.domain.users.user import Role

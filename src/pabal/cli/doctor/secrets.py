@@ -1,6 +1,6 @@
 """What `pabal doctor` checks of secrets in the store: that the current key can decrypt them."""
 
-from pabal.app import build_context
+from pabal.build_context import build_context
 from pabal.cli.doctor.finding import Finding, ok, wrong
 from pabal.domain.base.codes import Text
 from pabal.service.access.contacts import hash_keys

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from pabal.app import build_context
+from pabal.build_context import build_context
 from pabal.cli.shared.command import WORLD, current_actor, find_account_id, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import Run, add_command, add_group, add_list, add_option

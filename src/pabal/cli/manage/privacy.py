@@ -5,7 +5,7 @@ import argparse
 import msgspec
 
 from pabal.answers.personal_data import write_export
-from pabal.app import build_context
+from pabal.build_context import build_context
 from pabal.checks.body.locale import Locale
 from pabal.cli.shared.command import WORLD, current_actor, with_store
 from pabal.cli.shared.language import CommandError, say

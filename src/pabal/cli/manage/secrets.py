@@ -3,7 +3,7 @@
 import argparse
 import base64
 
-from pabal.app import build_context
+from pabal.build_context import build_context
 from pabal.cli.shared.command import WORLD, current_actor, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_command, add_group

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from pabal.app import build_context
+from pabal.build_context import build_context
 from pabal.checks.webhooks import EVENT_CHOICES, PRODUCT_CHOICES, check_description, check_url, parse_id
 from pabal.cli.shared.command import WORLD, current_actor, find_account_id, with_store
 from pabal.cli.shared.language import CommandError, say

@@ -5,7 +5,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from pabal.app import apply_migrations, open_store
 from pabal.cli.shared.language import CommandError
 from pabal.cli.shared.options import add_option
 from pabal.cli.shared.table import printable
@@ -16,6 +15,7 @@ from pabal.settings.settings import Settings
 from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import COMMAND_LINE_PREFIX, Actor
 from pabal.store.engine.base import Store, Tx
+from pabal.store.open_store import apply_migrations, open_store
 from pabal.world import RealWorld
 
 T = TypeVar("T")

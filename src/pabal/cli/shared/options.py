@@ -3,12 +3,14 @@
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pabal.cli.shared.language import choose
-from pabal.settings.settings import Settings
 
-Run = Callable[[Settings, argparse.Namespace], int | None]
+if TYPE_CHECKING:  # commands that call a service do without
+    from pabal.settings.settings import Settings
+
+Run = Callable[["Settings", argparse.Namespace], int | None]
 """What a command does; it returns the exit status, or None for 0."""
 
 

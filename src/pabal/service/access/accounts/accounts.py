@@ -1,13 +1,17 @@
 """Creates accounts, disables and enables them, and says which steps of their set-up are done."""
 
+from typing import TYPE_CHECKING
+
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import text
-from pabal.service.context import Context
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.accounts import FirstSteps
 from pabal.store.accounts.audit_log import Actor, AuditEntry
 from pabal.store.engine.base import Tx
+
+if TYPE_CHECKING:  # commands that use the store alone do without
+    from pabal.service.context import Context
 
 MAX_NAME_CHARACTERS = 64
 
@@ -57,6 +61,6 @@ def set_disabled(tx: Tx, account_id: int, is_disabled: bool, actor: Actor, now: 
 __all__ = ["FirstSteps", "get_first_steps"]
 
 
-async def get_first_steps(context: Context, account_id: int) -> FirstSteps:
+async def get_first_steps(context: "Context", account_id: int) -> FirstSteps:
     """Return which steps an account has done."""
     return await context.store.read(accounts.read, account_id)

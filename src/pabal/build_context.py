@@ -1,0 +1,149 @@
+"""Builds the context of the service that the settings describe: policy, carriers, limits and secrets."""
+
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+
+from pabal.answers.event_items import event_item_builder
+from pabal.carriers.base import Carrier
+from pabal.carriers.simulator import Simulator
+from pabal.carriers.smpp.carrier import SmppCarrier
+from pabal.checks.body.locale import Locale
+from pabal.domain.base.codes import LANGUAGES
+from pabal.domain.kakao.profile import Category, InvalidCategoryTable, parse_categories
+from pabal.mail.build import make_mailer_factory
+from pabal.mail.mailer import Mailer
+from pabal.openid.provider import ClientRegistration, OpenIdProvider
+from pabal.service.account_limiter import AccountLimiter
+from pabal.service.context import Context
+from pabal.service.fair_queue import FairQueue
+from pabal.service.metrics import Metrics
+from pabal.service.outgoing import MailState, WebhookState
+from pabal.service.policy import build_policy
+from pabal.service.setup_cache import AccountSetup, SetupChanges
+from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
+from pabal.service.slots import Slots
+from pabal.settings.carriers import CarrierSettings, SimulatorSettings, SmppSettings
+from pabal.settings.field import BadSetting
+from pabal.settings.relays import NhnCloudSettings, SolapiSettings
+from pabal.settings.settings import Settings
+from pabal.store.engine.base import Store
+from pabal.store.messages import requests
+from pabal.webhooks.addresses import AddressRules
+from pabal.webhooks.poster import Poster
+from pabal.webhooks.secrets import SecretBox
+from pabal.world import World
+
+
+def build_context(
+    settings: Settings,
+    store: Store,
+    world: World,
+    metrics: Metrics,
+    carriers: Mapping[str, Carrier] | None = None,
+    slots: Slots | None = None,
+    poster: Poster | None = None,
+    mailer: Mailer | None = None,
+    openid: OpenIdProvider | None = None,
+) -> Context:
+    """Return the context that the settings describe; `carriers`, `poster`, `mailer` and `openid` replace theirs.
+
+    Raises BadSetting if a file that the settings name cannot be read.
+    """
+    slots = slots or Slots()
+    if carriers is None:
+        carriers = {
+            name: _build_carrier(each, store, world, metrics, slots) for name, each in settings.carriers.items()
+        }
+    as_brand = frozenset(name for name, each in carriers.items() if each.sends_friend_talk_as_brand)
+    secrets = SecretBox(settings.read_secret_keys(), world)
+    policy = build_policy(settings, secrets)._replace(brand_carriers=as_brand)
+    rules = AddressRules(
+        settings.allowed_endpoints, [(settings.host, settings.port), (settings.host, settings.work_port)]
+    )
+    changes = SetupChanges(store, world)
+    return Context(
+        store,
+        world,
+        policy,
+        carriers,
+        metrics,
+        _load_categories(settings.sender_categories, "sender-categories.csv"),
+        _load_categories(settings.template_categories, "template-categories.csv"),
+        AccountLimiter(changes, policy, metrics),
+        AccountSetup(changes),
+        FairQueue(world),
+        secrets,
+        WebhookState(
+            rules,
+            lambda: poster or _build_poster(rules, settings, world),
+            event_item_builder(Locale(LANGUAGES[0], settings.zone)),
+        ),
+        MailState(make_mailer_factory(settings, world, mailer)),
+        openid or build_openid(settings, world),
+        slots,
+        max_searches_per_account=max(1, settings.search_connections - 1),
+    )
+
+
+def build_openid(settings: Settings, world: World) -> OpenIdProvider | None:
+    """Return the OpenID Connect provider that the settings name; None: there is none.
+
+    Raises BadSetting if the file with the client secret cannot be read.
+    """
+    if not settings.openid_issuer:
+        return None
+    registration = ClientRegistration(
+        settings.openid_issuer,
+        settings.openid_client_id,
+        settings.read_openid_secret(),
+        settings.openid_name,
+        settings.openid_tls_ca,
+    )
+    return OpenIdProvider(registration, world)
+
+
+def _build_poster(rules: AddressRules, settings: Settings, world: World) -> Poster:
+    from pabal.webhooks.client import WebhookClient  # costs the start 0.1 s
+
+    return WebhookClient(rules, world, settings.webhook_tls_ca)
+
+
+def _build_carrier(
+    settings: CarrierSettings, store: Store, world: World, metrics: Metrics, slots: Slots
+) -> Carrier:
+    if isinstance(settings, SmppSettings):
+        return SmppCarrier(settings, world, lambda what: metrics.carrier_anomalies.add(1, settings.name, what))
+    if isinstance(settings, NhnCloudSettings | SolapiSettings):
+        return _build_relay_carrier(settings, store, world, metrics, slots)
+    assert isinstance(settings, SimulatorSettings)
+    return Simulator(settings, StoredSimulatorState(store, settings.name, slots), world)
+
+
+def _build_relay_carrier(
+    settings: NhnCloudSettings | SolapiSettings, store: Store, world: World, metrics: Metrics, slots: Slots
+) -> Carrier:
+    from pabal.carriers.nhncloud import carrier as nhncloud  # costs the start 0.3 s
+    from pabal.carriers.relay.dependencies import Dependencies
+    from pabal.carriers.solapi import carrier as solapi
+
+    dependencies = Dependencies(
+        world,
+        lambda request_id: store.read(requests.get_image, request_id),
+        PersistentCursor(store, settings.name, slots),
+        lambda what: metrics.carrier_anomalies.add(1, settings.name, what),
+    )
+    if isinstance(settings, SolapiSettings):
+        return solapi.build(settings, dependencies)
+    return nhncloud.build(settings, dependencies)
+
+
+def _load_categories(path: Path | None, shipped: str) -> dict[str, Category]:
+    try:
+        if path:
+            return parse_categories(path.read_text(encoding="utf-8-sig").splitlines())
+        file = resources.files("pabal").joinpath("data", shipped)
+        return parse_categories(file.read_text(encoding="utf-8").splitlines())
+    except (OSError, UnicodeDecodeError, InvalidCategoryTable) as error:
+        said = f"{path or shipped}: {error}"
+        raise BadSetting(said, said) from None

@@ -1,0 +1,79 @@
+"""Opens the store that the settings name, and brings its schema up to date."""
+
+from collections.abc import Callable
+
+from pabal.domain.base.codes import TextError
+from pabal.settings.data_directory import create_folder
+from pabal.settings.settings import Settings
+from pabal.store.engine.base import Store
+from pabal.store.engine.commit.group_commit import CommitStats
+from pabal.store.engine.migrate import migrate, pending
+from pabal.store.engine.move_target import is_unfinished
+from pabal.store.engine.sqlite.sqlite_store import SqliteStore
+from pabal.world import World
+
+
+class NotMigrated(TextError):
+    """The store's schema is not up to date, and `migrate = false`."""
+
+
+def open_store(
+    settings: Settings,
+    world: World,
+    on_commit: Callable[[CommitStats], None] = lambda _: None,
+    *,
+    is_shared: bool = False,
+) -> Store:
+    """Open the store that the settings name; a SQLite file is created if it does not exist.
+
+    `is_shared`: another process writes to the SQLite file all the time.
+
+    Raises BadSetting if the data directory cannot be used, StoreUnavailable if the store cannot be opened.
+    """
+
+    if settings.is_on_postgresql:
+        from pabal.store.engine.postgres.postgres_store import PostgresStore  # SQLite would wait 0.2 s for it
+
+        return PostgresStore(
+            settings.store,
+            world,
+            readers=settings.read_connections,
+            searchers=settings.search_connections,
+            search_timeout_s=settings.search_timeout_seconds,
+            writers=settings.write_connections,
+            max_waiting=settings.max_waiting_writes,
+            on_commit=on_commit,
+        )
+    create_folder(settings.store_path.parent)
+    return SqliteStore(
+        settings.store_path,
+        world,
+        readers=settings.read_connections,
+        searchers=settings.search_connections,
+        search_timeout_s=settings.search_timeout_seconds,
+        max_waiting=settings.max_waiting_writes,
+        is_shared=is_shared,
+        on_commit=on_commit,
+    )
+
+
+async def apply_migrations(store: Store, settings: Settings, world: World) -> list[str]:
+    """Apply missing migrations and return their names.
+
+    Raises NotMigrated if migrations are missing and the settings forbid applying them, or if the store has only
+    some of the rows of another one.
+    """
+    if await store.read(is_unfinished):
+        raise NotMigrated(
+            "SQLite에서 이 데이터베이스로 옮기는 일이 끝나지 않았습니다. 같은 `pabal move`를 다시 실행하세요",
+            "a move from SQLite into this database is not finished; run the same `pabal move` again",
+        )
+    if settings.migrate:
+        return await store.write(migrate, world.now())
+    missing = await store.read(pending)
+    if missing:
+        raise NotMigrated(
+            f"적용하지 않은 마이그레이션이 있습니다: {', '.join(missing)}. 먼저 `pabal migrate`를 실행하세요",
+            f"missing migrations: {', '.join(missing)}; run `pabal migrate` first",
+        )
+    return []
