@@ -1,4 +1,4 @@
-"""Verifies and reads the posts that webhooks get, as the Standard Webhooks specification says."""
+"""Verifies and reads deliveries to webhooks, as the Standard Webhooks specification says."""
 
 import base64
 import binascii
@@ -29,9 +29,9 @@ def read_post(
     tolerance_s: float = TOLERANCE_S,
     now_s: float | None = None,
 ) -> KnownPost | OtherPost:
-    """Return a post to a webhook, of the type of its event; `body` must be the bytes as they arrived.
+    """Return a delivery to a webhook, of the type of its event; `body` must be the bytes as they arrived.
 
-    `secrets` is the secret of the webhook, or several while it is replaced. The same event may be posted again:
+    `secrets` is the secret of the webhook, or several while it is replaced. The same event may be delivered again:
     remember the `eventId` of every item that you have handled.
 
     Raises InvalidPostError for a post that is not signed with any of the secrets, is too old or cannot be read;
@@ -59,7 +59,7 @@ def _check_time(timestamp: str, tolerance_s: float, now_s: float) -> None:
 def _decode_secret(secret: str) -> bytes:
     """Return the key of a secret.
 
-    Raises ValueError, also for an empty one, such as that of a setting that is missing: anybody could sign with it.
+    Raises ValueError, also for an empty one: anybody could sign with the key of a missing setting.
     """
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
     if not key:

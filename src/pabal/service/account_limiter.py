@@ -253,7 +253,7 @@ class AccountLimiter:
         )
 
     async def _refill_quotas(self, account_id: int, account: _AccountShares, wants: Sequence[_Want]) -> bool:
-        """Reserve shares of quotas; say whether other processes count in a later period already."""
+        """Reserve shares of quotas; return whether other processes count in a later period already."""
         clock = self._world.monotonic()
         for want in wants:
             self._raise_if_exhausted(want, clock)

@@ -1,4 +1,4 @@
-"""Keeps what is typed on the send page on the server, also lines that a send left out, and offers it again."""
+"""Keeps drafts of the send page on the server, also lines that a send left out."""
 
 import re
 from collections.abc import Collection
@@ -23,7 +23,7 @@ _FORM_NAME = re.compile(r"send(\.[a-z]{1,10}\.[0-9a-f]{1,32})?", re.ASCII)
 
 
 class KeptDraft(NamedTuple):
-    """What the page says of its draft."""
+    """What the page shows about its draft."""
 
     form: str = FORM
     is_loaded: bool = False
@@ -48,7 +48,7 @@ def form_name(request: PageRequest) -> str:
 
 
 async def keep(request: PageRequest, draft: MessageDraft) -> KeptDraft:
-    """Keep a draft in place of the one before, unless it is as good as empty, or the page has sent it already.
+    """Keep a draft in place of the one before, unless it is nearly empty, or the page has sent it already.
 
     A request that names a picture and leaves it out means the one that is kept already.
     """
@@ -97,7 +97,7 @@ async def load(request: PageRequest, form: str = FORM) -> tuple[MessageDraft | N
 
 
 async def discard(request: PageRequest, form: str) -> None:
-    """Delete the draft of a form: its author wants none of it."""
+    """Delete the draft of a form, as its author asked."""
     if _FORM_NAME.fullmatch(form):
         await draft_service.end(request.context, _key(request, form), tab_id(request))
 

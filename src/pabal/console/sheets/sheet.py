@@ -81,7 +81,7 @@ class Columns(NamedTuple):
 
 
 def read_rows(file: BinaryIO) -> Iterator[list[SheetRow]]:
-    """Yield the rows of a file that are not empty in small lists, some of them empty, so that the caller can pause.
+    """Yield short lists of the file's non-empty rows; a list may be empty, so that the caller can pause.
 
     Raises Refused, which says what to do, as soon as something cannot be read or exceeds a limit.
     """

@@ -138,7 +138,7 @@ class _ProcessValidation:
 
 
 async def _start(check: FileCheck, content: int) -> asyncio.subprocess.Process | None:
-    """Start a process that validates the file of this descriptor; None: the system has no room for it."""
+    """Start a process that validates the file of this descriptor; None: the system cannot start one."""
     try:
         process = await asyncio.create_subprocess_exec(
             sys.executable,

@@ -1,4 +1,4 @@
-"""Events: what callers are told about, and how far each of them has read."""
+"""Events: what is reported to callers, and how far each of them has read."""
 
 import base64
 import hashlib

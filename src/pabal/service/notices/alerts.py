@@ -108,7 +108,7 @@ async def check_failures(context: Context) -> None:
 
 
 def record_carrier(tx: Tx, change: CarrierChange, zone: ZoneInfo, now: Instant) -> bool:
-    """Record that a carrier is down, or up again, unless that was told; say whether it was recorded."""
+    """Record that a carrier is down, or up again, unless that was told; return whether it was recorded."""
     before = alerts.get(tx, NoticeKind.CARRIER, change.carrier)
     if change.is_down and not _may_tell(before, now):
         return False

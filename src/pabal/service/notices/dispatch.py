@@ -84,7 +84,7 @@ class MailDispatcher:
                     return
 
     async def _send(self, claimed: ClaimedMail) -> bool:
-        """Send a mail, and record what came of it; say whether the next one may be sent."""
+        """Send a mail, and record what came of it; return whether the next one may be sent."""
         context = self._context
         mail = compose_mail(context, claimed)
         if mail is None or context.world.now() - claimed.created_at >= LIFETIME_MS:

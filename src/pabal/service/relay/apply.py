@@ -24,7 +24,7 @@ class TemplateState(NamedTuple):
 
 
 def apply_profile(tx: Tx, profile: Profile, category: str, suspension: Suspension | None, now: Instant) -> bool:
-    """Apply the relay's state to a profile; say whether it is still the profile the relay was asked about."""
+    """Apply the relay's state to a profile; return whether it is still the profile the relay was asked about."""
     known = profiles.get_by_channel(tx, profile.account_id, profile.channel_id)
     if known is None or known.id != profile.id or known.sender_key != profile.sender_key:
         return False
@@ -70,7 +70,7 @@ def apply_template(
     remote_change: RemoteTemplate | None,
     now: Instant,
 ) -> bool:
-    """Apply the relay's state to a template; say whether anything changed."""
+    """Apply the relay's state to a template; return whether anything changed."""
     known = templates.get_by_id(tx, template.id)
     if known is None or known.changed_at != template.changed_at:
         return False  # changed meanwhile: the next round compares again

@@ -88,7 +88,7 @@ def check_move(tx: Tx, carrier: str, target: str, kinds: Mapping[str, str]) -> N
 
 
 def forget(tx: Tx, carrier: str) -> bool:
-    """Forget a carrier that has no messages in the queue; say whether that was so."""
+    """Forget a carrier that has no messages in the queue; return whether that was so."""
     if carrier in queue_admin.carriers_in_queue(tx):
         return False
     carriers.delete(tx, carrier)

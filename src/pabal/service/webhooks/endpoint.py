@@ -144,7 +144,7 @@ class EndpointPoster:
         return self._pace.room(self._window.size, len(self._in_flight))
 
     async def _make_posts(self, now: Instant) -> bool:
-        """Make posts of new events; say whether there are more events."""
+        """Make posts of new events; return whether there are more events."""
         if self._unfinished >= MAX_UNFINISHED:
             return False
         context = self._context

@@ -19,7 +19,7 @@ class FailureResult(NamedTuple):
 
 
 def record_success(tx: Tx, post: WebhookPost, delivery: Delivery) -> bool:
-    """Record that a post was delivered; say whether its endpoint was paused until now."""
+    """Record that a post was delivered; return whether its endpoint was paused until now."""
     webhook_posts.finish(tx, [post.id])
     webhook_posts.add_deliveries(tx, [delivery])
     was_paused = webhooks.record_success(tx, post.webhook_id, delivery.tried_at)

@@ -92,7 +92,7 @@ def get_opt_out_numbers(tx: Tx, account_ids: Iterable[int]) -> dict[int, str]:
 
 
 def set_disabled(tx: Tx, name: str, at: Instant | None) -> bool:
-    """Disable an account, or enable it with None; say whether there is one of this name."""
+    """Disable an account, or enable it with None; return whether there is one of this name."""
     changed = tx.fetch_all("update accounts set disabled_at = ? where name = ? returning id", (at, name))
     return setup_changes.record_changed(tx, changed)
 
@@ -164,7 +164,7 @@ def newest_key_id(tx: Tx, account_id: int) -> int:
 
 
 def set_key_rate(tx: Tx, account_id: int, key_id: int, rate: int) -> bool:
-    """Change the rate of a key that is not revoked; say whether the account has such a one."""
+    """Change the rate of a key that is not revoked; return whether the account has such a one."""
     changed = tx.fetch_all(
         "update keys set rate = ? where id = ? and account_id = ? and revoked_at is null returning account_id",
         (rate, key_id, account_id),
@@ -173,7 +173,7 @@ def set_key_rate(tx: Tx, account_id: int, key_id: int, rate: int) -> bool:
 
 
 def revoke_key(tx: Tx, key_id: int, now: Instant) -> bool:
-    """Revoke a key; say whether there was a live one of this id."""
+    """Revoke a key; return whether there was a live one of this id."""
     changed = tx.fetch_all(
         "update keys set revoked_at = ? where id = ? and revoked_at is null returning account_id", (now, key_id)
     )

@@ -32,7 +32,7 @@ class SenderNumber(NamedTuple):
 def add(
     tx: Tx, account_id: int, number: str, now: Instant, state: NumberState = NumberState.APPROVED, comment: str = ""
 ) -> bool:
-    """Add a sender number; say whether it was new, and not approved for another account if it is to be approved."""
+    """Add a sender number; return whether it was new, and not approved for another account if it is to be approved."""
     added = tx.fetch_all(
         "insert into numbers (account_id, number, state, created_at, comment) values (?, ?, ?, ?, ?)"
         " on conflict do nothing returning number",
@@ -57,7 +57,7 @@ def set_state(tx: Tx, found: SenderNumber, state: NumberState, comment: str = ""
 
 
 def remove(tx: Tx, account_id: int, number: str) -> bool:
-    """Remove a sender number; say whether it was there."""
+    """Remove a sender number; return whether it was there."""
     was_there = tx.execute("delete from numbers where account_id = ? and number = ?", (account_id, number)) > 0
     if was_there:
         setup_changes.record(tx, account_id)

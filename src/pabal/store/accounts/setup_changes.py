@@ -28,7 +28,7 @@ def record(tx: Tx, account_id: int) -> None:
 
 
 def record_changed(tx: Tx, rows: Iterable[Row]) -> bool:
-    """Count changes of the accounts that a statement returned, in one order for all; say whether any."""
+    """Count changes of the accounts that a statement returned, in one order for all; return whether any."""
     account_ids = {row[0] for row in rows}
     for account_id in sorted(account_ids, key=bucket_of):
         record(tx, account_id)

@@ -238,7 +238,7 @@ def rename(tx: Tx, campaign_id: bytes, name: str) -> bool:
 def change_state(
     tx: Tx, campaign_id: bytes, from_states: Sequence[CampaignState], to_state: CampaignState, now: Instant
 ) -> bool:
-    """Change the state of a campaign if it is in one of some states; say whether it was."""
+    """Change the state of a campaign if it is in one of some states; return whether it was."""
     marks = ", ".join("?" * len(from_states))
     return bool(
         tx.fetch_all(

@@ -50,7 +50,7 @@ def count(tx: Tx, account_id: int) -> int:
 
 
 def delete(tx: Tx, account_id: int, text_id: int) -> bool:
-    """Delete a saved text of an account; say whether it was there."""
+    """Delete a saved text of an account; return whether it was there."""
     return bool(
         tx.fetch_all("delete from saved_texts where id = ? and account_id = ? returning id", (text_id, account_id))
     )

@@ -143,7 +143,7 @@ def replace_secrets(tx: Tx, webhook: Webhook, secret: bytes, previous: bytes | N
 
 
 def delete(tx: Tx, account_id: int, webhook_id: int) -> bool:
-    """Delete a webhook with its posts; say whether there was one."""
+    """Delete a webhook with its posts; return whether there was one."""
     if not tx.execute("delete from webhooks where id = ? and account_id = ?", (webhook_id, account_id)):
         return False
     webhook_posts.delete_all(tx, webhook_id)
@@ -178,7 +178,7 @@ def record_failure(tx: Tx, webhook_id: int, now: Instant) -> tuple[int, Instant]
 
 
 def pause(tx: Tx, webhook_id: int, trial_at: Instant) -> bool:
-    """Pause an active webhook until its next trial post, or postpone that; say whether it was active."""
+    """Pause an active webhook until its next trial post, or postpone that; return whether it was active."""
     was_active = tx.execute(
         "update webhooks set state = ? where id = ? and state = ?",
         (WebhookState.PAUSED.code, webhook_id, WebhookState.ACTIVE.code),

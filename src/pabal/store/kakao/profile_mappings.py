@@ -94,7 +94,7 @@ def save(tx: Tx, mapping: ProfileMapping, now: Instant) -> None:
 
 
 def remove(tx: Tx, profile_id: int, carrier: str, template_code: str) -> bool:
-    """Remove a mapping, that of a whole profile with those of its templates; say whether there was one."""
+    """Remove a mapping, that of a whole profile with those of its templates; return whether there was one."""
     if template_code == WHOLE_PROFILE:
         where, args = "profile_id = ? and carrier = ?", (profile_id, carrier)
         return tx.execute(f"delete from profile_mappings where {where}", args) > 0

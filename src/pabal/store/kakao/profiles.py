@@ -154,7 +154,7 @@ def find_deleted(tx: Tx, profile_ids: set[int]) -> set[int]:
 
 
 def set_enabled(tx: Tx, profile_id: int, is_enabled: bool, now: Instant) -> bool:
-    """Enable or disable a profile; say whether it exists."""
+    """Enable or disable a profile; return whether it exists."""
     changed = _change(
         tx,
         profile_id,

@@ -93,7 +93,7 @@ def add_fallback(
     ended: Outcome | None,
     now: Instant,
 ) -> bool:
-    """Add the fallback of a failed message; say whether it is new.
+    """Add the fallback of a failed message; return whether it is new.
 
     A fallback that cannot be sent is added with its outcome.
     """

@@ -60,7 +60,7 @@ def save_kinds(tx: Tx, kinds: Mapping[str, str]) -> None:
 
 
 def delete(tx: Tx, name: str) -> bool:
-    """Forget a carrier; say whether it was known."""
+    """Forget a carrier; return whether it was known."""
     return bool(tx.execute("delete from carriers where name = ?", (name,)))
 
 

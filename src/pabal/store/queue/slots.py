@@ -69,7 +69,7 @@ def ensure_slots(tx: Tx, count: int) -> int:
 
 @transaction(exclusive=True)
 def spread_slots(tx: Tx) -> bool:
-    """Choose the numbers of the slots anew so that Citus has as many in each shard; say whether that was done.
+    """Choose the numbers of the slots anew so that Citus has as many in each shard; return whether that was done.
 
     It is not once anything was stored in them, and not where nothing is distributed.
     """

@@ -58,7 +58,7 @@ def list_by_account(tx: Tx, account_id: int) -> list[Invite]:
 
 
 def delete(tx: Tx, account_id: int, invite_id: int) -> bool:
-    """Delete an invitation of an account; say whether it was there."""
+    """Delete an invitation of an account; return whether it was there."""
     return bool(
         tx.fetch_all("delete from invites where id = ? and account_id = ? returning id", (invite_id, account_id))
     )

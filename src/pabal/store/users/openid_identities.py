@@ -61,7 +61,7 @@ def list_linked(tx: Tx, issuer: str, user_ids: Iterable[int]) -> set[int]:
 
 
 def delete_all_by_user(tx: Tx, user_id: int) -> bool:
-    """Delete the identities of a user; say whether there were any."""
+    """Delete the identities of a user; return whether there were any."""
     return bool(tx.fetch_all("delete from openid_identities where user_id = ? returning user_id", (user_id,)))
 
 

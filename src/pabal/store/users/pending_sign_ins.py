@@ -43,7 +43,7 @@ def count_failure(tx: Tx, hash: bytes) -> None:
 
 
 def delete(tx: Tx, hash: bytes) -> bool:
-    """Delete a sign-in; say whether it was there."""
+    """Delete a sign-in; return whether it was there."""
     return bool(tx.fetch_all("delete from pending_sign_ins where hash = ? returning user_id", (hash,)))
 
 

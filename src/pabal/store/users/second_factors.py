@@ -87,7 +87,7 @@ def set_recovery_codes(tx: Tx, user_id: int, hashes: Iterable[bytes]) -> None:
 
 
 def use_recovery_code(tx: Tx, user_id: int, hash: bytes) -> bool:
-    """Use a recovery code up; say whether there was such a one."""
+    """Use a recovery code up; return whether there was such a one."""
     rows = tx.fetch_all(
         "delete from recovery_codes where user_id = ? and hash = ? returning user_id", (user_id, hash)
     )
@@ -101,7 +101,7 @@ def count_recovery_codes(tx: Tx, user_id: int) -> int:
 
 
 def delete(tx: Tx, user_id: int) -> bool:
-    """Delete the second factor of a user and its recovery codes; say whether it was in use."""
+    """Delete the second factor of a user and its recovery codes; return whether it was in use."""
     tx.execute("delete from recovery_codes where user_id = ?", (user_id,))
     rows = tx.fetch_all("delete from second_factors where user_id = ? returning enabled_at", (user_id,))
     return bool(rows) and rows[0][0] is not None

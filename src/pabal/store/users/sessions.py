@@ -91,7 +91,7 @@ def delete(tx: Tx, hash: bytes) -> None:
 
 
 def delete_of_user(tx: Tx, user_id: int, hash: bytes) -> bool:
-    """End a session of a user; say whether there was one."""
+    """End a session of a user; return whether there was one."""
     return bool(
         tx.fetch_all("delete from sessions where hash = ? and user_id = ? returning user_id", (hash, user_id))
     )

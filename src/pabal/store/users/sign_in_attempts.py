@@ -107,7 +107,7 @@ def list_failing(tx: Tx, name_hashes: Iterable[bytes], at_least: int, now: Insta
 
 
 def clear_name(tx: Tx, name_hash: bytes) -> bool:
-    """Delete the failures of every subject that belongs to a user name; say whether there were any."""
+    """Delete the failures of every subject that belongs to a user name; return whether there were any."""
     counted = "select 1 from sign_in_attempts where name_hash = ? and failures > 0 limit 1"
     has_failures = tx.fetch_one(counted, (name_hash,)) is not None
     tx.execute("delete from sign_in_attempts where name_hash = ?", (name_hash,))

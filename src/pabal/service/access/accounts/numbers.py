@@ -38,7 +38,7 @@ def request(tx: Tx, account_id: int, number: str, is_trusted: bool, audit_entry:
 
 
 def register(tx: Tx, account_id: int, number: str, audit_entry: AuditEntry) -> bool:
-    """Register a sender number as an operator: it is approved at once; say whether it was not before.
+    """Register a sender number as an operator: it is approved at once; return whether it was not before.
 
     Raises Refused: DUPLICATE where another account has it, INVALID_PARAMETER where there are too many.
     """

@@ -87,7 +87,7 @@ async def remove(
 
 
 async def remove_one(context: Context, account_id: int, opt_out_id: int, audit_entry: AuditEntry) -> bool:
-    """Remove one opt-out of an account; say whether it was there."""
+    """Remove one opt-out of an account; return whether it was there."""
     return await context.store.write(_remove_one, account_id, opt_out_id, audit_entry)
 
 

@@ -161,7 +161,7 @@ async def sign_out(context: Context, token: str, session: ConsoleSession) -> Non
 
 
 async def switch_account(context: Context, token: str, session: ConsoleSession, account_id: int | None) -> bool:
-    """Switch an operator's session to another account, or to none; say whether the account exists."""
+    """Switch an operator's session to another account, or to none; return whether the account exists."""
     return await context.store.write(
         _switch_account, hash_token(token), session.user, account_id, context.world.now()
     )

@@ -132,7 +132,7 @@ def list_delayed(tx: Tx, names: Iterable[str], now: Instant) -> set[str]:
 
 
 def lift(tx: Tx, name: str) -> bool:
-    """Forget the failed sign-ins of a user; say whether there were any."""
+    """Forget the failed sign-ins of a user; return whether there were any."""
     return sign_in_attempts.clear_name(tx, hash_token(name))
 
 

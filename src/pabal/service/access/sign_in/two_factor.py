@@ -103,7 +103,7 @@ async def renew_codes(context: Context, who: User, audit_entry: AuditEntry) -> l
 
 
 async def disable(context: Context, user_id: int, audit_entry: AuditEntry) -> bool:
-    """Have a user sign in with the password alone; say whether there was a second factor."""
+    """Have a user sign in with the password alone; return whether there was a second factor."""
     return await context.store.write(delete_factor, user_id, audit_entry)
 
 
@@ -136,7 +136,7 @@ async def sign_in_with_code(context: Context, token: str, code: str, source: Sig
 
 
 def delete_factor(tx: Tx, user_id: int, audit_entry: AuditEntry) -> bool:
-    """Delete a user's second factor, with an audit entry if it was in use; say whether it was."""
+    """Delete a user's second factor, with an audit entry if it was in use; return whether it was."""
     is_deleted = second_factors.delete(tx, user_id)
     if is_deleted:
         audit_log.add(tx, audit_entry)

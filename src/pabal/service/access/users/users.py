@@ -84,7 +84,7 @@ def set_disabled(
 
 
 def unlock(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND_LINE) -> bool:
-    """Lift the delays of a user's failed sign-ins; say whether there were any failures.
+    """Lift the delays of a user's failed sign-ins; return whether there were any failures.
 
     Raises Refused(INVALID_PARAMETER) for an unknown user.
     """
@@ -92,7 +92,7 @@ def unlock(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND_LINE) -> 
 
 
 def reset_two_factor(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND_LINE) -> bool:
-    """Take away a user's second factor; say whether there was one.
+    """Take away a user's second factor; return whether there was one.
 
     Raises Refused(INVALID_PARAMETER) for an unknown user.
     """
@@ -101,7 +101,7 @@ def reset_two_factor(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND
 
 
 def unlink(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND_LINE) -> bool:
-    """Unlink a user from the OpenID Connect provider, and end the user's sessions; say whether there was a link.
+    """Unlink a user from the OpenID Connect provider, and end the user's sessions; return whether there was a link.
 
     Raises Refused(INVALID_PARAMETER) for an unknown user.
     """

@@ -74,7 +74,7 @@ def _accept(
 
 
 def _requeue(tx: Tx, carrier: str, job: UnsettledJob, now: Instant) -> bool:
-    """Send a held message again if no attempt at it is in doubt any more; say whether."""
+    """Send a held message again if no attempt at it is in doubt any more; return whether."""
     is_held = (job.references or "").startswith(identifiers.IN_DOUBT_PREFIX)
     if not is_held or attempts.count_doubts(tx, carrier, [job.id]):
         return False

@@ -234,7 +234,7 @@ class GroupCommitStore(ABC):
                 self._commit_next(connection, pending)
 
     def _collect(self, pending: WriteQueue) -> bool:
-        """Take in dispatched writes, waiting if there is nothing to do; say whether more may come."""
+        """Take in dispatched writes, waiting if there is nothing to do; return whether more may come."""
         with contextlib.suppress(queue.Empty):
             while True:
                 writes = self._dispatched.get(block=not pending)
