@@ -23,7 +23,7 @@ from pabal.store.engine.base import Store
 NO_SOCKET = 0
 MAX_PORT = 65535
 MAX_ON_SQLITE = 3
-"""Processes on a SQLite file: one delivers, the others have the interface; more would wait for turns to write."""
+"""Processes on a SQLite file: one delivers, the others serve the API; more would only wait for the write lock."""
 STOP_MARGIN_S = 10.0
 """A process stops within twice `stop_seconds` and this: first its connections, then what is in flight."""
 
@@ -31,7 +31,7 @@ log = logging.getLogger("pabal.processes")
 
 
 def serve_all(settings: Settings, words: Sequence[str], *, delivers: bool) -> int:
-    """Run the interface in several processes, and delivery if `delivers`; return the exit status."""
+    """Run the API in several processes, and delivery if `delivers`; return the exit status."""
     logs.configure_logging(settings.log_format, settings.zone)
     if not settings.is_on_postgresql:
         return _serve_on_sqlite(settings, words, delivers=delivers)
@@ -46,7 +46,7 @@ def serve_all(settings: Settings, words: Sequence[str], *, delivers: bool) -> in
 
 
 def _serve_on_sqlite(settings: Settings, words: Sequence[str], *, delivers: bool) -> int:
-    """Run delivery in one process, and the interface in the others on the same file.
+    """Run delivery in one process, and the API in the others on the same file.
 
     Raises CommandError.
     """

@@ -41,7 +41,7 @@ _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def serve(settings: Settings, *, delivers: bool = True) -> int:
-    """Run the HTTP interface, and delivery if `delivers`, until a stop signal; return the exit status."""
+    """Run the HTTP API, and delivery if `delivers`, until a stop signal; return the exit status."""
     if not delivers:
         require_postgresql(settings, "serve --no-deliver")
     logs.configure_logging(settings.log_format, settings.zone)
@@ -63,11 +63,11 @@ class InheritedSockets(NamedTuple):
     """Descriptors of open sockets that one of several processes gets from its parent; 0: none."""
 
     shared: int
-    """Where all of them accept connections to the interface."""
+    """Where all of them accept connections to the API."""
     own: int
     """Where this one alone serves health checks and metrics."""
     beside: int
-    """By which the interfaces wake the process that delivers, on one SQLite file."""
+    """By which API processes wake the process that delivers, on one SQLite file."""
     parent: int
     """By which it learns that its parent has died."""
 

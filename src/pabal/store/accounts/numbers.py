@@ -32,7 +32,7 @@ class SenderNumber(NamedTuple):
 def add(
     tx: Tx, account_id: int, number: str, now: Instant, state: NumberState = NumberState.APPROVED, comment: str = ""
 ) -> bool:
-    """Add a sender number; return whether it was new, and not approved for another account if it is to be approved."""
+    """Add a sender number; return whether it was new, and if approved, not approved for another account."""
     added = tx.fetch_all(
         "insert into numbers (account_id, number, state, created_at, comment) values (?, ?, ?, ?, ?)"
         " on conflict do nothing returning number",
