@@ -9,7 +9,7 @@ from pabal.domain.base.dates import MINUTE, SECOND, Instant
 from pabal.domain.sends.message import Attempt, Outcome, Product, Status
 from pabal.service.delivery.claiming.claim_tx import ClaimRequest, claim
 from pabal.service.sending.send_now import send_now
-from pabal.service.upkeep.deadline_sweep import Expirer, expire_request
+from pabal.service.upkeep.deadline_sweep import DeadlineSweep, expire_request
 from pabal.service.upkeep.housekeeping import ROUND_INTERVAL_S
 from pabal.store.messages import requests
 from tests.fixtures.delivery import at, disconnected_carrier, friendtalk_ad, reference_of
@@ -337,7 +337,7 @@ def test_walk_of_a_lane_goes_on_where_the_last_one_ended(run_scenario: RunScenar
         at_once = env.world.now() + MINUTE  # many jobs are due at the same time
         sent = [await send(env, sms(PHONE, PHONE, PHONE, scheduled_at=at_once)) for _ in range(5)]
         await env.wait(81)
-        expirer = Expirer(env.context, page=2, max_pages=2)
+        expirer = DeadlineSweep(env.context, page=2, max_pages=2)
         for _ in range(4):
             await expirer.run()
 

@@ -2,7 +2,7 @@
 
 from pabal.store.engine.base import Tx
 from pabal.store.queue import deadlines
-from pabal.store.queue.deadlines import LateJob, QueuePlace
+from pabal.store.queue.deadlines import LateJob, SweepCursor
 from pabal.store.queue.queue import Lane
 from tests.fixtures.rows import CARRIER, ExplainingTx, message_id, request_id, store_many_requests, store_request
 from tests.fixtures.virtual import NOON
@@ -12,8 +12,8 @@ def test_waiting_jobs_are_walked_in_order_without_a_scan(tx: Tx) -> None:
     store_many_requests(tx)
     explaining = ExplainingTx(tx)
 
-    found = deadlines.find_waiting(explaining, 0, CARRIER, Lane.SMALL, QueuePlace(), NOON, 100)
-    places, request_ids = [QueuePlace()], set(found.request_ids)
+    found = deadlines.find_waiting(explaining, 0, CARRIER, Lane.SMALL, SweepCursor(), NOON, 100)
+    places, request_ids = [SweepCursor()], set(found.request_ids)
     while found.last is not None:
         places.append(found.last)
         found = deadlines.find_waiting(explaining, 0, CARRIER, Lane.SMALL, found.last, NOON, 100)

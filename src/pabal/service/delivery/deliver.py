@@ -107,7 +107,7 @@ class Deliverer:
         if self._breaker.status is CarrierStatus.CIRCUIT_OPEN:
             await _wait_for(PROBE_INTERVAL_S, self._is_stopping)
         if self._window.is_full:
-            await self._window.wait_for_room()
+            await self._window.wait_for_capacity()
             return False
         if (excess_s := self._window.excess_backlog_s) > 0:
             self._context.rate_use.mark_limited(self._carrier.name)

@@ -20,14 +20,14 @@ from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.messages import messages
 from pabal.store.queue import attempts, deadlines, queue_admin
 from pabal.store.queue.attempts import UNKNOWN, EndedAttempt
-from pabal.store.queue.deadlines import LateJob, QueuePlace
+from pabal.store.queue.deadlines import LateJob, SweepCursor
 from pabal.store.queue.queue import Lane
 from pabal.store.queue.slots import SlotNotHeld, run_if_held
 
 PATIENCE_MS = 20 * SECOND
 """A message waits if it has been due for this long; lifetimes are longer."""
 OVERLAP_MS = 1 * MINUTE
-"""How much of a lane is walked again: a job may be stored later than it is due, or with an earlier place."""
+"""How much of a lane is walked again: a job may be stored later than it is due, or with an earlier position."""
 REWALK_MS = 60 * MINUTE
 """How often lanes are walked from their beginning."""
 PAGE = 5_000
@@ -50,7 +50,7 @@ class LanePage(NamedTuple):
 
     unwatched: list[bytes]
     """Their requests whose deadline is not stored."""
-    last: QueuePlace | None
+    last: SweepCursor | None
     """The last one of those jobs, if there may be more."""
 
 
@@ -61,14 +61,14 @@ class EndedMessages(NamedTuple):
     next_after: bytes | None
 
 
-class Expirer:
+class DeadlineSweep:
     """Watches the deadlines of messages that wait, in the slots that this process holds."""
 
     def __init__(self, context: Context, *, page: int = PAGE, max_pages: int = MAX_PAGES) -> None:
         self._context = context
         self._page = page
         self._max_pages = max_pages
-        self._places: dict[LaneKey, QueuePlace] = {}
+        self._cursors: dict[LaneKey, SweepCursor] = {}
         """How far each lane was walked."""
         self._restarted_at: Instant = context.world.now()
 
@@ -80,8 +80,8 @@ class Expirer:
         context, slots = self._context, self._context.slots.held
         now = context.world.now()
         if not 0 <= now - self._restarted_at < REWALK_MS:
-            self._places, self._restarted_at = {}, now
-        self._places = {key: place for key, place in self._places.items() if key[0] in slots}
+            self._cursors, self._restarted_at = {}, now
+        self._cursors = {key: cursor for key, cursor in self._cursors.items() if key[0] in slots}
         for slot in context.nodes.reachable(slots):
             names = set(context.carriers)
             if is_full:
@@ -93,7 +93,7 @@ class Expirer:
         now = self._context.world.now()
         until = now - PATIENCE_MS
         lanes: list[LaneKey] = [(slot, name, lane) for name in carriers for lane in (Lane.SMALL, Lane.CAMPAIGN)]
-        begin = [(key, self._places.get(key, QueuePlace())) for key in lanes]
+        begin = [(key, self._cursors.get(key, SweepCursor())) for key in lanes]
         pages, has_late = await self._context.store.read(look_at_slot, slot, begin, until, now, self._page)
         for key, page in zip(lanes, pages, strict=True):
             await self._walk(key, page, until)
@@ -110,9 +110,9 @@ class Expirer:
                 some = unwatched[begin : begin + MARK_BATCH]
                 await context.store.write(deadlines.watch, some, context.policy.lifetime_ms)
             if last is None:
-                self._places[key] = QueuePlace(max(0, until - OVERLAP_MS))
+                self._cursors[key] = SweepCursor(max(0, until - OVERLAP_MS))
                 return
-            self._places[key] = last
+            self._cursors[key] = last
             if number < self._max_pages:
                 page = await context.store.read(find_unwatched, key, last, until, self._page)
 
@@ -144,15 +144,15 @@ class Expirer:
 
 @transaction(reader=Reader.BACKGROUND)
 def look_at_slot(
-    tx: Tx, slot: int, begin: Iterable[tuple[LaneKey, QueuePlace]], until: Instant, now: Instant, limit: int
+    tx: Tx, slot: int, begin: Iterable[tuple[LaneKey, SweepCursor]], until: Instant, now: Instant, limit: int
 ) -> tuple[list[LanePage], bool]:
     """Return a page of each lane, and whether the deadline of any request of the slot has passed."""
-    pages = [find_unwatched(tx, key, place, until, limit) for key, place in begin]
+    pages = [find_unwatched(tx, key, cursor, until, limit) for key, cursor in begin]
     return pages, bool(deadlines.find_late_requests(tx, slot, now, 1))
 
 
 @transaction(reader=Reader.BACKGROUND)
-def find_unwatched(tx: Tx, key: LaneKey, after: QueuePlace, until: Instant, limit: int) -> LanePage:
+def find_unwatched(tx: Tx, key: LaneKey, after: SweepCursor, until: Instant, limit: int) -> LanePage:
     """Look at a page of jobs that were due by `until`, and return their requests that have no stored deadline."""
     waiting = deadlines.find_waiting(tx, *key, after, until, limit)
     return LanePage(deadlines.find_unwatched(tx, waiting.request_ids), waiting.last)

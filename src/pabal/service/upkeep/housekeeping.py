@@ -18,7 +18,7 @@ from pabal.service.policy import Policy
 from pabal.service.sending.budgets import correct_some
 from pabal.service.sending.cancel import cancel_deleted_profiles
 from pabal.service.slots import HOUSEKEEPING_SLOT
-from pabal.service.upkeep.deadline_sweep import Expirer
+from pabal.service.upkeep.deadline_sweep import DeadlineSweep
 from pabal.service.upkeep.latency import LATENCY_RETENTION_MS, LatencyReporter, ThroughputReporter
 from pabal.service.upkeep.retention import EventRetention, erase_ended, erase_expired, maintain_partitions
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_statistics
@@ -90,7 +90,7 @@ def trim_simulator(tx: Tx, carriers: Iterable[str], slots: Sequence[int], policy
 async def run_housekeeping(context: Context) -> None:
     """Run rounds forever; while the store is unavailable, wait for the next one."""
     throughput, latency = ThroughputReporter(context), LatencyReporter(context)
-    expirer = Expirer(context)
+    expirer = DeadlineSweep(context)
     event_retention = EventRetention(context)
     for number in itertools.count():
         try:

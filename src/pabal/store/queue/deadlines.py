@@ -16,8 +16,8 @@ _IN_DOUBT = (
 """SQL condition: an attempt had no known result."""
 
 
-class QueuePlace(NamedTuple):
-    """A place in a lane: when its job is due, and the job's id."""
+class SweepCursor(NamedTuple):
+    """How far a lane was walked: when the last job is due, and its id."""
 
     ready_at: Instant = 0
     id: bytes = b""
@@ -40,14 +40,14 @@ class WaitingJobs(NamedTuple):
 
     request_ids: list[bytes]
     """The requests that they are of."""
-    last: QueuePlace | None
+    last: SweepCursor | None
     """The last one of them, if there may be more."""
 
 
 def find_waiting(
-    tx: Tx, slot: int, carrier: str, lane: int, after: QueuePlace, until: Instant, limit: int
+    tx: Tx, slot: int, carrier: str, lane: int, after: SweepCursor, until: Instant, limit: int
 ) -> WaitingJobs:
-    """Return which jobs of a lane were due by `until`, the first `limit` after a place.
+    """Return which jobs of a lane were due by `until`, the first `limit` after a cursor.
 
     They are counted by request where they are: a campaign has thousands of them.
     """
@@ -62,7 +62,7 @@ def find_waiting(
     )
     is_full = sum(count for _, count in rows) >= limit
     last = tx.fetch_one(f"{jobs} offset ?", (*args, 1, limit - 1)) if is_full else None
-    return WaitingJobs([request_id for request_id, _ in rows], QueuePlace(*last) if last else None)
+    return WaitingJobs([request_id for request_id, _ in rows], SweepCursor(*last) if last else None)
 
 
 def find_unwatched(tx: Tx, request_ids: Iterable[bytes]) -> list[bytes]:

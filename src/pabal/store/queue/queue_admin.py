@@ -184,8 +184,8 @@ def depths(tx: Tx, slots: Sequence[int], names: Iterable[str], now: Instant) -> 
     for carrier in names:
         for lane in Lane:
             jobs = _count_in_lane(tx, slots, carrier, lane)
-            heads = [head for slot in slots if (head := _head_due_at(tx, slot, carrier, lane)) is not None]
-            oldest = min(heads, default=None)
+            first = [at for slot in slots if (at := _first_due_at(tx, slot, carrier, lane)) is not None]
+            oldest = min(first, default=None)
             is_due = oldest is not None and oldest <= now
             found.append(QueueDepth(carrier, lane, jobs, oldest if is_due else None))
     return found
@@ -199,8 +199,8 @@ def _count_in_lane(tx: Tx, slots: Sequence[int], carrier: str, lane: Lane) -> in
     return sum(row[0] for row in tx.execute_many(sql, [(slot,) for slot in slots], args))
 
 
-def _head_due_at(tx: Tx, slot: int, carrier: str, lane: Lane) -> Instant | None:
-    """Return since when the first job of a lane is due: its place may be before its request was made."""
+def _first_due_at(tx: Tx, slot: int, carrier: str, lane: Lane) -> Instant | None:
+    """Return since when the first job of a lane is due: its position may be before its request was made."""
     row = tx.fetch_one(
         "select ready_at, id from jobs where slot = ? and carrier = ? and lane = ? order by ready_at limit 1",
         (slot, carrier, lane),

@@ -33,12 +33,12 @@ class Window:
         """The cost of batches that the carrier has not been given yet: not in its own backlog."""
         self._cost_per_message = 1.0
         """What a message is expected to cost: one that goes in several parts costs several."""
-        self._has_room = asyncio.Event()
+        self._has_capacity = asyncio.Event()
 
     @property
     def is_full(self) -> bool:
-        """Whether there is too little room for a claim: campaigns would get no share of it."""
-        return self._room < min(self._carrier.window, queue.CAMPAIGN_SHARE)
+        """Whether there is too little capacity for a claim: campaigns would get no share of it."""
+        return self._capacity < min(self._carrier.window, queue.CAMPAIGN_SHARE)
 
     @property
     def excess_backlog_s(self) -> float:
@@ -48,7 +48,7 @@ class Window:
 
     def claim_limit(self, limit: int) -> int:
         """Return how many messages fit the window and soon the rate, at most `limit`."""
-        limit = min(self._room, limit)
+        limit = min(self._capacity, limit)
         rate = self._carrier.rate
         return min(limit, max(1, round(rate * MAX_BACKLOG_S / self._cost_per_message))) if rate else limit
 
@@ -66,19 +66,19 @@ class Window:
     def remove(self, messages: int) -> None:
         """Count messages that are no longer in flight."""
         self._in_flight -= messages
-        self._has_room.set()
+        self._has_capacity.set()
 
     def wake(self) -> None:
-        """End a wait for room."""
-        self._has_room.set()
+        """End a wait for capacity."""
+        self._has_capacity.set()
 
-    async def wait_for_room(self) -> None:
+    async def wait_for_capacity(self) -> None:
         """Return when messages have left the window."""
-        self._has_room.clear()
-        await self._has_room.wait()
+        self._has_capacity.clear()
+        await self._has_capacity.wait()
 
     @property
-    def _room(self) -> int:
+    def _capacity(self) -> int:
         return self._carrier.window - self._in_flight
 
 
