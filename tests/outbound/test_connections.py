@@ -205,6 +205,31 @@ def test_endless_interim_answers_are_read_up_to_a_limit(run: Run) -> None:
     run(main())
 
 
+def test_long_body_is_sent_whole(run: Run) -> None:
+    body = bytes(range(256)) * 20_000
+
+    async def main() -> None:
+        found: list[bytes] = []
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            head = await reader.readuntil(b"\r\n\r\n")
+            found.extend((head, await reader.readexactly(len(body))))
+            writer.write(OK)
+            writer.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        transport = HttpConnections(ssl.create_default_context())
+        assert (await transport.send(HttpRequest("POST", f"http://127.0.0.1:{port}/", {}, body))).body == b"ok"
+        await transport.close()
+        server.close()
+
+        assert b"content-length: %d\r\n" % len(body) in found[0].lower()
+        assert found[1] == body
+
+    run(main())
+
+
 def test_connection_of_a_cancelled_call_is_closed(run: Run) -> None:
     async def main() -> None:
         async with talking() as (peer, transport):

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import io
 import select
 import socket
 import ssl
@@ -27,6 +28,8 @@ MAX_ANSWER_BYTES = MAX_BODY_BYTES + 1024 * 1024
 """How much of one answer is received: interim answers, head and body, of which some is received ahead."""
 MAX_ANSWER_PIECES = 100_000
 """In how many pieces an answer may arrive; each costs time."""
+WHOLE_BODY_BYTES = 1024 * 1024
+"""A longer body of a request is written piece by piece, so that the event loop is not held up."""
 FIRST_FINAL_STATUS = 200
 
 
@@ -94,7 +97,7 @@ class HttpConnections:
             async with self._session.request(
                 request.method,
                 URL(request.url, encoded=True),
-                data=request.body or None,
+                data=io.BytesIO(request.body) if len(request.body) > WHOLE_BODY_BYTES else request.body or None,
                 headers=request.headers,
                 allow_redirects=False,
                 auto_decompress=unpacks,

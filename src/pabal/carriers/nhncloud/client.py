@@ -1,5 +1,6 @@
 """The HTTP client of NHN Cloud's APIs; its errors tell whether a call can have been processed."""
 
+import io
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -61,7 +62,7 @@ class UploadFile(NamedTuple):
     async def encode(self) -> tuple[str, bytes]:
         """Return the type and the body of the form."""
         form = aiohttp.FormData(quote_fields=False)
-        form.add_field(self.field, self.body, filename=self.name, content_type=self.content_type)
+        form.add_field(self.field, io.BytesIO(self.body), filename=self.name, content_type=self.content_type)
         for name, value in self.fields.items():
             form.add_field(name, value)
         parts = form()
