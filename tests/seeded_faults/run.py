@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,8 +23,8 @@ FOLDERS = ("domain", "checks", "answers", "store", "web", "carriers", "service",
 LATE_FOLDERS = ("sim", "cli", "console", "faults")
 """Slow ones, for what the others do not enter."""
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no"]
-FIRST_TESTS = 30
-MAX_TESTS = 330
+FIRST_TESTS = 15
+MAX_TESTS = 100
 """So many of the tests that enter a function are run, in two steps."""
 
 PROBE = """
@@ -54,48 +55,53 @@ def catch(reached: Path, results: Path, limit_s: float) -> None:
     """Apply each fault that counts, run its tests and append to a file what became of it."""
     known = _read_results(results)
     faults = list(enumerate(read_faults()))
-    for area in AREAS:
-        counted = 0
-        for number, fault in (each for each in faults if each[1].area == area):
-            if counted == FAULTS_PER_AREA:
-                break
-            if number not in known:
-                known[number] = _outcome(number, fault, reached, limit_s)
-                with results.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({"fault": number, "outcome": known[number]}) + "\n")
-                print(number, fault.module, fault.function, known[number], flush=True)
-            counted += known[number] != "gone"
+    with _copy() as copy:
+        for area in AREAS:
+            counted = 0
+            for number, fault in (each for each in faults if each[1].area == area):
+                if counted == FAULTS_PER_AREA:
+                    break
+                if number not in known:
+                    known[number] = _outcome(number, fault, copy, reached, limit_s)
+                    with results.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps({"fault": number, "outcome": known[number]}) + "\n")
+                    print(number, fault.module, fault.function, known[number], flush=True)
+                counted += known[number] != "gone"
     print(sum(each.startswith("caught") for each in known.values()), "caught")
 
 
-def _outcome(number: int, fault: Fault, reached: Path, limit_s: float) -> str:
-    with _copy() as copy:
-        module = apply(fault, copy / "src" / "pabal")
-        if module is None:
-            return "gone"
-        tests = _tests_of(number, str(module.relative_to(copy / "src" / "pabal").parent), reached)
+def _outcome(number: int, fault: Fault, copy: Path, reached: Path, limit_s: float) -> str:
+    module = apply(fault, copy / "src" / "pabal")
+    if module is None:
+        return "gone"
+    tests = _tests_of(number, str(module.relative_to(copy / "src" / "pabal").parent), reached)
+    try:
         for some in [tests[:FIRST_TESTS], tests[FIRST_TESTS:MAX_TESTS]]:
-            if some:
-                try:
-                    lines = _run(copy, "-x", *some, limit_s=limit_s).splitlines()
-                except subprocess.TimeoutExpired:
-                    return f"no failure within {limit_s:.0f} s"
-                failed = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
-                if failed:
-                    return f"caught: {failed[0].split(' - ')[0]}"
-        return f"not caught by {len(tests[:MAX_TESTS])} tests"
+            lines = _run(copy, "-x", *some, limit_s=limit_s).splitlines() if some else []
+            failed = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
+            if failed:
+                return f"caught: {failed[0].split(' - ')[0]}"
+    except subprocess.TimeoutExpired:
+        return f"no failure within {limit_s:.0f} s"
+    finally:
+        subprocess.run(["git", "checkout", "--quiet", "."], cwd=copy, check=True)
+    return f"not caught by {len(tests[:MAX_TESTS])} tests"
 
 
 def _tests_of(number: int, package: str, reached: Path) -> list[str]:
-    """Return the tests that enter the function of a fault, those of its own package first."""
+    """Return the tests that enter the function of a fault: of its own package first, of many files first."""
     lines = (line.split("\t") for line in reached.read_text(encoding="utf-8").splitlines())
     found = dict.fromkeys(test for one, test in lines if one == str(number))
     area = package.partition("/")[0]
+    seen = Counter[str]()
 
-    def nearness(test: str) -> int:
-        return 0 if test.startswith(f"tests/{package}/") else 1 if test.startswith(f"tests/{area}/") else 2
+    def rank(test: str) -> tuple[int, int]:
+        file = test.partition("::")[0]
+        seen[file] += 1
+        is_near = test.startswith(f"tests/{package}/")
+        return 0 if is_near else 1 if test.startswith(f"tests/{area}/") else 2, seen[file]
 
-    return sorted(found, key=nearness)
+    return sorted(found, key=rank)
 
 
 def _read_results(results: Path) -> dict[int, str]:
