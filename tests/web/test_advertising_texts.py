@@ -7,6 +7,7 @@ import pytest
 from pabal.service.access.accounts import opt_out_numbers
 from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import AuditEntry
+from tests.fixtures.cases import with_each
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     FALLBACK,
@@ -104,10 +105,10 @@ async def test_advertisement_without_a_number_is_refused(env: Environment, kind:
     assert len(await list_messages(call)) == 1
 
 
-@pytest.mark.parametrize(
+@with_each(
     "number", ["02-1234-5678", "010-1234-5678", "1588-0000", "080-12-3456", "080-1234-56789", "무료", "080" * 20]
 )
-@pytest.mark.parametrize("flag", [True, False])
+@with_each("flag", [True, False])
 @pytest.mark.settings(opt_out_number=NUMBER)
 async def test_number_that_is_not_free_is_refused(env: Environment, number: str, flag: bool) -> None:
     call = await env.caller()
@@ -118,7 +119,7 @@ async def test_number_that_is_not_free_is_refused(env: Environment, number: str,
     assert await list_messages(call) == []
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("kind", "content", "values", "result"),
     [
         ("SMS", "가" * 32, {}, "SUCCESS"),

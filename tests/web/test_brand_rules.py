@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from tests.fixtures.brand_bodies import (
     PICTURE,
     brand_body,
@@ -13,6 +11,7 @@ from tests.fixtures.brand_bodies import (
     sized_image,
     typed_body,
 )
+from tests.fixtures.cases import once, with_each
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import image_body, list_messages, register_channel, summarize_refusal
 
@@ -88,11 +87,11 @@ REFUSALS: list[tuple[dict[str, Any], dict[str, str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("fields", "errors"), REFUSALS)
+@with_each(("fields", "errors"), REFUSALS)
 async def test_text_that_breaks_a_rule_is_refused_by_the_name_of_its_field(
     env: Environment, fields: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    call, sender_key = await _set_up(env)
+    call, sender_key = await once(env, _set_up)
 
     answer = await call(SEND, brand_body(sender_key, **fields))
 
@@ -176,11 +175,11 @@ TYPED_REFUSALS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "attachment", "errors"), TYPED_REFUSALS)
+@with_each(("kind", "attachment", "errors"), TYPED_REFUSALS)
 async def test_attachment_that_breaks_a_rule_is_refused_by_the_name_of_its_field(
     env: Environment, kind: str, attachment: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    call, sender_key = await _set_up(env)
+    call, sender_key = await once(env, _set_up)
 
     answer = await call(SEND, typed_body(kind, attachment or None, senderKey=sender_key))
 

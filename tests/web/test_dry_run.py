@@ -11,6 +11,7 @@ from pabal.domain.sends.limits import AccountLimits
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.accounts import account_limits, accounts
 from pabal.web.endpoints.table import ENDPOINTS
+from tests.fixtures.cases import with_each
 from tests.fixtures.virtual import Environment, build_environment, settings_for
 from tests.fixtures.web import (
     PHONE,
@@ -172,7 +173,7 @@ async def test_misspelt_dry_run_never_sends(env: Environment, headers: dict[str,
     assert not await list_messages(call)
 
 
-@pytest.mark.parametrize("path", [each.path for each in ENDPOINTS if not each.is_send])
+@with_each("path", [each.path for each in ENDPOINTS if not each.is_send])
 async def test_only_sends_take_a_dry_run(env: Environment, path: str) -> None:
     answer = await (await env.caller())(path, headers=DRY_RUN)
 

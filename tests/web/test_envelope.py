@@ -9,6 +9,7 @@ import pytest
 
 from pabal.web.endpoints.endpoint import Endpoint
 from pabal.web.endpoints.table import ENDPOINTS
+from tests.fixtures.cases import with_each
 from tests.fixtures.direct import call_service
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
@@ -28,7 +29,7 @@ ENVELOPE = {"time", "result", "resultMessage", "locale"}
 each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
 
 
-@pytest.mark.parametrize(
+@with_each(
     "path",
     [
         "/",
@@ -109,7 +110,7 @@ async def test_disconnected_caller_gets_no_answer_and_nothing_is_sent(env: Envir
     assert await list_messages(call) == []
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("accept_language", "locale"),
     [
         (None, "ko"),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.fixtures.cases import once, with_each
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     LINK,
@@ -16,6 +17,7 @@ from tests.fixtures.web import (
     product_of,
     receivers_of,
     register_channel,
+    set_up_channel,
     summarize_refusal,
 )
 
@@ -45,7 +47,7 @@ async def test_friend_talk_type_is_the_given_one_or_follows_the_image(
     assert product_of(await get_message(call)) == expected
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("fields", "errors"),
     [
         ({"messageType": "FI"}, {"image": "MISSING_PARAMETER"}),
@@ -73,8 +75,7 @@ async def test_friend_talk_type_is_the_given_one_or_follows_the_image(
 async def test_friend_talk_text_is_limited_by_its_type(
     env: Environment, fields: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+    call, sender_key = await once(env, set_up_channel)
 
     answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, **fields))
 
@@ -118,7 +119,7 @@ async def test_receivers_own_text_that_is_too_long_is_reported_with_its_index(en
     assert summarize_refusal(answer) == ("CONTENT_TOO_LONG", {"receivers[1].content": "CONTENT_TOO_LONG"})
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("button", "field"),
     [
         (LINK, None),
@@ -157,8 +158,7 @@ async def test_receivers_own_text_that_is_too_long_is_reported_with_its_index(en
 async def test_wrong_button_is_refused_with_the_name_of_its_field(
     env: Environment, button: Any, field: str | None
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+    call, sender_key = await once(env, set_up_channel)
 
     answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, buttons=[LINK, button]))
 

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from tests.fixtures.cases import with_each
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     PHONE,
@@ -50,7 +51,7 @@ def test_parameters_may_come_in_the_body_the_query_or_a_form(run_scenario: RunSc
     run_scenario(scenario)
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("content_type", "body", "query"),
     [
         ("application/json", b'{"receivers": "010-1234-5678"}', b"receivers=010-1111-1111"),

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import pytest
-
 from pabal.service.history.history import MAX_TOTAL
+from tests.fixtures.cases import once, with_each
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     PHONE,
@@ -26,7 +25,7 @@ async def follow_cursors(call: Caller, body: dict[str, Any]) -> tuple[list[Any],
     return [each for answer in answers for each in answer.items], [answer.body for answer in answers]
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("filters", "texts"),
     [
         ({}, ["나중", "친구", "알림", "긴 문자", "긴 문자", "문자"]),
@@ -46,11 +45,11 @@ async def follow_cursors(call: Caller, body: dict[str, Any]) -> tuple[list[Any],
         ({"messageId": "0" * 32}, []),
     ],
 )
-@pytest.mark.parametrize("page_size", [1, 2, 100])
+@with_each("page_size", [1, 2, 100])
 async def test_messages_of_a_period_are_found_page_by_page(
     env: Environment, filters: dict[str, str], texts: list[str], page_size: int
 ) -> None:
-    call, _ = await send_varied_messages(env)
+    call, _ = await once(env, send_varied_messages)
 
     found, answers = await follow_cursors(call, {**TODAY, **filters, "pageSize": page_size})
 
@@ -78,7 +77,7 @@ async def test_requests_and_messages_are_found_by_their_ids_alone(env: Environme
     assert outside == []
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("body", "result", "field"),
     [
         ({}, "MISSING_PARAMETER", "receivers"),

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.fixtures.cases import with_each
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     RunScenario,
@@ -19,7 +20,7 @@ def _make_nested(depth: int) -> bytes:
     return b'{"receivers": ' + b"[" * depth + b"]" * depth + b"}"
 
 
-@pytest.mark.parametrize(
+@with_each(
     "body",
     [
         b"{",
@@ -91,7 +92,7 @@ async def test_unusual_but_valid_bodies_are_answered(env: Environment, body: byt
     assert sent.result == "MISSING_PARAMETER"
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("content_type", "is_read"),
     [
         ("application/json", True),

@@ -10,6 +10,7 @@ from pabal.service.access.keys.keys import SCOPES
 from pabal.store.accounts import accounts
 from pabal.web.endpoints.endpoint import Endpoint
 from pabal.web.endpoints.table import ENDPOINTS
+from tests.fixtures.cases import with_each
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster_scenario
 from tests.fixtures.virtual import NOON, Caller, Environment
@@ -136,7 +137,7 @@ def test_sending_needs_send_lists_need_read_and_profiles_and_templates_need_mana
     assert endpoint.scope == scope
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("allow", "peer", "is_allowed"),
     [
         ([], "203.0.113.9", True),

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.fixtures.cases import with_each
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     CATEGORY,
@@ -86,7 +87,7 @@ async def test_every_category_that_is_listed_may_be_chosen(env: Environment) -> 
     assert not {"pageSize", "pageCount", "currentPage"} & set(answer.body)
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("change", "result", "field"),
     [
         ({"category": None}, "MISSING_PARAMETER", "category"),
@@ -178,7 +179,7 @@ async def test_profile_is_found_by_its_key(env: Environment) -> None:
     assert found["channelId"] == "@b"
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("query", "field"),
     [
         ({"authStatus": "approved"}, "authStatus"),

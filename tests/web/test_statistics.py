@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.fixtures.cases import with_each
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_send import send
 from tests.fixtures.virtual import Caller, Environment
@@ -169,7 +170,7 @@ def test_groups_combine_and_pages_follow_each_other(run_scenario: RunScenario) -
     run_scenario(scenario, world=world_at_noon())
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("query", "result", "field"),
     [
         ({}, "MISSING_PARAMETER", "from"),

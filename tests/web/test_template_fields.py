@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import pytest
-
+from tests.fixtures.cases import once, with_each
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     BUTTON,
     RunScenario,
-    call_ok,
+    create_template,
     image_body,
     register_channel,
     summarize_refusal,
@@ -19,8 +18,7 @@ MOBILE = {"mobileUrl": "https://shop.example"}
 LONGEST_LINK = "https://shop.example/".ljust(500, "a")
 
 
-@pytest.mark.parametrize("operation", ["template/create", "template/update"])
-@pytest.mark.parametrize(
+@with_each(
     ("change", "errors"),
     [
         ({"senderKey": None}, {"senderKey": "MISSING_PARAMETER"}),
@@ -73,16 +71,13 @@ LONGEST_LINK = "https://shop.example/".ljust(500, "a")
     ],
 )
 async def test_template_with_invalid_fields_is_refused(
-    env: Environment, operation: str, change: dict[str, Any], errors: dict[str, str]
+    env: Environment, change: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
-    if operation == "template/update":
-        await call_ok(call, "template/create", template_body(sender_key))
+    call, sender_key = await once(env, create_template)
 
-    answer = await call(operation, template_body(sender_key, **change))
+    answer = await call("template/update", template_body(sender_key, **change))
 
-    assert answer.result == next(iter(errors.values()), "SUCCESS")
+    assert answer.result == next(iter(errors.values()), "SUCCESS"), answer.body
     assert summarize_refusal(answer).errors == errors
 
 
@@ -109,3 +104,13 @@ def test_template_answer_has_all_given_fields_except_image_bytes(run_scenario: R
         assert listed == created.item
 
     run_scenario(scenario)
+
+
+async def test_new_template_with_invalid_fields_and_parts_is_refused(env: Environment) -> None:
+    call = await env.caller()
+    sender_key = await register_channel(call)
+
+    answer = await call("template/create", template_body(sender_key, name="", header="가" * 17))
+
+    assert summarize_refusal(answer).errors.keys() == {"name", "header"}
+    assert (await call("template/list")).items == []

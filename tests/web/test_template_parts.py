@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 
+from tests.fixtures.cases import once, with_each
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     alimtalk_body,
     approve_template,
     call_ok,
+    create_template,
     image_body,
     list_phone_messages,
     receivers_of,
@@ -85,8 +87,7 @@ async def test_message_of_a_simple_template_has_no_parts(env: Environment) -> No
     assert not {"header", "itemHighlight", "itemList", "representLink", "quickReplies"} & {*message, *created}
 
 
-@pytest.mark.parametrize("operation", ["template/create", "template/update"])
-@pytest.mark.parametrize(
+@with_each(
     ("change", "errors"),
     [
         (ITEM_LIST, {}),
@@ -145,14 +146,11 @@ async def test_message_of_a_simple_template_has_no_parts(env: Environment) -> No
     ],
 )
 async def test_template_with_invalid_parts_is_refused(
-    env: Environment, operation: str, change: dict[str, Any], errors: dict[str, str]
+    env: Environment, change: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
-    if operation == "template/update":
-        await call_ok(call, "template/create", template_body(sender_key))
+    call, sender_key = await once(env, create_template)
 
-    answer = await call(operation, template_body(sender_key, **change))
+    answer = await call("template/update", template_body(sender_key, **change))
 
     assert answer.result == next(iter(errors.values()), "SUCCESS"), answer.body
     assert summarize_refusal(answer).errors == errors

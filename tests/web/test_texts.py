@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.fixtures.cases import with_each
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     PHONE,
@@ -64,7 +65,7 @@ async def test_keys_may_be_spelled_with_their_braces_or_decomposed(env: Environm
     assert (await get_message(call))["content"] == "길동 20"
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("data", "result"),
     [
         (None, "MISSING_VARIABLE"),
@@ -97,7 +98,7 @@ async def test_missing_variable_is_named(env: Environment) -> None:
     assert answer.body["errors"][0]["message"].endswith("Variables: first, second")
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("operation", "content", "result"),
     [
         ("message/sendSMS", "가" * 45, "SUCCESS"),
@@ -250,7 +251,7 @@ async def test_names_of_variables_are_not_replaced(env: Environment) -> None:
     assert (message["subject"], message["content"]) == ("500?", "?길동님 500?")
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("image", "errors"),
     [
         (image_body(51_200), {}),

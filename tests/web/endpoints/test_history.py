@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.fixtures.cases import once, with_each
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
@@ -25,7 +26,7 @@ from tests.fixtures.web import (
 )
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("filters", "texts"),
     [
         ({}, ["나중", "친구", "알림", "긴 문자", "문자"]),
@@ -72,7 +73,7 @@ from tests.fixtures.web import (
 async def test_filters_are_exact_and_combine_and_the_newest_comes_first(
     env: Environment, filters: dict[str, str], texts: list[str]
 ) -> None:
-    call, _ = await send_varied_messages(env)
+    call, _ = await once(env, send_varied_messages)
 
     found = await list_messages(call, **filters)
 
@@ -96,7 +97,7 @@ async def test_one_message_is_found_by_the_ids_and_keys_of_its_own_record(env: E
     assert crossed == []
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("body", "result", "field"),
     [
         ({}, "MISSING_PARAMETER", "receivers"),
@@ -204,7 +205,7 @@ async def test_request_is_returned_with_its_counts_and_messages(env: Environment
     assert [answer.body[name] for name in ("totalCount", "resultCount", "pageCount")] == [4, 3, 2]
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("query", "result"),
     [
         ({}, "MISSING_PARAMETER"),

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.fixtures.brand_bodies import brand_body
+from tests.fixtures.cases import with_each
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     PHONE,
@@ -62,7 +63,7 @@ async def test_opt_outs_are_added_once_listed_and_removed(env: Environment) -> N
     assert await list_opt_outs(call, senderNumber=SENDER) == [(PHONE, SENDER)]
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("body", "expected"),
     [
         ({}, "MISSING_PARAMETER phoneNumber"),

@@ -7,6 +7,7 @@ import pytest
 
 from pabal.store.accounts import accounts, numbers
 from pabal.store.kakao import profiles
+from tests.fixtures.cases import with_each
 from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, run_in_virtual_time
 from tests.fixtures.web import (
     BUTTON,
@@ -160,7 +161,7 @@ async def test_every_kind_is_sent_exactly_at_its_scheduled_minute(env: Environme
     assert arrived["time"] == "2026-11-15 12:10:00"
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("send_date", "result"),
     [
         ("2026-11-15 12:00", "SUCCESS"),
