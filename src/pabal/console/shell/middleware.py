@@ -25,7 +25,7 @@ from pabal.console.shell.page_request import (
     safe_redirect_path,
 )
 from pabal.console.shell.repeats import RepeatedForms
-from pabal.console.shell.site import SHARED_FOLDER, Site
+from pabal.console.shell.site import Site
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.users.user import Role
 from pabal.service.access.keys.body_budget import BodyBudget, HeldBody
@@ -80,8 +80,7 @@ class Middleware:
         token = cookies.read_secret(http, cookies.SESSION, is_https=is_https)
         request = self._page_request(http, {}, None, address, is_https)
         try:
-            folder = page.folder if page else SHARED_FOLDER
-            await self._site.compile_templates(folder, request.locale.language)
+            await self._site.compile_templates(page.folder if page else "", request.locale.language)
             fields = _parse_fields(http.scope["query_string"].decode("utf-8", "replace"))
             is_activity = page is not None and not page.is_polled
             session = await sign_in.find_session(self._site.context, token, is_activity=is_activity)

@@ -21,6 +21,8 @@ It settles without delay: otherwise it would miss what is typed within 20 ms aft
 attributes: otherwise new content would first look like the content that it replaces. The page of a form that is
 refused with 403 or 409 replaces the open one: the user must see that nothing was done.
 """
+SHARED_TEMPLATES = ("shell/layout.html", "shell/fields.html")
+"""What every page consists of."""
 
 
 class TextCatalog:
@@ -71,9 +73,12 @@ class Templates:
         return folder in self._compiled
 
     def compile(self, folder: str) -> None:
-        """Compile the templates of a folder and of those above it: up to 0.3 s, so not in the event loop."""
+        """Compile the templates of a folder, of those above it, and those of all pages; "" compiles only these.
+
+        It takes up to 0.3 s, so not in the event loop. Others are compiled when a page includes them.
+        """
         for name in self.names():
-            if f"{folder}/".startswith(f"{name.rpartition('/')[0]}/"):
+            if name in SHARED_TEMPLATES or f"{folder}/".startswith(f"{name.rpartition('/')[0]}/"):
                 self._environment.get_template(name)
         self._compiled.add(folder)
 

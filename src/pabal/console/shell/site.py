@@ -57,8 +57,6 @@ PROVIDER_BUSY = Text(
     "로그인하는 사람이 많습니다. 잠시 뒤 처음부터 다시 시도하세요.",
     "Many people are signing in. Start again in a moment.",
 )
-SHARED_FOLDER = "shell"
-"""The folder of the templates that all pages share."""
 log = logging.getLogger("pabal.console")
 Roles = frozenset[Role] | None
 """The roles that a page is for; None: for anyone, signed in or not."""
@@ -173,16 +171,15 @@ class Site:
         return path
 
     async def compile_templates(self, folder: str, language: str) -> None:
-        """Compile the templates of a folder of the console and those that all share, once, in a thread."""
+        """Compile the templates of a folder of the console, once, in a thread."""
         templates = self._templates[language]
+        if templates.is_compiled(folder):
+            return
         async with self._compile_lock:
-            for each in (SHARED_FOLDER, folder):
-                if templates.is_compiled(each):
-                    continue
-                if self.context.world.has_threads:
-                    await asyncio.to_thread(templates.compile, each)
-                else:
-                    templates.compile(each)
+            if self.context.world.has_threads:
+                await asyncio.to_thread(templates.compile, folder)
+            else:
+                templates.compile(folder)
 
     def render(self, template: str, language: str, values: Mapping[str, object]) -> str:
         """Return a page as text, every value in it escaped."""
