@@ -121,13 +121,15 @@ def test_connection_that_the_server_closed_is_not_used(run: Run, scheme: str) ->
     run(main())
 
 
-def test_answer_that_nobody_asked_for_is_not_taken(run: Run) -> None:
+@pytest.mark.parametrize("then_closes", [True, False])
+def test_answer_that_nobody_asked_for_is_not_taken(run: Run, then_closes: bool) -> None:
     async def main() -> None:
-        async with talking(then_closes=True) as (peer, transport):
+        async with talking(then_closes=then_closes) as (peer, transport):
             peer.after = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 3\r\n\r\nold"
             assert await call(peer, transport) == "ok"
             peer.follow.set()
-            await peer.ended.get()
+            for _ in range(20):  # until it has arrived
+                await asyncio.sleep(0)
             assert await call(peer, transport) == "ok"
             assert peer.connections == 2
 
