@@ -53,7 +53,7 @@ def carry_out(commands: list[list[str]], command_line: CommandLine, store: str =
 
 
 def check_delivery(sends: LiveService, lists: LiveService, key: str) -> None:
-    """Send a message at one interface and wait until another one says that it has arrived."""
+    """Send a message at one API process and wait until another one says that it has arrived."""
     with sends.client(key) as sender, lists.client(key) as reader:
         assert sender.post("/api/message/sendSMS.v1.0", json=SMS).json()["result"] == "SUCCESS"
         wait_until(

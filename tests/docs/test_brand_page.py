@@ -1,4 +1,4 @@
-"""Checks the page on brand messages: the interface accepts every body on it, its limits are those of the code."""
+"""Checks the page on brand messages: the API accepts every body on it, its limits are those of the code."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The port of a worker, for health checks and metrics, is as hard to occupy as that of the interface."""
+"""The port of a worker, for health checks and metrics, is as hard to occupy as that of the API."""
 
 import contextlib
 import socket

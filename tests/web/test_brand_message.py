@@ -1,4 +1,4 @@
-"""Brand messages over the interface: every type arrives, at the hours of advertising."""
+"""Brand messages over the API: every type arrives, at the hours of advertising."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every result code of the interface: caused once, and answered in Korean and English."""
+"""Every result code of the API: caused once, and answered in Korean and English."""
 
 import re
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Friend talk over the interface: its types, own texts of receivers, and buttons."""
+"""Friend talk over the API: its types, own texts of receivers, and buttons."""
 
 from typing import Any
 

@@ -100,7 +100,7 @@ def test_error_message_with_personal_data_is_not_logged(
 
 
 async def _call_with_failing_store(call: Caller) -> list[str]:
-    """Call the interface and the pages while the store raises an unexpected error."""
+    """Call the API and the pages while the store raises an unexpected error."""
     for operation, body in (
         ("message/sendSMS", sms_body(RECEIVER, content=TEXT)),
         ("message/list", {"receivers": RECEIVER}),

@@ -1,4 +1,4 @@
-"""The pages beside the interface: health checks, metrics and documentation."""
+"""The pages beside the API: health checks, metrics and documentation."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Profiles and templates at Solapi, through the provider and from the interface to the first Alimtalk."""
+"""Profiles and templates at Solapi, through the provider and from the API to the first Alimtalk."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path

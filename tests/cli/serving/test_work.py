@@ -1,4 +1,4 @@
-"""`pabal work` and several interfaces on one PostgreSQL, as processes of their own."""
+"""`pabal work` and several API processes on one PostgreSQL, as processes of their own."""
 
 import re
 import signal
@@ -47,7 +47,7 @@ def is_delivered(client: httpx.Client, request: str) -> bool:
 
 
 def deliver(live: LiveService, number: int = 5) -> None:
-    """Send some messages by an interface, and see them delivered."""
+    """Send some messages by an API process, and see them delivered."""
     with live.client() as client:
         requests = [send(client) for _ in range(number)]
         wait_until(lambda: [is_delivered(client, one) for one in requests], all)

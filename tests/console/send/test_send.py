@@ -1,4 +1,4 @@
-"""The send page: every kind of message is sent as by the interface, by those who may."""
+"""The send page: every kind of message is sent as by the API, by those who may."""
 
 import re
 from typing import Any

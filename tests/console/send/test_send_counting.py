@@ -1,4 +1,4 @@
-"""The size that the send page shows is the one that the interface counts, on random texts."""
+"""The size that the send page shows is the one that the API counts, on random texts."""
 
 import html
 import random
@@ -16,7 +16,7 @@ from tests.fixtures.web import SENDER
 
 SEED = 20261115
 FILLER = "x" * 90 + "\n"
-"""Too long by itself, so that the interface tells the size of whatever stands behind it; nothing merges with it."""
+"""Too long by itself, so that the API tells the size of whatever stands behind it; nothing merges with it."""
 A_CALL = 100
 ALPHABETS: Sequence[str] = (
     "".join(map(chr, range(32, 127))),
@@ -51,7 +51,7 @@ def texts(count: int) -> list[str]:
 
 
 async def by_the_interface(call: Caller, given: Sequence[str]) -> list[Counted]:
-    """Return what the interface says of texts, each the value of a receiver's variable."""
+    """Return what the API says of texts, each the value of a receiver's variable."""
     receivers = [{"phoneNumber": f"010-1111-{n:04}", "templateData": {"t": one}} for n, one in enumerate(given)]
     body = {"content": f"{FILLER}#{{t}}", "sender": SENDER, "receivers": receivers}
     answer = await call("message/sendSMS", body)

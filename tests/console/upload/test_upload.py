@@ -1,4 +1,4 @@
-"""Files of campaigns: rows are validated by the rules of the interface, and errors are shown by row."""
+"""Files of campaigns: rows are validated by the rules of the API, and errors are shown by row."""
 
 import io
 import re

@@ -29,7 +29,7 @@ def field_of(refusal: Refused) -> str:
         ("IMAGE/JPEG", "image/jpeg"),
         (" image/jpeg ", "image/jpeg"),
         ("image/vnd.wap.sis", SIS),
-        ("image,vnd.wap.sis", SIS),  # the spelling of the interface
+        ("image,vnd.wap.sis", SIS),  # the spelling of the API
     ],
 )
 def test_image_of_an_allowed_type_is_accepted(content_type: str, kept: str) -> None:

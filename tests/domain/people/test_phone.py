@@ -32,7 +32,7 @@ def with_separators(digits: str, separators: list[str]) -> str:
 @pytest.mark.parametrize(
     ("spelling", "digits"),
     [
-        ("010-0000-0000", "01000000000"),  # the example of the interface
+        ("010-0000-0000", "01000000000"),  # the example of the API
         ("01000000000", "01000000000"),
         ("010 1234 5678", "01012345678"),
         ("010-12345678", "01012345678"),

@@ -1,4 +1,4 @@
-"""Inbound messages by the interface: listed by cursor, each once, and only to the account that has the number."""
+"""Inbound messages by the API: listed by cursor, each once, and only to the account that has the number."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Opt-outs by the interface: added, listed and removed, and advertising that does not reach them."""
+"""Opt-outs by the API: added, listed and removed, and advertising that does not reach them."""
 
 from typing import Any
 

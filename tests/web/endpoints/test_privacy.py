@@ -1,4 +1,4 @@
-"""Export and erasure of what is stored about one phone number, by the interface."""
+"""Export and erasure of what is stored about one phone number, by the API."""
 
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
