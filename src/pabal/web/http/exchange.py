@@ -2,77 +2,38 @@
 
 import asyncio
 import http.client
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Protocol
 from wsgiref.handlers import format_date_time
 
 from pabal.domain.base.dates import Instant
+from pabal.web.http.flow import ByteFlow
 from pabal.web.http.head import RequestHead
 from pabal.web.http.messages import ClientDisconnected, HeaderLines, HttpResponse
-from pabal.world import World
 
 MAX_UNREAD_BYTES = 64 * 1024
 """How much of a body is stored before its app reads it; then the caller has to wait."""
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-class ExchangeConnection(Protocol):
-    """What an exchange needs of its connection."""
-
-    world: World
-    client: tuple[str, int] | None
-    is_write_paused: bool
-
-    def write(self, data: bytes) -> None:
-        """Send bytes of the response."""
-
-    async def drain(self) -> None:
-        """Wait until the caller has received most of what was sent."""
-
-    def pause_reading(self) -> None:
-        """Receive nothing until reading is resumed."""
-
-    def resume_reading(self) -> None:
-        """Receive again."""
-
-    def finish(self, exchange: "HttpExchange") -> None:
-        """Go on after a whole response."""
-
-
 class HttpExchange:
     """A request with the part of its body that has arrived, and the way to answer it."""
 
-    __slots__ = (
-        "_change",
-        "_connection",
-        "_parts",
-        "_unread_bytes",
-        "expects_continue",
-        "header_lines",
-        "headers",
-        "is_answered",
-        "is_disconnected",
-        "is_received",
-        "is_started",
-        "keeps_alive",
-        "method",
-        "path",
-        "peer",
-        "query",
-        "raw_path",
-        "version",
-    )
-
     def __init__(
         self,
-        connection: ExchangeConnection,
         head: RequestHead,
+        peer: str | None,
+        flow: ByteFlow,
+        now: Callable[[], Instant],
+        on_finish: Callable[["HttpExchange"], None],
         *,
         keeps_alive: bool,
     ) -> None:
-        self._connection = connection
         self.method, self.path, self.raw_path, self.query, self.version, self.header_lines, self.headers, _ = head
-        self.peer = connection.client[0] if connection.client else None
+        self.peer = peer
+        self._flow = flow
+        self._now = now
+        self._on_finish = on_finish
         self.keeps_alive = keeps_alive
         """Whether the connection stays open after the response."""
         self.expects_continue = self.headers.get(b"expect", b"").lower() == b"100-continue"
@@ -96,7 +57,7 @@ class HttpExchange:
         if self.expects_continue:
             self.expects_continue = False
             if not self.is_received:
-                self._connection.write(_CONTINUE)
+                self._flow.write(_CONTINUE)
         if not self._parts and not self.is_received:
             await self.wait()
         if self.is_disconnected:
@@ -113,7 +74,7 @@ class HttpExchange:
         if self._change is None:
             self._change = asyncio.Event()
         self._change.clear()
-        self._connection.resume_reading()
+        self._flow.resume_reading()
         await self._change.wait()
 
     def receive(self, part: bytes) -> None:
@@ -123,7 +84,7 @@ class HttpExchange:
         self._parts.append(part)
         self._unread_bytes += len(part)
         if self._unread_bytes > MAX_UNREAD_BYTES:
-            self._connection.pause_reading()
+            self._flow.pause_reading()
         self._wake()
 
     def receive_end(self) -> None:
@@ -144,26 +105,25 @@ class HttpExchange:
 
     async def respond(self, response: HttpResponse) -> None:
         """Send a whole response."""
-        await self.drain()
+        await self._flow.drain()
         body = b"" if self.method == "HEAD" else response.body
         self.write(self.encode_head(response.status, response.headers) + body)
         self.finish()
 
     def encode_head(self, status: int, header_lines: HeaderLines) -> bytes:
         """Return the status line and headers of the response, with the connection's own."""
-        return encode_head(status, header_lines, self._connection.world.now(), keeps_alive=self.keeps_alive)
+        return encode_head(status, header_lines, self._now(), keeps_alive=self.keeps_alive)
 
     async def drain(self) -> None:
         """Wait until the caller has received most of what was sent."""
-        if self._connection.is_write_paused:
-            await self._connection.drain()
+        await self._flow.drain()
 
     def write(self, data: bytes) -> None:
         """Send a part of the response."""
         if not self.is_disconnected:
             self.is_started = True
             self.expects_continue = False
-            self._connection.write(data)
+            self._flow.write(data)
 
     def finish(self) -> None:
         """Go on to the next request: the response is complete."""
@@ -171,7 +131,7 @@ class HttpExchange:
             self.is_answered = True
             self._parts.clear()
             self._wake()
-            self._connection.finish(self)
+            self._on_finish(self)
 
 
 def encode_head(status: int, header_lines: HeaderLines, now: Instant, *, keeps_alive: bool) -> bytes:

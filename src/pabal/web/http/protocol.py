@@ -11,6 +11,7 @@ from pabal.web.http.asgi import run_asgi
 from pabal.web.http.connection_refusals import FAILED, MALFORMED, TIMED_OUT, TOO_MANY_CONNECTIONS, ConnectionRefusal
 from pabal.web.http.connections import HEALTH_PATHS, CloseReason, ConnectionTable
 from pabal.web.http.exchange import HttpExchange, encode_head
+from pabal.web.http.flow import ByteFlow
 from pabal.web.http.head import MAX_HEAD_BYTES, MAX_HEADERS, UnacceptableHead, read_head
 from pabal.web.http.messages import ClientDisconnected, HttpApp
 
@@ -33,15 +34,17 @@ class HttpProtocol(asyncio.Protocol):
     """
 
     transport: asyncio.Transport
+    _flow: ByteFlow
 
     def __init__(self, app: HttpApp, table: ConnectionTable) -> None:
         self._app = app
         self._table = table
         self._limits = table.limits
         self._parser = httptools.HttpRequestParser(self)
-        self.world = table.world
+        self._now = table.world.now
         self._monotonic = table.world.monotonic
-        self.client: tuple[str, int] | None = None
+        self._client: tuple[str, int] | None = None
+        self._peer: str | None = None
         self._is_regular = True
         self._phase = _REQUEST
         self._since: float | None = None
@@ -60,19 +63,15 @@ class HttpProtocol(asyncio.Protocol):
         self._ignores_input = False
         self._refusal: bytes | None = None
         """What remains to be said when all earlier requests are answered."""
-        self._is_read_paused = False
-        self.is_write_paused = False
-        self._drained = asyncio.Event()
-        self._written_bytes = 0
-        self._stalled_since: float | None = None
-        self._flushed_before_stall = 0
 
     # The connection
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection; one beyond the limit is only for health checks."""
         self.transport = transport
-        self.client = _address(transport, "peername")
+        self._flow = ByteFlow(transport)
+        self._client = _address(transport, "peername")
+        self._peer = self._client[0] if self._client else None
         self._since = self._monotonic()
         self._is_regular = self._table.admit(self)
 
@@ -155,7 +154,7 @@ class HttpProtocol(asyncio.Protocol):
             raise UnacceptableHead("too many requests at once")
         head = read_head(self._parser, self._url, self._header_lines, self._raw_bytes)
         keeps_alive = head.keeps_alive and self._is_regular
-        self._newest = HttpExchange(self, head, keeps_alive=keeps_alive)
+        self._newest = HttpExchange(head, self._peer, self._flow, self._now, self._finish, keeps_alive=keeps_alive)
         self._phase, self._since = _BODY, None
         self._raw_bytes = self._body_bytes = self._bytes_before_since = 0
         self._table.set_busy(self)
@@ -163,7 +162,7 @@ class HttpProtocol(asyncio.Protocol):
         if len(self._exchanges) == 1:
             self._table.start(self._newest, self._answer(self._newest))
         else:
-            self.pause_reading()
+            self._flow.pause_reading()
 
     def on_body(self, body: bytes) -> None:
         """Count and pass on a part of the body."""
@@ -191,24 +190,24 @@ class HttpProtocol(asyncio.Protocol):
         app = self._app
         try:
             if not self._is_regular and exchange.path not in HEALTH_PATHS:
-                await exchange.respond(TOO_MANY_CONNECTIONS.build_response(self.world.now()))
+                await exchange.respond(TOO_MANY_CONNECTIONS.build_response(self._now()))
             elif app.direct and app.direct.serves(exchange.path):
                 await exchange.respond(await app.direct.respond(exchange))
             else:
-                await run_asgi(app.asgi, exchange, self.client, _address(self.transport, "sockname"))
+                await run_asgi(app.asgi, exchange, self._client, _address(self.transport, "sockname"))
         except ClientDisconnected:
             return
         except Exception as error:
             log.error("unhandled error", extra={"path": "server", **describe_error(error)})
             if not exchange.is_started:
                 exchange.keeps_alive = False
-                await exchange.respond(FAILED.build_response(self.world.now()))
+                await exchange.respond(FAILED.build_response(self._now()))
             elif not exchange.is_answered:
                 self.transport.close()
         finally:
             self._table.end(exchange)
 
-    def finish(self, exchange: HttpExchange) -> None:
+    def _finish(self, exchange: HttpExchange) -> None:
         """Go on with the next request, or with the refusal that follows the last one.
 
         No timer is set for each wait: the table closes connections that idle.
@@ -220,7 +219,7 @@ class HttpProtocol(asyncio.Protocol):
             self.transport.close()
         if self.transport.is_closing():
             return
-        self.resume_reading()
+        self._flow.resume_reading()
         if self._exchanges:
             following = self._exchanges[0]
             self._table.start(following, self._answer(following))
@@ -248,42 +247,19 @@ class HttpProtocol(asyncio.Protocol):
 
     # Flow of bytes
 
-    def write(self, data: bytes) -> None:
-        """Send bytes of a response."""
-        self._written_bytes += len(data)
-        self.transport.write(data)
-
-    async def drain(self) -> None:
-        """Wait until the caller has received most of what was sent."""
-        await self._drained.wait()
-
     def pause_writing(self) -> None:
-        """Hold responses back: the caller receives too slowly."""
-        self.is_write_paused = True
-        self._drained.clear()
+        """Have responses wait: the caller receives too slowly."""
+        self._flow.pause_writing()
 
     def resume_writing(self) -> None:
-        """Continue responses."""
-        self.is_write_paused = False
-        self._drained.set()
+        """Have responses go on."""
+        self._flow.resume_writing()
 
-    def pause_reading(self) -> None:
-        """Receive nothing until reading is resumed."""
-        if not self._is_read_paused:
-            self._is_read_paused = True
-            self.transport.pause_reading()
-
-    def resume_reading(self) -> None:
-        """Receive again."""
-        if self._is_read_paused:
-            self._is_read_paused = False
-            self.transport.resume_reading()
-
-    # Time-outs and refusals
+    # Timeouts and refusals
 
     def check(self, now: float) -> None:
         """Close the connection if its caller is too slow."""
-        if self._has_stalled(now):
+        if self._flow.has_stalled(now, self._limits.response_s, self._limits.min_bytes_per_s):
             self._table.count_close(CloseReason.RESPONSE_TIMEOUT)
             self.transport.abort()
         elif self._since is None or self.transport.is_closing():
@@ -307,7 +283,7 @@ class HttpProtocol(asyncio.Protocol):
                 self._table.count_close(CloseReason.BODY_TIMEOUT)
                 self.transport.close()
             return
-        is_our_fault = self._is_read_paused or len(self._exchanges) > 1 or self._newest.expects_continue
+        is_our_fault = self._flow.is_read_paused or len(self._exchanges) > 1 or self._newest.expects_continue
         if not is_our_fault:
             self._table.set_receiving(self)
             if waited_s <= self._limits.body_s:
@@ -316,22 +292,6 @@ class HttpProtocol(asyncio.Protocol):
                 self._refuse(TIMED_OUT, CloseReason.BODY_TIMEOUT)
                 return
         self._since, self._bytes_before_since = now, self._body_bytes
-
-    def _has_stalled(self, now: float) -> bool:
-        """Tell whether the caller does not receive what it was sent."""
-        unsent = self.transport.get_write_buffer_size()
-        if not unsent:
-            self._stalled_since = None
-            return False
-        flushed = self._written_bytes - unsent
-        waited_s = now - self._stalled_since if self._stalled_since is not None else 0.0
-        if waited_s > self._limits.response_s:
-            if flushed - self._flushed_before_stall < waited_s * self._limits.min_bytes_per_s:
-                return True
-            self._stalled_since = None
-        if self._stalled_since is None:
-            self._stalled_since, self._flushed_before_stall = now, flushed
-        return False
 
     def evict(self) -> None:
         """Close the connection to make room for another."""
@@ -346,7 +306,7 @@ class HttpProtocol(asyncio.Protocol):
         self._ignores_input = True
         if reason:
             self._table.count_close(reason)
-        now = self.world.now()
+        now = self._now()
         status, header_lines, body = refusal.build_response(now)
         answer = encode_head(status, header_lines, now, keeps_alive=False) + body
         if self._is_draining():  # it has its answer already
@@ -359,7 +319,7 @@ class HttpProtocol(asyncio.Protocol):
             if self._phase == _BODY:  # it never started, and never will
                 self._exchanges.pop()
             self._refusal = answer
-            self.pause_reading()
+            self._flow.pause_reading()
 
     def _break_off(self, answer: bytes) -> None:
         """End the request in progress, whose body will never be complete."""
@@ -372,7 +332,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def _close_with(self, answer: bytes) -> None:
         """Send an answer and end the connection, but let the caller finish: else it may never see the answer."""
-        self.write(answer)
+        self._flow.write(answer)
         self.transport.write_eof()
         self._phase, self._since = _END, self._monotonic()
         self._table.set_received(self)
