@@ -11,7 +11,7 @@ import msgspec
 from pabal.domain.base.dates import MINUTE, Instant
 
 FLOW_LIFETIME_MS = 10 * MINUTE
-"""How long somebody may take at the provider."""
+"""How long a sign-in at the provider may take."""
 MAX_COOKIE_CHARACTERS = 4000
 """Browsers keep cookies of up to 4,096 bytes, with their names."""
 MAX_PATH_CHARACTERS = 1000

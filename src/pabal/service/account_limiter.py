@@ -64,7 +64,7 @@ class _Share:
         self.limit = limit
         self.is_rate = limit is Limit.PER_SECOND
         self.last_period: dates.Period | None = None
-        """The day or month of the last send: to find it costs more than all the rest."""
+        """The day or month of the last send: finding it costs more than the rest."""
         self.value = 0
         self.period: Instant = 0
         self.held = 0

@@ -29,7 +29,7 @@ NEXT_DUE_TTL_S = 2.0
 SWEPT_BEFORE_MS = 30 * SECOND
 """Jobs that get a position further in the past get their deadline stored at once: the sweep has passed there."""
 _OWN_TIMES: Instant = -1
-"""Stands for the jobs of an account whose own time has come: they wait for each other, not for its new sends."""
+"""The key of an account's jobs that come due by their own time: they wait for each other, not for its new sends."""
 
 
 class LaneKey(NamedTuple):

@@ -18,7 +18,7 @@ EventItemBuilder = Callable[
 ]
 """Builds the JSON of each event from its message, or from its data and the categories of sender profiles.
 
-None: nothing is left to tell.
+None: the event has no content left.
 """
 
 

@@ -26,7 +26,7 @@ class NoticePolicy(NamedTuple):
     carrier_ms: int = 1 * MINUTE
     """How long a carrier must be down."""
     failure_percent: int = 20
-    """From which percentage of failed messages on, of at least so many that ended."""
+    """The percentage of failed messages that raises an alert, and the least number of ended ones."""
     failure_messages: int = 100
     mail_pause_ms: int = 10 * MINUTE
     """Least time between two mails of one kind to one user."""
@@ -80,7 +80,7 @@ class Policy(NamedTuple):
     draft_ms: int = 7 * DAY
     """How long what was written in the console, but not sent, is kept."""
     near_percent: int = 70
-    """The percentage of a limit at which an account is told, before 100."""
+    """The percentage of a limit that is reported to its account, before 100."""
     notices: NoticePolicy = NoticePolicy()
     approval_receivers: int = 0
     """Sends of the console to more receivers need approval; 0: only where the account's owners want it."""

@@ -93,7 +93,7 @@ async def run_forever(loop: Callable[[], Awaitable[None]]) -> None:
 
 
 CHECK_INTERVAL_S = 4.0
-"""How often to ask the store, which looks at no table for it."""
+"""How often to ask the store, which reads no table for it."""
 
 
 async def watch_other_processes(context: Context) -> None:

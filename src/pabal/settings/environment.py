@@ -19,7 +19,7 @@ _KOREAN_ERRORS = {
     errno.EROFS: "읽기 전용 디스크",
     errno.EADDRINUSE: "이미 사용 중인 주소",
 }
-"""The system tells its errors in English; these are common enough to be told in Korean."""
+"""The system's errors are in English; the common ones are translated."""
 
 
 def read_variables() -> Mapping[str, str]:

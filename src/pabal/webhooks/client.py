@@ -52,7 +52,7 @@ class WebhookClient:
         self._loading: asyncio.Task[ssl.SSLContext] | None = None
         self._resolved: OrderedDict[tuple[str, int], tuple[float, list[str]]] = OrderedDict()
         self._lookups: dict[HostKey, asyncio.Task[list[str]]] = {}
-        """Those that run, also when nobody waits for them any more: they take up a thread."""
+        """Look-ups that run, also without a waiting caller: each takes up a thread."""
         self._connections: dict[HostKey, PinnedConnections] = {}
         self._sweeper: asyncio.Task[None] | None = None
         if ca_file:

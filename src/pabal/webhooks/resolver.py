@@ -10,7 +10,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """Returns the addresses of a host for a port; raises OSError if there are none."""
 
 MAX_LOOKUPS = 64
-"""Look-ups at once; further ones fail and are tried again with their post."""
+"""Most look-ups at once; further ones fail, and their delivery is retried."""
 
 
 class SystemResolver:

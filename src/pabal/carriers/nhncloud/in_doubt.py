@@ -13,7 +13,7 @@ from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
 LIST_LAG_S = 20.0
-"""A message that the lists do not show so long after its call can have run does not exist there."""
+"""A message that the lists still lack this long after the end of its call does not exist there."""
 MAX_LOOKUPS = 10
 """How many groups of messages are looked up at once."""
 MIN_LOOKUP_S = 20.0

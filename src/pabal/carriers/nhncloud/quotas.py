@@ -23,7 +23,7 @@ from pabal.domain.base.dates import SECOND
 from pabal.world import World
 
 THROTTLED_S = 60.0
-"""How long an operator is told of throttled calls after the last."""
+"""How long a notice of throttled calls is shown after the last one."""
 CALL_QUOTA_WAIT_S = 60.0
 """How long messages wait after the gateway said that the quota of calls is used up."""
 TEXTS, PROFILES, CALLS, CALL_RATE = "texts_per_month", "messages_per_day", "calls", "calls_per_second"

@@ -17,7 +17,7 @@ FIRST_READ_S = 60.0
 READ_INTERVAL_S = 600.0
 """How often the list is read: webhooks may get lost, or are not configured."""
 OVERLAP_MS = 1 * HOUR
-"""How far a read goes back behind the one before; what is known already changes nothing."""
+"""How far a read overlaps the one before; entries that are known already change nothing."""
 
 
 class OptOutList(Protocol):

@@ -9,7 +9,7 @@ from pabal.domain.sends.message import Attempt
 from pabal.settings.carriers import SmppSettings
 
 SHORT_CHARACTERS = 70
-"""A text of no more characters fits one segment in every encoding: none takes more than two octets."""
+"""A text of at most this many characters fits one segment in every encoding: none takes more than two octets."""
 _SECONDS_PER_DAY = 24 * 60 * 60
 
 

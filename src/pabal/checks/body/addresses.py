@@ -6,7 +6,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 IpAddress = IPv4Address | IPv6Address
 IpNetwork = IPv4Network | IPv6Network
 MAX_PROXY_HOPS = 20
-"""The last so many addresses of X-Forwarded-For are read."""
+"""How many addresses of X-Forwarded-For are read, from the last."""
 
 
 def get_caller_address(peer: str | None, forwarded_for: str, trusted: Sequence[IpNetwork]) -> IpAddress | None:

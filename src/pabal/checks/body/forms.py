@@ -55,7 +55,7 @@ class Form(Generic[B]):
         self.problems = problems
         self.warnings = warnings
         self.max_receiver_problems = max_receiver_problems
-        """The check of receivers stops at so many problems."""
+        """The check of receivers stops after this many problems."""
 
     def read(self, field: str, parse: Callable[[Any], T]) -> T:
         """Return a required field, parsed; `raise_problems` reports it if it is missing or wrong."""

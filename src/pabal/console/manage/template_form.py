@@ -96,7 +96,7 @@ TYPED_FIELD = "draft"
 TYPED_NEW = "template.new"
 _FORM_NAME = re.compile(r"template\.(new|[0-9]{1,18})", re.ASCII)
 _OWN_WORDS = ("templateCode", "name", "content", "emphasisTitle", "moreInfo", "header")
-"""Fields that begin empty, and whose content somebody has thought about."""
+"""Fields that begin empty, so their content is the user's."""
 
 
 class ButtonDetails(NamedTuple):

@@ -41,7 +41,7 @@ _CHECKBOXES = ("adFlag", "resend", "once", "later")
 _OWN_WORDS = (
     "content", "subject", "receivers", "templateCode", "imageLink", "image_name", "resendContent", "adSender",
 )  # fmt: skip
-"""Fields that begin empty, and whose content somebody has thought about."""
+"""Fields that begin empty, so their content is the user's."""
 _BUTTON_FIELD = re.compile(r"buttons\[([0-9])\]\.(\w{1,20})", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 _MISSING_DATE = "-"

@@ -63,7 +63,7 @@ class _Table(NamedTuple):
     names: Mapping[int, str]
     """Names of values by column."""
     width: int
-    """Cells beyond so many are too many."""
+    """How many cells a line may have."""
     has_head: bool
     columns: Sequence[MappedColumn]
 

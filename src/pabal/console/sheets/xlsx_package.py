@@ -11,7 +11,7 @@ from xml.parsers import expat
 from pabal.console.sheets.sheet_limits import excel_too_large, excel_unreadable, excel_with_dtd
 
 MAX_DIRECTORY_BYTES = 1024 * 1024
-"""The zip directory is held in memory; this is room for about 10,000 parts, and a workbook has dozens."""
+"""The zip directory is held in memory; this is enough for about 10,000 parts; a workbook has dozens."""
 MAX_UNPACKED_BYTES = 512 * 1024 * 1024
 """A larger file is no list of receivers."""
 MAX_SMALL_PART_BYTES = 16 * 1024 * 1024
@@ -25,7 +25,7 @@ MAX_NAMES = 10_000
 _CHUNK_BYTES = 64 * 1024
 _ENCODINGS = (None, "", "utf-8", "utf-16", "us-ascii", "ascii")
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""What Excel uses; others can ask for gigabytes to unpack anything at all."""
+"""What Excel uses; other methods can ask for gigabytes."""
 _UNREADABLE_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 STEPS = 4
 """Parts that the scale is divided into; each ends with a line and a number."""
 MAX_DATES = 7
-"""Labels below the columns: as many as a phone has room for."""
+"""Labels below the columns: as many as fit on a phone."""
 COLUMN_SHARE = 0.76
 """How much of its place a column takes."""
 LEAST_PLACES = 6
@@ -23,7 +23,7 @@ class ChartColumn(NamedTuple):
     name: str
     """The first line of its tooltip, such as the day."""
     label: str
-    """What stands below it, where there is room."""
+    """The label below it, where it fits."""
     amounts: Sequence[tuple[str, float]]
     """From the bottom to the top, each with the word that decides its color."""
     details: Sequence[str]

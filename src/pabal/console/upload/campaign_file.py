@@ -20,7 +20,7 @@ from pabal.service.sending.campaigns import campaign_files
 from pabal.service.sending.campaigns.campaign_files import Campaign, FileSummary, InvalidRow
 
 STALE_AFTER = 1 * MINUTE
-"""The reading of a file that has not advanced for so long was interrupted: by a restart, or without the store."""
+"""Reading a file was interrupted if it has not advanced for this long: by a restart, or without the store."""
 PROGRESS_INTERVAL = STALE_AFTER // 4
 """How often the reading is stored as alive while nothing is found."""
 INVALID_ROWS_PER_READ = 1000

@@ -39,7 +39,7 @@ from pabal.service.sending.preconditions import get_usable_profile, get_usable_t
 BATCHES_PER_TURN = 16
 """How much of a file is read before other work runs: 1 MiB of an Excel file, 8,000 lines of CSV."""
 MAX_BLOCK_PROBLEMS = 10 * MAX_BLOCK_RECEIVERS
-"""All problems of a block are found at once: a receiver has few, and to start again would check good rows again."""
+"""All problems of a block are found at once: a receiver has few, and starting again would check good rows twice."""
 _Sentences = dict[tuple[Code, Text | None], list[str]]
 """The messages of problems: thousands of rows have the same."""
 _RECEIVER_FIELD = "receivers["

@@ -11,7 +11,7 @@ LABEL_CHARACTERS = 4
 OPT_OUT_WORD = "무료거부"
 """Word before the number for opting out, which a caller of the number does not pay for."""
 MAX_START_PIECES = 8
-"""The label of a text must be in so many literals and variables at its start."""
+"""The label of a text must be within this many literals and variables at its start."""
 _LABEL_STARTS = frozenset(label[:size] for label in AD_LABELS for size in range(LABEL_CHARACTERS))
 """What a label begins with; also the empty text."""
 _OPT_OUT = re.compile(r"무료 {0,3}(?:수신 {0,3})?거부[^\w#]{0,5}[0-9](?:[- ]?[0-9]){7,11}")

@@ -13,7 +13,7 @@ from pabal.domain.sends.sending import fill_buttons, fill_text
 MAX_MERGED_CHARACTERS = 4
 """NFC makes one character of at most this many, so a text this much longer than its limit never fits."""
 MAX_START_PIECES = 8
-"""The scheme of a link must be clear from so many literals and variables at its start."""
+"""The scheme of a link must be clear from this many literals and variables at its start."""
 
 
 class FilledLength:

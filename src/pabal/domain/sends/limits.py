@@ -12,7 +12,7 @@ MAX_LIMIT = 10**12
 """Highest value of a limit; a higher one is a slip of the pen."""
 MAX_DUPLICATE_MINUTES = 7 * 24 * 60
 FULL_PERCENT = 100
-"""The percentage of a limit at which its account is told last."""
+"""The last percentage of a limit that was reported to its account."""
 
 
 class Limit(Enum):

@@ -126,7 +126,7 @@ class Attempt(NamedTuple):
     is_in_doubt: bool = False
     """Whether an earlier attempt at the same carrier ended with an unknown result."""
     expires_at: Instant | None = None
-    """From when on it must not be sent any more."""
+    """The time from which on it must not be sent."""
     brand: BrandMessage | None = None
     """What a brand message has besides; friend talk has it if the first carrier of its route delivers it as one."""
     opt_out_number: str | None = None

@@ -25,7 +25,7 @@ T = TypeVar("T")
 MAX_PARTIAL_TRIES = 3
 """How often a search is tried that leaves out lost nodes: each try may find another one lost."""
 MAX_TOTAL = 10_000
-"""Messages beyond so many are not counted."""
+"""Most messages that are counted."""
 
 log = logging.getLogger("pabal.history")
 

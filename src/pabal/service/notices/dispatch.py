@@ -202,7 +202,7 @@ def _spell_items(tx: Tx, wanted: Sequence[Notice], recipient: Recipient) -> list
 GATHER_MS = 10 * SECOND
 """How long the first notice of a mail waits for others of its kind."""
 LIFETIME_MS = 1 * DAY
-"""Older mails and notices are given up: nobody needs old news."""
+"""Older mails and notices are dropped as outdated."""
 DOUBT_DELAY_MS = 5 * MINUTE
 """How long after a lost answer a mail is sent again, once."""
 LEASE_MARGIN_MS = 30 * SECOND

@@ -14,7 +14,7 @@ INTERVAL_S = 30.0
 BATCH = 200
 """Changes that one round tells at a time."""
 MAX_AGE_MS = 7 * DAY
-"""How long a relay may be away before it is not told any more."""
+"""How long a change is retried while the relay is away."""
 
 log = logging.getLogger("pabal.relay")
 

@@ -27,7 +27,7 @@ from pabal.store.queue import queue
 from pabal.world import new_request_id
 
 MAX_SLOT_TRIES = 3
-"""In how many slots a send is tried: one whose node was just lost is not known to be so."""
+"""In how many slots a send is tried: a slot whose node was just lost may still be chosen."""
 
 
 class IdempotencyKey(NamedTuple):

@@ -9,7 +9,7 @@ from pabal.domain.sends.sending import Sending
 from pabal.service.context import Context
 
 WAKE_HORIZON_MS = 1 * MINUTE
-"""Sends scheduled later than this wake no deliverer: each polls the queue more often by itself."""
+"""Sends scheduled later than this wake no deliverer: each polls the queue more often than that."""
 
 
 async def choose_carrier(context: Context, account_id: int, sending: Sending) -> str:

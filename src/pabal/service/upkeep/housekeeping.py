@@ -55,7 +55,7 @@ UNMATCHED_RECEIPT_RETENTION_MS = 1 * HOUR
 AUDIT_LOG_RETENTION_MS = 400 * DAY
 """A little more than a year."""
 NOTICE_RETENTION_MS = 1 * DAY
-"""How long it is kept what users are to be told; after that, mails are not sent, and nobody needs old news."""
+"""How long notices are kept; older ones are outdated."""
 MAIL_RETENTION_MS = 1 * DAY
 """How long it is kept what became of a mail."""
 ALERT_RETENTION_MS = 30 * DAY

@@ -35,7 +35,7 @@ POSITIONS_INTERVAL_MS = 60 * SECOND
 """How often to store how far events were looked at that an endpoint does not want."""
 POST_ID_BITS = 128
 GONE = 410
-"""The HTTP status by which an endpoint says that it wants no more posts."""
+"""The HTTP status that disables an endpoint."""
 
 log = logging.getLogger("pabal.webhooks")
 

@@ -7,7 +7,7 @@ from pabal.service.context import Context
 from pabal.service.webhooks.schedule import MAX_IN_FLIGHT
 
 BUSY_IN_FLIGHT = 50
-"""From so many messages in flight on, this process is busy with delivery."""
+"""A process with this many messages in flight is busy with delivery."""
 EVENTS_PER_SMALL = 1.25
 """Events that become posts then for each message of a small send that is submitted: more than it has."""
 EVENTS_PER_CAMPAIGN = 0.15
@@ -15,11 +15,11 @@ EVENTS_PER_CAMPAIGN = 0.15
 MIN_EVENTS_PER_S = 100
 """Events that become posts then in any case, for example while a carrier does not answer."""
 MAX_LAG_MS = 1 * MINUTE
-"""Events that have waited for so long become posts at once, however busy delivery is."""
+"""Events that have waited this long are delivered at once, however busy the process is."""
 STEP_S = 0.05
 """How often to look whether delivery is still busy."""
 IDLE_AFTER_S = 0.2
-"""Delivery that was not busy for so long is idle: nobody waits for its sake any more."""
+"""A process that was not busy for this long is idle: webhooks need not wait for it."""
 MAX_POSTS = 256
 """Most posts of a process that are in flight, besides the first one of each endpoint: each has a connection."""
 

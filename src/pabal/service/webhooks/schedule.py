@@ -14,7 +14,7 @@ MAX_UNFINISHED = 1000
 """Most posts of one endpoint that wait for a retry; further events wait until there are fewer."""
 PAUSE_FAILURES = 10
 PAUSE_AFTER_MS = 5 * MINUTE
-"""An endpoint is paused after so many failures since the last success, the first of them so long ago."""
+"""An endpoint is paused after this many failures since the last success, if the first was this long ago."""
 TRIAL_INTERVAL_MS = 5 * MINUTE
 """How often a paused endpoint gets a trial post."""
 BACKLOG_MS = 7 * DAY
@@ -27,7 +27,7 @@ _LAST_DELAY_MS = 1 * HOUR
 _RETRY_PERIOD_MS = 24 * HOUR
 _JITTER = 0.2
 MAX_TRIES = 1 + len(_FIRST_DELAYS_MS) + (_RETRY_PERIOD_MS - sum(_FIRST_DELAYS_MS)) // _LAST_DELAY_MS
-"""After so many tries, in about 24 hours, a post is given up."""
+"""After this many tries, in about 24 hours, a delivery is given up."""
 
 
 def retry_delay_ms(tries: int, random: float) -> int | None:

@@ -29,7 +29,7 @@ class QuotaWant(NamedTuple):
     returned: int
     """The unused share of this process in this period: it goes back first."""
     near_percent: int = 70
-    """At which percentage of the limit its account is told, before 100."""
+    """The percentage of the limit that is reported to its account, before 100."""
 
 
 class QuotaGrant(NamedTuple):

@@ -35,7 +35,7 @@ class ApiKey(NamedTuple):
     opt_out_number: str | None = None
     """The number for opting out of its account's advertisements."""
     used_at: Instant | None = None
-    """When it was used last, to the minute; only lists of keys tell it."""
+    """When it was used last, to the minute; only in lists of keys."""
 
     @property
     def is_live(self) -> bool:

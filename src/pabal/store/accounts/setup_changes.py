@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pabal.store.engine.base import Row, Tx
 
 BUCKETS = 64
-"""Accounts share this many counts: few enough to read them all, so many that one account's changes concern few."""
+"""Accounts share this many counters: few enough to read all of them, enough that a change affects few accounts."""
 
 
 def bucket_of(account_id: int) -> int:

@@ -18,7 +18,7 @@ SOURCE_ROW = ""
 SOURCE_SLOT = 0
 """The only slot of a SQLite store."""
 MIGRATION_ACTION = "store.migrate"
-"""The one thing that the audit log of an empty store may tell: `pabal migrate` has run there."""
+"""The only entry that the audit log of an empty store may have: `pabal migrate` has run there."""
 FIRST_PAGE_ROWS = 100
 MAX_PAGE_ROWS = 5000
 PAGE_BYTES = 4 * 1024 * 1024

@@ -56,7 +56,7 @@ class _AsgiResponse:
         self._has_head = False
         self._is_chunked = False
         self._bytes_left: int | None = 0
-        """What is still to come of a body; None: nobody knows."""
+        """How much of a body is still to come; None: unknown."""
 
     async def receive(self) -> MutableMapping[str, Any]:
         exchange = self._exchange

@@ -39,7 +39,7 @@ class HttpExchange:
         self.expects_continue = self.headers.get(b"expect", b"").lower() == b"100-continue"
         self.is_received = False
         self.is_disconnected = False
-        """Whether nobody waits for the response any more."""
+        """Whether the caller has gone."""
         self.is_started = False
         """Whether a part of the response has been sent."""
         self.is_answered = False

@@ -43,7 +43,7 @@ class CarrierStatusRow(NamedTuple):
     last_error: str
     last_error_at: str
     latency: Sequence[str]
-    """Half, 95 % and 99 % of its answers took at most so long; empty: it has answered nothing lately."""
+    """How long half, 95 % and 99 % of its answers took at most; empty: it has answered nothing lately."""
 
 
 class QuotaRow(NamedTuple):

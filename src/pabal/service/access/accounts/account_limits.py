@@ -28,7 +28,7 @@ class LimitUse(NamedTuple):
     percent: int
     resets_at: Instant | None
     is_near: bool = False
-    """Whether its account must be told."""
+    """Whether to report it to its account."""
 
 
 class AccountUse(NamedTuple):

@@ -20,7 +20,7 @@ from pabal.store.users.second_factors import SecondFactor
 from pabal.webhooks.secrets import UnreadableSecret
 
 MAX_WRONG_CODES = 5
-"""After so many wrong codes, the password has to be entered again."""
+"""After this many wrong codes, the password has to be entered again."""
 SIGN_IN_AGAIN = Text(
     "인증 시간이 지났거나 코드를 여러 번 틀렸습니다. 처음부터 다시 로그인하세요.",
     "It took too long, or too many codes were wrong. Sign in again from the start.",

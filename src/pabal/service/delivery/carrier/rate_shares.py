@@ -21,9 +21,9 @@ LENT_FRACTION = 0.75
 SPARE_FACTOR = 2.0
 """A worker keeps this many times what it has used in any of the last WATCHED_BEATS heartbeats."""
 WATCHED_BEATS = 5
-"""A worker whose rate was too low during so many heartbeats does not lend."""
+"""A worker whose rate was too low in any of this many heartbeats does not lend."""
 BORROWED_S = 2.0
-"""What is borrowed may be used so long after a heartbeat that has seen the offer."""
+"""How long a borrowed share may be used after the heartbeat that has seen the offer."""
 RECLAIM_S = BORROWED_S + 1.0
 """When a worker uses again what it has lent: the borrower has seen the end of the offer by then, or given up."""
 

@@ -24,7 +24,7 @@ _SEPARATOR = r"[\s.()\-]{0,2}"
 _COUNTRY = r"(?:\+?82[\s.()\-]{0,2})?"
 _MOBILE = re.compile(rf"(?<!\d){_COUNTRY}0?{_SEPARATOR}1{_SEPARATOR}[016789](?:{_SEPARATOR}\d){{7,8}}(?!\d)")
 MASKED = "***-****-****"
-"""What stands in an export for the number of somebody else."""
+"""Replaces the numbers of other people in an export."""
 
 
 class Keeping(Enum):

@@ -21,7 +21,7 @@ DISTRIBUTED_TABLES = (
 )
 """Tables that are distributed by slot; all rows of one slot are on one worker."""
 MARKER_TABLE = "two_phase_commits"
-"""An empty table that Citus knows of, on the coordinator: whoever writes to it commits in two phases."""
+"""An empty table that Citus knows of, on the coordinator: writing to it makes the commit two-phase."""
 USE_TWO_PHASES = f"delete from {MARKER_TABLE} where id = 0".encode()
 """Makes the transaction commit in two phases. Without it, Citus commits the worker, then the coordinator: what is
 written to tables of the coordinator, which Citus does not know of, may be lost in between."""

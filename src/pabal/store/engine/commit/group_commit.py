@@ -29,7 +29,7 @@ SEARCH_CONNECTIONS = 2
 SEARCH_TIMEOUT_S = 5.0
 """How long a search may take by default."""
 MAX_COMMIT_S = 0.03
-"""A commit takes in no further write once it has run this long, so that nobody waits behind a long queue."""
+"""A commit takes in no further write once it has run this long, so that no caller waits behind a long queue."""
 MAX_PROMPT_COMMIT_S = 0.008
 """A commit with a prompt write takes in no other that would make it longer than this, as far as is known."""
 
@@ -88,7 +88,7 @@ class GroupCommitStore(ABC):
     statement_errors: tuple[type[Exception], ...]
     """Those engine errors that are bugs of ours: they are raised as they are, since a retry would not help."""
     is_only_writer = False
-    """Whether nobody else commits while a transaction runs: then a write that joins it late sees all before it."""
+    """Whether no other connection commits during a transaction: a write that joins late then sees all before it."""
     timeout_s: float | None = None
     """How long a caller waits at most, where the engine may stop answering without closing the connection."""
 

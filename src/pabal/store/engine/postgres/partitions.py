@@ -23,7 +23,7 @@ MAX_PAST_MONTHS = 120
 MAX_MOVED_ROWS = 10_000
 """A month with more rows than this in a default partition gets no partition of its own."""
 _FILLFACTORS = {"messages": 50}
-"""How full pages are filled: a message is updated twice, and finds room in its page without new index entries."""
+"""How full pages are filled: two updates of a message then fit in its page, without new index entries."""
 _NAME = re.compile(r"messages_([0-9]{6})")
 
 
