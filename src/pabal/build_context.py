@@ -18,7 +18,7 @@ from pabal.service.account_limiter import AccountLimiter
 from pabal.service.context import Context
 from pabal.service.fair_queue import FairQueue
 from pabal.service.metrics import Metrics
-from pabal.service.outgoing import MailState, WebhookState
+from pabal.service.outgoing import OutgoingMails, OutgoingWebhooks
 from pabal.service.policy import build_policy
 from pabal.service.setup_cache import AccountSetup, SetupChanges
 from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
@@ -74,12 +74,12 @@ def build_context(
         AccountSetup(changes),
         FairQueue(world),
         secrets,
-        WebhookState(
+        OutgoingWebhooks(
             rules,
             lambda: poster or _build_poster(rules, settings, world),
             event_item_builder(Locale(LANGUAGES[0], settings.zone)),
         ),
-        MailState(make_mailer_factory(settings, world, mailer)),
+        OutgoingMails(make_mailer_factory(settings, world, mailer)),
         openid or build_openid(settings, world),
         slots,
         max_searches_per_account=max(1, settings.search_connections - 1),

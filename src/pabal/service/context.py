@@ -17,7 +17,7 @@ from pabal.service.fair_queue import FairQueue
 from pabal.service.metrics import Metrics
 from pabal.service.nodes import Nodes
 from pabal.service.open_attempts import InFlight, RateUse
-from pabal.service.outgoing import MailState, WebhookState
+from pabal.service.outgoing import OutgoingMails, OutgoingWebhooks
 from pabal.service.policy import Policy
 from pabal.service.searches import Searches
 from pabal.service.setup_cache import AccountSetup
@@ -55,8 +55,8 @@ class Context:
     fair_queue: FairQueue
     secrets: SecretBox
     """Encrypts the secrets of webhooks in the store."""
-    webhooks: WebhookState
-    mail: MailState
+    webhooks: OutgoingWebhooks
+    mail: OutgoingMails
     openid: OpenIdProvider | None = None
     """The OpenID Connect provider that users may sign in with."""
     slots: Slots = field(default_factory=Slots)

@@ -23,7 +23,7 @@ None: the event has no content left.
 
 
 @dataclass(frozen=True)
-class WebhookState:
+class OutgoingWebhooks:
     """What posts to callers' servers, and what wakes the delivery to them."""
 
     address_rules: AddressRules
@@ -70,7 +70,7 @@ class WebhookState:
 
 
 @dataclass(frozen=True)
-class MailState:
+class OutgoingMails:
     """What hands mails to the mail server, and what wakes it."""
 
     make_mailer: Callable[[], Mailer] | None = None
