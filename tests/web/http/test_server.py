@@ -44,12 +44,19 @@ class Peer:
         return await self.reader.read()
 
 
+def new_table() -> ConnectionTable:
+    """Return a table for many connections that may take their time."""
+    return ConnectionTable(LIMITS, RealWorld(), Metrics())
+
+
 @contextlib.asynccontextmanager
-async def serving_app(app: AsgiApp, stop_s: float = STOP_S) -> AsyncIterator[Callable[[], Awaitable[Peer]]]:
+async def serving_app(
+    app: AsgiApp, stop_s: float = STOP_S, table: ConnectionTable | None = None
+) -> AsyncIterator[Callable[[], Awaitable[Peer]]]:
     """Serve an app until the end of the block; yield what connects to it."""
     listener = socket.create_server(("127.0.0.1", 0))
     address = listener.getsockname()
-    table = ConnectionTable(LIMITS, RealWorld(), Metrics())
+    table = table or new_table()
 
     with contextlib.ExitStack() as peers:
 
@@ -260,7 +267,7 @@ def test_stop_answers_what_was_received_and_closes_the_rest() -> None:
     run(scenario())
 
 
-def test_stop_cancels_what_takes_too_long() -> None:
+def test_stop_cancels_what_takes_too_long(caplog: pytest.LogCaptureFixture) -> None:
     was_cancelled = False
     arrived = asyncio.Event()
 
@@ -282,3 +289,23 @@ def test_stop_cancels_what_takes_too_long() -> None:
     run(scenario())
 
     assert was_cancelled
+    assert [each.message for each in caplog.records] == ["requests took too long and were cancelled"]
+
+
+def test_stop_waits_for_nobody_once_it_is_told_so() -> None:
+    arrived = asyncio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        arrived.set()
+        await asyncio.Event().wait()
+
+    async def scenario() -> None:
+        table = new_table()
+        async with serving_app(app, stop_s=3600, table=table) as connect:
+            peer = await connect()
+            await peer.ask(GET)
+            await arrived.wait()
+            asyncio.get_running_loop().call_later(0.05, table.close_now)
+        assert await peer.read_all() == b""
+
+    run(scenario())

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Coroutine
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
@@ -23,6 +24,8 @@ MIN_CONNECTIONS = 8
 RESERVED_FILES = 64
 """Open files left to the store, logs, carriers and uploads; at least a quarter of the limit is left."""
 HEALTH_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
+
+log = logging.getLogger("pabal.web")
 
 
 class ConnectionLimits(NamedTuple):
@@ -189,6 +192,8 @@ class ConnectionTable:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(patience_s):
                 await self._has_ended.wait()
+        if self._tasks:
+            log.warning("requests took too long and were cancelled", extra={"requests": len(self._tasks)})
         for task in self._tasks.values():
             task.cancel()
         for connection in self._list():
