@@ -199,11 +199,11 @@ def test_window_narrows_to_one_post_and_widens_as_fast() -> None:
 def test_every_endpoint_may_have_one_post_in_flight_beyond_the_limit(run_scenario: RunScenario) -> None:
     async def scenario(env: Environment) -> None:
         pace = PostPace(env.context)
-        assert (pace.room(16, 0), pace.room(16, 10), pace.room(1, 1)) == (16, 6, 0)
+        assert (pace.capacity(16, 0), pace.capacity(16, 10), pace.capacity(1, 1)) == (16, 6, 0)
 
         pace.in_flight = MAX_POSTS - 4
-        assert (pace.room(16, 0), pace.room(16, 13)) == (4, 3)
+        assert (pace.capacity(16, 0), pace.capacity(16, 13)) == (4, 3)
         pace.in_flight = MAX_POSTS
-        assert (pace.room(16, 0), pace.room(16, 1)) == (1, 0)
+        assert (pace.capacity(16, 0), pace.capacity(16, 1)) == (1, 0)
 
     run_scenario(scenario)

@@ -274,12 +274,12 @@ def _fill_or_cut(template: str, values: Mapping[str, str]) -> str:
     if sum(map(len, filled)) <= text.MAX_INPUT_CHARACTERS:
         return "".join(filled)
     shown: list[str] = []
-    room = text.MAX_INPUT_CHARACTERS
+    remaining = text.MAX_INPUT_CHARACTERS
     for piece in filled:
-        if room <= 0:
+        if remaining <= 0:
             break
-        shown.append(piece[:room])
-        room -= len(piece)
+        shown.append(piece[:remaining])
+        remaining -= len(piece)
     return "".join(shown)
 
 

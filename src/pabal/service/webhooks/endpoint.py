@@ -108,20 +108,20 @@ class EndpointPoster:
         await self._cut_backlog(now)
         if self.webhook.state is WebhookState.PAUSED:
             return await self._try_paused(now)
-        room = self._room
-        if room <= 0:
+        capacity = self._capacity
+        if capacity <= 0:
             return MAX_IDLE_S
         has_more = await self._make_posts(now)
         waits = [MAX_IDLE_S]
         if self._known and self._known.held_until is not None and self._known.held_until > now:
             waits.append((self._known.held_until - now) / SECOND)
         if self._unfinished > len(self._in_flight):
-            due = await self._read_due(now, room)
+            due = await self._read_due(now, capacity)
             for post in due.posts:
                 self._start(post)
             if due.next_due_at is not None:
                 waits.append((due.next_due_at - now) / SECOND)
-        if has_more and self._room > 0:
+        if has_more and self._capacity > 0:
             waits.append(0.0)
         return max(0.0, min(waits))
 
@@ -139,9 +139,9 @@ class EndpointPoster:
         return MAX_IDLE_S
 
     @property
-    def _room(self) -> int:
+    def _capacity(self) -> int:
         """How many more posts may be in flight."""
-        return self._pace.room(self._window.size, len(self._in_flight))
+        return self._pace.capacity(self._window.size, len(self._in_flight))
 
     async def _make_posts(self, now: Instant) -> bool:
         """Make posts of new events; return whether there are more events."""
@@ -172,8 +172,10 @@ class EndpointPoster:
     def _new_id(self) -> bytes:
         return self._context.world.random_bits(POST_ID_BITS).to_bytes(POST_ID_BITS // 8, "big")
 
-    async def _read_due(self, until: Instant, room: int) -> DuePosts:
-        due = await self._context.store.read(_read_due, self.webhook.id, until, room, frozenset(self._in_flight))
+    async def _read_due(self, until: Instant, capacity: int) -> DuePosts:
+        due = await self._context.store.read(
+            _read_due, self.webhook.id, until, capacity, frozenset(self._in_flight)
+        )
         self._unfinished = due.total
         return due
 
@@ -273,9 +275,9 @@ class EndpointPoster:
 
 
 @transaction(reader=Reader.BACKGROUND)
-def _read_due(tx: Tx, webhook_id: int, until: Instant, room: int, in_flight: frozenset[bytes]) -> DuePosts:
+def _read_due(tx: Tx, webhook_id: int, until: Instant, capacity: int, in_flight: frozenset[bytes]) -> DuePosts:
     return DuePosts(
-        webhook_posts.list_due(tx, webhook_id, until, room, in_flight),
+        webhook_posts.list_due(tx, webhook_id, until, capacity, in_flight),
         webhook_posts.next_due_at(tx, webhook_id, until),
         webhook_posts.count(tx, webhook_id),
     )

@@ -40,7 +40,7 @@ class PostPace:
         self.in_flight = 0
         """Posts of all endpoints."""
 
-    def room(self, window: int, own: int) -> int:
+    def capacity(self, window: int, own: int) -> int:
         """Return how many more posts an endpoint may have in flight that has `own` already.
 
         Whatever others do, each may have one, so slow endpoints cannot keep others from posting.

@@ -156,16 +156,16 @@ def _message_ranges(
     """
     rows = _list_requests(tx, wanted, identifiers.request_id_of(before), size)
     found: list[_MessageRange] = []
-    room = size
+    remaining = size
     for request, product, total, *said in rows:
         last = _max_message_number(product, total) if _may_match(product, said, wanted) else 0
         if request == identifiers.request_id_of(before):
             last = min(last, identifiers.number_of(before) - 1)
-        first = max(1, last - room + 1)
+        first = max(1, last - remaining + 1)
         if last >= 1:
             found.append(_MessageRange(request, first, last))
-            room -= last - first + 1
-        if first > 1 or room <= 0:
+            remaining -= last - first + 1
+        if first > 1 or remaining <= 0:
             return found, identifiers.make_message_id(request, first)
     return found, identifiers.make_message_id(rows[-1][0], 1) if len(rows) == size else None
 
