@@ -27,6 +27,8 @@ FIRST_TESTS = 15
 MAX_TESTS = 100
 """So many of the tests that enter a function are run, in two steps."""
 
+USAGE_ERROR = 4
+
 PROBE = """
 import os
 _seen = set()
@@ -74,7 +76,7 @@ def _outcome(number: int, fault: Fault, copy: Path, reached: Path, limit_s: floa
     module = apply(fault, copy / "src" / "pabal")
     if module is None:
         return "gone"
-    tests = _tests_of(number, str(module.relative_to(copy / "src" / "pabal").parent), reached)
+    tests = _tests_of(number, module.relative_to(copy / "src" / "pabal"), reached)
     try:
         for some in [tests[:FIRST_TESTS], tests[FIRST_TESTS:MAX_TESTS]]:
             lines = _run(copy, "-x", *some, limit_s=limit_s).splitlines() if some else []
@@ -88,18 +90,18 @@ def _outcome(number: int, fault: Fault, copy: Path, reached: Path, limit_s: floa
     return f"not caught by {len(tests[:MAX_TESTS])} tests"
 
 
-def _tests_of(number: int, package: str, reached: Path) -> list[str]:
-    """Return the tests that enter the function of a fault: of its own package first, of many files first."""
+def _tests_of(number: int, module: Path, reached: Path) -> list[str]:
+    """Return the tests that enter the function of a fault: those of its package and name first, of many files."""
     lines = (line.split("\t") for line in reached.read_text(encoding="utf-8").splitlines())
-    found = dict.fromkeys(test for one, test in lines if one == str(number))
-    area = package.partition("/")[0]
+    found = dict.fromkeys(test for one, test in lines if one == str(number) and "test_schemathesis" not in test)
+    word = module.stem.partition("_")[0].rstrip("s")
     seen = Counter[str]()
 
     def rank(test: str) -> tuple[int, int]:
         file = test.partition("::")[0]
         seen[file] += 1
-        is_near = test.startswith(f"tests/{package}/")
-        return 0 if is_near else 1 if test.startswith(f"tests/{area}/") else 2, seen[file]
+        is_near = test.startswith(f"tests/{module.parent}/") or word in Path(file).name
+        return 0 if is_near else 1 if test.startswith(f"tests/{module.parts[0]}/") else 2, seen[file]
 
     return sorted(found, key=rank)
 
@@ -110,7 +112,7 @@ def _read_results(results: Path) -> dict[int, str]:
 
 
 def _run(copy: Path, *arguments: str, limit_s: float | None = None, **environment: str) -> str:
-    return subprocess.run(
+    done = subprocess.run(
         [*PYTEST, *arguments],
         cwd=copy,
         env={**os.environ, "PYTHONPATH": str(copy / "src"), **environment},
@@ -119,7 +121,9 @@ def _run(copy: Path, *arguments: str, limit_s: float | None = None, **environmen
         text=True,
         check=False,
         timeout=limit_s,
-    ).stdout
+    )
+    assert done.returncode != USAGE_ERROR, done.stdout  # a test that does not exist
+    return done.stdout
 
 
 @contextmanager
