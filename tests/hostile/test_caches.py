@@ -22,7 +22,7 @@ from pabal.domain.content import variables
 from pabal.domain.people import phone
 from pabal.domain.sends import filled
 from pabal.service.setup_cache import SetupCache
-from pabal.web.http import api
+from pabal.web.http import api, head
 from tests.fixtures.console import Browser
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import RunScenario, alimtalk_body, friendtalk_body, set_up_sender, sms_body
@@ -47,6 +47,10 @@ HOSTILE_CALLS: dict[str, list[Callable[[], object]]] = {
     "pabal.web.http.api._parse_short_media_type": [
         lambda: api._parse_media_type(b"application/json;" + b" " * LONG),
         lambda: api._parse_media_type(b"x" * LONG),
+    ],
+    "pabal.web.http.head._is_short_host": [
+        lambda: head._is_host(b"x" * LONG),
+        lambda: head._is_host(b"host:" + b"0" * LONG),
     ],
     "pabal.domain.base.dates._minute": [
         lambda: dates.parse_send_date("2026-11-15 12:00" + " " * LONG, 0, SEOUL, 60),
@@ -99,6 +103,7 @@ KEYED_BY_US = {
     "pabal.web.api_document.schemas._schemas_with_defaults",
     "pabal.web.api_document.schemas.build_schemas",
     "pabal.web.api_document.openapi.encode_document",
+    "pabal.web.http.exchange._encode_date",
     "pabal.web.guide.documents._files",
     "pabal.web.guide.documents._pages_by_file",
     "pabal.web.guide.documents._pictures",
