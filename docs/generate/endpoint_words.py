@@ -1,13 +1,7 @@
 """The words of the reference of the endpoints, in both languages."""
 
-import tomllib
-from functools import cache
-from pathlib import Path
-
 from pabal.domain.base.codes import Text
 
-KOREAN_TEXTS = Path(__file__).parent / "endpoints.ko.toml"
-"""What the code says in English of endpoints, objects and fields, and the same in Korean."""
 WORDS = {
     "title": Text("# 엔드포인트", "# Endpoints"),
     "key": Text(
@@ -72,14 +66,3 @@ WORDS = {
     ),
     "see_results": Text("[결과 코드](result-codes.md) 참조", "See [Result codes](result-codes.md)."),
 }
-
-
-def translate(text: str, language: str) -> str:
-    """Return a text of the code in a language; one that is not translated stays in English."""
-    return read_korean_texts().get(text, text) if language == "ko" else text
-
-
-@cache
-def read_korean_texts() -> dict[str, str]:
-    """Return the Korean texts by the English ones."""
-    return {key: str(value) for key, value in tomllib.loads(KOREAN_TEXTS.read_text(encoding="utf-8")).items()}

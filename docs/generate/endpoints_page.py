@@ -1,12 +1,12 @@
 """The reference of the endpoints and their schemas."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from docs.generate.endpoint_words import WORDS, translate
+from docs.generate.endpoint_words import WORDS
 from docs.generate.markdown import GENERATED_NOTE, join_lines, link_code, link_codes, make_anchor, make_table
 from pabal.domain.base.codes import Code
 from pabal.models.answers import Envelope
@@ -34,57 +34,62 @@ def endpoints_page(language: str) -> str:
     return join_lines(list(_Reference(language).lines()))
 
 
-def list_texts() -> set[str]:
-    """Return every text of the code that the reference shows."""
-    reference = _Reference("en")
-    list(reference.lines())
-    return reference.said
-
-
 @dataclass
 class _Reference:
-    """The reference in a language, and the texts of the code that it has shown."""
+    """The reference in a language."""
 
     language: str
-    said: set[str] = field(default_factory=set)
 
     def lines(self) -> Iterator[str]:
         yield from (self._word("title"), GENERATED_NOTE)
         yield from (self._word("key"), self._word("unknown"), self._word("document"), "")
-        yield from (self._word("envelope"), "", *self._fields_table(_schema(Envelope), "Envelope"), "")
+        yield from (self._word("envelope"), "", *self._fields_table(self._schema(Envelope), "Envelope"), "")
         yield self._word("every", codes=link_codes(COMMON_CODES))
         yield from (self._word("no_path", code=link_code(Code.NOT_FOUND)), "", *self._endpoints_table())
         for group in dict.fromkeys(endpoint.group for endpoint in ENDPOINTS):
-            yield from ("", f"## {self._say(group)}")
+            yield from ("", f"## {group.in_language(self.language)}")
             for endpoint in ENDPOINTS:
                 if endpoint.group == group:
                     yield from self._endpoint(endpoint)
         yield from ("", self._word("events"), "", *self._events())
         yield from ("", self._word("objects"), "", self._word("inside"))
-        for name, schema in _inner_schemas().items():
-            yield from ("", f"### {name}", "", self._say(schema["description"]), "")
+        for name, schema in _inner_schemas(self.language).items():
+            yield from ("", f"### {name}", "", schema["description"], "")
             yield from self._fields_table(schema, name)
 
     def _word(self, name: str, **values: object) -> str:
         return WORDS[name].in_language(self.language).format(**values)
 
-    def _say(self, text: str) -> str:
-        self.said.add(text)
-        return translate(text, self.language)
+    def _schema(self, shape: type[msgspec.Struct]) -> Schema:
+        found: Schema = build_schemas(self.language)[SCHEMA_NAMES[shape]]
+        return found
+
+    def _added(self, answer: type[msgspec.Struct]) -> Schema:
+        """Return an answer's schema without the fields of the envelope."""
+        schema = self._schema(answer)
+        shared = set(self._schema(Envelope)["properties"])
+        return {
+            **schema,
+            "properties": {name: of for name, of in schema["properties"].items() if name not in shared},
+        }
 
     def _endpoints_table(self) -> list[str]:
         rows = [
-            (f"[{each.method} {each.path}](#{make_anchor(each)})", f"`{each.scope}`", self._say(each.summary))
+            (
+                f"[{each.method} {each.path}](#{make_anchor(each)})",
+                f"`{each.scope}`",
+                each.summary.in_language(self.language),
+            )
             for each in ENDPOINTS
         ]
         return make_table((self._word("endpoint"), self._word("scope"), self._word("does")), rows)
 
     def _endpoint(self, endpoint: Endpoint) -> Iterator[str]:
         yield from ("", f"### {endpoint.method} {endpoint.path}", "")
-        yield f"{self._say(endpoint.summary)}. {self._word('scope')} `{endpoint.scope}`."
+        yield f"{endpoint.summary.in_language(self.language)}. {self._word('scope')} `{endpoint.scope}`."
         if endpoint.is_send:
             yield self._word("supports")
-        body, added = _schema(endpoint.body), _added(endpoint.answer)
+        body, added = self._schema(endpoint.body), self._added(endpoint.answer)
         if body["properties"]:
             yield from ("", self._word(endpoint.input_source), "")
             yield from self._fields_table(body, SCHEMA_NAMES[endpoint.body])
@@ -103,8 +108,8 @@ class _Reference:
         """Return the table of the events that are posted to webhooks."""
         rows = []
         for event, post in POSTS.items():
-            item = self._type(_schema(_data_of(post))["properties"]["items"]["items"])
-            rows.append((f"`{event.code}`", item, self._say(_schema(post)["description"])))
+            item = self._type(self._schema(_data_of(post))["properties"]["items"]["items"])
+            rows.append((f"`{event.code}`", item, self._schema(post)["description"]))
         head = (self._word("event"), self._word("items"), self._word("when"))
         return [self._word("of_webhooks"), "", *make_table(head, rows)]
 
@@ -135,7 +140,7 @@ class _Reference:
 
     def _meaning(self, shape: str, name: str, of: Schema) -> str:
         """Return the description of a field, and a link to its values if they have a table of their own."""
-        said = self._say(str(of["description"]))
+        said = str(of["description"])
         link = LINKS.get(f"{shape}.{name}") or LINKS.get(name)
         if not link:
             return said
@@ -147,24 +152,12 @@ def _data_of(post: type[msgspec.Struct]) -> type[msgspec.Struct]:
     return found
 
 
-def _added(answer: type[msgspec.Struct]) -> Schema:
-    """Return an answer's schema without the fields of the envelope."""
-    schema = _schema(answer)
-    shared = set(_schema(Envelope)["properties"])
-    return {**schema, "properties": {name: of for name, of in schema["properties"].items() if name not in shared}}
-
-
-def _inner_schemas() -> dict[str, Schema]:
+def _inner_schemas(language: str) -> dict[str, Schema]:
     """Return the objects inside bodies and answers by name, in alphabetical order."""
     outer = {SCHEMA_NAMES[shape] for one in ENDPOINTS for shape in (one.body, one.answer)} | {"Envelope"}
     for post in POSTS.values():
         outer |= {SCHEMA_NAMES[post], SCHEMA_NAMES[_data_of(post)]}
-    return {name: schema for name, schema in sorted(build_schemas().items()) if name not in outer}
-
-
-def _schema(shape: type[msgspec.Struct]) -> Schema:
-    found: Schema = build_schemas()[SCHEMA_NAMES[shape]]
-    return found
+    return {name: schema for name, schema in sorted(build_schemas(language).items()) if name not in outer}
 
 
 def _is_required(schema: Schema, shape: str, name: str) -> bool:

@@ -26,7 +26,7 @@ from pabal.domain.kakao.template_parts import (
     is_amount,
     represent_link,
 )
-from pabal.models import bodies
+from pabal.models import bodies, template_bodies
 
 ITEM_LIST_FIELDS = ("header", "itemHighlight", "itemList")
 """Fields that only a template of emphasisType itemList may have."""
@@ -46,7 +46,7 @@ NOT_AN_AMOUNT = Text(
 )
 
 
-def read_parts(form: Form[bodies.WriteTemplate], emphasis_type: str) -> TemplateParts:
+def read_parts(form: Form[template_bodies.WriteTemplate], emphasis_type: str) -> TemplateParts:
     """Return the parts of a template; `raise_problems` reports what is wrong with them."""
     body = form.body
     _check_emphasis(form, emphasis_type)
@@ -65,13 +65,13 @@ def read_parts(form: Form[bodies.WriteTemplate], emphasis_type: str) -> Template
     return TemplateParts(header or None, highlight, items, summary, link, replies)
 
 
-def read_thumbnail(body: bodies.WriteTemplate) -> Image | None:
+def read_thumbnail(body: template_bodies.WriteTemplate) -> Image | None:
     """Return the image of the item highlight that is to be uploaded; `read_parts` has checked it."""
     given = body.itemHighlight.image if body.itemHighlight else None
     return None if given is None else parse_image(given.contentType, given.fileName, given.body)
 
 
-def _check_emphasis(form: Form[bodies.WriteTemplate], emphasis_type: str) -> None:
+def _check_emphasis(form: Form[template_bodies.WriteTemplate], emphasis_type: str) -> None:
     """Add a problem where the parts do not suit the type."""
     body = form.body
     given = [field for field in ITEM_LIST_FIELDS if getattr(body, field)]
@@ -85,7 +85,7 @@ def _check_emphasis(form: Form[bodies.WriteTemplate], emphasis_type: str) -> Non
         form.add(Problem(Code.INVALID_PARAMETER, "securityTemplate", _NOT_SECURITY))
 
 
-def _read_highlight(form: Form[Any], given: bodies.ItemHighlightBody) -> ItemHighlight | None:
+def _read_highlight(form: Form[Any], given: template_bodies.ItemHighlightBody) -> ItemHighlight | None:
     if any(problem.field.startswith("itemHighlight.") for problem in form.problems):
         return None
     reader = Form(given, [])
@@ -102,7 +102,9 @@ def _read_highlight(form: Form[Any], given: bodies.ItemHighlightBody) -> ItemHig
     return ItemHighlight(title, description, image_url)
 
 
-def _read_items(form: Form[Any], given: bodies.ItemListBody) -> tuple[tuple[ItemEntry, ...], ItemEntry | None]:
+def _read_items(
+    form: Form[Any], given: template_bodies.ItemListBody
+) -> tuple[tuple[ItemEntry, ...], ItemEntry | None]:
     lines = given.items
     if any(problem.field.startswith("itemList") for problem in form.problems) or lines is None:
         return (), None
@@ -126,7 +128,7 @@ def _read_items(form: Form[Any], given: bodies.ItemListBody) -> tuple[tuple[Item
     return tuple(items), summary
 
 
-def _read_entry(form: Form[Any], given: bodies.ItemBody, place: str, limit: int) -> ItemEntry:
+def _read_entry(form: Form[Any], given: template_bodies.ItemBody, place: str, limit: int) -> ItemEntry:
     reader = Form(given, [])
     title = reader.read("title", _parse_item_title)
     description = reader.read("description", lambda raw: _parse_text(raw, limit))
@@ -153,7 +155,7 @@ def _parse_text(given: str, limit: int) -> str:
     return cleaned
 
 
-def _parse_represent_link(given: bodies.RepresentLinkBody) -> Button | None:
+def _parse_represent_link(given: template_bodies.RepresentLinkBody) -> Button | None:
     links = {
         field: text.normalize(link)
         for field in button.LINK_FIELDS

@@ -29,7 +29,8 @@ from pabal.domain.kakao.template import (
     parse_code,
 )
 from pabal.domain.kakao.template_parts import MAX_CONTENT_CHARACTERS_WITH_ITEMS
-from pabal.models.bodies import ButtonBody, WriteTemplate
+from pabal.models.bodies import ButtonBody
+from pabal.models.template_bodies import WriteTemplate
 from pabal.service.relay import templates
 from pabal.service.relay.templates import TemplateRef
 

@@ -23,20 +23,17 @@ from pabal.models.bodies import (
     ListMessages,
     ListPhoneMessages,
     ListSenders,
-    ListTemplates,
     ReceiverBody,
     SendAlimtalk,
     SendFriendtalk,
     SendLms,
     SendMms,
     SendSms,
-    TemplateButtonBody,
-    TemplateKey,
-    WriteTemplate,
 )
 from pabal.models.brand_bodies import SendBrandMessage
 from pabal.models.lookup import GetMessage, ListInbound, ListResults
 from pabal.models.opt_outs import AddOptOuts, ListOptOuts, RemoveOptOuts
+from pabal.models.template_bodies import ListTemplates, TemplateButtonBody, TemplateKey, WriteTemplate
 from pabal.models.webhooks import (
     CreateWebhook,
     DeleteWebhook,

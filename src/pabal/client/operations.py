@@ -12,9 +12,11 @@ from pabal.models import (
     brand_bodies,
     lookup,
     opt_outs,
+    phone,
     privacy,
     send_answers,
     statistics,
+    template_bodies,
     webhooks,
 )
 from pabal.models.statistics import ListStatistics
@@ -72,11 +74,11 @@ LIST_RESULTS = _read("/api/message/results.v1.0", lookup.ListResults, lookup.Res
 LOOK_UP_MESSAGE = _read("/api/message/detail.v1.0", lookup.GetMessage, lookup.MessageDetailAnswer)
 LIST_STATISTICS = _read("/api/statistics/list.v1.0", statistics.ListStatistics, statistics.StatisticsAnswer)
 LIST_TEMPLATE_CATEGORIES = _read("/api/template/categories.v1.0", bodies.NoFields, answers.TemplateCategoriesAnswer)
-CREATE_TEMPLATE = _change("/api/template/create.v1.0", bodies.WriteTemplate, answers.TemplateAnswer)
-UPDATE_TEMPLATE = _change("/api/template/update.v1.0", bodies.WriteTemplate, answers.TemplateAnswer)
-DELETE_TEMPLATE = _change("/api/template/delete.v1.0", bodies.TemplateKey, answers.EnvelopeOnly)
-REQUEST_TEMPLATE = _change("/api/template/request.v1.0", bodies.TemplateKey, answers.TemplateAnswer)
-LIST_TEMPLATES = _read("/api/template/list.v1.0", bodies.ListTemplates, answers.TemplatesAnswer)
+CREATE_TEMPLATE = _change("/api/template/create.v1.0", template_bodies.WriteTemplate, answers.TemplateAnswer)
+UPDATE_TEMPLATE = _change("/api/template/update.v1.0", template_bodies.WriteTemplate, answers.TemplateAnswer)
+DELETE_TEMPLATE = _change("/api/template/delete.v1.0", template_bodies.TemplateKey, answers.EnvelopeOnly)
+REQUEST_TEMPLATE = _change("/api/template/request.v1.0", template_bodies.TemplateKey, answers.TemplateAnswer)
+LIST_TEMPLATES = _read("/api/template/list.v1.0", template_bodies.ListTemplates, answers.TemplatesAnswer)
 LIST_INBOUND_MESSAGES = _read("/api/message/inbound.v1.0", lookup.ListInbound, lookup.InboundAnswer)
 ADD_OPT_OUTS = _change("/api/optOut/add.v1.0", opt_outs.AddOptOuts, opt_outs.AddedOptOutsAnswer, is_repeatable=True)
 REMOVE_OPT_OUTS = _change(
@@ -96,7 +98,7 @@ EXPORT_PERSONAL_DATA = _read(
 ERASE_PERSONAL_DATA = _change(
     "/api/privacy/erase.v1.0", bodies.ErasePersonalData, privacy.ErasureAnswer, is_repeatable=True
 )
-LOOK_AT_PHONE = _read("/api/simulator/phone.v1.0", bodies.ListPhoneMessages, answers.PhoneAnswer)
+LOOK_AT_PHONE = _read("/api/simulator/phone.v1.0", bodies.ListPhoneMessages, phone.PhoneAnswer)
 
 
 def statistics_since(

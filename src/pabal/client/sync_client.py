@@ -24,7 +24,6 @@ from pabal.models.answers import (
     Envelope,
     EnvelopeOnly,
     MessagesAnswer,
-    PhoneAnswer,
     RequestAnswer,
     SenderAnswer,
     SendersAnswer,
@@ -43,15 +42,12 @@ from pabal.models.bodies import (
     ListMessages,
     ListPhoneMessages,
     ListSenders,
-    ListTemplates,
     NoFields,
     SendAlimtalk,
     SendFriendtalk,
     SendLms,
     SendMms,
     SendSms,
-    TemplateKey,
-    WriteTemplate,
 )
 from pabal.models.brand_bodies import SendBrandMessage
 from pabal.models.lookup import (
@@ -70,9 +66,11 @@ from pabal.models.opt_outs import (
     RemovedOptOutsAnswer,
     RemoveOptOuts,
 )
+from pabal.models.phone import PhoneAnswer
 from pabal.models.privacy import ErasureAnswer, PersonalDataAnswer
 from pabal.models.send_answers import AcceptedAnswer, CancelAnswer
 from pabal.models.statistics import StatisticsAnswer
+from pabal.models.template_bodies import ListTemplates, TemplateKey, WriteTemplate
 from pabal.models.webhooks import (
     CreateWebhook,
     DeleteWebhook,

@@ -1,17 +1,19 @@
 """The answers of the API and the records in them."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
-from pabal.models.brand_bodies import AttachmentBody
+from pabal.models.description import describe
 
-DATE = Meta(description="yyyy-MM-dd HH:mm:ss", examples=["2026-11-15 10:12:03"])
+DATE = describe("yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd HH:mm:ss", examples=["2026-11-15 10:12:03"])
 Date = Annotated[str, DATE]
 
 
 class LabelledValue(Struct):
     """A coded value and its label in the language of the answer."""
+
+    ko: ClassVar[str] = "코드 값과 응답의 언어로 된 이름"
 
     value: str
     label: str
@@ -19,6 +21,8 @@ class LabelledValue(Struct):
 
 class ErrorItem(Struct):
     """One problem with a request."""
+
+    ko: ClassVar[str] = "요청의 문제 하나"
 
     field: str
     code: str
@@ -28,15 +32,26 @@ class ErrorItem(Struct):
 class WarningItem(Struct):
     """What to know about a request that succeeded all the same."""
 
-    field: Annotated[str, Meta(description="Where it is, as in `errors`.", examples=["receivers[0].phoneNumber"])]
-    code: Annotated[
+    ko: ClassVar[str] = "성공한 요청에 대해 알아 둘 것"
+
+    field: Annotated[
         str,
-        Meta(
-            description="UNKNOWN_FIELD, DUPLICATE_RECEIVER, OPTED_OUT, POSTPONED_TO_MORNING,"
-            " LOOKS_LIKE_ADVERTISING, DUPLICATE_TEXT or PARTIAL_RESULT."
+        describe(
+            "있는 곳. `errors`와 같은 방식입니다",
+            "Where it is, as in `errors`.",
+            examples=["receivers[0].phoneNumber"],
         ),
     ]
-    message: Annotated[str, Meta(description="What it means, in the language of the answer.")]
+    code: Annotated[
+        str,
+        describe(
+            "UNKNOWN_FIELD, DUPLICATE_RECEIVER, OPTED_OUT, POSTPONED_TO_MORNING, LOOKS_LIKE_ADVERTISING,"
+            " DUPLICATE_TEXT 또는 PARTIAL_RESULT",
+            "UNKNOWN_FIELD, DUPLICATE_RECEIVER, OPTED_OUT, POSTPONED_TO_MORNING, LOOKS_LIKE_ADVERTISING,"
+            " DUPLICATE_TEXT or PARTIAL_RESULT.",
+        ),
+    ]
+    message: Annotated[str, describe("응답의 언어로 된 뜻", "What it means, in the language of the answer.")]
 
 
 class Envelope(Struct, kw_only=True):
@@ -44,17 +59,29 @@ class Envelope(Struct, kw_only=True):
 
     time: Annotated[
         str,
-        Meta(description="ISO 8601 with milliseconds and offset.", examples=["2026-11-15T10:12:03.123+09:00"]),
+        describe(
+            "ISO 8601, 밀리초와 시간대 오프셋 포함",
+            "ISO 8601 with milliseconds and offset.",
+            examples=["2026-11-15T10:12:03.123+09:00"],
+        ),
     ]
-    result: Annotated[str, Meta(description="SUCCESS, or the code of the error.", examples=["SUCCESS"])]
+    result: Annotated[
+        str, describe("SUCCESS 또는 오류의 코드", "SUCCESS, or the code of the error.", examples=["SUCCESS"])
+    ]
     resultMessage: str
-    locale: Annotated[str, Meta(description="ko or en.", examples=["ko"])]
+    locale: Annotated[str, describe("ko 또는 en", "ko or en.", examples=["ko"])]
     errors: Annotated[
-        list[ErrorItem] | UnsetType, Meta(description="If refused: every problem that the same check found.")
+        list[ErrorItem] | UnsetType,
+        describe(
+            "거절된 경우: 같은 검사에서 찾은 모든 문제", "If refused: every problem that the same check found."
+        ),
     ] = UNSET
     warnings: Annotated[
         list[WarningItem] | UnsetType,
-        Meta(description="What looks like a mistake, at most 100; absent if nothing."),
+        describe(
+            "실수로 보이는 것, 최대 100개. 없으면 생략합니다",
+            "What looks like a mistake, at most 100; absent if nothing.",
+        ),
     ] = UNSET
 
 
@@ -76,6 +103,8 @@ class PagedEnvelope(ListEnvelope, kw_only=True):
 class CategoryItem(Struct):
     """A category."""
 
+    ko: ClassVar[str] = "카테고리"
+
     id: str
     label: str
     code: str
@@ -85,11 +114,15 @@ class CategoryItem(Struct):
 class TemplateCategoryItem(CategoryItem):
     """A category of templates, with its group."""
 
+    ko: ClassVar[str] = "템플릿의 카테고리와 그 묶음"
+
     groupName: str | UnsetType = UNSET
 
 
 class CategoryRef(Struct):
     """The category of a profile."""
+
+    ko: ClassVar[str] = "프로필의 카테고리"
 
     value: str
     label: str
@@ -98,6 +131,8 @@ class CategoryRef(Struct):
 
 class SenderItem(Struct, kw_only=True):
     """A sender profile."""
+
+    ko: ClassVar[str] = "발신 프로필"
 
     id: str | UnsetType = UNSET
     label: str | UnsetType = UNSET
@@ -115,6 +150,8 @@ class SenderItem(Struct, kw_only=True):
 class MessageItem(Struct, kw_only=True):
     """A message and its result."""
 
+    ko: ClassVar[str] = "메시지와 그 결과"
+
     id: str
     label: str
     messageId: str
@@ -130,10 +167,17 @@ class MessageItem(Struct, kw_only=True):
     templateCode: str | UnsetType = UNSET
     templateData: Annotated[
         dict[str, str] | UnsetType,
-        Meta(description="Values of a brand message by a template of the relay, whose text is not known here."),
+        describe(
+            "본문을 여기서 알 수 없는, 중계사 템플릿 브랜드 메시지의 변수 값",
+            "Values of a brand message by a template of the relay, whose text is not known here.",
+        ),
     ] = UNSET
     deliveredAs: Annotated[
-        LabelledValue | UnsetType, Meta(description="What it is delivered as, if not as its own product.")
+        LabelledValue | UnsetType,
+        describe(
+            "자기 종류와 다르게 전달되면, 무엇으로 전달되는지",
+            "What it is delivered as, if not as its own product.",
+        ),
     ] = UNSET
     yyyyMM: str
     requestDate: Date
@@ -147,6 +191,8 @@ class MessageItem(Struct, kw_only=True):
 class StatusCounts(Struct):
     """Number of messages by status."""
 
+    ko: ClassVar[str] = "상태별 메시지 수"
+
     waiting: int
     sending: int
     completed: int
@@ -156,6 +202,8 @@ class StatusCounts(Struct):
 
 class RequestItem(Struct):
     """A send request and its progress."""
+
+    ko: ClassVar[str] = "발송 요청과 그 진행"
 
     requestId: str
     messageProductType: LabelledValue
@@ -168,6 +216,8 @@ class RequestItem(Struct):
 
 class ButtonItem(Struct, kw_only=True):
     """A button under a message."""
+
+    ko: ClassVar[str] = "메시지 아래의 버튼"
 
     buttonType: str
     name: str
@@ -185,12 +235,16 @@ class ButtonItem(Struct, kw_only=True):
 class ItemLineItem(Struct):
     """A line of an item list, or its summary."""
 
+    ko: ClassVar[str] = "아이템 리스트의 줄 또는 요약"
+
     title: str
     description: str
 
 
 class ItemListItem(Struct, kw_only=True):
     """An item list."""
+
+    ko: ClassVar[str] = "아이템 리스트"
 
     items: list[ItemLineItem]
     summary: ItemLineItem | UnsetType = UNSET
@@ -199,6 +253,8 @@ class ItemListItem(Struct, kw_only=True):
 class ItemHighlightItem(Struct, kw_only=True):
     """What is emphasized above an item list."""
 
+    ko: ClassVar[str] = "아이템 리스트 위에 강조하는 것"
+
     title: str
     description: str
     imageUrl: str | UnsetType = UNSET
@@ -206,6 +262,8 @@ class ItemHighlightItem(Struct, kw_only=True):
 
 class RepresentLinkItem(Struct, kw_only=True):
     """The link that a tap on a message opens."""
+
+    ko: ClassVar[str] = "메시지를 누르면 열리는 링크"
 
     mobileUrl: str | UnsetType = UNSET
     pcUrl: str | UnsetType = UNSET
@@ -226,11 +284,15 @@ class PartsItem(Struct, kw_only=True):
 class ImageItem(Struct):
     """An image, without its content."""
 
+    ko: ClassVar[str] = "내용이 없는 이미지"
+
     fileName: str
 
 
 class TemplateItem(PartsItem, kw_only=True):
     """A template."""
+
+    ko: ClassVar[str] = "템플릿"
 
     id: str
     label: str
@@ -258,21 +320,6 @@ class TemplateItem(PartsItem, kw_only=True):
     changed: Date
 
 
-class PhoneItem(PartsItem, kw_only=True, rename={"sender": "from"}):
-    """A message on a simulated phone."""
-
-    time: Date
-    kind: Annotated[str, Meta(description="A messageProductType, or `token`.")]
-    sender: str
-    subject: str | UnsetType = UNSET
-    content: str
-    buttons: list[ButtonItem]
-    image: bool
-    messageType: Annotated[str | UnsetType, Meta(description="Of a brand message.")] = UNSET
-    targeting: Annotated[str | UnsetType, Meta(description="Of a brand message.")] = UNSET
-    attachment: Annotated[AttachmentBody | UnsetType, Meta(description="Of a brand message.")] = UNSET
-
-
 class EnvelopeOnly(Envelope, kw_only=True):
     """The envelope without further fields."""
 
@@ -285,6 +332,8 @@ class SenderAnswer(Envelope, kw_only=True):
 
 class TemplateAnswer(Envelope, kw_only=True):
     """A template."""
+
+    ko: ClassVar[str] = "템플릿"
 
     item: TemplateItem
 
@@ -317,11 +366,17 @@ class MessagesAnswer(PagedEnvelope, kw_only=True):
     """Messages."""
 
     totalCountIsCapped: Annotated[
-        bool | UnsetType, Meta(description="True: there are more than `totalCount`, which is 10,000.")
+        bool | UnsetType,
+        describe(
+            "true: `totalCount`인 10,000보다 많습니다", "True: there are more than `totalCount`, which is 10,000."
+        ),
     ] = UNSET
     nextCursor: Annotated[
         str | UnsetType,
-        Meta(description="`cursor` of the next page; absent on the last, and where `receivers` was given."),
+        describe(
+            "다음 페이지의 `cursor`. 마지막 페이지와 `receivers`를 준 경우에는 없습니다",
+            "`cursor` of the next page; absent on the last, and where `receivers` was given.",
+        ),
     ] = UNSET
     items: list[MessageItem]
 
@@ -331,9 +386,3 @@ class RequestAnswer(PagedEnvelope, kw_only=True):
 
     item: RequestItem
     items: list[MessageItem]
-
-
-class PhoneAnswer(PagedEnvelope, kw_only=True):
-    """A message on a simulated phone."""
-
-    items: list[PhoneItem]

@@ -1,172 +1,205 @@
 """The bodies and parameters of the API, each with its fields in the order of the specification."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, Struct
+
+from pabal.models.description import describe
 
 MAX_PAGE = 1_000_000
 MAX_PAGE_SIZE = 1000
 
 
-def _describe(description: str) -> Meta:
-    return Meta(description=description)
-
-
-PHONE = Meta(description="Phone number, 010-0000-0000.", examples=["010-1234-5678"])
-SEND_DATE = Meta(description="When to send it, `yyyy-MM-dd HH:mm`. Default: now.", examples=["2026-12-24 18:00"])
-EXPIRE_MINUTES = Meta(
-    description="Minutes after `sendDate` in which it must be with a carrier, else it fails with 9004."
-    " From 1 to 4,320. Default: one day for texts, three days for others, unless the operator has set another.",
+PHONE = describe("전화번호, 010-0000-0000", "Phone number, 010-0000-0000.", examples=["010-1234-5678"])
+SEND_DATE = describe(
+    "보낼 시각, `yyyy-MM-dd HH:mm`. 기본값: 지금",
+    "When to send it, `yyyy-MM-dd HH:mm`. Default: now.",
+    examples=["2026-12-24 18:00"],
+)
+EXPIRE_MINUTES = describe(
+    "`sendDate` 뒤 이 분 안에 발송 경로에 넘어가야 하며, 아니면 9004로 실패합니다. 1부터 4,320까지."
+    " 기본값: 운영자가 달리 정하지 않았으면 문자는 하루, 그 밖에는 사흘",
+    "Minutes after `sendDate` in which it must be with a carrier, else it fails with 9004. From 1 to"
+    " 4,320. Default: one day for texts, three days for others, unless the operator has set another.",
     examples=[5],
 )
-AD_FLAG = _describe(
-    "Whether it is an advertisement: `(광고)` is put in front, and the number for opting out is added as the last"
-    " line, unless they are there; both count towards the length. Not sent from 20:50 to 08:00. Default: false."
+AD_FLAG = describe(
+    "광고인지 여부. 없으면 앞에 `(광고)`를, 마지막 줄에 수신거부 번호를 붙이며 둘 다 길이에"
+    " 들어갑니다. 20:50부터 08:00까지는 발송하지 않습니다. 기본값: false",
+    "Whether it is an advertisement: `(광고)` is put in front, and the number for opting out is added"
+    " as the last line, unless they are there; both count towards the length. Not sent from 20:50 to"
+    " 08:00. Default: false.",
 )
-OPT_OUT_NUMBER = Meta(
-    description="Free number for opting out, 080-000-0000, of an advertisement."
-    " Default: that of the account, else the operator's; required if there is none and the text names none.",
+OPT_OUT_NUMBER = describe(
+    "광고의 무료 수신거부 번호, 080-000-0000. 기본값: 계정의 번호, 없으면 운영자의 번호. 둘 다 없고"
+    " 본문에도 없으면 필수입니다",
+    "Free number for opting out, 080-000-0000, of an advertisement. Default: that of the account,"
+    " else the operator's; required if there is none and the text names none.",
     examples=["080-123-4567"],
 )
-RESEND_PHONE_NUMBER = _describe("Sender number of that text message. Required with `resend`.")
-RESEND_CONTENT = _describe("Content of that text message. Default: the text and links of this message.")
+RESEND_PHONE_NUMBER = describe(
+    "그 문자의 발신번호. `resend`를 쓰면 필수입니다", "Sender number of that text message. Required with `resend`."
+)
+RESEND_CONTENT = describe(
+    "그 문자의 내용. 기본값: 이 메시지의 본문과 링크",
+    "Content of that text message. Default: the text and links of this message.",
+)
 
 
 class ReceiverBody(Struct, kw_only=True, omit_defaults=True):
     """One receiver of a send."""
 
+    ko: ClassVar[str] = "발송의 수신자 한 명"
+
     phoneNumber: Annotated[str, PHONE]
     templateData: Annotated[
         dict[str, Any] | None,
-        Meta(
-            description="Values of the variables `#{name}` in the text. At most 1 MiB as JSON.",
+        describe(
+            "본문에 있는 변수 `#{name}`의 값. JSON으로 최대 1 MiB",
+            "Values of the variables `#{name}` in the text. At most 1 MiB as JSON.",
             examples=[{"name": "홍길동"}],
         ),
     ] = None
     reference: Annotated[
-        str | None, _describe("Your own id for the message, at most 64 characters. Records return it.")
+        str | None,
+        describe(
+            "메시지의 자체 ID, 최대 64자. 기록에 그대로 나옵니다",
+            "Your own id for the message, at most 64 characters. Records return it.",
+        ),
     ] = None
 
 
 class FriendtalkReceiverBody(ReceiverBody, kw_only=True, omit_defaults=True):
     """One receiver of a friend talk."""
 
-    content: Annotated[str | None, _describe("Text for this receiver. Replaces the request's `content`.")] = None
+    ko: ClassVar[str] = "친구톡의 수신자 한 명"
+
+    content: Annotated[
+        str | None,
+        describe(
+            "이 수신자의 본문. 요청의 `content`를 대신합니다",
+            "Text for this receiver. Replaces the request's `content`.",
+        ),
+    ] = None
 
 
 class ImageBody(Struct, kw_only=True, omit_defaults=True):
     """An image."""
 
+    ko: ClassVar[str] = "이미지"
+
     contentType: Annotated[
-        str, Meta(description="image/jpeg, image/jpg or image/vnd.wap.sis.", examples=["image/jpeg"])
+        str,
+        describe(
+            "image/jpeg, image/jpg 또는 image/vnd.wap.sis",
+            "image/jpeg, image/jpg or image/vnd.wap.sis.",
+            examples=["image/jpeg"],
+        ),
     ]
-    fileName: Annotated[str, Meta(description="File name.", examples=["photo.jpg"])]
-    body: Annotated[str, _describe("The file in Base64, at most 51,200 bytes when decoded.")]
+    fileName: Annotated[str, describe("파일 이름", "File name.", examples=["photo.jpg"])]
+    body: Annotated[
+        str,
+        describe(
+            "Base64로 된 파일, 풀었을 때 51,200바이트까지", "The file in Base64, at most 51,200 bytes when decoded."
+        ),
+    ]
 
 
 class ButtonBody(Struct, kw_only=True, omit_defaults=True):
     """A button under a message."""
 
+    ko: ClassVar[str] = "메시지 아래의 버튼"
+
     buttonType: Annotated[
         str | None,
-        _describe(
+        describe(
+            "webLink(기본값), appLink, channelAddition, botKeyword, messageDelivery,"
+            " counselingTalkConversion, botConversion 또는 deliveryTracking. 템플릿에서는 phoneCall도",
             "webLink (default), appLink, channelAddition, botKeyword, messageDelivery,"
-            " counselingTalkConversion, botConversion or deliveryTracking; in templates also phoneCall."
+            " counselingTalkConversion, botConversion or deliveryTracking; in templates also phoneCall.",
         ),
     ] = None
-    name: Annotated[str | None, _describe("At most 14 characters. Default: the Korean name of the type.")] = None
-    mobileUrl: Annotated[str | None, _describe("Mobile web link. Required for webLink.")] = None
-    pcUrl: Annotated[str | None, _describe("PC web link.")] = None
-    androidUrl: Annotated[str | None, _describe("Android app link.")] = None
-    iosUrl: Annotated[str | None, _describe("iOS app link.")] = None
-    chatExtra: Annotated[
-        str | None, _describe("Passed to the chat. Required for counselingTalkConversion and botConversion.")
-    ] = None
-    chatEvent: Annotated[str | None, _describe("Bot event to start. Required for botConversion.")] = None
-    target: Annotated[str | None, _describe("`out` opens a webLink in the browser instead of the app.")] = None
-    orderNo: Annotated[int | None, _describe("Order of the buttons.")] = None
-
-
-class TemplateButtonBody(ButtonBody, kw_only=True, omit_defaults=True):
-    """A button of a template."""
-
-    telNumber: Annotated[
+    name: Annotated[
         str | None,
-        _describe("Number that a phoneCall button calls: at most 14 digits and hyphens. Required for phoneCall."),
+        describe(
+            "최대 14자. 기본값: 종류의 한국어 이름", "At most 14 characters. Default: the Korean name of the type."
+        ),
     ] = None
-
-
-class ItemBody(Struct, kw_only=True, omit_defaults=True):
-    """A line of an item list, or its summary."""
-
-    title: Annotated[str, _describe("At most 6 characters, without variables.")]
-    description: Annotated[
-        str, _describe("At most 23 characters; of a summary 14, digits, `.`, `,` and currencies only.")
-    ]
-
-
-class ItemListBody(Struct, kw_only=True, omit_defaults=True):
-    """The item list of a template."""
-
-    items: Annotated[list[ItemBody], _describe("2 to 10 lines.")]
-    summary: ItemBody | None = None
-
-
-class ItemHighlightBody(Struct, kw_only=True, omit_defaults=True):
-    """What is emphasized above an item list."""
-
-    title: Annotated[str, _describe("At most 30 characters; 21 with a thumbnail.")]
-    description: Annotated[str, _describe("At most 19 characters; 13 with a thumbnail.")]
-    imageUrl: Annotated[str | None, _describe("Address of a thumbnail that was uploaded at the relay.")] = None
-    image: Annotated[ImageBody | None, _describe("A thumbnail to upload there; JPEG, instead of imageUrl.")] = None
-
-
-class RepresentLinkBody(Struct, kw_only=True, omit_defaults=True):
-    """The link that a tap on a message opens; at least one address."""
-
-    mobileUrl: Annotated[str | None, _describe("Mobile web link.")] = None
-    pcUrl: Annotated[str | None, _describe("PC web link.")] = None
-    androidUrl: Annotated[str | None, _describe("Android app link.")] = None
-    iosUrl: Annotated[str | None, _describe("iOS app link.")] = None
+    mobileUrl: Annotated[
+        str | None, describe("모바일 웹 링크. webLink에는 필수입니다", "Mobile web link. Required for webLink.")
+    ] = None
+    pcUrl: Annotated[str | None, describe("PC 웹 링크", "PC web link.")] = None
+    androidUrl: Annotated[str | None, describe("Android 앱 링크", "Android app link.")] = None
+    iosUrl: Annotated[str | None, describe("iOS 앱 링크", "iOS app link.")] = None
+    chatExtra: Annotated[
+        str | None,
+        describe(
+            "대화에 넘길 값. counselingTalkConversion과 botConversion에는 필수입니다",
+            "Passed to the chat. Required for counselingTalkConversion and botConversion.",
+        ),
+    ] = None
+    chatEvent: Annotated[
+        str | None,
+        describe(
+            "시작할 봇 이벤트. botConversion에는 필수입니다", "Bot event to start. Required for botConversion."
+        ),
+    ] = None
+    target: Annotated[
+        str | None,
+        describe(
+            "`out`이면 webLink를 앱이 아니라 브라우저에서 엽니다",
+            "`out` opens a webLink in the browser instead of the app.",
+        ),
+    ] = None
+    orderNo: Annotated[int | None, describe("버튼의 순서", "Order of the buttons.")] = None
 
 
 class SendSms(Struct, kw_only=True, omit_defaults=True):
     """An SMS to each receiver."""
 
     content: Annotated[
-        str, Meta(description="Text. At most 90 bytes for each receiver.", examples=["#{name}님, 안녕하세요"])
+        str,
+        describe(
+            "본문. 수신자마다 90바이트까지",
+            "Text. At most 90 bytes for each receiver.",
+            examples=["#{name}님, 안녕하세요"],
+        ),
     ]
     sendDate: Annotated[str | None, SEND_DATE] = None
     expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
     adFlag: Annotated[bool | None, AD_FLAG] = None
     optOutNumber: Annotated[str | None, OPT_OUT_NUMBER] = None
-    sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
+    sender: Annotated[str, describe("발신번호", "Sender number.", examples=["02-1234-5678"])]
     receivers: list[ReceiverBody]
 
 
 class SendLms(Struct, kw_only=True, omit_defaults=True):
     """An LMS to each receiver."""
 
-    subject: Annotated[str | None, _describe("Subject. At most 40 bytes.")] = None
-    content: Annotated[str, _describe("Text. At most 2,000 bytes for each receiver.")]
+    subject: Annotated[str | None, describe("제목. 40바이트까지", "Subject. At most 40 bytes.")] = None
+    content: Annotated[
+        str, describe("본문. 수신자마다 2,000바이트까지", "Text. At most 2,000 bytes for each receiver.")
+    ]
     sendDate: Annotated[str | None, SEND_DATE] = None
     expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
     adFlag: Annotated[bool | None, AD_FLAG] = None
     optOutNumber: Annotated[str | None, OPT_OUT_NUMBER] = None
-    sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
+    sender: Annotated[str, describe("발신번호", "Sender number.", examples=["02-1234-5678"])]
     receivers: list[ReceiverBody]
 
 
 class SendMms(Struct, kw_only=True, omit_defaults=True):
     """An MMS to each receiver."""
 
-    subject: Annotated[str | None, _describe("Subject. At most 40 bytes.")] = None
-    content: Annotated[str, _describe("Text. At most 2,000 bytes for each receiver.")]
+    subject: Annotated[str | None, describe("제목. 40바이트까지", "Subject. At most 40 bytes.")] = None
+    content: Annotated[
+        str, describe("본문. 수신자마다 2,000바이트까지", "Text. At most 2,000 bytes for each receiver.")
+    ]
     sendDate: Annotated[str | None, SEND_DATE] = None
     expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
     adFlag: Annotated[bool | None, AD_FLAG] = None
     optOutNumber: Annotated[str | None, OPT_OUT_NUMBER] = None
-    sender: Annotated[str, Meta(description="Sender number.", examples=["02-1234-5678"])]
+    sender: Annotated[str, describe("발신번호", "Sender number.", examples=["02-1234-5678"])]
     image: ImageBody | None = None
     receivers: list[ReceiverBody]
 
@@ -174,11 +207,16 @@ class SendMms(Struct, kw_only=True, omit_defaults=True):
 class SendAlimtalk(Struct, kw_only=True, omit_defaults=True):
     """An Alimtalk to each receiver, with the text of the template."""
 
-    senderKey: Annotated[str, _describe("Key of the sender profile.")]
-    templateCode: Annotated[str, _describe("Code of the template.")]
+    senderKey: Annotated[str, describe("발신 프로필의 키", "Key of the sender profile.")]
+    templateCode: Annotated[str, describe("템플릿의 코드", "Code of the template.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
     expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
-    resend: Annotated[bool | None, _describe("Whether to send a text message if this message fails.")] = None
+    resend: Annotated[
+        bool | None,
+        describe(
+            "이 메시지가 실패하면 문자를 보낼지 여부", "Whether to send a text message if this message fails."
+        ),
+    ] = None
     resendPhoneNumber: Annotated[str | None, RESEND_PHONE_NUMBER] = None
     resendContent: Annotated[str | None, RESEND_CONTENT] = None
     receivers: list[ReceiverBody]
@@ -187,21 +225,36 @@ class SendAlimtalk(Struct, kw_only=True, omit_defaults=True):
 class SendFriendtalk(Struct, kw_only=True, omit_defaults=True):
     """A friend talk to each receiver."""
 
-    senderKey: Annotated[str, _describe("Key of the sender profile.")]
+    senderKey: Annotated[str, describe("발신 프로필의 키", "Key of the sender profile.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
     expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
-    adFlag: Annotated[bool | None, _describe("Whether it is an advertisement. Default: false.")] = None
+    adFlag: Annotated[
+        bool | None, describe("광고인지 여부. 기본값: false", "Whether it is an advertisement. Default: false.")
+    ] = None
     messageType: Annotated[
         str | None,
-        _describe(
-            "friendTalkText, friendTalkImage or friendTalkWideImage."
-            " Default: friendTalkImage with an image, else friendTalkText."
+        describe(
+            "friendTalkText, friendTalkImage 또는 friendTalkWideImage. 기본값: 이미지가 있으면"
+            " friendTalkImage, 없으면 friendTalkText",
+            "friendTalkText, friendTalkImage or friendTalkWideImage. Default: friendTalkImage with an image,"
+            " else friendTalkText.",
         ),
     ] = None
-    content: Annotated[str | None, _describe("Text. Required unless every receiver has its own.")] = None
+    content: Annotated[
+        str | None,
+        describe(
+            "본문. 모든 수신자에게 각자의 본문이 있지 않으면 필수입니다",
+            "Text. Required unless every receiver has its own.",
+        ),
+    ] = None
     image: ImageBody | None = None
-    imageLink: Annotated[str | None, _describe("Link of the image.")] = None
-    resend: Annotated[bool | None, _describe("Whether to send a text message if this message fails.")] = None
+    imageLink: Annotated[str | None, describe("이미지의 링크", "Link of the image.")] = None
+    resend: Annotated[
+        bool | None,
+        describe(
+            "이 메시지가 실패하면 문자를 보낼지 여부", "Whether to send a text message if this message fails."
+        ),
+    ] = None
     resendPhoneNumber: Annotated[str | None, RESEND_PHONE_NUMBER] = None
     resendContent: Annotated[str | None, RESEND_CONTENT] = None
     buttons: list[ButtonBody] | None = None
@@ -218,8 +271,10 @@ class CancelRequest(Struct, kw_only=True, omit_defaults=True):
 class CreateSender(Struct, kw_only=True, omit_defaults=True):
     """A channel to register."""
 
-    category: Annotated[str, Meta(description="Category code.", examples=["00100010001"])]
-    channelId: Annotated[str, Meta(description="Search id of the channel.", examples=["@my-channel"])]
+    category: Annotated[str, describe("카테고리 코드", "Category code.", examples=["00100010001"])]
+    channelId: Annotated[
+        str, describe("채널의 검색용 아이디", "Search id of the channel.", examples=["@my-channel"])
+    ]
     cellphone: Annotated[str, PHONE]
 
 
@@ -237,59 +292,12 @@ class AuthSender(Struct, kw_only=True, omit_defaults=True):
     token: Annotated[str, Meta(examples=["123456"])]
 
 
-class TemplateKey(Struct, kw_only=True, omit_defaults=True):
-    """The template to delete or submit."""
-
-    senderKey: str
-    templateCode: str
-
-
-class WriteTemplate(Struct, kw_only=True, omit_defaults=True):
-    """A template to create or update."""
-
-    senderKey: str
-    templateCode: Annotated[str, _describe("At most 20 letters, digits and `.`, `_`, `-`.")]
-    name: Annotated[str, _describe("At most 150 characters.")]
-    content: Annotated[str, _describe("At most 1,300 characters, with variables `#{name}`.")]
-    category: Annotated[str, Meta(description="Category code.", examples=["006003"])]
-    messageType: Annotated[str | None, _describe("basic (default), extraInfo, channelAddition or mixed.")] = None
-    emphasisType: Annotated[
-        str | None,
-        _describe("none (default), text, image or itemList (needs header, itemHighlight, itemList or image)."),
-    ] = None
-    emphasisTitle: Annotated[str | None, _describe("Required for emphasisType text.")] = None
-    emphasisAssistPhrase: str | None = None
-    moreInfo: Annotated[str | None, _describe("Required for messageType extraInfo and mixed.")] = None
-    image: ImageBody | None = None
-    imageLink: str | None = None
-    securityTemplate: bool | None = None
-    buttons: Annotated[list[TemplateButtonBody] | None, _describe("At most 5; 2 with quick replies.")] = None
-    header: Annotated[str | None, _describe("At most 16 characters, for emphasisType itemList.")] = None
-    itemHighlight: ItemHighlightBody | None = None
-    itemList: ItemListBody | None = None
-    representLink: RepresentLinkBody | None = None
-    quickReplies: Annotated[
-        list[ButtonBody] | None,
-        _describe("At most 5: webLink, appLink, botKeyword, counselingTalkConversion or botConversion."),
-    ] = None
-
-
 class ListSenders(Struct, kw_only=True, omit_defaults=True):
     """The profiles to list."""
 
     channelId: str | None = None
     senderKey: str | None = None
-    authStatus: Annotated[str | None, _describe("waiting or approval.")] = None
-    page: int = 1
-    pageSize: int = 10
-
-
-class ListTemplates(Struct, kw_only=True, omit_defaults=True):
-    """The templates to list."""
-
-    senderKey: str | None = None
-    templateCode: str | None = None
-    status: Annotated[str | None, _describe("registered, inspecting, approved or rejected.")] = None
+    authStatus: Annotated[str | None, describe("waiting 또는 approval", "waiting or approval.")] = None
     page: int = 1
     pageSize: int = 10
 
@@ -328,7 +336,10 @@ class NoFields(Struct, kw_only=True, omit_defaults=True):
     """No fields."""
 
 
-PERIOD = Meta(description="A period `from~to` of which either end may be empty, or a single minute or day.")
+PERIOD = describe(
+    "한쪽을 비울 수 있는 기간 `from~to`, 또는 1분이나 하루",
+    "A period `from~to` of which either end may be empty, or a single minute or day.",
+)
 
 
 class ListMessages(Struct, kw_only=True, omit_defaults=True):
@@ -342,29 +353,38 @@ class ListMessages(Struct, kw_only=True, omit_defaults=True):
     sendingStatus: str | None = None
     receivers: Annotated[
         str | None,
-        Meta(
-            description="Receiver number. Required, unless `requestId`, `messageId` or a `requestDate` of at most"
-            " 31 days is given; then pages follow each other by `cursor`.",
+        describe(
+            "수신번호. `requestId`, `messageId` 또는 31일 이하의 `requestDate`가 없으면 필수입니다. 이것들을"
+            " 주면 페이지는 `cursor`로 이어집니다",
+            "Receiver number. Required, unless `requestId`, `messageId` or a `requestDate` of at most 31 days"
+            " is given; then pages follow each other by `cursor`.",
             examples=["010-1234-5678"],
         ),
     ] = None
-    receiver: Annotated[str | None, _describe("Another name for `receivers`.")] = None
+    receiver: Annotated[str | None, describe("`receivers`의 다른 이름", "Another name for `receivers`.")] = None
     channelId: str | None = None
     senderKey: str | None = None
     templateCode: str | None = None
-    yyyyMM: Annotated[str | None, _describe("Month of the scheduled date.")] = None
+    yyyyMM: Annotated[str | None, describe("예약된 날짜의 달", "Month of the scheduled date.")] = None
     requestDate: Annotated[str | None, PERIOD] = None
     scheduledDate: Annotated[str | None, PERIOD] = None
     completeDate: Annotated[str | None, PERIOD] = None
-    completedDate: Annotated[str | None, _describe("Another name for `completeDate`.")] = None
+    completedDate: Annotated[
+        str | None, describe("`completeDate`의 다른 이름", "Another name for `completeDate`.")
+    ] = None
     cursor: Annotated[
         str | None,
-        _describe("Without `receivers`: the `nextCursor` of the last answer. Send the other parameters again."),
+        describe(
+            "`receivers` 없이: 지난 응답의 `nextCursor`. 다른 조건도 다시 보내세요",
+            "Without `receivers`: the `nextCursor` of the last answer. Send the other parameters again.",
+        ),
     ] = None
     partial: Annotated[
         bool,
-        _describe(
-            "Whether to answer also while a part of a distributed store cannot be reached: `warnings` says what was"
-            " not looked at. Otherwise the answer is SERVICE_UNAVAILABLE then."
+        describe(
+            "나뉜 저장소의 일부에 연결할 수 없을 때도 응답할지 여부. 조회하지 못한 것은 `warnings`에"
+            " 있습니다. 아니면 그때의 응답은 SERVICE_UNAVAILABLE입니다",
+            "Whether to answer also while a part of a distributed store cannot be reached: `warnings` says"
+            " what was not looked at. Otherwise the answer is SERVICE_UNAVAILABLE then.",
         ),
     ] = False

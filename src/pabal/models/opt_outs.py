@@ -1,27 +1,35 @@
 """Bodies and answers of the endpoints of opt-outs."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from pabal.models.answers import Date, Envelope, LabelledValue, PagedEnvelope
 from pabal.models.bodies import PHONE
+from pabal.models.description import describe
 
-_SENDER = Meta(
-    description="Sender number. With it, only texts from that number are meant; without it, everything that the"
-    " account sends.",
+_SENDER = describe(
+    "발신번호. 있으면 그 번호로 보내는 문자만, 없으면 계정이 보내는 모든 것을 뜻합니다",
+    "Sender number. With it, only texts from that number are meant; without it, everything that the account sends.",
     examples=["02-1234-5678"],
 )
-_PHONES = Meta(description="Several phone numbers, at most 1,000, instead of `phoneNumber`.")
+_PHONES = describe(
+    "`phoneNumber` 대신 여러 전화번호, 최대 1,000개",
+    "Several phone numbers, at most 1,000, instead of `phoneNumber`.",
+)
 
 
 class AddOptOuts(Struct, kw_only=True, omit_defaults=True):
     """Who wants no advertising."""
 
+    ko: ClassVar[str] = "광고를 원하지 않는 사람"
+
     phoneNumber: Annotated[str | None, PHONE] = None
     phoneNumbers: Annotated[list[str] | None, _PHONES] = None
     senderNumber: Annotated[str | None, _SENDER] = None
-    reason: Annotated[str | None, Meta(description="Your own note, at most 200 characters.")] = None
+    reason: Annotated[str | None, describe("자체 메모, 최대 200자", "Your own note, at most 200 characters.")] = (
+        None
+    )
 
 
 class RemoveOptOuts(Struct, kw_only=True, omit_defaults=True):
@@ -38,17 +46,25 @@ class ListOptOuts(Struct, kw_only=True, omit_defaults=True):
     page: int = 1
     pageSize: int = 10
     phoneNumber: Annotated[str | None, PHONE] = None
-    senderNumber: Annotated[str | None, Meta(description="Only opt-outs of this sender number.")] = None
+    senderNumber: Annotated[
+        str | None, describe("이 발신번호의 수신거부만", "Only opt-outs of this sender number.")
+    ] = None
 
 
 class OptOutItem(Struct, kw_only=True):
     """A receiver who wants no advertising."""
 
+    ko: ClassVar[str] = "광고를 원하지 않는 수신자"
+
     id: str
     label: str
     phoneNumber: str
     senderNumber: Annotated[
-        str | UnsetType, Meta(description="If it holds for texts from this number only; absent: for everything.")
+        str | UnsetType,
+        describe(
+            "이 번호로 보내는 문자에만 적용되면 그 번호. 없으면 모든 것에 적용됩니다",
+            "If it holds for texts from this number only; absent: for everything.",
+        ),
     ] = UNSET
     reason: str | UnsetType = UNSET
     source: LabelledValue
@@ -58,12 +74,16 @@ class OptOutItem(Struct, kw_only=True):
 class AddedOptOutsItem(Struct):
     """Number of opt-outs in the request, and number of those that were not there."""
 
+    ko: ClassVar[str] = "요청에 있는 수신거부 수와 그중 없던 것의 수"
+
     requestedCount: int
     addedCount: int
 
 
 class RemovedOptOutsItem(Struct):
     """Number of opt-outs in the request, and number of those that were there."""
+
+    ko: ClassVar[str] = "요청에 있는 수신거부 수와 그중 있던 것의 수"
 
     requestedCount: int
     removedCount: int

@@ -1,39 +1,47 @@
 """Parameters and answers of the statistics."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
+from msgspec import UNSET, Struct, UnsetType, defstruct
 
 from pabal.models.answers import Date, LabelledValue, PagedEnvelope, StatusCounts
+from pabal.models.description import describe
 from pabal.models.lookup import WON
-
-
-def _describe(description: str) -> Meta:
-    return Meta(description=description)
-
 
 ListStatistics = defstruct(  # `from` is no name that a class statement could use
     "ListStatistics",
     [
         (
             "from",
-            Annotated[str, Meta(description="First minute or day, by requestDate.", examples=["2026-11-01"])],
+            Annotated[
+                str,
+                describe(
+                    "requestDate의 첫 분이나 날", "First minute or day, by requestDate.", examples=["2026-11-01"]
+                ),
+            ],
         ),
         (
             "to",
             Annotated[
-                str | None, Meta(description="Last minute or day, included. Default: now.", examples=["2026-11-30"])
+                str | None,
+                describe(
+                    "마지막 분이나 날, 그것도 포함. 기본값: 지금",
+                    "Last minute or day, included. Default: now.",
+                    examples=["2026-11-30"],
+                ),
             ],
             None,
         ),
-        ("interval", Annotated[str, _describe("`hour`, `day` or `month`.")], "day"),
+        ("interval", Annotated[str, describe("`hour`, `day` 또는 `month`", "`hour`, `day` or `month`.")], "day"),
         (
             "groupBy",
             Annotated[
                 str | None,
-                Meta(
-                    description="At most three, separated by commas, of `product`, `status`, `resultCode`,"
-                    " `templateCode`, `sender`, `key`, `carrier` and `user`.",
+                describe(
+                    "`product`, `status`, `resultCode`, `templateCode`, `sender`, `key`, `carrier`, `user` 중"
+                    " 최대 세 가지, 쉼표로 구분",
+                    "At most three, separated by commas, of `product`, `status`, `resultCode`, `templateCode`,"
+                    " `sender`, `key`, `carrier` and `user`.",
                     examples=["product,status"],
                 ),
             ],
@@ -52,44 +60,83 @@ ListStatistics = defstruct(  # `from` is no name that a class statement could us
 class StatisticsInfo(Struct, kw_only=False):
     """How new the numbers are."""
 
-    countedDate: Annotated[Date, _describe("When the newest messages were counted: within a quarter of an hour.")]
+    ko: ClassVar[str] = "숫자의 기준 시각"
+
+    countedDate: Annotated[
+        Date,
+        describe(
+            "가장 새로운 메시지를 집계한 시각. 15분 이내입니다",
+            "When the newest messages were counted: within a quarter of an hour.",
+        ),
+    ]
 
 
 class StatisticsItem(Struct, kw_only=True):
     """The messages of one group, requested in one hour, day or month."""
 
-    date: Annotated[Date, _describe("First second of the hour, day or month.")]
-    product: Annotated[LabelledValue | UnsetType, _describe("messageProductType.")] = UNSET
-    status: Annotated[LabelledValue | UnsetType, _describe("sendingStatus.")] = UNSET
+    ko: ClassVar[str] = "한 시간, 하루 또는 한 달 동안 요청한 한 묶음의 메시지"
+
+    date: Annotated[Date, describe("시간, 날 또는 달의 첫 초", "First second of the hour, day or month.")]
+    product: Annotated[LabelledValue | UnsetType, describe("messageProductType", "messageProductType.")] = UNSET
+    status: Annotated[LabelledValue | UnsetType, describe("sendingStatus", "sendingStatus.")] = UNSET
     resultCode: Annotated[
-        LabelledValue | UnsetType, _describe("Absent: they have not ended, or were cancelled.")
+        LabelledValue | UnsetType,
+        describe("아직 끝나지 않았거나 취소되었으면 없습니다", "Absent: they have not ended, or were cancelled."),
     ] = UNSET
-    templateCode: Annotated[str | UnsetType, _describe("Absent: none; `*`: others.")] = UNSET
+    templateCode: Annotated[
+        str | UnsetType, describe("없으면 해당 없음. `*`: 그 밖의 것", "Absent: none; `*`: others.")
+    ] = UNSET
     sender: Annotated[
-        str | UnsetType, _describe("Sender number or channel that the receiver sees; `*`: others.")
+        str | UnsetType,
+        describe(
+            "수신자에게 보이는 발신번호 또는 채널. `*`: 그 밖의 것",
+            "Sender number or channel that the receiver sees; `*`: others.",
+        ),
     ] = UNSET
     key: Annotated[
         LabelledValue | UnsetType,
-        _describe("Id and name of the API key; absent: requested in the console; `*`: others."),
+        describe(
+            "API 키의 ID와 이름. 콘솔에서 요청했으면 없습니다. `*`: 그 밖의 것",
+            "Id and name of the API key; absent: requested in the console; `*`: others.",
+        ),
     ] = UNSET
     user: Annotated[
         LabelledValue | UnsetType,
-        _describe("Id and name of the user of the console; absent: requested with an API key; `*`: others."),
+        describe(
+            "콘솔 사용자의 ID와 이름. API 키로 요청했으면 없습니다. `*`: 그 밖의 것",
+            "Id and name of the user of the console; absent: requested with an API key; `*`: others.",
+        ),
     ] = UNSET
-    carrier: Annotated[str | UnsetType, _describe("The carrier that decided how they ended; absent: none has.")] = (
-        UNSET
-    )
-    count: Annotated[int, _describe("Number of messages, fallbacks included.")]
-    counts: Annotated[StatusCounts, _describe("By status.")]
+    carrier: Annotated[
+        str | UnsetType,
+        describe(
+            "결과를 낸 발송 경로. 아직 없으면 생략합니다",
+            "The carrier that decided how they ended; absent: none has.",
+        ),
+    ] = UNSET
+    count: Annotated[int, describe("대체 발송을 포함한 메시지 수", "Number of messages, fallbacks included.")]
+    counts: Annotated[StatusCounts, describe("상태별", "By status.")]
     deliveredShare: Annotated[
-        float | UnsetType, _describe("`completed` / (`completed` + `fail`); absent if none has ended.")
+        float | UnsetType,
+        describe(
+            "`completed` / (`completed` + `fail`). 끝난 것이 없으면 생략합니다",
+            "`completed` / (`completed` + `fail`); absent if none has ended.",
+        ),
     ] = UNSET
-    fallbacks: Annotated[int, _describe("How many of them are fallbacks.")]
+    fallbacks: Annotated[int, describe("그중 대체 발송의 수", "How many of them are fallbacks.")]
     reached: Annotated[
-        int, _describe("How many of the others were delivered, or failed and their fallback was delivered.")
+        int,
+        describe(
+            "대체 발송이 아닌 것 중 전달되었거나, 실패했지만 대체 발송이 전달된 수",
+            "How many of the others were delivered, or failed and their fallback was delivered.",
+        ),
     ]
     reachedShare: Annotated[
-        float | UnsetType, _describe("`reached` / (`count` - `fallbacks`); absent if all are fallbacks.")
+        float | UnsetType,
+        describe(
+            "`reached` / (`count` - `fallbacks`). 모두 대체 발송이면 생략합니다",
+            "`reached` / (`count` - `fallbacks`); absent if all are fallbacks.",
+        ),
     ] = UNSET
     cost: Annotated[float | UnsetType, WON] = UNSET
 

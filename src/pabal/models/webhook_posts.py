@@ -1,25 +1,28 @@
 """The posts that webhooks get: one type for each event."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from pabal.domain.events.event import EventType
 from pabal.models.answers import SenderItem, TemplateItem
+from pabal.models.description import describe
 from pabal.models.lookup import InboundItem, ResultItem
 from pabal.models.opt_outs import OptOutItem
 
 EventId = Annotated[
     str,
-    Meta(
-        description="Unique for good; a repeated event has the same.",
+    describe(
+        "영구히 고유하며, 되풀이된 이벤트는 같은 값입니다",
+        "Unique for good; a repeated event has the same.",
         examples=["evt_0192f0c1a2b3c4d5e6f708192a3b4c5d"],
     ),
 ]
 Timestamp = Annotated[
     str,
-    Meta(
-        description="When the post was made, ISO 8601 with milliseconds and offset.",
+    describe(
+        "전송을 만든 시각. ISO 8601, 밀리초와 시간대 오프셋 포함",
+        "When the post was made, ISO 8601 with milliseconds and offset.",
         examples=["2026-11-15T10:12:03.123+09:00"],
     ),
 ]
@@ -28,11 +31,15 @@ Timestamp = Annotated[
 class InboundEventItem(InboundItem, kw_only=True):
     """A message that a subscriber has sent, and the id of that event."""
 
+    ko: ClassVar[str] = "가입자가 보낸 메시지와 그 이벤트의 ID"
+
     eventId: EventId
 
 
 class TemplateEventItem(TemplateItem, kw_only=True):
     """A template as it was when its status changed, and the id of that event."""
+
+    ko: ClassVar[str] = "상태가 바뀌었을 때의 템플릿과 그 이벤트의 ID"
 
     eventId: EventId
 
@@ -40,11 +47,15 @@ class TemplateEventItem(TemplateItem, kw_only=True):
 class SenderEventItem(SenderItem, kw_only=True):
     """A sender profile as it was when it changed, and the id of that event."""
 
+    ko: ClassVar[str] = "바뀌었을 때의 발신 프로필과 그 이벤트의 ID"
+
     eventId: EventId
 
 
 class OptOutEventItem(OptOutItem, kw_only=True):
     """A new opt-out, and the id of that event."""
+
+    ko: ClassVar[str] = "새 수신거부와 그 이벤트의 ID"
 
     eventId: EventId
 
@@ -52,66 +63,90 @@ class OptOutEventItem(OptOutItem, kw_only=True):
 class CampaignCounts(Struct):
     """How the messages of a campaign ended."""
 
-    completed: Annotated[int, Meta(description="Delivered messages.")]
-    fail: Annotated[int, Meta(description="Failed messages.")]
-    cancel: Annotated[int, Meta(description="Cancelled messages.")]
-    fallbacks: Annotated[int, Meta(description="How many of them are fallbacks.")]
+    ko: ClassVar[str] = "캠페인의 메시지가 어떻게 끝났는지"
+
+    completed: Annotated[int, describe("전달된 메시지 수", "Delivered messages.")]
+    fail: Annotated[int, describe("실패한 메시지 수", "Failed messages.")]
+    cancel: Annotated[int, describe("취소된 메시지 수", "Cancelled messages.")]
+    fallbacks: Annotated[int, describe("그중 대체 발송의 수", "How many of them are fallbacks.")]
 
 
 class CampaignFinishedItem(Struct, kw_only=True):
     """A campaign that has ended."""
 
+    ko: ClassVar[str] = "끝난 캠페인"
+
     eventId: EventId
-    campaignId: Annotated[str, Meta(description="Id of the campaign.")]
-    name: Annotated[str, Meta(description="Its name.")]
-    counts: Annotated[CampaignCounts, Meta(description="How its messages ended.")]
+    campaignId: Annotated[str, describe("캠페인의 ID", "Id of the campaign.")]
+    name: Annotated[str, describe("이름", "Its name.")]
+    counts: Annotated[CampaignCounts, describe("메시지가 어떻게 끝났는지", "How its messages ended.")]
 
 
 class LimitNearItem(Struct, kw_only=True):
     """A limit of the account that is nearly or fully used."""
 
+    ko: ClassVar[str] = "거의 다 썼거나 다 쓴 계정의 한도"
+
     eventId: EventId
     limit: Annotated[
         str,
-        Meta(
-            description="receivers_per_day, receivers_per_month or budget_per_month.",
+        describe(
+            "receivers_per_day, receivers_per_month 또는 budget_per_month",
+            "receivers_per_day, receivers_per_month or budget_per_month.",
             examples=["receivers_per_day"],
         ),
     ]
-    value: Annotated[int, Meta(description="The limit; a budget is in won.")]
-    used: Annotated[int, Meta(description="How much of it is used.")]
+    value: Annotated[int, describe("한도. 예산이면 원", "The limit; a budget is in won.")]
+    used: Annotated[int, describe("쓴 만큼", "How much of it is used.")]
     share: Annotated[
-        int, Meta(description="Percent that were reached: those of `notice_quota_percent`, 70 by default, or 100.")
+        int,
+        describe(
+            "도달한 퍼센트: `notice_quota_percent`의 값(기본값 70) 또는 100",
+            "Percent that were reached: those of `notice_quota_percent`, 70 by default, or 100.",
+        ),
     ]
 
 
 class FailureHighItem(Struct, kw_only=True):
     """Many of the account's messages fail; told once until fewer do, at most once an hour."""
 
+    ko: ClassVar[str] = "계정의 메시지가 많이 실패합니다. 실패가 줄 때까지 한 번, 많아야 한 시간에 한 번 알립니다"
+
     eventId: EventId
-    failed: Annotated[int, Meta(description="How many messages have failed.")]
-    ended: Annotated[int, Meta(description="How many messages have ended.")]
-    share: Annotated[int, Meta(description="Percent that have failed.")]
+    failed: Annotated[int, describe("실패한 메시지 수", "How many messages have failed.")]
+    ended: Annotated[int, describe("종료된 메시지 수", "How many messages have ended.")]
+    share: Annotated[int, describe("실패한 퍼센트", "Percent that have failed.")]
     since: Annotated[
-        str, Meta(description="Messages requested from then on are counted.", examples=["2026-11-15 09:15:00"])
+        str,
+        describe(
+            "이때부터 요청한 메시지를 셉니다",
+            "Messages requested from then on are counted.",
+            examples=["2026-11-15 09:15:00"],
+        ),
     ]
 
 
 class CarrierStatusItem(Struct, kw_only=True):
     """A carrier that is down, or up again."""
 
+    ko: ClassVar[str] = "연결이 끊겼거나 복구된 발송 경로"
+
     eventId: EventId
-    carrier: Annotated[str, Meta(description="Name of the carrier.", examples=["telco"])]
-    state: Annotated[str, Meta(description="down or up.", examples=["down"])]
-    products: Annotated[list[str], Meta(description="The products that are routed to it.")]
-    since: Annotated[str, Meta(description="Since when.", examples=["2026-11-15 10:11:03"])]
+    carrier: Annotated[str, describe("발송 경로 이름", "Name of the carrier.", examples=["telco"])]
+    state: Annotated[str, describe("down(장애) 또는 up(복구)", "down or up.", examples=["down"])]
+    products: Annotated[
+        list[str], describe("이 발송 경로로 보내는 메시지 종류", "The products that are routed to it.")
+    ]
+    since: Annotated[str, describe("그 상태가 된 시각", "Since when.", examples=["2026-11-15 10:11:03"])]
 
 
 class WebhookTestEventItem(Struct, kw_only=True):
     """A test that a caller asked for."""
 
+    ko: ClassVar[str] = "호출자가 요청한 시험"
+
     eventId: EventId
-    webhookId: Annotated[str, Meta(description="The webhook that is tested.")]
+    webhookId: Annotated[str, describe("시험하는 웹훅", "The webhook that is tested.")]
 
 
 class ResultEvents(Struct):
@@ -177,12 +212,16 @@ class WebhookTestEvents(Struct):
 class MessageResultPost(Struct, kw_only=True, tag_field="type", tag=EventType.MESSAGE_RESULT.code):
     """Messages have ended."""
 
+    ko: ClassVar[str] = "메시지가 끝났습니다"
+
     timestamp: Timestamp
     data: ResultEvents
 
 
 class MessageInboundPost(Struct, kw_only=True, tag_field="type", tag=EventType.MESSAGE_INBOUND.code):
     """Subscribers have sent messages to numbers of the account."""
+
+    ko: ClassVar[str] = "가입자가 계정의 번호로 메시지를 보냈습니다"
 
     timestamp: Timestamp
     data: InboundEvents
@@ -191,12 +230,16 @@ class MessageInboundPost(Struct, kw_only=True, tag_field="type", tag=EventType.M
 class TemplateStatusPost(Struct, kw_only=True, tag_field="type", tag=EventType.TEMPLATE_STATUS.code):
     """Templates were submitted, approved, rejected or edited, or a relay has suspended or released them."""
 
+    ko: ClassVar[str] = "템플릿이 제출, 승인, 반려, 수정되었거나 중계사가 사용을 중지하거나 풀었습니다"
+
     timestamp: Timestamp
     data: TemplateEvents
 
 
 class SenderAuthPost(Struct, kw_only=True, tag_field="type", tag=EventType.SENDER_AUTH.code):
     """Sender profiles were approved, disabled or enabled, or a relay has suspended or released them."""
+
+    ko: ClassVar[str] = "발신 프로필이 승인, 사용 중지, 사용 재개되었거나 중계사가 사용을 중지하거나 풀었습니다"
 
     timestamp: Timestamp
     data: SenderEvents
@@ -205,12 +248,16 @@ class SenderAuthPost(Struct, kw_only=True, tag_field="type", tag=EventType.SENDE
 class CampaignFinishedPost(Struct, kw_only=True, tag_field="type", tag=EventType.CAMPAIGN_FINISHED.code):
     """Campaigns have ended."""
 
+    ko: ClassVar[str] = "캠페인이 끝났습니다"
+
     timestamp: Timestamp
     data: CampaignEvents
 
 
 class OptOutAddedPost(Struct, kw_only=True, tag_field="type", tag=EventType.OPT_OUT_ADDED.code):
     """Receivers want no more advertising."""
+
+    ko: ClassVar[str] = "수신자가 광고를 더는 원하지 않습니다"
 
     timestamp: Timestamp
     data: OptOutEvents
@@ -219,12 +266,16 @@ class OptOutAddedPost(Struct, kw_only=True, tag_field="type", tag=EventType.OPT_
 class LimitNearPost(Struct, kw_only=True, tag_field="type", tag=EventType.LIMIT_NEAR.code):
     """Limits of the account are nearly used up."""
 
+    ko: ClassVar[str] = "계정의 한도를 거의 다 썼습니다"
+
     timestamp: Timestamp
     data: LimitEvents
 
 
 class FailureHighPost(Struct, kw_only=True, tag_field="type", tag=EventType.FAILURE_HIGH.code):
     """Many of the account's messages fail."""
+
+    ko: ClassVar[str] = "계정의 메시지가 많이 실패합니다"
 
     timestamp: Timestamp
     data: FailureEvents
@@ -233,12 +284,16 @@ class FailureHighPost(Struct, kw_only=True, tag_field="type", tag=EventType.FAIL
 class CarrierStatusPost(Struct, kw_only=True, tag_field="type", tag=EventType.CARRIER_STATUS.code):
     """Carriers are down, or up again."""
 
+    ko: ClassVar[str] = "발송 경로의 연결이 끊겼거나 복구되었습니다"
+
     timestamp: Timestamp
     data: CarrierEvents
 
 
 class WebhookTestPost(Struct, kw_only=True, tag_field="type", tag=EventType.WEBHOOK_TEST.code):
     """A test of the webhook."""
+
+    ko: ClassVar[str] = "웹훅의 시험"
 
     timestamp: Timestamp
     data: WebhookTestEvents

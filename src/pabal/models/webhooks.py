@@ -1,29 +1,36 @@
 """Bodies and answers of the endpoints of webhooks."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from pabal.models.answers import Date, Envelope, LabelledValue, ListEnvelope, PagedEnvelope
+from pabal.models.description import describe
 
-_ID = Meta(description="Id of the webhook, from `create` or `list`.", examples=["1"])
-_URL = Meta(
-    description="Where to post events: an https address of at most 1,000 characters.",
+_ID = describe("`create`나 `list`에 있는 웹훅의 ID", "Id of the webhook, from `create` or `list`.", examples=["1"])
+_URL = describe(
+    "이벤트를 보낼 곳: 1,000자 이하의 https 주소",
+    "Where to post events: an https address of at most 1,000 characters.",
     examples=["https://shop.example/pabal"],
 )
-_EVENTS = Meta(
-    description="Which events: message.result, message.inbound, template.status, sender.auth, campaign.finished,"
+_EVENTS = describe(
+    "이벤트: message.result, message.inbound, template.status, sender.auth, campaign.finished,"
+    " optOut.added, limit.near, failure.high, carrier.status",
+    "Which events: message.result, message.inbound, template.status, sender.auth, campaign.finished,"
     " optOut.added, limit.near, failure.high, carrier.status.",
     examples=[["message.result"]],
 )
-_PRODUCTS = Meta(
-    description="Which products' messages, such as sms or alimTalk; empty: all. Events that are not about a message"
-    " are posted all the same.",
+_PRODUCTS = describe(
+    "sms나 alimTalk처럼 어느 종류의 메시지를 알릴지. 비어 있으면 모두. 메시지에 관한 것이 아닌"
+    " 이벤트는 어느 경우든 보냅니다",
+    "Which products' messages, such as sms or alimTalk; empty: all. Events that are not about a"
+    " message are posted all the same.",
     examples=[["alimTalk", "sms"]],
 )
-_DESCRIPTION = Meta(description="Your own note, at most 200 characters.")
-_SECRET = Meta(
-    description="What posts are signed with: `whsec_` and Base64. Shown only here.",
+_DESCRIPTION = describe("자체 메모, 최대 200자", "Your own note, at most 200 characters.")
+_SECRET = describe(
+    "전송에 서명하는 값: `whsec_`와 Base64. 여기서만 보여 줍니다",
+    "What posts are signed with: `whsec_` and Base64. Shown only here.",
     examples=["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
 )
 
@@ -47,13 +54,18 @@ class UpdateWebhook(Struct, kw_only=True, omit_defaults=True):
     description: Annotated[str | None, _DESCRIPTION] = None
     enabled: Annotated[
         bool | None,
-        Meta(
-            description="false: nothing is posted any more. true: posts go on; what a paused webhook has left is"
-            " posted at once."
+        describe(
+            "false: 더는 보내지 않습니다. true: 다시 보냅니다. 일시 중지된 웹훅에 남은 것은 바로 보냅니다",
+            "false: nothing is posted any more. true: posts go on; what a paused webhook has left is posted"
+            " at once.",
         ),
     ] = None
     rotateSecret: Annotated[
-        bool | None, Meta(description="true: make a new secret. The old one signs along for 24 hours.")
+        bool | None,
+        describe(
+            "true: 새 비밀 키를 만듭니다. 이전 것도 24시간 동안 함께 서명합니다",
+            "true: make a new secret. The old one signs along for 24 hours.",
+        ),
     ] = None
 
 
@@ -75,8 +87,9 @@ class ReplayWebhook(Struct, kw_only=True, omit_defaults=True):
     webhookId: Annotated[str, _ID]
     since: Annotated[
         str,
-        Meta(
-            description="Events from then on, `yyyy-MM-dd HH:mm`, at most 7 days ago.",
+        describe(
+            "이때부터의 이벤트, `yyyy-MM-dd HH:mm`, 최대 7일 전",
+            "Events from then on, `yyyy-MM-dd HH:mm`, at most 7 days ago.",
             examples=["2026-12-24 18:00"],
         ),
     ]
@@ -97,6 +110,8 @@ class ListDeliveries(Struct, kw_only=True, omit_defaults=True):
 class NewWebhookItem(Struct):
     """The new webhook."""
 
+    ko: ClassVar[str] = "새 웹훅"
+
     webhookId: Annotated[str, _ID]
     secret: Annotated[str, _SECRET]
 
@@ -104,8 +119,10 @@ class NewWebhookItem(Struct):
 class WebhookItem(Struct, kw_only=True):
     """A webhook."""
 
+    ko: ClassVar[str] = "웹훅"
+
     id: str
-    label: Annotated[str, Meta(description="Same as url.")]
+    label: Annotated[str, describe("url과 같음", "Same as url.")]
     webhookId: Annotated[str, _ID]
     url: Annotated[str, _URL]
     events: Annotated[list[str], _EVENTS]
@@ -113,14 +130,24 @@ class WebhookItem(Struct, kw_only=True):
     description: Annotated[str | UnsetType, _DESCRIPTION] = UNSET
     state: Annotated[
         LabelledValue,
-        Meta(description="`active`, `paused` (it keeps failing, and is tried every 5 minutes) or `disabled`."),
+        describe(
+            "`active`, `paused`(계속 실패해 5분마다 시도합니다) 또는 `disabled`",
+            "`active`, `paused` (it keeps failing, and is tried every 5 minutes) or `disabled`.",
+        ),
     ]
-    secret: Annotated[str | UnsetType, Meta(description="The new secret, if it was rotated now.")] = UNSET
+    secret: Annotated[
+        str | UnsetType, describe("지금 교체했으면 새 비밀 키", "The new secret, if it was rotated now.")
+    ] = UNSET
     previousSecretUntil: Date | UnsetType = UNSET
     lastSuccess: Date | UnsetType = UNSET
-    failures: Annotated[int, Meta(description="Failed posts since then.")]
-    backlog: Annotated[int, Meta(description="Events that wait for it, counted up to about 10,000.")]
-    dropped: Annotated[int, Meta(description="Events that were given up.")]
+    failures: Annotated[int, describe("그때부터 실패한 전송 수", "Failed posts since then.")]
+    backlog: Annotated[
+        int,
+        describe(
+            "기다리는 이벤트 수, 10,000쯤까지만 셉니다", "Events that wait for it, counted up to about 10,000."
+        ),
+    ]
+    dropped: Annotated[int, describe("포기한 이벤트 수", "Events that were given up.")]
     created: Date
     changed: Date
 
@@ -128,28 +155,48 @@ class WebhookItem(Struct, kw_only=True):
 class WebhookTestItem(Struct, kw_only=True):
     """What came back from a post."""
 
-    status: Annotated[int | UnsetType, Meta(description="HTTP status; absent: there was no answer.")] = UNSET
+    ko: ClassVar[str] = "전송에 대해 돌아온 것"
+
+    status: Annotated[
+        int | UnsetType,
+        describe("HTTP 상태. 응답이 없었으면 생략합니다", "HTTP status; absent: there was no answer."),
+    ] = UNSET
     answer: Annotated[
-        str, Meta(description="The first 1,024 bytes of the answer; empty for exceptions in `webhook_allow`.")
+        str,
+        describe(
+            "응답의 처음 1,024바이트. `webhook_allow`의 예외이면 비어 있습니다",
+            "The first 1,024 bytes of the answer; empty for exceptions in `webhook_allow`.",
+        ),
     ]
     error: Annotated[
         str | UnsetType,
-        Meta(
-            description="Why there was no answer: a word (dns, address_not_allowed, connection, tls, timeout,"
+        describe(
+            "응답이 없었던 이유: 단어 하나(dns, address_not_allowed, connection, tls, timeout,"
+            " invalid_answer, invalid_url, unreadable_secret)와 영어 설명",
+            "Why there was no answer: a word (dns, address_not_allowed, connection, tls, timeout,"
             " invalid_answer, invalid_url, unreadable_secret), and in English what happened.",
             examples=["tls: certificate has expired"],
         ),
     ] = UNSET
-    durationMs: Annotated[int, Meta(description="How long it took, in milliseconds.")]
+    durationMs: Annotated[int, describe("걸린 시간, 밀리초", "How long it took, in milliseconds.")]
 
 
 class DeliveryItem(WebhookTestItem, kw_only=True):
     """A try to deliver a post."""
 
-    id: Annotated[str, Meta(description="The `webhook-id` of the post, the same at every try.")]
-    time: Annotated[Date, Meta(description="When it was tried.")]
-    tryNumber: Annotated[int, Meta(description="Which try of its post it was, from 1.")]
-    eventIds: Annotated[list[str], Meta(description="The events that it contains.")]
+    ko: ClassVar[str] = "전송 시도 하나"
+
+    id: Annotated[
+        str,
+        describe(
+            "전송의 `webhook-id`. 시도할 때마다 같습니다", "The `webhook-id` of the post, the same at every try."
+        ),
+    ]
+    time: Annotated[Date, describe("시도한 시각", "When it was tried.")]
+    tryNumber: Annotated[
+        int, describe("그 전송의 몇 번째 시도인지, 1부터", "Which try of its post it was, from 1.")
+    ]
+    eventIds: Annotated[list[str], describe("들어 있는 이벤트", "The events that it contains.")]
 
 
 class NewWebhookAnswer(Envelope, kw_only=True):
@@ -160,6 +207,8 @@ class NewWebhookAnswer(Envelope, kw_only=True):
 
 class WebhookAnswer(Envelope, kw_only=True):
     """A webhook."""
+
+    ko: ClassVar[str] = "웹훅"
 
     item: WebhookItem
 

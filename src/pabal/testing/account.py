@@ -14,7 +14,8 @@ from pabal.client import (
     ListPhoneMessages,
     ListSenders,
 )
-from pabal.models.answers import MessageItem, PhoneItem
+from pabal.models.answers import MessageItem
+from pabal.models.phone import PhoneItem
 from pabal.world import RealWorld
 
 POLL_INTERVAL_S = 0.02

@@ -4,7 +4,7 @@ from pabal.checks.body.buttons import API_FIELDS, parse_buttons, to_api_fields
 from pabal.domain.base.codes import Refused
 from pabal.domain.content.button import MAX_BUTTONS, Button
 from pabal.models.answers import ButtonItem
-from pabal.models.bodies import TemplateButtonBody
+from pabal.models.template_bodies import TemplateButtonBody
 
 BODY: dict[str, str | int | None] = {
     "buttonType": "appLink",

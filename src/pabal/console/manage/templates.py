@@ -25,7 +25,7 @@ from pabal.domain.kakao.template import (
     TemplateStatus,
 )
 from pabal.domain.kakao.template_parts import MAX_CONTENT_CHARACTERS_WITH_ITEMS, QUICK_REPLY_TYPES, TemplateParts
-from pabal.models.bodies import TemplateKey, WriteTemplate
+from pabal.models.template_bodies import TemplateKey, WriteTemplate
 from pabal.service.relay import categories, lookup
 
 PAGE_SIZE = 50

@@ -49,7 +49,7 @@ def build_document(max_receivers: int = MAX_RECEIVERS) -> dict[str, Any]:
     paths = {endpoint.path: {endpoint.method.lower(): _operation(endpoint)} for endpoint in ENDPOINTS}
     posts = build_webhooks("Events")
     used = find_referred([paths, posts])
-    groups = [*dict.fromkeys(endpoint.group for endpoint in ENDPOINTS), "Events"]
+    groups = [*dict.fromkeys(endpoint.group.en for endpoint in ENDPOINTS), "Events"]
     return {
         "openapi": "3.1.0",
         "info": {
@@ -92,9 +92,9 @@ def _limit_receivers(schema: dict[str, Any], most: int) -> dict[str, Any]:
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": endpoint.operation_id,
-        "summary": endpoint.summary,
+        "summary": endpoint.summary.en,
         "description": f"Requires the scope `{endpoint.scope}`.",
-        "tags": [endpoint.group],
+        "tags": [endpoint.group.en],
         "parameters": _parameters(endpoint),
         "responses": build_responses(endpoint),
     }

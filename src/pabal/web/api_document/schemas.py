@@ -10,7 +10,9 @@ from typing import Any
 
 import msgspec
 
+from pabal.domain.base.codes import Text
 from pabal.models.constraints import CONSTRAINTS
+from pabal.models.description import KOREAN
 from pabal.models.descriptions import DESCRIPTIONS
 from pabal.models.schema_names import SCHEMA_NAMES
 from pabal.web.endpoints.table import ENDPOINTS
@@ -22,14 +24,14 @@ _NULL = {"type": "null"}
 
 
 @cache
-def build_schemas() -> dict[str, Schema]:
-    """Return the schema of each body and answer by its name in the document.
+def build_schemas(language: str = "en") -> dict[str, Schema]:
+    """Return the schema of each body and answer by its name in the document, described in a language.
 
     Raises KeyError for a struct that `SCHEMA_NAMES` does not name, and for a field without a description.
     """
     return {
         name: {**schema, "properties": {field: _without_default(of) for field, of in schema["properties"].items()}}
-        for name, schema in _schemas_with_defaults().items()
+        for name, schema in _schemas_with_defaults(language).items()
     }
 
 
@@ -66,7 +68,7 @@ def _refs_in(part: Any) -> set[str]:
 
 
 @cache
-def _schemas_with_defaults() -> dict[str, Schema]:
+def _schemas_with_defaults(language: str = "en") -> dict[str, Schema]:
     refs, components = msgspec.json.schema_components(SCHEMA_NAMES, ref_template=_REF)
     names = {ref["$ref"]: name for ref, name in zip(refs, SCHEMA_NAMES.values(), strict=True)}
     raw = {
@@ -74,12 +76,14 @@ def _schemas_with_defaults() -> dict[str, Schema]:
     }
     limited = _names_of_bodies(raw)
     found = {}
-    for name in SCHEMA_NAMES.values():
-        fields = {
-            field: _field(name, field, of, is_limited=name in limited)
-            for field, of in raw[name]["properties"].items()
-        }
+    for shape, name in SCHEMA_NAMES.items():
+        fields = {}
+        for field, of in raw[name]["properties"].items():
+            described = _field(name, field, of, is_limited=name in limited)
+            fields[field] = {**described, "description": described["description"].in_language(language)}
         found[name] = {**raw[name], "title": name, "properties": fields}
+        if language == "ko" and "ko" in vars(shape):
+            found[name]["description"] = vars(shape)["ko"]
     return found
 
 
@@ -103,18 +107,23 @@ def _field(schema: str, name: str, of: Schema, *, is_limited: bool) -> Schema:
         if "items" in limits and "items" in field:
             limits = {**limits, "items": {**field["items"], **limits["items"]}}
         field = {**field, **limits}
-    return {**field, "description": _describe(schema, name, field)}
+    text = _describe(schema, name, field)
+    return {**{key: value for key, value in field.items() if key != KOREAN}, "description": text}
 
 
-def _describe(schema: str, name: str, field: Schema) -> str:
+def _describe(schema: str, name: str, field: Schema) -> Text:
     """Return the description of a field: from the table for this schema, from its type, or from the table for any.
 
     Raises KeyError for a field without one.
     """
-    given = (DESCRIPTIONS.get(f"{schema}.{name}"), field.get("description"))
-    text = " ".join(each.rstrip() for each in given if each) or DESCRIPTIONS[name]
+    of_schema = DESCRIPTIONS.get(f"{schema}.{name}")
+    of_type = Text(field[KOREAN], field["description"]) if KOREAN in field else None
+    given = [each for each in (of_schema, of_type) if each] or [DESCRIPTIONS[name]]
+    ko, en = given[0]
+    for each in given[1:]:
+        ko, en = f"{ko}{'' if ko.endswith(':') else '.'} {each.ko}", f"{en} {each.en}"
     default = field.get("default")
-    return text if default in (None, []) else f"{text} Default: {default}."
+    return Text(ko, en) if default in (None, []) else Text(f"{ko}. 기본값: {default}", f"{en} Default: {default}.")
 
 
 def _without_null(field: Schema) -> Schema:

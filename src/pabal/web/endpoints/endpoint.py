@@ -6,10 +6,14 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 
 from pabal.checks.body.call import ApiCall
-from pabal.domain.base.codes import Code
+from pabal.domain.base.codes import Code, Text
 from pabal.models.send_answers import AcceptedAnswer
 
 InputSource = Literal["body", "query", "anywhere"]
+FIELD_CODES = (Code.MISSING_PARAMETER, Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER)
+"""Codes of endpoints that check fields."""
+HISTORY = Text("발송 내역", "History")
+"""A group of the documentation that several modules have endpoints of."""
 
 COMMON_CODES = (
     Code.SUCCESS,
@@ -34,7 +38,9 @@ class Endpoint(NamedTuple):
     path: str
     operation_id: str
     """Its name in the OpenAPI document. Generated clients use it, so it never changes."""
-    group: str
+    summary: Text
+    """What it does."""
+    group: Text
     scope: str
     input_source: InputSource
     """Where its fields come from: the JSON body, the query string, or either of them or a form."""
@@ -54,8 +60,3 @@ class Endpoint(NamedTuple):
     def is_send(self) -> bool:
         """Whether it sends messages: it takes the headers Idempotency-Key and Dry-Run."""
         return self.answer is AcceptedAnswer
-
-    @property
-    def summary(self) -> str:
-        """The first sentence of the documentation: the handler's docstring."""
-        return (self.handler.__doc__ or "").strip().rstrip(".")

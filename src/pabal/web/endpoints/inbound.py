@@ -4,10 +4,10 @@ from typing import Any
 
 from pabal.answers.inbound import build_inbound_item, format_cursor, parse_cursor
 from pabal.checks.body.call import ApiCall, check_range
-from pabal.domain.base.codes import Code
+from pabal.domain.base.codes import Code, Text
 from pabal.models import lookup as models
 from pabal.service.history import history
-from pabal.web.endpoints.endpoint import Endpoint
+from pabal.web.endpoints.endpoint import HISTORY, Endpoint
 
 
 async def list_inbound(call: ApiCall) -> dict[str, Any]:
@@ -27,7 +27,11 @@ ENDPOINTS = (
         method="GET",
         path="/api/message/inbound.v1.0",
         operation_id="list_inbound_messages",
-        group="History",
+        summary=Text(
+            "가입자가 계정의 번호로 보낸 메시지를 오래된 것부터 조회",
+            "List the messages that subscribers have sent to the account's numbers, oldest first",
+        ),
+        group=HISTORY,
         scope="read",
         input_source="query",
         body=models.ListInbound,

@@ -6,12 +6,12 @@ from pabal.answers.message_records import build_message_detail
 from pabal.answers.statistics import MAX_ROWS, TOO_MANY_ROWS, build_statistics_items, read_statistics_query
 from pabal.checks.body.call import ApiCall, read_paging
 from pabal.domain.base import identifiers
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused, Text
 from pabal.models import lookup, statistics
 from pabal.service.history.timeline import get_timeline
 from pabal.service.upkeep.reports import get_grouped_statistics
 from pabal.web import envelope
-from pabal.web.endpoints.endpoint import Endpoint
+from pabal.web.endpoints.endpoint import HISTORY, Endpoint
 
 
 async def get_message(call: ApiCall) -> dict[str, Any]:
@@ -48,7 +48,8 @@ ENDPOINTS = (
         method="GET",
         path="/api/message/detail.v1.0",
         operation_id="look_up_message",
-        group="History",
+        summary=Text("메시지 하나와 그 처리 이력 조회", "Get one message and what happened to it"),
+        group=HISTORY,
         scope="read",
         input_source="query",
         body=lookup.GetMessage,
@@ -60,7 +61,11 @@ ENDPOINTS = (
         method="GET",
         path="/api/statistics/list.v1.0",
         operation_id="list_statistics",
-        group="History",
+        summary=Text(
+            "계정의 메시지를 시간, 날짜, 달별로, 그리고 공통점별로 집계",
+            "Count the account's messages by hour, day or month, and by what they have in common",
+        ),
+        group=HISTORY,
         scope="read",
         input_source="query",
         body=statistics.ListStatistics,

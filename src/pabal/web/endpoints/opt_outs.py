@@ -4,7 +4,7 @@ from typing import Any
 
 from pabal.checks.body.call import ApiCall, read_paging
 from pabal.checks.opt_outs import build_opt_out_item, read_phones, read_sender
-from pabal.domain.base.codes import Code
+from pabal.domain.base.codes import Code, Text
 from pabal.domain.people import opt_out, phone
 from pabal.models import opt_outs as models
 from pabal.service.access.contacts import opt_outs
@@ -12,7 +12,7 @@ from pabal.service.access.contacts.opt_outs import NewOptOuts, OptOutEntry, OptO
 from pabal.web import envelope
 from pabal.web.endpoints.endpoint import Endpoint
 
-_GROUP = "Opt-outs"
+_GROUP = Text("수신거부", "Opt-outs")
 _CODES = (
     Code.MISSING_PARAMETER,
     Code.INVALID_PARAMETER,
@@ -59,6 +59,7 @@ ENDPOINTS = (
         method="POST",
         path="/api/optOut/add.v1.0",
         operation_id="add_opt_outs",
+        summary=Text("광고를 원하지 않는 수신자 등록", "Add receivers who want no advertising"),
         group=_GROUP,
         scope="manage",
         input_source="body",
@@ -71,6 +72,7 @@ ENDPOINTS = (
         method="POST",
         path="/api/optOut/remove.v1.0",
         operation_id="remove_opt_outs",
+        summary=Text("광고를 다시 받는 수신자 삭제", "Remove receivers who accept advertising again"),
         group=_GROUP,
         scope="manage",
         input_source="body",
@@ -83,6 +85,7 @@ ENDPOINTS = (
         method="GET",
         path="/api/optOut/list.v1.0",
         operation_id="list_opt_outs",
+        summary=Text("계정의 수신거부를 최신순으로 조회", "List the account's opt-outs, newest first"),
         group=_GROUP,
         scope="read",
         input_source="query",

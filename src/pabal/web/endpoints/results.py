@@ -9,7 +9,7 @@ from pabal.domain.events.event import format_cursor, parse_cursor
 from pabal.models import lookup as models
 from pabal.models.lookup import MAX_RESULTS, ResultsItem
 from pabal.service.events.results import read_results
-from pabal.web.endpoints.endpoint import Endpoint
+from pabal.web.endpoints.endpoint import HISTORY, Endpoint
 
 _UNREADABLE = Text(
     "앞선 응답의 nextCursor를 그대로 보내세요.", "Send the nextCursor of an earlier answer as it is."
@@ -47,7 +47,8 @@ LIST_RESULTS = Endpoint(
     method="GET",
     path="/api/message/results.v1.0",
     operation_id="list_results",
-    group="History",
+    summary=Text("지난 호출 뒤에 끝난 메시지 조회", "List the messages that have ended since the last call"),
+    group=HISTORY,
     scope="read",
     input_source="query",
     body=models.ListResults,

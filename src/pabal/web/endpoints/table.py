@@ -1,7 +1,7 @@
 """The table of endpoints, which routing, the OpenAPI document, the reference page and the tests use."""
 
-from pabal.domain.base.codes import Code
-from pabal.models import answers, bodies, brand_bodies, send_answers
+from pabal.domain.base.codes import Code, Text
+from pabal.models import answers, bodies, brand_bodies, phone, send_answers
 from pabal.models import privacy as privacy_models
 from pabal.web.endpoints import (
     history,
@@ -15,12 +15,11 @@ from pabal.web.endpoints import (
     templates,
     webhooks,
 )
-from pabal.web.endpoints.endpoint import Endpoint
+from pabal.web.endpoints.endpoint import FIELD_CODES, HISTORY, Endpoint
 from pabal.web.endpoints.results import LIST_RESULTS
 
-_FIELD_CODES = (Code.MISSING_PARAMETER, Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER)
 _SENDING_CODES = (
-    *_FIELD_CODES,
+    *FIELD_CODES,
     Code.INVALID_PHONE_NUMBER,
     Code.INVALID_DATE,
     Code.CONTENT_TOO_LONG,
@@ -32,32 +31,19 @@ _SENDING_CODES = (
     Code.LIMIT_EXCEEDED,
 )
 _PROFILE_CODES = (Code.SENDER_NOT_FOUND, Code.SENDER_NOT_APPROVED)
-_TEMPLATE_CODES = (*_FIELD_CODES, Code.SENDER_NOT_FOUND, Code.TEMPLATE_NOT_FOUND)
-_TEMPLATE_WRITE_CODES = (
-    *_FIELD_CODES,
-    Code.SENDER_NOT_FOUND,
-    Code.CATEGORY_NOT_FOUND,
-    Code.CONTENT_TOO_LONG,
-    Code.INVALID_IMAGE,
-    Code.INVALID_BUTTON,
-    Code.INVALID_STATE,
-    Code.PRODUCT_NOT_AVAILABLE,
-    Code.SENDER_NOT_APPROVED,
-)
 
 # Groups of the documentation.
-_SENDERS = "Sender profiles"
-_SENDS = "Sending"
-_HISTORY = "History"
-_TEMPLATES = "Templates"
-_PRIVACY = "Privacy"
-_TESTING = "Testing"
+_SENDERS = Text("발신 프로필", "Sender profiles")
+_SENDS = Text("발송", "Sending")
+_PRIVACY = Text("개인정보", "Privacy")
+_TESTING = Text("시험", "Testing")
 
 ENDPOINTS = (
     Endpoint(
         method="POST",
         path="/api/sender/categories.v1.0",
         operation_id="list_sender_categories",
+        summary=Text("발신 프로필의 카테고리 조회", "List the categories of sender profiles"),
         group=_SENDERS,
         scope="read",
         input_source="body",
@@ -70,6 +56,10 @@ ENDPOINTS = (
         method="POST",
         path="/api/sender/create.v1.0",
         operation_id="create_sender",
+        summary=Text(
+            "채널을 발신 프로필로 등록하고 관리자의 휴대폰으로 토큰 보내기",
+            "Register a channel as a sender profile and send a token to its administrator's phone",
+        ),
         group=_SENDERS,
         scope="manage",
         input_source="body",
@@ -77,7 +67,7 @@ ENDPOINTS = (
         answer=answers.SenderAnswer,
         handler=profiles.create_sender,
         own_codes=(
-            *_FIELD_CODES,
+            *FIELD_CODES,
             Code.INVALID_PHONE_NUMBER,
             Code.CATEGORY_NOT_FOUND,
             Code.DUPLICATE,
@@ -88,18 +78,26 @@ ENDPOINTS = (
         method="POST",
         path="/api/sender/delete.v1.0",
         operation_id="delete_sender",
+        summary=Text(
+            "발신 프로필을 삭제하고 대기 중인 메시지 취소",
+            "Delete a sender profile and cancel its waiting messages",
+        ),
         group=_SENDERS,
         scope="manage",
         input_source="body",
         body=bodies.DeleteSender,
         answer=answers.EnvelopeOnly,
         handler=profiles.delete_sender,
-        own_codes=(*_FIELD_CODES, *_PROFILE_CODES),
+        own_codes=(*FIELD_CODES, *_PROFILE_CODES),
     ),
     Endpoint(
         method="POST",
         path="/api/sender/auth.v1.0",
         operation_id="authenticate_sender",
+        summary=Text(
+            "관리자가 받은 토큰으로 발신 프로필 승인",
+            "Approve a sender profile with the token that its administrator received",
+        ),
         group=_SENDERS,
         scope="manage",
         input_source="body",
@@ -107,7 +105,7 @@ ENDPOINTS = (
         answer=answers.EnvelopeOnly,
         handler=profiles.authenticate_sender,
         own_codes=(
-            *_FIELD_CODES,
+            *FIELD_CODES,
             Code.SENDER_NOT_FOUND,
             Code.INVALID_STATE,
             Code.TOKEN_INVALID,
@@ -121,6 +119,7 @@ ENDPOINTS = (
         method="GET",
         path="/api/sender/list.v1.0",
         operation_id="list_senders",
+        summary=Text("계정의 발신 프로필을 최신순으로 조회", "List the account's sender profiles, newest first"),
         group=_SENDERS,
         scope="read",
         input_source="query",
@@ -133,6 +132,7 @@ ENDPOINTS = (
         method="POST",
         path="/api/message/sendSMS.v1.0",
         operation_id="send_sms",
+        summary=Text("수신자마다 SMS 발송", "Send an SMS to each receiver"),
         group=_SENDS,
         scope="send",
         input_source="body",
@@ -145,6 +145,7 @@ ENDPOINTS = (
         method="POST",
         path="/api/message/sendLMS.v1.0",
         operation_id="send_lms",
+        summary=Text("수신자마다 LMS 발송", "Send an LMS to each receiver"),
         group=_SENDS,
         scope="send",
         input_source="body",
@@ -157,6 +158,7 @@ ENDPOINTS = (
         method="POST",
         path="/api/message/sendMMS.v1.0",
         operation_id="send_mms",
+        summary=Text("수신자마다 MMS 발송", "Send an MMS to each receiver"),
         group=_SENDS,
         scope="send",
         input_source="body",
@@ -169,6 +171,7 @@ ENDPOINTS = (
         method="POST",
         path="/api/message/sendAlimtalk.v1.0",
         operation_id="send_alimtalk",
+        summary=Text("수신자마다 알림톡 발송", "Send an Alimtalk to each receiver"),
         group=_SENDS,
         scope="send",
         input_source="body",
@@ -187,6 +190,7 @@ ENDPOINTS = (
         method="POST",
         path="/api/message/sendFriendtalk.v1.0",
         operation_id="send_friendtalk",
+        summary=Text("수신자마다 친구톡 발송", "Send a friend talk to each receiver"),
         group=_SENDS,
         scope="send",
         input_source="body",
@@ -205,6 +209,7 @@ ENDPOINTS = (
         method="POST",
         path="/api/message/sendBrandMessage.v1.0",
         operation_id="send_brand_message",
+        summary=Text("수신자마다 브랜드 메시지 발송", "Send a brand message to each receiver"),
         group=_SENDS,
         scope="send",
         input_source="body",
@@ -223,122 +228,47 @@ ENDPOINTS = (
         method="POST",
         path="/api/message/list.v1.0",
         operation_id="list_messages",
-        group=_HISTORY,
+        summary=Text(
+            "한 수신자, 한 요청 또는 한 기간의 메시지 조회",
+            "List the messages of one receiver, of a request, or of a period",
+        ),
+        group=HISTORY,
         scope="read",
         input_source="anywhere",
         body=bodies.ListMessages,
         answer=answers.MessagesAnswer,
         handler=history.list_messages,
-        own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER, Code.INVALID_DATE),
+        own_codes=(*FIELD_CODES, Code.INVALID_PHONE_NUMBER, Code.INVALID_DATE),
     ),
     Endpoint(
         method="POST",
         path="/api/message/cancel.v1.0",
         operation_id="cancel",
+        summary=Text("발송 요청의 대기 중인 메시지 취소", "Cancel the waiting messages of a send request"),
         group=_SENDS,
         scope="send",
         input_source="body",
         body=bodies.CancelRequest,
         answer=send_answers.CancelAnswer,
         handler=sending.cancel_request,
-        own_codes=(*_FIELD_CODES, Code.REQUEST_NOT_FOUND),
+        own_codes=(*FIELD_CODES, Code.REQUEST_NOT_FOUND),
     ),
     Endpoint(
         method="GET",
         path="/api/message/request.v1.0",
         operation_id="look_up_request",
-        group=_HISTORY,
+        summary=Text("발송 요청 하나와 그 집계, 메시지 조회", "Get one send request, its counts and its messages"),
+        group=HISTORY,
         scope="read",
         input_source="query",
         body=bodies.GetRequest,
         answer=answers.RequestAnswer,
         handler=history.get_request,
-        own_codes=(*_FIELD_CODES, Code.REQUEST_NOT_FOUND),
+        own_codes=(*FIELD_CODES, Code.REQUEST_NOT_FOUND),
     ),
     LIST_RESULTS,
     *lookups.ENDPOINTS,
-    Endpoint(
-        method="GET",
-        path="/api/template/categories.v1.0",
-        operation_id="list_template_categories",
-        group=_TEMPLATES,
-        scope="read",
-        input_source="query",
-        body=bodies.NoFields,
-        answer=answers.TemplateCategoriesAnswer,
-        handler=templates.list_template_categories,
-        own_codes=(),
-    ),
-    Endpoint(
-        method="POST",
-        path="/api/template/create.v1.0",
-        operation_id="create_template",
-        group=_TEMPLATES,
-        scope="manage",
-        input_source="body",
-        body=bodies.WriteTemplate,
-        answer=answers.TemplateAnswer,
-        handler=templates.create_template,
-        own_codes=(*_TEMPLATE_WRITE_CODES, Code.DUPLICATE),
-    ),
-    Endpoint(
-        method="POST",
-        path="/api/template/update.v1.0",
-        operation_id="update_template",
-        group=_TEMPLATES,
-        scope="manage",
-        input_source="body",
-        body=bodies.WriteTemplate,
-        answer=answers.TemplateAnswer,
-        handler=templates.update_template,
-        own_codes=(*_TEMPLATE_WRITE_CODES, Code.TEMPLATE_NOT_FOUND),
-    ),
-    Endpoint(
-        method="POST",
-        path="/api/template/delete.v1.0",
-        operation_id="delete_template",
-        group=_TEMPLATES,
-        scope="manage",
-        input_source="body",
-        body=bodies.TemplateKey,
-        answer=answers.EnvelopeOnly,
-        handler=templates.delete_template,
-        own_codes=(*_TEMPLATE_CODES, Code.INVALID_STATE, Code.SENDER_NOT_APPROVED),
-    ),
-    Endpoint(
-        method="POST",
-        path="/api/template/request.v1.0",
-        operation_id="request_template",
-        group=_TEMPLATES,
-        scope="manage",
-        input_source="body",
-        body=bodies.TemplateKey,
-        answer=answers.TemplateAnswer,
-        handler=templates.request_template_review,
-        own_codes=(
-            *_TEMPLATE_CODES,
-            Code.INVALID_STATE,
-            Code.PRODUCT_NOT_AVAILABLE,
-            Code.SENDER_NOT_APPROVED,
-            Code.DUPLICATE,
-            Code.CATEGORY_NOT_FOUND,
-            Code.CONTENT_TOO_LONG,
-            Code.INVALID_IMAGE,
-            Code.INVALID_BUTTON,
-        ),
-    ),
-    Endpoint(
-        method="GET",
-        path="/api/template/list.v1.0",
-        operation_id="list_templates",
-        group=_TEMPLATES,
-        scope="read",
-        input_source="query",
-        body=bodies.ListTemplates,
-        answer=answers.TemplatesAnswer,
-        handler=templates.list_templates,
-        own_codes=(Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER),
-    ),
+    *templates.ENDPOINTS,
     *inbound.ENDPOINTS,
     *opt_outs.ENDPOINTS,
     *webhooks.ENDPOINTS,
@@ -346,37 +276,49 @@ ENDPOINTS = (
         method="POST",
         path="/api/privacy/export.v1.0",
         operation_id="export_personal_data",
+        summary=Text(
+            "이 계정이 전화번호에 대해 저장한 것 내보내기",
+            "Export what this account has stored about a phone number",
+        ),
         group=_PRIVACY,
         scope="privacy",
         input_source="body",
         body=bodies.ExportPersonalData,
         answer=privacy_models.PersonalDataAnswer,
         handler=privacy.export_personal_data,
-        own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER),
+        own_codes=(*FIELD_CODES, Code.INVALID_PHONE_NUMBER),
     ),
     Endpoint(
         method="POST",
         path="/api/privacy/erase.v1.0",
         operation_id="erase_personal_data",
+        summary=Text(
+            "이 계정의 전화번호와 그 번호로 보낸 본문 파기",
+            "Erase a phone number of this account and the texts sent to it",
+        ),
         group=_PRIVACY,
         scope="privacy",
         input_source="body",
         body=bodies.ErasePersonalData,
         answer=privacy_models.ErasureAnswer,
         handler=privacy.erase_personal_data,
-        own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER),
+        own_codes=(*FIELD_CODES, Code.INVALID_PHONE_NUMBER),
     ),
     Endpoint(
         method="GET",
         path="/api/simulator/phone.v1.0",
         operation_id="look_at_phone",
+        summary=Text(
+            "가상 휴대폰이 이 계정에서 받은 메시지 조회",
+            "List the messages that a simulated phone received from this account",
+        ),
         group=_TESTING,
         scope="read",
         input_source="query",
         body=bodies.ListPhoneMessages,
-        answer=answers.PhoneAnswer,
+        answer=phone.PhoneAnswer,
         handler=simulated_phone.list_phone_messages,
-        own_codes=(*_FIELD_CODES, Code.INVALID_PHONE_NUMBER, Code.NOT_FOUND),
+        own_codes=(*FIELD_CODES, Code.INVALID_PHONE_NUMBER, Code.NOT_FOUND),
     ),
 )
 

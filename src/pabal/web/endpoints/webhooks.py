@@ -4,7 +4,7 @@ from typing import Any
 
 from pabal.checks import webhooks as checks
 from pabal.checks.body.call import ApiCall, read_paging
-from pabal.domain.base.codes import Code
+from pabal.domain.base.codes import Code, Text
 from pabal.models import answers
 from pabal.models import webhooks as models
 from pabal.service.webhooks import manage, trial
@@ -13,7 +13,7 @@ from pabal.web import envelope
 from pabal.web.endpoints.endpoint import Endpoint
 
 """The actor in the audit log."""
-_GROUP = "Webhooks"
+_GROUP = Text("웹훅", "Webhooks")
 _FIELD_CODES = (Code.MISSING_PARAMETER, Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER)
 _ID_CODES = (*_FIELD_CODES, Code.WEBHOOK_NOT_FOUND)
 
@@ -80,6 +80,10 @@ ENDPOINTS = (
         method="POST",
         path="/api/webhook/create.v1.0",
         operation_id="create_webhook",
+        summary=Text(
+            "웹훅 만들기. 비밀 키는 이 응답에서만 보여 줍니다",
+            "Create a webhook; its secret is shown only in this answer",
+        ),
         group=_GROUP,
         scope="manage",
         input_source="body",
@@ -92,6 +96,10 @@ ENDPOINTS = (
         method="POST",
         path="/api/webhook/update.v1.0",
         operation_id="update_webhook",
+        summary=Text(
+            "웹훅 변경, 사용과 사용 중지, 비밀 키 교체",
+            "Change a webhook, enable or disable it, or rotate its secret",
+        ),
         group=_GROUP,
         scope="manage",
         input_source="body",
@@ -104,6 +112,10 @@ ENDPOINTS = (
         method="POST",
         path="/api/webhook/delete.v1.0",
         operation_id="delete_webhook",
+        summary=Text(
+            "전달되지 않은 모든 것과 함께 웹훅 삭제",
+            "Delete a webhook with everything that was not delivered to it",
+        ),
         group=_GROUP,
         scope="manage",
         input_source="body",
@@ -116,6 +128,10 @@ ENDPOINTS = (
         method="POST",
         path="/api/webhook/test.v1.0",
         operation_id="test_webhook",
+        summary=Text(
+            "`webhook.test` 이벤트를 보내고 무엇이 돌아왔는지 응답",
+            "Post a `webhook.test` event, and answer with what came back",
+        ),
         group=_GROUP,
         scope="manage",
         input_source="body",
@@ -128,6 +144,10 @@ ENDPOINTS = (
         method="POST",
         path="/api/webhook/replay.v1.0",
         operation_id="replay_webhook",
+        summary=Text(
+            "최근 며칠의 이벤트를 새 webhook-id와 같은 이벤트 ID로 다시 보내기",
+            "Post events of the last days again, with new webhook ids and the same event ids",
+        ),
         group=_GROUP,
         scope="manage",
         input_source="body",
@@ -140,6 +160,7 @@ ENDPOINTS = (
         method="GET",
         path="/api/webhook/list.v1.0",
         operation_id="list_webhooks",
+        summary=Text("계정의 웹훅을 오래된 것부터 조회", "List the account's webhooks, oldest first"),
         group=_GROUP,
         scope="manage",
         input_source="query",
@@ -152,6 +173,10 @@ ENDPOINTS = (
         method="GET",
         path="/api/webhook/deliveries.v1.0",
         operation_id="list_webhook_deliveries",
+        summary=Text(
+            "웹훅의 최근 전송 시도를 최신순으로 조회",
+            "List recent tries to deliver posts of a webhook, newest first",
+        ),
         group=_GROUP,
         scope="manage",
         input_source="query",
