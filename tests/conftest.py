@@ -19,8 +19,9 @@ TESTS = Path(__file__).parent
 BUILD_OPTIONS = ("world", "store", "carriers", "poster", "mailer", "openid")
 """What a scenario may replace; its other options are settings."""
 STORE_FIXTURES = {"tmp_path", "tx"}
-SLOW_FOLDERS = {"cli", "console", "faults", "hostile", "relay"}
-"""Folders whose tests are slow, except those that need no store."""
+SLOW_FOLDERS = {"cli", "console", "faults", "hostile"}
+SLOW_SERVICE_FOLDERS = {"carrier", "notices", "relay", "upkeep", "webhooks", "workers"}
+"""Folders whose tests are slow, except those that need no store; the latter of the service."""
 SINGLE_ENGINE_FOLDERS = {"console", "crash", "service", "web"}
 """Folders whose tests run on one engine with each change, except POSTGRESQL_FILES."""
 POSTGRESQL_FILES = {
@@ -84,7 +85,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "store" not in each.path.parts:
             each.add_marker(pytest.mark.slow)
     for each in items:
-        if SLOW_FOLDERS & set(each.path.parts) and _uses_store(each):
+        if _is_in_slow_folder(each) and _uses_store(each):
             each.add_marker(pytest.mark.slow)
         if _is_redundant(each) or (os.environ.get("PABAL_TORTURE") and _grows(each)):
             each.add_marker(pytest.mark.torture)
@@ -113,6 +114,11 @@ def _is_redundant(item: pytest.Item) -> bool:
     place = item.path.relative_to(TESTS)
     is_single_engine = place.parts[0] in SINGLE_ENGINE_FOLDERS and str(place) not in POSTGRESQL_FILES
     return is_single_engine and _engine_of(item) in AVAILABLE_ENGINES[1:]
+
+
+def _is_in_slow_folder(item: pytest.Item) -> bool:
+    first, *others = item.path.relative_to(TESTS).parts
+    return first in SLOW_FOLDERS or (first == "service" and not SLOW_SERVICE_FOLDERS.isdisjoint(others))
 
 
 def _grows(item: pytest.Item) -> bool:

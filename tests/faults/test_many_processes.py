@@ -18,7 +18,7 @@ from tests.fixtures.webhooks import http_answer, serving_tls
 
 IS_TORTURE = bool(os.environ.get("PABAL_TORTURE"))
 WEBS = WORKERS = 4 if IS_TORTURE else 2
-SECONDS = 120 if IS_TORTURE else 10
+SECONDS = 120 if IS_TORTURE else 6
 HOOKS = ("/one", "/two", "/three")
 """Webhooks of different slots, so that several workers deliver to them."""
 PAUSE_S = 8.0

@@ -20,9 +20,9 @@ from tests.hostile.shapes import FIELD_GENES, SEND_GENES, Genes
 SEND_ROUNDS = 200 if IS_TORTURE else 25
 """How many shapes a search tries for one endpoint, unless its time is up."""
 OTHER_ROUNDS = 60 if IS_TORTURE else 10
-SEND_SEARCH_S = 10.0 if IS_TORTURE else 2.0
+SEND_SEARCH_S = 10.0 if IS_TORTURE else 1.0
 """The CPU time after which a search for one endpoint ends."""
-OTHER_SEARCH_S = 1.5 if IS_TORTURE else 0.6
+OTHER_SEARCH_S = 1.5 if IS_TORTURE else 0.3
 MAX_BYTES = 200_000 if IS_TORTURE else 60_000
 MAX_QUERY_BYTES = 60_000
 SENDS = [name for name in FULL_BODIES if name.startswith("message/send")]

@@ -26,10 +26,10 @@ from tests.hostile.test_pages import FIELDS
 
 MESSAGE_ROUNDS = 100 if IS_TORTURE else 15
 """How many shapes a search tries for one page, unless its time is up."""
-ROUNDS = 25 if IS_TORTURE else 8
+ROUNDS = 25 if IS_TORTURE else 4
 MESSAGE_SEARCH_S = 6.0 if IS_TORTURE else 1.0
 """The CPU time after which a search for one page ends."""
-SEARCH_S = 0.6 if IS_TORTURE else 0.4
+SEARCH_S = 0.6 if IS_TORTURE else 0.2
 MAX_FORM_BYTES = 200_000 if IS_TORTURE else 40_000
 MAX_QUERY_BYTES = 60_000 if IS_TORTURE else 20_000
 QUICK = (

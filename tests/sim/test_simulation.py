@@ -9,7 +9,7 @@ from tests.fixtures import postgres
 from tests.sim.promises import check_promises
 from tests.sim.simulation import Simulation
 
-SEEDS = 120 if os.environ.get("PABAL_TORTURE") else 3
+SEEDS = 120 if os.environ.get("PABAL_TORTURE") else 2
 SEEDS_ON_POSTGRESQL = max(1, SEEDS // 16)
 
 

@@ -24,7 +24,7 @@ from pabal.web.api_document import openapi
 from tests.fixtures.live import LiveService, serving
 from tests.fixtures.web import CATEGORY, PHONE, SENDER, TEMPLATE_CATEGORY, channel_body, encode_jpeg, template_body
 
-EXAMPLES = 50 if os.environ.get("PABAL_TORTURE") else 20
+EXAMPLES = 50 if os.environ.get("PABAL_TORTURE") else 8
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
