@@ -1,6 +1,6 @@
-"""The client of the interface: `Client`, `AsyncClient`, bodies, exceptions, and the posts of webhooks.
+"""The client of the API: `Client`, `AsyncClient`, bodies, exceptions, and deliveries to webhooks.
 
-Bodies and answers are the types that the service itself uses, so they have the names of the interface.
+Bodies and answers are the types that the service itself uses, so they have the names of the API.
 """
 
 from pabal.client.async_client import AsyncClient

@@ -94,7 +94,7 @@ T = TypeVar("T")
 
 
 class Client:
-    """Calls the interface of one account.
+    """Calls the API for one account.
 
     Every method raises ApiError, of the class of its result code, if the service refuses the call, and
     NoAnswerError if there is no answer. What failed for the moment is tried again if that is safe: reads, sends,
