@@ -37,10 +37,7 @@ class ApiGuard:
         if found.allow:
             address = get_caller_address(peer, forwarded_for, self._trusted)
             if address is None or not is_in_networks(address, found.allow):
-                raise Refused(
-                    Code.FORBIDDEN,
-                    detail=Text("허용되지 않은 IP 주소입니다.", "Your IP address is not on the key's allow list."),
-                )
+                raise Refused(Code.FORBIDDEN, detail=_ADDRESS_NOT_ALLOWED)
         if scope not in found.scopes:
             detail = Text(f"필요한 권한: {scope}", f"The key needs the scope {scope}.")
             raise Refused(Code.FORBIDDEN, detail=detail)
