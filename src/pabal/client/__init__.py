@@ -3,7 +3,8 @@
 Bodies and answers are the types that the service itself uses, so they have the names of the API.
 """
 
-from pabal.client.async_client import AsyncClient
+from typing import TYPE_CHECKING, Any
+
 from pabal.client.errors import ApiError, InvalidPostError, NoAnswerError, PabalError
 from pabal.client.exchange import NO_RETRIES, Retries
 from pabal.client.operations import statistics_since
@@ -42,6 +43,9 @@ from pabal.models.webhooks import (
     SendWebhookTest,
     UpdateWebhook,
 )
+
+if TYPE_CHECKING:
+    from pabal.client.async_client import AsyncClient
 
 __all__ = [
     "NO_RETRIES",
@@ -91,3 +95,12 @@ __all__ = [
     "read_post",
     "statistics_since",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the asynchronous client when it is asked for: asyncio would slow the start of every other program."""
+    if name == "AsyncClient":
+        from pabal.client.async_client import AsyncClient
+
+        return AsyncClient
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

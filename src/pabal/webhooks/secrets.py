@@ -51,8 +51,8 @@ class SecretBox:
         key = self._keys.get(_key_id_of(stored))
         if stored[:1] != AES_256_GCM or key is None:
             raise UnreadableSecret(
-                "저장소의 비밀 값을 암호화한 키가 secret_key에 없습니다. `pabal doctor`를 실행하세요",
-                "a secret in the store was encrypted with a key that is not in secret_key; run `pabal doctor`",
+                "저장소의 비밀 값을 읽을 수 없습니다. 그 키가 secret_key에 없습니다. `pabal doctor`를 실행하세요",
+                "a secret in the store cannot be read: its key is not in secret_key; run `pabal doctor`",
             )
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -62,8 +62,8 @@ class SecretBox:
             secret: bytes = AESGCM(key).decrypt(rest[:NONCE_BYTES], rest[NONCE_BYTES:], context.encode())
         except (InvalidTag, ValueError):
             raise UnreadableSecret(
-                "저장소의 비밀 값이 바뀌어 읽을 수 없습니다. `pabal doctor`를 실행하세요",
-                "a secret was changed in the store, and cannot be read; run `pabal doctor`",
+                "저장소의 비밀 값을 읽을 수 없습니다. 저장소에서 바뀌었습니다. `pabal doctor`를 실행하세요",
+                "a secret in the store cannot be read: it was changed there; run `pabal doctor`",
             ) from None
         return secret
 

@@ -3,13 +3,11 @@
 import argparse
 from collections.abc import Callable
 
-from pabal.build_context import build_context
 from pabal.cli.shared.command import WORLD, current_actor, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import Cell, print_rows
 from pabal.domain.base.codes import Text
-from pabal.service.metrics import Metrics
 from pabal.service.policy import build_policy
 from pabal.service.upkeep import abandoned_jobs
 from pabal.settings.settings import Settings
@@ -89,8 +87,7 @@ def _move(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> int:
         await store.read(abandoned_jobs.check_move, given.name, given.to, kinds)
         await _record(store, "carrier.move", f"{given.name} {given.to}")
-        target = build_context(settings, store, WORLD, Metrics()).carriers[given.to]
-        products = [each.number for each in target.products]
+        products = [each.number for each in settings.carriers[given.to].products]
         return await _repeat_in_all_slots(
             store, lambda tx, slot: abandoned_jobs.move_some(tx, slot, given.name, given.to, products, WORLD.now())
         )
