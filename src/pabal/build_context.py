@@ -1,15 +1,14 @@
 """Builds the context of the service that the settings describe: policy, carriers, limits and secrets."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 
-from pabal.answers.event_items import event_item_builder
 from pabal.carriers.base import Carrier
 from pabal.carriers.simulator import Simulator
-from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.checks.body.locale import Locale
 from pabal.domain.base.codes import LANGUAGES
+from pabal.domain.events.event import Event
 from pabal.domain.kakao.profile import Category, InvalidCategoryTable, parse_categories
 from pabal.mail.build import make_mailer_factory
 from pabal.mail.mailer import Mailer
@@ -18,7 +17,7 @@ from pabal.service.account_limiter import AccountLimiter
 from pabal.service.context import Context
 from pabal.service.fair_queue import FairQueue
 from pabal.service.metrics import Metrics
-from pabal.service.outgoing import OutgoingMails, OutgoingWebhooks
+from pabal.service.outgoing import EventItemBuilder, OutgoingMails, OutgoingWebhooks
 from pabal.service.policy import build_policy
 from pabal.service.setup_cache import AccountSetup, SetupChanges
 from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
@@ -28,7 +27,9 @@ from pabal.settings.field import BadSetting
 from pabal.settings.relays import NhnCloudSettings, SolapiSettings
 from pabal.settings.settings import Settings
 from pabal.store.engine.base import Store
+from pabal.store.events.events import EventData
 from pabal.store.messages import requests
+from pabal.store.messages.history import ReadMessages
 from pabal.webhooks.addresses import AddressRules
 from pabal.webhooks.poster import Poster
 from pabal.webhooks.secrets import SecretBox
@@ -77,7 +78,7 @@ def build_context(
         OutgoingWebhooks(
             rules,
             lambda: poster or _build_poster(rules, settings, world),
-            event_item_builder(Locale(LANGUAGES[0], settings.zone)),
+            _build_items_later(Locale(LANGUAGES[0], settings.zone)),
         ),
         OutgoingMails(make_mailer_factory(settings, world, mailer)),
         openid or build_openid(settings, world),
@@ -103,6 +104,22 @@ def build_openid(settings: Settings, world: World) -> OpenIdProvider | None:
     return OpenIdProvider(registration, world)
 
 
+def _build_items_later(locale: Locale) -> EventItemBuilder:
+    """Return what builds the items of events; commands, which post none, would wait 0.1 s for its imports."""
+
+    def build(
+        events: Sequence[Event],
+        read: ReadMessages,
+        data: Mapping[bytes, EventData],
+        sender_categories: Mapping[str, Category],
+    ) -> Sequence[bytes | None]:
+        from pabal.answers.event_items import event_item_builder
+
+        return event_item_builder(locale)(events, read, data, sender_categories)
+
+    return build
+
+
 def _build_poster(rules: AddressRules, settings: Settings, world: World) -> Poster:
     from pabal.webhooks.client import WebhookClient  # costs the start 0.1 s
 
@@ -113,6 +130,8 @@ def _build_carrier(
     settings: CarrierSettings, store: Store, world: World, metrics: Metrics, slots: Slots
 ) -> Carrier:
     if isinstance(settings, SmppSettings):
+        from pabal.carriers.smpp.carrier import SmppCarrier  # costs commands without one 0.05 s
+
         return SmppCarrier(settings, world, lambda what: metrics.carrier_anomalies.add(1, settings.name, what))
     if isinstance(settings, NhnCloudSettings | SolapiSettings):
         return _build_relay_carrier(settings, store, world, metrics, slots)
