@@ -27,7 +27,7 @@ SINGLE_ENGINE_FOLDERS = {"console", "crash", "service", "web"}
 POSTGRESQL_FILES = {
     "crash/test_service_killed.py",
     "service/delivery/test_deliver.py",
-    "service/delivery/receiving/test_receive.py",
+    "service/delivery/receiving/test_receipts.py",
     "service/delivery/outcome/test_settle.py",
     "service/delivery/workers/test_slot_sharing.py",
     "service/delivery/claiming/test_unconfirmed_claims.py",

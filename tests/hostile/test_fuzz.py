@@ -8,7 +8,7 @@ import pytest
 from msgspec import Struct
 
 from pabal.answers import inbound as inbound_checks
-from pabal.carriers.smpp import encoding, inbound, pdu, protocol, receipt
+from pabal.carriers.smpp import encoding, inbound, pdu, protocol, receipt_parser
 from pabal.checks import message_cursor
 from pabal.checks import webhooks as webhook_checks
 from pabal.checks.body import forms
@@ -201,11 +201,11 @@ def test_any_receipt_is_parsed_or_is_none() -> None:
             message = pdu.decode_short_message(body)
         except pdu.InvalidPdu:
             continue
-        found = receipt.parse_receipt(message, accepts_unmarked=True)
+        found = receipt_parser.parse_receipt(message, accepts_unmarked=True)
         if found is not None:
             parsed += 1
             for base in ("text", "hex", "decimal"):
-                stored = receipt.normalize_message_id(found.message_id, base)
+                stored = receipt_parser.normalize_message_id(found.message_id, base)
                 assert "\n" not in stored
                 assert "\0" not in stored
         encoding.decode_text(message.user_data, message.data_coding, bool(message.esm_class & protocol.HAS_UDH))

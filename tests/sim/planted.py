@@ -8,7 +8,7 @@ from typing import Any
 from pabal.domain.base.dates import Instant
 from pabal.service.delivery.outcome.finish import FinishResult
 from pabal.service.delivery.outcome.settle import BatchVerdicts, settle
-from pabal.service.delivery.receiving.receive import receive
+from pabal.service.delivery.receiving.receipts import receive
 from pabal.service.open_attempts import InFlight
 from pabal.service.policy import Policy
 from pabal.service.upkeep.housekeeping import expire_overdue

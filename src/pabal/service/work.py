@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from pabal.service.context import Context
 from pabal.service.delivery.carrier.clock import watch_clock
 from pabal.service.delivery.deliver import Deliverer
-from pabal.service.delivery.receiving.receive import run_carrier
+from pabal.service.delivery.receiving.receipts import run_carrier
 from pabal.service.delivery.workers.heartbeat import SlotHolder
 from pabal.service.delivery.workers.take_over import prepare_slot
 from pabal.service.errors import describe_error

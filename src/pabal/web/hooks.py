@@ -8,7 +8,7 @@ from pabal.carriers.base import Receipt
 from pabal.domain.base.codes import Code, Refused
 from pabal.service.access.keys.body_budget import BodyBudget, HeldBody
 from pabal.service.context import Context
-from pabal.service.delivery.receiving.receive import build_inbox, store_receipts
+from pabal.service.delivery.receiving.receipts import build_inbox, store_receipts
 
 MAX_WEBHOOK_BYTES = 8 * 2**20
 

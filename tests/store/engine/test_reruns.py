@@ -13,7 +13,7 @@ from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.domain.sends.simulated_message import SimulatedMessage
 from pabal.service.delivery.claiming import claim_tx
 from pabal.service.delivery.outcome import settle
-from pabal.service.delivery.receiving import receive
+from pabal.service.delivery.receiving.receipts import receive
 from pabal.service.policy import build_policy
 from pabal.service.relay import profiles
 from pabal.service.sending import accept, cancel
@@ -63,8 +63,8 @@ def settled(tx: Tx) -> Any:
 
 
 def received(tx: Tx) -> Any:
-    receipts = [Receipt(one.hex(), Outcome.DELIVERED) for one in (ONE, OTHER)]
-    return receive.receive(tx, CARRIER, receipts, POLICY, NOON)
+    found = [Receipt(one.hex(), Outcome.DELIVERED) for one in (ONE, OTHER)]
+    return receive(tx, CARRIER, found, POLICY, NOON)
 
 
 def expired(tx: Tx) -> Any:

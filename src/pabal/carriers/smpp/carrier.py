@@ -20,7 +20,7 @@ from pabal.carriers.base import (
 from pabal.carriers.pace import TICK_S, Pacer
 from pabal.carriers.smpp.batch import SubmitBatch
 from pabal.carriers.smpp.connections import Connect, Connections
-from pabal.carriers.smpp.receipt import normalize_message_id
+from pabal.carriers.smpp.receipt_parser import normalize_message_id
 from pabal.carriers.smpp.receipts import ReceiptQueue
 from pabal.carriers.smpp.submit_group import LateMessage, SubmitGroup, SubmitResult
 from pabal.carriers.smpp.submits import SubmitWriter

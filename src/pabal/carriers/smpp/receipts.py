@@ -7,7 +7,7 @@ from pabal.carriers.base import InboundMessage, Inbox, OnAnomaly, OnReceipts, Re
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.inbound import is_from_subscriber, parse_inbound
 from pabal.carriers.smpp.pdu import Pdu, ShortMessage
-from pabal.carriers.smpp.receipt import looks_like_receipt, normalize_message_id, parse_receipt
+from pabal.carriers.smpp.receipt_parser import looks_like_receipt, normalize_message_id, parse_receipt
 from pabal.carriers.smpp.session import SmppSession
 from pabal.domain.base import identifiers
 from pabal.settings.carriers import SmppSettings

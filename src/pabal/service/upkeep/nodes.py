@@ -6,7 +6,7 @@ import logging
 
 from pabal.carriers.base import Receipt
 from pabal.service.context import Context
-from pabal.service.delivery.receiving.receive import ReceiveResult, announce_received, receive
+from pabal.service.delivery.receiving.receipts import ReceiveResult, announce_received, receive
 from pabal.service.nodes import PROBE_INTERVAL_S, REFRESH_INTERVAL_S
 from pabal.service.policy import Policy
 from pabal.service.slots import HOUSEKEEPING_SLOT

@@ -13,7 +13,7 @@ from pabal.domain.people.opt_out import is_opt_out_text
 from pabal.domain.people.phone import NumberState
 from pabal.domain.sends.message import Outcome, Status
 from pabal.service.delivery.receiving import inbound as receiver
-from pabal.service.delivery.receiving.receive import build_inbox
+from pabal.service.delivery.receiving.receipts import build_inbox
 from pabal.service.history.history import NEWEST
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.housekeeping import run_round

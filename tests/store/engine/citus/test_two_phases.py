@@ -9,7 +9,7 @@ from pabal.domain.base.dates import MINUTE
 from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.service.delivery.claiming.claim_tx import ClaimRequest, claim
 from pabal.service.delivery.outcome.settle import BatchVerdicts, settle
-from pabal.service.delivery.receiving.receive import receive
+from pabal.service.delivery.receiving.receipts import receive
 from pabal.service.policy import build_policy
 from pabal.settings.settings import load
 from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES, writes_to_workers

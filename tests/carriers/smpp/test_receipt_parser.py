@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pabal.carriers.smpp import protocol
 from pabal.carriers.smpp.pdu import Address, ShortMessage
-from pabal.carriers.smpp.receipt import Base, ParsedReceipt, normalize_message_id, parse_receipt
+from pabal.carriers.smpp.receipt_parser import Base, ParsedReceipt, normalize_message_id, parse_receipt
 from pabal.domain.sends.message import Outcome
 
 PHONE = Address(1, 1, "821012345678")
